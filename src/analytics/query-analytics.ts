@@ -1,0 +1,46 @@
+/** The use case: answers one analytics request about one project. */
+import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../api.js'
+import type { Statement } from '../clickhouse/sql.js'
+import { resolvePeriod } from './period.js'
+import { planQuery } from './planner.js'
+import { resolveQuery } from './query.js'
+import { checkRetention } from './retention.js'
+import { shapeResponse, type StoredRow } from './shape.js'
+import { buildStatement } from './sql-builder.js'
+
+/** What a query needs to know of its project. */
+export interface QueriedProject {
+  readonly id: string
+  readonly createdAt: Date
+  /** Days that may be looked back; null is without limit. */
+  readonly retentionDays: number | null
+}
+
+export interface Dependencies {
+  /** Runs the statement; rejects with an ApiError. */
+  readonly run: (
+    statement: Statement,
+  ) => Promise<{ readonly rows: readonly StoredRow[]; readonly total: number }>
+  /** The moment of a project's first event; null where there is none. Asked for `all` alone. */
+  readonly firstEventAt: (projectId: string) => Promise<Date | null>
+  readonly now: () => Date
+}
+
+/**
+ * Answers a validated request.
+ *
+ * @throws ApiError PLAN_LIMIT_EXCEEDED, or what `run` rejects with
+ */
+export async function queryAnalytics(
+  request: AnalyticsQueryRequest,
+  project: QueriedProject,
+  { run, firstEventAt, now }: Dependencies,
+): Promise<AnalyticsQueryResponse> {
+  const moment = now()
+  const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
+  const period = resolvePeriod(request.date_range, first ?? project.createdAt, moment)
+  checkRetention(period, project.retentionDays, moment)
+  const query = resolveQuery(request, project.id, period)
+  const { rows, total } = await run(buildStatement(planQuery(query)))
+  return shapeResponse(request, query, rows, total)
+}

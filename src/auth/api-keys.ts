@@ -1,0 +1,121 @@
+/** Keeps the API keys, without their texts: a row a version, of which the highest counts. */
+import type { Connection } from '../clickhouse/connection.js'
+import { optionalTime, sql, statement, string, time, uint64, type Sql } from '../clickhouse/sql.js'
+import type { Store } from '../clickhouse/store.js'
+import { requireProject } from '../projects/store.js'
+import { randomId } from '../random-id.js'
+import { UserError } from '../user-error.js'
+import type { SigningKey } from './signing-key.js'
+import { signToken } from './token.js'
+
+export interface StoredKey {
+  readonly id: string
+  readonly projectId: string
+  /** For people to tell keys apart; may be empty. */
+  readonly name: string
+  readonly createdAt: Date
+  /** Null for a key that does not expire. */
+  readonly expiresAt: Date | null
+  readonly revokedAt: Date | null
+}
+
+export interface KeyRequest {
+  readonly projectId: string
+  readonly name: string
+  /** Cut to whole seconds. */
+  readonly expiresAt: Date | null
+}
+
+interface KeyRow {
+  readonly id: string
+  readonly project_id: string
+  readonly name: string
+  readonly created_ms: number
+  readonly expires_ms: number | null
+  readonly revoked_ms: number | null
+  readonly version: number
+}
+
+const KEY_COLUMNS = sql`
+  id, project_id, name, toUnixTimestamp64Milli(created_at) AS created_ms,
+  toUnixTimestamp64Milli(expires_at) AS expires_ms,
+  toUnixTimestamp64Milli(revoked_at) AS revoked_ms, version`
+
+const NAME = /^\P{C}{0,200}$/u
+
+/**
+ * Makes a key for a project. Its text is returned here and kept nowhere.
+ *
+ * @throws UserError for a project that does not exist, a name that does not fit and an expiry that
+ *   is past.
+ */
+export async function issueKey(
+  store: Store,
+  signingKey: SigningKey,
+  { projectId, name, expiresAt }: KeyRequest,
+  now: Date,
+): Promise<{ readonly key: StoredKey; readonly token: string }> {
+  if (!NAME.test(name)) throw new UserError('a name has at most 200 printable characters')
+  await requireProject(store.reader, projectId)
+  const expiry = expiresAt === null ? null : wholeSeconds(expiresAt)
+  if (expiry !== null && expiry <= now) throw new UserError('the key would have expired already')
+  const id = randomId('key_', 20)
+  const key = { id, projectId, name, createdAt: now, expiresAt: expiry, revokedAt: null }
+  await insert(store.writer, key, 1)
+  const token = await signToken(signingKey, { keyId: id, projectId }, now, expiry)
+  return { key, token }
+}
+
+/** The keys of a project, or of all, the oldest first. */
+export async function listKeys(
+  connection: Connection,
+  projectId?: string,
+): Promise<readonly StoredKey[]> {
+  const where = projectId === undefined ? sql`true` : sql`project_id = ${string(projectId)}`
+  const rows = await select(connection, where)
+  return rows.map(keyOf)
+}
+
+/**
+ * Ends a key for good; services notice within 5 seconds. One that was revoked before stays as it is.
+ *
+ * @throws UserError for a key that does not exist.
+ */
+export async function revokeKey(store: Store, id: string, now: Date): Promise<StoredKey> {
+  const [row] = await select(store.reader, sql`id = ${string(id)}`)
+  if (row === undefined) throw new UserError(`there is no key ${id}`)
+  const key = keyOf(row)
+  if (key.revokedAt !== null) return key
+  const revoked = { ...key, revokedAt: now }
+  await insert(store.writer, revoked, row.version + 1)
+  return revoked
+}
+
+async function select(connection: Connection, where: Sql): Promise<readonly KeyRow[]> {
+  const { rows } = await connection.query<KeyRow>(
+    statement(sql`
+      SELECT ${KEY_COLUMNS} FROM api_keys FINAL WHERE ${where} ORDER BY created_at, id`),
+  )
+  return rows
+}
+
+async function insert(writer: Connection, key: StoredKey, version: number): Promise<void> {
+  await writer.execute(
+    statement(sql`
+      INSERT INTO api_keys (id, project_id, name, created_at, expires_at, revoked_at, version)
+      SELECT ${string(key.id)}, ${string(key.projectId)}, ${string(key.name)},
+        ${time(key.createdAt)}, ${optionalTime(key.expiresAt)}, ${optionalTime(key.revokedAt)},
+        ${uint64(version)}`),
+  )
+}
+
+const keyOf = (row: KeyRow): StoredKey => ({
+  id: row.id,
+  projectId: row.project_id,
+  name: row.name,
+  createdAt: new Date(row.created_ms),
+  expiresAt: row.expires_ms === null ? null : new Date(row.expires_ms),
+  revokedAt: row.revoked_ms === null ? null : new Date(row.revoked_ms),
+})
+
+const wholeSeconds = (time: Date): Date => new Date(Math.floor(time.getTime() / 1000) * 1000)

@@ -1,0 +1,76 @@
+/** Reads Ed25519 keys in the form of JWK. */
+import { importJWK, type CryptoKey } from 'jose'
+
+/** The algorithm of all API keys. */
+export const ALGORITHM = 'EdDSA'
+
+/** A key id: the SHA-256 thumbprint of the key, in base64url. */
+export const KID = /^[A-Za-z0-9_-]{43}$/
+
+export interface PublicJwk {
+  readonly kty: 'OKP'
+  readonly crv: 'Ed25519'
+  readonly x: string
+  readonly kid: string
+}
+
+export interface PrivateJwk extends PublicJwk {
+  readonly d: string
+}
+
+/** A file of keys cannot be understood. */
+export class KeyFileError extends Error {
+  override readonly name = 'KeyFileError'
+}
+
+/** The public half of a key. */
+export const publicHalf = ({ kty, crv, x, kid }: PublicJwk): PublicJwk => ({ kty, crv, x, kid })
+
+/**
+ * The keys of a JWKS.
+ *
+ * @throws KeyFileError for a text that is no JWKS of Ed25519 keys.
+ */
+export function parsePublicKeys(text: string, file: string): readonly PublicJwk[] {
+  const set = parse(text, file)
+  if (typeof set === 'object' && set !== null && 'keys' in set && Array.isArray(set.keys)) {
+    const keys: readonly unknown[] = set.keys
+    if (keys.every(isPublicJwk)) return keys
+  }
+  throw new KeyFileError(`${file} is not a set of Ed25519 keys`)
+}
+
+/** @throws KeyFileError for a text that is no private Ed25519 key. */
+export function parsePrivateKey(text: string, file: string): PrivateJwk {
+  const key = parse(text, file)
+  if (isPublicJwk(key) && 'd' in key && typeof key.d === 'string') return key as PrivateJwk
+  throw new KeyFileError(`${file} is not a private Ed25519 key`)
+}
+
+/** The key itself. */
+export async function importKey(jwk: PublicJwk): Promise<CryptoKey> {
+  const key = await importJWK({ ...jwk }, ALGORITHM)
+  if (key instanceof Uint8Array) throw new TypeError('a symmetric key cannot be one of ours')
+  return key
+}
+
+function parse(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The parser's own message quotes the text, which may be a secret.
+    throw new KeyFileError(`${file} is not JSON`)
+  }
+}
+
+function isPublicJwk(value: unknown): value is PublicJwk {
+  if (typeof value !== 'object' || value === null) return false
+  const { kty, crv, x, kid } = value as Readonly<Record<string, unknown>>
+  return (
+    kty === 'OKP' &&
+    crv === 'Ed25519' &&
+    typeof x === 'string' &&
+    typeof kid === 'string' &&
+    KID.test(kid)
+  )
+}

@@ -1,0 +1,106 @@
+/** The text of users.xml: who may log in to the embedded engine, and for what. */
+import { createHash } from 'node:crypto'
+import type { Account, Endpoint } from '../endpoint.js'
+import type { Limits } from './limits.js'
+
+/** The engines of tables that the writer may create: none of them reads a file or a network. */
+const TABLE_ENGINES = [
+  'MergeTree',
+  'ReplacingMergeTree',
+  'SummingMergeTree',
+  'AggregatingMergeTree',
+  'CollapsingMergeTree',
+  'VersionedCollapsingMergeTree',
+  'CoalescingMergeTree',
+  'Null',
+  'Memory',
+]
+
+const grants = (database: string): Readonly<Record<Account, readonly string[]>> => ({
+  admin: ['ALL ON *.* WITH GRANT OPTION'],
+  writer: [
+    `SELECT, INSERT, TRUNCATE, OPTIMIZE ON ${database}.*`,
+    `CREATE TABLE, CREATE VIEW, ALTER TABLE, ALTER VIEW, DROP TABLE, DROP VIEW ON ${database}.*`,
+    // To the engine the table function input() is a temporary table.
+    'CREATE TEMPORARY TABLE ON *.*',
+    ...TABLE_ENGINES.map((engine) => `TABLE ENGINE ON ${engine}`),
+  ],
+  reader: [`SELECT ON ${database}.*`],
+})
+
+/** For everyone: a query is logged once, at its end; the rest is as on a server, not as in a shell. */
+const DEFAULTS = `
+      <log_queries_min_type>QUERY_FINISH</log_queries_min_type>
+      <implicit_select>0</implicit_select>
+      <allow_introspection_functions>0</allow_introspection_functions>`
+
+const profiles = ({ serverMemory, queryMemory }: Limits): string => `
+    <default>${DEFAULTS}
+    </default>
+    <boot><max_sessions_for_user>1</max_sessions_for_user></boot>
+    <admin/>
+    <writer/>
+    <reader>
+      <readonly>2</readonly>
+      <max_execution_time>30</max_execution_time>
+      <timeout_overflow_mode>throw</timeout_overflow_mode>
+      <max_memory_usage>${queryMemory}</max_memory_usage>
+      <max_memory_usage_for_user>${Math.floor(serverMemory * 0.75)}</max_memory_usage_for_user>
+      <max_result_rows>1000000</max_result_rows>
+      <result_overflow_mode>throw</result_overflow_mode>
+      <max_concurrent_queries_for_user>80</max_concurrent_queries_for_user>
+      <cancel_http_readonly_queries_on_client_close>1</cancel_http_readonly_queries_on_client_close>
+      <constraints>
+        <max_execution_time><min>0.001</min><max>60</max></max_execution_time>
+        <timeout_overflow_mode><readonly/></timeout_overflow_mode>
+        <max_memory_usage><min>1</min><max>${queryMemory}</max></max_memory_usage>
+        <max_untracked_memory><readonly/></max_untracked_memory>
+        <max_memory_usage_for_user><readonly/></max_memory_usage_for_user>
+        <max_result_rows><min>1</min><max>1000000</max></max_result_rows>
+        <result_overflow_mode><readonly/></result_overflow_mode>
+        <max_concurrent_queries_for_user><readonly/></max_concurrent_queries_for_user>
+        <log_queries_min_type><readonly/></log_queries_min_type>
+      </constraints>
+    </reader>`
+
+/** The text of users.xml. Of the passwords it has the hashes only. */
+export function usersXml({ accounts, database }: Endpoint, limits: Limits): string {
+  const granted = grants(database)
+  const user = (account: Account): string => {
+    const { username, password } = accounts[account]
+    return `
+    <${username}>
+      <password_sha256_hex>${sha256(password)}</password_sha256_hex>
+      <networks><ip>127.0.0.1</ip></networks>
+      <profile>${account}</profile>
+      <quota>default</quota>
+      ${grantsXml(granted[account])}
+    </${username}>`
+  }
+  return `<clickhouse>
+  <profiles>${profiles(limits)}
+  </profiles>
+  <quotas><default/></quotas>
+  <users>
+    <!-- The engine's own session logs in as default, without a password, and lasts as long as the
+         engine. It is the one session default may have, so nobody else can log in as default. -->
+    <default>
+      <no_password/>
+      <networks><ip>127.0.0.1</ip></networks>
+      <profile>boot</profile>
+      <quota>default</quota>
+      ${grantsXml(['SYSTEM LISTEN ON *.*'])}
+    </default>${user('admin')}${user('writer')}${user('reader')}
+  </users>
+</clickhouse>
+`
+}
+
+function grantsXml(granted: readonly string[]): string {
+  const queries = granted.map((grant) => `\n        <query>GRANT ${grant}</query>`)
+  return `<grants>${queries.join('')}\n      </grants>`
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

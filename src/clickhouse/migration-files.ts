@@ -1,0 +1,49 @@
+/** Reads the migrations: numbered files of SQL, each applied once. */
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { MigrationError } from './migration-error.js'
+
+export interface Migration {
+  readonly number: number
+  /** The file, e.g. `0001_projects.sql`. */
+  readonly name: string
+  /** SHA-256 of the file, in hex. */
+  readonly checksum: string
+  /** Each can be run again after a failure further on. */
+  readonly statements: readonly string[]
+}
+
+const FILE_NAME = /^(?<number>\d{4})_[a-z0-9_]+\.sql$/
+
+/**
+ * The migrations of a folder, in order.
+ *
+ * @throws MigrationError when they are not numbered 1, 2, 3, ….
+ */
+export async function readMigrations(folder: string): Promise<readonly Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  return Promise.all(names.map((name, i) => readMigration(folder, name, i + 1)))
+}
+
+async function readMigration(folder: string, name: string, expected: number): Promise<Migration> {
+  const number = Number(FILE_NAME.exec(name)?.groups?.['number'])
+  if (number !== expected) {
+    throw new MigrationError(name, `its number should be ${String(expected).padStart(4, '0')}`)
+  }
+  const text = await readFile(path.join(folder, name), 'utf8')
+  return {
+    number,
+    name,
+    checksum: createHash('sha256').update(text).digest('hex'),
+    statements: split(text),
+  }
+}
+
+/** A statement ends with a semicolon at the end of a line. */
+function split(text: string): readonly string[] {
+  return text
+    .split(/;[ \t]*(?:\r?\n|$)/)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement.replaceAll(/^\s*--.*$/gm, '').trim() !== '')
+}

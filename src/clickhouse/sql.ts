@@ -1,0 +1,133 @@
+/** SQL fragments in which a value can only ever be a typed parameter. */
+
+/** A ClickHouse type that a parameter may have. */
+type ParameterType =
+  | 'String'
+  | 'Array(String)'
+  | 'Array(UInt64)'
+  | 'Identifier'
+  | 'Bool'
+  | 'UInt8'
+  | 'UInt32'
+  | 'UInt64'
+  | 'Int64'
+  | 'Nullable(UInt32)'
+  | "DateTime64(3, 'UTC')"
+  | "Nullable(DateTime64(3, 'UTC'))"
+
+type ParameterValue = string | number | boolean | null | readonly string[] | readonly number[]
+
+interface Parameter {
+  readonly type: ParameterType
+  readonly value: ParameterValue
+}
+
+/** What the client sends: text that holds placeholders alone, and the values beside it. */
+export interface Statement {
+  readonly query: string
+  readonly query_params: Readonly<Record<string, ParameterValue>>
+}
+
+/**
+ * A piece of SQL. The private field makes the type impossible to forge: a plain string or an
+ * object out of a request body is never taken for a fragment, neither by the compiler nor at run time.
+ */
+class Fragment {
+  readonly #chunks: readonly (string | Parameter)[]
+
+  constructor(chunks: readonly (string | Parameter)[]) {
+    this.#chunks = chunks
+    Object.freeze(this)
+  }
+
+  static chunksOf(fragment: Fragment): readonly (string | Parameter)[] {
+    return fragment.#chunks
+  }
+}
+export type Sql = Fragment
+
+/**
+ * The tag that makes fragments: the text is what stands in the source, the holes are fragments.
+ *
+ * @throws TypeError when it is called as a function with text that was put together at run time.
+ */
+export function sql(text: TemplateStringsArray, ...holes: readonly Sql[]): Sql {
+  if (!Array.isArray(text.raw) || !Object.isFrozen(text.raw)) {
+    throw new TypeError('sql is a template tag; it takes no text made at run time')
+  }
+  return new Fragment(
+    text.flatMap((part, i) => {
+      const hole = holes[i]
+      return hole === undefined ? [part] : [part, ...Fragment.chunksOf(hole)]
+    }),
+  )
+}
+
+/** Fragments with a separator between them; an empty list is empty text. */
+export function join(fragments: readonly Sql[], separator = sql`, `): Sql {
+  const between = Fragment.chunksOf(separator)
+  return new Fragment(
+    fragments.flatMap((fragment, i) => [
+      ...(i === 0 ? [] : between),
+      ...Fragment.chunksOf(fragment),
+    ]),
+  )
+}
+
+/** True where every condition is; `and([])` is true. */
+export const and = (conditions: readonly Sql[]): Sql => combine(conditions, sql` AND `, sql`true`)
+
+/** True where any condition is; `or([])` is false. */
+export const or = (conditions: readonly Sql[]): Sql => combine(conditions, sql` OR `, sql`false`)
+
+/** The exact complement of a condition. */
+export const not = (condition: Sql): Sql => sql`NOT (${condition})`
+
+function combine(conditions: readonly Sql[], separator: Sql, empty: Sql): Sql {
+  const [first, ...rest] = conditions
+  if (first === undefined) return empty
+  return rest.length === 0 ? first : sql`(${join(conditions, separator)})`
+}
+
+const parameter = (type: ParameterType, value: ParameterValue): Sql =>
+  new Fragment([{ type, value }])
+
+/** Values as parameters. */
+export const string = (value: string): Sql => parameter('String', value)
+export const strings = (values: readonly string[]): Sql => parameter('Array(String)', values)
+export const boolean = (value: boolean): Sql => parameter('Bool', value)
+export const uint8 = (value: number): Sql => parameter('UInt8', value)
+export const uint32 = (value: number): Sql => parameter('UInt32', value)
+export const uint64 = (value: number): Sql => parameter('UInt64', value)
+export const int64 = (value: number): Sql => parameter('Int64', value)
+export const optionalUint32 = (value: number | null): Sql => parameter('Nullable(UInt32)', value)
+
+/**
+ * The name of a table that is numbered, or of a database.
+ *
+ * @throws TypeError for a name that would need quotes.
+ */
+export function identifier(name: string): Sql {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new TypeError('not the name of a table')
+  return parameter('Identifier', name)
+}
+
+/** A moment, to the millisecond. */
+export const time = (value: Date): Sql => parameter("DateTime64(3, 'UTC')", clickhouseTime(value))
+export const optionalTime = (value: Date | null): Sql =>
+  parameter("Nullable(DateTime64(3, 'UTC'))", value === null ? null : clickhouseTime(value))
+
+const clickhouseTime = (value: Date): string => value.toISOString().replace('T', ' ').slice(0, 23)
+
+/** Prints a fragment; its parameters are named by their order: `{p0:String}`, `{p1:UInt32}`, … */
+export function statement(fragment: Sql): Statement {
+  const query_params: Record<string, ParameterValue> = {}
+  let count = 0
+  const text = Fragment.chunksOf(fragment).map((chunk) => {
+    if (typeof chunk === 'string') return chunk
+    const name = `p${count++}`
+    query_params[name] = chunk.value
+    return `{${name}:${chunk.type}}`
+  })
+  return { query: text.join(''), query_params }
+}

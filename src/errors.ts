@@ -1,0 +1,47 @@
+/** The catalogue of errors: every code with its HTTP status, and the one class that carries a code. */
+import type { ErrorCode, FieldFault } from './api.js'
+
+/** The HTTP status of each error code. */
+export const ERROR_STATUS = {
+  VALIDATION_ERROR: 400,
+  UNAUTHORIZED: 401,
+  PLAN_LIMIT_EXCEEDED: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  QUERY_TOO_EXPENSIVE: 422,
+  RATE_LIMIT_EXCEEDED: 429,
+  INTERNAL_ERROR: 500,
+  SERVICE_UNAVAILABLE: 503,
+  QUERY_TIMEOUT: 504,
+} as const satisfies Record<ErrorCode, number>
+
+/** What an error may carry besides its code and message. */
+export interface ApiErrorOptions {
+  /** The faults of the request, one per field. Absent unless the code is VALIDATION_ERROR. */
+  readonly details?: readonly FieldFault[]
+  /** Headers the answer must bear: Allow, Retry-After, WWW-Authenticate. Absent means none. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** What brought it about: logged, never sent. */
+  readonly cause?: unknown
+}
+
+/** An error with a code of the catalogue. Its message is sent to the caller. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly code: ErrorCode
+  readonly details: readonly FieldFault[] | undefined
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { details, headers = {}, cause }: ApiErrorOptions = {},
+  ) {
+    super(message, { cause })
+    this.code = code
+    this.details = details
+    this.headers = headers
+  }
+}

@@ -1,0 +1,50 @@
+/** The handlers of the operations: from a validated request to the answer of its use case. */
+import type { RequestHandler, Response } from 'express'
+import type { AnalyticsQueryRequest, AnalyticsQueryResponse, Project } from '../api.js'
+import type { StoredProject } from '../projects/project.js'
+import { abandonment } from './abandonment.js'
+import { callerOf } from './caller.js'
+import { stoppingError } from './drain.js'
+
+/** Answers a question about a project; `signal` comes when nobody waits for the answer any more. */
+export type Query = (
+  request: AnalyticsQueryRequest,
+  project: StoredProject,
+  signal: AbortSignal,
+) => Promise<AnalyticsQueryResponse>
+
+/** Reads a project as its callers see it. */
+export type ReadProject = (project: StoredProject, signal: AbortSignal) => Promise<Project>
+
+/** POST /v1/analytics/query */
+export function postAnalyticsQuery(query: Query, stopping: AbortSignal): RequestHandler {
+  return async (request, response) => {
+    const { project } = callerOf(request)
+    await answer(response, stopping, (signal) =>
+      query(request.body as AnalyticsQueryRequest, project, signal),
+    )
+  }
+}
+
+/** GET /v1/project */
+export function getProject(readProject: ReadProject, stopping: AbortSignal): RequestHandler {
+  return async (request, response) => {
+    const stored = callerOf(request).project
+    await answer(response, stopping, async (signal) => ({
+      project: await readProject(stored, signal),
+    }))
+  }
+}
+
+async function answer(
+  response: Response,
+  stopping: AbortSignal,
+  work: (signal: AbortSignal) => Promise<object>,
+): Promise<void> {
+  const signal = abandonment(response, stopping)
+  try {
+    response.json(await work(signal))
+  } catch (error) {
+    throw stopping.aborted ? stoppingError() : error
+  }
+}

@@ -1,0 +1,56 @@
+/** Logs one line a request: who asked what, and how it went; no header, query string or body. */
+import type { RequestHandler } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pinoHttp } from 'pino-http'
+import type { Logger } from '../log.js'
+import { findCaller } from './caller.js'
+import { requestId } from './request-id.js'
+
+/** Probes come every second or so, and say nothing while they succeed. */
+const PROBES = new Set(['/livez', '/readyz'])
+
+/** Names the request, and logs its line as soon as it is answered or its client is gone. */
+export function requestLog(logger: Logger): RequestHandler {
+  return pinoHttp({
+    logger,
+    genReqId: requestId,
+    customAttributeKeys: { reqId: 'requestId', responseTime: 'ms' },
+    quietReqLogger: true,
+    quietResLogger: true,
+    // Without these the whole request would be printed: its address, and its headers with the key.
+    wrapSerializers: false,
+    serializers: { req: () => undefined, res: () => undefined },
+    customSuccessObject: (request, response, { ms }: Timed) => line(request, response, ms),
+    customErrorObject: (request, response, err, { ms }: Timed) => ({
+      ...line(request, response, ms),
+      err,
+    }),
+    customErrorMessage: () => 'request failed',
+    customLogLevel: (request, response) => {
+      if (response.statusCode >= 500) return 'error'
+      return PROBES.has(routeOf(request) ?? '') ? 'debug' : 'info'
+    },
+  })
+}
+
+interface Timed {
+  readonly ms: number
+}
+
+function line(request: IncomingMessage, response: ServerResponse, ms: number): object {
+  const caller = findCaller(request)
+  return {
+    method: request.method,
+    route: routeOf(request),
+    status: response.statusCode,
+    ms,
+    keyId: caller?.principal.keyId,
+    projectId: caller?.principal.projectId,
+  }
+}
+
+/** The template of the matched route; the address itself is the client's text, and stays out. */
+function routeOf(request: IncomingMessage & { route?: { path?: unknown } }): string | undefined {
+  const path = request.route?.path
+  return typeof path === 'string' ? path : undefined
+}

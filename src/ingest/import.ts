@@ -1,0 +1,86 @@
+/** Imports events: puts a stream of NDJSON into the inbox piece by piece, and loads each. */
+import { randomUUID } from 'node:crypto'
+import { withLease } from '../clickhouse/lease.js'
+import { sql, statement, string } from '../clickhouse/sql.js'
+import type { Store } from '../clickhouse/store.js'
+import { putBatch } from './inbox.js'
+import { cutLines } from './lines.js'
+import { loadBatch, resumeLoads } from './loader/load.js'
+import type { LoadReport } from './loader/log.js'
+import { unpack } from './unpack.js'
+
+/** A row that was not loaded. */
+export interface Rejection {
+  /** Its line in the source, counted from 1. */
+  readonly row: number
+  readonly reason: string
+  readonly line: string
+}
+
+export interface ImportOptions {
+  /** The project of all rows; where it is left out each row names its own. */
+  readonly projectId?: string
+  /** Stops at the first piece that holds a rejected row, and loads nothing of that piece. */
+  readonly strict?: boolean
+  /** Is given the rejected rows of each piece as it is loaded. */
+  readonly onRejected: (rejections: readonly Rejection[]) => Promise<void> | void
+  /** Is told after each piece what has been done so far. */
+  readonly onProgress?: (soFar: LoadReport) => void
+}
+
+/** Bytes that are loaded at once: enough for a load's fixed costs to vanish, little beside the memory. */
+const PIECE = 64 * 1024 * 1024
+
+const NOTHING: LoadReport = { received: 0, events: 0, duplicates: 0, excluded: 0, rejected: 0 }
+
+/**
+ * Imports one source, plain or gzip'd. What it brings is visible to queries when this returns.
+ *
+ * @returns what became of all rows
+ */
+export async function importEvents(
+  { writer }: Store,
+  source: AsyncIterable<Buffer>,
+  { projectId = '', strict = false, onRejected, onProgress }: ImportOptions,
+): Promise<LoadReport> {
+  const name = `import-${randomUUID()}`
+  let total = NOTHING
+  for await (const { bytes, firstRow } of cutLines(unpack(source), PIECE)) {
+    const batch = `${name}-${firstRow}`
+    await putBatch(writer, { batch, projectId, firstRow, bytes })
+    const report = await withLease(writer, 'loader', async () => {
+      // What an earlier import left comes first, if it was ended in the middle.
+      if (firstRow === 1) await resumeLoads(writer, batch)
+      return loadBatch(writer, batch, { strict })
+    })
+    total = add(total, report)
+    onProgress?.(total)
+    if (report.rejected > 0) {
+      await onRejected(await takeRejections(writer, batch))
+      if (strict) break
+    }
+  }
+  return total
+}
+
+const add = (a: LoadReport, b: LoadReport): LoadReport => ({
+  received: a.received + b.received,
+  events: a.events + b.events,
+  duplicates: a.duplicates + b.duplicates,
+  excluded: a.excluded + b.excluded,
+  rejected: a.rejected + b.rejected,
+})
+
+/** The rejections of a batch; who takes them keeps them, the store does not. */
+async function takeRejections(
+  writer: Store['writer'],
+  batch: string,
+): Promise<readonly Rejection[]> {
+  const { rows } = await writer.query<Rejection>(
+    statement(
+      sql`SELECT row, reason, line FROM rejections WHERE batch = ${string(batch)} ORDER BY row`,
+    ),
+  )
+  await writer.execute(statement(sql`ALTER TABLE rejections DROP PARTITION ${string(batch)}`))
+  return rows
+}

@@ -1,0 +1,43 @@
+/** The columns of the facts, in the order the loader writes them. */
+import { sql, type Sql } from '../../clickhouse/sql.js'
+import { SESSION_ATTRIBUTES } from '../fields.js'
+
+/** What every event of a session carries. */
+export const ATTRIBUTES: readonly Sql[] = SESSION_ATTRIBUTES.map(({ column }) => column)
+
+/** The columns of an event that are its own. */
+export const OWN_COLUMNS: readonly Sql[] = [
+  sql`name`,
+  sql`anonymous`,
+  sql`origin`,
+  sql`path`,
+  sql`hash`,
+  sql`properties`,
+]
+
+export const EVENT_COLUMNS: readonly Sql[] = [
+  sql`project_id`,
+  sql`timestamp`,
+  sql`user`,
+  sql`session`,
+  sql`load`,
+  ...OWN_COLUMNS,
+  ...ATTRIBUTES,
+]
+
+export const SESSION_COLUMNS: readonly Sql[] = [
+  sql`project_id`,
+  sql`session`,
+  sql`load`,
+  sql`sign`,
+  sql`user`,
+  sql`session_id`,
+  sql`start_at`,
+  sql`end_at`,
+  sql`pageviews`,
+  sql`events`,
+  sql`entry_origin`,
+  sql`entry_path`,
+  sql`entry_at`,
+  ...ATTRIBUTES,
+]

@@ -1,0 +1,77 @@
+/** What makes a row unfit to load, and what its sender is told. */
+import { join, sql, string, strings, type Sql } from '../../clickhouse/sql.js'
+import { FIELDS } from '../fields.js'
+import { given } from './given.js'
+
+const ISO_8601 = string(
+  String.raw`^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$`,
+)
+/** A NUL as JSON must write it: its backslash is the last of an odd number. */
+const NUL = string(String.raw`(^|[^\\])(\\\\)*\\u0000`)
+const COUNTRY = string('^[A-Z]{2}$')
+
+/** Each fault of a value: when a row has it, and its message. `known` is the row's project. */
+const VALUE_FAULTS: readonly (readonly [when: Sql, message: Sql])[] = [
+  [
+    sql`empty(pairs) AND JSONType(line) != 'Object'`,
+    sql`if(isValidJSON(line), 'is not a JSON object', 'is not valid JSON')`,
+  ],
+  [sql`named_project = ''`, sql`'project: is required where no project is named for all rows'`],
+  [
+    sql`named_project != '' AND known.id = ''`,
+    sql`concat('project: there is no project ', named_project)`,
+  ],
+  [sql`${given('timestamp')} = ''`, sql`'timestamp: is required'`],
+  [
+    sql`${given('timestamp')} != '' AND (at IS NULL OR NOT match(${given('timestamp')}, ${ISO_8601}))`,
+    sql`'timestamp: must be ISO 8601 with Z or an offset, as 2026-01-31T10:00:00.000Z'`,
+  ],
+  [
+    sql`ifNull(at < toDateTime64('1970-01-01 00:00:00', 3, 'UTC') OR at >= toDateTime64('2100-01-01 00:00:00', 3, 'UTC'), false)`,
+    sql`'timestamp: must lie between the years 1970 and 2099'`,
+  ],
+  [
+    sql`(${given('name')} = '' AND has(pairs.1, 'name') AND NOT has(pairs, ('name', 'null'))) OR lengthUTF8(${given('name')}) > 128`,
+    sql`'name: must have 1 to 128 characters'`,
+  ],
+  [
+    sql`${given('url')} != '' AND empty(url_parts)`,
+    sql`'url: must be absolute, as https://example.com/path'`,
+  ],
+  [
+    sql`${given('country')} != '' AND NOT match(${given('country')}, ${COUNTRY})`,
+    sql`'country: must be an ISO 3166-1 alpha-2 code, as DE'`,
+  ],
+  [
+    sql`${given('ip')} != '' AND toIPv6OrNull(${given('ip')}) IS NULL`,
+    sql`'ip: must be an IP address'`,
+  ],
+  [sql`length(property_pairs) > 64`, sql`'properties: must have at most 64 entries'`],
+  [
+    sql`arrayExists(pair -> pair.1 = '' OR lengthUTF8(pair.1) > 128, property_pairs)`,
+    sql`'properties: names must have 1 to 128 characters'`,
+  ],
+  [
+    sql`position(line, '\\\\u0000') > 0 AND match(line, ${NUL})`,
+    sql`'must not contain the character NUL'`,
+  ],
+]
+
+const TYPE_WORDS = { string: 'a string', boolean: 'a boolean', object: 'an object' } as const
+const NAMES = strings([...FIELDS.keys()])
+const TYPES = strings([...FIELDS.values()].map((type) => TYPE_WORDS[type]))
+
+const expected = (name: Sql): Sql => sql`transform(${name}, ${NAMES}, ${TYPES}, '')`
+/** What a raw JSON value is, from its first character. */
+const actual = (value: Sql): Sql =>
+  sql`transform(substring(${value}, 1, 1), ['"', 't', 'f', '{', 'n'], ['a string', 'a boolean', 'a boolean', 'an object', 'null'], 'else')`
+
+/** Unknown fields and wrong types; null is taken for absent. */
+const TYPE_FAULTS = sql`arrayMap(
+    pair -> concat(pair.1, if(${expected(sql`pair.1`)} = '', ': is not a known field', concat(': must be ', ${expected(sql`pair.1`)}))),
+    arrayFilter(pair -> ${expected(sql`pair.1`)} = '' OR ${actual(sql`pair.2`)} NOT IN (${expected(sql`pair.1`)}, 'null'), pairs))`
+
+/** All faults of a row, each in plain words; empty where it is fit. */
+export const FAULTS = sql`arrayConcat(${TYPE_FAULTS}, arrayFilter(fault -> notEmpty(fault), [${join(
+  VALUE_FAULTS.map(([when, message]) => sql`if(${when}, ${message}, '')`),
+)}]))`

@@ -1,0 +1,34 @@
+/** Reads a project out of a row of the table `projects`. */
+import { sql } from '../clickhouse/sql.js'
+import type { StoredProject } from './project.js'
+
+export interface ProjectRow {
+  readonly id: string
+  readonly name: string
+  readonly domain: string
+  readonly token: string
+  /** Milliseconds since 1970. */
+  readonly created_ms: number
+  readonly has_public_dashboard: boolean
+  readonly excluded_ips: readonly string[]
+  readonly excluded_countries: readonly string[]
+  readonly retention_days: number | null
+  readonly version: number
+}
+
+/** What a statement selects from `projects` for a ProjectRow. */
+export const PROJECT_COLUMNS = sql`
+  id, name, domain, token, toUnixTimestamp64Milli(created_at) AS created_ms, has_public_dashboard,
+  excluded_ips, excluded_countries, retention_days, version`
+
+export const projectOf = (row: ProjectRow): StoredProject => ({
+  id: row.id,
+  name: row.name,
+  domain: row.domain,
+  token: row.token,
+  createdAt: new Date(row.created_ms),
+  hasPublicDashboard: row.has_public_dashboard,
+  excludedIps: row.excluded_ips,
+  excludedCountries: row.excluded_countries,
+  retentionDays: row.retention_days,
+})

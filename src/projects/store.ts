@@ -1,0 +1,115 @@
+/** Keeps the projects: a row a version, of which the highest counts. */
+import type { Connection } from '../clickhouse/connection.js'
+import { withLease } from '../clickhouse/lease.js'
+import {
+  boolean,
+  optionalUint32,
+  sql,
+  statement,
+  string,
+  strings,
+  time,
+  uint64,
+  type Sql,
+} from '../clickhouse/sql.js'
+import type { Store } from '../clickhouse/store.js'
+import { randomId } from '../random-id.js'
+import { UserError } from '../user-error.js'
+import type { NewProject, ProjectChanges, StoredProject } from './project.js'
+import { projectOf, PROJECT_COLUMNS, type ProjectRow } from './row.js'
+import { checked } from './rules.js'
+
+/** All projects, the oldest first. */
+export async function listProjects(connection: Connection): Promise<readonly StoredProject[]> {
+  const { rows } = await connection.query<ProjectRow>(
+    statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL ORDER BY created_at, id`),
+  )
+  return rows.map(projectOf)
+}
+
+/** The project of that id; undefined when there is none. */
+export async function findProject(
+  connection: Connection,
+  id: string,
+): Promise<StoredProject | undefined> {
+  const row = await findRow(connection, id)
+  return row && projectOf(row)
+}
+
+/** @throws UserError when there is no project of that id. */
+export async function requireProject(connection: Connection, id: string): Promise<StoredProject> {
+  const project = await findProject(connection, id)
+  if (project === undefined) throw new UserError(`there is no project ${id}`)
+  return project
+}
+
+/**
+ * Makes a project and its public token; an id too, where none is given.
+ *
+ * @throws UserError for a field that breaks its rule, and for an id that is taken.
+ */
+export async function createProject(
+  store: Store,
+  fields: NewProject,
+  now: Date,
+): Promise<StoredProject> {
+  const project: StoredProject = {
+    id: randomId('prj_', 12),
+    hasPublicDashboard: false,
+    excludedIps: [],
+    excludedCountries: [],
+    retentionDays: null,
+    ...checked(fields),
+    token: randomId('tallypub_', 24),
+    createdAt: now,
+  }
+  await withLease(store.admin, 'projects', async () => {
+    if ((await findProject(store.reader, project.id)) !== undefined) {
+      throw new UserError(`the project ${project.id} exists already`)
+    }
+    await insert(store.writer, project, 1)
+  })
+  return project
+}
+
+/**
+ * Changes the given fields of a project and leaves the others; returns it as it is then.
+ *
+ * @throws UserError for a field that breaks its rule, and for a project that does not exist.
+ */
+export async function updateProject(
+  store: Store,
+  id: string,
+  changes: ProjectChanges,
+): Promise<StoredProject> {
+  const fields = checked(changes)
+  return withLease(store.admin, 'projects', async () => {
+    const row = await findRow(store.reader, id)
+    if (row === undefined) throw new UserError(`there is no project ${id}`)
+    const project = { ...projectOf(row), ...fields }
+    await insert(store.writer, project, row.version + 1)
+    return project
+  })
+}
+
+async function findRow(connection: Connection, id: string): Promise<ProjectRow | undefined> {
+  const { rows } = await connection.query<ProjectRow>(
+    statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL WHERE id = ${string(id)}`),
+  )
+  return rows[0]
+}
+
+async function insert(writer: Connection, project: StoredProject, version: number): Promise<void> {
+  const values: Sql = sql`
+    ${string(project.id)}, ${string(project.name)}, ${string(project.domain)},
+    ${string(project.token)}, ${time(project.createdAt)}, ${boolean(project.hasPublicDashboard)},
+    ${strings(project.excludedIps)}, ${strings(project.excludedCountries)},
+    ${optionalUint32(project.retentionDays)}, ${uint64(version)}`
+  await writer.execute(
+    statement(sql`
+      INSERT INTO projects (
+        id, name, domain, token, created_at, has_public_dashboard,
+        excluded_ips, excluded_countries, retention_days, version
+      ) SELECT ${values}`),
+  )
+}

@@ -1,0 +1,69 @@
+/** Typed access to the parts of the contract that its tests walk. */
+import { parse } from 'yaml'
+import { spec } from './contract-app.js'
+
+export interface Example {
+  readonly summary?: string
+  readonly value: unknown
+}
+
+interface Reference {
+  readonly $ref: string
+}
+
+interface Media {
+  readonly examples: Readonly<Record<string, Example | Reference>>
+}
+
+interface Content {
+  readonly content: { readonly 'application/json': Media }
+}
+
+export interface Operation {
+  readonly operationId: string
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
+  readonly requestBody?: Content
+  readonly responses: Readonly<Record<string, Content | Reference>>
+}
+
+export interface Schema extends Partial<Reference> {
+  readonly description?: string
+  readonly enum?: readonly string[]
+  readonly const?: unknown
+  readonly examples?: readonly unknown[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: unknown
+  readonly discriminator?: { readonly mapping: Readonly<Record<string, string>> }
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly responses: Readonly<Record<string, Content>>
+  }
+}
+
+export const document = parse(spec.yaml) as Document
+
+/** What a reference of the contract points at. */
+export function deref<T extends object>(value: T | Reference): T {
+  if (!('$ref' in value)) return value
+  const names = value.$ref.split('/').slice(1)
+  return names.reduce<unknown>((node, name) => Reflect.get(node as object, name), document) as T
+}
+
+/** The named examples of a body. */
+export function examplesOf(body: Content | Reference): readonly (readonly [string, Example])[] {
+  const { examples } = deref<Content>(body).content['application/json']
+  return Object.entries(examples).map(([name, example]) => [name, deref<Example>(example)] as const)
+}
+
+/** Every operation, with its method and path. */
+export const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+)
+
+/** The members of a union, by the value that tells them apart. */
+export const unionOf = (name: string): Readonly<Record<string, string>> =>
+  document.components.schemas[name]?.discriminator?.mapping ?? {}

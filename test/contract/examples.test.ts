@@ -1,0 +1,120 @@
+/** The examples of the contract are true: each passes through the validation of the service. */
+import { describe, expect, test } from '@jest/globals'
+import request from 'supertest'
+import { contractApp, echoApp, PROJECT, QUERY, send } from './contract-app.js'
+import { deref, document, examplesOf, operations, unionOf } from './document.js'
+
+const query = document.paths[QUERY]!['post']!
+const project = document.paths[PROJECT]!['get']!
+const questions = examplesOf(query.requestBody!)
+const answers = new Map(examplesOf(query.responses['200']!))
+
+const DEFAULTS = {
+  metrics: ['users', 'pageviews', 'events'],
+  group_by: [],
+  order_by: [],
+  limit: 100,
+  offset: 0,
+  filters: [],
+  filtersOperator: 'and',
+}
+
+interface Given {
+  readonly status: number
+  readonly body: unknown
+}
+
+const echo = echoApp()
+let given: Given
+const answering = contractApp((_req, res) => {
+  res.status(given.status).json(given.body)
+})
+
+/** What the service would answer with, had its handler given `answer`. */
+async function received(answer: Given, sent: request.Test): Promise<Given> {
+  given = answer
+  const { status, text } = await sent
+  return { status, body: JSON.parse(text) as unknown }
+}
+
+test.each(questions)('the question "%s" is valid; defaults are filled in', async (_, { value }) => {
+  const { status, answer } = await send(echo, value)
+  expect({ status, answer }).toEqual({ status: 200, answer: { ...DEFAULTS, ...(value as object) } })
+})
+
+test.each(questions)(
+  'the answer "%s" is valid; it echoes its question',
+  async (name, { value }) => {
+    const body = answers.get(name)?.value as { readonly query: unknown }
+    const answer = { status: 200, body }
+    const sent = request(answering)
+      .post(QUERY)
+      .send(value as object)
+    expect(await received(answer, sent)).toEqual(answer)
+    expect(body.query).toEqual({ ...DEFAULTS, ...(value as object) })
+  },
+)
+
+test('an empty list of metrics means the default three', async () => {
+  const { answer } = await send(echo, { date_range: 'today', metrics: [] })
+  expect(answer).toEqual({ date_range: 'today', ...DEFAULTS })
+})
+
+test('every question has its answer, and none is left over', () => {
+  expect([...answers.keys()]).toEqual(questions.map(([name]) => name))
+})
+
+test('there is a question for each type of filter, and each operator', () => {
+  const text = JSON.stringify(questions)
+  const operators = ['StringOperator', 'ListOperator'].flatMap(
+    (name) => document.components.schemas[name]!.enum!,
+  )
+  const absent = (member: string, values: readonly string[]) =>
+    values.filter((value) => !text.includes(`"${member}":"${value}"`))
+  expect(absent('type', Object.keys(unionOf('Filter')))).toEqual([])
+  expect(absent('operator', operators)).toEqual([])
+})
+
+test.each(examplesOf(project.responses['200']!))(
+  'the project "%s" is valid',
+  async (_, example) => {
+    const answer = { status: 200, body: example.value }
+    expect(await received(answer, request(answering).get(PROJECT))).toEqual(answer)
+  },
+)
+
+describe('errors', () => {
+  const errors = Object.values(document.components.responses).flatMap(examplesOf)
+
+  test.each(errors)('the example of %s is valid and bears its code', async (code, { value }) => {
+    // A status of its own: the validator leaves those from 500 up unchecked.
+    const answer = { status: 418, body: value }
+    expect(await received(answer, request(answering).get(PROJECT))).toEqual(answer)
+    expect(value).toMatchObject({ error: { code } })
+  })
+
+  test('each code of the contract has exactly one example', () => {
+    const codes = document.components.schemas['ErrorCode']!.enum!
+    expect(errors.map(([code]) => code).sort()).toEqual([...codes].sort())
+  })
+})
+
+test('every response of every operation has an example', () => {
+  const responses = operations.flatMap(({ operation }) => Object.values(operation.responses))
+  expect(responses.filter((response) => examplesOf(deref(response)).length === 0)).toEqual([])
+})
+
+test.each([
+  ['a missing member', { project: { id: 'x' } }],
+  [
+    'an unknown member',
+    { ...(examplesOf(project.responses['200']!)[0]![1].value as object), x: 1 },
+  ],
+  ['no object', []],
+])('a response with %s becomes INTERNAL_ERROR', async (_, body) => {
+  const message = 'Something went wrong on our side.'
+  expect(await received({ status: 200, body }, request(answering).get(PROJECT))).toEqual({
+    status: 500,
+    body: { error: { code: 'INTERNAL_ERROR', message } },
+  })
+})

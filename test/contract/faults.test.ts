@@ -1,0 +1,415 @@
+/** Every fault of a body is told, under its field and in plain words. */
+import { describe, expect, test } from '@jest/globals'
+import { echoApp, send } from './contract-app.js'
+import { document } from './document.js'
+
+const app = echoApp()
+
+const METRICS = 'users, pageviews, events, bounce_rate, visit_duration'
+const FILTERS =
+  'page, event, user, location, referrer, referrer_url, referrer_type, utm_tags, browser, device, os'
+const STRING_OPERATORS = 'any, eq, notEq, contains, notContains, startsWith, endsWith'
+
+const REQUIRED = 'is required'
+const UNKNOWN = 'is not a known property'
+const NO_TEXT = 'must not contain NUL characters or lone surrogates'
+const NO_DATE = 'must be a UTC date or second that exists: YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ'
+const NO_RANGE =
+  'must be a preset (today, yesterday, 7days, 30days, 90days, 12months, mtd, ytd, all)' +
+  ' or an array [start, end], each YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ'
+const NO_GROUPING =
+  'must be one of: interval:auto, country, city, page:origin, page:path, browser, device_type, os,' +
+  ' referrer, referrer_type, utm_source, utm_medium, utm_campaign, utm_content, utm_term, event:name,' +
+  ' or event:prop: followed by a name of 1 to 128 characters'
+const ONE_OF = (names: string) => `must be one of: ${names}`
+const NO_COLUMN = (names: string) =>
+  `must be a metric or the grouping of this query, one of: ${names}`
+
+/** The faults of a body: by field, what is said of it. */
+type Faults = Readonly<Record<string, string>> | readonly (readonly [string, string])[]
+type Case = readonly [body: unknown, faults: Faults]
+
+const listed = (faults: Faults) => {
+  const pairs = isList(faults) ? faults : Object.entries(faults)
+  return pairs.map(([field, message]) => ({ field, message }))
+}
+
+const isList = (faults: Faults): faults is readonly (readonly [string, string])[] =>
+  Array.isArray(faults)
+
+/** Sends a body and compares what came of it: no faults means that it is taken. */
+async function check(body: unknown, faults: Faults) {
+  const sent = await send(app, body)
+  const expected = listed(faults)
+  expect(sent.faults).toEqual(expected)
+  expect(sent.status).toBe(expected.length === 0 ? 200 : 400)
+}
+
+const named = (cases: readonly Case[]) =>
+  cases.map(([body, faults]) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    return [text.length > 120 ? `${text.slice(0, 117)}...` : text, body, faults] as const
+  })
+
+const query = (fields: object) => ({ date_range: 'today', ...fields })
+const filtered = (...filters: readonly unknown[]) => query({ filters })
+
+describe('the body', () => {
+  const noObject = { body: 'must be a JSON object' }
+  const cases: readonly Case[] = [
+    [{}, { date_range: REQUIRED }],
+    ['', { date_range: REQUIRED }],
+    [[], noObject],
+    ['null', noObject],
+    ['"today"', noObject],
+    ['5', noObject],
+    ['{', noObject],
+    ['{"date_range":"today",}', noObject],
+    ["{'date_range':'today'}", noObject],
+    ['{"date_range":"today"} x', noObject],
+    ['{"date_range":NaN}', noObject],
+    ['['.repeat(30_000), noObject],
+    [query({ bogus: 1, Limit: 2 }), { bogus: UNKNOWN, Limit: UNKNOWN }],
+    ['{"date_range":"today","__proto__":{"limit":5}}', [['__proto__', UNKNOWN]]],
+    [query({ constructor: 1, toString: 2 }), { constructor: UNKNOWN, toString: UNKNOWN }],
+    [
+      query({ 'a/b': 1, 'c.d': 2, '': 3, '~1': 4 }),
+      [
+        ['a/b', UNKNOWN],
+        ['c.d', UNKNOWN],
+        ['', UNKNOWN],
+        ['~1', UNKNOWN],
+      ],
+    ],
+    [
+      { date_range: 'x', 'date_range.0': 1 },
+      { 'date_range.0': UNKNOWN, date_range: NO_RANGE },
+    ],
+  ]
+  test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
+})
+
+describe('wrong types, field by field', () => {
+  const wrong = [null, true, {}, 1.5] as const
+  const messages: Readonly<Record<string, string>> = {
+    date_range: NO_RANGE,
+    metrics: 'must be an array',
+    group_by: 'must be an array',
+    order_by: 'must be an array',
+    filters: 'must be an array',
+    filtersOperator: ONE_OF('and, or'),
+    limit: 'must be an integer',
+    offset: 'must be an integer',
+  }
+  const cases = Object.entries(messages).flatMap(([field, message]) =>
+    wrong.map((value): Case => [query({ [field]: value }), { [field]: message }]),
+  )
+  test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
+})
+
+describe('date_range', () => {
+  const range = (...date_range: readonly unknown[]) => ({ date_range })
+  const cases: readonly Case[] = [
+    ...document.components.schemas['Preset']!.enum!.map((date_range): Case => [{ date_range }, {}]),
+    [{ date_range: 'Today' }, { date_range: NO_RANGE }],
+    [{ date_range: '' }, { date_range: NO_RANGE }],
+    [{ date_range: 'constructor' }, { date_range: NO_RANGE }],
+    [{ date_range: '2026-01-01' }, { date_range: NO_RANGE }],
+    [range(), { date_range: 'must have at least 2 items' }],
+    [range('2026-01-01'), { date_range: 'must have at least 2 items' }],
+    [range('2026-01-01', '2026-01-02', '2026-01-03'), { date_range: 'must have at most 2 items' }],
+    [range('2026-02-30', '2026-03-01'), { 'date_range.0': NO_DATE }],
+    [range('2026-01-01', '2026-01-01T24:00:00Z'), { 'date_range.1': NO_DATE }],
+    [
+      range('2026-01-01T25:00:00Z', '0000-01-01'),
+      { 'date_range.0': NO_DATE, 'date_range.1': NO_DATE },
+    ],
+    [range('2026-01-01T10:00:60Z', 'today'), { 'date_range.0': NO_DATE, 'date_range.1': NO_DATE }],
+    [range('2026-01-01', '2026-01-01T10:00:00.000Z'), { 'date_range.1': NO_DATE }],
+    [range('2026-01-01', '2026-01-01T10:00:00+00:00'), { 'date_range.1': NO_DATE }],
+    [range('2026-01-01', 5), { 'date_range.1': 'must be a string' }],
+    [range('2026-01-02', '2026-01-01'), { date_range: 'must not start after its end' }],
+    [range('2026-01-01', '2026-01-01'), {}],
+    [range('2026-01-01T10:00:00Z', '2026-01-01'), {}],
+    [range('2024-02-29', '2099-12-31T23:59:59Z'), {}],
+  ]
+  test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
+})
+
+describe('metrics, group_by, order_by', () => {
+  const prop = (length: number) => `event:prop:${'😀'.repeat(length)}`
+  const cases: readonly Case[] = [
+    [query({ metrics: ['users', 'visits'] }), { 'metrics.1': ONE_OF(METRICS) }],
+    [
+      query({ metrics: [5, '__proto__'] }),
+      { 'metrics.0': ONE_OF(METRICS), 'metrics.1': ONE_OF(METRICS) },
+    ],
+    [query({ metrics: ['users', 'events', 'users'] }), { metrics: 'must not repeat an item' }],
+    [
+      query({ metrics: Array.from({ length: 6 }, () => 'users') }),
+      { metrics: 'must have at most 5 items' },
+    ],
+    [query({ metrics: METRICS.split(', ') }), {}],
+    [query({ group_by: ['visits'] }), { 'group_by.0': NO_GROUPING }],
+    [query({ group_by: ['date'] }), { 'group_by.0': NO_GROUPING }],
+    [query({ group_by: [['country']] }), { 'group_by.0': NO_GROUPING }],
+    [query({ group_by: ['hasOwnProperty'] }), { 'group_by.0': NO_GROUPING }],
+    [query({ group_by: ['country', 'city'] }), { group_by: 'must have at most 1 item' }],
+    [query({ group_by: ['event:prop:'] }), { 'group_by.0': NO_GROUPING }],
+    [query({ group_by: [prop(1)] }), {}],
+    [query({ group_by: [prop(128)] }), {}],
+    [query({ group_by: [prop(129)] }), { 'group_by.0': NO_GROUPING }],
+    [query({ group_by: ['event:prop:a\nb'] }), {}],
+    [query({ group_by: ['event:prop:__proto__'] }), {}],
+    [query({ group_by: ['event:prop:a\0'] }), { 'group_by.0': NO_TEXT }],
+    [query({ group_by: ['event:prop:\ud800'] }), { 'group_by.0': NO_TEXT }],
+    [query({ order_by: ['users', 'asc'] }), { order_by: 'must have at most 1 item' }],
+    [query({ order_by: ['users'] }), { 'order_by.0': 'must be an array' }],
+    [query({ order_by: [[]] }), { 'order_by.0': 'must have at least 2 items' }],
+    [query({ order_by: [['users']] }), { 'order_by.0': 'must have at least 2 items' }],
+    [query({ order_by: [['users', 'asc', 1]] }), { 'order_by.0': 'must have at most 2 items' }],
+    [query({ order_by: [['users', 'ASC']] }), { 'order_by.0.1': ONE_OF('asc, desc') }],
+    [query({ order_by: [[5, 'asc']] }), { 'order_by.0.0': 'must be a string' }],
+    [
+      query({
+        order_by: [
+          ['users', 'asc'],
+          ['events', 'asc'],
+        ],
+      }),
+      { order_by: 'must have at most 1 item' },
+    ],
+    [
+      query({ order_by: [['date', 'asc']] }),
+      { 'order_by.0.0': NO_COLUMN('users, pageviews, events') },
+    ],
+    [
+      query({ metrics: ['users'], order_by: [['events', 'asc']] }),
+      { 'order_by.0.0': NO_COLUMN('users') },
+    ],
+    [query({ metrics: [], order_by: [['events', 'asc']] }), {}],
+    [query({ group_by: ['interval:auto'], order_by: [['date', 'asc']] }), {}],
+  ]
+  test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
+})
+
+describe('limit and offset', () => {
+  const cases: readonly Case[] = [
+    [query({ limit: 1, offset: 0 }), {}],
+    [query({ limit: 1000, offset: 1_000_000_000 }), {}],
+    ['{"date_range":"today","limit":1.0,"offset":-0}', {}],
+    [
+      query({ limit: 0, offset: -1 }),
+      { limit: 'must be at least 1', offset: 'must be at least 0' },
+    ],
+    [
+      query({ limit: 1001, offset: 1_000_000_001 }),
+      { limit: 'must be at most 1000', offset: 'must be at most 1000000000' },
+    ],
+    [query({ limit: '5' }), { limit: 'must be an integer' }],
+    ['{"date_range":"today","limit":1e400}', { limit: 'must be an integer' }],
+    [query({ limit: [5] }), { limit: 'must be an integer' }],
+  ]
+  test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
+})
+
+describe('filters', () => {
+  const all = (fields: Readonly<Record<string, string>>, at = 'filters.0') =>
+    Object.fromEntries(Object.entries(fields).map(([name, message]) => [`${at}.${name}`, message]))
+  const stringFilter = { value: 'must be a string', operator: ONE_OF(STRING_OPERATORS) }
+  const listFilter = { value: 'must be an array', operator: ONE_OF('oneOf, noneOf') }
+  const clause = { value: 'x', operator: 'eq' }
+  const cases: readonly Case[] = [
+    [filtered(null), { 'filters.0': 'must be an object' }],
+    [filtered([], 'page'), { 'filters.0': 'must be an object', 'filters.1': 'must be an object' }],
+    [filtered({}), { 'filters.0.type': REQUIRED }],
+    [filtered({ type: 'pages' }), { 'filters.0.type': ONE_OF(FILTERS) }],
+    [filtered({ type: null }), { 'filters.0.type': ONE_OF(FILTERS) }],
+    [filtered({ type: ['page'] }), { 'filters.0.type': ONE_OF(FILTERS) }],
+    [filtered({ type: 'constructor' }), { 'filters.0.type': ONE_OF(FILTERS) }],
+    [filtered({ type: '__proto__' }), { 'filters.0.type': ONE_OF(FILTERS) }],
+    ...['page', 'event', 'location', 'utm_tags'].map((type): Case => [filtered({ type }), {}]),
+    [filtered({ type: 'user' }), { 'filters.0.anonymous': REQUIRED }],
+    [filtered({ type: 'user', anonymous: 'true' }), { 'filters.0.anonymous': 'must be a boolean' }],
+    ...['referrer', 'referrer_url', 'referrer_type', 'browser', 'device', 'os'].map(
+      (type): Case => [filtered({ type }), all({ value: REQUIRED, operator: REQUIRED })],
+    ),
+    ...['referrer', 'referrer_url'].map((type): Case => [
+      filtered({ type, value: ['x'], operator: 'oneOf' }),
+      all(stringFilter),
+    ]),
+    ...['referrer_type', 'browser', 'device', 'os'].map((type): Case => [
+      filtered({ type, value: 'x', operator: 'eq' }),
+      all(listFilter),
+    ]),
+    ...FILTERS.split(', ').map((type): Case => {
+      const whole = { user: { anonymous: true } }[type] ?? {}
+      const value = ['referrer', 'referrer_url'].includes(type)
+        ? clause
+        : ['referrer_type', 'browser', 'device', 'os'].includes(type)
+          ? { value: [], operator: 'oneOf' }
+          : whole
+      return [filtered({ type, ...value, bogus: 1 }), { 'filters.0.bogus': UNKNOWN }]
+    }),
+    [filtered({ type: 'page', name: clause }), { 'filters.0.name': UNKNOWN }],
+    [
+      '{"date_range":"today","filters":[{"type":"page","__proto__":{}}]}',
+      [['filters.0.__proto__', UNKNOWN]],
+    ],
+    [filtered({ type: 'page', path: '/x' }), { 'filters.0.path': 'must be an object' }],
+    [
+      filtered({ type: 'page', path: {} }),
+      all({ value: REQUIRED, operator: REQUIRED }, 'filters.0.path'),
+    ],
+    [filtered({ type: 'page', path: { operator: 'any' } }), { 'filters.0.path.value': REQUIRED }],
+    [
+      filtered({ type: 'page', path: { ...clause, operator: 'matches', x: 1 } }),
+      { 'filters.0.path.x': UNKNOWN, 'filters.0.path.operator': ONE_OF(STRING_OPERATORS) },
+    ],
+    [
+      filtered({ type: 'utm_tags', utm_source: clause, utm_id: clause }),
+      { 'filters.0.utm_id': UNKNOWN },
+    ],
+    [filtered({ type: 'location', country: clause }), all(listFilter, 'filters.0.country')],
+    [filtered({ type: 'event', properties: {} }), { 'filters.0.properties': 'must be an array' }],
+    [
+      filtered({ type: 'event', properties: [{}] }),
+      all({ property: REQUIRED, value: REQUIRED, operator: REQUIRED }, 'filters.0.properties.0'),
+    ],
+    [filtered({ type: 'device', operator: 'oneOf', value: ['', 'tv', 'mobile'] }), {}],
+    [filtered({ type: 'referrer_type', operator: 'oneOf', value: ['', 'search', 'other'] }), {}],
+    [
+      filtered({ type: 'device', operator: 'oneOf', value: ['a', 5] }),
+      { 'filters.0.value.1': 'must be a string' },
+    ],
+    [
+      filtered({ type: 'os', operator: 'oneOf', value: ['a', 5] }),
+      { 'filters.0.value.1': 'must be a string' },
+    ],
+  ]
+  test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
+})
+
+describe('text', () => {
+  const texts = (value: string): readonly (readonly [object, string])[] => [
+    [{ type: 'referrer', value, operator: 'eq' }, 'value'],
+    [{ type: 'page', path: { value, operator: 'eq' } }, 'path.value'],
+    [
+      { type: 'event', properties: [{ property: value, value: '', operator: 'eq' }] },
+      'properties.0.property',
+    ],
+    [
+      { type: 'event', properties: [{ property: 'p', value, operator: 'eq' }] },
+      'properties.0.value',
+    ],
+    [{ type: 'location', city: { value: [value], operator: 'oneOf' } }, 'city.value.0'],
+    [{ type: 'device', value: [value], operator: 'oneOf' }, 'value.0'],
+  ]
+  const bad = ['\0', 'a\0b', '\ud800', '\udc00\ud800'].flatMap((value) =>
+    texts(value).map(([filter, field]): Case => [
+      filtered(filter),
+      { [`filters.0.${field}`]: NO_TEXT },
+    ]),
+  )
+  const good = [
+    "'; DROP TABLE x --",
+    '%_*\\',
+    '\u2028',
+    '{a:String}',
+    '__proto__',
+    '😀',
+    '\u202e',
+  ].flatMap((value) => texts(value).map(([filter]): Case => [filtered(filter), {}]))
+  test.each(named([...bad, ...good]))('%s', (_, body, faults) => check(body, faults))
+})
+
+describe('caps', () => {
+  const times = <T>(count: number, item: T): readonly T[] =>
+    Array.from({ length: count }, () => item)
+  const list = (value: readonly string[]) => filtered({ type: 'os', operator: 'oneOf', value })
+  const value = (length: number) =>
+    filtered({ type: 'referrer', operator: 'eq', value: '😀'.repeat(length) })
+  const clauses = (count: number) =>
+    times(count, { type: 'referrer', operator: 'eq', value: 'x' })
+      .slice(0, 20)
+      .map((filter, index) =>
+        index === 0
+          ? {
+              type: 'event',
+              properties: times(count - 19, { property: 'p', operator: 'eq', value: 'x' }),
+            }
+          : filter,
+      )
+  const property = (length: number) =>
+    filtered({
+      type: 'event',
+      properties: [{ property: '😀'.repeat(length), operator: 'any', value: '' }],
+    })
+  const properties = (count: number) =>
+    filtered({
+      type: 'event',
+      properties: times(count, { property: 'p', operator: 'any', value: '' }),
+    })
+  const cases: readonly Case[] = [
+    [filtered(...times(20, { type: 'page' })), {}],
+    [filtered(...times(21, { type: 'page' })), { filters: 'must have at most 20 items' }],
+    [list(times(500, 'x')), {}],
+    [list(times(501, 'x')), { 'filters.0.value': 'must have at most 500 items' }],
+    [value(1024), {}],
+    [value(1025), { 'filters.0.value': 'must have at most 1024 characters' }],
+    [list(['x'.repeat(1025)]), { 'filters.0.value.0': 'must have at most 1024 characters' }],
+    [
+      filtered({ type: 'device', operator: 'oneOf', value: ['x'.repeat(1025)] }),
+      { 'filters.0.value.0': 'must have at most 1024 characters' },
+    ],
+    [property(1), {}],
+    [property(128), {}],
+    [property(129), { 'filters.0.properties.0.property': 'must have at most 128 characters' }],
+    [property(0), { 'filters.0.properties.0.property': 'must have at least 1 character' }],
+    [properties(40), {}],
+    [properties(41), { 'filters.0.properties': 'must have at most 40 items' }],
+    [query({ filters: clauses(40) }), {}],
+    [
+      query({ filters: clauses(41) }),
+      { filters: 'must hold at most 40 string clauses in all, and hold 41' },
+    ],
+  ]
+  test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
+})
+
+describe('several faults at once', () => {
+  const cases: readonly Case[] = [
+    [
+      query({ limit: 0, order_by: [['date', 'asc']], bogus: 1 }),
+      {
+        bogus: UNKNOWN,
+        limit: 'must be at least 1',
+        'order_by.0.0': NO_COLUMN('users, pageviews, events'),
+      },
+    ],
+    [
+      { date_range: ['2026-01-02', '2026-01-01'], metrics: ['x'], order_by: [['date', 'asc']] },
+      { 'metrics.0': ONE_OF(METRICS), date_range: 'must not start after its end' },
+    ],
+    [
+      { limit: 0, offset: '1' },
+      { date_range: REQUIRED, limit: 'must be at least 1', offset: 'must be an integer' },
+    ],
+    [
+      query({ 'order_by.x': 1, order_by: [['date', 'asc']] }),
+      { 'order_by.x': UNKNOWN, 'order_by.0.0': NO_COLUMN('users, pageviews, events') },
+    ],
+  ]
+  test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
+
+  test('the first hundred are listed', async () => {
+    const names = Array.from({ length: 150 }, (_, index) => [`unknown${index}`, 1] as const)
+    const { answer, faults } = await send(app, query(Object.fromEntries(names)))
+    expect(faults).toHaveLength(100)
+    expect(answer).toMatchObject({
+      error: {
+        message: 'The request is not valid: unknown0 is not a known property (and 149 more).',
+      },
+    })
+  })
+})

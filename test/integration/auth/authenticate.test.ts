@@ -1,0 +1,261 @@
+/** Authentication on a real engine: who gets in, who does not, and what a store outage changes. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { issueKey, listKeys, revokeKey, type KeyRequest } from '../../../src/auth/api-keys.js'
+import { createAuthenticator, type Authenticator } from '../../../src/auth/authenticate.js'
+import { signToken } from '../../../src/auth/token.js'
+import { connect, type Connection } from '../../../src/clickhouse/connection.js'
+import { ApiError } from '../../../src/errors.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { createProject, updateProject } from '../../../src/projects/store.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { createKeys, type TestKeys } from '../../support/keys.js'
+
+const NOW = new Date('2026-01-31T12:00:00Z')
+const REFUSAL = {
+  code: 'UNAUTHORIZED',
+  message: 'The API key is missing or not valid.',
+  headers: { 'WWW-Authenticate': 'Bearer' },
+}
+const OUTAGE = { code: 'SERVICE_UNAVAILABLE', headers: { 'Retry-After': '1' } }
+
+let database: TestDatabase
+let keys: TestKeys
+let shop: StoredProject
+let authenticator: Authenticator
+
+beforeAll(async () => {
+  database = await createDatabase()
+  keys = await createKeys()
+  shop = await createProject(database.store, { id: 'shop', name: 'S', domain: 's.example' }, NOW)
+})
+afterAll(async () => {
+  await database.drop()
+  await keys.remove()
+})
+beforeEach(() => {
+  authenticator = authenticatorOn(database.store.reader)
+})
+
+const authenticatorOn = (reader: Connection): Authenticator =>
+  createAuthenticator({ store: { reader }, keyring: keys.keyring, now: () => NOW })
+
+const issue = (request: Partial<KeyRequest> = {}, now = NOW) =>
+  issueKey(
+    database.store,
+    keys.signingKey,
+    { projectId: 'shop', name: '', expiresAt: null, ...request },
+    now,
+  )
+
+/** What the caller would see of the refusal. */
+async function refusalOf(header: string | undefined, by = authenticator): Promise<unknown> {
+  const outcome = await by.authenticate(header).catch((error: unknown) => error)
+  expect(outcome).toBeInstanceOf(ApiError)
+  const { code, message, headers } = outcome as ApiError
+  return { code, message, headers }
+}
+
+test('a key speaks for its project', async () => {
+  const { token, key } = await issue()
+  const want = { principal: { keyId: key.id, projectId: 'shop' }, project: shop }
+  expect(await authenticator.authenticate(`Bearer ${token}`)).toEqual(want)
+  expect(await authenticator.authenticate(`bEARER ${token}`)).toEqual(want)
+})
+
+describe('whatever is wrong, the refusal is the same', () => {
+  test.each<[string, (token: string) => string | undefined]>([
+    ['no header', () => undefined],
+    ['an empty header', () => ''],
+    ['no key', () => 'Bearer '],
+    ['the key alone', (token) => token],
+    ['another scheme', (token) => `Basic ${token}`],
+    ['no space', (token) => `Bearer${token}`],
+    ['two spaces', (token) => `Bearer  ${token}`],
+    ['a tab', (token) => `Bearer\t${token}`],
+    ['a space behind', (token) => `Bearer ${token} `],
+    ['two keys', (token) => `Bearer ${token}, Bearer ${token}`],
+    ['parameters', (token) => `Bearer ${token},realm="x"`],
+    ['quotes', (token) => `Bearer "${token}"`],
+    ['letters beyond ASCII', () => 'Bearer é'],
+    ['a long text', () => `Bearer ${'x'.repeat(100_000)}`],
+    ['the public token', () => `Bearer ${shop.token}`],
+  ])('%s', async (_why, header) => {
+    const { token } = await issue()
+    expect(await refusalOf(header(token))).toEqual(REFUSAL)
+  })
+
+  test('an expired key', async () => {
+    const { token } = await issue({ expiresAt: NOW }, new Date(NOW.getTime() - 60_000))
+    expect(await refusalOf(`Bearer ${token}`)).toEqual(REFUSAL)
+  })
+
+  test('a key that was never issued, though it is well signed', async () => {
+    const token = await signToken(keys.signingKey, { keyId: 'key_x', projectId: 'shop' }, NOW, null)
+    expect(await refusalOf(`Bearer ${token}`)).toEqual(REFUSAL)
+  })
+
+  test('a key that was issued for another project', async () => {
+    await createProject(database.store, { id: 'other', name: 'O', domain: 'o.example' }, NOW)
+    const { key } = await issue()
+    const token = await signToken(keys.signingKey, { keyId: key.id, projectId: 'other' }, NOW, null)
+    expect(await refusalOf(`Bearer ${token}`)).toEqual(REFUSAL)
+  })
+
+  test('a key that is revoked', async () => {
+    const { token, key } = await issue()
+    await revokeKey(database.store, key.id, NOW)
+    expect(await refusalOf(`Bearer ${token}`)).toEqual(REFUSAL)
+  })
+})
+
+test('a key in use is refused within 5 seconds of being revoked', async () => {
+  const { token, key } = await issue()
+  await authenticator.authenticate(`Bearer ${token}`)
+  await revokeKey(database.store, key.id, NOW)
+  const revoked = performance.now()
+  const isGood = () =>
+    authenticator.authenticate(`Bearer ${token}`).then(
+      () => true,
+      () => false,
+    )
+  expect(await isGood()).toBe(true)
+  while (await isGood()) await sleep(20)
+  expect(performance.now() - revoked).toBeLessThan(5_000)
+})
+
+test('a change of the project is seen within 5 seconds', async () => {
+  const { token } = await issue()
+  await authenticator.authenticate(`Bearer ${token}`)
+  const changed = await updateProject(database.store, 'shop', { retentionDays: 7 })
+  await sleep(4_100)
+  const { project } = await authenticator.authenticate(`Bearer ${token}`)
+  expect(project).toEqual(changed)
+})
+
+test('requests that come at once ask the store once', async () => {
+  const { token } = await issue()
+  let asked = 0
+  const reader: Connection = {
+    ...database.store.reader,
+    query: (...given) => {
+      asked += 1
+      return database.store.reader.query(...given)
+    },
+  }
+  const { authenticate } = authenticatorOn(reader)
+  await Promise.all(Array.from({ length: 50 }, () => authenticate(`Bearer ${token}`)))
+  await authenticate(`Bearer ${token}`)
+  expect(asked).toBe(1)
+})
+
+describe('a store outage is not an authentication failure', () => {
+  test('nothing listens: cached keys go on, others are told to come again', async () => {
+    const { token } = await issue()
+    const { token: other } = await issue()
+    const proxy = await startProxy(database.endpoint.url)
+    const reader = connect({ ...database.endpoint, url: proxy.url }, 'reader')
+    const { authenticate } = authenticatorOn(reader)
+    await authenticate(`Bearer ${token}`)
+    await proxy.stop()
+    expect((await authenticate(`Bearer ${token}`)).project.id).toBe('shop')
+    expect(await refusalOf(`Bearer ${other}`, { authenticate })).toMatchObject(OUTAGE)
+    expect(await refusalOf('Bearer x', { authenticate })).toEqual(REFUSAL)
+    await reader.close()
+  })
+
+  test('a failure is not remembered', async () => {
+    const { token } = await issue()
+    const proxy = await startProxy(database.endpoint.url)
+    const reader = connect({ ...database.endpoint, url: proxy.url }, 'reader')
+    const { authenticate } = authenticatorOn(reader)
+    proxy.answer(false)
+    expect(await refusalOf(`Bearer ${token}`, { authenticate })).toMatchObject(OUTAGE)
+    proxy.answer(true)
+    expect((await authenticate(`Bearer ${token}`)).project.id).toBe('shop')
+    await reader.close()
+    await proxy.stop()
+  })
+
+  test('it does not answer in time', async () => {
+    const { token } = await issue()
+    const proxy = await startProxy(database.endpoint.url)
+    const reader = connect({ ...database.endpoint, url: proxy.url }, 'reader')
+    proxy.answer('never')
+    const begun = performance.now()
+    expect(await refusalOf(`Bearer ${token}`, authenticatorOn(reader))).toMatchObject(OUTAGE)
+    expect(performance.now() - begun).toBeLessThan(1_500)
+    await proxy.stop()
+    await reader.close()
+  })
+})
+
+test('keys are listed by project, the oldest first, and revoking once more changes nothing', async () => {
+  await createProject(database.store, { id: 'list', name: 'L', domain: 'l.example' }, NOW)
+  const later = new Date('2026-02-01T00:00:00.001Z')
+  const expiresAt = new Date('2026-03-01T00:00:00.999Z')
+  const { key: first } = await issue({ projectId: 'list', name: 'a' })
+  const { key: second } = await issue({ projectId: 'list', name: 'b', expiresAt }, later)
+  expect(second.expiresAt).toEqual(new Date('2026-03-01T00:00:00Z'))
+  const revoked = await revokeKey(database.store, first.id, later)
+  expect(await revokeKey(database.store, first.id, new Date())).toEqual(revoked)
+  expect(await listKeys(database.store.reader, 'list')).toEqual([
+    { ...first, revokedAt: later },
+    second,
+  ])
+})
+
+test.each<[string, Partial<KeyRequest>, string]>([
+  ['of a project that does not exist', { projectId: 'nobody' }, 'there is no project nobody'],
+  ['that has expired', { expiresAt: NOW }, 'the key would have expired already'],
+  ['whose name does not print', { name: 'a\nb' }, 'a name has at most 200 printable characters'],
+])('no key is issued %s', async (_why, request, message) => {
+  await expect(issue(request)).rejects.toThrow(message)
+})
+
+test('a key that does not exist cannot be revoked', async () => {
+  await expect(revokeKey(database.store, 'key_x', NOW)).rejects.toThrow('there is no key key_x')
+})
+
+interface Proxy {
+  readonly url: string
+  /** Whether requests are handed on, cut off, or never answered. */
+  answer(how: boolean | 'never'): void
+  stop(): Promise<void>
+}
+
+/** A proxy before the engine that can be made to fail. */
+async function startProxy(target: string): Promise<Proxy> {
+  let how: boolean | 'never' = true
+  const server = http.createServer((request, response) => {
+    if (how === 'never') return
+    if (!how) {
+      request.destroy()
+      return
+    }
+    const { method, url, headers } = request
+    const onwards = http.request(
+      new URL(url ?? '/', target),
+      { method, headers, agent: false },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers)
+        answer.pipe(response)
+      },
+    )
+    request.pipe(onwards)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answer: (next) => {
+      how = next
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

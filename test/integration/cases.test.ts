@@ -1,0 +1,131 @@
+/** Cases of other products' suites, where they are at hand: events, a question, the known numbers. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { existsSync, readFileSync } from 'node:fs'
+import type { AnalyticsQueryResponse } from '../../src/api.js'
+import { packagePath } from '../../src/paths.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import { ask, createWorld, type Asked, type SentEvent } from '../support/world.js'
+
+interface ExpectedRow {
+  readonly group?: string | null
+  readonly date?: string
+  readonly optional?: boolean
+  readonly [metric: string]: unknown
+}
+
+interface Case {
+  readonly id: string
+  readonly events: readonly SentEvent[]
+  readonly request: Asked
+  readonly expect: {
+    readonly rows: readonly ExpectedRow[]
+    readonly order: 'exact' | 'sorted' | 'set'
+    readonly tolerance?: number
+    readonly total_rows?: number
+    readonly bucket_count?: number
+    readonly interval?: 'hour' | 'day'
+  }
+}
+
+const FILE = packagePath('../shared/cases/cases.json')
+const cases = existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as Case[]) : []
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+const describeCases = cases.length > 0 ? describe : describe.skip
+describeCases('known cases', () => {
+  test.each(cases.map((one) => [one.id, one] as const))('%s', async (_id, one) => {
+    const project = await createWorld(database.store, one.events)
+    const answer = await ask(database.store, project, one.request)
+    expect(differences(one, answer)).toEqual([])
+  })
+
+  test('the file is there or not: a case is checked as it says', () => {
+    const answer = { data: [{ group: { country: 'DE' }, metrics: { users: 1 } }] }
+    const one = {
+      request: { group_by: ['country'] },
+      expect: { rows: [{ group: 'DE', users: 2 }], order: 'set' },
+    }
+    expect(differences(one as unknown as Case, answer as unknown as AnalyticsQueryResponse)).toHaveLength(1)
+  })
+})
+
+/** Everything in which an answer is not what a case says; empty where it is. */
+function differences({ request, expect: want }: Case, answer: AnalyticsQueryResponse): string[] {
+  const wrong: string[] = []
+  const token = request.group_by?.[0]
+  const keyOf = (row: ExpectedRow): string => String(row.date ?? row.group ?? '')
+  const got = rebucketed(
+    answer.data.map((row) => ({
+      key: token === undefined ? '' : (Object.values(row.group)[0] ?? ''),
+      metrics: row.metrics as Readonly<Record<string, number | null>>,
+    })),
+    want.interval,
+  )
+  for (const row of want.rows) {
+    const found = got.find(({ key }) => key === keyOf(row))
+    if (found === undefined) {
+      if (row.optional !== true) wrong.push(`no row ${keyOf(row)}`)
+      continue
+    }
+    for (const [name, value] of Object.entries(row)) {
+      if (name === 'group' || name === 'date' || name === 'optional') continue
+      if (!fits(value, found.metrics[name], want.tolerance ?? 0)) {
+        wrong.push(`${keyOf(row)} ${name}: ${String(found.metrics[name])}, not ${JSON.stringify(value)}`)
+      }
+    }
+  }
+  const listed = new Set(want.rows.map(keyOf))
+  const others = got.filter(({ key }) => !listed.has(key))
+  if (token === 'interval:auto') {
+    for (const { key, metrics } of others) {
+      if (Object.values(metrics).some((value) => value !== null && value !== 0)) {
+        wrong.push(`bucket ${key} is not empty`)
+      }
+    }
+  } else {
+    wrong.push(...others.map(({ key }) => `unexpected row ${key}`))
+  }
+  if (want.order === 'exact') {
+    const keys = got.map(({ key }) => key).filter((key) => listed.has(key))
+    const wanted = want.rows.map(keyOf).filter((key) => keys.includes(key))
+    if (keys.join('\n') !== wanted.join('\n')) wrong.push(`order ${keys.join()}`)
+  }
+  if (want.total_rows !== undefined && answer.pagination.total !== want.total_rows) {
+    wrong.push(`total ${answer.pagination.total}`)
+  }
+  if (want.bucket_count !== undefined && got.length !== want.bucket_count) {
+    wrong.push(`buckets ${got.length}`)
+  }
+  return wrong
+}
+
+interface GotRow {
+  readonly key: string
+  readonly metrics: Readonly<Record<string, number | null>>
+}
+
+/** Adds hours up to days where the case speaks of days; its users do not come in two hours of one day. */
+function rebucketed(rows: readonly GotRow[], interval: 'hour' | 'day' | undefined): GotRow[] {
+  if (interval !== 'day') return [...rows]
+  const days = new Map<string, Record<string, number>>()
+  for (const { key, metrics } of rows) {
+    const day = `${key.slice(0, 10)}T00:00:00Z`
+    const sums = days.get(day) ?? {}
+    days.set(day, sums)
+    for (const [name, value] of Object.entries(metrics)) sums[name] = (sums[name] ?? 0) + (value ?? 0)
+  }
+  return [...days].map(([key, metrics]) => ({ key, metrics }))
+}
+
+function fits(want: unknown, got: number | null | undefined, tolerance: number): boolean {
+  if (typeof want === 'object' && want !== null && 'any_of' in want) {
+    return (want.any_of as unknown[]).some((one) => fits(one, got, tolerance))
+  }
+  if (typeof want !== 'number' || typeof got !== 'number') return want === got
+  return Math.abs(want - got) <= tolerance
+}

@@ -1,0 +1,253 @@
+/** The command line as a process: its output, its exits, and whose ClickHouse it uses. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { createAuthenticator } from '../../../src/auth/authenticate.js'
+import { openKeyring } from '../../../src/auth/keyring.js'
+import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
+import { openStore } from '../../../src/clickhouse/store.js'
+import { packagePath } from '../../../src/paths.js'
+import { buildFolder } from '../../support/build-launcher.js'
+import { runCli, type Outcome } from '../../support/cli.js'
+import { dropDatabase, newDatabase } from '../../support/database.js'
+
+let dataDir: string
+const run = (...args: readonly string[]): Promise<Outcome> => runCli(args, { DATA_DIR: dataDir })
+
+/** The output of a command that has to succeed. */
+async function output(...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(...args)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return stdout
+}
+
+const CREATE = ['project', 'create', '--name', 'Shop', '--domain', 'shop.example', '--id', 'shop']
+const SHOP = {
+  id: 'shop',
+  name: 'Shop',
+  domain: 'shop.example',
+  token: expect.stringMatching(/^tallypub_[a-z0-9]{24}$/),
+  createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  firstEventAt: null,
+  hasPublicDashboard: false,
+  excludedIps: [],
+  excludedCountries: [],
+}
+const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]{86}\n$/
+
+beforeAll(() => buildFolder(''))
+beforeEach(async () => {
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-cli-'))
+})
+afterEach(() => rm(dataDir, { recursive: true, force: true }))
+
+describe('without a service', () => {
+  test('projects are made, changed and shown', async () => {
+    const made = JSON.parse(await output(...CREATE, '--retention-days', '90', '--json')) as object
+    expect(made).toEqual(SHOP)
+    expect(Object.keys(made)).toEqual(Object.keys(SHOP))
+    expect(JSON.parse(await output('project', 'show', 'shop', '--json'))).toEqual(made)
+    expect(await output('project', 'show', 'shop')).toMatch(/^retention {11}90 days$/m)
+
+    const changes = [
+      '--excluded-ip',
+      '192.0.2.1',
+      '--excluded-ip',
+      '::1',
+      '--excluded-country',
+      'KP',
+    ]
+    const changed = await output(
+      'project',
+      'update',
+      'shop',
+      ...changes,
+      '--public-dashboard',
+      '--json',
+    )
+    expect(JSON.parse(changed)).toEqual({
+      ...made,
+      hasPublicDashboard: true,
+      excludedIps: ['192.0.2.1', '::1'],
+      excludedCountries: ['KP'],
+    })
+
+    const clear = [
+      '--excluded-ip',
+      'none',
+      '--excluded-country',
+      'none',
+      '--retention-days',
+      'none',
+    ]
+    expect(await output('project', 'update', 'shop', ...clear, '--no-public-dashboard')).toMatch(
+      /^retention {11}unlimited$/m,
+    )
+    expect(JSON.parse(await output('project', 'list', '--json'))).toEqual([made])
+    expect(await output('project', 'list')).toMatch(
+      /^ID +NAME +DOMAIN +RETENTION +CREATED +FIRST EVENT\nshop +Shop +shop\.example +unlimited +\S+ \S+ UTC +-\n$/,
+    )
+  })
+
+  test('keys are issued, listed and revoked', async () => {
+    await output(...CREATE)
+    expect(
+      await output('key', 'issue', '--project', 'shop', '--name', 'ci', '--expires', '30d'),
+    ).toMatch(TOKEN)
+    const [key] = JSON.parse(await output('key', 'list', '--json')) as [{ id: string }]
+    expect(key).toEqual({
+      id: expect.stringMatching(/^key_[a-z0-9]{20}$/),
+      projectId: 'shop',
+      name: 'ci',
+      createdAt: expect.stringMatching(/Z$/),
+      expiresAt: expect.stringMatching(/\.000Z$/),
+      revokedAt: null,
+    })
+    expect(await output('key', 'list', '--project', 'shop')).toMatch(
+      /^key_\S+ +shop +valid .* ci$/m,
+    )
+    expect(await output('key', 'revoke', key.id)).toBe(`revoked ${key.id} of project shop\n`)
+    expect(await output('key', 'list')).toMatch(/^key_\S+ +shop +revoked /m)
+    expect(await output('key', 'list', '--project', 'other', '--json')).toBe('[]\n')
+  })
+
+  test('migrate tells what it applied', async () => {
+    expect(await output('migrate')).toMatch(
+      /^applied 0001_projects\.sql\napplied 0002_api_keys\.sql\n/,
+    )
+    expect(await output('migrate')).toBe('nothing to apply\n')
+  })
+
+  test('commands at once wait for each other, and none loses its key', async () => {
+    await output(...CREATE)
+    const issue = ['key', 'issue', '--project', 'shop']
+    const tokens = await Promise.all([output(...issue), output(...issue), output(...issue)])
+    for (const token of tokens) expect(token).toMatch(TOKEN)
+    expect(JSON.parse(await output('key', 'list', '--json'))).toHaveLength(3)
+  })
+})
+
+describe('with a service', () => {
+  let service: ChildProcess
+  let endpoint: Endpoint
+
+  /** Stands in for the service: has its engine on the data folder until its input ends. */
+  const SERVICE = `
+    import { openService, SERVE } from ${JSON.stringify(packagePath('dist/clickhouse/open.js'))}
+    const config = { dataDir: process.env.DATA_DIR, clickhouse: undefined }
+    const service = await openService(config, SERVE, { ownEngine: true })
+    console.log(JSON.stringify(service.endpoint))
+    process.stdin.resume().once('end', () => service.close())`
+  const start = (): ChildProcess =>
+    spawn(process.execPath, ['--input-type=module', '-e', SERVICE], {
+      env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
+    })
+
+  beforeEach(async () => {
+    service = start()
+    const [line] = (await once(service.stdout!, 'data')) as [Buffer]
+    endpoint = JSON.parse(line.toString()) as Endpoint
+  })
+  afterEach(async () => {
+    service.stdin!.end()
+    await once(service, 'exit')
+  })
+
+  test('commands use its engine, and their keys are good at once', async () => {
+    expect(JSON.parse(await output(...CREATE, '--json'))).toEqual(SHOP)
+    const token = (await output('key', 'issue', '--project', 'shop')).trim()
+    const store = openStore(endpoint)
+    const keyring = openKeyring(dataDir)
+    const { authenticate } = createAuthenticator({ store, keyring, now: () => new Date() })
+    const { principal } = await authenticate(`Bearer ${token}`)
+    expect(principal.projectId).toBe('shop')
+    await store.close()
+    expect(service.exitCode).toBeNull()
+  })
+
+  test('a second service is refused, and told whose the folder is', async () => {
+    const second = start()
+    const [line] = (await once(second.stderr!, 'data')) as [Buffer]
+    expect(line.toString()).toContain(`is in use by process ${service.pid!} (tallyhouse serve)`)
+    await once(second, 'exit')
+  })
+})
+
+describe('with a server', () => {
+  let database: Endpoint
+
+  beforeAll(() => {
+    database = newDatabase()
+  })
+  afterAll(() => dropDatabase(database))
+
+  test('its database is made and used', async () => {
+    const url = new URL(`/${database.database}`, database.url)
+    const { username, password } = database.accounts.admin
+    Object.assign(url, { username, password })
+    const env = { DATA_DIR: dataDir, CLICKHOUSE_URL: url.href }
+    expect(await runCli(CREATE, env)).toMatchObject({ code: 0, stderr: '' })
+    const { stdout } = await runCli(['project', 'list', '--json'], env)
+    expect(JSON.parse(stdout)).toEqual([SHOP])
+  })
+
+  test.each(['127.0.0.1', 'localhost'])('that is not there, on %s', async (host) => {
+    const env = { DATA_DIR: dataDir, CLICKHOUSE_URL: `http://u:secret@${host}:1/x` }
+    const { code, stdout, stderr } = await runCli(['migrate'], env)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^tallyhouse: ClickHouse does not answer: .*ECONNREFUSED.*\n$/)
+    expect(stderr).not.toContain('secret')
+  })
+})
+
+describe('an error is one line, and there is no output', () => {
+  test.each<[string, number, readonly string[]]>([
+    ['nothing to change was given', 2, ['project', 'update', 'shop']],
+    ["unknown command 'bogus'", 2, ['bogus']],
+    ["unknown option '--bogus'", 2, ['migrate', '--bogus']],
+    ["required option '--domain <domain>' not specified", 2, ['project', 'create', '--name', 'x']],
+    ["missing required argument 'id'", 2, ['project', 'show']],
+    ["too many arguments for 'list'. Expected 0 arguments but got 1.", 2, ['project', 'list', 'x']],
+    [
+      `option '--retention-days <days>' argument 'x' is invalid. It is a number of days, or "none".`,
+      2,
+      ['project', 'update', 'shop', '--retention-days', 'x'],
+    ],
+    ['there is no project shop', 1, ['project', 'show', 'shop']],
+    ['there is no project shop', 1, ['key', 'issue', '--project', 'shop']],
+    ['there is no key key_x', 1, ['key', 'revoke', 'key_x']],
+    ['"192.0.2.0/24" is not an IP address', 1, [...CREATE, '--excluded-ip', '192.0.2.0/24']],
+  ])('%s', async (message, code, args) => {
+    const outcome = await run(...args)
+    expect(outcome.stdout).toBe('')
+    expect(outcome.stderr).toContain(`tallyhouse: ${message}`)
+    expect(outcome.stderr.trim().split('\n')).toHaveLength(1)
+    expect(outcome.code).toBe(code)
+  })
+
+  test('a project that is there already', async () => {
+    await output(...CREATE)
+    expect(await run(...CREATE)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'tallyhouse: the project shop exists already\n',
+    })
+  })
+
+  test('a variable that cannot be used', async () => {
+    expect(await runCli(['migrate'], { DATA_DIR: dataDir, PORT: 'x' })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'tallyhouse: PORT must be an integer from 0 to 65535, not "x"\n',
+    })
+  })
+})
+
+test('help needs no configuration, and lists the variables', async () => {
+  const { code, stdout } = await runCli(['--help'], { PORT: 'x' })
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^ {2}QUERY_TIMEOUT_MS +milliseconds .*\(default: 10000\)$/m)
+})

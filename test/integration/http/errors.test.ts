@@ -1,0 +1,111 @@
+/** Every code of the catalogue as a caller meets it, and which of several faults is told. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { ErrorCode } from '../../../src/api.js'
+import { ApiError, ERROR_STATUS } from '../../../src/errors.js'
+import { ANSWER, outcome, QUESTION, startApp, type RunningApp } from './harness.js'
+
+let failure: unknown
+let app: RunningApp
+beforeAll(async () => {
+  app = await startApp({
+    query: () => (failure === undefined ? Promise.resolve(ANSWER) : throws(failure)),
+    readProject: () => throws(new TypeError('connect ECONNREFUSED 10.0.0.3:8123 SELECT secret')),
+    rateLimit: 10_000,
+  })
+})
+afterAll(() => app.stop())
+
+function throws(error: unknown): Promise<never> {
+  // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+  return Promise.reject(error)
+}
+
+const post = (path: string, body: BodyInit, type = 'application/json'): Promise<Response> =>
+  app.get(path, { method: 'POST', body, headers: { 'Content-Type': type } })
+
+test.each<{ code: ErrorCode; why: string; send: () => Promise<Response> }>([
+  { code: 'VALIDATION_ERROR', why: 'a body that is not JSON', send: () => app.ask('{') },
+  { code: 'VALIDATION_ERROR', why: 'a body against the contract', send: () => app.ask({}) },
+  { code: 'VALIDATION_ERROR', why: 'an unknown parameter', send: () => app.get('/v1/project?a=1') },
+  { code: 'UNAUTHORIZED', why: 'no key', send: () => fetch(`${app.url}/v1/project`) },
+  { code: 'NOT_FOUND', why: 'an unknown path', send: () => app.get('/v1/nothing') },
+  { code: 'METHOD_NOT_ALLOWED', why: 'POST', send: () => post('/v1/project', '{}') },
+  {
+    code: 'PAYLOAD_TOO_LARGE',
+    why: 'a body of 65 kB',
+    send: () => app.ask({ ...QUESTION, filters: ['x'.repeat(65_536)] }),
+  },
+  {
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    why: 'a form',
+    send: () => post('/v1/analytics/query', 'a=1', 'application/x-www-form-urlencoded'),
+  },
+  { code: 'INTERNAL_ERROR', why: 'a bug', send: () => app.get('/v1/project') },
+])('$code: $why', async ({ code, send }) => {
+  expect(await outcome(await send())).toEqual({ status: ERROR_STATUS[code], code })
+})
+
+test.each<ErrorCode>([
+  'PLAN_LIMIT_EXCEEDED',
+  'QUERY_TOO_EXPENSIVE',
+  'QUERY_TIMEOUT',
+  'SERVICE_UNAVAILABLE',
+])('%s is passed on from the use case, with its words and headers', async (code) => {
+  failure = new ApiError(code, 'In so many words.', {
+    headers: { 'Retry-After': '1' },
+    cause: new Error('of no concern to the caller'),
+  })
+  const response = await app.ask()
+  failure = undefined
+  expect(response.status).toBe(ERROR_STATUS[code])
+  expect(response.headers.get('retry-after')).toBe('1')
+  expect(await response.json()).toEqual({ error: { code, message: 'In so many words.' } })
+})
+
+test('INTERNAL_ERROR says nothing of its cause', async () => {
+  const response = await app.get('/v1/project')
+  expect(await response.json()).toEqual({
+    error: { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' },
+  })
+  expect(app.log()).toContain('connect ECONNREFUSED 10.0.0.3:8123')
+})
+
+test('INTERNAL_ERROR: an answer that breaks the contract is not sent', async () => {
+  const broken = await startApp({
+    query: () => Promise.resolve({ ...ANSWER, secret: 'of another project' }),
+  })
+  const response = await broken.ask()
+  expect(await outcome(response)).toEqual({ status: 500, code: 'INTERNAL_ERROR' })
+  await broken.stop()
+})
+
+test.each<{ why: string; path: string; init: RequestInit; code: ErrorCode }>([
+  { why: 'path before key', path: '/v1/nothing', init: {}, code: 'NOT_FOUND' },
+  { why: 'method before key', path: '/v1/analytics/query', init: {}, code: 'METHOD_NOT_ALLOWED' },
+  {
+    why: 'key before content type',
+    path: '/v1/analytics/query',
+    init: { method: 'POST', body: 'x', headers: { 'Content-Type': 'text/plain' } },
+    code: 'UNAUTHORIZED',
+  },
+  {
+    why: 'key before size',
+    path: '/v1/analytics/query',
+    init: { method: 'POST', body: 'x'.repeat(100_000) },
+    code: 'UNAUTHORIZED',
+  },
+  {
+    why: 'key before body',
+    path: '/v1/analytics/query',
+    init: { method: 'POST', body: '{', headers: { 'Content-Type': 'application/json' } },
+    code: 'UNAUTHORIZED',
+  },
+  { why: 'key before parameters', path: '/v1/project?a=1', init: {}, code: 'UNAUTHORIZED' },
+])('without a key: $why: $code', async ({ path, init, code }) => {
+  expect((await outcome(await fetch(app.url + path, init))).code).toBe(code)
+})
+
+test('UNAUTHORIZED names the scheme', async () => {
+  const response = await fetch(`${app.url}/v1/project`)
+  expect(response.headers.get('www-authenticate')).toBe('Bearer')
+})

@@ -1,0 +1,145 @@
+/** Starts the HTTP application on a free port, with functions at its boundary in place of a store. */
+import { Writable } from 'node:stream'
+import type { AnalyticsQueryResponse, ErrorCode, Project } from '../../../src/api.js'
+import { createApp, type AppDependencies } from '../../../src/app.js'
+import { ApiError } from '../../../src/errors.js'
+import type { Caller } from '../../../src/http/caller.js'
+import { openContract, type Contract } from '../../../src/http/contract.js'
+import { createShutdown } from '../../../src/http/drain.js'
+import { listen, type StopTimes, type WireTimeouts } from '../../../src/http/server.js'
+import { createLogger } from '../../../src/log.js'
+
+/** The one key that the application under test takes. */
+export const KEY = 'th_secret-of-the-test'
+
+/** A valid question. */
+export const QUESTION = { date_range: 'today' }
+
+export const PROJECT: Project = {
+  id: 'project-1',
+  name: 'Example',
+  domain: 'example.com',
+  token: 'public-token',
+  createdAt: '2026-01-01T00:00:00.000Z',
+  firstEventAt: null,
+  hasPublicDashboard: false,
+  excludedIps: [],
+  excludedCountries: [],
+}
+
+/** A valid answer to QUESTION. */
+export const ANSWER: AnalyticsQueryResponse = {
+  period: { from: '2026-03-01T00:00:00Z', to: '2026-03-01T23:59:59Z' },
+  query: {
+    date_range: 'today',
+    metrics: ['users'],
+    group_by: [],
+    order_by: [],
+    limit: 100,
+    offset: 0,
+    filters: [],
+    filtersOperator: 'and',
+  },
+  pagination: { limit: 100, offset: 0, returned: 1, total: 1 },
+  data: [{ group: {}, metrics: { users: 1 } }],
+}
+
+const CALLER: Caller = {
+  principal: { keyId: 'key-1', projectId: PROJECT.id },
+  project: {
+    id: PROJECT.id,
+    name: PROJECT.name,
+    domain: PROJECT.domain,
+    token: PROJECT.token,
+    createdAt: new Date(PROJECT.createdAt),
+    hasPublicDashboard: false,
+    excludedIps: [],
+    excludedCountries: [],
+    retentionDays: null,
+  },
+}
+
+/** What a test may set; the rest answers as it does on a good day. */
+export interface Given extends Partial<AppDependencies> {
+  readonly timeouts?: Partial<WireTimeouts>
+}
+
+export interface RunningApp {
+  readonly url: string
+  readonly port: number
+  /** Everything that was logged so far. */
+  log(): string
+  /** Stops gracefully. */
+  stop(times?: Partial<StopTimes>): Promise<void>
+  /** Sends a request with the key. */
+  get(path: string, init?: RequestInit): Promise<Response>
+  /** Asks a question with the key. */
+  ask(body?: unknown, init?: RequestInit): Promise<Response>
+}
+
+/** Compiled once: it is the same for all. */
+let contract: Contract | undefined
+
+export async function startApp({ timeouts, ...given }: Given = {}): Promise<RunningApp> {
+  const lines: string[] = []
+  const logger = createLogger(
+    'trace',
+    new Writable({
+      write(line: Buffer, _encoding, done) {
+        lines.push(line.toString())
+        done()
+      },
+    }),
+  )
+  const { shutdown, steps } = createShutdown()
+  const app = createApp({
+    authenticate: (header) =>
+      header === `Bearer ${KEY}` ? Promise.resolve(CALLER) : Promise.reject(unauthorized()),
+    query: () => Promise.resolve(ANSWER),
+    readProject: () => Promise.resolve(PROJECT),
+    isReady: () => Promise.resolve(true),
+    contract: (contract ??= openContract({ validateResponses: true })),
+    shutdown,
+    logger,
+    rateLimit: 0,
+    ...given,
+  })
+  const server = await listen(app, {
+    host: '127.0.0.1',
+    port: 0,
+    logger,
+    ...(timeouts === undefined ? {} : { timeouts }),
+  })
+  const get = (path: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(server.address + path, {
+      redirect: 'manual',
+      ...init,
+      headers: { Authorization: `Bearer ${KEY}`, ...(init.headers as Record<string, string>) },
+    })
+  return {
+    url: server.address,
+    port: Number(new URL(server.address).port),
+    log: () => lines.join(''),
+    stop: (times) => server.stop(steps, { notice: 0, ...times }),
+    get,
+    ask: (body = QUESTION, init = {}) =>
+      get('/v1/analytics/query', {
+        method: 'POST',
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        ...init,
+        headers: { 'Content-Type': 'application/json', ...(init.headers as object) },
+      }),
+  }
+}
+
+function unauthorized(): ApiError {
+  return new ApiError('UNAUTHORIZED', 'The API key is missing or not valid.', {
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  })
+}
+
+/** What a test compares of an answer that is an error. */
+export async function outcome(response: Response): Promise<{ status: number; code: ErrorCode }> {
+  const { error } = (await response.json()) as { error: { code: ErrorCode } }
+  return { status: response.status, code: error.code }
+}

@@ -1,0 +1,28 @@
+/** The probes tell whether the process lives, and whether requests should come here. */
+import { expect, test } from '@jest/globals'
+import { cachedProbe } from '../../../src/readiness.js'
+import { outcome, startApp } from './harness.js'
+
+test('a store that is away makes the service SERVICE_UNAVAILABLE, not dead', async () => {
+  const app = await startApp({ isReady: () => Promise.resolve(false) })
+  const live = await fetch(`${app.url}/livez`)
+  expect([live.status, await live.json()]).toEqual([200, { status: 'alive' }])
+  const ready = await fetch(`${app.url}/readyz`)
+  expect(ready.headers.get('retry-after')).toBe('1')
+  expect(await outcome(ready)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
+  await app.stop()
+})
+
+test('with the store there it is ready', async () => {
+  const app = await startApp()
+  const ready = await fetch(`${app.url}/readyz`)
+  expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }])
+  await app.stop()
+})
+
+test('many probes ask the store once', async () => {
+  let asked = 0
+  const probe = cachedProbe(() => Promise.resolve(++asked > 0))
+  expect(await Promise.all(Array.from({ length: 100 }, probe))).toEqual(Array(100).fill(true))
+  expect(asked).toBe(1)
+})

@@ -1,0 +1,38 @@
+/** A key may send so many requests a minute, and is told how many are left. */
+import { expect, test } from '@jest/globals'
+import { outcome, startApp } from './harness.js'
+
+test('every answer to a key tells the limit; RATE_LIMIT_EXCEEDED says when to come back', async () => {
+  const app = await startApp({ rateLimit: 3 })
+  const first = await app.get('/v1/project')
+  expect(first.headers.get('ratelimit-policy')).toMatch(/^"key"; q=3; w=60; pk=:[\w+/=]+:$/)
+  expect(first.headers.get('ratelimit')).toMatch(/^"key"; r=2; t=\d+$/)
+
+  const faulty = await app.ask('{')
+  expect([faulty.status, faulty.headers.get('ratelimit')?.split(';')[1]]).toEqual([400, ' r=1'])
+  await app.ask()
+
+  const refused = await app.ask('{')
+  expect(refused.headers.get('ratelimit')).toMatch(/^"key"; r=0; t=\d+$/)
+  const wait = Number(refused.headers.get('retry-after'))
+  expect(wait).toBeGreaterThan(0)
+  expect(wait).toBeLessThanOrEqual(60)
+  expect(await outcome(refused)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' })
+  await app.stop()
+})
+
+test('neither wrong keys nor probes count', async () => {
+  const app = await startApp({ rateLimit: 1 })
+  for (const path of ['/v1/project', '/livez', '/readyz', '/docs']) {
+    const response = await fetch(app.url + path)
+    expect(response.headers.get('ratelimit')).toBeNull()
+  }
+  expect((await app.get('/v1/project')).status).toBe(200)
+  await app.stop()
+})
+
+test('0 is without limit', async () => {
+  const app = await startApp({ rateLimit: 0 })
+  expect((await app.get('/v1/project')).headers.get('ratelimit')).toBeNull()
+  await app.stop()
+})

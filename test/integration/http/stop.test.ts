@@ -1,0 +1,100 @@
+/** Stopping breaks no answer, takes a limited time, and is told to those who ask too late. */
+import { Agent, get, type IncomingMessage } from 'node:http'
+import net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from '@jest/globals'
+import { ANSWER, KEY, outcome, startApp, type RunningApp } from './harness.js'
+
+/** One request over a connection of the agent: its status, and whether the connection was to close. */
+function request(app: RunningApp, agent: Agent): Promise<{ status: number; closes: boolean }> {
+  return new Promise((resolve, reject) => {
+    get(
+      `${app.url}/v1/project`,
+      { agent, headers: { Authorization: `Bearer ${KEY}` } },
+      (response: IncomingMessage) => {
+        const { statusCode: status = 0, headers } = response
+        response.resume().on('error', reject)
+        response.on('end', () => resolve({ status, closes: headers.connection === 'close' }))
+      },
+    ).on('error', reject)
+  })
+}
+
+test('50 clients that keep asking over their connections see no broken answer', async () => {
+  const app = await startApp()
+  let answered = 0
+  let told = 0
+  const broken: unknown[] = []
+  const client = async (): Promise<void> => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    for (let closes = false; !closes;) {
+      const answer = await request(app, agent)
+      closes = answer.closes
+      if (answer.status === 200) answered += 1
+      if (closes) told += 1
+    }
+    agent.destroy()
+  }
+  const clients = Array.from({ length: 50 }, () =>
+    client().catch((error: unknown) => broken.push(error)),
+  )
+  await sleep(300)
+  await app.stop({ notice: 300 })
+  await Promise.all(clients)
+  expect(broken).toEqual([])
+  expect(told).toBe(50)
+  expect(answered).toBeGreaterThanOrEqual(50)
+})
+
+test('while it drains it is not ready, and answers all else with Connection: close', async () => {
+  const app = await startApp()
+  const stopped = app.stop({ notice: 300 })
+  const ready = await fetch(`${app.url}/readyz`)
+  expect(await outcome(ready)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
+  const answer = await app.get('/v1/project')
+  expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close'])
+  await stopped
+  await expect(fetch(`${app.url}/livez`)).rejects.toThrow()
+})
+
+test('a request under way is answered', async () => {
+  const app = await startApp({ query: () => sleep(400, ANSWER) })
+  const answer = app.ask()
+  await sleep(100)
+  await app.stop()
+  expect((await answer).status).toBe(200)
+})
+
+test('SERVICE_UNAVAILABLE: a query that outlasts the grace is stopped, and its caller told', async () => {
+  const app = await startApp({
+    query: (_request, _project, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('stopped')))
+      }),
+  })
+  const answer = app.ask()
+  await sleep(100)
+  const begun = performance.now()
+  await app.stop({ grace: 200 })
+  expect(performance.now() - begun).toBeLessThan(1_000)
+  expect(await outcome(await answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
+})
+
+test('SERVICE_UNAVAILABLE: a request over an old connection after the grace is refused', async () => {
+  const app = await startApp({ query: () => sleep(10_000, ANSWER, { ref: false }) })
+  const pending = app.ask().catch(() => 'cut')
+  const late = net.connect(app.port, '127.0.0.1').setEncoding('latin1')
+  // The half of a request keeps the connection from being idle.
+  late.write('GET /livez HTTP/1.1\r\nHost: a\r\n')
+  await sleep(100)
+  const stopped = app.stop({ grace: 100, refusal: 500 })
+  await sleep(300)
+  late.write('\r\n')
+  const [text] = (await new Promise((resolve) => late.once('data', (data) => resolve([data])))) as [
+    string,
+  ]
+  expect(text).toMatch(/^HTTP\/1\.1 503 /)
+  expect(text).toContain('"code":"SERVICE_UNAVAILABLE"')
+  await stopped
+  expect(await pending).toBe('cut')
+})

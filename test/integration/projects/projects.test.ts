@@ -1,0 +1,124 @@
+/** Projects on a real engine: made, changed, found, and when their first event happened. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { sql, statement, string, time } from '../../../src/clickhouse/sql.js'
+import { firstEventAt } from '../../../src/projects/first-event.js'
+import {
+  createProject,
+  findProject,
+  listProjects,
+  updateProject,
+} from '../../../src/projects/store.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+
+const NOW = new Date('2026-01-31T12:00:00.123Z')
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+async function addEvent(projectId: string, at: string): Promise<void> {
+  await database.store.writer.execute(
+    statement(sql`
+      INSERT INTO events (project_id, timestamp, user, name)
+      SELECT ${string(projectId)}, ${time(new Date(at))}, number + 1, 'pageview' FROM numbers(3)`),
+  )
+}
+
+test('a project comes back as it was made, with defaults for what was left out', async () => {
+  const made = await createProject(database.store, { name: 'Shop', domain: 'shop.example' }, NOW)
+  expect(made).toEqual({
+    id: expect.stringMatching(/^prj_[a-z0-9]{12}$/),
+    name: 'Shop',
+    domain: 'shop.example',
+    token: expect.stringMatching(/^tallypub_[a-z0-9]{24}$/),
+    createdAt: NOW,
+    hasPublicDashboard: false,
+    excludedIps: [],
+    excludedCountries: [],
+    retentionDays: null,
+  })
+  expect(await findProject(database.store.reader, made.id)).toEqual(made)
+})
+
+test('every text comes back to the letter', async () => {
+  const name = `O'Neil "x" \\ {p0:String} -- ; DROP TABLE projects é ☕`
+  const fields = {
+    id: 'all',
+    name,
+    domain: 'all.example',
+    hasPublicDashboard: true,
+    excludedIps: ['192.0.2.1', '2001:db8::1'],
+    excludedCountries: ['DE', 'KP'],
+    retentionDays: 90,
+  }
+  const made = await createProject(database.store, fields, NOW)
+  expect(await findProject(database.store.reader, 'all')).toEqual(made)
+  expect(made).toMatchObject(fields)
+})
+
+test('an id is given once, also to several who ask at once', async () => {
+  const create = (name: string) =>
+    createProject(database.store, { id: 'once', name, domain: 'once.example' }, NOW).then(
+      () => name,
+      (error: unknown) => (error as Error).message,
+    )
+  const outcomes = await Promise.all(['a', 'b', 'c'].map(create))
+  const refusals = outcomes.filter((outcome) => outcome === 'the project once exists already')
+  expect(refusals).toHaveLength(2)
+  const project = await findProject(database.store.reader, 'once')
+  expect(outcomes).toContain(project?.name)
+})
+
+test('an update changes what is given and nothing else, each time', async () => {
+  const { store } = database
+  const made = await createProject(store, { id: 'u', name: 'U', domain: 'u.example' }, NOW)
+  const changes = { excludedIps: ['192.0.2.1'], retentionDays: 30, hasPublicDashboard: true }
+  expect(await updateProject(store, 'u', changes)).toEqual({ ...made, ...changes })
+  expect(await updateProject(store, 'u', { retentionDays: null, excludedIps: [] })).toEqual({
+    ...made,
+    hasPublicDashboard: true,
+  })
+  await Promise.all([
+    updateProject(store, 'u', { name: 'V' }),
+    updateProject(store, 'u', { domain: 'v.example' }),
+  ])
+  expect(await findProject(store.reader, 'u')).toEqual({
+    ...made,
+    hasPublicDashboard: true,
+    name: 'V',
+    domain: 'v.example',
+  })
+})
+
+test('a project that does not exist is not found, nor updated', async () => {
+  expect(await findProject(database.store.reader, 'nobody')).toBeUndefined()
+  await expect(updateProject(database.store, 'nobody', { name: 'x' })).rejects.toThrow(
+    'there is no project nobody',
+  )
+})
+
+test('the list has each project once, the oldest first', async () => {
+  const early = new Date('2020-01-01T00:00:00Z')
+  await createProject(database.store, { id: 'early', name: 'E', domain: 'e.example' }, early)
+  const ids = (await listProjects(database.store.reader)).map(({ id }) => id)
+  expect(ids[0]).toBe('early')
+  expect([...ids].sort()).toEqual(['all', 'early', 'once', expect.stringMatching(/^prj_/), 'u'])
+})
+
+test('the first event is the earliest of the project, whenever it came', async () => {
+  const { reader } = database.store
+  expect(await firstEventAt(reader, 'f')).toBeNull()
+  await addEvent('a', '2019-01-01T00:00:00Z')
+  await addEvent('f', '2026-03-02T00:00:00.001Z')
+  expect(await firstEventAt(reader, 'f')).toEqual(new Date('2026-03-02T00:00:00.001Z'))
+  await addEvent('f', '2026-03-01T23:59:59.999Z')
+  await addEvent('f', '2026-03-01T10:00:00Z')
+  await addEvent('f', '2027-01-01T00:00:00Z')
+  expect(await firstEventAt(reader, 'f')).toEqual(new Date('2026-03-01T10:00:00Z'))
+  await addEvent('f', '2025-12-31T23:59:59.999Z')
+  expect(await firstEventAt(reader, 'f')).toEqual(new Date('2025-12-31T23:59:59.999Z'))
+  expect(await firstEventAt(reader, 'g')).toBeNull()
+})

@@ -1,0 +1,297 @@
+/** The laws of the answers, on random worlds and questions and a real engine. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { resolvePeriod, granularityOf, formatMoment } from '../../src/analytics/period.js'
+import { GRANULARITIES } from '../../src/analytics/model/granularities.js'
+import type { AnalyticsQueryResponse, Filter, GroupBy, Row } from '../../src/api.js'
+import type { StoredProject } from '../../src/projects/project.js'
+import { event, filter, question } from '../support/arbitrary.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import { readWorld, referenceRows } from '../support/reference.js'
+import {
+  ask,
+  createWorld,
+  filled,
+  newProject,
+  NOW,
+  send,
+  type Asked,
+  type SentEvent,
+} from '../support/world.js'
+
+const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
+/** How many worlds, and questions to each; the nightly run asks for more. */
+const WORLDS = Number(process.env['LAWS_WORLDS'] ?? 5)
+const QUESTIONS = Number(process.env['LAWS_QUESTIONS'] ?? 60)
+
+interface World {
+  readonly project: StoredProject
+  readonly events: readonly SentEvent[]
+}
+
+let database: TestDatabase
+let worlds: readonly World[] = []
+
+beforeAll(async () => {
+  database = await createDatabase()
+  const all: World[] = []
+  for (const batches of fc.sample(
+    fc.array(fc.array(event, { maxLength: 60 }), { minLength: 1, maxLength: 4 }),
+    { seed: SEED, numRuns: WORLDS },
+  )) {
+    const project = await newProject(database.store)
+    for (const batch of batches) await send(database.store, project, batch)
+    all.push({ project, events: batches.flat() })
+  }
+  worlds = all
+}, 300_000)
+afterAll(() => database.drop())
+
+const EVERYTHING = ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'] as const
+const put = ({ project }: World, asked: Asked): Promise<AnalyticsQueryResponse> =>
+  ask(database.store, project, asked)
+const world = fc.nat().map((n) => worlds[n % worlds.length]!)
+
+/** Checks a property of worlds and questions. */
+const holds = <T>(given: fc.Arbitrary<T>, law: (world: World, given: T) => Promise<void>) =>
+  fc.assert(fc.asyncProperty(world, given, law), {
+    seed: SEED,
+    numRuns: WORLDS * QUESTIONS,
+    endOnFailure: false,
+  })
+
+const periodOf = (asked: Asked) => resolvePeriod(asked.date_range, NOW, NOW)
+
+function bucketsOf(asked: Asked): { from: number; label: string }[] {
+  const { start, end } = periodOf(asked)
+  const { bucketOf, startOf } = GRANULARITIES[granularityOf({ start, end })]
+  const first = bucketOf(start)
+  const count = bucketOf(new Date(end.getTime() - 1_000)) - first + 1
+  return Array.from({ length: count }, (_, i) => startOf(first + i)).map((from) => ({
+    from: from.getTime(),
+    label: formatMoment(from),
+  }))
+}
+
+/** All rows by plain reading of the events, in the order the answer must have. */
+function expected({ events }: World, asked: Asked): Row[] {
+  const request = filled(asked)
+  const { start, end } = periodOf(asked)
+  const rows = referenceRows(
+    readWorld(events),
+    request,
+    { start: start.getTime(), end: end.getTime() },
+    request.group_by[0] === 'interval:auto' ? bucketsOf(asked) : [],
+  )
+  const key = (row: Row): Buffer => Buffer.from(Object.values(row.group)[0] ?? '')
+  const token = request.group_by[0]
+  const [field, direction] =
+    request.order_by[0] ??
+    (token === 'interval:auto' ? ['date', 'asc'] : [request.metrics[0]!, 'desc'])
+  const sign = direction === 'asc' ? 1 : -1
+  return rows.sort((a, b) => {
+    if (field === token || field === 'date') return sign * Buffer.compare(key(a), key(b))
+    const [x, y] = [a, b].map(
+      (row) => (row.metrics as Record<string, number | null>)[field] ?? null,
+    )
+    if (x === null || y === null) {
+      if (x !== y) return x === null ? 1 : -1
+    } else if (x !== y) return sign * (x! - y!)
+    return Buffer.compare(key(a), key(b))
+  })
+}
+
+describe('laws', () => {
+  test(
+    'the answer is what a plain reading of the events gives',
+    () =>
+      holds(question, async (world, asked) => {
+        const { limit, offset } = filled(asked)
+        const all = expected(world, asked)
+        const { data, pagination } = await put(world, asked)
+        const page = all.slice(offset, offset + limit)
+        expect({ data, pagination }).toEqual({
+          data: page,
+          pagination: { limit, offset, returned: page.length, total: all.length },
+        })
+      }),
+    300_000,
+  )
+
+  test(
+    'invariance: a metric asked for alone has the value it has beside the others',
+    () =>
+      holds(question, async (world, asked) => {
+        const whole = { ...asked, metrics: EVERYTHING, order_by: [], limit: 1000, offset: 0 }
+        const together = await put(world, whole)
+        const byGroup = new Map(
+          together.data.map((row) => [JSON.stringify(row.group), row.metrics]),
+        )
+        for (const metric of EVERYTHING) {
+          const alone = await put(world, { ...whole, metrics: [metric] })
+          expect(alone.pagination.total).toBe(together.pagination.total)
+          for (const { group, metrics } of alone.data) {
+            expect(metrics[metric]).toBe(byGroup.get(JSON.stringify(group))?.[metric])
+          }
+        }
+      }),
+    300_000,
+  )
+
+  test(
+    'complement: an operator and its negation split the events',
+    () =>
+      holds(fc.tuple(filter, question), async (world, [one, asked]) => {
+        const twin = negated(one)
+        fc.pre(twin !== undefined)
+        const count = async (filters: readonly Filter[]): Promise<number[]> => {
+          const { data } = await put(world, {
+            date_range: asked.date_range,
+            metrics: ['pageviews', 'events'],
+            filters,
+          })
+          return [data[0]!.metrics.pageviews!, data[0]!.metrics.events!]
+        }
+        const [whole, part, rest] = await Promise.all([
+          count([]),
+          count([twin![0]]),
+          count([twin![1]]),
+        ])
+        expect(part.map((n, i) => n + rest[i]!)).toEqual(whole)
+      }),
+    300_000,
+  )
+
+  test(
+    'partition: pages of any size, one after the other, are the answer',
+    () =>
+      holds(fc.tuple(question, fc.integer({ min: 1, max: 4 })), async (world, [asked, limit]) => {
+        const whole = await put(world, { ...asked, limit: 1000, offset: 0 })
+        const rows: Row[] = []
+        for (let offset = 0; offset < Math.min(whole.data.length, 12); offset += limit) {
+          rows.push(...(await put(world, { ...asked, limit, offset })).data)
+        }
+        expect(rows).toEqual(whole.data.slice(0, rows.length))
+        const past = await put(world, { ...asked, limit, offset: whole.pagination.total + 1 })
+        expect(past.data).toEqual([])
+        expect(past.pagination.total).toBe(whole.pagination.total)
+      }),
+    300_000,
+  )
+
+  test(
+    'tiling: buckets cover the period without a gap, and their counts sum to the whole',
+    () =>
+      holds(question, async (world, asked) => {
+        const series = await put(world, {
+          ...asked,
+          group_by: ['interval:auto'],
+          order_by: [],
+          metrics: EVERYTHING,
+          limit: 1000,
+          offset: 0,
+        })
+        const total = await put(world, {
+          ...asked,
+          group_by: [],
+          order_by: [],
+          metrics: EVERYTHING,
+          offset: 0,
+        })
+        expect(series.data.map(({ group }) => group['date'])).toEqual(
+          bucketsOf(asked).map(({ label }) => label),
+        )
+        for (const metric of ['pageviews', 'events'] as const) {
+          const sum = series.data.reduce((n, { metrics }) => n + metrics[metric]!, 0)
+          expect(sum).toBe(total.data[0]!.metrics[metric])
+        }
+      }),
+    300_000,
+  )
+
+  test(
+    'round trip: filtering by a returned group gives that group again',
+    () =>
+      holds(question, async (world, asked) => {
+        const [token] = asked.group_by ?? []
+        fc.pre(token !== undefined && token !== 'interval:auto' && asked.filtersOperator !== 'or')
+        const whole = { ...asked, order_by: [], limit: 1000, offset: 0 }
+        for (const row of (await put(world, whole)).data.slice(0, 3)) {
+          const back = byGroup(token!, row.group[token!]!)
+          const again = await put(world, { ...whole, filters: [...(asked.filters ?? []), back] })
+          expect(again.data.filter(({ group }) => group[token!] === row.group[token!])).toEqual([
+            row,
+          ])
+        }
+      }),
+    300_000,
+  )
+
+  test('tenancy: events of another project change no answer', async () => {
+    const [first] = worlds
+    const asked = fc.sample(question, { seed: SEED, numRuns: 40 })
+    const before = await Promise.all(asked.map((one) => put(first!, one)))
+    await createWorld(database.store, [...first!.events, ...worlds.at(-1)!.events])
+    const after = await Promise.all(asked.map((one) => put(first!, one)))
+    expect(after).toEqual(before)
+  }, 300_000)
+})
+
+const OPPOSITE = {
+  eq: 'notEq',
+  notEq: 'eq',
+  contains: 'notContains',
+  notContains: 'contains',
+  oneOf: 'noneOf',
+  noneOf: 'oneOf',
+} as const
+
+/** A filter of one clause and its complement, where there is an operator for that. */
+function negated(one: Filter): readonly [Filter, Filter] | undefined {
+  if (one.type === 'user') return [one, { ...one, anonymous: !one.anonymous }]
+  if ('operator' in one) {
+    const operator = OPPOSITE[one.operator as keyof typeof OPPOSITE] as string | undefined
+    return operator === undefined ? undefined : [one, { ...one, operator } as Filter]
+  }
+  for (const [member, clause] of Object.entries(one)) {
+    if (typeof clause === 'string') continue
+    const [single] = (Array.isArray(clause) ? clause : [clause]) as {
+      operator: keyof typeof OPPOSITE
+    }[]
+    const operator = single && OPPOSITE[single.operator]
+    if (operator === undefined) continue
+    const wrap = (value: unknown) =>
+      ({ type: one.type, [member]: Array.isArray(clause) ? [value] : value }) as Filter
+    return [wrap(single), wrap({ ...single, operator })]
+  }
+  return undefined
+}
+
+/** The filter that selects a group. */
+function byGroup(token: GroupBy, value: string): Filter {
+  const text = { value, operator: 'eq' as const }
+  const list = { value: [value], operator: 'oneOf' as const }
+  if (token.startsWith('event:prop:')) {
+    return { type: 'event', properties: [{ property: token.slice(11), ...text }] }
+  }
+  switch (token) {
+    case 'country':
+    case 'city':
+      return { type: 'location', [token]: list }
+    case 'page:origin':
+    case 'page:path':
+      return { type: 'page', [token.slice(5)]: text }
+    case 'event:name':
+      return { type: 'event', name: text }
+    case 'referrer':
+      return { type: 'referrer', ...text }
+    case 'device_type':
+      return { type: 'device', ...list }
+    case 'referrer_type':
+    case 'browser':
+    case 'os':
+      return { type: token, ...list }
+    default:
+      return { type: 'utm_tags', [token]: text }
+  }
+}

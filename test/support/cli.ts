@@ -1,0 +1,24 @@
+/** Runs the command `tallyhouse` as a user does: as a process. */
+import { execFile } from 'node:child_process'
+import { packagePath } from '../../src/paths.js'
+
+export interface Outcome {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs the built command; build it first. It gets PATH and the variables given, nothing else. */
+export function runCli(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
+  const options = { env: { PATH: process.env['PATH'], ...env } }
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [packagePath('dist/cli.js'), ...args],
+      options,
+      (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+      },
+    )
+  })
+}

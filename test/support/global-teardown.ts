@@ -1,0 +1,5 @@
+/** Ends the engine after the last test of a run. */
+
+export default async function globalTeardown(): Promise<void> {
+  await globalThis.sharedEngine?.stop()
+}

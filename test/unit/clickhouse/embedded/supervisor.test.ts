@@ -1,0 +1,59 @@
+/** The supervisor, over engines that live and die as told. */
+import { expect, test } from '@jest/globals'
+import type { EngineProcess } from '../../../../src/clickhouse/embedded/engine-process.js'
+import { EngineError } from '../../../../src/clickhouse/embedded/errors.js'
+import { supervise, type EngineEvent } from '../../../../src/clickhouse/embedded/supervisor.js'
+
+const killed = new EngineError('ended: signal SIGKILL')
+const dead = (pid: number): EngineProcess => ({ pid, ended: Promise.resolve(killed) })
+
+/** Supervises an engine that dies at once; each start is taken from `starts`, then it is stopped. */
+async function watch(starts: readonly ('fails' | 'dies')[]) {
+  const stop = new AbortController()
+  const kinds: EngineEvent['kind'][] = []
+  const pauses: number[] = []
+  const left = [...starts]
+  const outcome = await supervise(dead(1), {
+    stop: stop.signal,
+    onEvent: ({ kind }) => kinds.push(kind),
+    pause: (failures) => {
+      pauses.push(failures)
+      return 0
+    },
+    start: () => {
+      const next = left.shift()
+      if (left.length === 0) stop.abort()
+      return next === 'dies' ? Promise.resolve(dead(2)) : Promise.reject(killed)
+    },
+  })
+  return { outcome, kinds, pauses }
+}
+
+test('an engine that dies is started again at once', async () => {
+  expect(await watch(['dies', 'dies'])).toEqual({
+    outcome: undefined,
+    kinds: ['died', 'restarted', 'died', 'restarted'],
+    pauses: [],
+  })
+})
+
+test('a start that fails is tried again after a pause', async () => {
+  expect(await watch(['fails', 'fails', 'dies'])).toEqual({
+    outcome: undefined,
+    kinds: ['died', 'restart failed', 'restart failed', 'restarted'],
+    pauses: [1, 2],
+  })
+})
+
+test('after ten failed starts in a row it gives up', async () => {
+  const { outcome, kinds, pauses } = await watch(Array.from({ length: 20 }, () => 'fails' as const))
+  expect(outcome).toBe(killed)
+  expect(kinds.at(-1)).toBe('gave up')
+  expect(pauses).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+})
+
+test('a failure long ago does not count', async () => {
+  const nine = Array.from({ length: 9 }, () => 'fails' as const)
+  const { outcome } = await watch([...nine, 'dies', ...nine, 'dies'])
+  expect(outcome).toBeUndefined()
+})

@@ -1,0 +1,73 @@
+/** What commands print, and how they read options. */
+import { describe, expect, test } from '@jest/globals'
+import { InvalidArgumentError } from 'commander'
+import { days, expiry, values } from '../../../src/commands/options.js'
+import { moment, table } from '../../../src/commands/output.js'
+
+const NOW = new Date('2026-01-31T12:00:00.500Z')
+
+test('a table is aligned, without spaces at the ends of its lines', () => {
+  expect(
+    table([
+      ['ID', 'NAME'],
+      ['longer', 'x'],
+      ['a', ''],
+    ]),
+  ).toBe('ID      NAME\nlonger  x\na')
+})
+
+test.each([
+  [NOW, '2026-01-31 12:00:00 UTC'],
+  [null, '-'],
+])('the moment %s', (time, want) => {
+  expect(moment(time)).toBe(want)
+})
+
+describe('expiry', () => {
+  test.each([
+    ['1d', '2026-02-01T12:00:00.500Z'],
+    ['30d', '2026-03-02T12:00:00.500Z'],
+    ['2026-12-31', '2026-12-31T00:00:00.000Z'],
+    ['2026-12-31T10:00Z', '2026-12-31T10:00:00.000Z'],
+    ['2026-12-31T10:00:00+02:00', '2026-12-31T08:00:00.000Z'],
+  ])('%s', (text, want) => {
+    expect(expiry(text, NOW).toISOString()).toBe(want)
+  })
+
+  test.each([
+    '',
+    'd',
+    '0d',
+    '-1d',
+    '30',
+    '30 d',
+    '2026-02-30',
+    '2026-12-31T10:00',
+    '31.12.2026',
+    'never',
+  ])('refuses %j', (text) => {
+    expect(() => expiry(text, NOW)).toThrow(InvalidArgumentError)
+  })
+})
+
+test.each([
+  ['90', 90],
+  ['none', 'none'],
+])('days %s', (text, want) => {
+  expect(days(text)).toBe(want)
+})
+
+test.each(['', '0', '-1', '1.5', 'x', '1e3'])('days refuses %j', (text) => {
+  expect(() => days(text)).toThrow(InvalidArgumentError)
+})
+
+test.each([
+  [undefined, undefined],
+  [['none'], []],
+  [
+    ['a', 'b'],
+    ['a', 'b'],
+  ],
+])('values %j', (given, want) => {
+  expect(values(given)).toEqual(want)
+})

@@ -1,0 +1,52 @@
+/** The rules of a project's fields, as tables. */
+import { expect, test } from '@jest/globals'
+import type { ProjectChanges } from '../../../src/projects/project.js'
+import { checked } from '../../../src/projects/rules.js'
+import { UserError } from '../../../src/user-error.js'
+
+test.each<[ProjectChanges & { id?: string }, ProjectChanges & { id?: string }]>([
+  [{}, {}],
+  [{ id: 'A-z_09' }, { id: 'A-z_09' }],
+  [{ name: '  Café ☕ ' }, { name: 'Café ☕' }],
+  [{ domain: 'Shop.Example.COM' }, { domain: 'shop.example.com' }],
+  [{ domain: 'bücher.example' }, { domain: 'xn--bcher-kva.example' }],
+  [{ domain: 'localhost' }, { domain: 'localhost' }],
+  [{ excludedIps: [] }, { excludedIps: [] }],
+  [{ excludedIps: ['192.0.2.1', '192.0.2.1'] }, { excludedIps: ['192.0.2.1'] }],
+  [{ excludedIps: ['2001:DB8:0:0:0::1'] }, { excludedIps: ['2001:db8::1'] }],
+  [{ excludedCountries: ['DE', 'KP', 'DE'] }, { excludedCountries: ['DE', 'KP'] }],
+  [{ retentionDays: null }, { retentionDays: null }],
+  [{ retentionDays: 90 }, { retentionDays: 90 }],
+  [{ hasPublicDashboard: false }, { hasPublicDashboard: false }],
+])('%j is stored as %j', (given, want) => {
+  expect(checked(given)).toEqual(want)
+})
+
+test.each<[ProjectChanges & { id?: string }, RegExp]>([
+  [{ id: '' }, /^the id "" is not/],
+  [{ id: 'x'.repeat(65) }, /^the id "x+" is not/],
+  [{ id: 'a b' }, /is not 1 to 64 characters/],
+  [{ name: ' ' }, /^a name has 1 to 200/],
+  [{ name: 'x'.repeat(201) }, /^a name has 1 to 200/],
+  [{ name: 'a\u001b[31m' }, /printable/],
+  [{ name: '\ud800' }, /printable/],
+  [{ domain: '' }, /is not a host name/],
+  [{ domain: 'https://example.com' }, /is not a host name/],
+  [{ domain: 'example.com/shop' }, /is not a host name/],
+  [{ domain: 'bücher.example/x' }, /is not a host name/],
+  [{ domain: 'example.com:80' }, /is not a host name/],
+  [{ domain: 'a..b' }, /is not a host name/],
+  [{ domain: '-a.example' }, /is not a host name/],
+  [{ domain: '%41.example' }, /is not a host name/],
+  [{ excludedIps: ['192.0.2.0/24'] }, /^"192.0.2.0\/24" is not an IP address$/],
+  [{ excludedIps: ['192.0.2.256'] }, /is not an IP address/],
+  [{ excludedIps: ['fe80::1%eth0'] }, /is not an IP address/],
+  [{ excludedCountries: ['de'] }, /^"de" is not a country code/],
+  [{ excludedCountries: ['DEU'] }, /is not a country code/],
+  [{ retentionDays: 0 }, /whole number of days/],
+  [{ retentionDays: 1.5 }, /whole number of days/],
+  [{ retentionDays: 36_501 }, /whole number of days/],
+])('%j is refused', (given, message) => {
+  expect(() => checked(given)).toThrow(message)
+  expect(() => checked(given)).toThrow(UserError)
+})
