@@ -1,5 +1,6 @@
 /** Makes the log: JSON lines, without anything secret. */
 import { pino, type DestinationStream, type Logger, type LevelWithSilent } from 'pino'
+import { ApiError } from './errors.js'
 
 export type { Logger } from 'pino'
 
@@ -27,7 +28,7 @@ export function createLogger(
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
       redact: {
-        paths: SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
+        paths: SECRETS.flatMap((name) => [name, `*.${name}`]),
         remove: true,
       },
     },
@@ -54,7 +55,8 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
     type: error.name,
     message: error.message,
     ...('code' in error && isCode(error.code) ? { code: error.code } : {}),
-    ...(error.stack === undefined ? {} : { stack: error.stack }),
+    // Where an error of the catalogue was thrown tells nothing that its code does not.
+    ...(error.stack === undefined || error instanceof ApiError ? {} : { stack: error.stack }),
     ...(error.cause === undefined || depth === 3
       ? {}
       : { cause: describeError(error.cause, depth + 1) }),

@@ -13,7 +13,7 @@ import { createShutdown } from './http/drain.js'
 import type { Query, ReadProject } from './http/operations.js'
 import { listen } from './http/server.js'
 import { warmUp } from './http/warm-up.js'
-import { createLogger, type Logger } from './log.js'
+import type { Logger } from './log.js'
 import { firstEventAt } from './projects/first-event.js'
 import { presentProject } from './projects/present.js'
 import { cachedProbe } from './readiness.js'
@@ -58,7 +58,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     createApp({
       ...dependencies,
       authenticate: () => Promise.resolve(nobody(now())),
-      logger: createLogger('silent'),
+      logger: logger.child(
+        { during: 'warm-up' },
+        { level: logger.isLevelEnabled('error') ? 'error' : logger.level },
+      ),
     }),
   )
   const { host, port } = config

@@ -1,5 +1,5 @@
 /** Writes the one statement that answers a plan. */
-import { and, int64, join, sql, statement, string, time, uint32 } from '../clickhouse/sql.js'
+import { TRUE, int64, join, sql, statement, string, time, uint32 } from '../clickhouse/sql.js'
 import type { Sql, Statement } from '../clickhouse/sql.js'
 import { DIMENSIONS } from './model/dimensions.js'
 import { GRANULARITIES } from './model/granularities.js'
@@ -93,7 +93,10 @@ function sessionsWithMatchingEvents(query: Query): Sql {
 function rowsOf(query: Query, relation: RelationName, conditions: readonly Sql[]): Sql {
   const { table, condition } = RELATIONS[relation]
   const all = [sql`project_id = ${string(query.projectId)}`, condition, ...conditions]
-  return sql`${table} WHERE ${and(all)}`
+  return sql`${table} WHERE ${join(
+    all.filter((one) => one !== TRUE),
+    sql` AND `,
+  )}`
 }
 
 function inPeriod(relation: RelationName, { start, end }: Period): Sql {

@@ -74,11 +74,20 @@ export function join(fragments: readonly Sql[], separator = sql`, `): Sql {
   )
 }
 
+export const TRUE = sql`true`
+export const FALSE = sql`false`
+
 /** True where every condition is; `and([])` is true. */
-export const and = (conditions: readonly Sql[]): Sql => combine(conditions, sql` AND `, sql`true`)
+export const and = (conditions: readonly Sql[]): Sql =>
+  combine(
+    conditions.filter((condition) => condition !== TRUE),
+    sql` AND `,
+    TRUE,
+  )
 
 /** True where any condition is; `or([])` is false. */
-export const or = (conditions: readonly Sql[]): Sql => combine(conditions, sql` OR `, sql`false`)
+export const or = (conditions: readonly Sql[]): Sql =>
+  conditions.includes(TRUE) ? TRUE : combine(conditions, sql` OR `, FALSE)
 
 /** The exact complement of a condition. */
 export const not = (condition: Sql): Sql => sql`NOT (${condition})`

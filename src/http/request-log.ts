@@ -6,7 +6,7 @@ import type { Logger } from '../log.js'
 import { findCaller } from './caller.js'
 import { requestId } from './request-id.js'
 
-/** Probes come every second or so, and say nothing while they succeed. */
+/** They come every second or so, and whoever sends them knows their answers. */
 const PROBES = new Set(['/livez', '/readyz'])
 
 /** Names the request, and logs its line as soon as it is answered or its client is gone. */
@@ -27,8 +27,8 @@ export function requestLog(logger: Logger): RequestHandler {
     }),
     customErrorMessage: () => 'request failed',
     customLogLevel: (request, response) => {
-      if (response.statusCode >= 500) return 'error'
-      return PROBES.has(routeOf(request) ?? '') ? 'debug' : 'info'
+      if (PROBES.has(routeOf(request) ?? '')) return 'debug'
+      return response.statusCode >= 500 ? 'error' : 'info'
     },
   })
 }

@@ -1,5 +1,5 @@
 /** The relations that questions are answered from, with the measures that each can give. */
-import { sql, type Sql } from '../../clickhouse/sql.js'
+import { sql, TRUE, type Sql } from '../../clickhouse/sql.js'
 
 export type RelationName = 'events' | 'sessions'
 
@@ -20,7 +20,7 @@ export const RELATIONS: Readonly<Record<RelationName, Relation>> = {
   events: {
     table: sql`events`,
     time: sql`timestamp`,
-    condition: sql`true`,
+    condition: TRUE,
     measures: {
       users: sql`uniqExact(user)`,
       pageviews: sql`countIf(name = 'pageview')`,

@@ -20,7 +20,7 @@ function throws(error: unknown): Promise<never> {
   return Promise.reject(error)
 }
 
-const post = (path: string, body: BodyInit, type = 'application/json'): Promise<Response> =>
+const post = (path: string, body: string, type = 'application/json'): Promise<Response> =>
   app.get(path, { method: 'POST', body, headers: { 'Content-Type': type } })
 
 test.each<{ code: ErrorCode; why: string; send: () => Promise<Response> }>([

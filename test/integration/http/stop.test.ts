@@ -90,9 +90,9 @@ test('SERVICE_UNAVAILABLE: a request over an old connection after the grace is r
   const stopped = app.stop({ grace: 100, refusal: 500 })
   await sleep(300)
   late.write('\r\n')
-  const [text] = (await new Promise((resolve) => late.once('data', (data) => resolve([data])))) as [
-    string,
-  ]
+  const text = await new Promise<string>((resolve) =>
+    late.once('data', (data) => resolve(String(data))),
+  )
   expect(text).toMatch(/^HTTP\/1\.1 503 /)
   expect(text).toContain('"code":"SERVICE_UNAVAILABLE"')
   await stopped

@@ -1,0 +1,149 @@
+/** `tallyhouse serve` as a process: it starts ready, says in one line why it cannot, and stops clean. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { readAnnouncement } from '../../../src/clickhouse/embedded/announcement.js'
+import { homeOf } from '../../../src/clickhouse/embedded/home.js'
+import { packagePath } from '../../../src/paths.js'
+
+let dataDir: string
+beforeAll(async () => {
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-serve-'))
+})
+afterAll(() => rm(dataDir, { recursive: true, force: true }))
+
+interface Run {
+  readonly child: ChildProcess
+  readonly stderr: Promise<string>
+  readonly exit: Promise<number | null>
+}
+
+/** @param intruder a module that is loaded first, of which the service knows nothing. */
+function serve(env: NodeJS.ProcessEnv = {}, intruder = ''): Run {
+  const modules = ['--import', 'tsx', '--import', `data:text/javascript,${intruder}`]
+  const child = spawn(process.execPath, [...modules, packagePath('src/cli.ts'), 'serve'], {
+    cwd: packagePath('.'),
+    env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exit = once(child, 'exit').then(([code]) => code as number | null)
+  return { child, stderr: text(child.stderr), exit }
+}
+
+/** A service that listens, at its address. */
+async function startServing(env?: NodeJS.ProcessEnv): Promise<Run & { readonly address: string }> {
+  const run = serve(env)
+  const address = await new Promise<string>((resolve, reject) => {
+    let log = ''
+    run.child.stdout!.on('data', (data: Buffer) => {
+      log += data.toString()
+      const found = /"address":"([^"]+)"/.exec(log)?.[1]
+      if (found !== undefined) resolve(found)
+    })
+    void run.exit.then(async () => reject(new Error(`${log}\n${await run.stderr}`)))
+  })
+  return { ...run, address }
+}
+
+/** Whether a process is there. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  'it is ready when it listens, and ends with 0 on %s, its engine too',
+  async (signal) => {
+    const { child, address, exit, stderr } = await startServing()
+    for (const path of ['/openapi.json', '/readyz']) {
+      expect((await fetch(address + path)).status).toBe(200)
+    }
+    const engine = await readAnnouncement(homeOf(dataDir))
+    const begun = performance.now()
+    child.kill(signal)
+    expect(await exit).toBe(0)
+    expect(performance.now() - begun).toBeLessThan(10_000)
+    expect(await stderr).toBe('')
+    expect(isAlive(engine!.enginePid)).toBe(false)
+    await expect(fetch(address)).rejects.toThrow()
+  },
+)
+
+test('a second signal ends it at once', async () => {
+  const { child, exit, address } = await startServing()
+  // A request that does not end keeps the first signal from being done with.
+  const socket = net.connect(Number(new URL(address).port), '127.0.0.1')
+  socket.on('error', () => undefined).write('GET /livez HTTP/1.1\r\n')
+  child.kill('SIGTERM')
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  const begun = performance.now()
+  child.kill('SIGTERM')
+  expect(await exit).toBe(143)
+  expect(performance.now() - begun).toBeLessThan(1_000)
+  socket.destroy()
+})
+
+test('a busy port is told in one line, and no engine is left behind', async () => {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as net.AddressInfo
+  const { exit, stderr } = serve({ PORT: String(port) })
+  expect(await exit).toBe(1)
+  expect(await stderr).toBe(
+    `tallyhouse: the address 127.0.0.1:${port} is in use by another process\n`,
+  )
+  expect(await readAnnouncement(homeOf(dataDir))).toBeUndefined()
+  server.close()
+})
+
+test('a second service on the folder is told so in one line, and the first one stays', async () => {
+  const first = await startServing()
+  const second = serve()
+  expect(await second.exit).toBe(1)
+  expect(await second.stderr).toMatch(/^tallyhouse: the data folder .+ is in use by .+\n$/)
+  expect((await fetch(`${first.address}/readyz`)).status).toBe(200)
+  first.child.kill('SIGTERM')
+  expect(await first.exit).toBe(0)
+})
+
+test('an engine that dies is started again; meanwhile the service is not ready', async () => {
+  const { child, address, exit } = await startServing()
+  const { enginePid } = (await readAnnouncement(homeOf(dataDir)))!
+  process.kill(enginePid, 'SIGKILL')
+  const statuses = new Set<number>()
+  for (const until = performance.now() + 15_000; performance.now() < until;) {
+    statuses.add((await fetch(`${address}/readyz`)).status)
+    expect((await fetch(`${address}/livez`)).status).toBe(200)
+    const now = await readAnnouncement(homeOf(dataDir))
+    if (now !== undefined && now.enginePid !== enginePid && isAlive(now.enginePid)) break
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  expect((await fetch(`${address}/readyz`)).status).toBe(200)
+  child.kill('SIGTERM')
+  expect(await exit).toBe(0)
+})
+
+test.each([
+  ['an exception that nobody catches', 'setTimeout(() => { throw new Error("boom") }, 4000)'],
+  ['a rejection that nobody handles', 'setTimeout(() => Promise.reject(new Error("boom")), 4000)'],
+])('%s ends it with 1, in order and with its engine', async (_what, intruder) => {
+  const { exit, stderr } = serve({}, intruder)
+  expect(await exit).toBe(1)
+  expect(await stderr).toBe('tallyhouse: boom\n')
+  expect(await readAnnouncement(homeOf(dataDir))).toBeUndefined()
+})
+
+test('a variable that cannot be used is told in one line', async () => {
+  const { exit, stderr } = serve({ PORT: 'x' })
+  expect(await exit).toBe(1)
+  expect(await stderr).toMatch(/^tallyhouse: PORT must be .+\n$/)
+})

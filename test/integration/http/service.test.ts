@@ -1,0 +1,147 @@
+/** The service over a real store: from an API key to the answer. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { issueKey, revokeKey } from '../../../src/auth/api-keys.js'
+import { openStore } from '../../../src/clickhouse/store.js'
+import { readConfig } from '../../../src/config.js'
+import { createLogger } from '../../../src/log.js'
+import { createProject } from '../../../src/projects/store.js'
+import { startService, type RunningService } from '../../../src/service.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { createKeys, type TestKeys } from '../../support/keys.js'
+import { outcome } from './harness.js'
+
+const NOW = new Date('2026-03-10T12:00:00.000Z')
+
+let database: TestDatabase
+let keys: TestKeys
+let service: RunningService
+let token: string
+beforeAll(async () => {
+  database = await createDatabase()
+  keys = await createKeys()
+  const fields = { id: 'shop', name: 'Shop', domain: 'shop.example', retentionDays: 90 }
+  await createProject(database.store, fields, NOW)
+  token = await newKey()
+  service = await start()
+})
+afterAll(async () => {
+  await service.stop()
+  await database.drop()
+  await keys.remove()
+})
+
+async function newKey(): Promise<string> {
+  const request = { projectId: 'shop', name: '', expiresAt: null }
+  const issued = await issueKey(database.store, keys.signingKey, request, NOW)
+  return issued.token
+}
+
+const start = (env: NodeJS.ProcessEnv = {}, store = database.store): Promise<RunningService> =>
+  startService({
+    config: readConfig({ DATA_DIR: keys.dataDir, PORT: '0', NODE_ENV: 'test', ...env }),
+    opened: { store },
+    logger: createLogger('silent'),
+    now: () => NOW,
+  })
+
+const project = (authorization: string, { address } = service): Promise<Response> =>
+  fetch(`${address}/v1/project`, { headers: { Authorization: authorization } })
+
+const ask = (body: object): Promise<Response> =>
+  fetch(`${service.address}/v1/analytics/query`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+test('a key reads its project', async () => {
+  const response = await project(`Bearer ${token}`)
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    200,
+    'application/json; charset=utf-8',
+  ])
+  expect(await response.json()).toMatchObject({ project: { id: 'shop', firstEventAt: null } })
+})
+
+test('a key asks a question', async () => {
+  const response = await ask({ date_range: ['2026-03-01', '2026-03-09'], metrics: ['users'] })
+  expect(response.status).toBe(200)
+  expect(await response.json()).toMatchObject({
+    period: { from: '2026-03-01T00:00:00Z', to: '2026-03-09T23:59:59Z' },
+    data: [{ group: {}, metrics: { users: 0 } }],
+  })
+})
+
+test('PLAN_LIMIT_EXCEEDED: the plan of the project keeps 90 days', async () => {
+  const response = await ask({ date_range: '12months' })
+  expect(await outcome(response)).toEqual({ status: 403, code: 'PLAN_LIMIT_EXCEEDED' })
+})
+
+test.each([
+  ['', 401],
+  ['Bearer', 401],
+  ['Bearer ', 401],
+  ['Bearer x', 401],
+  ['Basic TOKEN', 401],
+  ['TOKEN', 401],
+  ['Bearer  TOKEN', 401],
+  ['Bearer\tTOKEN', 401],
+  ['Bearer TOKEN TOKEN', 401],
+  ['Bearer TOKEN,TOKEN', 401],
+  ['Bearer "TOKEN"', 401],
+  ['Bearer TOKENx', 401],
+  ['Bearer TOKEN=', 401],
+  ['Bearer TOKEN.', 401],
+  ['Token TOKEN', 401],
+  ['Bearer TOKEN', 200],
+  ['bearer TOKEN', 200],
+  ['BEARER TOKEN', 200],
+])('UNAUTHORIZED or not: "%s" is %d', async (authorization, status) => {
+  const response = await project(authorization.replaceAll('TOKEN', token))
+  expect(response.status).toBe(status)
+  if (status === 401) expect(response.headers.get('www-authenticate')).toBe('Bearer')
+})
+
+test('UNAUTHORIZED: a revoked key is refused within 5 seconds', async () => {
+  const revoked = await newKey()
+  expect((await project(`Bearer ${revoked}`)).status).toBe(200)
+  const [, payload = ''] = revoked.split('.')
+  const { jti } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { jti: string }
+  await revokeKey(database.store, jti, NOW)
+  const begun = performance.now()
+  while ((await project(`Bearer ${revoked}`)).status === 200) {
+    expect(performance.now() - begun).toBeLessThan(5_000)
+  }
+})
+
+test('SERVICE_UNAVAILABLE: with the store gone neither keys nor questions are answered', async () => {
+  const store = openStore(database.endpoint)
+  const lonely = await start({}, store)
+  // Nothing listens there: the store is asked at a place that has become empty.
+  const nowhere = openStore({ ...database.endpoint, url: 'http://127.0.0.1:1' })
+  Object.assign(store.reader, nowhere.reader)
+  const response = await project(`Bearer ${token}`, lonely)
+  expect(response.headers.get('retry-after')).toBe('1')
+  expect(await outcome(response)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
+  expect((await fetch(`${lonely.address}/readyz`)).status).toBe(503)
+  expect((await fetch(`${lonely.address}/livez`)).status).toBe(200)
+  await lonely.stop()
+  await Promise.all([store.close(), nowhere.close()])
+})
+
+test('QUERY_TIMEOUT: a question that cannot be answered in time', async () => {
+  const hasty = await start({ QUERY_TIMEOUT_MS: '1' })
+  const response = await project(`Bearer ${token}`, hasty)
+  expect(await outcome(response)).toEqual({ status: 504, code: 'QUERY_TIMEOUT' })
+  await hasty.stop()
+})
+
+test('a contract that an operation does not keep stops the start', async () => {
+  const store = openStore(database.endpoint)
+  const query = store.reader.query.bind(store.reader)
+  Object.assign(store.reader, {
+    query: () => query({ query: 'SELECT 1 FROM nothing', query_params: {} }),
+  })
+  await expect(start({}, store)).rejects.toThrow('/v1/project does not work')
+  await store.close()
+})

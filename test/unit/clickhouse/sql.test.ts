@@ -1,0 +1,65 @@
+/** SQL fragments: values become parameters in order, text comes from the source alone. */
+import { describe, expect, test } from '@jest/globals'
+import {
+  and,
+  boolean,
+  int64,
+  join,
+  not,
+  or,
+  sql,
+  statement,
+  string,
+  strings,
+  time,
+  uint32,
+  type Sql,
+} from '../../../src/clickhouse/sql.js'
+
+describe('sql', () => {
+  test.each<[string, Sql, string, object]>([
+    ['text', sql`SELECT 1`, 'SELECT 1', {}],
+    ['a string', sql`a = ${string("x' OR 1")}`, 'a = {p0:String}', { p0: "x' OR 1" }],
+    ['a list', sql`a IN ${strings(['b'])}`, 'a IN {p0:Array(String)}', { p0: ['b'] }],
+    ['numbers', sql`${uint32(1)}, ${int64(-2)}`, '{p0:UInt32}, {p1:Int64}', { p0: 1, p1: -2 }],
+    ['a boolean', sql`${boolean(true)}`, '{p0:Bool}', { p0: true }],
+    [
+      'a moment',
+      sql`${time(new Date('2026-01-31T10:00:00.123Z'))}`,
+      "{p0:DateTime64(3, 'UTC')}",
+      { p0: '2026-01-31 10:00:00.123' },
+    ],
+    [
+      'equal values twice',
+      sql`${uint32(1)} ${uint32(1)}`,
+      '{p0:UInt32} {p1:UInt32}',
+      { p0: 1, p1: 1 },
+    ],
+    [
+      'fragments in fragments',
+      sql`a AND ${sql`b = ${uint32(1)} AND ${sql`c = ${uint32(2)}`}`} AND d = ${uint32(3)}`,
+      'a AND b = {p0:UInt32} AND c = {p1:UInt32} AND d = {p2:UInt32}',
+      { p0: 1, p1: 2, p2: 3 },
+    ],
+    ['a list of fragments', join([sql`a`, sql`b`]), 'a, b', {}],
+    ['no fragments', join([]), '', {}],
+    ['and of nothing', and([]), 'true', {}],
+    ['or of nothing', or([]), 'false', {}],
+    ['and of one', and([sql`a`]), 'a', {}],
+    ['and in or', or([and([sql`a`, sql`b`]), sql`c`]), '((a AND b) OR c)', {}],
+    ['not', not(or([sql`a`, sql`b`])), 'NOT ((a OR b))', {}],
+  ])('%s', (_name, fragment, query, query_params) => {
+    expect(statement(fragment)).toEqual({ query, query_params })
+  })
+
+  test('the tag takes no text made at run time', () => {
+    const text = Object.assign(['DROP TABLE x'], { raw: ['DROP TABLE x'] })
+    expect(() => sql(text as unknown as TemplateStringsArray)).toThrow(TypeError)
+  })
+
+  test('a hole takes no string and nothing that looks like a fragment', () => {
+    const forged = { chunks: ['DROP TABLE x'] } as unknown as Sql
+    expect(() => sql`${forged}`).toThrow(TypeError)
+    expect(() => sql`${'DROP TABLE x' as unknown as Sql}`).toThrow(TypeError)
+  })
+})
