@@ -62,7 +62,7 @@ function differences({ request, expect: want }: Case, answer: AnalyticsQueryResp
   const got = rebucketed(
     answer.data.map((row) => ({
       key: token === undefined ? '' : (Object.values(row.group)[0] ?? ''),
-      metrics: row.metrics as Readonly<Record<string, number | null>>,
+      metrics: row.metrics,
     })),
     want.interval,
   )

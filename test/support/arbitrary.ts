@@ -61,6 +61,9 @@ const moment = fc
   )
   .map(([day, halves, off]) => new Date(Date.parse(day) + halves * 30 * MINUTE + off))
 
+/** A referrer URL names a referrer; said here, so that a reading of the events needs no list. */
+const named = (referrer = ''): string => (referrer === '' ? 'x' : referrer)
+
 export const event: fc.Arbitrary<SentEvent> = fc
   .record(
     {
@@ -94,10 +97,9 @@ export const event: fc.Arbitrary<SentEvent> = fc
   .map(({ at, session_id, ...rest }): SentEvent => ({
     timestamp: at.toISOString(),
     ...rest,
-    // A referrer URL names a referrer; said here, so that a reading of the events needs no list.
     ...(rest.referrer_url === undefined
       ? {}
-      : { referrer: rest.referrer ?? 'x', referrer_type: rest.referrer_type ?? 'social' }),
+      : { referrer: named(rest.referrer), referrer_type: rest.referrer_type ?? 'social' }),
     ...(session_id === undefined ? {} : { session_id }),
   }))
 
@@ -164,7 +166,7 @@ export const filter: fc.Arbitrary<Filter> = fc.oneof(
   listOf(VALUES).map((one) => ({ type: 'browser' as const, ...one })),
   listOf(['', 'desktop', 'mobile']).map((one) => ({ type: 'device' as const, ...one })),
   listOf(VALUES).map((one) => ({ type: 'os' as const, ...one })),
-) as fc.Arbitrary<Filter>
+)
 
 const day = fc
   .integer({ min: 0, max: 420 })
@@ -201,4 +203,4 @@ export const question: fc.Arbitrary<Asked> = fc
     const fields = [...asked.metrics, ...(token === undefined ? [] : [token])]
     const field = fields[pick % (fields.length + 1)]
     return { ...asked, order_by: field === undefined ? [] : [[field, direction] as const] }
-  }) as fc.Arbitrary<Asked>
+  })

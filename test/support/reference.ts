@@ -87,7 +87,7 @@ export function readWorld(sent: readonly SentEvent[]): readonly Event[] {
     const before = last.get(key)
     const goesOn = before !== undefined && (event.given !== '' || event.at - before.at <= 1_800_000)
     event.session = goesOn ? before.session! : { events: [] }
-    event.session!.events.push(event)
+    event.session.events.push(event)
     last.set(key, event)
   }
   return events
