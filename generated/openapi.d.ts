@@ -57,78 +57,83 @@ export interface components {
          */
         readonly AnalyticsQueryRequest: {
             readonly date_range: components["schemas"]["DateRange"];
-            /**
-             * @description The metrics of every row, in the order they are to appear. None may be repeated. An empty array means
-             *     the default three. The value of a metric does not depend on which others are asked for.
-             * @default [
-             *       "users",
-             *       "pageviews",
-             *       "events"
-             *     ]
-             * @example [
-             *       "users",
-             *       "bounce_rate"
-             *     ]
-             */
-            readonly metrics?: readonly components["schemas"]["Metric"][];
-            /**
-             * @description What the rows stand for. Empty: one row for the whole period. `interval:auto`: a time series. Any
-             *     other grouping: one row per value of it. Only one grouping can be given.
-             * @default []
-             * @example [
-             *       "country"
-             *     ]
-             */
-            readonly group_by?: readonly components["schemas"]["GroupBy"][];
-            /**
-             * @description The order of the rows: at most one pair of a field and a direction. Empty means the default order,
-             *     which is by date, ascending, for a time series, and otherwise by the first of the `metrics`, descending.
-             *
-             *     Rows that tie are ordered by their group value, ascending, byte by byte, and nulls come last in both
-             *     directions. So the order is total, and pages never overlap.
-             * @default []
-             * @example [
-             *       [
-             *         "pageviews",
-             *         "desc"
-             *       ]
-             *     ]
-             */
-            readonly order_by?: readonly components["schemas"]["OrderBy"][];
-            /**
-             * @description The most rows to return. Applies to every grouping, time series included.
-             * @default 100
-             * @example 10
-             */
-            readonly limit?: number;
-            /**
-             * @description How many rows to skip from the start.
-             * @default 0
-             * @example 20
-             */
-            readonly offset?: number;
-            /**
-             * @description Conditions on events, at most 20. An event is counted when it satisfies all of them, or at least one of
-             *     them where `filtersOperator` is `or`. Without filters every event is counted.
-             *
-             *     All filters of a request together may hold at most 40 string clauses: the members of `page` and
-             *     `utm_tags` filters, the name and each property of `event` filters, and each `referrer` and
-             *     `referrer_url` filter.
-             * @default []
-             * @example [
-             *       {
-             *         "type": "browser",
-             *         "operator": "oneOf",
-             *         "value": [
-             *           "Firefox"
-             *         ]
-             *       }
-             *     ]
-             */
-            readonly filters?: readonly components["schemas"]["Filter"][];
-            /** @default and */
+            readonly metrics?: components["schemas"]["Metrics"];
+            readonly group_by?: components["schemas"]["Groupings"];
+            readonly order_by?: components["schemas"]["Orders"];
+            readonly limit?: components["schemas"]["Limit"];
+            readonly offset?: components["schemas"]["Offset"];
+            readonly filters?: components["schemas"]["Filters"];
             readonly filtersOperator?: components["schemas"]["FiltersOperator"];
         };
+        /**
+         * @description The metrics of every row, in the order they are to appear. None may be repeated. An empty array means
+         *     the default three. The value of a metric does not depend on which others are asked for.
+         * @default [
+         *       "users",
+         *       "pageviews",
+         *       "events"
+         *     ]
+         * @example [
+         *       "users",
+         *       "bounce_rate"
+         *     ]
+         */
+        readonly Metrics: readonly components["schemas"]["Metric"][];
+        /**
+         * @description What the rows stand for. Empty: one row for the whole period. `interval:auto`: a time series. Any
+         *     other grouping: one row per value of it. Only one grouping can be given.
+         * @default []
+         * @example [
+         *       "country"
+         *     ]
+         */
+        readonly Groupings: readonly components["schemas"]["GroupBy"][];
+        /**
+         * @description The order of the rows: at most one pair of a field and a direction. Empty means the default order,
+         *     which is by date, ascending, for a time series, and otherwise by the first of the `metrics`, descending.
+         *
+         *     Rows that tie are ordered by their group value, ascending, byte by byte, and nulls come last in both
+         *     directions. So the order is total, and pages never overlap.
+         * @default []
+         * @example [
+         *       [
+         *         "pageviews",
+         *         "desc"
+         *       ]
+         *     ]
+         */
+        readonly Orders: readonly components["schemas"]["OrderBy"][];
+        /**
+         * @description The most rows to return. Applies to every grouping, time series included.
+         * @default 100
+         * @example 10
+         */
+        readonly Limit: number;
+        /**
+         * @description How many rows to skip from the start.
+         * @default 0
+         * @example 20
+         */
+        readonly Offset: number;
+        /**
+         * @description Conditions on events, at most 20. An event is counted when it satisfies all of them, or at least one of
+         *     them where `filtersOperator` is `or`. Without filters every event is counted.
+         *
+         *     All filters of a request together may hold at most 40 string clauses: the members of `page` and
+         *     `utm_tags` filters, the name and each property of `event` filters, and each `referrer` and
+         *     `referrer_url` filter.
+         * @default []
+         * @example [
+         *       {
+         *         "type": "browser",
+         *         "operator": "oneOf",
+         *         "value": [
+         *           "Firefox"
+         *         ]
+         *       }
+         *     ]
+         */
+        readonly Filters: readonly components["schemas"]["Filter"][];
         /**
          * @description The period to look at: a preset, or an array of its start and its end. Both ends are **included**, to the
          *     precision they are written in: the end `2026-01-31` means through the end of that day, the end
@@ -262,6 +267,7 @@ export interface components {
         readonly SortDirection: "asc" | "desc";
         /**
          * @description `and`: an event must satisfy all filters. `or`: it must satisfy at least one.
+         * @default and
          * @example and
          * @enum {string}
          */

@@ -24,7 +24,6 @@ const startingWith = (prefix: string): ts.TypeNode =>
 export async function generateTypes(): Promise<string> {
   const nodes = await openapiTS(await readFile(SPEC, 'utf8'), {
     immutable: true,
-    defaultNonNullable: false,
     transform(schema) {
       const prefix: unknown = Reflect.get(schema, PREFIX_MARK)
       return typeof prefix === 'string' ? startingWith(prefix) : undefined

@@ -3,6 +3,8 @@
 import { Command, CommanderError } from 'commander'
 import { readFileSync } from 'node:fs'
 import type { AddCommand, CommandContext } from './commands/context.js'
+import { addDemo } from './commands/demo.js'
+import { addImport } from './commands/import.js'
 import { addKey } from './commands/key.js'
 import { addMigrate } from './commands/migrate.js'
 import { table } from './commands/output.js'
@@ -14,7 +16,14 @@ import { packagePath } from './paths.js'
 import { VARIABLES } from './variables.js'
 
 /** In the order of the help. */
-const COMMANDS: readonly AddCommand[] = [addServe, addMigrate, addProject, addKey]
+const COMMANDS: readonly AddCommand[] = [
+  addServe,
+  addDemo,
+  addImport,
+  addMigrate,
+  addProject,
+  addKey,
+]
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
@@ -23,6 +32,7 @@ const context: CommandContext = {
   config: () => readConfig(),
   now: () => new Date(),
   print: (text) => process.stdout.write(`${text}\n`),
+  note: (text) => process.stderr.write(`${text}\n`),
 }
 
 function createProgram(): Command {

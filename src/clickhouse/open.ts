@@ -10,12 +10,16 @@ import {
   type EngineEvent,
 } from './embedded/engine.js'
 import { homeOf } from './embedded/home.js'
+import type { Holder } from './embedded/launch-contract.js'
 import type { Endpoint } from './endpoint.js'
 import { migrate } from './migrate.js'
 import { openStore, type Store } from './store.js'
 
-/** The purpose of the process that runs the service: its engine is there for other commands too. */
 export const SERVE = 'tallyhouse serve'
+export const DEMO = 'tallyhouse demo'
+
+/** The purposes of processes that run the service: their engine is there for other commands too. */
+const SERVICES: ReadonlySet<string> = new Set([SERVE, DEMO])
 
 export interface OpenOptions {
   /** True for a process whose engine must be its own. */
@@ -85,7 +89,7 @@ async function openEngine(dataDir: string, purpose: string, options: OpenOptions
       return { endpoint: engine.endpoint, engine }
     } catch (error) {
       if (!(error instanceof DataDirInUseError)) throw error
-      const stays = ownEngine && error.holder?.purpose === SERVE
+      const stays = ownEngine && isService(error.holder)
       if (stays || performance.now() > until) throw error
     }
     await sleep(POLL_MS)
@@ -95,5 +99,8 @@ async function openEngine(dataDir: string, purpose: string, options: OpenOptions
 /** The engine of a running service. Another command's is not used: it ends with that command. */
 async function findService(dataDir: string): Promise<Endpoint | undefined> {
   const announcement = await readAnnouncement(homeOf(dataDir))
-  return announcement?.holder.purpose === SERVE ? findEngine(dataDir) : undefined
+  return isService(announcement?.holder) ? findEngine(dataDir) : undefined
 }
+
+const isService = (holder: Holder | undefined): boolean =>
+  holder !== undefined && SERVICES.has(holder.purpose)

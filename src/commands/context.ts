@@ -9,6 +9,8 @@ export interface CommandContext {
   readonly now: () => Date
   /** Writes a result to standard output, and a line end behind it. */
   readonly print: (text: string) => void
+  /** Tells people what is going on: a line on standard error. */
+  readonly note: (text: string) => void
 }
 
 /** Adds a command, with its options and subcommands, to the program. */

@@ -17,6 +17,12 @@ export function days(text: string): number | typeof NONE {
   throw new InvalidArgumentError(`It is a number of days, or "${NONE}".`)
 }
 
+/** A number of things, one at least. */
+export function count(text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It is a whole number from 1 to 9999.')
+}
+
 /** The gathered values; `none` stands alone and is the empty list. */
 export function values(gathered: readonly string[] | undefined): readonly string[] | undefined {
   return gathered?.length === 1 && gathered[0] === NONE ? [] : gathered

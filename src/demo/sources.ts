@@ -25,7 +25,9 @@ const referrer = (
 })
 
 const utm = (tags: Readonly<Record<string, string>>): string =>
-  `?${new URLSearchParams(Object.entries(tags).map(([tag, value]) => [`utm_${tag}`, value])).toString()}`
+  `?${Object.entries(tags)
+    .map(([tag, value]) => `utm_${tag}=${encodeURIComponent(value)}`)
+    .join('&')}`
 
 const google = referrer('Google', 'search', 'https://www.google.com/')
 const paidGoogle = referrer('Google', 'paid', 'https://www.google.com/')

@@ -91,7 +91,9 @@ export function eventsOf(visit: Visit, random: Random): readonly DemoEvent[] {
       view('/search')
       add('search', { query: chooseWords(random).words, results: random.below(40) })
     }
-    page = chooseNext(random)
+    const next = chooseNext(random)
+    if (next.path === path) continue
+    page = next
     view(page.path)
   }
   if (signsUp) {

@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { packagePath } from '../paths.js'
 
+type Schemas = Readonly<
+  Record<string, { readonly enum?: readonly string[]; readonly default?: unknown }>
+>
+
 /** The contract as far as the code looks into it. */
 export interface SpecDocument {
-  readonly components: {
-    readonly schemas: Readonly<Record<string, { readonly enum?: readonly string[] }>>
-  }
+  readonly components: { readonly schemas: Schemas }
 }
 
 /** The contract, as text and as a document. */
@@ -32,16 +34,31 @@ export const namesOf = (document: SpecDocument, schema: string): readonly string
  * - without examples;
  * - where names are suggested beside any text, that text alone is left;
  * - the items of an array are looked at only where there are not too many of them;
+ * - a default stands beside the reference to the schema that has it, where the validator looks;
  * - a union told apart by a property is spelled out, "if the type is page, then a page filter". The
  *   discriminator, which readers and generated types need, would make it name the wrong faults.
  */
 export function forValidator(document: SpecDocument): object {
+  const { schemas } = document.components
   return JSON.parse(JSON.stringify(document), (key, value: unknown) => {
     if (key === 'examples') return undefined
+    if (isReference(value)) return withDefault(value, schemas)
     if (isSuggestion(value)) return value.anyOf.at(-1)
     if (isUnion(value)) return spelledOut(value)
     return isCapped(value) ? cappedFirst(value) : value
   }) as object
+}
+
+interface Reference {
+  readonly $ref: string
+}
+
+const isReference = (value: unknown): value is Reference =>
+  typeof value === 'object' && value !== null && '$ref' in value
+
+function withDefault({ $ref }: Reference, schemas: Schemas): object {
+  const schema = schemas[$ref.slice($ref.lastIndexOf('/') + 1)]
+  return schema?.default === undefined ? { $ref } : { $ref, default: schema.default }
 }
 
 /** Names that may be given, and last the text that takes them and any other. */

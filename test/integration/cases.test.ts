@@ -50,7 +50,9 @@ describeCases('known cases', () => {
       request: { group_by: ['country'] },
       expect: { rows: [{ group: 'DE', users: 2 }], order: 'set' },
     }
-    expect(differences(one as unknown as Case, answer as unknown as AnalyticsQueryResponse)).toHaveLength(1)
+    expect(
+      differences(one as unknown as Case, answer as unknown as AnalyticsQueryResponse),
+    ).toHaveLength(1)
   })
 })
 
@@ -58,7 +60,7 @@ describeCases('known cases', () => {
 function differences({ request, expect: want }: Case, answer: AnalyticsQueryResponse): string[] {
   const wrong: string[] = []
   const token = request.group_by?.[0]
-  const keyOf = (row: ExpectedRow): string => String(row.date ?? row.group ?? '')
+  const keyOf = (row: ExpectedRow): string => row.date ?? row.group ?? ''
   const got = rebucketed(
     answer.data.map((row) => ({
       key: token === undefined ? '' : (Object.values(row.group)[0] ?? ''),
@@ -75,7 +77,9 @@ function differences({ request, expect: want }: Case, answer: AnalyticsQueryResp
     for (const [name, value] of Object.entries(row)) {
       if (name === 'group' || name === 'date' || name === 'optional') continue
       if (!fits(value, found.metrics[name], want.tolerance ?? 0)) {
-        wrong.push(`${keyOf(row)} ${name}: ${String(found.metrics[name])}, not ${JSON.stringify(value)}`)
+        wrong.push(
+          `${keyOf(row)} ${name}: ${String(found.metrics[name])}, not ${JSON.stringify(value)}`,
+        )
       }
     }
   }
@@ -117,7 +121,8 @@ function rebucketed(rows: readonly GotRow[], interval: 'hour' | 'day' | undefine
     const day = `${key.slice(0, 10)}T00:00:00Z`
     const sums = days.get(day) ?? {}
     days.set(day, sums)
-    for (const [name, value] of Object.entries(metrics)) sums[name] = (sums[name] ?? 0) + (value ?? 0)
+    for (const [name, value] of Object.entries(metrics))
+      sums[name] = (sums[name] ?? 0) + (value ?? 0)
   }
   return [...days].map(([key, metrics]) => ({ key, metrics }))
 }

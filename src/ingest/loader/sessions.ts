@@ -14,16 +14,11 @@ const attributes = (of: (column: Sql) => Sql): Sql => join(ATTRIBUTES.map(of))
 export const findNearSessions: Sql = sql`
 CREATE TABLE load_near ENGINE = MergeTree ORDER BY (session, load) AS
 WITH
-  batch AS (SELECT project_id, user, timestamp, session_id FROM load_kept INNER JOIN load_users USING (project_id, user_id)),
-  (SELECT (min(timestamp) - INTERVAL 30 MINUTE, max(timestamp) + INTERVAL 30 MINUTE) FROM batch) AS around,
+  (SELECT (min(timestamp) - INTERVAL 30 MINUTE, max(timestamp) + INTERVAL 30 MINUTE) FROM load_kept) AS around,
   near AS (
     SELECT * FROM sessions
-    WHERE project_id IN (SELECT project_id FROM batch) AND (project_id, user) IN (SELECT project_id, user FROM batch)
-      AND session_id = '' AND end_at >= around.1 AND start_at <= around.2
-    UNION ALL
-    SELECT * FROM sessions
-    WHERE project_id IN (SELECT project_id FROM batch) AND session_id != '' AND session_id IN (SELECT session_id FROM batch)
-      AND (project_id, user) IN (SELECT project_id, user FROM batch)
+    WHERE project_id IN (SELECT project_id FROM load_users) AND (project_id, user) IN (SELECT project_id, user FROM load_users WHERE NOT is_new)
+      AND if(session_id = '', end_at >= around.1 AND start_at <= around.2, session_id IN (SELECT session_id FROM load_kept))
   )
 SELECT * FROM near WHERE sign = 1 AND (session, load) NOT IN (SELECT session, load FROM near WHERE sign = -1)`
 
@@ -118,10 +113,13 @@ SELECT
   events.project_id AS project_id, timestamp, events.user AS user, new_session AS session, ${uint64(load)} AS load,
   ${join(OWN_COLUMNS)},
   ${attributes((column) => sql`new_${column} AS ${column}`)}
-FROM events INNER JOIN load_past ON load_past.session = events.session
-WHERE is_moved AND ${ofMovedSessions}`
+FROM (SELECT * FROM events WHERE ${ofMovedSessions}) AS events
+INNER JOIN load_past ON load_past.session = events.session`
 
-/** Which stored events are moved: the loads before this one wrote them. */
+/**
+ * Which stored events are moved: the loads before this one wrote them. To be asked of `events` alone:
+ * beside other tables, or under an alias, its columns would be taken for others.
+ */
 export const ofMovedSessions: Sql = sql`project_id IN (SELECT project_id FROM load_past WHERE is_moved)
   AND session IN (SELECT session FROM load_past WHERE is_moved)
   AND timestamp >= (SELECT min(start_at) FROM load_past WHERE is_moved)

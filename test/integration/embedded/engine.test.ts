@@ -61,6 +61,14 @@ test('stops within seconds although a query runs and connections are open', asyn
   expect(await running).toBe('ended')
 })
 
+test('stops an engine that hangs, too', async () => {
+  const engine = await anEngine(await aDataDir())
+  const { pid } = engine
+  process.kill(pid, 'SIGSTOP')
+  await engine.stop()
+  await gone(pid, 0)
+})
+
 test('refuses a second engine on the folder at once, with one line that names the holder', async () => {
   const dataDir = await aDataDir()
   const engine = await anEngine(dataDir)

@@ -1,0 +1,19 @@
+/** Says which source made an import fail, and how far it had come. */
+import { LineTooLongError } from '../ingest/lines.js'
+import { UserError } from '../user-error.js'
+import { grouped } from './progress.js'
+
+/** The error to show; what is not the source's fault is left as it is. */
+export function importFailure(error: unknown, name: string, loaded: number): unknown {
+  const words = faultOf(error)
+  if (words === undefined) return error
+  return new UserError(`${name}: ${words}; ${grouped(loaded)} rows before that were loaded`)
+}
+
+function faultOf(error: unknown): string | undefined {
+  if (error instanceof LineTooLongError) return error.message
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  if (String(error.code).startsWith('Z_')) return `the gzip file is damaged (${error.message})`
+  const isReading = 'syscall' in error && error.syscall === 'read'
+  return isReading ? `cannot be read (${String(error.code)})` : undefined
+}

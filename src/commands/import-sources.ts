@@ -1,0 +1,84 @@
+/** What the import reads: files, and standard input under the name `-`. */
+import { constants, createReadStream } from 'node:fs'
+import { access, open } from 'node:fs/promises'
+import path from 'node:path'
+import { isSystemError } from '../system-error.js'
+import { UserError } from '../user-error.js'
+
+export interface ImportSource {
+  /** As it is called in messages. */
+  readonly name: string
+  /** Where its rejected rows go. */
+  readonly rejectedFile: string
+  /** Its bytes; to be read once. */
+  readonly open: () => AsyncIterable<Buffer>
+}
+
+const STDIN = '-'
+
+/**
+ * The sources in the order given, all of which can be read.
+ *
+ * @throws UserError on the first that cannot.
+ */
+export async function findSources(names: readonly string[]): Promise<readonly ImportSource[]> {
+  if (names.filter((name) => name === STDIN).length > 1) {
+    throw new UserError('standard input (-) can be read once')
+  }
+  return Promise.all(names.map((name) => (name === STDIN ? stdin() : file(name))))
+}
+
+async function stdin(): Promise<ImportSource> {
+  const rejectedFile = 'stdin.rejected.ndjson'
+  await requireWritable(rejectedFile)
+  return { name: 'standard input', rejectedFile, open: () => process.stdin }
+}
+
+async function file(name: string): Promise<ImportSource> {
+  await requireReadable(name)
+  const rejectedFile = `${name}.rejected.ndjson`
+  await requireWritable(rejectedFile)
+  return { name, rejectedFile, open: () => createReadStream(name) }
+}
+
+/** What the system says of a file, in plain words. */
+const FILE_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'is a folder',
+  EACCES: 'may not be read by this user',
+  EPERM: 'may not be read by this user',
+}
+
+async function requireReadable(name: string): Promise<void> {
+  try {
+    const handle = await open(name)
+    const isFolder = (await handle.stat()).isDirectory()
+    await handle.close()
+    if (isFolder) throw Object.assign(new Error('EISDIR'), { code: 'EISDIR' })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    throw new UserError(`${name}: ${FILE_ERRORS[code] ?? `cannot be read (${code})`}`)
+  }
+}
+
+/** Rows that are rejected must not get lost, so their place is looked at before anything is loaded. */
+async function requireWritable(rejectedFile: string): Promise<void> {
+  try {
+    await access(rejectedFile, constants.W_OK)
+  } catch (error) {
+    const isNew = isSystemError(error, 'ENOENT')
+    const canBeMade = isNew && (await isWritable(path.dirname(rejectedFile)))
+    if (canBeMade) return
+    throw new UserError(
+      `${rejectedFile}: rejected rows would go there, and it cannot be written; ` +
+        'import from standard input (-) in a folder that can be written',
+    )
+  }
+}
+
+const isWritable = (folder: string): Promise<boolean> =>
+  access(folder, constants.W_OK).then(
+    () => true,
+    () => false,
+  )

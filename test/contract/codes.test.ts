@@ -1,0 +1,15 @@
+/** Every error code is produced by a test of the service over HTTP, which names it in its title. */
+import { expect, test } from '@jest/globals'
+import { readdirSync, readFileSync } from 'node:fs'
+import { ERROR_STATUS } from '../../src/errors.js'
+import { packagePath } from '../../src/paths.js'
+
+const folder = packagePath('test/integration/http')
+const tests = readdirSync(folder)
+  .filter((name) => name.endsWith('.test.ts'))
+  .map((name) => readFileSync(`${folder}/${name}`, 'utf8'))
+  .join('\n')
+
+test.each(Object.keys(ERROR_STATUS))('%s is produced by a test', (code) => {
+  expect(tests).toMatch(new RegExp(`test[^\\n]*\\b${code}\\b|'${code}'`))
+})
