@@ -44,11 +44,15 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { config, opened, logger, now } = options
   const { store } = opened
   const { shutdown, steps } = createShutdown()
-  const authenticator = createAuthenticator({ store, keyring: openKeyring(config.dataDir), now })
+  const authenticator = createAuthenticator({
+    store: { reader: store.lookUps },
+    keyring: openKeyring(config.dataDir),
+    now,
+  })
   const dependencies: AppDependencies = {
     ...operations(options),
     authenticate: (header) => authenticator.authenticate(header),
-    isReady: cachedProbe(() => store.reader.ping(PROBE_TIMEOUT_MS)),
+    isReady: cachedProbe(() => store.lookUps.ping(PROBE_TIMEOUT_MS)),
     contract: openContract(config),
     shutdown,
     logger,

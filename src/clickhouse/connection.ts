@@ -65,6 +65,7 @@ export function connect(
 
   return {
     async query<Row>({ query, query_params }: Statement, { settings, signal }: QueryOptions = {}) {
+      if (signal?.aborted === true) throw new StoppedError(signal.reason)
       const query_id = randomUUID()
       const work = client
         .query({
@@ -117,7 +118,6 @@ export function connect(
         reject(new StoppedError(signal.reason))
         stop?.(queryId)
       }
-      if (signal.aborted) onAbort()
       signal.addEventListener('abort', onAbort, { once: true })
       work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
     })

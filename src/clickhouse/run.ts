@@ -12,15 +12,20 @@ export type Run = <Row>(statement: Statement) => Promise<Answer<Row>>
  * @param gone fires when nobody waits for the answer any more
  */
 export function createRun({ reader }: Store, timeoutMs: number, gone?: AbortSignal): Run {
+  const settings = { max_execution_time: timeoutMs / 1_000 }
   return async <Row>(statement: Statement) => {
-    const deadline = AbortSignal.timeout(timeoutMs)
+    const end = new AbortController()
+    const deadline = setTimeout(() => end.abort(new Error('the deadline passed')), timeoutMs)
+    const leave = (): void => end.abort(gone?.reason)
+    if (gone?.aborted === true) leave()
+    gone?.addEventListener('abort', leave, { once: true })
     try {
-      return await reader.query<Row>(statement, {
-        signal: gone === undefined ? deadline : AbortSignal.any([deadline, gone]),
-        settings: { max_execution_time: timeoutMs / 1_000 },
-      })
+      return await reader.query<Row>(statement, { signal: end.signal, settings })
     } catch (error) {
       throw storeError(error)
+    } finally {
+      clearTimeout(deadline)
+      gone?.removeEventListener('abort', leave)
     }
   }
 }

@@ -68,7 +68,8 @@ async function load(
     now: now(),
     days,
     stop,
-    onProgress: (soFar, upTo) => note(`${watch.rate(soFar)}, up to ${upTo.toISOString().slice(0, 10)}`),
+    onProgress: (soFar, upTo) =>
+      note(`${watch.rate(soFar)}, up to ${upTo.toISOString().slice(0, 10)}`),
   })
   if (loaded === 0) note('nothing new')
   return project

@@ -4,10 +4,12 @@ import { UserError } from '../user-error.js'
 import { grouped } from './progress.js'
 
 /** The error to show; what is not the source's fault is left as it is. */
-export function importFailure(error: unknown, name: string, loaded: number): unknown {
+export function importFailure(error: unknown, name: string, rowsBefore: number): unknown {
   const words = faultOf(error)
   if (words === undefined) return error
-  return new UserError(`${name}: ${words}; ${grouped(loaded)} rows before that were loaded`)
+  const before =
+    rowsBefore === 0 ? 'nothing of it was' : `the ${grouped(rowsBefore)} rows before that were`
+  return new UserError(`${name}: ${words}; ${before} imported`)
 }
 
 function faultOf(error: unknown): string | undefined {

@@ -87,6 +87,6 @@ async function importOne(
     return { report, rejectedFile: await rejected.close() }
   } catch (error) {
     await rejected.close()
-    throw importFailure(error, source.name, soFar.events)
+    throw importFailure(error, source.name, soFar.received)
   }
 }

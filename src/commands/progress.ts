@@ -20,6 +20,7 @@ export function stopwatch(): Stopwatch {
   return {
     seconds,
     perSecond,
-    rate: (rows) => `${grouped(rows)} rows, ${grouped(perSecond(rows))} rows/s`,
+    rate: (rows) =>
+      `${grouped(rows)} ${rows === 1 ? 'row' : 'rows'}, ${grouped(perSecond(rows))} rows/s`,
   }
 }

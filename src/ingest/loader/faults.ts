@@ -4,18 +4,23 @@ import { FIELDS } from '../fields.js'
 import { given } from './given.js'
 
 const ISO_8601 = string(
-  String.raw`^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$`,
+  String.raw`^[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$`,
 )
 /** A NUL as JSON must write it: its backslash is the last of an odd number. */
 const NUL = string(String.raw`(^|[^\\])(\\\\)*\\u0000`)
+/** Beyond 64 bits, or perhaps beyond a double: JSON that is valid, but cannot be read. */
+const HUGE_NUMBER = string(String.raw`[0-9]{19}|[0-9][eE]\+?[0-9]{3}`)
 const COUNTRY = string('^[A-Z]{2}$')
+
+/** What is said of a line that is no object; of the rest of it nothing is known then. */
+const NOT_AN_OBJECT = sql`multiIf(
+    isValidJSON(line), 'is not a JSON object',
+    NOT isValidUTF8(line), 'is not valid UTF-8',
+    match(line, ${HUGE_NUMBER}), 'is not valid JSON, or holds a number that is too large',
+    'is not valid JSON')`
 
 /** Each fault of a value: when a row has it, and its message. `known` is the row's project. */
 const VALUE_FAULTS: readonly (readonly [when: Sql, message: Sql])[] = [
-  [
-    sql`empty(pairs) AND JSONType(line) != 'Object'`,
-    sql`if(isValidJSON(line), 'is not a JSON object', 'is not valid JSON')`,
-  ],
   [sql`named_project = ''`, sql`'project: is required where no project is named for all rows'`],
   [
     sql`named_project != '' AND known.id = ''`,
@@ -58,6 +63,7 @@ const VALUE_FAULTS: readonly (readonly [when: Sql, message: Sql])[] = [
 ]
 
 const TYPE_WORDS = { string: 'a string', boolean: 'a boolean', object: 'an object' } as const
+const FIRST_CHARACTERS = { string: '"', boolean: 'tf', object: '{' } as const
 const NAMES = strings([...FIELDS.keys()])
 const TYPES = strings([...FIELDS.values()].map((type) => TYPE_WORDS[type]))
 
@@ -71,7 +77,20 @@ const TYPE_FAULTS = sql`arrayMap(
     pair -> concat(pair.1, if(${expected(sql`pair.1`)} = '', ': is not a known field', concat(': must be ', ${expected(sql`pair.1`)}))),
     arrayFilter(pair -> ${expected(sql`pair.1`)} = '' OR ${actual(sql`pair.2`)} NOT IN (${expected(sql`pair.1`)}, 'null'), pairs))`
 
-/** All faults of a row, each in plain words; empty where it is fit. */
-export const FAULTS = sql`arrayConcat(${TYPE_FAULTS}, arrayFilter(fault -> notEmpty(fault), [${join(
-  VALUE_FAULTS.map(([when, message]) => sql`if(${when}, ${message}, '')`),
-)}]))`
+/** For each fault of a value whether the row has it, in `broken`. */
+export const BROKEN = sql`[${join(VALUE_FAULTS.map(([when]) => when))}]`
+
+/** Field names with the first character of a value that they may have: of most rows all is said by it. */
+const SOUND = strings(
+  [...FIELDS].flatMap(([name, type]) =>
+    [...FIRST_CHARACTERS[type], 'n'].map((first) => `${name} ${first}`),
+  ),
+)
+
+/** All faults of a row, each in plain words; empty where it is fit. `broken` is as above. */
+export const FAULTS = sql`multiIf(
+    empty(pairs) AND JSONType(line) != 'Object', [${NOT_AN_OBJECT}],
+    NOT has(broken, true) AND arrayAll(pair -> concat(pair.1, ' ', substring(pair.2, 1, 1)) IN ${SOUND}, pairs), emptyArrayString(),
+    arrayConcat(${TYPE_FAULTS}, arrayFilter((message, is_so) -> is_so, [${join(
+      VALUE_FAULTS.map(([, message]) => message),
+    )}], broken)))`

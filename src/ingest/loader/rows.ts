@@ -1,11 +1,11 @@
 /** First step of a load: reads the JSON of a batch into typed rows, and settles the fate of each. */
 import { join, sql, string, type Sql } from '../../clickhouse/sql.js'
 import { FIELDS_TYPE, SESSION_ATTRIBUTES } from '../fields.js'
-import { FAULTS } from './faults.js'
+import { BROKEN, FAULTS } from './faults.js'
 import { given, hasClickId, originOf, parameterOf, partsOf } from './given.js'
 
 /** Longer texts are cut: what is returned as a group can always be sent back in a filter. */
-const cut = (text: Sql): Sql => sql`if(length(${text}) > 1024, leftUTF8(${text}, 1024), ${text})`
+const cut = (text: Sql): Sql => sql`leftUTF8(${text}, 1024)`
 
 /** A field of the event, or else what its URL says. */
 const orUrl = (field: string, fromUrl: Sql): Sql =>
@@ -55,6 +55,7 @@ const TAKEN_APART = (batch: string): Sql => sql`
 const JUDGED = (batch: string): Sql => sql`
   SELECT
     parts.*,
+    ${BROKEN} AS broken,
     ${FAULTS} AS faults,
     has(known.excluded_countries, ${given('country')})
       OR has(arrayMap(excluded -> toIPv6OrDefault(excluded), known.excluded_ips), toIPv6OrNull(${given('ip')})) AS is_excluded,

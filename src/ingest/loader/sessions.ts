@@ -7,6 +7,10 @@ const LONGEST_PAUSE = sql`1800000`
 
 const attributes = (of: (column: Sql) => Sql): Sql => join(ATTRIBUTES.map(of))
 
+/** The first condition is the prefix of the key, which finds the rows to look at. */
+const OF_USERS = sql`project_id IN (SELECT project_id FROM load_users)
+      AND (project_id, user) IN (SELECT project_id, user FROM load_users WHERE NOT is_new)`
+
 /**
  * The stored sessions that the new events may belong to, in `load_near`: those of the same users, as
  * near in time as a session may go on; and those whose id the events give.
@@ -16,9 +20,9 @@ CREATE TABLE load_near ENGINE = MergeTree ORDER BY (session, load) AS
 WITH
   (SELECT (min(timestamp) - INTERVAL 30 MINUTE, max(timestamp) + INTERVAL 30 MINUTE) FROM load_kept) AS around,
   near AS (
-    SELECT * FROM sessions
-    WHERE project_id IN (SELECT project_id FROM load_users) AND (project_id, user) IN (SELECT project_id, user FROM load_users WHERE NOT is_new)
-      AND if(session_id = '', end_at >= around.1 AND start_at <= around.2, session_id IN (SELECT session_id FROM load_kept))
+    SELECT * FROM sessions WHERE ${OF_USERS} AND session_id = '' AND end_at >= around.1 AND start_at <= around.2
+    UNION ALL
+    SELECT * FROM sessions WHERE ${OF_USERS} AND session_id IN (SELECT session_id FROM load_kept WHERE session_id != '')
   )
 SELECT * FROM near WHERE sign = 1 AND (session, load) NOT IN (SELECT session, load FROM near WHERE sign = -1)`
 

@@ -1,0 +1,95 @@
+/** Questions that cannot be answered: what the caller is told, and that the engine is rid of them. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRun } from '../../../src/clickhouse/run.js'
+import { sql, statement, string, uint64, type Sql } from '../../../src/clickhouse/sql.js'
+import { openStore, type Store } from '../../../src/clickhouse/store.js'
+import { ApiError } from '../../../src/errors.js'
+import { testEndpoint } from '../../support/engine.js'
+
+let store: Store
+beforeAll(() => {
+  store = openStore(testEndpoint())
+})
+afterAll(() => store.close())
+
+const MARK = 'a question of run.test'
+const marked = (work: Sql) => statement(sql`SELECT ${string(MARK)}, ${work}`)
+const ENDLESS = marked(sql`(SELECT sum(sipHash64(number)) FROM numbers(1000000000000))`)
+const HUGE = marked(
+  sql`(SELECT length(groupArray(concat(repeat('x', 1000000), toString(number)))) FROM numbers(100000))`,
+)
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.catch((thrown: unknown) => thrown)
+  return error instanceof ApiError ? error.code : 'none'
+}
+
+async function running(): Promise<number> {
+  const { rows } = await store.admin.query<{ n: number }>(
+    statement(sql`
+SELECT toUInt32(count()) AS n FROM system.processes
+WHERE position(query, ${string(MARK.slice(2))}) > 0 AND query_id != queryID()`),
+  )
+  return rows[0]!.n
+}
+
+async function untilIdle(): Promise<void> {
+  for (let i = 0; i < 40 && (await running()) > 0; i++) await sleep(100)
+  expect(await running()).toBe(0)
+}
+
+describe('run', () => {
+  test('gives the rows, and their total before LIMIT', async () => {
+    const answer = await createRun(
+      store,
+      5_000,
+    )<{ n: number }>(
+      statement(sql`SELECT arrayJoin(range(${uint64(10)})) AS n ORDER BY n LIMIT 2 OFFSET 20`),
+    )
+    expect(answer).toEqual({ rows: [], total: 10 })
+  })
+
+  test('QUERY_TIMEOUT: the deadline passes, and the query is stopped in the engine', async () => {
+    const begun = performance.now()
+    expect(await codeOf(createRun(store, 300)(ENDLESS))).toBe('QUERY_TIMEOUT')
+    expect(performance.now() - begun).toBeLessThan(2_000)
+    await untilIdle()
+  })
+
+  test('a client that leaves takes its query along', async () => {
+    const gone = new AbortController()
+    const asked = codeOf(createRun(store, 30_000, gone.signal)(ENDLESS))
+    for (let i = 0; i < 40 && (await running()) === 0; i++) await sleep(25)
+    gone.abort()
+    expect(await asked).toBe('QUERY_TIMEOUT')
+    await untilIdle()
+  })
+
+  test('a client that has left is not asked for', async () => {
+    expect(await codeOf(createRun(store, 30_000, AbortSignal.abort())(ENDLESS))).toBe(
+      'QUERY_TIMEOUT',
+    )
+    await untilIdle()
+  })
+
+  test('QUERY_TOO_EXPENSIVE: the engine refuses more memory', async () => {
+    expect(await codeOf(createRun(store, 30_000)(HUGE))).toBe('QUERY_TOO_EXPENSIVE')
+  }, 60_000)
+
+  test('the next questions are answered as if nothing had been', async () => {
+    const run = createRun(store, 5_000)
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => run(statement(sql`SELECT ${uint64(i)} AS n`))),
+    )
+    expect(answers.map(({ rows }) => rows)).toEqual(answers.map((_, n) => [{ n }]))
+  })
+
+  test('an unforeseen failure of the store tells nothing of itself', async () => {
+    const error = await createRun(
+      store,
+      5_000,
+    )(statement(sql`SELECT no_such_column FROM events`)).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'INTERNAL_ERROR', message: 'Something went wrong.' })
+  })
+})
