@@ -120,6 +120,7 @@ test('SERVICE_UNAVAILABLE: with the store gone neither keys nor questions are an
   // Nothing listens there: the store is asked at a place that has become empty.
   const nowhere = openStore({ ...database.endpoint, url: 'http://127.0.0.1:1' })
   Object.assign(store.reader, nowhere.reader)
+  Object.assign(store.lookUps, nowhere.lookUps)
   const response = await project(`Bearer ${token}`, lonely)
   expect(response.headers.get('retry-after')).toBe('1')
   expect(await outcome(response)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
