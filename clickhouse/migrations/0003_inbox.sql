@@ -7,6 +7,8 @@ CREATE TABLE IF NOT EXISTS inbox
     row         UInt64,
     -- The project of a row that names none itself.
     project     LowCardinality(String),
+    -- Whether nothing of the batch is to be loaded if a row of it is rejected.
+    strict      Bool DEFAULT false,
     line        String CODEC(ZSTD(1)),
     received_at DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC')
 )

@@ -1,12 +1,13 @@
 /** Imports events: puts a stream of NDJSON into the inbox piece by piece, and loads each. */
 import { randomUUID } from 'node:crypto'
 import { withLease } from '../clickhouse/lease.js'
+import { whileHeld } from '../clickhouse/while-held.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { putBatch } from './inbox.js'
 import { cutLines } from './lines.js'
 import { loadBatch, resumeLoads } from './loader/load.js'
-import type { LoadReport } from './loader/log.js'
+import { NOTHING, type LoadReport } from './loader/log.js'
 import { unpack } from './unpack.js'
 
 /** A row that was not loaded. */
@@ -22,6 +23,8 @@ export interface ImportOptions {
   readonly projectId?: string
   /** Stops at the first piece that holds a rejected row, and loads nothing of that piece. */
   readonly strict?: boolean
+  /** Bytes that are loaded at once, about. */
+  readonly pieceSize?: number
   /** Is given the rejected rows of each piece as it is loaded. */
   readonly onRejected: (rejections: readonly Rejection[]) => Promise<void> | void
   /** Is told after each piece what has been done so far. */
@@ -31,8 +34,6 @@ export interface ImportOptions {
 /** Bytes that are loaded at once: enough for a load's fixed costs to vanish, little beside the memory. */
 const PIECE = 64 * 1024 * 1024
 
-const NOTHING: LoadReport = { received: 0, events: 0, duplicates: 0, excluded: 0, rejected: 0 }
-
 /**
  * Imports one source, plain or gzip'd. What it brings is visible to queries when this returns.
  *
@@ -41,17 +42,18 @@ const NOTHING: LoadReport = { received: 0, events: 0, duplicates: 0, excluded: 0
 export async function importEvents(
   { writer }: Store,
   source: AsyncIterable<Buffer>,
-  { projectId = '', strict = false, onRejected, onProgress }: ImportOptions,
+  { projectId = '', strict = false, pieceSize = PIECE, onRejected, onProgress }: ImportOptions,
 ): Promise<LoadReport> {
   const name = `import-${randomUUID()}`
   let total = NOTHING
-  for await (const { bytes, firstRow } of cutLines(unpack(source), PIECE)) {
+  for await (const { bytes, firstRow } of cutLines(unpack(source), pieceSize)) {
     const batch = `${name}-${firstRow}`
-    await putBatch(writer, { batch, projectId, firstRow, bytes })
-    const report = await withLease(writer, 'loader', async () => {
+    await putBatch(writer, { batch, projectId, firstRow, bytes, strict })
+    const report = await withLease(writer, 'loader', async ({ signal }) => {
+      const holder = whileHeld(writer, signal)
       // What an earlier import left comes first, if it was ended in the middle.
-      if (firstRow === 1) await resumeLoads(writer, batch)
-      return loadBatch(writer, batch, { strict })
+      if (firstRow === 1) await resumeLoads(holder)
+      return loadBatch(holder, batch)
     })
     total = add(total, report)
     onProgress?.(total)

@@ -1,7 +1,7 @@
 /** The inbox: where events arrive, as received. */
 import { Readable } from 'node:stream'
 import type { Connection } from '../clickhouse/connection.js'
-import { sql, statement, string, uint64 } from '../clickhouse/sql.js'
+import { boolean, sql, statement, string, uint64 } from '../clickhouse/sql.js'
 import { ONE_BLOCK } from './loader/load.js'
 
 export interface NewBatch {
@@ -12,17 +12,19 @@ export interface NewBatch {
   readonly firstRow: number
   /** Lines of JSON. Blank ones are passed over, and counted as lines. */
   readonly bytes: Buffer
+  /** Nothing of the batch is loaded if a row of it is rejected. */
+  readonly strict?: boolean
 }
 
 /** Puts lines into the inbox, all of them or none; doing it again adds nothing. */
 export async function putBatch(
   writer: Connection,
-  { batch, projectId, firstRow, bytes }: NewBatch,
+  { batch, projectId, firstRow, bytes, strict = false }: NewBatch,
 ): Promise<void> {
   await writer.upload(
     statement(sql`
-INSERT INTO inbox (batch, row, project, line)
-SELECT ${string(batch)}, ${uint64(firstRow)} + place, ${string(projectId)}, line
+INSERT INTO inbox (batch, row, project, strict, line)
+SELECT ${string(batch)}, ${uint64(firstRow)} + place, ${string(projectId)}, ${boolean(strict)}, line
 FROM (SELECT rowNumberInAllBlocks() AS place, line FROM input('line String'))
 WHERE match(line, '[^ \\t\\r]')
 FORMAT LineAsString`),

@@ -4,7 +4,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { AnalyticsQueryResponse } from '../../src/api.js'
 import { packagePath } from '../../src/paths.js'
 import { createDatabase, type TestDatabase } from '../support/database.js'
-import { ask, createWorld, type Asked, type SentEvent } from '../support/world.js'
+import type { StoredProject } from '../../src/projects/project.js'
+import { ask, newProject, send, type Asked, type SentEvent } from '../support/world.js'
 
 interface ExpectedRow {
   readonly group?: string | null
@@ -31,29 +32,35 @@ const FILE = packagePath('../shared/cases/cases.json')
 const cases = existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as Case[]) : []
 
 let database: TestDatabase
+const projects = new Map<string, StoredProject>()
 beforeAll(async () => {
   database = await createDatabase()
-})
+  for (const { id } of cases) projects.set(id, await newProject(database.store, { id }))
+  const events = cases.flatMap(({ id, events }) => events.map((one) => ({ ...one, project: id })))
+  const { report } = await send(database.store, { id: '' }, events)
+  expect(report).toMatchObject({ received: events.length, events: events.length })
+}, 120_000)
 afterAll(() => database.drop())
 
-const describeCases = cases.length > 0 ? describe : describe.skip
-describeCases('known cases', () => {
-  test.each(cases.map((one) => [one.id, one] as const))('%s', async (_id, one) => {
-    const project = await createWorld(database.store, one.events)
-    const answer = await ask(database.store, project, one.request)
-    expect(differences(one, answer)).toEqual([])
+// A table of no rows is an error to jest.
+if (cases.length > 0) {
+  describe('known cases', () => {
+    test.each(cases.map((one) => [one.id, one] as const))('%s', async (_id, one) => {
+      const answer = await ask(database.store, projects.get(one.id)!, one.request)
+      expect(differences(one, answer)).toEqual([])
+    })
   })
+}
 
-  test('the file is there or not: a case is checked as it says', () => {
-    const answer = { data: [{ group: { country: 'DE' }, metrics: { users: 1 } }] }
-    const one = {
-      request: { group_by: ['country'] },
-      expect: { rows: [{ group: 'DE', users: 2 }], order: 'set' },
-    }
-    expect(
-      differences(one as unknown as Case, answer as unknown as AnalyticsQueryResponse),
-    ).toHaveLength(1)
-  })
+test('what differs from a case is found', () => {
+  const answer = { data: [{ group: { country: 'DE' }, metrics: { users: 1 } }] }
+  const one = {
+    request: { group_by: ['country'] },
+    expect: { rows: [{ group: 'DE', users: 2 }], order: 'set' },
+  }
+  expect(
+    differences(one as unknown as Case, answer as unknown as AnalyticsQueryResponse),
+  ).toHaveLength(1)
 })
 
 /** Everything in which an answer is not what a case says; empty where it is. */

@@ -4,6 +4,7 @@ import { sql, statement, string, type Sql } from '../../clickhouse/sql.js'
 import {
   findLoad,
   findUnfinishedLoads,
+  NOTHING,
   recordStep,
   startLoad,
   STEP,
@@ -15,56 +16,44 @@ import { readRows } from './rows.js'
 import { buildSessions, cutRuns, findNearSessions, findPastStates, moveEvents } from './sessions.js'
 import { keepRows, numberUsers, saltDays } from './users.js'
 
-export interface LoadOptions {
-  /** Loads nothing of the batch where a row of it is rejected. */
-  readonly strict?: boolean
-}
-
 /**
  * Loads one batch, once: asked again it tells what it did. The caller holds the lease of the loader.
  *
  * Everything is computed into tables of the load first; once facts are written, nothing but those is
  * read any more. The writing is a handful of inserts that the store takes once however often they come.
  */
-export async function loadBatch(
-  writer: Connection,
-  batch: string,
-  { strict = false }: LoadOptions = {},
-): Promise<LoadReport> {
+export async function loadBatch(writer: Connection, batch: string): Promise<LoadReport> {
+  // There is one set of those tables: what an earlier loader left in them comes first.
+  for (const load of await findUnfinishedLoads(writer)) await finish(writer, load)
   const done = await findLoad(writer, batch)
-  return done ?? finish(writer, await startLoad(writer, batch), strict)
+  if (done === undefined) return finish(writer, await startLoad(writer, batch))
+  await clear(writer, batch)
+  return done
 }
 
 /**
  * Finishes what an earlier loader left: its load, and batches that it never came to. The caller holds
  * the lease of the loader.
- *
- * @param except a batch that the caller goes on to load itself
  */
-export async function resumeLoads(writer: Connection, except = ''): Promise<void> {
+export async function resumeLoads(writer: Connection): Promise<void> {
   for (const load of await findUnfinishedLoads(writer)) await finish(writer, load)
   const waiting = await writer.query<{ batch: string }>(
-    statement(
-      sql`SELECT DISTINCT batch FROM inbox WHERE batch != ${string(except)} ORDER BY batch`,
-    ),
+    statement(sql`SELECT DISTINCT batch FROM inbox ORDER BY batch`),
   )
   for (const { batch } of waiting.rows) await loadBatch(writer, batch)
 }
 
-async function finish(writer: Connection, load: Load, strict = false): Promise<LoadReport> {
+async function finish(writer: Connection, load: Load): Promise<LoadReport> {
   if (load.step < STEP.staged) {
     await writer.execute(statement(DROP_TABLES))
     await writer.execute(statement(readRows(load.batch)))
-    const fates = await countFates(writer)
-    if (strict && fates.rejected > 0) return abandon(writer, load, fates)
+    if (await isRefused(writer, load.batch)) return refuse(writer, load)
     for (const stage of stages(load.number)) await writer.execute(statement(stage))
     await recordStep(writer, load, STEP.staged)
   }
-  await publish(writer, load)
-  const { rejected, excluded, received } = await countFates(writer)
-  const events = await count(writer, sql`SELECT count() AS n FROM load_kept`)
-  const duplicates = received - events - excluded - rejected
-  return close(writer, load, { received, events, duplicates, excluded, rejected })
+  const { moved, ...report } = await survey(writer)
+  await publish(writer, load, moved > 0)
+  return close(writer, load, report)
 }
 
 const stages = (load: number): readonly Sql[] => [
@@ -86,9 +75,12 @@ export const ONE_BLOCK: Settings = {
   max_partitions_per_insert_block: '0',
 }
 
-async function publish(writer: Connection, { number, batch }: Load): Promise<void> {
-  const moved = await count(writer, sql`SELECT countIf(is_moved) AS n FROM load_past`)
-  if (moved > 0) await writer.execute(statement(removeMovedEvents(number)))
+async function publish(
+  writer: Connection,
+  { number, batch }: Load,
+  isMoving: boolean,
+): Promise<void> {
+  if (isMoving) await writer.execute(statement(removeMovedEvents(number)))
   const all = { ...inserts, rejections: insertRejections(batch) }
   for (const [name, insert] of Object.entries(all)) {
     await insertOnce(writer, insert, `load-${number}-${name}`)
@@ -99,33 +91,58 @@ const insertOnce = (writer: Connection, insert: Sql, token: string): Promise<voi
   writer.execute(statement(insert), { ...ONE_BLOCK, insert_deduplication_token: token })
 
 /** Ends a load of which nothing is to become visible but why. */
-async function abandon(writer: Connection, load: Load, fates: Fates): Promise<LoadReport> {
+async function refuse(writer: Connection, load: Load): Promise<LoadReport> {
   await insertOnce(writer, insertRejections(load.batch), `load-${load.number}-rejections`)
-  return close(writer, load, { ...fates, events: 0, duplicates: 0 })
+  const [fates] = await rowsOf<Fates>(writer, sql`SELECT ${FATES} FROM load_rows`)
+  return close(writer, load, { ...NOTHING, ...fates })
 }
 
 async function close(writer: Connection, load: Load, report: LoadReport): Promise<LoadReport> {
   await recordStep(writer, load, STEP.loaded, report)
-  await writer.execute(statement(sql`ALTER TABLE inbox DROP PARTITION ${string(load.batch)}`))
-  await writer.execute(statement(DROP_TABLES))
+  await clear(writer, load.batch)
   return report
+}
+
+/** Takes away what is needed no more of a batch that is loaded. */
+async function clear(writer: Connection, batch: string): Promise<void> {
+  await writer.execute(statement(sql`ALTER TABLE inbox DROP PARTITION ${string(batch)}`))
+  await writer.execute(statement(DROP_TABLES))
 }
 
 type Fates = Pick<LoadReport, 'received' | 'excluded' | 'rejected'>
 
-async function countFates(writer: Connection): Promise<Fates> {
-  const { rows } = await writer.query<Fates>(
-    statement(sql`
-SELECT count() AS received, countIf(fate = 'excluded') AS excluded, countIf(fate = 'rejected') AS rejected
-FROM load_rows`),
+const FATES = sql`
+  count() AS received, countIf(fate = 'excluded') AS excluded, countIf(fate = 'rejected') AS rejected`
+
+/** Whether the batch is to be loaded whole or not at all, and cannot be loaded whole. */
+async function isRefused(writer: Connection, batch: string): Promise<boolean> {
+  const rows = await rowsOf(
+    writer,
+    sql`
+SELECT 1 FROM load_rows
+WHERE fate = 'rejected' AND (SELECT max(strict) FROM inbox WHERE batch = ${string(batch)})
+LIMIT 1`,
   )
-  return rows[0] ?? { received: 0, excluded: 0, rejected: 0 }
+  return rows.length > 0
 }
 
-async function count(writer: Connection, query: Sql): Promise<number> {
-  const { rows } = await writer.query<{ n: number }>(statement(query))
-  return rows[0]?.n ?? 0
+/** What a staged load comes to, and how many stored sessions it moves. */
+async function survey(writer: Connection): Promise<LoadReport & { readonly moved: number }> {
+  const [counts] = await rowsOf<LoadReport & { readonly moved: number }>(
+    writer,
+    sql`
+SELECT
+  ${FATES},
+  (SELECT count() FROM load_kept) AS events,
+  received - events - excluded - rejected AS duplicates,
+  (SELECT countIf(is_moved) FROM load_past) AS moved
+FROM load_rows`,
+  )
+  return counts ?? { ...NOTHING, moved: 0 }
 }
+
+const rowsOf = async <Row>(writer: Connection, query: Sql): Promise<readonly Row[]> =>
+  (await writer.query<Row>(statement(query))).rows
 
 /** The tables of a load hold addresses, which are kept nowhere. */
 const DROP_TABLES = sql`DROP TABLE IF EXISTS

@@ -25,6 +25,15 @@ export interface LoadReport {
   readonly rejected: number
 }
 
+/** The report of no rows. */
+export const NOTHING: LoadReport = {
+  received: 0,
+  events: 0,
+  duplicates: 0,
+  excluded: 0,
+  rejected: 0,
+}
+
 /** What a batch came to, if it is loaded. */
 export async function findLoad(writer: Connection, batch: string): Promise<LoadReport | undefined> {
   const { rows } = await writer.query<LoadReport>(
@@ -59,9 +68,9 @@ export async function recordStep(
   writer: Connection,
   { number, batch }: Load,
   step: Step,
-  report?: LoadReport,
+  report = NOTHING,
 ): Promise<void> {
-  const { received = 0, events = 0, duplicates = 0, excluded = 0, rejected = 0 } = report ?? {}
+  const { received, events, duplicates, excluded, rejected } = report
   await writer.execute(
     statement(sql`
 INSERT INTO loads (load, batch, step, received, events, duplicates, excluded, rejected)
