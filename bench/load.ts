@@ -88,7 +88,7 @@ function timed(connection: Connection, times: Map<string, number>): Connection {
   const measure = async <T>(query: string, work: Promise<T>): Promise<T> => {
     const begun = performance.now()
     const result = await work
-    const step = /\b(?:CREATE TABLE|INSERT INTO|DELETE FROM|DROP PARTITION)\s+(\w+)/.exec(query)
+    const step = /\b(?:CREATE TABLE|DROP TABLE|INSERT INTO|DELETE FROM|DROP PARTITION)\s+(?:IF EXISTS\s+)?(\w+)/.exec(query)
     const name = step === null || step[1]!.startsWith('lease') ? 'the rest' : step[0]
     times.set(name, (times.get(name) ?? 0) + performance.now() - begun)
     return result
@@ -108,18 +108,23 @@ async function measure(store: Store, run: Run): Promise<void> {
   const size = chunks.reduce((sum, { length }) => sum + length, 0)
   const times = new Map<string, number>()
   const begun = performance.now()
-  const report = await importEvents({ ...store, writer: timed(store.writer, times) }, stream(chunks), {
-    projectId: 'bench',
-    onRejected: (rows) => {
-      throw new Error(rows[0]?.reason)
+  const report = await importEvents(
+    { ...store, writer: timed(store.writer, times) },
+    stream(chunks),
+    {
+      projectId: 'bench',
+      onRejected: (rows) => {
+        throw new Error(rows[0]?.reason)
+      },
     },
-  })
+  )
   const seconds = (performance.now() - begun) / 1_000
   console.log(
     `\n${run.name}: ${seconds.toFixed(2)} s, ${Math.round(run.events / seconds)} events/s, ${(size / MEGABYTE).toFixed(1)} MB; ${report.events} new`,
   )
   for (const [name, ms] of [...times].sort((a, b) => b[1] - a[1])) {
-    if (ms / 1_000 > seconds / 200) console.log(`  ${(ms / 1_000).toFixed(3).padStart(8)} s  ${name}`)
+    if (ms / 1_000 > seconds / 200)
+      console.log(`  ${(ms / 1_000).toFixed(3).padStart(8)} s  ${name}`)
   }
 }
 

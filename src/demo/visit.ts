@@ -53,10 +53,11 @@ export function eventsOf(visit: Visit, random: Random): readonly DemoEvent[] {
     const isEntry = events.length === 0
     const [page = '', hash] = path.split('#')
     const query = isEntry ? (source.query ?? '') : ''
-    events.push({
+    // What is undefined is not written as JSON.
+    const event: DemoEvent = {
       timestamp: new Date(at).toISOString(),
       event_id: `${visit.id}-${events.length}`,
-      ...(name === undefined ? {} : { name }),
+      name,
       user_id: user.id,
       anonymous: !isKnown,
       url: `${ORIGIN}${page}${query}${hash === undefined ? '' : `#${hash}`}`,
@@ -65,9 +66,9 @@ export function eventsOf(visit: Visit, random: Random): readonly DemoEvent[] {
       browser: device.browser,
       os: device.os,
       device_type: device.device_type,
-      ...(isEntry ? source.fields : {}),
-      ...(properties === undefined ? {} : { properties }),
-    })
+      properties,
+    }
+    events.push(isEntry ? { ...event, ...source.fields } : event)
     at += Math.floor(1_000 * Math.min(LONGEST_PAUSE_S, 2 + random.exponential(MEAN_PAUSE_S)))
   }
   const view = (next: string): void => {

@@ -12,10 +12,16 @@ export type Choose<Row> = (random: Random) => Row
 export function chooser<Row extends Weighted>(rows: readonly Row[]): Choose<Row> {
   const last = rows.at(-1)
   if (last === undefined) throw new RangeError('there is nothing to choose from')
+  // The likely rows are looked at first.
+  const sorted = rows.toSorted((a, b) => b.weight - a.weight)
   const total = rows.reduce((sum, { weight }) => sum + weight, 0)
   return (random) => {
     let left = random.next() * total
-    return rows.find(({ weight }) => (left -= weight) < 0) ?? last
+    for (const row of sorted) {
+      left -= row.weight
+      if (left < 0) return row
+    }
+    return last
   }
 }
 

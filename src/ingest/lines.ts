@@ -23,7 +23,7 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 /**
  * Pieces of about `size` bytes, at most twice that. A byte order mark at the start is dropped.
  *
- * @throws LineTooLongError when a single line is longer than `size`
+ * @throws LineTooLongError when `size` bytes have come without the end of a line
  */
 export async function* cutLines(
   source: AsyncIterable<Buffer>,

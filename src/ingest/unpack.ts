@@ -19,7 +19,14 @@ export async function* unpack(source: AsyncIterable<Buffer>): AsyncGenerator<Buf
   ) as AsyncIterable<Buffer>
 }
 
+/** Ends the rest as well when it is read no further. */
 async function* prepend(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  if (head.length > 0) yield head
-  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
+  try {
+    if (head.length > 0) yield head
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
+      yield next.value
+    }
+  } finally {
+    await rest.return?.()
+  }
 }

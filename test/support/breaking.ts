@@ -7,23 +7,29 @@ export class BrokenError extends Error {
 }
 
 /**
- * Carries out `count` statements and then none, as a process that is killed. The last is carried out
- * but reports a failure: for the store that is the moment before the next as well.
+ * Carries out statements up to the last and then none, as a process that is killed. The last is carried
+ * out but reports a failure: for the store that is the moment before the next as well.
+ *
+ * @param last how many statements are carried out, or what the text of the last one is like.
  */
-export function breaking(connection: Connection, count: number): Connection {
-  let left = count
-  const lastly = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (left <= 0) throw new BrokenError()
-    left -= 1
+export function breaking(connection: Connection, last: number | RegExp): Connection {
+  let done = 0
+  let isBroken = false
+  const lastly = async <T>(query: string, work: () => Promise<T>): Promise<T> => {
+    if (isBroken) throw new BrokenError()
+    done += 1
     const result = await work()
-    if (left === 0) throw new BrokenError()
+    isBroken = typeof last === 'number' ? done === last : last.test(query)
+    if (isBroken) throw new BrokenError()
     return result
   }
   return {
     ...connection,
-    query: (statement, options) => lastly(() => connection.query(statement, options)),
-    execute: (statement, settings) => lastly(() => connection.execute(statement, settings)),
+    query: (statement, options) =>
+      lastly(statement.query, () => connection.query(statement, options)),
+    execute: (statement, settings) =>
+      lastly(statement.query, () => connection.execute(statement, settings)),
     upload: (statement, bytes, settings) =>
-      lastly(() => connection.upload(statement, bytes, settings)),
+      lastly(statement.query, () => connection.upload(statement, bytes, settings)),
   }
 }

@@ -63,7 +63,7 @@ const VALUE_FAULTS: readonly (readonly [when: Sql, message: Sql])[] = [
 ]
 
 const TYPE_WORDS = { string: 'a string', boolean: 'a boolean', object: 'an object' } as const
-const FIRST_CHARACTERS = { string: '"', boolean: 'tf', object: '{' } as const
+const FIRST_CHARACTERS = { string: ['"'], boolean: ['t', 'f'], object: ['{'] } as const
 const NAMES = strings([...FIELDS.keys()])
 const TYPES = strings([...FIELDS.values()].map((type) => TYPE_WORDS[type]))
 
@@ -83,14 +83,18 @@ export const BROKEN = sql`[${join(VALUE_FAULTS.map(([when]) => when))}]`
 /** Field names with the first character of a value that they may have: of most rows all is said by it. */
 const SOUND = strings(
   [...FIELDS].flatMap(([name, type]) =>
-    [...FIRST_CHARACTERS[type], 'n'].map((first) => `${name} ${first}`),
+    ['n', ...FIRST_CHARACTERS[type]].map((first) => `${name} ${first}`),
   ),
 )
+
+/** Of a field of the wrong type that is all there is to say. */
+const VALUE_MESSAGES = sql`arrayFilter(
+      (message, is_so) -> is_so AND NOT arrayExists(fault -> startsWith(fault, substring(message, 1, position(message, ':'))), type_faults),
+      [${join(VALUE_FAULTS.map(([, message]) => message))}],
+      broken)`
 
 /** All faults of a row, each in plain words; empty where it is fit. `broken` is as above. */
 export const FAULTS = sql`multiIf(
     empty(pairs) AND JSONType(line) != 'Object', [${NOT_AN_OBJECT}],
     NOT has(broken, true) AND arrayAll(pair -> concat(pair.1, ' ', substring(pair.2, 1, 1)) IN ${SOUND}, pairs), emptyArrayString(),
-    arrayConcat(${TYPE_FAULTS}, arrayFilter((message, is_so) -> is_so, [${join(
-      VALUE_FAULTS.map(([, message]) => message),
-    )}], broken)))`
+    arrayConcat(${TYPE_FAULTS} AS type_faults, ${VALUE_MESSAGES}))`

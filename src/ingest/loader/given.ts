@@ -22,6 +22,9 @@ const CLICK_ID = string(
 )
 export const hasClickId = (parts: Sql): Sql => sql`match(${parts}[4], ${CLICK_ID})`
 
-/** A parameter of the URL's query, decoded; the empty string where it is absent. */
+/**
+ * A parameter of the URL's query, decoded; the empty string where it is absent. What is not UTF-8 is
+ * replaced and NUL is dropped: no filter could ask for either.
+ */
 export const parameterOf = (parts: Sql, name: string): Sql =>
-  sql`decodeURLFormComponent(extractURLParameter(${parts}[4], ${string(name)}))`
+  sql`replaceAll(toValidUTF8(decodeURLFormComponent(extractURLParameter(${parts}[4], ${string(name)}))), '\\0', '')`

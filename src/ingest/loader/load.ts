@@ -103,10 +103,10 @@ async function close(writer: Connection, load: Load, report: LoadReport): Promis
   return report
 }
 
-/** Takes away what is needed no more of a batch that is loaded. */
+/** Takes away what is needed no more of a batch that is loaded; its rows last, for they tell of it. */
 async function clear(writer: Connection, batch: string): Promise<void> {
-  await writer.execute(statement(sql`ALTER TABLE inbox DROP PARTITION ${string(batch)}`))
   await writer.execute(statement(DROP_TABLES))
+  await writer.execute(statement(sql`ALTER TABLE inbox DROP PARTITION ${string(batch)}`))
 }
 
 type Fates = Pick<LoadReport, 'received' | 'excluded' | 'rejected'>

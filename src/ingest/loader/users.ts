@@ -16,7 +16,7 @@ WHERE day NOT IN (SELECT day FROM salts)`
 export const keepRows: Sql = sql`
 CREATE TABLE load_kept ENGINE = MergeTree ORDER BY seq AS
 SELECT
-  seq, project_id, timestamp, session_id, name, origin, path,
+  seq, project_id, timestamp, session_id,
   if(user_id != '', user_id, concat('anonymous-', lower(hex(sipHash128(salts.salt, project_id, ip, user_agent))))) AS user_id
 FROM load_rows
 LEFT JOIN salts ON salts.day = toDate(load_rows.timestamp)

@@ -1,8 +1,12 @@
 /** A loader that is stopped at any statement: the next one finishes its work, and nothing is doubled. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { sql, string } from '../../../src/clickhouse/sql.js'
+import { LeaseLostError } from '../../../src/clickhouse/lease.js'
+import { sql, statement, string } from '../../../src/clickhouse/sql.js'
+import { whileHeld } from '../../../src/clickhouse/while-held.js'
+import { importEvents } from '../../../src/ingest/import.js'
 import { putBatch } from '../../../src/ingest/inbox.js'
 import { loadBatch, resumeLoads } from '../../../src/ingest/loader/load.js'
+import { NOTHING } from '../../../src/ingest/loader/log.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { breaking, BrokenError } from '../../support/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
@@ -42,14 +46,21 @@ const BATCH = [
 ]
 const REPORT = { received: 9, events: 5, duplicates: 2, excluded: 1, rejected: 1 }
 
-const makeProject = async (): Promise<StoredProject> => {
-  const project = await newProject(database.store, { excludedIps: ['10.0.0.1'] })
-  await send(database.store, project, BEFORE as never)
-  return project
+async function makeProjects(count: number): Promise<StoredProject[]> {
+  const projects: StoredProject[] = []
+  while (projects.length < count) {
+    projects.push(await newProject(database.store, { excludedIps: ['10.0.0.1'] }))
+  }
+  const events = projects.flatMap(({ id }) => BEFORE.map((event) => ({ ...event, project: id })))
+  await send(database.store, { id: '' }, events as never)
+  return projects
 }
 
-const put = (project: StoredProject, batch: string): Promise<void> =>
+const makeProject = async (): Promise<StoredProject> => (await makeProjects(1))[0]!
+
+const put = (project: StoredProject, batch: string, strict = false): Promise<void> =>
   putBatch(database.store.writer, {
+    strict,
     batch,
     projectId: project.id,
     firstRow: 1,
@@ -98,14 +109,14 @@ const DONE = {
 
 test('stopped after each statement in turn, a load is finished by the next loader', async () => {
   const { writer } = database.store
-  const calm = await makeProject()
+  const [calm, ...projects] = (await makeProjects(40)) as [StoredProject, ...StoredProject[]]
   await put(calm, 'calm')
   expect(await loadBatch(writer, 'calm')).toEqual(REPORT)
   const wanted = await outcome(calm, 'calm')
   expect(wanted).toMatchObject(DONE)
 
   for (let count = 1, isDone = false; !isDone; count += 1) {
-    const project = await makeProject()
+    const project = projects[count - 1]!
     const batch = `stopped-${count}`
     await put(project, batch)
     try {
@@ -129,7 +140,7 @@ test('stopped again and again while it resumes, a load is finished all the same'
   const project = await makeProject()
   await put(project, 'again')
   const tries: unknown[] = []
-  for (let count = 1; tries.at(-1) !== 'done'; count += 4) {
+  for (let count = 1; tries.at(-1) !== 'done'; count += 2) {
     const resumed = resumeLoads(breaking(writer, count))
     tries.push(await resumed.then(() => 'done').catch((error: unknown) => (error as Error).name))
   }
@@ -137,16 +148,72 @@ test('stopped again and again while it resumes, a load is finished all the same'
   expect(await outcome(project, 'again')).toMatchObject(DONE)
 }, 60_000)
 
-test('a load that another importer left is finished before the next piece of one that goes on', async () => {
+test('what another loader left is finished between two pieces of an import', async () => {
   const { store } = database
-  const { writer } = store
-  const [left, other] = [await makeProject(), await newProject(store)]
-  const importing = send(store, other, [{ timestamp: '2026-01-01T00:00:00Z', user_id: 'u' }])
-  await importing
-  await put(left, 'left')
-  // The sixteenth statement is in the midst of making it visible.
-  await expect(loadBatch(breaking(writer, 16), 'left')).rejects.toBeInstanceOf(BrokenError)
-  await send(store, other, [{ timestamp: '2026-01-01T00:00:01Z', user_id: 'u' }])
+  const [left, going] = [await makeProject(), await newProject(store)]
+  const line = (path: string): Buffer =>
+    Buffer.from(`${JSON.stringify(at('31T10:00:00', { path }))}\n`)
+  async function* source(): AsyncGenerator<Buffer> {
+    yield await Promise.resolve(Buffer.from('rejected\n'))
+    yield line('/1')
+  }
+  const report = await importEvents(store, source(), {
+    projectId: going.id,
+    pieceSize: 1,
+    // Between the first piece and the second.
+    onRejected: async () => {
+      await put(left, 'left')
+      const broken = loadBatch(breaking(store.writer, /INSERT INTO events/), 'left')
+      await expect(broken).rejects.toBeInstanceOf(BrokenError)
+    },
+  })
+  expect(report).toEqual({ ...NOTHING, received: 2, events: 1, rejected: 1 })
   expect(await outcome(left, 'left')).toMatchObject(DONE)
-  await factsAgree(store, other.id)
+  await factsAgree(store, going.id)
+})
+
+test('two imports at once bring all their pieces, each once', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  const rows = async function* (from: number): AsyncGenerator<Buffer> {
+    for (let n = from; n < from + 5; n += 1) {
+      yield await Promise.resolve(
+        Buffer.from(`${JSON.stringify(at(`31T10:0${n % 10}:00`, { event_id: `e${n}` }))}\n`),
+      )
+    }
+  }
+  const options = { projectId: project.id, pieceSize: 1, onRejected: () => undefined }
+  const reports = await Promise.all([0, 3].map((from) => importEvents(store, rows(from), options)))
+  expect(reports.map(({ received }) => received)).toEqual([5, 5])
+  expect(reports.map(({ events }) => events).reduce((a, b) => a + b)).toBe(8)
+  await factsAgree(store, project.id)
+  expect((await readFacts(store, project.id)).map(({ pageviews }) => pageviews)).toEqual([8])
+  expect(await leftovers(store)).toEqual([])
+})
+
+test('a batch that is loaded whole or not at all stays so whoever loads it', async () => {
+  const { store } = database
+  const project = await makeProject()
+  const before = await readFacts(store, project.id)
+  await put(project, 'strict', true)
+  const broken = loadBatch(breaking(store.writer, /CREATE TABLE load_rows/), 'strict')
+  await expect(broken).rejects.toBeInstanceOf(BrokenError)
+  await resumeLoads(store.writer)
+  expect(await readFacts(store, project.id)).toEqual(before)
+  expect(await outcome(project, 'strict')).toMatchObject({
+    ...DONE,
+    users: [{ n: 1 }],
+    ids: [{ n: 1 }],
+    loads: [{ step: 3, ...NOTHING, received: 9, excluded: 1, rejected: 1 }],
+  })
+})
+
+test('a loader whose lease is lost sends nothing more', async () => {
+  const lost = new AbortController()
+  const holder = whileHeld(database.store.writer, lost.signal)
+  const ask = (): Promise<unknown> => holder.query(statement(sql`SELECT 1`))
+  await expect(ask()).resolves.toMatchObject({ total: 1 })
+  lost.abort(new LeaseLostError('lost'))
+  await expect(ask()).rejects.toBeInstanceOf(LeaseLostError)
+  await expect(loadBatch(holder, 'any')).rejects.toBeInstanceOf(LeaseLostError)
 })

@@ -1,0 +1,131 @@
+/** `tallyhouse demo` as a process: ready with its events, shared with other commands, and gone when stopped. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { readAnnouncement } from '../../../src/clickhouse/embedded/announcement.js'
+import { homeOf } from '../../../src/clickhouse/embedded/home.js'
+import { packagePath } from '../../../src/paths.js'
+import { buildFolder } from '../../support/build-launcher.js'
+import { runCli } from '../../support/cli.js'
+
+let dataDir: string
+beforeAll(async () => {
+  await buildFolder('')
+  dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-demo-'))
+})
+afterAll(() => rm(dataDir, { recursive: true, force: true }))
+
+interface Demo {
+  readonly child: ChildProcess
+  readonly stderr: Promise<string>
+  readonly exit: Promise<number | null>
+}
+
+function demo(env: NodeJS.ProcessEnv = {}): Demo {
+  const child = spawn(process.execPath, [packagePath('dist/cli.js'), 'demo', '--days', '3'], {
+    env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exit = once(child, 'exit').then(([code]) => code as number | null)
+  return { child, stderr: text(child.stderr), exit }
+}
+
+/** What the demo shows once it is ready. */
+async function welcome({ child, exit, stderr }: Demo): Promise<string> {
+  let shown = ''
+  return new Promise((resolve, reject) => {
+    child.stdout!.on('data', (data: Buffer) => {
+      shown += data.toString()
+      if (shown.includes('/v1/project \\\n') && shown.endsWith("'\n\n")) resolve(shown)
+    })
+    void exit.then(async () => reject(new Error(`${shown}${await stderr}`)))
+  })
+}
+
+/** The commands for a shell in a text: what is indented under a line that begins with curl. */
+const curls = (shown: string): readonly string[] => shown.match(/^ {2}curl(.*\\\n)*.*$/gm) ?? []
+const shell = promisify(execFile)
+
+test('it shows requests that can be pasted, works beside other commands, and stops clean', async () => {
+  const running = demo()
+  const shown = await welcome(running)
+  expect(shown).toMatch(/^ {2}docs {5}http:\/\/127\.0\.0\.1:\d+\/docs$/m)
+  expect(shown).toContain('  project  demo (shop.example)\n')
+
+  const commands = curls(shown)
+  expect(commands).toHaveLength(2)
+  const [answer, project] = await Promise.all(
+    commands.map(async (command) => {
+      const { stdout } = await shell('bash', ['-c', command])
+      return JSON.parse(stdout) as unknown
+    }),
+  )
+  expect(answer).toMatchObject({
+    data: [1, 2, 3, 4, 5].map(() => ({
+      group: { country: expect.stringMatching(/^[A-Z]{2}$/) },
+      metrics: { users: expect.any(Number) },
+    })),
+  })
+  expect(project).toMatchObject({ project: { id: 'demo', domain: 'shop.example' } })
+
+  const list = await runCli(['key', 'list', '--json'], { DATA_DIR: dataDir })
+  expect(list).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(list.stdout)).toMatchObject([{ projectId: 'demo', name: 'demo' }])
+
+  const second = demo()
+  expect(await second.exit).toBe(1)
+  expect(await second.stderr).toBe(
+    `tallyhouse: the data folder ${dataDir} is in use by process ${running.child.pid!} (tallyhouse demo)\n`,
+  )
+
+  running.child.kill('SIGINT')
+  expect(await running.exit).toBe(0)
+  expect(await running.stderr).toMatch(/^loading the events of the demo\n[\d,]+ rows, .+\n$/)
+  expect(await readAnnouncement(homeOf(dataDir))).toBeUndefined()
+})
+
+test('run again, it loads what has happened meanwhile alone', async () => {
+  const running = demo()
+  await welcome(running)
+  running.child.kill('SIGTERM')
+  expect(await running.exit).toBe(0)
+  expect(await running.stderr).toMatch(
+    /^loading the events of the demo\n\d{1,2} rows?, .+\n(nothing new\n)?$/,
+  )
+})
+
+test('a signal while it loads is heard', async () => {
+  const running = demo({ DATA_DIR: path.join(dataDir, 'other') })
+  await once(running.child.stderr!, 'data')
+  running.child.kill('SIGINT')
+  expect(await running.exit).toBe(0)
+})
+
+test('a busy port is told in one line, before anything is loaded', async () => {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as net.AddressInfo
+  const { exit, stderr } = demo({ PORT: String(port) })
+  expect(await exit).toBe(1)
+  expect(await stderr).toBe(
+    `tallyhouse: the address 127.0.0.1:${port} is in use by another process\n`,
+  )
+  server.close()
+})
+
+test('a project of its name that is not its own is left alone', async () => {
+  const env = { DATA_DIR: path.join(dataDir, 'mine') }
+  await runCli(
+    ['project', 'create', '--id', 'demo', '--name', 'Mine', '--domain', 'my.example'],
+    env,
+  )
+  const { exit, stderr } = demo(env)
+  expect(await exit).toBe(1)
+  expect(await stderr).toMatch(/^tallyhouse: the project demo is not the demo's: .+\n$/m)
+})

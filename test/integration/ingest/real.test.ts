@@ -1,0 +1,255 @@
+/**
+ * Real traffic, against figures that others found in it. The data lie beside the project and are not
+ * part of it; where they are missing the tests are skipped.
+ */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import type { AnalyticsQueryResponse, GroupBy } from '../../../src/api.js'
+import type { LoadReport } from '../../../src/ingest/loader/log.js'
+import { packagePath } from '../../../src/paths.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { factsAgree } from '../../support/facts.js'
+import { ask, newProject, send, type Asked, type SentEvent } from '../../support/world.js'
+
+const DATA = packagePath('../shared/data')
+const testIfThere = (set: string): typeof test.skip =>
+  existsSync(path.join(DATA, set)) ? test : test.skip
+
+const NASA = 'nasa-sessions-oracle'
+const USAGOV = 'usagov-bitly-clicks'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+const readSet = (set: string, file: string): Promise<Buffer> => readFile(path.join(DATA, set, file))
+const readExpected = async <T>(set: string): Promise<T> =>
+  JSON.parse((await readSet(set, 'expected.json')).toString()) as T
+
+/** Loads events into a project of their own; none may be rejected. */
+async function load(events: readonly SentEvent[]): Promise<StoredProject> {
+  const project = await newProject(database.store, { domain: 'nowhere.example' })
+  const { report, rejections } = await send(database.store, project, events)
+  expect({ report, rejections }).toEqual({
+    report: {
+      received: events.length,
+      events: events.length,
+      duplicates: 0,
+      excluded: 0,
+      rejected: 0,
+    } satisfies LoadReport,
+    rejections: [],
+  })
+  await factsAgree(database.store, project.id)
+  return project
+}
+
+/** The values of a grouping, each with its pageviews, the most first. */
+async function pageviewsBy(
+  project: StoredProject,
+  group: GroupBy,
+  asked: Asked,
+): Promise<(readonly [string, number])[]> {
+  const rows: (readonly [string, number])[] = []
+  for (let total = 1; rows.length < total;) {
+    const { data, pagination } = await ask(database.store, project, {
+      ...asked,
+      metrics: ['pageviews'],
+      group_by: [group],
+      limit: 1_000,
+      offset: rows.length,
+    })
+    total = pagination.total
+    rows.push(...data.map((row) => [Object.values(row.group)[0]!, row.metrics.pageviews!] as const))
+  }
+  return rows
+}
+
+const count = (values: readonly string[]): Map<string, number> => {
+  const counts = new Map<string, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return counts
+}
+
+/** The path that a URL has by our rule: without query and fragment, and never empty. */
+const pathOf = (url: string): string =>
+  url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/[?#][^]*$/, '') || '/'
+
+interface NasaExpected {
+  readonly events: number
+  readonly users: number
+  readonly distinct_urls: number
+  readonly top_urls: readonly (readonly [string, number])[]
+  readonly python: Readonly<
+    Record<
+      '1800_gap_greater',
+      Readonly<Record<'sessions' | 'single_event_sessions' | 'total_session_seconds', number>>
+    >
+  >
+}
+
+testIfThere(NASA)(
+  'NASA: the sessions of 10,000 users are those that two other programs cut',
+  async () => {
+    const wanted = await readExpected<NasaExpected>(NASA)
+    const csv = gunzipSync(await readSet(NASA, 'session_dataset.csv.gz')).toString()
+    const rows = [...csv.matchAll(/"([^"]*)","([^"]*)","((?:[^"]|"")*)"\n?/g)].slice(1)
+    const urls = rows.map(([, , , url]) => url!.replaceAll('""', '"'))
+    const counts = count(urls)
+    expect([rows.length, counts.size]).toEqual([wanted.events, wanted.distinct_urls])
+    expect(wanted.top_urls.map(([url]) => [url, counts.get(url)])).toEqual(wanted.top_urls)
+    const project = await load(
+      rows.map(([, user_id, timestamp], i) => ({ timestamp: timestamp!, user_id, url: urls[i]! })),
+    )
+    const asked: Asked = {
+      date_range: ['2014-01-07', '2014-01-22'],
+      metrics: ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'],
+    }
+    const { data } = await ask(database.store, project, asked)
+    // A pause of exactly 30 minutes goes on.
+    const { sessions, single_event_sessions, total_session_seconds } =
+      wanted.python['1800_gap_greater']
+    expect(sessions).toBe(22_224)
+    expect(data).toEqual([
+      {
+        group: {},
+        metrics: {
+          users: wanted.users,
+          pageviews: wanted.events,
+          events: 0,
+          bounce_rate: Math.round((single_event_sessions / sessions) * 10_000) / 100,
+          visit_duration: Math.round((total_session_seconds / sessions) * 100) / 100,
+        },
+      },
+    ])
+    // A page is named by its path: what the URLs have behind it, and the host, make no page of its own.
+    const paths = count(urls.map(pathOf))
+    const byPath = await pageviewsBy(project, 'page:path', asked)
+    expect(new Map(byPath)).toEqual(paths)
+  },
+  120_000,
+)
+
+interface Click {
+  readonly c: string | null
+  readonly cy?: string
+  readonly r: string
+  readonly t: number
+  readonly u: string
+}
+
+interface UsagovExpected {
+  readonly clicks: number
+  readonly clicks_per_day_utc: Readonly<Record<string, number>>
+  readonly referer_direct: number
+  readonly distinct_countries: number
+  readonly top_countries: readonly (readonly [string, number])[]
+  readonly top_city: readonly (readonly [string, number])[]
+  readonly top_referer_hosts: readonly (readonly [string, number])[]
+  readonly top_target_hosts: readonly (readonly [string, number])[]
+}
+
+testIfThere(USAGOV)(
+  '1.USA.gov: 114,808 clicks have the counts by day, place and host that others found',
+  async () => {
+    const wanted = await readExpected<UsagovExpected>(USAGOV)
+    const files = (await readdir(path.join(DATA, USAGOV))).filter((name) => name.endsWith('.gz'))
+    const lines = await Promise.all(
+      files.map(async (name) =>
+        gunzipSync(await readSet(USAGOV, name))
+          .toString()
+          .split('\n'),
+      ),
+    )
+    const clicks = lines
+      .flat()
+      .filter((line) => line !== '' && !line.includes('"_heartbeat_"'))
+      .map((line) => JSON.parse(line) as Click)
+    expect(clicks).toHaveLength(wanted.clicks)
+    // Nobody is named in the data: each click is a visit of its own.
+    const project = await load(
+      clicks.map(({ c, cy, r, t, u }, n) => ({
+        timestamp: new Date(t * 1_000).toISOString(),
+        user_id: `click ${n}`,
+        anonymous: true,
+        url: u,
+        country: c,
+        city: cy ?? null,
+        ...(r === 'direct' ? {} : { referrer_url: r }),
+      })),
+    )
+    const asked: Asked = { date_range: ['2013-02-01', '2013-03-28'] }
+    const total = (answer: AnalyticsQueryResponse): unknown => answer.data[0]!.metrics
+    expect(
+      total(
+        await ask(database.store, project, {
+          ...asked,
+          metrics: ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'],
+        }),
+      ),
+    ).toEqual({
+      users: wanted.clicks,
+      pageviews: wanted.clicks,
+      events: 0,
+      bounce_rate: 100,
+      visit_duration: 0,
+    })
+
+    const byDay = await pageviewsBy(project, 'interval:auto', asked)
+    expect(
+      Object.fromEntries(byDay.filter(([, n]) => n > 0).map(([day, n]) => [day.slice(0, 10), n])),
+    ).toEqual(wanted.clicks_per_day_utc)
+
+    const byCountry = await pageviewsBy(project, 'country', asked)
+    expect(byCountry.filter(([country]) => country !== '')).toHaveLength(wanted.distinct_countries)
+    expect(byCountry.slice(0, wanted.top_countries.length)).toEqual(
+      wanted.top_countries.map(([country, n]) => [country === '(null)' ? '' : country, n]),
+    )
+    const byCity = await pageviewsBy(project, 'city', asked)
+    expect(byCity.filter(([city]) => city !== '').slice(0, wanted.top_city.length)).toEqual(
+      wanted.top_city,
+    )
+
+    // A host is that of an origin, whatever its scheme.
+    const hosts = new Map<string, number>()
+    for (const [origin, n] of await pageviewsBy(project, 'page:origin', asked)) {
+      const host = origin.replace(/^https?:\/\//, '')
+      hosts.set(host, (hosts.get(host) ?? 0) + n)
+    }
+    expect(wanted.top_target_hosts.map(([host]) => [host, hosts.get(host)])).toEqual(
+      wanted.top_target_hosts,
+    )
+
+    const pageviewsFrom = async (values: readonly string[], operator: 'eq' | 'startsWith') =>
+      total(
+        await ask(database.store, project, {
+          ...asked,
+          metrics: ['pageviews'],
+          filters: values.map((value) => ({ type: 'referrer_url', operator, value })),
+          filtersOperator: 'or',
+        }),
+      )
+    expect(await pageviewsFrom([''], 'eq')).toEqual({ pageviews: wanted.referer_direct })
+    for (const [host, pageviews] of wanted.top_referer_hosts.filter(
+      ([name]) => name !== 'direct',
+    )) {
+      // Some are written without a scheme.
+      const bare = [host, `http://${host}`, `https://${host}`]
+      const starts = bare.flatMap((name) => ['/', ':', '?'].map((end) => `${name}${end}`))
+      const withPath = (await pageviewsFrom(starts, 'startsWith')) as { pageviews: number }
+      const alone = (await pageviewsFrom(bare, 'eq')) as { pageviews: number }
+      // A filter tells apart letters that host names do not.
+      const spelling = new RegExp(`^https?://${host}`, 'i')
+      const others = clicks.filter(({ r }) => spelling.test(r) && !r.includes(host)).length
+      expect([host, withPath.pageviews + alone.pageviews + others]).toEqual([host, pageviews])
+    }
+  },
+  120_000,
+)

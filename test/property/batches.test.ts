@@ -1,0 +1,104 @@
+/** The law of loading: however events are put into batches, the same sessions come out. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import { factsAgree, leftovers, readFacts, type Fact } from '../support/facts.js'
+import { newProject, send, type SentEvent } from '../support/world.js'
+
+const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
+/** How many worlds there are; each holds as many cases as users. */
+const WORLDS = Number(process.env['LAWS_WORLDS'] ?? 2)
+const USERS = 60
+
+const MINUTE = 60_000
+/** Pauses about the one that cuts, in milliseconds. */
+const PAUSES = [1, 1_000, 10 * MINUTE, 30 * MINUTE - 1, 30 * MINUTE, 30 * MINUTE + 1, 50 * MINUTE]
+const STARTS = ['2024-02-29T22:30:00Z', '2024-12-31T23:00:00Z', '2025-06-01T12:00:00Z']
+
+/** An event, how long after the one before, and when it arrives: in which batch, and where in that. */
+const step = (pauses: readonly number[]) =>
+  fc.record({
+    pause: fc.constantFrom(...pauses),
+    batch: fc.nat(3),
+    place: fc.nat(),
+    name: fc.constantFrom('pageview', 'pageview', 'signup'),
+    session_id: fc.constantFrom('', '', '', 's', 't'),
+    path: fc.constantFrom('/a', '/b', '/c'),
+    utm_source: fc.constantFrom('', 'mail', 'ads'),
+    country: fc.constantFrom('', 'DE', 'FR'),
+  })
+
+interface Arrival {
+  readonly batch: number
+  readonly place: number
+  readonly event: SentEvent
+}
+
+/** The events of one user in order of time; no two at one moment unless a pause may be none. */
+const history = (pauses: readonly number[]): fc.Arbitrary<readonly Arrival[]> =>
+  fc
+    .tuple(
+      fc.constantFrom(...STARTS),
+      fc.array(step(pauses), { minLength: 1, maxLength: 8, size: 'max' }),
+    )
+    .map(([start, steps]) => {
+      let at = Date.parse(start)
+      return steps.map(({ pause, batch, place, ...fields }) => {
+        at += pause
+        return { batch, place, event: { timestamp: new Date(at).toISOString(), ...fields } }
+      })
+    })
+
+const worldOf = (pauses: readonly number[]): fc.Arbitrary<readonly (readonly Arrival[])[]> =>
+  fc
+    .array(history(pauses), { minLength: USERS, maxLength: USERS, size: 'max' })
+    .map((histories) =>
+      histories.map((arrivals, user) =>
+        arrivals.map((one) => ({ ...one, event: { ...one.event, user_id: `u${user}` } })),
+      ),
+    )
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+/** Loads the batches in turn, and reads what came of them. */
+async function load(batches: readonly (readonly SentEvent[])[]): Promise<readonly Fact[]> {
+  const { store } = database
+  const project = await newProject(store)
+  for (const events of batches) {
+    if (events.length === 0) continue
+    await send(store, project, events)
+    await factsAgree(store, project.id)
+  }
+  expect(await leftovers(store)).toEqual([])
+  return readFacts(store, project.id)
+}
+
+const inBatches = (arrivals: readonly Arrival[]): SentEvent[][] =>
+  [0, 1, 2, 3].map((n) => arrivals.filter(({ batch }) => batch === n).map(({ event }) => event))
+
+const sample = (pauses: readonly number[]) =>
+  fc.sample(worldOf(pauses), { seed: SEED, numRuns: WORLDS })
+
+test('events in order come to the same in any batches as in one', async () => {
+  for (const world of sample([0, ...PAUSES])) {
+    const ordered = world.map((arrivals) => {
+      const batches = arrivals.map(({ batch }) => batch).sort()
+      return arrivals.map((one, i) => ({ ...one, batch: batches[i]! }))
+    })
+    const whole = await load([ordered.flatMap((arrivals) => arrivals.map(({ event }) => event))])
+    expect(await load(inBatches(ordered.flat()))).toEqual(whole)
+  }
+}, 120_000)
+
+test('events in any order come to the same as in order', async () => {
+  for (const world of sample(PAUSES)) {
+    const whole = await load([world.flatMap((arrivals) => arrivals.map(({ event }) => event))])
+    const late = world.flat().sort((a, b) => a.place - b.place)
+    expect(await load(inBatches(late))).toEqual(whole)
+  }
+}, 120_000)
