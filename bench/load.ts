@@ -5,6 +5,7 @@ import path from 'node:path'
 import type { Connection } from '../src/clickhouse/connection.js'
 import { startEngine } from '../src/clickhouse/embedded/engine.js'
 import { migrate } from '../src/clickhouse/migrate.js'
+import type { Statement } from '../src/clickhouse/sql.js'
 import { openStore, type Store } from '../src/clickhouse/store.js'
 import { importEvents } from '../src/ingest/import.js'
 import { createProject } from '../src/projects/store.js'
@@ -83,23 +84,32 @@ async function* stream(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
   for (const chunk of chunks) yield await Promise.resolve(chunk)
 }
 
+/** What a statement does to which table; those of loads and leases name theirs by a parameter. */
+const STEP =
+  /\b(CREATE TABLE|DROP TABLE|INSERT INTO|DELETE FROM)\s+(?:IF EXISTS\s+)?(?:\{(\w+):Identifier\}|(\w+))/
+
+function stepOf({ query, query_params }: Statement): string {
+  const [, what, parameter, table] = STEP.exec(query) ?? []
+  if (what === undefined) return 'the rest'
+  const name = table ?? String(query_params[parameter ?? ''])
+  return name.startsWith('lease') ? 'the rest' : `${what} ${name.replace(/^load_\d+_/, 'load_')}`
+}
+
 /** Adds up the time of statements by what they write. */
 function timed(connection: Connection, times: Map<string, number>): Connection {
-  const measure = async <T>(query: string, work: Promise<T>): Promise<T> => {
+  const measure = async <T>(statement: Statement, work: Promise<T>): Promise<T> => {
     const begun = performance.now()
     const result = await work
-    const step = /\b(?:CREATE TABLE|DROP TABLE|INSERT INTO|DELETE FROM|DROP PARTITION)\s+(?:IF EXISTS\s+)?(\w+)/.exec(query)
-    const name = step === null || step[1]!.startsWith('lease') ? 'the rest' : step[0]
+    const name = stepOf(statement)
     times.set(name, (times.get(name) ?? 0) + performance.now() - begun)
     return result
   }
   return {
     ...connection,
-    query: (statement, options) => measure(statement.query, connection.query(statement, options)),
-    execute: (statement, settings) =>
-      measure(statement.query, connection.execute(statement, settings)),
+    query: (statement, options) => measure(statement, connection.query(statement, options)),
+    execute: (statement, settings) => measure(statement, connection.execute(statement, settings)),
     upload: (statement, bytes, settings) =>
-      measure(statement.query, connection.upload(statement, bytes, settings)),
+      measure(statement, connection.upload(statement, bytes, settings)),
   }
 }
 

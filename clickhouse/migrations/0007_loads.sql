@@ -13,4 +13,5 @@ CREATE TABLE IF NOT EXISTS loads
     rejected   UInt64
 )
 ENGINE = ReplacingMergeTree(step)
-ORDER BY load;
+ORDER BY load
+SETTINGS non_replicated_deduplication_window = 1000;

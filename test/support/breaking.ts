@@ -33,3 +33,22 @@ export function breaking(connection: Connection, last: number | RegExp): Connect
       lastly(statement.query, () => connection.upload(statement, bytes, settings)),
   }
 }
+
+/** Does something else before a statement, as what goes on in the world while a process is asleep. */
+export function sleeping(
+  connection: Connection,
+  before: number,
+  meanwhile: () => Promise<void>,
+): Connection {
+  let count = 0
+  const awake = async <T>(work: () => Promise<T>): Promise<T> => {
+    count += 1
+    if (count === before) await meanwhile()
+    return work()
+  }
+  return {
+    ...connection,
+    query: (statement, options) => awake(() => connection.query(statement, options)),
+    execute: (statement, settings) => awake(() => connection.execute(statement, settings)),
+  }
+}

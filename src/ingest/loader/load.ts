@@ -1,6 +1,6 @@
 /** Loads a batch of the inbox: every row becomes at most one event, whatever breaks off in between. */
 import type { Connection, Settings } from '../../clickhouse/connection.js'
-import { sql, statement, string, type Sql } from '../../clickhouse/sql.js'
+import { join, sql, statement, string, type Sql } from '../../clickhouse/sql.js'
 import {
   findLoad,
   findUnfinishedLoads,
@@ -14,6 +14,7 @@ import {
 import { inserts, insertRejections, removeMovedEvents } from './publish.js'
 import { readRows } from './rows.js'
 import { buildSessions, cutRuns, findNearSessions, findPastStates, moveEvents } from './sessions.js'
+import { tablesOf, type LoadTables } from './tables.js'
 import { keepRows, numberUsers, saltDays } from './users.js'
 
 /**
@@ -23,12 +24,12 @@ import { keepRows, numberUsers, saltDays } from './users.js'
  * read any more. The writing is a handful of inserts that the store takes once however often they come.
  */
 export async function loadBatch(writer: Connection, batch: string): Promise<LoadReport> {
-  // There is one set of those tables: what an earlier loader left in them comes first.
+  // What is staged already has its numbers of users: it is written before others are given.
   for (const load of await findUnfinishedLoads(writer)) await finish(writer, load)
   const done = await findLoad(writer, batch)
   if (done === undefined) return finish(writer, await startLoad(writer, batch))
-  await clear(writer, batch)
-  return done
+  await clear(writer, done.load)
+  return done.report
 }
 
 /**
@@ -44,27 +45,28 @@ export async function resumeLoads(writer: Connection): Promise<void> {
 }
 
 async function finish(writer: Connection, load: Load): Promise<LoadReport> {
+  const tables = tablesOf(load.number)
   if (load.step < STEP.staged) {
-    await writer.execute(statement(DROP_TABLES))
-    await writer.execute(statement(readRows(load.batch)))
-    if (await isRefused(writer, load.batch)) return refuse(writer, load)
-    for (const stage of stages(load.number)) await writer.execute(statement(stage))
+    await dropTables(writer, tables)
+    await writer.execute(statement(readRows(tables, load.batch)))
+    if (await isRefused(writer, tables, load)) return refuse(writer, tables, load)
+    for (const stage of stages(tables, load)) await writer.execute(statement(stage))
     await recordStep(writer, load, STEP.staged)
   }
-  const { moved, ...report } = await survey(writer)
-  await publish(writer, load, moved > 0)
+  const { moved, ...report } = await survey(writer, tables)
+  await publish(writer, tables, load, moved > 0)
   return close(writer, load, report)
 }
 
-const stages = (load: number): readonly Sql[] => [
-  saltDays,
-  keepRows,
-  numberUsers(load),
-  findNearSessions,
-  cutRuns,
-  buildSessions(load),
-  findPastStates,
-  moveEvents(load),
+const stages = (tables: LoadTables, { number }: Load): readonly Sql[] => [
+  saltDays(tables),
+  keepRows(tables),
+  numberUsers(tables, number),
+  findNearSessions(tables),
+  cutRuns(tables),
+  buildSessions(tables, number),
+  findPastStates(tables),
+  moveEvents(tables, number),
 ]
 
 /** One block an insert: all of it is there, or nothing, and its token tells whether. */
@@ -77,11 +79,12 @@ export const ONE_BLOCK: Settings = {
 
 async function publish(
   writer: Connection,
+  tables: LoadTables,
   { number, batch }: Load,
   isMoving: boolean,
 ): Promise<void> {
-  if (isMoving) await writer.execute(statement(removeMovedEvents(number)))
-  const all = { ...inserts, rejections: insertRejections(batch) }
+  if (isMoving) await writer.execute(statement(removeMovedEvents(tables, number)))
+  const all = { ...inserts(tables), rejections: insertRejections(tables, batch) }
   for (const [name, insert] of Object.entries(all)) {
     await insertOnce(writer, insert, `load-${number}-${name}`)
   }
@@ -91,21 +94,21 @@ const insertOnce = (writer: Connection, insert: Sql, token: string): Promise<voi
   writer.execute(statement(insert), { ...ONE_BLOCK, insert_deduplication_token: token })
 
 /** Ends a load of which nothing is to become visible but why. */
-async function refuse(writer: Connection, load: Load): Promise<LoadReport> {
-  await insertOnce(writer, insertRejections(load.batch), `load-${load.number}-rejections`)
-  const [fates] = await rowsOf<Fates>(writer, sql`SELECT ${FATES} FROM load_rows`)
+async function refuse(writer: Connection, tables: LoadTables, load: Load): Promise<LoadReport> {
+  await insertOnce(writer, insertRejections(tables, load.batch), `load-${load.number}-rejections`)
+  const [fates] = await rowsOf<Fates>(writer, sql`SELECT ${FATES} FROM ${tables.rows}`)
   return close(writer, load, { ...NOTHING, ...fates })
 }
 
 async function close(writer: Connection, load: Load, report: LoadReport): Promise<LoadReport> {
   await recordStep(writer, load, STEP.loaded, report)
-  await clear(writer, load.batch)
+  await clear(writer, load)
   return report
 }
 
 /** Takes away what is needed no more of a batch that is loaded; its rows last, for they tell of it. */
-async function clear(writer: Connection, batch: string): Promise<void> {
-  await writer.execute(statement(DROP_TABLES))
+async function clear(writer: Connection, { number, batch }: Load): Promise<void> {
+  await dropTables(writer, tablesOf(number))
   await writer.execute(statement(sql`ALTER TABLE inbox DROP PARTITION ${string(batch)}`))
 }
 
@@ -115,11 +118,15 @@ const FATES = sql`
   count() AS received, countIf(fate = 'excluded') AS excluded, countIf(fate = 'rejected') AS rejected`
 
 /** Whether the batch is to be loaded whole or not at all, and cannot be loaded whole. */
-async function isRefused(writer: Connection, batch: string): Promise<boolean> {
+async function isRefused(
+  writer: Connection,
+  tables: LoadTables,
+  { batch }: Load,
+): Promise<boolean> {
   const rows = await rowsOf(
     writer,
     sql`
-SELECT 1 FROM load_rows
+SELECT 1 FROM ${tables.rows}
 WHERE fate = 'rejected' AND (SELECT max(strict) FROM inbox WHERE batch = ${string(batch)})
 LIMIT 1`,
   )
@@ -127,16 +134,19 @@ LIMIT 1`,
 }
 
 /** What a staged load comes to, and how many stored sessions it moves. */
-async function survey(writer: Connection): Promise<LoadReport & { readonly moved: number }> {
+async function survey(
+  writer: Connection,
+  tables: LoadTables,
+): Promise<LoadReport & { readonly moved: number }> {
   const [counts] = await rowsOf<LoadReport & { readonly moved: number }>(
     writer,
     sql`
 SELECT
   ${FATES},
-  (SELECT count() FROM load_kept) AS events,
+  (SELECT count() FROM ${tables.kept}) AS events,
   received - events - excluded - rejected AS duplicates,
-  (SELECT countIf(is_moved) FROM load_past) AS moved
-FROM load_rows`,
+  (SELECT countIf(is_moved) FROM ${tables.past}) AS moved
+FROM ${tables.rows}`,
   )
   return counts ?? { ...NOTHING, moved: 0 }
 }
@@ -144,6 +154,8 @@ FROM load_rows`,
 const rowsOf = async <Row>(writer: Connection, query: Sql): Promise<readonly Row[]> =>
   (await writer.query<Row>(statement(query))).rows
 
-/** The tables of a load hold addresses, which are kept nowhere. */
-const DROP_TABLES = sql`DROP TABLE IF EXISTS
-  load_rows, load_kept, load_users, load_near, load_items, load_sessions, load_past, load_moved SYNC`
+/** The tables hold addresses, which are kept nowhere. */
+async function dropTables(writer: Connection, tables: LoadTables): Promise<void> {
+  const all = join(Object.values(tables) as Sql[])
+  await writer.execute(statement(sql`DROP TABLE IF EXISTS ${all} SYNC`))
+}

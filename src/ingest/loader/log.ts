@@ -34,14 +34,23 @@ export const NOTHING: LoadReport = {
   rejected: 0,
 }
 
-/** What a batch came to, if it is loaded. */
-export async function findLoad(writer: Connection, batch: string): Promise<LoadReport | undefined> {
-  const { rows } = await writer.query<LoadReport>(
+/** The load of a batch and what it came to, if it is loaded. */
+export async function findLoad(
+  writer: Connection,
+  batch: string,
+): Promise<{ readonly load: Load; readonly report: LoadReport } | undefined> {
+  const { rows } = await writer.query<Load & LoadReport>(
     statement(sql`
-SELECT received, events, duplicates, excluded, rejected FROM loads FINAL
+SELECT load AS number, batch, step, received, events, duplicates, excluded, rejected FROM loads FINAL
 WHERE batch = ${string(batch)} AND step = ${uint64(STEP.loaded)}`),
   )
-  return rows[0]
+  const [row] = rows
+  if (row === undefined) return undefined
+  const { number, step, received, events, duplicates, excluded, rejected } = row
+  return {
+    load: { number, batch, step },
+    report: { received, events, duplicates, excluded, rejected },
+  }
 }
 
 /** The loads that were begun and not ended, in order. */
@@ -63,7 +72,7 @@ export async function startLoad(writer: Connection, batch: string): Promise<Load
   return load
 }
 
-/** Writes down that a load has reached a step. */
+/** Writes down that a load has reached a step; what was written of it first stays. */
 export async function recordStep(
   writer: Connection,
   { number, batch }: Load,
@@ -76,5 +85,6 @@ export async function recordStep(
 INSERT INTO loads (load, batch, step, received, events, duplicates, excluded, rejected)
 SELECT ${uint64(number)}, ${string(batch)}, ${uint64(step)}, ${uint64(received)}, ${uint64(events)},
   ${uint64(duplicates)}, ${uint64(excluded)}, ${uint64(rejected)}`),
+    { insert_deduplication_token: `load-${number}-step-${step}` },
   )
 }

@@ -2,42 +2,43 @@
 import { join, sql, string, uint64, type Sql } from '../../clickhouse/sql.js'
 import { ATTRIBUTES, EVENT_COLUMNS, OWN_COLUMNS, SESSION_COLUMNS } from './columns.js'
 import { ofMovedSessions } from './sessions.js'
+import type { LoadTables } from './tables.js'
 
 const EVENTS = join(EVENT_COLUMNS)
 const SESSIONS = join(SESSION_COLUMNS)
 
 /** Takes the events of changed sessions away, before they come back changed. */
-export const removeMovedEvents = (load: number): Sql => sql`
-DELETE FROM events WHERE load < ${uint64(load)} AND ${ofMovedSessions}`
+export const removeMovedEvents = (tables: LoadTables, load: number): Sql => sql`
+DELETE FROM events WHERE load < ${uint64(load)} AND ${ofMovedSessions(tables)}`
 
 /** What a load adds to each table. */
-export const inserts: Readonly<Record<string, Sql>> = {
-  users: sql`INSERT INTO users SELECT project_id, user_id, user, load FROM load_users WHERE is_new`,
+export const inserts = (tables: LoadTables): Readonly<Record<string, Sql>> => ({
+  users: sql`INSERT INTO users SELECT project_id, user_id, user, load FROM ${tables.users} WHERE is_new`,
 
   event_ids: sql`
 INSERT INTO event_ids
-SELECT project_id, event_key FROM load_rows WHERE event_key != 0 AND seq IN (SELECT seq FROM load_kept)`,
+SELECT project_id, event_key FROM ${tables.rows} AS load_rows WHERE event_key != 0 AND seq IN (SELECT seq FROM ${tables.kept})`,
 
   events: sql`
 INSERT INTO events (${EVENTS})
 SELECT
   load_rows.project_id, timestamp, load_sessions.user, load_sessions.session, load_sessions.load,
   ${join(OWN_COLUMNS)}, ${join(ATTRIBUTES.map((column) => sql`load_sessions.${column}`))}
-FROM load_rows
-INNER JOIN load_items ON load_items.seq = load_rows.seq
-INNER JOIN load_sessions ON load_sessions.run = load_items.run
+FROM ${tables.rows} AS load_rows
+INNER JOIN ${tables.items} AS load_items ON load_items.seq = load_rows.seq
+INNER JOIN ${tables.sessions} AS load_sessions ON load_sessions.run = load_items.run
 WHERE is_new
 UNION ALL
-SELECT ${EVENTS} FROM load_moved`,
+SELECT ${EVENTS} FROM ${tables.moved}`,
 
   sessions: sql`
 INSERT INTO sessions (${SESSIONS})
-SELECT ${SESSIONS} FROM load_sessions
+SELECT ${SESSIONS} FROM ${tables.sessions} AS load_sessions
 UNION ALL
-SELECT * REPLACE (toInt8(-1) AS sign) FROM (SELECT ${SESSIONS} FROM load_past)`,
-}
+SELECT * REPLACE (toInt8(-1) AS sign) FROM (SELECT ${SESSIONS} FROM ${tables.past})`,
+})
 
 /** Keeps the rejected rows of a batch, each with its reason. */
-export const insertRejections = (batch: string): Sql => sql`
+export const insertRejections = (tables: LoadTables, batch: string): Sql => sql`
 INSERT INTO rejections (batch, row, reason, line)
-SELECT ${string(batch)}, row, reason, rejected_line FROM load_rows WHERE fate = 'rejected'`
+SELECT ${string(batch)}, row, reason, rejected_line FROM ${tables.rows} AS load_rows WHERE fate = 'rejected'`

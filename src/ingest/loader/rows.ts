@@ -3,6 +3,7 @@ import { join, sql, string, type Sql } from '../../clickhouse/sql.js'
 import { FIELDS_TYPE, SESSION_ATTRIBUTES } from '../fields.js'
 import { BROKEN, FAULTS } from './faults.js'
 import { given, hasClickId, originOf, parameterOf, partsOf } from './given.js'
+import type { LoadTables } from './tables.js'
 
 /** Longer texts are cut: what is returned as a group can always be sent back in a filter. */
 const cut = (text: Sql): Sql => sql`leftUTF8(${text}, 1024)`
@@ -65,12 +66,12 @@ const JUDGED = (batch: string): Sql => sql`
   LEFT JOIN (SELECT id, domain, excluded_ips, excluded_countries FROM projects FINAL) AS known ON known.id = parts.named_project`
 
 /**
- * Reads the rows of a batch into `load_rows`. Its columns: those of an event, `seq` (order of arrival),
+ * Reads the rows of a batch into the table `rows`. Its columns: those of an event, `seq` (order of arrival),
  * `event_key` (hash of the event id, 0 without one), `user_id` (empty where it is to be derived),
  * `session_id`, `fate` (`kept`, `excluded` or `rejected`), `reason` and, for rejected rows, `rejected_line`.
  */
-export const readRows = (batch: string): Sql => sql`
-CREATE TABLE load_rows ENGINE = MergeTree ORDER BY seq AS
+export const readRows = (tables: LoadTables, batch: string): Sql => sql`
+CREATE TABLE ${tables.rows} ENGINE = MergeTree ORDER BY seq AS
 SELECT
   seq, row,
   toLowCardinality(named_project) AS project_id,

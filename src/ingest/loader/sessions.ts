@@ -1,6 +1,7 @@
 /** Third step of a load: cuts sessions out of the new events and the stored sessions they touch. */
 import { join, sql, uint64, type Sql } from '../../clickhouse/sql.js'
 import { ATTRIBUTES, OWN_COLUMNS, SESSION_COLUMNS } from './columns.js'
+import type { LoadTables } from './tables.js'
 
 /** A longer pause than this starts a new session, in milliseconds. */
 const LONGEST_PAUSE = sql`1800000`
@@ -8,31 +9,33 @@ const LONGEST_PAUSE = sql`1800000`
 const attributes = (of: (column: Sql) => Sql): Sql => join(ATTRIBUTES.map(of))
 
 /** The first condition is the prefix of the key, which finds the rows to look at. */
-const OF_USERS = sql`project_id IN (SELECT project_id FROM load_users)
-      AND (project_id, user) IN (SELECT project_id, user FROM load_users WHERE NOT is_new)`
+const ofUsers = (
+  tables: LoadTables,
+): Sql => sql`project_id IN (SELECT project_id FROM ${tables.users})
+      AND (project_id, user) IN (SELECT project_id, user FROM ${tables.users} WHERE NOT is_new)`
 
 /**
- * The stored sessions that the new events may belong to, in `load_near`: those of the same users, as
+ * The stored sessions that the new events may belong to, in the table `near`: those of the same users, as
  * near in time as a session may go on; and those whose id the events give.
  */
-export const findNearSessions: Sql = sql`
-CREATE TABLE load_near ENGINE = MergeTree ORDER BY (session, load) AS
+export const findNearSessions = (tables: LoadTables): Sql => sql`
+CREATE TABLE ${tables.near} ENGINE = MergeTree ORDER BY (session, load) AS
 WITH
-  (SELECT (min(timestamp) - INTERVAL 30 MINUTE, max(timestamp) + INTERVAL 30 MINUTE) FROM load_kept) AS around,
+  (SELECT (min(timestamp) - INTERVAL 30 MINUTE, max(timestamp) + INTERVAL 30 MINUTE) FROM ${tables.kept}) AS around,
   near AS (
-    SELECT * FROM sessions WHERE ${OF_USERS} AND session_id = '' AND end_at >= around.1 AND start_at <= around.2
+    SELECT * FROM sessions WHERE ${ofUsers(tables)} AND session_id = '' AND end_at >= around.1 AND start_at <= around.2
     UNION ALL
-    SELECT * FROM sessions WHERE ${OF_USERS} AND session_id IN (SELECT session_id FROM load_kept WHERE session_id != '')
+    SELECT * FROM sessions WHERE ${ofUsers(tables)} AND session_id IN (SELECT session_id FROM ${tables.kept} WHERE session_id != '')
   )
 SELECT * FROM near WHERE sign = 1 AND (session, load) NOT IN (SELECT session, load FROM near WHERE sign = -1)`
 
 /**
- * Events and near sessions in runs, in `load_items`: each run is one session. What has a session id is
+ * Events and near sessions in runs, in the table `items`: each run is one session. What has a session id is
  * in the run of that id; the rest of a user's items are cut where the pause is too long. The first item
  * of a run `opens` it; what is stored comes before what is new at the same moment.
  */
-export const cutRuns: Sql = sql`
-CREATE TABLE load_items ENGINE = MergeTree ORDER BY seq AS
+export const cutRuns = (tables: LoadTables): Sql => sql`
+CREATE TABLE ${tables.items} ENGINE = MergeTree ORDER BY seq AS
 SELECT
   seq, project_id, user, session_id, is_new, session, load, opens,
   sum(opens) OVER (ORDER BY project_id, user, session_id, since, is_new, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS run
@@ -43,18 +46,18 @@ FROM (
       OR (session_id = '' AND toUnixTimestamp64Milli(since) - max(toUnixTimestamp64Milli(until)) OVER before > ${LONGEST_PAUSE}) AS opens
   FROM (
     SELECT seq, project_id, user, session_id, timestamp AS since, timestamp AS until, true AS is_new, 0 AS session, 0 AS load
-    FROM load_kept INNER JOIN load_users USING (project_id, user_id)
+    FROM ${tables.kept} INNER JOIN ${tables.users} USING (project_id, user_id)
     UNION ALL
-    SELECT 0, project_id, user, session_id, start_at, end_at, false, session, load FROM load_near
+    SELECT 0, project_id, user, session_id, start_at, end_at, false, session, load FROM ${tables.near} AS load_near
   )
   WINDOW
     earlier AS (PARTITION BY project_id, user, session_id ORDER BY since, is_new, seq),
     before AS (PARTITION BY project_id, user, session_id ORDER BY since, is_new, seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 )`
 
-/** The new state of every session that gets events, in `load_sessions`: columns as in `sessions`, and its run. */
-export const buildSessions = (load: number): Sql => sql`
-CREATE TABLE load_sessions ENGINE = MergeTree ORDER BY run AS
+/** The new state of every session that gets events, in the table `sessions`: columns as in `sessions`, and its run. */
+export const buildSessions = (tables: LoadTables, load: number): Sql => sql`
+CREATE TABLE ${tables.sessions} ENGINE = MergeTree ORDER BY run AS
 WITH (item_entry_at, is_new, seq) AS place
 SELECT
   any(project_id) AS project_id,
@@ -79,7 +82,7 @@ FROM (
     name = 'pageview' AS item_pageviews, name != 'pageview' AS item_events,
     origin AS item_origin, path AS item_path, timestamp AS item_entry_at,
     ${attributes((column) => sql`${column} AS item_${column}`)}
-  FROM load_items INNER JOIN load_rows USING (seq)
+  FROM ${tables.items} AS load_items INNER JOIN ${tables.rows} USING (seq)
   WHERE is_new
   UNION ALL
   SELECT
@@ -88,15 +91,15 @@ FROM (
     pageviews, events,
     entry_origin, entry_path, entry_at,
     ${attributes((column) => column)}
-  FROM load_items INNER JOIN load_near ON load_near.session = load_items.session AND load_near.load = load_items.load
+  FROM ${tables.items} AS load_items INNER JOIN ${tables.near} AS load_near ON load_near.session = load_items.session AND load_near.load = load_items.load
   WHERE NOT is_new
 )
 GROUP BY run
 HAVING max(is_new)`
 
-/** The stored states that are no more, in `load_past`, each with what became of its session. */
-export const findPastStates: Sql = sql`
-CREATE TABLE load_past ENGINE = MergeTree ORDER BY (project_id, session) AS
+/** The stored states that are no more, in the table `past`, each with what became of its session. */
+export const findPastStates = (tables: LoadTables): Sql => sql`
+CREATE TABLE ${tables.past} ENGINE = MergeTree ORDER BY (project_id, session) AS
 SELECT
   ${join(SESSION_COLUMNS.map((column) => sql`load_near.${column} AS ${column}`))},
   load_sessions.session AS new_session,
@@ -105,26 +108,28 @@ SELECT
     sql` OR `,
   )} AS is_moved,
   ${attributes((column) => sql`load_sessions.${column} AS new_${column}`)}
-FROM load_items
-INNER JOIN load_near ON load_near.session = load_items.session AND load_near.load = load_items.load
-INNER JOIN load_sessions ON load_sessions.run = load_items.run
+FROM ${tables.items} AS load_items
+INNER JOIN ${tables.near} AS load_near ON load_near.session = load_items.session AND load_near.load = load_items.load
+INNER JOIN ${tables.sessions} AS load_sessions ON load_sessions.run = load_items.run
 WHERE NOT is_new`
 
-/** The stored events of sessions that were joined or begin earlier now, in `load_moved`, as they will be. */
-export const moveEvents = (load: number): Sql => sql`
-CREATE TABLE load_moved ENGINE = MergeTree ORDER BY (project_id, timestamp) AS
+/** The stored events of sessions that were joined or begin earlier now, in the table `moved`, as they will be. */
+export const moveEvents = (tables: LoadTables, load: number): Sql => sql`
+CREATE TABLE ${tables.moved} ENGINE = MergeTree ORDER BY (project_id, timestamp) AS
 SELECT
   events.project_id AS project_id, timestamp, events.user AS user, new_session AS session, ${uint64(load)} AS load,
   ${join(OWN_COLUMNS)},
   ${attributes((column) => sql`new_${column} AS ${column}`)}
-FROM (SELECT * FROM events WHERE ${ofMovedSessions}) AS events
-INNER JOIN load_past ON load_past.session = events.session`
+FROM (SELECT * FROM events WHERE ${ofMovedSessions(tables)}) AS events
+INNER JOIN ${tables.past} AS load_past ON load_past.session = events.session`
 
 /**
  * Which stored events are moved: the loads before this one wrote them. To be asked of `events` alone:
  * beside other tables, or under an alias, its columns would be taken for others.
  */
-export const ofMovedSessions: Sql = sql`project_id IN (SELECT project_id FROM load_past WHERE is_moved)
-  AND session IN (SELECT session FROM load_past WHERE is_moved)
-  AND timestamp >= (SELECT min(start_at) FROM load_past WHERE is_moved)
-  AND timestamp <= (SELECT max(end_at) FROM load_past WHERE is_moved)`
+export const ofMovedSessions = (
+  tables: LoadTables,
+): Sql => sql`project_id IN (SELECT project_id FROM ${tables.past} AS load_past WHERE is_moved)
+  AND session IN (SELECT session FROM ${tables.past} AS load_past WHERE is_moved)
+  AND timestamp >= (SELECT min(start_at) FROM ${tables.past} AS load_past WHERE is_moved)
+  AND timestamp <= (SELECT max(end_at) FROM ${tables.past} AS load_past WHERE is_moved)`

@@ -8,7 +8,7 @@ import { putBatch } from '../../../src/ingest/inbox.js'
 import { loadBatch, resumeLoads } from '../../../src/ingest/loader/load.js'
 import { NOTHING } from '../../../src/ingest/loader/log.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { breaking, BrokenError } from '../../support/breaking.js'
+import { breaking, BrokenError, sleeping } from '../../support/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { factsAgree, leftovers, readFacts, select } from '../../support/facts.js'
 import { newProject, send } from '../../support/world.js'
@@ -135,6 +135,31 @@ test('stopped after each statement in turn, a load is finished by the next loade
   }
 }, 180_000)
 
+test('a loader that wakes up after another one did its work adds nothing', async () => {
+  const { writer } = database.store
+  const moments = [5, 9, 13, 16, 18, 20, 22, 24]
+  const [calm, ...projects] = (await makeProjects(moments.length + 1)) as [
+    StoredProject,
+    ...StoredProject[],
+  ]
+  await put(calm, 'awake')
+  await loadBatch(writer, 'awake')
+  const wanted = await outcome(calm, 'awake')
+
+  for (const [i, moment] of moments.entries()) {
+    const batch = `asleep-${moment}`
+    await put(projects[i]!, batch)
+    const asleep = sleeping(writer, moment, () => resumeLoads(writer))
+    // It may find its tables gone, or have nothing left to do.
+    await loadBatch(asleep, batch).catch(() => undefined)
+    await resumeLoads(writer)
+    expect({ moment, ...((await outcome(projects[i]!, batch)) as object) }).toEqual({
+      moment,
+      ...(wanted as object),
+    })
+  }
+}, 120_000)
+
 test('stopped again and again while it resumes, a load is finished all the same', async () => {
   const { writer } = database.store
   const project = await makeProject()
@@ -196,7 +221,7 @@ test('a batch that is loaded whole or not at all stays so whoever loads it', asy
   const project = await makeProject()
   const before = await readFacts(store, project.id)
   await put(project, 'strict', true)
-  const broken = loadBatch(breaking(store.writer, /CREATE TABLE load_rows/), 'strict')
+  const broken = loadBatch(breaking(store.writer, /AS seq, row, line/), 'strict')
   await expect(broken).rejects.toBeInstanceOf(BrokenError)
   await resumeLoads(store.writer)
   expect(await readFacts(store, project.id)).toEqual(before)
