@@ -4,7 +4,8 @@ import { ApiError } from '../errors.js'
 import type { StoredProject } from '../projects/project.js'
 import type { Keyring } from './keyring.js'
 import { createLookUp, keysUnavailable } from './look-up.js'
-import { verifyToken, type Principal } from './token.js'
+import type { Principal } from './token.js'
+import { createVerifier } from './verified-tokens.js'
 
 export type { Principal } from './token.js'
 
@@ -35,11 +36,12 @@ const BEARER = /^bearer (?<token>\S+)$/i
 export function createAuthenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const { store, keyring, now } = dependencies
   const lookUp = createLookUp(store.reader)
+  const verify = createVerifier(keyring)
   return {
     async authenticate(header) {
       const token = BEARER.exec(header ?? '')?.groups?.['token']
       if (token === undefined) throw unauthorized()
-      const principal = await verifyToken(token, keyring, now()).catch((cause: unknown) => {
+      const principal = await verify(token, now()).catch((cause: unknown) => {
         throw keysUnavailable(cause)
       })
       const project = principal === undefined ? null : await lookUp(principal)

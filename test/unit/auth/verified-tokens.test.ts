@@ -1,0 +1,56 @@
+/** Keys that were checked a moment ago: good ones are remembered, not beyond their end. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Keyring } from '../../../src/auth/keyring.js'
+import { signToken } from '../../../src/auth/token.js'
+import { createVerifier } from '../../../src/auth/verified-tokens.js'
+import { createKeys, type TestKeys } from '../../support/keys.js'
+
+const NOW = new Date('2026-06-15T12:00:00Z')
+const PRINCIPAL = { keyId: 'key-1', projectId: 'project-1' }
+const after = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1_000)
+
+let keys: TestKeys
+beforeAll(async () => {
+  keys = await createKeys()
+})
+afterAll(() => keys.remove())
+
+/** A keyring that counts how often it is asked. */
+function counting(): { readonly keyring: Keyring; readonly asked: () => number } {
+  let count = 0
+  return {
+    keyring: {
+      find: (kid) => {
+        count += 1
+        return keys.keyring.find(kid)
+      },
+    },
+    asked: () => count,
+  }
+}
+
+test('a good key is checked once', async () => {
+  const { keyring, asked } = counting()
+  const verify = createVerifier(keyring)
+  const token = await signToken(keys.signingKey, PRINCIPAL, NOW, null)
+  expect([await verify(token, NOW), await verify(token, NOW)]).toEqual([PRINCIPAL, PRINCIPAL])
+  expect(asked()).toBe(1)
+})
+
+test('a key ends at its second, remembered or not', async () => {
+  const verify = createVerifier(keys.keyring)
+  const token = await signToken(keys.signingKey, PRINCIPAL, NOW, after(2))
+  expect(await verify(token, after(1.999))).toEqual(PRINCIPAL)
+  expect(await verify(token, after(2))).toBeUndefined()
+  expect(await createVerifier(keys.keyring)(token, after(2))).toBeUndefined()
+})
+
+test('what is no key is never taken for one that is remembered', async () => {
+  const { keyring, asked } = counting()
+  const verify = createVerifier(keyring)
+  const token = await signToken(keys.signingKey, PRINCIPAL, NOW, null)
+  await verify(token, NOW)
+  const other = `${token.slice(0, -2)}${token.at(-2) === 'A' ? 'B' : 'A'}${token.slice(-1)}`
+  expect([await verify(other, NOW), await verify(other, NOW)]).toEqual([undefined, undefined])
+  expect(asked()).toBe(3)
+})
