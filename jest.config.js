@@ -14,5 +14,7 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   testTimeout: 60_000,
+  // Tests wait for the engine more than they work: two at once, on two cores.
+  maxWorkers: 2,
   workerIdleMemoryLimit: '1GB',
 }
