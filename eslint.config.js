@@ -13,7 +13,7 @@ const EXPRESS = {
   message: 'Only src/http and src/app.ts know Express.',
 }
 const CLIENT = {
-  group: ['@clickhouse/client', '**/clickhouse/client.js', '**/clickhouse/embedded/*'],
+  group: ['@clickhouse/client', '**/clickhouse/*', '!**/clickhouse/sql.js'],
   message: 'analytics/ is handed `run`; it imports no client.',
 }
 const GENERATED = { group: ['**/generated/*'], message: 'Import the short names of src/api.ts.' }

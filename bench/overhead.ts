@@ -135,6 +135,8 @@ async function bare(client: ClickHouseClient, { query, query_params }: Statement
     format: 'JSON',
     clickhouse_settings: {
       wait_end_of_query: 1,
+      http_write_exception_in_output_format: 0,
+      max_execution_time: 10,
       exact_rows_before_limit: 1,
       output_format_json_quote_64bit_integers: 0,
     },

@@ -193,7 +193,7 @@ export interface components {
          */
         readonly Metric: "users" | "pageviews" | "events" | "bounce_rate" | "visit_duration";
         /**
-         * @description A grouping: the interval of a time series, a dimension, or a property of custom events. How
+         * @description A grouping: the interval of a time series, a dimension, or a property of events. How
          *     `bounce_rate` and `visit_duration` are attributed to its rows:
          *
          *     | grouping | rows | visits of a row |
@@ -242,7 +242,7 @@ export interface components {
         readonly Dimension: "country" | "city" | "page:origin" | "page:path" | "browser" | "device_type" | "os" | "referrer" | "referrer_type" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_content" | "utm_term" | "event:name";
         /**
          * Format: text
-         * @description `event:prop:` and the name of a property of custom events, of 1 to 128 characters. Values are strings; a
+         * @description `event:prop:` and the name of a property of events, of 1 to 128 characters. Values are strings; a
          *     number or boolean sent at tracking is its JSON text. A name that nobody ever sent gives no rows.
          * @example event:prop:plan
          */
@@ -317,10 +317,10 @@ export interface components {
              */
             readonly path?: components["schemas"]["StringClause"];
             /**
-             * @description The hash of the page.
+             * @description The hash of the page, without its `#`.
              * @example {
              *       "operator": "eq",
-             *       "value": "#pricing"
+             *       "value": "pricing"
              *     }
              */
             readonly hash?: components["schemas"]["StringClause"];
@@ -931,7 +931,7 @@ export interface components {
         };
         /**
          * @description A project: one site or application whose traffic is measured. It is read-only here; `excludedIps` and
-         *     `excludedCountries` are changed in the dashboard.
+         *     `excludedCountries` are changed on the command line of the service.
          */
         readonly Project: {
             /**
@@ -952,7 +952,7 @@ export interface components {
             /**
              * @description The public token with which client-side code sends events. It may be exposed in such code. It is not the
              *     API key and cannot read anything.
-             * @example pub_8d1e5b7c
+             * @example tallypub_8d1e5b7c
              */
             readonly token: string;
             /**
@@ -1160,7 +1160,7 @@ export interface components {
     headers: {
         /** @description The requests left in the current window, and the seconds until it ends, as in the IETF draft on rate limit fields. */
         readonly RateLimit: string;
-        /** @description The requests allowed and the length of the window in seconds. */
+        /** @description The requests allowed, the length of the window in seconds, and a mark of the key they are counted for. */
         readonly RateLimitPolicy: string;
         /** @description The seconds to wait before the next attempt. */
         readonly RetryAfter: number;

@@ -61,6 +61,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   await warmUp(
     createApp({
       ...dependencies,
+      rateLimit: 0,
       authenticate: () => Promise.resolve(nobody(now())),
       logger: logger.child(
         { during: 'warm-up' },

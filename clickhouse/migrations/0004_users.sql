@@ -11,11 +11,14 @@ ENGINE = MergeTree
 ORDER BY (project_id, user_id)
 SETTINGS non_replicated_deduplication_window = 1000;
 
--- The salt of each day's derived users.
+-- The salt of each day's derived users. Once it is gone nobody can find out who they were.
 CREATE TABLE IF NOT EXISTS salts
 (
     day  Date,
-    salt String
+    salt String,
+    created_at DateTime DEFAULT now('UTC')
 )
 ENGINE = MergeTree
-ORDER BY day;
+ORDER BY day
+TTL created_at + INTERVAL 2 DAY
+SETTINGS merge_with_ttl_timeout = 3600;

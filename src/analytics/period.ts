@@ -28,7 +28,8 @@ const PRESET_STARTS: Readonly<Record<Preset, (today: Date, history: Date) => Dat
   '12months': (today) => startOfMonth(today, -11),
   mtd: (today) => startOfMonth(today),
   ytd: startOfYear,
-  all: (_, history) => startOfDay(history),
+  // Events may lie ahead of the clock.
+  all: (today, history) => (history < today ? startOfDay(history) : today),
 }
 
 /**
@@ -42,9 +43,7 @@ export function resolvePeriod(range: DateRange, history: Date, now: Date): Perio
     const today = startOfDay(now)
     const start = PRESET_STARTS[range](today, history)
     if (range === 'yesterday') return { start, end: today }
-    const end = plusSecond(new Date(Math.floor(now.getTime() / SECOND) * SECOND))
-    // Clocks differ: the first event may lie a moment ahead of this one's.
-    return { start, end: end > start ? end : plusDays(start, 1) }
+    return { start, end: plusSecond(new Date(Math.floor(now.getTime() / SECOND) * SECOND)) }
   }
   const [from, to] = range
   const last = new Date(to)

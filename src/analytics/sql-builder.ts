@@ -89,7 +89,7 @@ function sessionsWithMatchingEvents(query: Query): Sql {
   ])}`
 }
 
-/** The one place that names a table of a tenant: it is never read without the project's condition. */
+/** The one place where a question names a table: none is read without the project's condition. */
 function rowsOf(query: Query, relation: RelationName, conditions: readonly Sql[]): Sql {
   const { table, condition } = RELATIONS[relation]
   const all = [sql`project_id = ${string(query.projectId)}`, condition, ...conditions]

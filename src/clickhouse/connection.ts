@@ -1,4 +1,4 @@
-/** One account's connection to ClickHouse: the only importer of its client. */
+/** One account's connection to ClickHouse, over its client. */
 import { createClient, type ClickHouseSettings, type ResponseJSON } from '@clickhouse/client'
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'

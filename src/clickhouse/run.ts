@@ -8,19 +8,25 @@ import type { Store } from './store.js'
 export type Run = <Row>(statement: Statement) => Promise<Answer<Row>>
 
 /**
- * @param timeoutMs how long an answer may take; the query is stopped in the engine then
+ * For one answer: all its statements share the deadline.
+ *
+ * @param timeoutMs how long the answer may take from now; a query is stopped in the engine then
  * @param gone fires when nobody waits for the answer any more
  */
 export function createRun({ reader }: Store, timeoutMs: number, gone?: AbortSignal): Run {
-  const settings = { max_execution_time: timeoutMs / 1_000 }
+  const begun = performance.now()
   return async <Row>(statement: Statement) => {
+    const left = Math.max(1, timeoutMs - (performance.now() - begun))
     const end = new AbortController()
-    const deadline = setTimeout(() => end.abort(new Error('the deadline passed')), timeoutMs)
+    const deadline = setTimeout(() => end.abort(new Error('the deadline passed')), left)
     const leave = (): void => end.abort(gone?.reason)
     if (gone?.aborted === true) leave()
     gone?.addEventListener('abort', leave, { once: true })
     try {
-      return await reader.query<Row>(statement, { signal: end.signal, settings })
+      return await reader.query<Row>(statement, {
+        signal: end.signal,
+        settings: { max_execution_time: left / 1_000 },
+      })
     } catch (error) {
       throw storeError(error)
     } finally {

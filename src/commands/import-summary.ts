@@ -4,22 +4,6 @@ import type { CommandContext } from './context.js'
 import { json, table } from './output.js'
 import { grouped, type Stopwatch } from './progress.js'
 
-export const NOTHING: LoadReport = {
-  received: 0,
-  events: 0,
-  duplicates: 0,
-  excluded: 0,
-  rejected: 0,
-}
-
-export const addReports = (a: LoadReport, b: LoadReport): LoadReport => ({
-  received: a.received + b.received,
-  events: a.events + b.events,
-  duplicates: a.duplicates + b.duplicates,
-  excluded: a.excluded + b.excluded,
-  rejected: a.rejected + b.rejected,
-})
-
 /** Prints what became of all rows. */
 export function printSummary(
   { print }: CommandContext,

@@ -1,8 +1,11 @@
 /** Runs the service in this process until it is told to stop. */
 import type { EngineEvent } from '../clickhouse/embedded/engine.js'
 import { openService } from '../clickhouse/open.js'
+import { withLease } from '../clickhouse/lease.js'
 import type { Store } from '../clickhouse/store.js'
+import { whileHeld } from '../clickhouse/while-held.js'
 import type { Config } from '../config.js'
+import { resumeLoads } from '../ingest/loader/load.js'
 import type { Logger } from '../log.js'
 import { startService } from '../service.js'
 import { explainAddress } from './address.js'
@@ -38,12 +41,22 @@ export async function runService(options: RunOptions): Promise<void> {
       ? undefined
       : await startService({ config, opened, logger, now }).catch(explainAddress)
     if (service !== undefined) onListening(service.address)
+    void finishLoads(opened.store, logger)
     const failure = await Promise.race([end, ...(opened.engine ? [opened.engine.failed] : [])])
     await service?.stop()
     if (failure !== undefined) throw failure
   } finally {
     await opened.close()
     logger.info('stopped')
+  }
+}
+
+/** An import that was killed may have left events half written: they are not left so until the next. */
+async function finishLoads({ writer }: Store, logger: Logger): Promise<void> {
+  try {
+    await withLease(writer, 'loader', ({ signal }) => resumeLoads(whileHeld(writer, signal)))
+  } catch (error) {
+    logger.warn({ err: error }, 'what an import left could not be finished yet')
   }
 }
 

@@ -54,5 +54,5 @@ export function toApiError(error: unknown): ApiError {
   const type: unknown = error instanceof Error ? Reflect.get(error, 'type') : undefined
   const known = BODY_ERRORS.get(type)
   if (known !== undefined) return known(error)
-  return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side.', { cause: error })
+  return new ApiError('INTERNAL_ERROR', 'Something went wrong.', { cause: error })
 }

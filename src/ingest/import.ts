@@ -7,7 +7,7 @@ import type { Store } from '../clickhouse/store.js'
 import { putBatch } from './inbox.js'
 import { cutLines } from './lines.js'
 import { loadBatch, resumeLoads } from './loader/load.js'
-import { NOTHING, type LoadReport } from './loader/log.js'
+import { addReports, NOTHING, type LoadReport } from './loader/log.js'
 import { unpack } from './unpack.js'
 
 /** A row that was not loaded. */
@@ -55,7 +55,7 @@ export async function importEvents(
       if (firstRow === 1) await resumeLoads(holder)
       return loadBatch(holder, batch)
     })
-    total = add(total, report)
+    total = addReports(total, report)
     onProgress?.(total)
     if (report.rejected > 0) {
       await onRejected(await takeRejections(writer, batch))
@@ -64,14 +64,6 @@ export async function importEvents(
   }
   return total
 }
-
-const add = (a: LoadReport, b: LoadReport): LoadReport => ({
-  received: a.received + b.received,
-  events: a.events + b.events,
-  duplicates: a.duplicates + b.duplicates,
-  excluded: a.excluded + b.excluded,
-  rejected: a.rejected + b.rejected,
-})
 
 /** The rejections of a batch; who takes them keeps them, the store does not. */
 async function takeRejections(

@@ -112,7 +112,7 @@ test.each([
   ],
   ['no object', []],
 ])('a response with %s becomes INTERNAL_ERROR', async (_, body) => {
-  const message = 'Something went wrong on our side.'
+  const message = 'Something went wrong.'
   expect(await received({ status: 200, body }, request(answering).get(PROJECT))).toEqual({
     status: 500,
     body: { error: { code: 'INTERNAL_ERROR', message } },

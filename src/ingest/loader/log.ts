@@ -34,6 +34,14 @@ export const NOTHING: LoadReport = {
   rejected: 0,
 }
 
+export const addReports = (a: LoadReport, b: LoadReport): LoadReport => ({
+  received: a.received + b.received,
+  events: a.events + b.events,
+  duplicates: a.duplicates + b.duplicates,
+  excluded: a.excluded + b.excluded,
+  rejected: a.rejected + b.rejected,
+})
+
 /** The load of a batch and what it came to, if it is loaded. */
 export async function findLoad(
   writer: Connection,

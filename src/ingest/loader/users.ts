@@ -4,7 +4,7 @@ import type { LoadTables } from './tables.js'
 
 /** Gives each day that has events of unnamed users its salt, once and for all. */
 export const saltDays = (tables: LoadTables): Sql => sql`
-INSERT INTO salts
+INSERT INTO salts (day, salt)
 SELECT day, lower(hex(randomString(16)))
 FROM (SELECT DISTINCT toDate(timestamp) AS day FROM ${tables.rows} AS load_rows WHERE fate = 'kept' AND user_id = '')
 WHERE day NOT IN (SELECT day FROM salts)`
@@ -20,7 +20,7 @@ SELECT
   seq, project_id, timestamp, session_id,
   if(user_id != '', user_id, concat('anonymous-', lower(hex(sipHash128(salts.salt, project_id, ip, user_agent))))) AS user_id
 FROM ${tables.rows} AS load_rows
-LEFT JOIN salts ON salts.day = toDate(load_rows.timestamp)
+ANY LEFT JOIN salts ON salts.day = toDate(load_rows.timestamp)
 WHERE fate = 'kept' AND (event_key = 0 OR seq IN (
   SELECT min(seq) FROM ${tables.rows} AS load_rows
   WHERE fate = 'kept' AND event_key != 0 AND (project_id, event_key) NOT IN (

@@ -65,7 +65,7 @@ test.each<ErrorCode>([
 test('INTERNAL_ERROR says nothing of its cause', async () => {
   const response = await app.get('/v1/project')
   expect(await response.json()).toEqual({
-    error: { code: 'INTERNAL_ERROR', message: 'Something went wrong on our side.' },
+    error: { code: 'INTERNAL_ERROR', message: 'Something went wrong.' },
   })
   expect(app.log()).toContain('connect ECONNREFUSED 10.0.0.3:8123')
 })

@@ -33,7 +33,7 @@ describe('what is not foreseen is INTERNAL_ERROR, and its cause is not told', ()
     const error = toApiError(cause)
     expect([error.code, error.message]).toEqual([
       'INTERNAL_ERROR',
-      'Something went wrong on our side.',
+      'Something went wrong.',
     ])
     expect(error.cause).toBe(cause)
   })

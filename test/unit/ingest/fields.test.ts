@@ -1,22 +1,9 @@
 /** The table of fields: the names and types that senders are promised. */
 import { expect, test } from '@jest/globals'
+import { DIMENSIONS } from '../../../src/analytics/model/dimensions.js'
 import { FIELDS, FIELDS_TYPE, SESSION_ATTRIBUTES } from '../../../src/ingest/fields.js'
 
-const ATTRIBUTES = [
-  'country',
-  'city',
-  'browser',
-  'device_type',
-  'os',
-  'referrer',
-  'referrer_url',
-  'referrer_type',
-  'utm_source',
-  'utm_medium',
-  'utm_campaign',
-  'utm_content',
-  'utm_term',
-]
+const ATTRIBUTES = Object.values(DIMENSIONS).flatMap(({ field }) => field ?? [])
 const TEXTS = [
   'timestamp',
   'project',
