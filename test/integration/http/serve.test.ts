@@ -6,10 +6,15 @@ import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readAnnouncement } from '../../../src/clickhouse/embedded/announcement.js'
 import { homeOf } from '../../../src/clickhouse/embedded/home.js'
+import { openStore } from '../../../src/clickhouse/store.js'
+import { putBatch } from '../../../src/ingest/inbox.js'
 import { packagePath } from '../../../src/paths.js'
+import { firstEventAt } from '../../../src/projects/first-event.js'
+import { newProject } from '../../support/world.js'
 
 let dataDir: string
 beforeAll(async () => {
@@ -146,4 +151,30 @@ test('a variable that cannot be used is told in one line', async () => {
   const { exit, stderr } = serve({ PORT: 'x' })
   expect(await exit).toBe(1)
   expect(await stderr).toMatch(/^tallyhouse: PORT must be .+\n$/)
+})
+
+test('what an import left in the inbox is loaded without another import', async () => {
+  const { child, exit } = await startServing()
+  const store = openStore((await readAnnouncement(homeOf(dataDir)))!.endpoint)
+  const project = await newProject(store)
+  await putBatch(store.writer, {
+    batch: 'left',
+    strict: false,
+    projectId: project.id,
+    firstRow: 1,
+    bytes: Buffer.from('{"timestamp":"2026-01-10T10:00:00.123Z","user_id":"a"}'),
+  })
+  await store.close()
+  child.kill()
+  await exit
+
+  const again = await startServing()
+  const after = openStore((await readAnnouncement(homeOf(dataDir)))!.endpoint)
+  for (let i = 0; i < 50 && (await firstEventAt(after.reader, project.id)) === null; i++) {
+    await sleep(100)
+  }
+  expect(await firstEventAt(after.reader, project.id)).toEqual(new Date('2026-01-10T10:00:00.123Z'))
+  await after.close()
+  again.child.kill()
+  expect(await again.exit).toBe(0)
 })

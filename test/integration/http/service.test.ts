@@ -114,6 +114,13 @@ test('UNAUTHORIZED: a revoked key is refused within 5 seconds', async () => {
   }
 })
 
+test('the least rate limit there is leaves room to start', async () => {
+  const strict = await start({ RATE_LIMIT: '1' })
+  expect((await project(`Bearer ${token}`, strict)).status).toBe(200)
+  expect((await project(`Bearer ${token}`, strict)).status).toBe(429)
+  await strict.stop()
+})
+
 test('SERVICE_UNAVAILABLE: with the store gone neither keys nor questions are answered', async () => {
   const store = openStore(database.endpoint)
   const lonely = await start({}, store)
