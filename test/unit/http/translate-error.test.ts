@@ -31,10 +31,7 @@ describe('what is not foreseen is INTERNAL_ERROR, and its cause is not told', ()
     [null],
   ])('%p', (cause) => {
     const error = toApiError(cause)
-    expect([error.code, error.message]).toEqual([
-      'INTERNAL_ERROR',
-      'Something went wrong.',
-    ])
+    expect([error.code, error.message]).toEqual(['INTERNAL_ERROR', 'Something went wrong.'])
     expect(error.cause).toBe(cause)
   })
 })
