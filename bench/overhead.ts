@@ -19,6 +19,7 @@ import type { Statement } from '../src/clickhouse/sql.js'
 import { openService } from '../src/clickhouse/open.js'
 import { topUpDemo } from '../src/demo/top-up.js'
 import { packagePath } from '../src/paths.js'
+import { filled } from '../test/support/world.js'
 import { printTable, summaryOf, type Measured } from './figures.js'
 
 const TIMES = Number(process.env['TIMES'] ?? 300)
@@ -39,18 +40,6 @@ const QUESTIONS: Readonly<Record<string, Partial<AnalyticsQueryRequest>>> = {
 function day(offset: number): string {
   return new Date(NOW.getTime() + offset * 86_400_000).toISOString().slice(0, 10)
 }
-
-const filled = (asked: Partial<AnalyticsQueryRequest>): AnalyticsQueryRequest => ({
-  date_range: 'today',
-  metrics: ['users', 'pageviews', 'events'],
-  group_by: [],
-  order_by: [],
-  limit: 100,
-  offset: 0,
-  filters: [],
-  filtersOperator: 'and',
-  ...asked,
-})
 
 /** The statement that the service makes of a request. */
 function statementOf(request: AnalyticsQueryRequest, projectId: string): Statement {
@@ -155,7 +144,7 @@ async function measure(dataDir: string): Promise<readonly Measured[]> {
   const ask = asker(service.address, token)
   try {
     const questions = Object.entries(QUESTIONS).map(([name, asked]) => {
-      const question = filled(asked)
+      const question = filled({ date_range: 'today', ...asked })
       const times = { service: [] as number[], bare: [] as number[] }
       return {
         name,

@@ -11,8 +11,8 @@ import type { Principal } from './token.js'
 /** The project of a key in force; null for a key that is revoked or was never issued. */
 export type LookUp = (principal: Principal) => Promise<StoredProject | null>
 
-/** How long an answer of the store counts, in milliseconds from the moment it was asked. */
-const LIFETIME_MS = 4_000
+/** How long what was found out about a key counts, in milliseconds from the moment it was asked. */
+export const KEY_LIFETIME_MS = 4_000
 /** How long the store may take before the caller is told that it does not answer. */
 const PATIENCE_MS = 1_000
 const MOST_KEYS = 10_000
@@ -26,13 +26,13 @@ const MOST_KEYS = 10_000
 export function createLookUp(reader: Connection): LookUp {
   const cache = new LRUCache<string, { project: StoredProject | null }, Principal>({
     max: MOST_KEYS,
-    ttl: LIFETIME_MS,
+    ttl: KEY_LIFETIME_MS,
     // A key that is forgotten while it is looked up still gets its answer.
     ignoreFetchAbort: true,
     fetchMethod: async (_id, _stale, { options, context }) => {
       const asked = performance.now()
       const project = await readProject(reader, context)
-      options.ttl = Math.max(1, LIFETIME_MS - (performance.now() - asked))
+      options.ttl = Math.max(1, KEY_LIFETIME_MS - (performance.now() - asked))
       return { project }
     },
   })

@@ -2,6 +2,7 @@
 import { decodeJwt } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Keyring } from './keyring.js'
+import { KEY_LIFETIME_MS } from './look-up.js'
 import { verifyToken, type Principal } from './token.js'
 
 interface Verified {
@@ -10,8 +11,6 @@ interface Verified {
   readonly expiresAt: number | undefined
 }
 
-/** As long as what the store says of a key is remembered, in milliseconds. */
-const LIFETIME_MS = 4_000
 const MOST_TOKENS = 10_000
 
 /**
@@ -21,7 +20,7 @@ const MOST_TOKENS = 10_000
 export function createVerifier(
   keyring: Keyring,
 ): (token: string, now: Date) => Promise<Principal | undefined> {
-  const verified = new LRUCache<string, Verified>({ max: MOST_TOKENS, ttl: LIFETIME_MS })
+  const verified = new LRUCache<string, Verified>({ max: MOST_TOKENS, ttl: KEY_LIFETIME_MS })
   return async (token, now) => {
     const known = verified.get(token)
     if (known !== undefined) {

@@ -4,10 +4,8 @@
 type ParameterType =
   | 'String'
   | 'Array(String)'
-  | 'Array(UInt64)'
   | 'Identifier'
   | 'Bool'
-  | 'UInt8'
   | 'UInt32'
   | 'UInt64'
   | 'Int64'
@@ -15,7 +13,7 @@ type ParameterType =
   | "DateTime64(3, 'UTC')"
   | "Nullable(DateTime64(3, 'UTC'))"
 
-type ParameterValue = string | number | boolean | null | readonly string[] | readonly number[]
+type ParameterValue = string | number | boolean | null | readonly string[]
 
 interface Parameter {
   readonly type: ParameterType
@@ -75,7 +73,7 @@ export function join(fragments: readonly Sql[], separator = sql`, `): Sql {
 }
 
 export const TRUE = sql`true`
-export const FALSE = sql`false`
+const FALSE = sql`false`
 
 /** True where every condition is; `and([])` is true. */
 export const and = (conditions: readonly Sql[]): Sql =>
@@ -105,7 +103,6 @@ const parameter = (type: ParameterType, value: ParameterValue): Sql =>
 export const string = (value: string): Sql => parameter('String', value)
 export const strings = (values: readonly string[]): Sql => parameter('Array(String)', values)
 export const boolean = (value: boolean): Sql => parameter('Bool', value)
-export const uint8 = (value: number): Sql => parameter('UInt8', value)
 export const uint32 = (value: number): Sql => parameter('UInt32', value)
 export const uint64 = (value: number): Sql => parameter('UInt64', value)
 export const int64 = (value: number): Sql => parameter('Int64', value)

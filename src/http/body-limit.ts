@@ -1,6 +1,6 @@
 /** Refuses a body that says it is too long, without waiting for it. */
 import type { RequestHandler } from 'express'
-import { ApiError } from '../errors.js'
+import { bodyTooLarge } from './translate-error.js'
 import { MAX_BODY_BYTES } from './validation.js'
 
 /** Looks at Content-Length; a body in chunks is measured as it is read. */
@@ -9,5 +9,5 @@ export const bodyLimit: RequestHandler = (request, _response, next) => {
     next()
     return
   }
-  throw new ApiError('PAYLOAD_TOO_LARGE', 'The request body is larger than 64 kB.')
+  throw bodyTooLarge()
 }

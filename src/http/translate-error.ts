@@ -9,9 +9,11 @@ const { NotFound, MethodNotAllowed, UnsupportedMediaType } = OpenApiValidator.er
 /** The most faults of one request that are listed. */
 const MOST_DETAILS = 100
 
+export const bodyTooLarge = because('PAYLOAD_TOO_LARGE', 'The request body is larger than 64 kB.')
+
 /** By the `type` of the body parser's errors: what the caller is told. */
 const BODY_ERRORS: ReadonlyMap<unknown, (cause: unknown) => ApiError> = new Map([
-  ['entity.too.large', because('PAYLOAD_TOO_LARGE', 'The request body is larger than 64 kB.')],
+  ['entity.too.large', bodyTooLarge],
   ['encoding.unsupported', unsupportedMediaType],
   ['charset.unsupported', unsupportedMediaType],
   [
@@ -24,7 +26,7 @@ const BODY_ERRORS: ReadonlyMap<unknown, (cause: unknown) => ApiError> = new Map(
 ])
 
 function because(code: ErrorCode, message: string) {
-  return (cause: unknown): ApiError => new ApiError(code, message, { cause })
+  return (cause?: unknown): ApiError => new ApiError(code, message, { cause })
 }
 
 /** The error of a request with faults. Its message tells the first of them. */
