@@ -1,44 +1,72 @@
 /** Writes a predicate as a condition on the rows of a relation. */
 import { and, boolean, or, sql, type Sql } from '../clickhouse/sql.js'
 import { DIMENSIONS, type DimensionName } from './model/dimensions.js'
-import { LIST_OPERATORS, PROPERTY_OPERATORS, STRING_OPERATORS } from './model/operators.js'
-import type { RelationName } from './model/relations.js'
+import {
+  LIST_OPERATORS,
+  PRESENT_OPERATORS,
+  PROPERTY_OPERATORS,
+  STRING_OPERATORS,
+  type PropertyCondition,
+} from './model/operators.js'
 import type { Predicate } from './predicate.js'
+
+/** How the rows of a relation show what a predicate looks at; what they do not show is absent. */
+export interface Terms {
+  readonly dimension: (name: DimensionName) => Sql | undefined
+  readonly property?: Readonly<
+    Record<Extract<Predicate, { kind: 'property' }>['operator'], PropertyCondition>
+  >
+  readonly anonymous?: Sql
+}
+
+/** Rows of `events`. */
+export const EVENT_TERMS: Terms = {
+  dimension: (name) => DIMENSIONS[name].event,
+  property: PROPERTY_OPERATORS,
+  anonymous: sql`anonymous`,
+}
+
+/** Rows of `sessions`, by what all events of a session have in common. */
+export const SESSION_TERMS: Terms = { dimension: (name) => DIMENSIONS[name].session }
+
+/** Rows of `sessions`, by the page that the visit entered on. */
+export const ENTRY_TERMS: Terms = { dimension: (name) => DIMENSIONS[name].entry }
+
+/** Rows of a rollup that count by the one thing that the predicate looks at, each a value of it. */
+export const VALUE_TERMS: Terms = { dimension: () => sql`value`, property: PRESENT_OPERATORS }
 
 /**
  * The condition that a row satisfies exactly when the predicate holds.
  *
- * @throws TypeError when the relation lacks a column: the planner puts a predicate only to relations
- *   that have all of them
+ * @throws TypeError when the rows lack something: the planner puts a predicate only to relations that
+ *   show all it looks at
  */
-export function condition(predicate: Predicate, relation: RelationName): Sql {
+export function condition(predicate: Predicate, terms: Terms): Sql {
   switch (predicate.kind) {
     case 'all':
-      return and(predicate.of.map((part) => condition(part, relation)))
+      return and(predicate.of.map((part) => condition(part, terms)))
     case 'any':
-      return or(predicate.of.map((part) => condition(part, relation)))
+      return or(predicate.of.map((part) => condition(part, terms)))
     case 'string':
       return STRING_OPERATORS[predicate.operator](
-        columnOf(predicate.dimension, relation),
+        given(terms.dimension(predicate.dimension)),
         predicate.value,
       )
     case 'list':
       return LIST_OPERATORS[predicate.operator](
-        columnOf(predicate.dimension, relation),
+        given(terms.dimension(predicate.dimension)),
         predicate.values,
       )
     case 'property':
-      return PROPERTY_OPERATORS[predicate.operator](predicate.name, predicate.value)
+      return given(terms.property)[predicate.operator](predicate.name, predicate.value)
     case 'anonymous':
-      return sql`anonymous = ${boolean(predicate.value)}`
+      return sql`${given(terms.anonymous)} = ${boolean(predicate.value)}`
     default:
       return predicate satisfies never
   }
 }
 
-function columnOf(dimension: DimensionName, relation: RelationName): Sql {
-  const row = DIMENSIONS[dimension]
-  const column = relation === 'events' ? row.event : row.session
-  if (column === undefined) throw new TypeError(`${relation} has no column of ${dimension}`)
-  return column
+function given<T>(term: T | undefined): T {
+  if (term === undefined) throw new TypeError('the relation lacks what the predicate looks at')
+  return term
 }

@@ -1,8 +1,10 @@
 /** Chooses which relations answer a query, and says why. */
-import { METRICS } from './model/metrics.js'
+import { align } from './alignment.js'
+import { isOfEntries, isOfSessions, rollupKeyOf, whyNot, type RollupKey } from './coverage.js'
 import { DIMENSIONS } from './model/dimensions.js'
-import { RELATIONS, type Measure, type RelationName } from './model/relations.js'
-import type { Predicate } from './predicate.js'
+import { METRICS } from './model/metrics.js'
+import { ALL_RELATIONS, RELATIONS, type Measure, type RelationName } from './model/relations.js'
+import type { Period } from './period.js'
 import type { Query } from './query.js'
 
 /** One pass over one relation, giving some measures of every group. */
@@ -10,55 +12,161 @@ export interface Scan {
   readonly relation: RelationName
   /** Empty where the scan is there for its groups alone. */
   readonly measures: readonly Measure[]
+  /** What is read of the period, in whole months or days where the relation has no less. */
+  readonly periods: readonly Period[]
   /**
-   * How the predicate is put to the relation: to its own columns, or, where it lacks one, by way of
-   * the events of each session.
+   * How the predicate is put to the relation: to its own columns; to the page that visits entered on; to
+   * the value that a rollup counts by; or by way of the events of each session.
    */
-  readonly filteredBy: 'columns' | 'events'
+  readonly filteredBy: 'columns' | 'entry' | 'value' | 'events'
+  /** Of a rollup: the `dimension` of the rows that are read. */
+  readonly dimension?: string
+}
+
+/** A relation that could have been cheaper, and why it is not read. */
+export interface PassedOver {
+  readonly relation: RelationName
+  readonly measures: readonly Measure[]
   readonly why: string
 }
 
 export interface Plan {
   readonly query: Query
   readonly scans: readonly Scan[]
+  readonly passedOver: readonly PassedOver[]
   /**
    * Where rows come from. `events`: a group is there when an event of the period matches, whichever
    * metrics are asked for. `buckets`: every bucket of the period. `one`: a single row, always.
    */
   readonly rows: 'one' | 'events' | 'buckets'
+  /**
+   * Of which groups users are counted. `all`: of each. `page`: of those on the page asked for, which
+   * other metrics tell. `bounded`: of those that have enough events to get onto the page by their users.
+   */
+  readonly usersOf: 'all' | 'page' | 'bounded'
 }
 
 const ROWS = { none: 'one', dimension: 'events', property: 'events', interval: 'buckets' } as const
 
-/** The plan of a query; it is a value, and nothing is read to make it. */
-export function planQuery(query: Query): Plan {
+/**
+ * The plan of a query; it is a value, and nothing is read to make it.
+ *
+ * @param relations what may be read, the cheapest first; all facts must be among them
+ */
+export function planQuery(query: Query, relations: readonly RelationName[] = ALL_RELATIONS): Plan {
   const rows = ROWS[query.grouping.kind]
-  const measures = [...new Set(query.metrics.flatMap((metric) => METRICS[metric].measures))]
-  const ofEvents = measures.filter((measure) => measure in RELATIONS.events.measures)
-  const ofSessions = measures.filter((measure) => measure in RELATIONS.sessions.measures)
+  const key = rollupKeyOf(query)
+  const asked = [...new Set(query.metrics.flatMap((metric) => METRICS[metric].measures))].filter(
+    (measure) => groupsSessions(query) || measure in RELATIONS.events.measures,
+  )
+  const usersOf = usersToCount(query, asked, partsOf('users', query, key, relations))
+  // Which users to count is told by how many events there are.
+  const measures =
+    usersOf === 'bounded' ? [...new Set([...asked, 'pageviews', 'events'] as const)] : asked
 
-  const scans: Scan[] = []
-  if (ofEvents.length > 0 || rows === 'events') {
-    scans.push({
-      relation: 'events',
-      measures: ofEvents,
-      filteredBy: 'columns',
-      why: ofEvents.length > 0 ? 'users and counts of events' : 'the groups of matching events',
-    })
+  const parts = measures.map((measure) => partsOf(measure, query, key, relations))
+  // Groups are there by their events, also where no event is asked for.
+  if (rows === 'events') {
+    parts.push({ ...partsOf('pageviews', query, key, relations), measure: undefined })
   }
-  if (ofSessions.length > 0 && groupsSessions(query)) {
-    const filteredBy = coversSessions(query.predicate) ? 'columns' : 'events'
-    scans.push({
-      relation: 'sessions',
-      measures: ofSessions,
-      filteredBy,
-      why:
-        filteredBy === 'columns'
-          ? 'visits, by session attributes'
-          : 'visits, of which a filter looks at single events',
-    })
+  return {
+    query,
+    scans: relations.flatMap((relation) => scansOf(relation, parts, query, key)),
+    passedOver: relations.flatMap((relation) => passedOver(relation, parts)),
+    rows,
+    usersOf,
   }
-  return { query, scans, rows }
+}
+
+/** How the period of one measure is divided among relations. */
+interface Parts {
+  /** Absent where only the groups matter. */
+  readonly measure: Measure | undefined
+  readonly periods: ReadonlyMap<RelationName, readonly Period[]>
+  readonly refused: ReadonlyMap<RelationName, string>
+}
+
+/** Each relation, the cheapest first, answers for the whole of what it can; facts for all that is left. */
+function partsOf(
+  measure: Measure,
+  query: Query,
+  key: RollupKey | string,
+  relations: readonly RelationName[],
+): Parts {
+  const periods = new Map<RelationName, readonly Period[]>()
+  const refused = new Map<RelationName, string>()
+  let rest: readonly Period[] = [query.period]
+  for (const name of relations) {
+    const { grain, measures } = RELATIONS[name]
+    if (measures[measure] === undefined || rest.length === 0) continue
+    const reason = whyNot(name, measure, query, key)
+    const { inside, outside } = align(rest, grain)
+    if (reason !== undefined) refused.set(name, reason)
+    else if (inside.length === 0) refused.set(name, `the period has no whole ${grain} for it`)
+    else {
+      periods.set(name, inside)
+      rest = outside
+    }
+  }
+  return { measure, periods, refused }
+}
+
+/** The scan of a relation, for all measures that read it; measures may read different parts of facts. */
+function scansOf(
+  relation: RelationName,
+  parts: readonly Parts[],
+  query: Query,
+  key: RollupKey | string,
+): Scan[] {
+  const scans = new Map<string, { periods: readonly Period[]; measures: Measure[] }>()
+  for (const { measure, periods: all } of parts) {
+    const periods = all.get(relation)
+    if (periods === undefined) continue
+    const scan = scans.get(JSON.stringify(periods)) ?? { periods, measures: [] }
+    scans.set(JSON.stringify(periods), scan)
+    if (measure !== undefined) scan.measures.push(measure)
+  }
+  return [...scans.values()].map(({ periods, measures }) => ({
+    relation,
+    measures,
+    periods,
+    filteredBy: filteredBy(relation, query),
+    ...(isRollup(relation) && typeof key === 'object' ? { dimension: key.dimension } : {}),
+  }))
+}
+
+function filteredBy(relation: RelationName, query: Query): Scan['filteredBy'] {
+  if (isRollup(relation)) return 'value'
+  if (relation === 'events' || isOfSessions(query.predicate)) return 'columns'
+  return isOfEntries(query) ? 'entry' : 'events'
+}
+
+const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup !== undefined
+
+function passedOver(relation: RelationName, parts: readonly Parts[]): PassedOver[] {
+  const reasons = new Map<string, Measure[]>()
+  for (const { measure, refused } of parts) {
+    const why = refused.get(relation)
+    if (why === undefined) continue
+    reasons.set(why, [...(reasons.get(why) ?? []), ...(measure === undefined ? [] : [measure])])
+  }
+  return [...reasons].map(([why, measures]) => ({ relation, measures, why }))
+}
+
+/** Users are counted last where that may spare most groups: of facts they are counted in one pass. */
+function usersToCount(
+  { grouping, order }: Query,
+  measures: readonly Measure[],
+  users: Parts,
+): Plan['usersOf'] {
+  const fromRollups = [...users.periods.keys()].some((name) => isRollup(name))
+  if (!fromRollups || !measures.includes('users')) return 'all'
+  const isWide =
+    grouping.kind === 'property' ||
+    (grouping.kind === 'dimension' && DIMENSIONS[grouping.dimension].isWide === true)
+  if (!isWide) return 'all'
+  if (order.by !== 'users') return 'page'
+  return order.direction === 'desc' ? 'bounded' : 'all'
 }
 
 /** Whether visits can be told apart by the grouping; elsewhere their metrics are null. */
@@ -75,22 +183,5 @@ function groupsSessions({ grouping }: Query): boolean {
     }
     default:
       return grouping satisfies never
-  }
-}
-
-/** Whether a predicate looks at nothing but columns of `sessions`. */
-function coversSessions(predicate: Predicate): boolean {
-  switch (predicate.kind) {
-    case 'all':
-    case 'any':
-      return predicate.of.every(coversSessions)
-    case 'string':
-    case 'list':
-      return DIMENSIONS[predicate.dimension].session !== undefined
-    case 'property':
-    case 'anonymous':
-      return false
-    default:
-      return predicate satisfies never
   }
 }

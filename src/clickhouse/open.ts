@@ -14,6 +14,7 @@ import type { Holder } from './embedded/launch-contract.js'
 import type { Endpoint } from './endpoint.js'
 import { migrate } from './migrate.js'
 import { openStore, type Store } from './store.js'
+import { prepareRollups } from '../rollups/prepare.js'
 
 export const SERVE = 'tallyhouse serve'
 export const DEMO = 'tallyhouse demo'
@@ -67,6 +68,7 @@ export async function openService(
   try {
     const migrated = await migrate(endpoint)
     const store = openStore(endpoint)
+    await prepareRollups(store)
     const close = async (): Promise<void> => {
       await store.close()
       await engine?.stop()

@@ -4,6 +4,7 @@ import { connect } from '../../src/clickhouse/connection.js'
 import type { Endpoint } from '../../src/clickhouse/endpoint.js'
 import { migrate } from '../../src/clickhouse/migrate.js'
 import { identifier, sql, statement } from '../../src/clickhouse/sql.js'
+import { prepareRollups } from '../../src/rollups/prepare.js'
 import { openStore, type Store } from '../../src/clickhouse/store.js'
 import { testEndpoint } from './engine.js'
 
@@ -28,6 +29,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   const endpoint = newDatabase()
   await migrate(endpoint)
   const store = openStore(endpoint)
+  await prepareRollups(store)
   return {
     endpoint,
     store,

@@ -1,6 +1,6 @@
 /** The operators of clauses: what each means for a value, or for a property that may be missing. */
 import type { ListOperator, StringOperator } from '../../api.js'
-import { not, sql, string, strings, type Sql } from '../../clickhouse/sql.js'
+import { not, sql, string, strings, TRUE, type Sql } from '../../clickhouse/sql.js'
 
 /** A condition on a text; comparisons are literal and bytewise. */
 type StringCondition = (text: Sql, value: string) => Sql
@@ -25,7 +25,8 @@ const present =
   (name, value) =>
     sql`(mapContains(properties, ${string(name)}) AND ${condition(sql`properties[${string(name)}]`, value)})`
 
-type PropertyCondition = (name: string, value: string) => Sql
+/** A condition on an event's property of that name. */
+export type PropertyCondition = (name: string, value: string) => Sql
 
 export const PROPERTY_OPERATORS: Readonly<Record<StringOperator, PropertyCondition>> = {
   any: (name) => sql`mapContains(properties, ${string(name)})`,
@@ -35,6 +36,22 @@ export const PROPERTY_OPERATORS: Readonly<Record<StringOperator, PropertyConditi
   notContains: (name, value) => not(present(STRING_OPERATORS.contains)(name, value)),
   startsWith: present(STRING_OPERATORS.startsWith),
   endsWith: present(STRING_OPERATORS.endsWith),
+}
+
+const ofValue =
+  (condition: StringCondition): PropertyCondition =>
+  (_name, value) =>
+    condition(sql`value`, value)
+
+/** The same for rows that are there for a property: it is present, and its text is their `value`. */
+export const PRESENT_OPERATORS: typeof PROPERTY_OPERATORS = {
+  any: () => TRUE,
+  eq: ofValue(STRING_OPERATORS.eq),
+  notEq: ofValue(STRING_OPERATORS.notEq),
+  contains: ofValue(STRING_OPERATORS.contains),
+  notContains: ofValue(STRING_OPERATORS.notContains),
+  startsWith: ofValue(STRING_OPERATORS.startsWith),
+  endsWith: ofValue(STRING_OPERATORS.endsWith),
 }
 
 export const LIST_OPERATORS: Readonly<

@@ -1,5 +1,6 @@
 /** The columns of the facts, in the order the loader writes them. */
 import { sql, type Sql } from '../../clickhouse/sql.js'
+import { DIMENSIONS } from '../../analytics/model/dimensions.js'
 import { SESSION_ATTRIBUTES } from '../fields.js'
 
 /** What every event of a session carries. */
@@ -40,4 +41,21 @@ export const SESSION_COLUMNS: readonly Sql[] = [
   sql`entry_path`,
   sql`entry_at`,
   ...ATTRIBUTES,
+]
+
+/** The session attributes that rollups count by. */
+export const COUNTED_ATTRIBUTES: readonly { readonly dimension: string; readonly column: Sql }[] =
+  Object.entries(DIMENSIONS).flatMap(([dimension, { rollup, session }]) =>
+    rollup === 'sessions' && session !== undefined ? [{ dimension, column: session }] : [],
+  )
+
+/** What rollups are told of an event, besides its `sign` and its session's attributes. */
+export const CHANGE_COLUMNS: readonly Sql[] = [
+  sql`project_id`,
+  sql`timestamp`,
+  sql`user`,
+  sql`name`,
+  sql`origin`,
+  sql`path`,
+  sql`properties`,
 ]

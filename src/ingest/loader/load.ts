@@ -12,6 +12,8 @@ import {
   type LoadReport,
 } from './log.js'
 import { inserts, insertRejections, removeMovedEvents } from './publish.js'
+import { loseUsers } from '../../rollups/lose-users.js'
+import { findLost } from './lost.js'
 import { readRows } from './rows.js'
 import { buildSessions, cutRuns, findNearSessions, findPastStates, moveEvents } from './sessions.js'
 import { tablesOf, type LoadTables } from './tables.js'
@@ -88,10 +90,20 @@ async function publish(
   for (const [name, insert] of Object.entries(all)) {
     await insertOnce(writer, insert, `load-${number}-${name}`)
   }
+  if (isMoving) {
+    await dropTables(writer, { lost: tables.lost })
+    await writer.execute(statement(findLost(tables)))
+    await loseUsers(writer, tables.lost, number)
+  }
 }
 
+/** The views behind a table take a block once as well, also where the table has taken it before. */
 const insertOnce = (writer: Connection, insert: Sql, token: string): Promise<void> =>
-  writer.execute(statement(insert), { ...ONE_BLOCK, insert_deduplication_token: token })
+  writer.execute(statement(insert), {
+    ...ONE_BLOCK,
+    insert_deduplication_token: token,
+    deduplicate_blocks_in_dependent_materialized_views: 1,
+  })
 
 /** Ends a load of which nothing is to become visible but why. */
 async function refuse(writer: Connection, tables: LoadTables, load: Load): Promise<LoadReport> {
@@ -155,7 +167,7 @@ const rowsOf = async <Row>(writer: Connection, query: Sql): Promise<readonly Row
   (await writer.query<Row>(statement(query))).rows
 
 /** The tables hold addresses, which are kept nowhere. */
-async function dropTables(writer: Connection, tables: LoadTables): Promise<void> {
-  const all = join(Object.values(tables) as Sql[])
+async function dropTables(writer: Connection, tables: Partial<LoadTables>): Promise<void> {
+  const all = join(Object.values(tables))
   await writer.execute(statement(sql`DROP TABLE IF EXISTS ${all} SYNC`))
 }

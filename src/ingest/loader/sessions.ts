@@ -113,11 +113,15 @@ INNER JOIN ${tables.near} AS load_near ON load_near.session = load_items.session
 INNER JOIN ${tables.sessions} AS load_sessions ON load_sessions.run = load_items.run
 WHERE NOT is_new`
 
-/** The stored events of sessions that were joined or begin earlier now, in the table `moved`, as they will be. */
+/**
+ * The stored events of sessions that were joined or begin earlier now, in the table `moved`, as they will be;
+ * `past_session` is the session that each was in.
+ */
 export const moveEvents = (tables: LoadTables, load: number): Sql => sql`
 CREATE TABLE ${tables.moved} ENGINE = MergeTree ORDER BY (project_id, timestamp) AS
 SELECT
   events.project_id AS project_id, timestamp, events.user AS user, new_session AS session, ${uint64(load)} AS load,
+  load_past.session AS past_session,
   ${join(OWN_COLUMNS)},
   ${attributes((column) => sql`new_${column} AS ${column}`)}
 FROM (SELECT * FROM events WHERE ${ofMovedSessions(tables)}) AS events

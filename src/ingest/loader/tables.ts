@@ -11,6 +11,7 @@ export interface LoadTables {
   readonly sessions: Sql
   readonly past: Sql
   readonly moved: Sql
+  readonly lost: Sql
 }
 
 /**
@@ -26,4 +27,5 @@ export const tablesOf = (load: number): LoadTables => ({
   sessions: identifier(`load_${load}_sessions`),
   past: identifier(`load_${load}_past`),
   moved: identifier(`load_${load}_moved`),
+  lost: identifier(`load_${load}_lost`),
 })

@@ -1,0 +1,36 @@
+/** Makes and drops the views that fill the rollups, and says what they are. */
+import { createHash } from 'node:crypto'
+import type { Connection } from '../clickhouse/connection.js'
+import { identifier, sql, statement, type Sql } from '../clickhouse/sql.js'
+import { LIVE, type RollupTables } from './tables.js'
+import { viewsOf, type View } from './views.js'
+
+const nameOf = ({ name }: View, tables: RollupTables): Sql =>
+  identifier(`${tables === LIVE ? '' : 'draft_'}feed_${name}`)
+
+/** Makes the views between some tables. */
+export async function createViews(connection: Connection, tables: RollupTables): Promise<void> {
+  for (const view of viewsOf(tables)) {
+    await connection.execute(
+      statement(
+        sql`CREATE MATERIALIZED VIEW ${nameOf(view, tables)} TO ${view.target} AS ${view.select}`,
+      ),
+    )
+  }
+}
+
+/** Drops the views between some tables, where they are. */
+export async function dropViews(connection: Connection, tables: RollupTables): Promise<void> {
+  for (const view of viewsOf(tables)) {
+    await connection.execute(statement(sql`DROP VIEW IF EXISTS ${nameOf(view, tables)} SYNC`))
+  }
+}
+
+/** Tells one definition of the rollups from another: a hash of all their views. */
+export function definition(): string {
+  const hash = createHash('sha256')
+  for (const { name, target, select } of viewsOf(LIVE)) {
+    hash.update(JSON.stringify([name, statement(target), statement(select)]))
+  }
+  return hash.digest('hex')
+}

@@ -1,0 +1,74 @@
+/** Recomputes the rollups from the facts, a month at a time, while questions go on being answered. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Connection } from '../clickhouse/connection.js'
+import { withLease } from '../clickhouse/lease.js'
+import { sql, statement, uint32 } from '../clickhouse/sql.js'
+import { whileHeld } from '../clickhouse/while-held.js'
+import { listMonths, ofMonth, withDraft, type Month } from './draft.js'
+import { DRAFT, LIVE, ROLLUP_NAMES } from './tables.js'
+
+export interface MonthsOptions {
+  /** The only project to look at; absent: all. */
+  readonly projectId?: string | undefined
+  /** Is told of each month when it is done. */
+  readonly onMonth?: (month: Month) => void
+}
+
+/** Between two months a loader that waits gets its turn. */
+const PAUSE_MS = 250
+/** A loader at work may be in the middle of a large batch. */
+export const PATIENCE_MS = 600_000
+
+/** Does the work for each month there is, under the lease of the loader; a month at a time. */
+export async function forEachMonth(
+  writer: Connection,
+  { projectId, onMonth }: MonthsOptions,
+  work: (holder: Connection, month: Month) => Promise<void>,
+): Promise<void> {
+  for (const month of await listMonths(writer, projectId)) {
+    await withLease(
+      writer,
+      'loader',
+      async ({ signal }) => {
+        const holder = whileHeld(writer, signal)
+        await withDraft(holder, month, projectId, () => work(holder, month))
+      },
+      { waitMs: PATIENCE_MS },
+    )
+    onMonth?.(month)
+    await sleep(PAUSE_MS)
+  }
+}
+
+/**
+ * Rebuilds the rollups. A question sees each of them as it was or as it is then: a month takes the place
+ * of the month before in one step.
+ */
+export function rebuildRollups(writer: Connection, options: MonthsOptions): Promise<void> {
+  return forEachMonth(writer, options, (holder, month) =>
+    replaceMonth(holder, month, options.projectId),
+  )
+}
+
+/** Puts the drafts of a month in the place of what is there; of a project, beside the others' rows. */
+async function replaceMonth(
+  writer: Connection,
+  month: Month,
+  projectId: string | undefined,
+): Promise<void> {
+  for (const name of ROLLUP_NAMES) {
+    const [draft, live] = [DRAFT.rollups[name], LIVE.rollups[name]]
+    if (projectId !== undefined) {
+      const own = ofMonth(name, month, projectId)
+      await writer.execute(
+        statement(
+          sql`INSERT INTO ${draft} SELECT * FROM ${live} WHERE ${ofMonth(name, month)} AND NOT (${own})`,
+        ),
+        { insert_deduplicate: 0 },
+      )
+    }
+    await writer.execute(
+      statement(sql`ALTER TABLE ${live} REPLACE PARTITION ${uint32(month)} FROM ${draft}`),
+    )
+  }
+}
