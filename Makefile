@@ -1,5 +1,5 @@
 # Everything starts here: `make demo` to look around, `make test` to check. Needs Node 20.19 or newer, npm and make.
-.PHONY: install build test demo lint clean check-node
+.PHONY: install build test laws demo bench lint clean check-node
 .DEFAULT_GOAL := build
 
 INSTALLED := node_modules/.installed
@@ -14,8 +14,17 @@ build: $(BUILT)
 test: $(INSTALLED)
 	npm test --silent -- $(JEST_FLAGS)
 
+# The laws on many more random worlds; LAWS_SEED chooses others.
+laws: $(INSTALLED)
+	npm run --silent laws -- $(JEST_FLAGS)
+
 demo: $(BUILT)
 	@node dist/cli.js demo
+
+# EVENTS is how many (20 million; the figures are of 100), RUNS how often each question is asked (15);
+# DATA_DIR keeps what was generated, CHECK=1 compares all rollups with the facts.
+bench: $(INSTALLED)
+	@npm run --silent bench
 
 lint: $(INSTALLED)
 	npm run --silent lint

@@ -4,12 +4,15 @@ import { Command, CommanderError } from 'commander'
 import { readFileSync } from 'node:fs'
 import type { AddCommand, CommandContext } from './commands/context.js'
 import { addDemo } from './commands/demo.js'
+import { addExplain } from './commands/explain.js'
 import { addImport } from './commands/import.js'
 import { addKey } from './commands/key.js'
 import { addMigrate } from './commands/migrate.js'
 import { table } from './commands/output.js'
 import { addProject } from './commands/project.js'
+import { addRollups } from './commands/rollups.js'
 import { addServe } from './commands/serve.js'
+import { addUser } from './commands/user.js'
 import { isUnreachable } from './clickhouse/failures.js'
 import { readConfig } from './config.js'
 import { packagePath } from './paths.js'
@@ -23,6 +26,9 @@ const COMMANDS: readonly AddCommand[] = [
   addMigrate,
   addProject,
   addKey,
+  addUser,
+  addExplain,
+  addRollups,
 ]
 
 const EXIT_FAILED = 1

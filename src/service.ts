@@ -87,12 +87,13 @@ function operations({ config, opened: { store }, now }: ServiceOptions): {
     query: createRun(store, config.queryTimeout, gone),
   })
   return {
-    query: (request, project, gone) => {
+    query: (request, project, gone, onPlan) => {
       const reader = readerUntil(gone)
       return queryAnalytics(request, project, {
         run: (statement) => reader.query(statement),
         firstEventAt: (projectId) => firstEventAt(reader, projectId),
         now,
+        onPlan,
       })
     },
     readProject: async (project, gone) =>

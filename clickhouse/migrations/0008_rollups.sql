@@ -62,7 +62,7 @@ CREATE TABLE IF NOT EXISTS sessions_daily
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
-ORDER BY (project_id, dimension, value, day)
+ORDER BY (project_id, dimension, day, value)
 SETTINGS non_replicated_deduplication_window = 10000;
 
 CREATE TABLE IF NOT EXISTS sessions_monthly
@@ -80,7 +80,7 @@ CREATE TABLE IF NOT EXISTS sessions_monthly
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(month)
-ORDER BY (project_id, dimension, value, month)
+ORDER BY (project_id, dimension, month, value)
 SETTINGS non_replicated_deduplication_window = 10000;
 
 -- Rollups by page: events that happened on it, and visits that entered on it.
@@ -99,7 +99,7 @@ CREATE TABLE IF NOT EXISTS pageviews_daily
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
-ORDER BY (project_id, dimension, value, day)
+ORDER BY (project_id, dimension, day, value)
 SETTINGS non_replicated_deduplication_window = 10000;
 
 CREATE TABLE IF NOT EXISTS pageviews_monthly
@@ -117,7 +117,7 @@ CREATE TABLE IF NOT EXISTS pageviews_monthly
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(month)
-ORDER BY (project_id, dimension, value, month)
+ORDER BY (project_id, dimension, month, value)
 SETTINGS non_replicated_deduplication_window = 10000;
 
 -- Rollups by event name, and by the value of each property (dimension `event:prop:<name>`).
@@ -132,7 +132,7 @@ CREATE TABLE IF NOT EXISTS events_daily
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(day)
-ORDER BY (project_id, dimension, value, day)
+ORDER BY (project_id, dimension, day, value)
 SETTINGS non_replicated_deduplication_window = 10000;
 
 CREATE TABLE IF NOT EXISTS events_monthly
@@ -146,7 +146,7 @@ CREATE TABLE IF NOT EXISTS events_monthly
 )
 ENGINE = SummingMergeTree
 PARTITION BY toYYYYMM(month)
-ORDER BY (project_id, dimension, value, month)
+ORDER BY (project_id, dimension, month, value)
 SETTINGS non_replicated_deduplication_window = 10000;
 
 -- The users of all those groups, as sets of their numbers. A set that must lose users is written again as the
@@ -158,12 +158,12 @@ CREATE TABLE IF NOT EXISTS users_daily
     value      String CODEC(ZSTD(1)),
     day        Date CODEC(ZSTD(1)),
     generation UInt64 CODEC(ZSTD(1)),
-    users      AggregateFunction(groupBitmap, UInt32) CODEC(ZSTD(1))
+    users      AggregateFunction(groupBitmap, UInt32) CODEC(ZSTD(3))
 )
 ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (project_id, dimension, value, day, generation)
-SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 256;
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 128;
 
 CREATE TABLE IF NOT EXISTS users_monthly
 (
@@ -172,12 +172,12 @@ CREATE TABLE IF NOT EXISTS users_monthly
     value      String CODEC(ZSTD(1)),
     month      Date CODEC(ZSTD(1)),
     generation UInt64 CODEC(ZSTD(1)),
-    users      AggregateFunction(groupBitmap, UInt32) CODEC(ZSTD(1))
+    users      AggregateFunction(groupBitmap, UInt32) CODEC(ZSTD(3))
 )
 ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(month)
 ORDER BY (project_id, dimension, value, month, generation)
-SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 256;
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 128;
 
 -- Under which definition of the views the rollups hold all there is: the last row counts.
 CREATE TABLE IF NOT EXISTS rollup_builds

@@ -35,18 +35,29 @@ export const ENTRY_TERMS: Terms = { dimension: (name) => DIMENSIONS[name].entry 
 /** Rows of a rollup that count by the one thing that the predicate looks at, each a value of it. */
 export const VALUE_TERMS: Terms = { dimension: () => sql`value`, property: PRESENT_OPERATORS }
 
+/** What was written of a predicate: a statement that asks for it again sends its values once. */
+const written = new WeakMap<Predicate, Map<Terms, Sql>>()
+
 /**
- * The condition that a row satisfies exactly when the predicate holds.
+ * The condition that a row satisfies exactly when the predicate holds; the same fragment each time.
  *
  * @throws TypeError when the rows lack something: the planner puts a predicate only to relations that
  *   show all it looks at
  */
 export function condition(predicate: Predicate, terms: Terms): Sql {
+  const known = written.get(predicate) ?? new Map<Terms, Sql>()
+  written.set(predicate, known)
+  const fragment = known.get(terms) ?? write(predicate, terms)
+  known.set(terms, fragment)
+  return fragment
+}
+
+function write(predicate: Predicate, terms: Terms): Sql {
   switch (predicate.kind) {
     case 'all':
-      return and(predicate.of.map((part) => condition(part, terms)))
+      return and(predicate.of.map((part) => write(part, terms)))
     case 'any':
-      return or(predicate.of.map((part) => condition(part, terms)))
+      return or(predicate.of.map((part) => write(part, terms)))
     case 'string':
       return STRING_OPERATORS[predicate.operator](
         given(terms.dimension(predicate.dimension)),

@@ -76,8 +76,12 @@ function impliesProperty(predicate: Predicate): boolean {
       return predicate.of.every((part) => termsOf(part).length > 0 && impliesProperty(part))
     case 'property':
       return predicate.operator !== 'notEq' && predicate.operator !== 'notContains'
-    default:
+    case 'string':
+    case 'list':
+    case 'anonymous':
       return true
+    default:
+      return predicate satisfies never
   }
 }
 
@@ -92,7 +96,7 @@ export function whyNot(
   if (rollup === undefined) return undefined
   if (typeof key === 'string') return key
   if (rollup !== 'users' && rollup !== key.family) return `it does not count by ${key.dimension}`
-  if (grain === 'day' && isMonthlyOnly(key)) return `${key.dimension} is counted by month alone`
+  if (grain === 'day' && !hasDays(key)) return `${key.dimension} is counted by month alone`
   const { grouping } = query
   if (grouping.kind === 'interval' && !FITTING_GRAINS[grouping.granularity].includes(grain)) {
     return `a ${grouping.granularity} is not made of whole ${grain}s`
@@ -103,9 +107,9 @@ export function whyNot(
   return undefined
 }
 
-/** Whether the rows of a rollup's key are kept for months and not for days. */
-const isMonthlyOnly = ({ dimension }: RollupKey): boolean =>
-  dimension in DIMENSIONS && DIMENSIONS[dimension as DimensionName].isMonthlyOnly === true
+/** Whether rollups count by a key for each day: by a dimension as its row says, by all else always. */
+const hasDays = ({ dimension }: RollupKey): boolean =>
+  !(dimension in DIMENSIONS) || DIMENSIONS[dimension as DimensionName].hasDays === true
 
 const isOfVisits = (measure: Measure): boolean => measure in RELATIONS.sessions.measures
 

@@ -1,5 +1,5 @@
 /** Resolves a date range to the period it means: half-open, in UTC. */
-import type { DateRange, Preset } from '../api.js'
+import type { DateRange, Preset, Period as ShownPeriod } from '../api.js'
 import { GRANULARITIES, type Granularity } from './model/granularities.js'
 
 /** From `start` to just before `end`. Both are whole seconds. */
@@ -60,6 +60,12 @@ export const inclusiveEnd = ({ end }: Period): Date => new Date(end.getTime() - 
 
 /** A moment as the API writes it, to the second: `2026-01-31T10:00:00Z`. */
 export const formatMoment = (moment: Date): string => `${moment.toISOString().slice(0, -5)}Z`
+
+/** A period as the API writes it, from its first to its last second. */
+export const formatPeriod = (period: Period): ShownPeriod => ({
+  from: formatMoment(period.start),
+  to: formatMoment(inclusiveEnd(period)),
+})
 
 /** The bucket size of `interval:auto` for a period. */
 export function granularityOf(period: Period): Granularity {

@@ -12,6 +12,8 @@ export interface Scan {
   readonly relation: RelationName
   /** Empty where the scan is there for its groups alone. */
   readonly measures: readonly Measure[]
+  /** Whether its groups make rows of the answer. */
+  readonly makesGroups: boolean
   /** What is read of the period, in whole months or days where the relation has no less. */
   readonly periods: readonly Period[]
   /**
@@ -59,16 +61,15 @@ export function planQuery(query: Query, relations: readonly RelationName[] = ALL
   const asked = [...new Set(query.metrics.flatMap((metric) => METRICS[metric].measures))].filter(
     (measure) => groupsSessions(query) || measure in RELATIONS.events.measures,
   )
-  const usersOf = usersToCount(query, asked, partsOf('users', query, key, relations))
+  const groups = partsOf('pageviews', query, key, relations)
+  const usersOf = usersToCount(query, asked, groups)
   // Which users to count is told by how many events there are.
   const measures =
     usersOf === 'bounded' ? [...new Set([...asked, 'pageviews', 'events'] as const)] : asked
 
   const parts = measures.map((measure) => partsOf(measure, query, key, relations))
   // Groups are there by their events, also where no event is asked for.
-  if (rows === 'events') {
-    parts.push({ ...partsOf('pageviews', query, key, relations), measure: undefined })
-  }
+  if (rows === 'events') parts.push({ ...groups, measure: undefined })
   return {
     query,
     scans: relations.flatMap((relation) => scansOf(relation, parts, query, key)),
@@ -118,17 +119,18 @@ function scansOf(
   query: Query,
   key: RollupKey | string,
 ): Scan[] {
-  const scans = new Map<string, { periods: readonly Period[]; measures: Measure[] }>()
+  const scans = new Map<string, { periods: readonly Period[]; needs: (Measure | undefined)[] }>()
   for (const { measure, periods: all } of parts) {
     const periods = all.get(relation)
     if (periods === undefined) continue
-    const scan = scans.get(JSON.stringify(periods)) ?? { periods, measures: [] }
+    const scan = scans.get(JSON.stringify(periods)) ?? { periods, needs: [] }
     scans.set(JSON.stringify(periods), scan)
-    if (measure !== undefined) scan.measures.push(measure)
+    scan.needs.push(measure)
   }
-  return [...scans.values()].map(({ periods, measures }) => ({
+  return [...scans.values()].map(({ periods, needs }) => ({
     relation,
-    measures,
+    measures: needs.filter((need) => need !== undefined),
+    makesGroups: needs.includes(undefined),
     periods,
     filteredBy: filteredBy(relation, query),
     ...(isRollup(relation) && typeof key === 'object' ? { dimension: key.dimension } : {}),
@@ -153,14 +155,21 @@ function passedOver(relation: RelationName, parts: readonly Parts[]): PassedOver
   return [...reasons].map(([why, measures]) => ({ relation, measures, why }))
 }
 
-/** Users are counted last where that may spare most groups: of facts they are counted in one pass. */
+/** More than the edges of whole days: read several times, facts cost more than users last would save. */
+const MANY_FACTS_MS = 2 * 86_400_000
+
+/** Users are counted last where rollups tell the rest, and that may spare most groups. */
 function usersToCount(
   { grouping, order }: Query,
   measures: readonly Measure[],
-  users: Parts,
+  groups: Parts,
 ): Plan['usersOf'] {
-  const fromRollups = [...users.periods.keys()].some((name) => isRollup(name))
-  if (!fromRollups || !measures.includes('users')) return 'all'
+  const facts = (groups.periods.get('events') ?? []).reduce(
+    (length, { start, end }) => length + (end.getTime() - start.getTime()),
+    0,
+  )
+  const fromRollups = [...groups.periods.keys()].some((name) => isRollup(name))
+  if (!fromRollups || facts > MANY_FACTS_MS || !measures.includes('users')) return 'all'
   const isWide =
     grouping.kind === 'property' ||
     (grouping.kind === 'dimension' && DIMENSIONS[grouping.dimension].isWide === true)

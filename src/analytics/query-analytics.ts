@@ -2,7 +2,7 @@
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../api.js'
 import type { Statement } from '../clickhouse/sql.js'
 import { resolvePeriod } from './period.js'
-import { planQuery } from './planner.js'
+import { planQuery, type Plan } from './planner.js'
 import { resolveQuery } from './query.js'
 import { checkRetention } from './retention.js'
 import { shapeResponse, type StoredRow } from './shape.js'
@@ -16,14 +16,20 @@ export interface QueriedProject {
   readonly retentionDays: number | null
 }
 
-export interface Dependencies {
+/** What it takes to plan. */
+export interface PlanDependencies {
+  /** The moment of a project's first event; null where there is none. Asked for `all` alone. */
+  readonly firstEventAt: (projectId: string) => Promise<Date | null>
+  readonly now: () => Date
+}
+
+export interface Dependencies extends PlanDependencies {
   /** Runs the statement; rejects with an ApiError. */
   readonly run: (
     statement: Statement,
   ) => Promise<{ readonly rows: readonly StoredRow[]; readonly total: number }>
-  /** The moment of a project's first event; null where there is none. Asked for `all` alone. */
-  readonly firstEventAt: (projectId: string) => Promise<Date | null>
-  readonly now: () => Date
+  /** Is told of the plan before it is run. Absent: nobody wants to know. */
+  readonly onPlan?: (plan: Plan) => void
 }
 
 /**
@@ -34,13 +40,27 @@ export interface Dependencies {
 export async function queryAnalytics(
   request: AnalyticsQueryRequest,
   project: QueriedProject,
-  { run, firstEventAt, now }: Dependencies,
+  dependencies: Dependencies,
 ): Promise<AnalyticsQueryResponse> {
+  const plan = await planAnalytics(request, project, dependencies)
+  dependencies.onPlan?.(plan)
+  const { rows, total } = await dependencies.run(buildStatement(plan))
+  return shapeResponse(request, plan.query, rows, total)
+}
+
+/**
+ * Plans how to answer a validated request.
+ *
+ * @throws ApiError PLAN_LIMIT_EXCEEDED, or what `firstEventAt` rejects with
+ */
+export async function planAnalytics(
+  request: AnalyticsQueryRequest,
+  project: QueriedProject,
+  { firstEventAt, now }: PlanDependencies,
+): Promise<Plan> {
   const moment = now()
   const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
   const period = resolvePeriod(request.date_range, first ?? project.createdAt, moment)
   checkRetention(period, project.retentionDays, moment)
-  const query = resolveQuery(request, project.id, period)
-  const { rows, total } = await run(buildStatement(planQuery(query)))
-  return shapeResponse(request, query, rows, total)
+  return planQuery(resolveQuery(request, project.id, period))
 }

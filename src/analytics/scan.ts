@@ -11,7 +11,7 @@ import type { Query } from './query.js'
 /**
  * The scan as SQL, with the given columns for each group.
  *
- * @param keys a subquery: of users, only those of these groups are read
+ * @param keys a subquery: only these groups are read
  */
 export function scanned(query: Query, scan: Scan, columns: readonly Sql[], keys?: Sql): Sql {
   const { relation, dimension, periods } = scan
@@ -21,9 +21,7 @@ export function scanned(query: Query, scan: Scan, columns: readonly Sql[], keys?
     or(periods.map((period) => within(relation, period))),
     ...groups,
     matching(query, scan),
-    ...(keys !== undefined && RELATIONS[relation].rollup === 'users'
-      ? [sql`${key} IN (${keys})`]
-      : []),
+    ...(keys === undefined ? [] : [sql`${key} IN (${keys})`]),
   ]
   return sql`SELECT ${join([sql`${key} AS group_key`, ...columns])} FROM ${rowsOf(query, relation, conditions)}${query.grouping.kind === 'none' ? sql`` : sql` GROUP BY group_key`}`
 }

@@ -2,7 +2,7 @@
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse, Metric, Row } from '../api.js'
 import { GRANULARITIES } from './model/granularities.js'
 import { METRICS } from './model/metrics.js'
-import { formatMoment, inclusiveEnd } from './period.js'
+import { formatMoment, formatPeriod } from './period.js'
 import { PROPERTY_PREFIX, type Grouping, type Query } from './query.js'
 
 /** A row as the statement gives it: a bucket's key is its number, any other key its text. */
@@ -23,7 +23,7 @@ export function shapeResponse(
 ): AnalyticsQueryResponse {
   const { metrics, period, grouping, limit, offset } = query
   return {
-    period: { from: formatMoment(period.start), to: formatMoment(inclusiveEnd(period)) },
+    period: formatPeriod(period),
     query: {
       date_range: request.date_range,
       metrics,

@@ -12,6 +12,14 @@ export type Settings = ClickHouseSettings
 export interface Answer<Row> {
   readonly rows: readonly Row[]
   readonly total: number
+  readonly cost: Cost
+}
+
+/** What an answer cost the engine. */
+export interface Cost {
+  readonly rowsRead: number
+  readonly bytesRead: number
+  readonly ms: number
 }
 
 export interface QueryOptions {
@@ -38,6 +46,7 @@ const ALWAYS: Settings = {
   http_write_exception_in_output_format: 0,
   exact_rows_before_limit: 1,
   output_format_json_quote_64bit_integers: 0,
+  output_format_write_statistics: 1,
 }
 
 /**
@@ -126,7 +135,9 @@ export function connect(
 
 /** An answer cut short in transit can parse as JSON; its own row count gives it away. */
 function complete<Row>(answer: ResponseJSON<Row>): Answer<Row> {
-  const { data, rows, rows_before_limit_at_least: total } = answer
-  if ('exception' in answer || rows !== data.length) throw new IncompleteAnswerError()
-  return { rows: data, total: total ?? rows }
+  const { data, rows, rows_before_limit_at_least: total, statistics } = answer
+  const isWhole = !('exception' in answer) && rows === data.length && statistics !== undefined
+  if (!isWhole) throw new IncompleteAnswerError()
+  const { rows_read: rowsRead, bytes_read: bytesRead, elapsed } = statistics
+  return { rows: data, total: total ?? rows, cost: { rowsRead, bytesRead, ms: elapsed * 1_000 } }
 }

@@ -125,13 +125,17 @@ export const optionalTime = (value: Date | null): Sql =>
 
 const clickhouseTime = (value: Date): string => value.toISOString().replace('T', ' ').slice(0, 23)
 
-/** Prints a fragment; its parameters are named by their order: `{p0:String}`, `{p1:UInt32}`, … */
+/**
+ * Prints a fragment; its parameters are named by their order: `{p0:String}`, `{p1:UInt32}`, … A fragment that
+ * occurs again has the same parameters; two that are equal have not, so that no value changes the text.
+ */
 export function statement(fragment: Sql): Statement {
   const query_params: Record<string, ParameterValue> = {}
-  let count = 0
+  const names = new Map<Parameter, string>()
   const text = Fragment.chunksOf(fragment).map((chunk) => {
     if (typeof chunk === 'string') return chunk
-    const name = `p${count++}`
+    const name = names.get(chunk) ?? `p${names.size}`
+    names.set(chunk, name)
     query_params[name] = chunk.value
     return `{${name}:${chunk.type}}`
   })

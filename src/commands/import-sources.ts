@@ -1,9 +1,10 @@
 /** What the import reads: files, and standard input under the name `-`. */
 import { constants, createReadStream } from 'node:fs'
-import { access, open } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import path from 'node:path'
 import { isSystemError } from '../system-error.js'
 import { UserError } from '../user-error.js'
+import { requireReadable } from './readable.js'
 
 export interface ImportSource {
   /** As it is called in messages. */
@@ -39,27 +40,6 @@ async function file(name: string): Promise<ImportSource> {
   const rejectedFile = `${name}.rejected.ndjson`
   await requireWritable(rejectedFile)
   return { name, rejectedFile, open: () => createReadStream(name) }
-}
-
-/** What the system says of a file, in plain words. */
-const FILE_ERRORS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file',
-  EISDIR: 'is a folder',
-  EACCES: 'may not be read by this user',
-  EPERM: 'may not be read by this user',
-}
-
-async function requireReadable(name: string): Promise<void> {
-  try {
-    const handle = await open(name)
-    const isFolder = (await handle.stat()).isDirectory()
-    await handle.close()
-    if (isFolder) throw Object.assign(new Error('EISDIR'), { code: 'EISDIR' })
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    throw new UserError(`${name}: ${FILE_ERRORS[code] ?? `cannot be read (${code})`}`)
-  }
 }
 
 /** Rows that are rejected must not get lost, so their place is looked at before anything is loaded. */

@@ -1,8 +1,11 @@
-/** The commands `tallyhouse project create | list | show | update`. */
+/** The commands `tallyhouse project create | list | show | update | delete`. */
 import type { Command } from 'commander'
+import { surveyProject } from '../ingest/loader/removal/survey.js'
+import { removeProject } from '../ingest/remove.js'
 import type { ProjectChanges } from '../projects/project.js'
 import { createProject, listProjects, requireProject, updateProject } from '../projects/store.js'
 import { withService, type AddCommand } from './context.js'
+import { namedProject, unconfirmed, YES, type DeleteOptions } from './deletion.js'
 import { collect, days, defined, NONE, values } from './options.js'
 import { printProject, printProjects, type OutputOptions } from './project-output.js'
 
@@ -27,7 +30,7 @@ interface UpdateOptions extends FieldOptions {
 const PURPOSE = 'tallyhouse project'
 
 export const addProject: AddCommand = (program, context) => {
-  const project = program.command('project').description('make, show and change projects')
+  const project = program.command('project').description('make, show, change and delete projects')
 
   withFields(project.command('create').description('make a project, and its public token'), true)
     .option('--id <id>', 'id; made up where it is left out')
@@ -74,6 +77,21 @@ export const addProject: AddCommand = (program, context) => {
         await printProject(context, store, await updateProject(store, id, changes), options)
       })
     })
+
+  project
+    .command('delete')
+    .description('delete a project with all that belongs to it; its keys end within 5 seconds')
+    .argument('<id>')
+    .option('--yes', YES)
+    .action((id: string, { yes }: DeleteOptions) =>
+      withService(context, PURPOSE, async ({ store }) => {
+        if (yes !== true) {
+          await requireProject(store.reader, id)
+          throw unconfirmed(namedProject(id, await surveyProject(store.reader, id)))
+        }
+        context.print(`deleted ${namedProject(id, await removeProject(store, id))}`)
+      }),
+    )
 }
 
 /** The options for fields that a project can be made with and can get later. */

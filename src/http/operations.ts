@@ -1,16 +1,22 @@
 /** The handlers of the operations: from a validated request to the answer of its use case. */
 import type { RequestHandler, Response } from 'express'
+import type { Plan } from '../analytics/planner.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse, Project } from '../api.js'
 import type { StoredProject } from '../projects/project.js'
 import { abandonment } from './abandonment.js'
 import { callerOf } from './caller.js'
 import { stoppingError } from './drain.js'
+import { logPlan } from './plan-log.js'
 
-/** Answers a question about a project; `signal` comes when nobody waits for the answer any more. */
+/**
+ * Answers a question about a project, and tells `onPlan` how; `signal` comes when nobody waits for the
+ * answer any more.
+ */
 export type Query = (
   request: AnalyticsQueryRequest,
   project: StoredProject,
   signal: AbortSignal,
+  onPlan: (plan: Plan) => void,
 ) => Promise<AnalyticsQueryResponse>
 
 /** Reads a project as its callers see it. */
@@ -21,7 +27,9 @@ export function postAnalyticsQuery(query: Query, stopping: AbortSignal): Request
   return async (request, response) => {
     const { project } = callerOf(request)
     await answer(response, stopping, (signal) =>
-      query(request.body as AnalyticsQueryRequest, project, signal),
+      query(request.body as AnalyticsQueryRequest, project, signal, (plan) =>
+        logPlan(request.log, plan),
+      ),
     )
   }
 }

@@ -1,8 +1,7 @@
 /** Asks each operation once before the service listens. */
 import type { Express } from 'express'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { ERROR_STATUS } from '../errors.js'
+import { onOwnPort } from './on-own-port.js'
 import type { Method } from './routes.js'
 
 /** The first request of an operation compiles its part of the contract: a broken one shows here. */
@@ -20,18 +19,15 @@ const WORKS: ReadonlySet<number> = new Set([
 ])
 
 /**
- * Sends a request for each operation over a port of this machine that nobody else knows.
+ * Sends a request for each operation.
  *
  * @param app an application whose authentication lets any request pass
  * @throws Error when an operation is broken
  */
 export async function warmUp(app: Express): Promise<void> {
-  const server = createServer(app)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  try {
+  await onOwnPort(app, async (address) => {
     for (const { method, path, body } of REQUESTS) {
-      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      const response = await fetch(address + path, {
         method,
         headers: { 'Content-Type': 'application/json' },
         ...(body === undefined ? {} : { body }),
@@ -39,8 +35,5 @@ export async function warmUp(app: Express): Promise<void> {
       const text = await response.text()
       if (!WORKS.has(response.status)) throw new Error(`${path} does not work: ${text}`)
     }
-  } finally {
-    server.close()
-    server.closeAllConnections()
-  }
+  })
 }

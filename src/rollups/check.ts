@@ -2,6 +2,7 @@
 import type { Connection } from '../clickhouse/connection.js'
 import { join, sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
 import { dateColumn, ofMonth, type Month } from './draft.js'
+import { isOfUsers, measuresOf, sumsOf } from './measures.js'
 import { forEachMonth, type MonthsOptions } from './rebuild.js'
 import { DRAFT, LIVE, ROLLUP_NAMES, type RollupName } from './tables.js'
 
@@ -90,24 +91,6 @@ async function compare(
   }
 }
 
-const MEASURES = {
-  users: ['users'],
-  events: ['pageviews', 'events'],
-  others: ['pageviews', 'events', 'visits', 'bounces', 'duration'],
-} as const
-const COLUMNS: Readonly<Record<string, Sql>> = {
-  pageviews: sql`pageviews`,
-  events: sql`events`,
-  visits: sql`visits`,
-  bounces: sql`bounces`,
-  duration: sql`duration`,
-}
-
-function measuresOf(rollup: RollupName): readonly string[] {
-  if (rollup.startsWith('users')) return MEASURES.users
-  return rollup.startsWith('events') ? MEASURES.events : MEASURES.others
-}
-
 const named = (rollup: RollupName, values: readonly number[]): Record<string, number> =>
   Object.fromEntries(measuresOf(rollup).map((name, i) => [name, values[i] ?? 0]))
 
@@ -127,11 +110,11 @@ GROUP BY project_id, dimension, value, date`
 
 /** The groups of one table; those of zeros are as good as none. */
 function side(rollup: RollupName, table: Sql, isStored: Sql, isAsked: Sql): Sql {
-  const isUsers = rollup.startsWith('users')
-  const sums = measuresOf(rollup).map((name) => sql`sum(${COLUMNS[name] ?? sql`0`})`)
-  const measured = isUsers ? sql`[toInt64(groupBitmapMerge(users))]` : sql`[${join(sums)}]`
-  const print = isUsers
-    ? sql`cityHash64(bitmapToArray(groupBitmapMergeState(users)))`
+  const measured = isOfUsers(rollup)
+    ? sql`[toInt64(groupBitmapMerge(users))]`
+    : sql`[${join(Object.values(sumsOf(rollup)).map((column) => sql`sum(${column})`))}]`
+  const print = isOfUsers(rollup)
+    ? sql`cityHash64(arraySort(bitmapToArray(groupBitmapMergeState(users))))`
     : sql`cityHash64(measured)`
   return sql`
 SELECT project_id, dimension, value, ${dateColumn(rollup)} AS date, ${measured} AS measured, ${print} AS print, ${isStored} AS is_stored

@@ -5,8 +5,8 @@ import { identifier, sql, statement, type Sql } from '../clickhouse/sql.js'
 import { LIVE, type RollupTables } from './tables.js'
 import { viewsOf, type View } from './views.js'
 
-const nameOf = ({ name }: View, tables: RollupTables): Sql =>
-  identifier(`${tables === LIVE ? '' : 'draft_'}feed_${name}`)
+const nameOf = ({ name }: View, { prefix }: RollupTables): Sql =>
+  identifier(`${prefix}feed_${name}`)
 
 /** Makes the views between some tables. */
 export async function createViews(connection: Connection, tables: RollupTables): Promise<void> {

@@ -33,7 +33,7 @@ INNER JOIN (
   SELECT project_id, dimension, value, day AS ${column}, groupBitmapState(user) AS all_users
   FROM ${ofGrain} GROUP BY ALL
 ) AS gone USING (project_id, dimension, value, ${column})`),
-      { insert_deduplicate: 0 },
+      { insert_deduplicate: 0, max_partitions_per_insert_block: '0' },
     )
     await writer.execute(
       statement(

@@ -4,6 +4,7 @@ import type { Connection } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease.js'
 import { sql, statement, uint32 } from '../clickhouse/sql.js'
 import { whileHeld } from '../clickhouse/while-held.js'
+import { finishUnfinished } from '../ingest/loader/load.js'
 import { listMonths, ofMonth, withDraft, type Month } from './draft.js'
 import { DRAFT, LIVE, ROLLUP_NAMES } from './tables.js'
 
@@ -31,6 +32,8 @@ export async function forEachMonth(
       'loader',
       async ({ signal }) => {
         const holder = whileHeld(writer, signal)
+        // What is half published would be counted here, and then once more when it is finished.
+        await finishUnfinished(holder)
         await withDraft(holder, month, projectId, () => work(holder, month))
       },
       { waitMs: PATIENCE_MS },
@@ -69,6 +72,8 @@ async function replaceMonth(
     }
     await writer.execute(
       statement(sql`ALTER TABLE ${live} REPLACE PARTITION ${uint32(month)} FROM ${draft}`),
+      // A month that facts say nothing of any more: its users were deleted.
+      { allow_replace_partition_from_empty_source: 1 },
     )
   }
 }

@@ -1,8 +1,10 @@
 /** The tables of the rollups: those that questions read, and drafts of the same form. */
-import { sql, type Sql } from '../clickhouse/sql.js'
+import { identifier, sql, type Sql } from '../clickhouse/sql.js'
 
 /** Where changes come in, and what they come to. */
 export interface RollupTables {
+  /** What the names of the tables, and of the views between them, begin with. */
+  readonly prefix: string
   /** A row an event, with `sign`; keeps nothing. */
   readonly eventChanges: Sql
   /** A row a state of a session, with `sign`. */
@@ -28,6 +30,7 @@ export const ROLLUP_NAMES = [
 
 /** What the loader feeds, and questions read. */
 export const LIVE: RollupTables = {
+  prefix: '',
   eventChanges: sql`event_changes`,
   sessions: sql`sessions`,
   rollupChanges: sql`rollup_changes`,
@@ -43,11 +46,28 @@ export const LIVE: RollupTables = {
   },
 }
 
+/** Tables of the same form under other names. */
+export const tablesAt = (prefix: string): RollupTables => ({
+  prefix,
+  eventChanges: identifier(`${prefix}event_changes`),
+  sessions: identifier(`${prefix}session_changes`),
+  rollupChanges: identifier(`${prefix}rollup_changes`),
+  rollups: {
+    sessions_daily: identifier(`${prefix}sessions_daily`),
+    sessions_monthly: identifier(`${prefix}sessions_monthly`),
+    pageviews_daily: identifier(`${prefix}pageviews_daily`),
+    pageviews_monthly: identifier(`${prefix}pageviews_monthly`),
+    events_daily: identifier(`${prefix}events_daily`),
+    events_monthly: identifier(`${prefix}events_monthly`),
+    users_daily: identifier(`${prefix}users_daily`),
+    users_monthly: identifier(`${prefix}users_monthly`),
+  },
+})
+
 /** What facts are computed into once more, to be compared with what is there, or to take its place. */
 export const DRAFT: RollupTables = {
-  eventChanges: sql`draft_event_changes`,
-  sessions: sql`draft_session_changes`,
-  rollupChanges: sql`draft_rollup_changes`,
+  ...tablesAt('draft_'),
+  // REPLACE PARTITION takes the name of its source as text alone.
   rollups: {
     sessions_daily: sql`draft_sessions_daily`,
     sessions_monthly: sql`draft_sessions_monthly`,

@@ -112,8 +112,11 @@ GROUP BY project_id, place, value, day`,
   }
 }
 
+/** What no days are counted by. */
 const MONTHLY_ONLY = strings(
-  ROWS.filter(({ isMonthlyOnly }) => isMonthlyOnly === true).map(({ dimension }) => dimension),
+  ROWS.filter(({ rollup, hasDays }) => rollup !== undefined && hasDays !== true).map(
+    ({ dimension }) => dimension,
+  ),
 )
 const GRAINS = [
   { grain: 'daily', column: sql`day`, isKept: sql`dimension NOT IN ${MONTHLY_ONLY}` },

@@ -9,10 +9,14 @@ export interface Outcome {
 }
 
 /** Runs the built command; build it first. It gets PATH and the variables given, nothing else. */
-export function runCli(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
+export function runCli(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  input = '',
+): Promise<Outcome> {
   const options = { env: { PATH: process.env['PATH'], ...env } }
   return new Promise((resolve) => {
-    execFile(
+    const child = execFile(
       process.execPath,
       [packagePath('dist/cli.js'), ...args],
       options,
@@ -20,5 +24,6 @@ export function runCli(args: readonly string[], env: NodeJS.ProcessEnv): Promise
         resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
       },
     )
+    child.stdin?.on('error', () => undefined).end(input)
   })
 }

@@ -124,14 +124,14 @@ ORDER BY who.user_id, start_at, session_id`,
   )
 }
 
-/** What a finished load must not leave behind: rows of the inbox, and tables of the load. */
+/** What finished loads and removals must not leave behind: rows of the inbox, and tables of their own. */
 export async function leftovers(store: Store): Promise<readonly string[]> {
   const rows = await select<{ what: string }>(
     store,
     sql`
 SELECT concat('row ', toString(row), ' of ', batch) AS what FROM inbox
 UNION ALL
-SELECT name FROM system.tables WHERE database = currentDatabase() AND name LIKE 'load\\_%'`,
+SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '^(load|removal)_')`,
   )
   return rows.map(({ what }) => what)
 }

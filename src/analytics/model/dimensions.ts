@@ -21,10 +21,10 @@ export interface DimensionRow {
   /** The rollups that count by it. Absent: none does, and facts answer. */
   readonly rollup?: Family
   /**
-   * Counted by month alone: it has so many values, or so little to tell, that days of it would take more
-   * room than they save time. The figures are in bench/README.md.
+   * Whether rollups count by it for each day. Absent: for each month alone, as its days would take more
+   * room than they save time; figures are in bench/README.md.
    */
-  readonly isMonthlyOnly?: boolean
+  readonly hasDays?: boolean
   /** Whether it may have so many values that users are counted only for those that can be asked for. */
   readonly isWide?: boolean
   /** The field of an incoming event that a session attribute is read from. Absent: no session attribute. */
@@ -37,42 +37,45 @@ const sessionAttribute = (field: string, column: Sql): DimensionRow => ({
   field,
   rollup: 'sessions',
 })
+const daily = (row: DimensionRow): DimensionRow => ({ ...row, hasDays: true })
 const wide = (row: DimensionRow): DimensionRow => ({ ...row, isWide: true })
-const monthlyOnly = (row: DimensionRow): DimensionRow => ({ ...row, isMonthlyOnly: true })
 
 const notEmpty = (value: Sql): Sql => sql`notEmpty(${value})`
 
 export const DIMENSIONS: Readonly<Record<DimensionName, DimensionRow>> = {
-  country: sessionAttribute('country', sql`country`),
-  city: monthlyOnly(wide(sessionAttribute('city', sql`city`))),
-  browser: sessionAttribute('browser', sql`browser`),
-  device_type: sessionAttribute('device_type', sql`device_type`),
-  os: sessionAttribute('os', sql`os`),
+  country: daily(sessionAttribute('country', sql`country`)),
+  city: wide(sessionAttribute('city', sql`city`)),
+  browser: daily(sessionAttribute('browser', sql`browser`)),
+  device_type: daily(sessionAttribute('device_type', sql`device_type`)),
+  os: daily(sessionAttribute('os', sql`os`)),
   referrer: wide(sessionAttribute('referrer', sql`referrer`)),
   // Nothing can be grouped by it.
   referrer_url: { event: sql`referrer_url`, session: sql`referrer_url`, field: 'referrer_url' },
-  referrer_type: sessionAttribute('referrer_type', sql`referrer_type`),
-  utm_source: monthlyOnly(sessionAttribute('utm_source', sql`utm_source`)),
-  utm_medium: monthlyOnly(sessionAttribute('utm_medium', sql`utm_medium`)),
-  utm_campaign: monthlyOnly(wide(sessionAttribute('utm_campaign', sql`utm_campaign`))),
-  utm_content: monthlyOnly(wide(sessionAttribute('utm_content', sql`utm_content`))),
-  utm_term: monthlyOnly(wide(sessionAttribute('utm_term', sql`utm_term`))),
+  referrer_type: daily(sessionAttribute('referrer_type', sql`referrer_type`)),
+  utm_source: sessionAttribute('utm_source', sql`utm_source`),
+  utm_medium: sessionAttribute('utm_medium', sql`utm_medium`),
+  utm_campaign: wide(sessionAttribute('utm_campaign', sql`utm_campaign`)),
+  utm_content: wide(sessionAttribute('utm_content', sql`utm_content`)),
+  utm_term: wide(sessionAttribute('utm_term', sql`utm_term`)),
   'page:origin': {
     event: sql`origin`,
     entry: sql`entry_origin`,
     groups: notEmpty,
     rollup: 'pageviews',
+    hasDays: true,
   },
   'page:path': wide({
     event: sql`path`,
     entry: sql`entry_path`,
     groups: notEmpty,
     rollup: 'pageviews',
+    hasDays: true,
   }),
   'page:hash': { event: sql`hash` },
   'event:name': {
     event: sql`name`,
     groups: (value) => sql`${value} != 'pageview'`,
     rollup: 'events',
+    hasDays: true,
   },
 }

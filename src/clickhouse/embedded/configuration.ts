@@ -41,6 +41,8 @@ export function configXml(home: string, { serverMemory }: Limits): string {
   <max_concurrent_queries>100</max_concurrent_queries>
   <keep_alive_timeout>10</keep_alive_timeout>
   <background_pool_size>2</background_pool_size>
+  <!-- How many parts may wait for each thread: of a DELETE on more of them the rest would be put off by a second. -->
+  <background_merges_mutations_concurrency_ratio>16</background_merges_mutations_concurrency_ratio>
   <background_schedule_pool_size>8</background_schedule_pool_size>
 </clickhouse>
 `

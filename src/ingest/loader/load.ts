@@ -14,6 +14,9 @@ import {
 import { inserts, insertRejections, removeMovedEvents } from './publish.js'
 import { loseUsers } from '../../rollups/lose-users.js'
 import { findLost } from './lost.js'
+import { findUnfinishedRemovals, isOfUser } from './removal/log.js'
+import { finishProject } from './removal/project.js'
+import { finishUser } from './removal/user.js'
 import { readRows } from './rows.js'
 import { buildSessions, cutRuns, findNearSessions, findPastStates, moveEvents } from './sessions.js'
 import { tablesOf, type LoadTables } from './tables.js'
@@ -27,11 +30,19 @@ import { keepRows, numberUsers, saltDays } from './users.js'
  */
 export async function loadBatch(writer: Connection, batch: string): Promise<LoadReport> {
   // What is staged already has its numbers of users: it is written before others are given.
-  for (const load of await findUnfinishedLoads(writer)) await finish(writer, load)
+  await finishUnfinished(writer)
   const done = await findLoad(writer, batch)
   if (done === undefined) return finish(writer, await startLoad(writer, batch))
   await clear(writer, done.load)
   return done.report
+}
+
+/** Finishes what was begun and broken off: a removal or a load. The caller holds the lease of the loader. */
+export async function finishUnfinished(writer: Connection): Promise<void> {
+  for (const removal of await findUnfinishedRemovals(writer)) {
+    await (isOfUser(removal) ? finishUser : finishProject)(writer, removal)
+  }
+  for (const load of await findUnfinishedLoads(writer)) await finish(writer, load)
 }
 
 /**
@@ -39,7 +50,7 @@ export async function loadBatch(writer: Connection, batch: string): Promise<Load
  * the lease of the loader.
  */
 export async function resumeLoads(writer: Connection): Promise<void> {
-  for (const load of await findUnfinishedLoads(writer)) await finish(writer, load)
+  await finishUnfinished(writer)
   const waiting = await writer.query<{ batch: string }>(
     statement(sql`SELECT DISTINCT batch FROM inbox ORDER BY batch`),
   )

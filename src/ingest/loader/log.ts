@@ -72,12 +72,18 @@ SELECT load AS number, batch, step FROM loads FINAL WHERE step < ${uint64(STEP.l
 
 /** Begins the load of a batch, under the next number. */
 export async function startLoad(writer: Connection, batch: string): Promise<Load> {
-  const { rows } = await writer.query<{ last: number }>(
-    statement(sql`SELECT max(load) AS last FROM loads`),
-  )
-  const load: Load = { number: (rows[0]?.last ?? 0) + 1, batch, step: STEP.started }
+  const load: Load = { number: await nextNumber(writer), batch, step: STEP.started }
   await recordStep(writer, load, STEP.started)
   return load
+}
+
+/** A number that no load and no removal has had. */
+export async function nextNumber(writer: Connection): Promise<number> {
+  const { rows } = await writer.query<{ last: number }>(
+    statement(sql`
+SELECT greatest((SELECT max(load) FROM loads), (SELECT max(removal) FROM removals)) AS last`),
+  )
+  return (rows[0]?.last ?? 0) + 1
 }
 
 /** Writes down that a load has reached a step; what was written of it first stays. */

@@ -49,7 +49,9 @@ const TAKEN_APART = (batch: string): Sql => sql`
     parseDateTime64BestEffortOrNull(${given('timestamp')}, 3, 'UTC') AS at,
     ${partsOf(given('url'))} AS url_parts,
     lower(domain(${given('referrer_url')})) AS referrer_host,
-    JSONExtractKeysAndValuesRaw(given.properties) AS property_pairs
+    arrayReverse(JSONExtractKeysAndValuesRaw(given.properties)) AS last_first,
+    -- Of a name that is given twice the last value counts.
+    arrayFilter((pair, nth) -> nth = 1, last_first, arrayEnumerateUniq(last_first.1)) AS property_pairs
   FROM (${PARSED(batch)})`
 
 /** Each row beside its project, `known`. */

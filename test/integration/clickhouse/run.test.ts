@@ -47,7 +47,20 @@ describe('run', () => {
     )<{ n: number }>(
       statement(sql`SELECT arrayJoin(range(${uint64(10)})) AS n ORDER BY n LIMIT 2 OFFSET 20`),
     )
-    expect(answer).toEqual({ rows: [], total: 10 })
+    const cost = { rowsRead: 1, bytesRead: 1, ms: expect.any(Number) }
+    expect(answer).toEqual({ rows: [], total: 10, cost })
+  })
+
+  test('tells what it cost, with what subqueries read', async () => {
+    const { cost } = await createRun(
+      store,
+      5_000,
+    )(
+      statement(sql`
+SELECT count() FROM numbers(${uint64(1_000)})
+WHERE toString(number) IN (SELECT toString(number) FROM numbers(${uint64(500)}))`),
+    )
+    expect(cost).toEqual({ rowsRead: 1_500, bytesRead: 12_000, ms: expect.any(Number) })
   })
 
   test('QUERY_TIMEOUT: the deadline passes, and the query is stopped in the engine', async () => {

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { createAuthenticator } from '../../../src/auth/authenticate.js'
@@ -114,6 +114,40 @@ describe('without a service', () => {
     expect(await output('key', 'list', '--project', 'other', '--json')).toBe('[]\n')
   })
 
+  test('users and projects are deleted, once that is confirmed', async () => {
+    await output(...CREATE)
+    await output('key', 'issue', '--project', 'shop')
+    const file = path.join(dataDir, 'events.ndjson')
+    const times = ['10:00:00', '10:01:00', '12:00:00']
+    const line = (time: string): string =>
+      JSON.stringify({ timestamp: `2026-01-01T${time}Z`, user_id: 'u42' })
+    await writeFile(file, times.map(line).join('\n'))
+    expect(await run('import', '--project', 'shop', file)).toMatchObject({ code: 0 })
+
+    const user = 'user u42 of project shop, with 3 events in 2 sessions'
+    const deleteUser = ['user', 'delete', '--project', 'shop', 'u42']
+    const refused = (what: string): Outcome => ({
+      code: 1,
+      stdout: '',
+      stderr: `tallyhouse: this would delete ${what}, for good: add --yes to do it\n`,
+    })
+    expect(await run(...deleteUser)).toEqual(refused(user))
+    expect(await output(...deleteUser, '--yes')).toBe(`deleted ${user}\n`)
+    for (const again of [deleteUser, [...deleteUser, '--yes']]) {
+      expect(await run(...again)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'tallyhouse: there is no user u42 in project shop\n',
+      })
+    }
+
+    const project = 'project shop, with 0 events of 0 users and 1 key'
+    expect(await run('project', 'delete', 'shop')).toEqual(refused(project))
+    expect(await output('project', 'delete', 'shop', '--yes')).toBe(`deleted ${project}\n`)
+    expect(JSON.parse(await output('project', 'list', '--json'))).toEqual([])
+    expect(JSON.parse(await output('key', 'list', '--json'))).toEqual([])
+  })
+
   test('migrate tells what it applied', async () => {
     expect(await output('migrate')).toMatch(
       /^applied 0001_projects\.sql\napplied 0002_api_keys\.sql\n/,
@@ -219,6 +253,8 @@ describe('an error is one line, and there is no output', () => {
     ['there is no project shop', 1, ['project', 'show', 'shop']],
     ['there is no project shop', 1, ['key', 'issue', '--project', 'shop']],
     ['there is no key key_x', 1, ['key', 'revoke', 'key_x']],
+    ['there is no project shop', 1, ['project', 'delete', 'shop', '--yes']],
+    ['there is no project shop', 1, ['user', 'delete', '--project', 'shop', 'u42']],
     ['"192.0.2.0/24" is not an IP address', 1, [...CREATE, '--excluded-ip', '192.0.2.0/24']],
   ])('%s', async (message, code, args) => {
     const outcome = await run(...args)

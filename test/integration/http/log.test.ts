@@ -1,7 +1,9 @@
 /** The log tells who asked what and how it went, and nothing that is secret. */
 import { expect, test } from '@jest/globals'
+import { queryAnalytics } from '../../../src/analytics/query-analytics.js'
 import { ApiError } from '../../../src/errors.js'
-import { KEY, startApp } from './harness.js'
+import { createLogger } from '../../../src/log.js'
+import { KEY, startApp, type Given } from './harness.js'
 
 const SECRET = 'do-not-log-me'
 
@@ -70,6 +72,72 @@ test('a failure is an error with its cause, to the depth of a few causes', async
       msg: 'request failed',
     },
   ])
+  expect(app.log()).not.toContain(SECRET)
+})
+
+const planning: Given['query'] = (request, project, _signal, onPlan) =>
+  queryAnalytics(request, project, {
+    run: () => Promise.resolve({ rows: [], total: 0 }),
+    firstEventAt: () => Promise.resolve(null),
+    now: () => new Date('2026-03-10T12:00:00Z'),
+    onPlan,
+  })
+
+test('at debug level, the plan of a question is told, under the id of its request', async () => {
+  const app = await startApp({ query: planning })
+  const date_range = ['2026-01-31', '2026-03-01']
+  const body = { date_range, metrics: ['pageviews'], group_by: ['country'] }
+  await app.ask(body, { headers: { 'X-Request-Id': 'request-1' } })
+  await app.stop()
+  const [line, ...others] = linesOf(app.log())
+  expect(others).toMatchObject([{ requestId: 'request-1', status: 200 }])
+  const february = [{ from: '2026-02-01T00:00:00Z', to: '2026-02-28T23:59:59Z' }]
+  const around = [
+    { from: '2026-01-31T00:00:00Z', to: '2026-01-31T23:59:59Z' },
+    { from: '2026-03-01T00:00:00Z', to: '2026-03-01T23:59:59Z' },
+  ]
+  const read = { measures: ['pageviews'], dimension: 'country', filteredBy: null }
+  const why = 'it does not count by country'
+  expect({ ...line, time: '' }).toEqual({
+    level: 'debug',
+    time: '',
+    requestId: 'request-1',
+    plan: {
+      period: { from: '2026-01-31T00:00:00Z', to: '2026-03-01T23:59:59Z' },
+      reads: [
+        { ...read, relation: 'sessions_monthly', periods: february },
+        { ...read, relation: 'sessions_daily', periods: around },
+      ],
+      passedOver: [
+        { relation: 'pageviews_monthly', measures: ['pageviews'], why },
+        { relation: 'events_monthly', measures: ['pageviews'], why },
+      ],
+      usersOf: 'all',
+    },
+    msg: 'planned',
+  })
+})
+
+test('at the levels above, no plan is told', async () => {
+  const lines: string[] = []
+  const logger = createLogger('info', { write: (line) => void lines.push(line) })
+  const app = await startApp({ query: planning, logger })
+  await app.ask()
+  await app.stop()
+  expect(lines.map((line) => JSON.parse(line) as Line)).toMatchObject([{ status: 200 }])
+})
+
+test('of a plan, no name of a property and no value is told', async () => {
+  const app = await startApp({ query: planning })
+  const property = `a and ${SECRET}\nevent:prop:${SECRET}`
+  const properties = [{ property, operator: 'eq', value: SECRET }]
+  const filters = [{ type: 'event', properties }]
+  const group_by = ['event:prop:plan']
+  await app.ask({ date_range: '7days', metrics: ['pageviews'], filters, group_by })
+  await app.ask({ date_range: '7days', metrics: ['pageviews'], filters })
+  await app.stop()
+  expect(app.log()).toContain('"why":"no rollup counts by event:prop:…"')
+  expect(app.log()).toContain('"dimension":"event:prop:…"')
   expect(app.log()).not.toContain(SECRET)
 })
 

@@ -8,6 +8,7 @@ import { putBatch } from '../../../src/ingest/inbox.js'
 import { loadBatch, resumeLoads } from '../../../src/ingest/loader/load.js'
 import { NOTHING } from '../../../src/ingest/loader/log.js'
 import type { StoredProject } from '../../../src/projects/project.js'
+import { checkRollups } from '../../../src/rollups/check.js'
 import { breaking, BrokenError, sleeping } from '../../support/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { factsAgree, leftovers, readFacts, select } from '../../support/facts.js'
@@ -122,7 +123,7 @@ test('stopped after each statement in turn, a load is finished by the next loade
     try {
       await loadBatch(breaking(writer, count), batch)
       isDone = true
-      expect(count).toBeGreaterThan(20)
+      expect(count).toBeGreaterThan(30)
     } catch (error) {
       expect(error).toBeInstanceOf(BrokenError)
     }
@@ -137,7 +138,7 @@ test('stopped after each statement in turn, a load is finished by the next loade
 
 test('a loader that wakes up after another one did its work adds nothing', async () => {
   const { writer } = database.store
-  const moments = [5, 9, 13, 16, 18, 20, 22, 24]
+  const moments = [5, 9, 13, 16, 18, 20, 22, 24, 26, 28, 30, 32]
   const [calm, ...projects] = (await makeProjects(moments.length + 1)) as [
     StoredProject,
     ...StoredProject[],
@@ -242,3 +243,12 @@ test('a loader whose lease is lost sends nothing more', async () => {
   await expect(ask()).rejects.toBeInstanceOf(LeaseLostError)
   await expect(loadBatch(holder, 'any')).rejects.toBeInstanceOf(LeaseLostError)
 })
+
+test('after all of that rollups are what the events come to', async () => {
+  expect(await checkRollups(database.store.writer, {})).toEqual({
+    months: 2,
+    groups: expect.any(Number),
+    different: 0,
+    differences: [],
+  })
+}, 60_000)

@@ -231,6 +231,24 @@ test('property values that are no strings are kept as their JSON text', async ()
   )
 })
 
+test('of a property that is named twice the last value counts, and counts once', async () => {
+  const project = await newProject(database.store)
+  const line = (user: string, properties: string): string =>
+    `{"timestamp":"2026-01-31T10:00:00Z","user_id":"${user}","properties":${properties}}`
+  const lines = [line('u', '{"plan":"a","n":1,"plan":"b"}'), line('v', '{"plan":"b","plan":"b"}')]
+  await sendText(database.store, project, lines.join('\n'))
+  // Answered from rollups, and from the events.
+  for (const end of ['2026-01-31', '2026-01-31T10:00:00Z']) {
+    const { data } = await ask(database.store, project, {
+      date_range: ['2026-01-31', end],
+      group_by: ['event:prop:plan'],
+    })
+    expect(data).toEqual([
+      { group: { 'event:prop:plan': 'b' }, metrics: { users: 2, pageviews: 2, events: 0 } },
+    ])
+  }
+})
+
 describe('long values', () => {
   const LONG = '😀'.repeat(1_025)
   const CUT = '😀'.repeat(1_024)

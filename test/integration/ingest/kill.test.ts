@@ -11,6 +11,8 @@ import { sql, string } from '../../../src/clickhouse/sql.js'
 import { openStore, type Store } from '../../../src/clickhouse/store.js'
 import { importEvents } from '../../../src/ingest/import.js'
 import { packagePath } from '../../../src/paths.js'
+import { checkRollups } from '../../../src/rollups/check.js'
+import { prepareRollups } from '../../../src/rollups/prepare.js'
 import { factsAgree, leftovers, select } from '../../support/facts.js'
 import { newProject } from '../../support/world.js'
 import { aClient, aDataDir, anEngine, answering, gone, until } from '../embedded/support.js'
@@ -41,10 +43,12 @@ async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
 
 async function openDatabase(endpoint: Endpoint): Promise<Store> {
   await migrate(endpoint)
-  return openStore(endpoint)
+  const store = openStore(endpoint)
+  await prepareRollups(store)
+  return store
 }
 
-/** Each of the rows is one event, and nothing is left of the loads. */
+/** Each of the rows is one event, rollups count each once, and nothing is left of the loads. */
 async function expectAll(store: Store, projectId: string, rows: number): Promise<void> {
   const [counts] = await select(
     store,
@@ -57,6 +61,12 @@ SELECT
   expect(counts).toEqual({ events: rows, ids: rows, told: rows })
   await factsAgree(store, projectId)
   expect(await leftovers(store)).toEqual([])
+  expect(await checkRollups(store.writer, {})).toEqual({
+    months: 2,
+    groups: expect.any(Number),
+    different: 0,
+    differences: [],
+  })
 }
 
 test('the engine is killed in the midst of imports that are then begun again', async () => {

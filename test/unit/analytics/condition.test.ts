@@ -1,12 +1,34 @@
-/** Predicates to conditions: a row for each operator, on attributes and on properties. */
+/** Predicates to conditions: a row for each operator, and for each kind of rows that one is put to. */
 import { describe, expect, test } from '@jest/globals'
-import { condition } from '../../../src/analytics/condition.js'
+import {
+  condition,
+  ENTRY_TERMS,
+  EVENT_TERMS,
+  SESSION_TERMS,
+  VALUE_TERMS,
+  type Terms,
+} from '../../../src/analytics/condition.js'
+import type { DimensionName } from '../../../src/analytics/model/dimensions.js'
 import type { Predicate } from '../../../src/analytics/predicate.js'
 import type { StringOperator } from '../../../src/api.js'
 import { statement } from '../../../src/clickhouse/sql.js'
 
-const lower = (predicate: Predicate, relation: 'events' | 'sessions' = 'events') =>
-  statement(condition(predicate, relation))
+const lower = (predicate: Predicate, terms: Terms = EVENT_TERMS) =>
+  statement(condition(predicate, terms))
+
+const any = (dimension: DimensionName): Predicate => ({
+  kind: 'string',
+  dimension,
+  operator: 'any',
+  value: '',
+})
+const property = (operator: StringOperator): Predicate => ({
+  kind: 'property',
+  name: 'n',
+  operator,
+  value: 'x',
+})
+const anonymous: Predicate = { kind: 'anonymous', value: true }
 
 describe('condition', () => {
   test.each<[StringOperator, string, object]>([
@@ -32,15 +54,27 @@ describe('condition', () => {
     ['startsWith', `(${has} AND startsWith(${value}, {p2:String}))`],
     ['endsWith', `(${has} AND endsWith(${value}, {p2:String}))`],
   ])('%s of a property', (operator, query) => {
-    expect(lower({ kind: 'property', name: 'n', operator, value: 'x' })).toEqual({
+    expect(lower(property(operator))).toEqual({
       query,
       query_params: { p0: 'n', p1: 'n', p2: 'x' },
     })
   })
 
+  test.each<[StringOperator, string, object]>([
+    ['any', 'true', {}],
+    ['eq', 'value = {p0:String}', { p0: 'x' }],
+    ['notEq', 'NOT (value = {p0:String})', { p0: 'x' }],
+    ['contains', 'position(value, {p0:String}) > 0', { p0: 'x' }],
+    ['notContains', 'NOT (position(value, {p0:String}) > 0)', { p0: 'x' }],
+    ['startsWith', 'startsWith(value, {p0:String})', { p0: 'x' }],
+    ['endsWith', 'endsWith(value, {p0:String})', { p0: 'x' }],
+  ])('%s of a property that all rows have as their value', (operator, query, query_params) => {
+    expect(lower(property(operator), VALUE_TERMS)).toEqual({ query, query_params })
+  })
+
   test.each<[Predicate, string, object]>([
     [{ kind: 'property', name: 'n', operator: 'any', value: 'x' }, has, { p0: 'n' }],
-    [{ kind: 'anonymous', value: true }, 'anonymous = {p0:Bool}', { p0: true }],
+    [anonymous, 'anonymous = {p0:Bool}', { p0: true }],
     [
       { kind: 'list', dimension: 'os', operator: 'oneOf', values: [] },
       'os IN {p0:Array(String)}',
@@ -56,25 +90,38 @@ describe('condition', () => {
     [
       {
         kind: 'any',
-        of: [
-          { kind: 'all', of: [] },
-          { kind: 'anonymous', value: true },
-        ],
+        of: [{ kind: 'all', of: [] }, anonymous],
       },
       'true',
+      {},
+    ],
+    [
+      { kind: 'all', of: [any('country'), { kind: 'any', of: [any('os'), any('city')] }] },
+      '(notEmpty(country) AND (notEmpty(os) OR notEmpty(city)))',
       {},
     ],
   ])('%j', (predicate, query, query_params) => {
     expect(lower(predicate)).toEqual({ query, query_params })
   })
 
-  test('a relation without the column is refused', () => {
-    const predicate: Predicate = {
-      kind: 'string',
-      dimension: 'page:path',
-      operator: 'any',
-      value: '',
+  test.each<[string, Terms, Predicate, string | typeof TypeError]>([
+    ['events: a page', EVENT_TERMS, any('page:path'), 'notEmpty(path)'],
+    ['events: the hash of a page', EVENT_TERMS, any('page:hash'), 'notEmpty(hash)'],
+    ['events: a session attribute', EVENT_TERMS, any('country'), 'notEmpty(country)'],
+    ['sessions: a session attribute', SESSION_TERMS, any('country'), 'notEmpty(country)'],
+    ['sessions: a page, of which each has many', SESSION_TERMS, any('page:path'), TypeError],
+    ['sessions: a property', SESSION_TERMS, property('any'), TypeError],
+    ['sessions: anonymity', SESSION_TERMS, anonymous, TypeError],
+    ['entries: a page', ENTRY_TERMS, any('page:path'), 'notEmpty(entry_path)'],
+    ['entries: an origin', ENTRY_TERMS, any('page:origin'), 'notEmpty(entry_origin)'],
+    ['entries: what a visit does not enter on', ENTRY_TERMS, any('country'), TypeError],
+    ['rollups: the dimension they count by', VALUE_TERMS, any('country'), 'notEmpty(value)'],
+    ['rollups: anonymity', VALUE_TERMS, anonymous, TypeError],
+  ])('rows of %s', (_what, terms, predicate, want) => {
+    if (typeof want === 'string') {
+      expect(lower(predicate, terms)).toEqual({ query: want, query_params: {} })
+    } else {
+      expect(() => lower(predicate, terms)).toThrow(want)
     }
-    expect(() => lower(predicate, 'sessions')).toThrow(TypeError)
   })
 })

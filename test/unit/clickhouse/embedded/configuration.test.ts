@@ -36,6 +36,7 @@ test('what the engine ignores or gets wrong by default is set', () => {
   expect(text).toContain('<console>0</console>')
   expect(text).toContain(`<max_server_memory_usage>${4 * GIB}</max_server_memory_usage>`)
   expect(text).toContain('<max_concurrent_queries>100</max_concurrent_queries>')
+  expect(text).toMatch(/<background_merges_mutations_concurrency_ratio>16</)
 })
 
 test('passwords are in it as hashes only', () => {

@@ -1,0 +1,16 @@
+/** Drops tables by what their names begin with. */
+import type { Connection } from './connection.js'
+import { identifier, join, sql, statement, string } from './sql.js'
+
+/** Drops all tables and views of the database whose names begin so, views first. */
+export async function dropTables(writer: Connection, prefix: string): Promise<void> {
+  const { rows } = await writer.query<{ name: string }>(
+    statement(sql`
+SELECT name FROM system.tables
+WHERE database = currentDatabase() AND startsWith(name, ${string(prefix)})
+ORDER BY engine != 'MaterializedView', name`),
+  )
+  if (rows.length === 0) return
+  const names = join(rows.map(({ name }) => identifier(name)))
+  await writer.execute(statement(sql`DROP TABLE IF EXISTS ${names} SYNC`))
+}

@@ -1,0 +1,85 @@
+/** Prints how a question is answered, for people or programs. */
+import type { PlanDescription, Read } from '../analytics/plan-description.js'
+import type { Period } from '../api.js'
+import type { Cost } from '../clickhouse/connection.js'
+import type { Statement } from '../clickhouse/sql.js'
+import type { CommandContext } from './context.js'
+import { json, list, table } from './output.js'
+import { grouped } from './progress.js'
+
+export interface Explanation extends PlanDescription {
+  readonly sql: string
+  readonly parameters: Statement['query_params']
+  /** What it took to run it, and how many rows came of it; null where it could not be run. */
+  readonly run: (Cost & { readonly rows: number }) | null
+}
+
+const USERS_OF: Readonly<Record<Explanation['usersOf'], string>> = {
+  all: 'counted for every group',
+  page: 'counted for the groups on the page asked for, which other metrics tell',
+  bounded: 'counted for the groups with so many events that they can get onto the page asked for',
+}
+
+const FILTERED_BY: Readonly<Record<NonNullable<Read['filteredBy']>, string>> = {
+  columns: 'its columns',
+  entry: 'the page that the visit entered on',
+  value: 'the value it counts by',
+  events: 'the events of each session',
+}
+
+export function printExplanation(
+  { print }: CommandContext,
+  explanation: Explanation,
+  options: { readonly json?: boolean },
+): void {
+  print(options.json === true ? json(explanation) : textOf(explanation))
+}
+
+function textOf({ period, reads, passedOver, sql, parameters, run, ...rest }: Explanation): string {
+  const countsUsers = reads.some(({ measures }) => measures.includes('users'))
+  return [
+    table([
+      ['period', periodText(period)],
+      ['users', countsUsers ? USERS_OF[rest.usersOf] : 'not asked for'],
+    ]),
+    table([['READ', 'BY', 'FOR', 'FILTERED BY', 'PERIOD'], ...reads.flatMap(readLines)]),
+    ...(passedOver.length === 0 ? [] : [passedOverTable(passedOver)]),
+    sql,
+    table(Object.entries(parameters).map(([name, value]) => [name, JSON.stringify(value)])),
+    ...(run === null ? [] : [runTable(run)]),
+  ].join('\n\n')
+}
+
+/** A relation on one line, and one more for each further part of the period. */
+function readLines(read: Read): readonly (readonly string[])[] {
+  const { relation, dimension = '-', measures, filteredBy, periods } = read
+  const first = [
+    relation,
+    dimension,
+    purpose(measures),
+    filteredBy === null ? '-' : FILTERED_BY[filteredBy],
+  ]
+  return periods.map((period, i) => [
+    ...(i === 0 ? first : first.map(() => '')),
+    periodText(period),
+  ])
+}
+
+const passedOverTable = (passedOver: Explanation['passedOver']): string =>
+  table([
+    ['NOT READ', 'FOR', 'WHY'],
+    ...passedOver.map(({ relation, measures, why }) => [relation, purpose(measures), why]),
+  ])
+
+const purpose = (measures: readonly string[]): string =>
+  measures.length === 0 ? 'which groups there are' : list(measures)
+
+const periodText = ({ from, to }: Period): string => `${from} to ${to}`
+
+const runTable = ({ rowsRead, bytesRead, rows, ms }: NonNullable<Explanation['run']>): string =>
+  table([
+    ['rows read', grouped(rowsRead)],
+    ['bytes read', grouped(bytesRead)],
+    ['rows', grouped(rows)],
+    ['ms', grouped(ms)],
+  ])

@@ -1,0 +1,102 @@
+/** The command `tallyhouse explain`. */
+import { readFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
+import { types } from 'node:util'
+import { describePlan } from '../analytics/plan-description.js'
+import { planAnalytics } from '../analytics/query-analytics.js'
+import { buildStatement } from '../analytics/sql-builder.js'
+import type { AnalyticsQueryRequest } from '../api.js'
+import type { Connection } from '../clickhouse/connection.js'
+import { createRun } from '../clickhouse/run.js'
+import { sql, statement, string, type Statement } from '../clickhouse/sql.js'
+import type { Store } from '../clickhouse/store.js'
+import { ApiError } from '../errors.js'
+import { readQuestion } from '../http/read-question.js'
+import { firstEventAt } from '../projects/first-event.js'
+import { requireProject } from '../projects/store.js'
+import { UserError } from '../user-error.js'
+import { withService, type AddCommand, type CommandContext } from './context.js'
+import { printExplanation, type Explanation } from './explain-output.js'
+import { requireReadable } from './readable.js'
+
+interface ExplainOptions {
+  readonly project: string
+  readonly json?: boolean
+}
+
+const STDIN = '-'
+
+export const addExplain: AddCommand = (program, context) => {
+  program
+    .command('explain')
+    .description('show how a question is answered: what is read, why, by which SQL, at what cost')
+    .argument('[file]', 'the body of POST /v1/analytics/query; - is standard input', STDIN)
+    .requiredOption('--project <id>', 'the project that is asked about')
+    .option('--json', 'print JSON')
+    .action(async (file: string, options: ExplainOptions) => {
+      const request = await readRequest(context, file)
+      await withService(context, 'tallyhouse explain', ({ store }) =>
+        explain(context, store, request, options),
+      )
+    })
+}
+
+/** Reads a request as the service does; its faults are told one a line. */
+async function readRequest({ note }: CommandContext, file: string): Promise<AnalyticsQueryRequest> {
+  if (file !== STDIN) await requireReadable(file)
+  const body = file === STDIN ? await buffer(process.stdin) : await readFile(file)
+  try {
+    return await readQuestion(body)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.details === undefined) throw error
+    for (const { field, message } of error.details) note(`${field}: ${message}`)
+    throw new UserError('the question is not valid')
+  }
+}
+
+/**
+ * Plans the question, runs it once, and prints both. How far back the project's subscription lets its
+ * keys look is not asked: whoever has this command has the data.
+ *
+ * @throws ApiError when it cannot be run; how it would have been is printed all the same.
+ */
+async function explain(
+  context: CommandContext,
+  store: Store,
+  request: AnalyticsQueryRequest,
+  options: ExplainOptions,
+): Promise<void> {
+  const { id, createdAt } = await requireProject(store.reader, options.project)
+  const plan = await planAnalytics(
+    request,
+    { id, createdAt, retentionDays: null },
+    { firstEventAt: (projectId) => firstEventAt(store.reader, projectId), now: context.now },
+  )
+  const built = buildStatement(plan)
+  const explained = {
+    ...describePlan(plan),
+    sql: await formatted(store.reader, built),
+    parameters: built.query_params,
+  }
+  let run: Explanation['run'] = null
+  try {
+    const { rows, cost } = await createRun(store, context.config().queryTimeout)(built)
+    run = { ...cost, rows: rows.length }
+  } catch (error) {
+    // Callers of the service are not told what the store says; here it is what one came for.
+    if (error instanceof ApiError && types.isNativeError(error.cause)) {
+      context.note(error.cause.message)
+    }
+    throw error
+  } finally {
+    printExplanation(context, { ...explained, run }, options)
+  }
+}
+
+/** The SQL with a line a clause, as ClickHouse itself writes it. */
+async function formatted(reader: Connection, { query }: Statement): Promise<string> {
+  const { rows } = await reader.query<{ text: string }>(
+    statement(sql`SELECT formatQuery(${string(query)}) AS text`),
+  )
+  return rows[0]?.text ?? query
+}

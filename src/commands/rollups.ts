@@ -1,0 +1,61 @@
+/** The commands `tallyhouse rollups rebuild | check`. */
+import type { Connection } from '../clickhouse/connection.js'
+import { requireProject } from '../projects/store.js'
+import { checkRollups } from '../rollups/check.js'
+import { rebuildRollups, type MonthsOptions } from '../rollups/rebuild.js'
+import { UserError } from '../user-error.js'
+import { withService, type AddCommand, type CommandContext } from './context.js'
+import { monthName, printReport } from './rollups-output.js'
+import { grouped } from './progress.js'
+
+interface RollupsOptions {
+  readonly project?: string
+  readonly json?: boolean
+}
+
+const PURPOSE = 'tallyhouse rollups'
+
+export const addRollups: AddCommand = (program, context) => {
+  const rollups = program
+    .command('rollups')
+    .description('check and rebuild the counts by day and month that are kept beside the events')
+
+  rollups
+    .command('check')
+    .description('compare them with the events, and exit with 1 where they differ')
+    .option('--project <id>', 'of this project alone')
+    .option('--json', 'print JSON')
+    .action((options: RollupsOptions) =>
+      withService(context, PURPOSE, async ({ store }) => {
+        const months = await monthsOf(context, store.reader, options, 'is compared')
+        const report = await checkRollups(store.writer, months)
+        printReport(context, report, options)
+        if (report.different === 0) return
+        const groups =
+          report.different === 1 ? '1 group differs' : `${grouped(report.different)} groups differ`
+        throw new UserError(`${groups}; tallyhouse rollups rebuild counts them anew`)
+      }),
+    )
+
+  rollups
+    .command('rebuild')
+    .description('count them anew from the events; questions are answered meanwhile')
+    .option('--project <id>', 'of this project alone')
+    .action((options: RollupsOptions) =>
+      withService(context, PURPOSE, async ({ store }) => {
+        const months = await monthsOf(context, store.reader, options, 'is rebuilt')
+        await rebuildRollups(store.writer, months)
+      }),
+    )
+}
+
+/** The months to go through, each with a line when it is done. */
+async function monthsOf(
+  { note }: CommandContext,
+  reader: Connection,
+  { project: projectId }: RollupsOptions,
+  done: string,
+): Promise<MonthsOptions> {
+  if (projectId !== undefined) await requireProject(reader, projectId)
+  return { projectId, onMonth: (month) => note(`${monthName(month)} ${done}`) }
+}

@@ -1,0 +1,33 @@
+/** The command `tallyhouse user delete`. */
+import { surveyUser } from '../ingest/loader/removal/survey.js'
+import { noSuchUser, removeUser } from '../ingest/remove.js'
+import { requireProject } from '../projects/store.js'
+import { withService, type AddCommand } from './context.js'
+import { namedUser, unconfirmed, YES, type DeleteOptions } from './deletion.js'
+
+interface UserOptions extends DeleteOptions {
+  readonly project: string
+}
+
+export const addUser: AddCommand = (program, context) => {
+  const user = program.command('user').description('delete users of projects')
+
+  user
+    .command('delete')
+    .description('delete a user with all events, and take them out of every count')
+    .argument('<user_id>', 'as events name the user, or anonymous-… where they do not')
+    .requiredOption('--project <id>', 'the project of the user')
+    .option('--yes', YES)
+    .action((userId: string, { project, yes }: UserOptions) =>
+      withService(context, 'tallyhouse user', async ({ store }) => {
+        if (yes !== true) {
+          await requireProject(store.reader, project)
+          const found = await surveyUser(store.reader, project, userId)
+          if (found === undefined) throw noSuchUser(project, userId)
+          throw unconfirmed(namedUser(userId, project, found))
+        }
+        const removed = await removeUser(store, project, userId)
+        context.print(`deleted ${namedUser(userId, project, removed)}`)
+      }),
+    )
+}

@@ -1,0 +1,192 @@
+/** `tallyhouse explain`: how a question is answered, told before and apart from its answer. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { addExplain } from '../../../src/commands/explain.js'
+import { buildFolder } from '../../support/build-launcher.js'
+import { runCli } from '../../support/cli.js'
+import { runCommand, urlOf, type Told } from '../../support/commands.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { createWorld, NOW } from '../../support/world.js'
+
+let database: TestDatabase
+let folder: string
+beforeAll(async () => {
+  database = await createDatabase()
+  folder = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-explain-'))
+  const event = { timestamp: '2025-12-31T10:00:00Z', user_id: 'u1', country: 'DE' }
+  await createWorld(database.store, [event], { id: 'shop', retentionDays: 1 })
+})
+afterAll(async () => {
+  await database.drop()
+  await rm(folder, { recursive: true })
+})
+
+/** Explains the body, from a file of its own. */
+async function explain(body: unknown, args: readonly string[] = [], env = {}): Promise<Told> {
+  const file = path.join(folder, 'question.json')
+  await writeFile(file, typeof body === 'string' ? body : JSON.stringify(body))
+  return runCommand(addExplain, ['explain', '--project', 'shop', ...args, file], {
+    endpoint: database.endpoint,
+    now: NOW,
+    env,
+  })
+}
+
+const QUESTION = {
+  date_range: ['2025-12-30', '2026-01-31'],
+  metrics: ['pageviews', 'bounce_rate'],
+  group_by: ['interval:auto'],
+  filters: [{ type: 'location', country: { operator: 'oneOf', value: ['DE'] } }],
+}
+
+const PERIOD = { from: '2025-12-30T00:00:00Z', to: '2026-01-31T23:59:59Z' }
+
+test('a question is explained in parts, the last of them what it cost', async () => {
+  const { stdout, ...rest } = await explain(QUESTION)
+  expect(rest).toEqual({ stderr: '', error: undefined })
+  const parts = stdout.split('\n\n')
+  expect(parts.slice(0, 3)).toEqual([
+    `period  2025-12-30T00:00:00Z to 2026-01-31T23:59:59Z
+users   not asked for`,
+    `READ            BY       FOR                         FILTERED BY             PERIOD
+sessions_daily  country  pageviews, visits, bounces  the value it counts by  2025-12-30T00:00:00Z to 2026-01-31T23:59:59Z`,
+    `NOT READ           FOR                         WHY
+sessions_monthly   pageviews, visits, bounces  a day is not made of whole months
+pageviews_monthly  pageviews, visits, bounces  it does not count by country
+events_monthly     pageviews                   it does not count by country`,
+  ])
+  expect(parts.slice(3)).toEqual([
+    expect.stringMatching(/^SELECT\n {4}group_key,\n(.*\n)* +FROM sessions_daily\n/),
+    expect.stringMatching(/^p0 +"shop"\n(p\d+ +.*\n)*p\d+ +\["DE"\]\n/),
+    expect.stringMatching(/^rows read {3}\d+\nbytes read {2}\d+\nrows {8}33\nms {10}[\d.]+\n$/),
+  ])
+})
+
+test('as JSON', async () => {
+  const metrics = ['users', 'bounce_rate']
+  const { stdout, ...rest } = await explain({ ...QUESTION, metrics, group_by: [] }, ['--json'])
+  expect(rest).toEqual({ stderr: '', error: undefined })
+  const explained = JSON.parse(stdout) as { parameters: object }
+  const december = [{ from: PERIOD.from, to: '2025-12-31T23:59:59Z' }]
+  const january = [{ from: '2026-01-01T00:00:00Z', to: PERIOD.to }]
+  const byCountry = { dimension: 'country', filteredBy: 'value' }
+  const [users, visits] = [['users'], ['visits', 'bounces']]
+  expect(explained).toEqual({
+    period: PERIOD,
+    reads: [
+      { relation: 'sessions_monthly', ...byCountry, measures: visits, periods: january },
+      { relation: 'users_monthly', ...byCountry, measures: users, periods: january },
+      { relation: 'sessions_daily', ...byCountry, measures: visits, periods: december },
+      { relation: 'users_daily', ...byCountry, measures: users, periods: december },
+    ],
+    passedOver: [
+      { relation: 'pageviews_monthly', measures: visits, why: 'it does not count by country' },
+    ],
+    usersOf: 'all',
+    sql: expect.stringMatching(/^SELECT\n/),
+    parameters: expect.any(Object),
+    run: {
+      rowsRead: expect.any(Number),
+      bytesRead: expect.any(Number),
+      ms: expect.any(Number),
+      rows: 1,
+    },
+  })
+  expect(Object.values(explained.parameters)).toContainEqual(['DE'])
+})
+
+test('parts of a period that are read from one relation stand under each other', async () => {
+  const range = ['2025-12-30', '2026-02-02T11:59:59Z']
+  const { stdout } = await explain({ date_range: range, metrics: ['users'] })
+  expect(stdout.split('\n\n').slice(0, 3)).toEqual([
+    `period  2025-12-30T00:00:00Z to 2026-02-02T11:59:59Z
+users   counted for every group`,
+    `READ           BY     FOR    FILTERED BY  PERIOD
+users_monthly  total  users  -            2026-01-01T00:00:00Z to 2026-01-31T23:59:59Z
+users_daily    total  users  -            2025-12-30T00:00:00Z to 2025-12-31T23:59:59Z
+                                          2026-02-01T00:00:00Z to 2026-02-01T23:59:59Z
+events         -      users  -            2026-02-02T00:00:00Z to 2026-02-02T11:59:59Z`,
+    expect.stringMatching(/^SELECT\n/),
+  ])
+})
+
+test('what cannot be run is explained all the same', async () => {
+  const { stdout, ...rest } = await explain(QUESTION, ['--json'], { QUERY_TIMEOUT_MS: '1' })
+  expect(JSON.parse(stdout)).toMatchObject({ period: PERIOD, run: null })
+  expect(rest).toEqual({
+    stderr: 'the query was stopped\n',
+    error:
+      'The query took longer than its deadline and was stopped. Narrow date_range or add filters.',
+  })
+})
+
+test('all starts with the first event, however far back keys may look', async () => {
+  const { stdout } = await explain({ date_range: 'all' }, ['--json'])
+  expect(JSON.parse(stdout)).toMatchObject({
+    period: { from: '2025-12-31T00:00:00Z', to: '2026-06-15T12:34:56Z' },
+  })
+})
+
+describe('what cannot be explained', () => {
+  test.each<[string, unknown, Omit<Told, 'stdout'>]>([
+    [
+      'faults are told one a line, as the service tells them',
+      { date_range: ['2026-02-01', '2026-01-01'], limit: 0, bogus: 1 },
+      {
+        stderr: `bogus: is not a known property
+limit: must be at least 1
+date_range: must not start after its end
+`,
+        error: 'the question is not valid',
+      },
+    ],
+    [
+      'no JSON',
+      'nope',
+      { stderr: 'body: must be a JSON object\n', error: 'the question is not valid' },
+    ],
+    ['nothing', '', { stderr: 'date_range: is required\n', error: 'the question is not valid' }],
+    [
+      'too much',
+      ' '.repeat(65_537),
+      { stderr: '', error: 'The request body is larger than 64 kB.' },
+    ],
+  ])('%s', async (_why, body, want) => {
+    expect(await explain(body)).toEqual({ stdout: '', ...want })
+  })
+
+  test.each([
+    [
+      'a file that is not there',
+      ['--project', 'shop', '/nowhere'],
+      '/nowhere: there is no such file',
+    ],
+    ['a folder', ['--project', 'shop', '/'], '/: is a folder'],
+  ])('%s', async (_why, args, error) => {
+    const given = { endpoint: database.endpoint, now: NOW }
+    expect(await runCommand(addExplain, ['explain', ...args], given)).toEqual({
+      stdout: '',
+      stderr: '',
+      error,
+    })
+  })
+})
+
+test('a question comes from standard input, and the project has to be there', async () => {
+  await buildFolder('')
+  const env = { CLICKHOUSE_URL: urlOf(database.endpoint) }
+  const [known, unknown] = await Promise.all(
+    ['shop', 'nobody'].map((id) =>
+      runCli(['explain', '--project', id, '--json'], env, JSON.stringify(QUESTION)),
+    ),
+  )
+  expect(known).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(known!.stdout)).toMatchObject({ period: PERIOD, run: { rows: 33 } })
+  expect(unknown).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'tallyhouse: there is no project nobody\n',
+  })
+})

@@ -1,0 +1,89 @@
+/** `tallyhouse rollups`: a difference is found and told, and a rebuild takes it away. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
+import { addRollups } from '../../../src/commands/rollups.js'
+import { buildFolder } from '../../support/build-launcher.js'
+import { runCli } from '../../support/cli.js'
+import { runCommand, urlOf, type Told } from '../../support/commands.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { createWorld, NOW } from '../../support/world.js'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createDatabase()
+  const event = { timestamp: '2026-01-31T10:00:00Z', user_id: 'u1', country: 'DE' }
+  await createWorld(database.store, [event], { id: 'shop' })
+  await createWorld(database.store, [event], { id: 'other' })
+})
+afterAll(() => database.drop())
+
+const rollups = (...args: readonly string[]): Promise<Told> =>
+  runCommand(addRollups, ['rollups', ...args], { endpoint: database.endpoint, now: NOW })
+const DIFFER = '2 groups differ; tallyhouse rollups rebuild counts them anew'
+const write = (text: Sql): Promise<void> => database.store.writer.execute(statement(text))
+
+test('all is as the events say', async () => {
+  expect(await rollups('check')).toEqual({
+    stdout: expect.stringMatching(/^months {2}1\ngroups {2}\d+\ndiffer {2}none\n$/),
+    stderr: '2026-01 is compared\n',
+    error: undefined,
+  })
+})
+
+test('what differs is told, and is gone when its project is rebuilt', async () => {
+  await write(sql`
+INSERT INTO sessions_daily (project_id, dimension, value, day, pageviews, events, visits, bounces, duration)
+VALUES ('shop', 'country', 'DE', '2026-01-31', 4, 1, 0, -1, 0)`)
+  await write(sql`
+INSERT INTO users_monthly (project_id, dimension, value, month, generation, users)
+SELECT 'shop', 'total', '', '2026-01-01', 0, groupBitmapState(toUInt32(4000000000))`)
+  const rebuilt = { stdout: '', stderr: '2026-01 is rebuilt\n', error: undefined }
+  expect(await rollups('rebuild', '--project', 'other')).toEqual(rebuilt)
+
+  const { stdout, ...rest } = await rollups('check', '--project', 'shop', '--json')
+  expect(rest).toEqual({ stderr: '2026-01 is compared\n', error: DIFFER })
+  expect(JSON.parse(stdout)).toEqual({
+    months: 1,
+    groups: expect.any(Number),
+    different: 2,
+    differences: [
+      {
+        rollup: 'sessions_daily',
+        projectId: 'shop',
+        dimension: 'country',
+        value: 'DE',
+        date: '2026-01-31',
+        stored: { pageviews: 5, events: 1, visits: 1, bounces: 0, duration: 0 },
+        facts: { pageviews: 1, events: 0, visits: 1, bounces: 1, duration: 0 },
+      },
+      {
+        rollup: 'users_monthly',
+        projectId: 'shop',
+        dimension: 'total',
+        value: '',
+        date: '2026-01-01',
+        stored: { users: 2 },
+        facts: { users: 1 },
+      },
+    ],
+  })
+
+  // A process tells its caller by its exit.
+  await buildFolder('')
+  expect(await runCli(['rollups', 'check'], { CLICKHOUSE_URL: urlOf(database.endpoint) })).toEqual({
+    code: 1,
+    stdout: expect.stringMatching(/^months {2}1\ngroups {2}\d+\ndiffer {2}2\n\nROLLUP /),
+    stderr: `2026-01 is compared\ntallyhouse: ${DIFFER}\n`,
+  })
+
+  expect(await rollups('rebuild', '--project', 'shop')).toEqual(rebuilt)
+  expect(await rollups('check')).toMatchObject({ error: undefined })
+})
+
+test.each(['check', 'rebuild'])('%s: a project that is not there', async (command) => {
+  expect(await rollups(command, '--project', 'nobody')).toEqual({
+    stdout: '',
+    stderr: '',
+    error: 'there is no project nobody',
+  })
+})

@@ -1,0 +1,176 @@
+/** Rollups of stores that have none yet, or others; rebuilds of all and of one project. */
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { identifier, sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
+import { removeUser } from '../../../src/ingest/remove.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { checkRollups } from '../../../src/rollups/check.js'
+import { prepareRollups } from '../../../src/rollups/prepare.js'
+import { rebuildRollups } from '../../../src/rollups/rebuild.js'
+import { LIVE } from '../../../src/rollups/tables.js'
+import { breaking, BrokenError } from '../../support/breaking.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { select } from '../../support/facts.js'
+import { readRollups } from '../../support/rollups.js'
+import { newProject, send, type SentEvent } from '../../support/world.js'
+
+let database: TestDatabase
+let shop: StoredProject
+let other: StoredProject
+
+const at = (time: string, fields: object): SentEvent => ({
+  timestamp: `2026-${time}Z`,
+  user_id: 'u',
+  path: '/',
+  ...fields,
+})
+/** A session over the end of a month, and visits on other days. */
+const EVENTS = [
+  at('01-15T10:00:00', { country: 'DE', user_id: 'v' }),
+  at('01-31T23:50:00', { country: 'DE', city: 'Köln' }),
+  at('02-01T00:10:00', { country: 'DE', name: 'signup', properties: { plan: 'pro' } }),
+]
+/** Begins that session earlier, from elsewhere. */
+const LATE = at('01-31T23:40:00', { country: 'FR' })
+
+beforeEach(async () => {
+  database = await createDatabase()
+  shop = await newProject(database.store)
+  other = await newProject(database.store)
+  const events = [shop, other].flatMap(({ id }) => EVENTS.map((one) => ({ ...one, project: id })))
+  await send(database.store, { id: '' }, events)
+})
+afterEach(() => database.drop())
+
+const write = (text: Sql): Promise<void> => database.store.admin.execute(statement(text))
+const rollupsOf = (project: Pick<StoredProject, 'id'>) => readRollups(database.store, project.id)
+const AGREEING = { months: 2, groups: expect.any(Number), different: 0, differences: [] }
+const check = () => checkRollups(database.store.writer, {})
+
+async function viewNames(): Promise<readonly string[]> {
+  const rows = await select<{ name: string }>(
+    database.store,
+    sql`
+SELECT name FROM system.tables
+WHERE database = currentDatabase() AND engine = 'MaterializedView' ORDER BY name`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** Makes groups say what no event says, in each month and for both projects. */
+const falsify = (): Promise<void> =>
+  write(sql`
+INSERT INTO sessions_monthly (project_id, dimension, value, month, pageviews, events, visits, bounces, duration)
+SELECT id, 'country', 'DE', month, 7, 7, 7, 7, 7
+FROM projects ARRAY JOIN [toDate('2026-01-01'), toDate('2026-02-01')] AS month`)
+
+const builds = () => select(database.store, sql`SELECT count() AS builds FROM rollup_builds`)
+
+describe('a store is prepared', () => {
+  test('that was filled before there were rollups', async () => {
+    const [views, before] = [await viewNames(), await rollupsOf(shop)]
+    for (const name of views) await write(sql`DROP VIEW ${identifier(name)} SYNC`)
+    for (const table of [...Object.values(LIVE.rollups), sql`rollup_builds`]) {
+      await write(sql`TRUNCATE TABLE ${table}`)
+    }
+    expect(await rollupsOf(shop)).toEqual([])
+
+    await prepareRollups(database.store)
+    expect(await rollupsOf(shop)).toEqual(before)
+    expect(await viewNames()).toEqual(views)
+    await send(database.store, shop, [LATE])
+    expect(await check()).toEqual(AGREEING)
+    expect(await builds()).toEqual([{ builds: 1 }])
+  })
+
+  test('whose rollups have another definition', async () => {
+    const [views, before] = [await viewNames(), await rollupsOf(shop)]
+    await write(sql`INSERT INTO rollup_builds (definition) SELECT 'another'`)
+    await write(sql`DROP VIEW feed_visits SYNC`)
+    await write(sql`
+CREATE MATERIALIZED VIEW feed_former TO sessions_daily AS
+SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS day FROM event_changes`)
+    await falsify()
+
+    await prepareRollups(database.store)
+    expect(await viewNames()).toEqual(views)
+    expect(await rollupsOf(shop)).toEqual(before)
+    await send(database.store, shop, [LATE])
+    expect(await check()).toEqual(AGREEING)
+    expect(await builds()).toEqual([{ builds: 3 }])
+  })
+
+  test('once: then there is nothing left to do', async () => {
+    await falsify()
+    const before = await rollupsOf(shop)
+    await prepareRollups(database.store)
+    expect(await rollupsOf(shop)).toEqual(before)
+    expect(await builds()).toEqual([{ builds: 1 }])
+  })
+
+  test('where that was broken off, from the beginning', async () => {
+    const [views, before] = [await viewNames(), await rollupsOf(shop)]
+    await write(sql`TRUNCATE TABLE rollup_builds`)
+    await write(sql`CREATE TABLE draft_sessions_daily AS sessions_daily`)
+    const writer = breaking(database.store.writer, /SELECT DISTINCT month/)
+    const broken = prepareRollups({ ...database.store, writer })
+    await expect(broken).rejects.toBeInstanceOf(BrokenError)
+    expect(await builds()).toEqual([{ builds: 0 }])
+
+    await prepareRollups(database.store)
+    expect(await viewNames()).toEqual(views)
+    expect(await rollupsOf(shop)).toEqual(before)
+  })
+})
+
+describe('a rebuild', () => {
+  test('of all sets right what is wrong, and tells of each month', async () => {
+    const before = [await rollupsOf(shop), await rollupsOf(other)]
+    await falsify()
+    const months: number[] = []
+    await rebuildRollups(database.store.writer, { onMonth: (month) => months.push(month) })
+    expect([await rollupsOf(shop), await rollupsOf(other)]).toEqual(before)
+    expect(months).toEqual([202601, 202602])
+  })
+
+  test('of one project leaves the others as they are', async () => {
+    const before = await rollupsOf(shop)
+    await falsify()
+    const others = await rollupsOf(other)
+    await rebuildRollups(database.store.writer, { projectId: shop.id })
+    expect([await rollupsOf(shop), await rollupsOf(other)]).toEqual([before, others])
+    const { different, differences } = await check()
+    expect({ different, projects: differences.map(({ projectId }) => projectId) }).toEqual({
+      different: 2,
+      projects: [other.id, other.id],
+    })
+  })
+
+  test('takes away what is said of a month that has no events', async () => {
+    const before = await rollupsOf(shop)
+    await write(sql`
+INSERT INTO events_daily (project_id, dimension, value, day, pageviews, events)
+VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
+    await rebuildRollups(database.store.writer, {})
+    expect(await rollupsOf({ id: 'nobody' })).toEqual([])
+    expect(await rollupsOf(shop)).toEqual(before)
+  })
+
+  test('goes through a month whose only user was deleted', async () => {
+    await send(database.store, shop, [at('03-01T00:00:00', { user_id: 'gone' })])
+    await removeUser(database.store, shop.id, 'gone')
+    const before = await rollupsOf(shop)
+    await rebuildRollups(database.store.writer, {})
+    expect(await rollupsOf(shop)).toEqual(before)
+  })
+
+  test('lets events in between two months, and each counts once', async () => {
+    const sent: Promise<unknown>[] = []
+    await rebuildRollups(database.store.writer, {
+      onMonth: () =>
+        sent.push(send(database.store, shop, [{ ...LATE, user_id: `w${sent.length}` }])),
+    })
+    await Promise.all(sent)
+    expect(sent.length).toBe(2)
+    expect(await check()).toEqual(AGREEING)
+  })
+})

@@ -1,0 +1,58 @@
+/** Rollups beside a load that was broken off: a rebuild finishes it first, and it counts once. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { putBatch } from '../../../src/ingest/inbox.js'
+import { loadBatch, resumeLoads } from '../../../src/ingest/loader/load.js'
+import { checkRollups } from '../../../src/rollups/check.js'
+import { rebuildRollups } from '../../../src/rollups/rebuild.js'
+import { breaking, BrokenError } from '../../support/breaking.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { factsAgree, leftovers } from '../../support/facts.js'
+import { createWorld, type SentEvent } from '../../support/world.js'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+const at = (minute: number, country: string): SentEvent => ({
+  timestamp: `2026-01-31T10:${minute}0:00Z`,
+  user_id: 'u',
+  path: '/',
+  country,
+})
+
+test.each([
+  ['before anything is computed', /INSERT INTO loads/],
+  ['when its sessions are taken out', /DELETE FROM events/],
+  ['when events are there', /INSERT INTO events/],
+  ['when sessions are there', /INSERT INTO sessions/],
+  ['when rollups know of it', /INSERT INTO event_changes/],
+  ['when it is known who is lost', /SELECT 'daily' AS grain/],
+  ['when sets are written without them', /INSERT INTO users_monthly/],
+])('broken off %s', async (_when, last) => {
+  const { writer } = database.store
+  const project = await createWorld(database.store, [at(1, 'DE'), at(2, 'DE')])
+  await putBatch(writer, {
+    strict: false,
+    batch: project.id,
+    projectId: project.id,
+    firstRow: 1,
+    bytes: Buffer.from(JSON.stringify(at(0, 'FR'))),
+  })
+  const broken = loadBatch(breaking(writer, last), project.id)
+  await expect(broken).rejects.toBeInstanceOf(BrokenError)
+  await rebuildRollups(writer, { projectId: project.id })
+  await resumeLoads(writer)
+  await factsAgree(database.store, project.id)
+  expect(await leftovers(database.store)).toEqual([])
+})
+
+test('all of them are as the events say', async () => {
+  expect(await checkRollups(database.store.writer, {})).toEqual({
+    months: 1,
+    groups: expect.any(Number),
+    different: 0,
+    differences: [],
+  })
+})

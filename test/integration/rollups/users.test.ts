@@ -1,0 +1,305 @@
+/** Rollups while sessions change: which groups a user is counted in, by day and by month. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { planQuery } from '../../../src/analytics/planner.js'
+import { resolvePeriod } from '../../../src/analytics/period.js'
+import { resolveQuery } from '../../../src/analytics/query.js'
+import type { AnalyticsQueryRequest } from '../../../src/api.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { checkRollups } from '../../../src/rollups/check.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import {
+  ask,
+  filled,
+  newProject,
+  NOW,
+  send,
+  type Asked,
+  type SentEvent,
+} from '../../support/world.js'
+
+let database: TestDatabase
+const projects = new Map<Case, StoredProject>()
+
+// The nth batches of all cases are loaded as one file, each case in a project of its own.
+beforeAll(async () => {
+  database = await createDatabase()
+  for (const one of CASES) projects.set(one, await newProject(database.store))
+  for (let n = 0; CASES.some(({ batches }) => n < batches.length); n += 1) {
+    const events = [...projects].flatMap(([{ batches }, { id }]) =>
+      (batches[n] ?? []).map((event) => ({ ...event, project: id })),
+    )
+    await send(database.store, { id: '' }, events)
+  }
+}, 60_000)
+afterAll(() => database.drop())
+
+/** A pageview `minutes` after ten o'clock on 31 January. */
+const at = (minutes: number, country: string, fields: object = {}): SentEvent => ({
+  timestamp: new Date(Date.parse('2026-01-31T10:00:00Z') + minutes * 60_000).toISOString(),
+  user_id: 'u',
+  path: '/',
+  country,
+  ...fields,
+})
+const DAY = 24 * 60
+
+/** A row: the group, its users and its pageviews. */
+type Told = readonly [country: string, users: number, pageviews: number]
+
+interface Case {
+  readonly what: string
+  readonly batches: readonly (readonly SentEvent[])[]
+  /** By country on 31 January, and in all of January. */
+  readonly day: readonly Told[]
+  readonly month: readonly Told[]
+  /** In February; no row where nothing is said. */
+  readonly february?: readonly Told[]
+}
+
+const CASES: readonly Case[] = [
+  {
+    what: 'a late event that begins the session takes its user out of the group',
+    batches: [[at(0, 'DE')], [at(-10, 'FR')]],
+    day: [['FR', 1, 2]],
+    month: [['FR', 1, 2]],
+  },
+  {
+    what: 'who is in the group on another day stays in it by month',
+    batches: [[at(0, 'DE'), at(-DAY, 'DE')], [at(-10, 'FR')]],
+    day: [['FR', 1, 2]],
+    month: [
+      ['DE', 1, 1],
+      ['FR', 1, 2],
+    ],
+  },
+  {
+    what: 'who is in the group by another session of the day stays in it',
+    batches: [[at(0, 'DE'), at(120, 'DE')], [at(-10, 'FR')]],
+    day: [
+      ['DE', 1, 1],
+      ['FR', 1, 2],
+    ],
+    month: [
+      ['DE', 1, 1],
+      ['FR', 1, 2],
+    ],
+  },
+  {
+    what: 'others stay',
+    batches: [[at(0, 'DE'), at(0, 'DE', { user_id: 'v' })], [at(-10, 'FR')]],
+    day: [
+      ['DE', 1, 1],
+      ['FR', 1, 2],
+    ],
+    month: [
+      ['DE', 1, 1],
+      ['FR', 1, 2],
+    ],
+  },
+  {
+    what: 'a later event brings the user back',
+    batches: [[at(0, 'DE')], [at(-10, 'FR')], [at(300, 'DE')]],
+    day: [
+      ['DE', 1, 1],
+      ['FR', 1, 2],
+    ],
+    month: [
+      ['DE', 1, 1],
+      ['FR', 1, 2],
+    ],
+  },
+  {
+    what: 'an event of the same batch brings the user back',
+    batches: [[at(0, 'DE')], [at(300, 'DE'), at(-10, 'FR')]],
+    day: [
+      ['DE', 1, 1],
+      ['FR', 1, 2],
+    ],
+    month: [
+      ['DE', 1, 1],
+      ['FR', 1, 2],
+    ],
+  },
+  {
+    what: 'an event of another day brings the user back by month alone',
+    batches: [[at(0, 'DE')], [at(-10, 'FR')], [at(-DAY, 'DE')]],
+    day: [['FR', 1, 2]],
+    month: [
+      ['DE', 1, 1],
+      ['FR', 1, 2],
+    ],
+  },
+  {
+    what: 'who was brought back is lost again',
+    batches: [[at(0, 'DE')], [at(-10, 'FR')], [at(300, 'DE')], [at(290, 'US')]],
+    day: [
+      ['FR', 1, 2],
+      ['US', 1, 2],
+    ],
+    month: [
+      ['FR', 1, 2],
+      ['US', 1, 2],
+    ],
+  },
+  {
+    what: 'a session comes back to what it was',
+    batches: [[at(0, 'DE')], [at(-10, 'FR')], [at(-20, 'DE')]],
+    day: [['DE', 1, 3]],
+    month: [['DE', 1, 3]],
+  },
+  {
+    what: 'a session over midnight changes on both days, and in both months',
+    batches: [[at(830, 'DE'), at(845, 'DE')], [at(820, 'FR')]],
+    day: [['FR', 1, 2]],
+    month: [['FR', 1, 2]],
+    february: [['FR', 1, 1]],
+  },
+  {
+    what: 'a session given by id changes over months',
+    batches: [
+      [at(0, 'DE', { session_id: 's' }), at(10 * DAY, 'DE', { session_id: 's' })],
+      [at(-DAY, 'FR', { session_id: 's' })],
+    ],
+    day: [['FR', 1, 1]],
+    month: [['FR', 1, 2]],
+    february: [['FR', 1, 1]],
+  },
+  {
+    what: 'a late event in the gap joins two sessions: the second has what the first has',
+    batches: [[at(0, 'DE'), at(50, 'FR')], [at(25, 'US')]],
+    day: [['DE', 1, 3]],
+    month: [['DE', 1, 3]],
+  },
+  {
+    what: 'the session without a country is in a group as well',
+    batches: [[at(0, '')], [at(-10, 'FR')]],
+    day: [['FR', 1, 2]],
+    month: [['FR', 1, 2]],
+  },
+  {
+    what: 'an event that comes twice changes nothing',
+    batches: [
+      [at(0, 'DE', { event_id: 'one' }), at(-10, 'FR', { event_id: 'two' })],
+      [at(-20, 'US', { event_id: 'one' }), at(0, 'DE', { event_id: 'one' })],
+    ],
+    day: [['FR', 1, 2]],
+    month: [['FR', 1, 2]],
+  },
+  {
+    what: 'two sessions change places',
+    batches: [
+      [at(0, 'DE'), at(120, 'FR')],
+      [at(-10, 'FR'), at(110, 'DE')],
+    ],
+    day: [
+      ['DE', 1, 2],
+      ['FR', 1, 2],
+    ],
+    month: [
+      ['DE', 1, 2],
+      ['FR', 1, 2],
+    ],
+  },
+  {
+    what: 'a group that all have left makes no row, also where somebody else comes to none',
+    batches: [
+      [at(0, 'DE'), at(0, 'DE', { user_id: 'v' })],
+      [at(-10, 'FR'), at(-10, 'US', { user_id: 'v', name: 'signup' })],
+    ],
+    day: [
+      ['FR', 1, 2],
+      ['US', 1, 1],
+    ],
+    month: [
+      ['FR', 1, 2],
+      ['US', 1, 1],
+    ],
+  },
+]
+
+const breakdown = (from: string, to: string): Asked => ({
+  date_range: [from, to],
+  group_by: ['country'],
+  metrics: ['users', 'pageviews'],
+  order_by: [['country', 'asc']],
+})
+const ON_THE_DAY = breakdown('2026-01-31', '2026-01-31')
+const IN_JANUARY = breakdown('2026-01-01', '2026-01-31')
+const IN_FEBRUARY = breakdown('2026-02-01', '2026-02-28')
+
+async function told(project: StoredProject, asked: Asked): Promise<Told[]> {
+  const { data, pagination } = await ask(database.store, project, asked)
+  expect(pagination.total).toBe(data.length)
+  return data.map(({ group, metrics }) => [group['country']!, metrics.users!, metrics.pageviews!])
+}
+
+test.each(CASES)('$what', async (one) => {
+  const { day, month, february = [] } = one
+  const project = projects.get(one)!
+  expect({
+    day: await told(project, ON_THE_DAY),
+    month: await told(project, IN_JANUARY),
+    february: await told(project, IN_FEBRUARY),
+  }).toEqual({ day, month, february })
+})
+
+test('all of that is as the events say', async () => {
+  expect(await checkRollups(database.store.writer, {})).toEqual({
+    months: 2,
+    groups: expect.any(Number),
+    different: 0,
+    differences: [],
+  })
+})
+
+describe('these questions are put to rollups alone', () => {
+  test.each([
+    [ON_THE_DAY, ['sessions_daily', 'users_daily']],
+    [IN_JANUARY, ['sessions_monthly', 'users_monthly']],
+    [IN_FEBRUARY, ['sessions_monthly', 'users_monthly']],
+  ])('%j', (asked, want) => {
+    const request: AnalyticsQueryRequest = filled(asked)
+    const query = resolveQuery(request, 'any', resolvePeriod(request.date_range, NOW, NOW))
+    expect(planQuery(query).scans.map(({ relation }) => relation)).toEqual(want)
+  })
+})
+
+/** Rows of zeros stay in the tables until a merge, and must not be seen. */
+describe('a group that was left makes no row', () => {
+  const left = CASES[0]!
+  test.each<[string, Partial<AnalyticsQueryRequest>]>([
+    ['of its users alone', { metrics: ['users'] }],
+    ['of its visits alone', { metrics: ['bounce_rate'] }],
+    ['first in the order', { metrics: ['pageviews'], order_by: [['pageviews', 'asc']], limit: 1 }],
+    [
+      'filtered for',
+      { filters: [{ type: 'location', country: { value: ['DE', 'FR'], operator: 'oneOf' } }] },
+    ],
+  ])('%s', async (_how, given) => {
+    const { data, pagination } = await ask(database.store, projects.get(left)!, {
+      ...IN_JANUARY,
+      order_by: [],
+      ...given,
+    })
+    expect({ groups: data.map(({ group }) => group), total: pagination.total }).toEqual({
+      groups: [{ country: 'FR' }],
+      total: 1,
+    })
+  })
+
+  test('and nobody is counted where only it is asked for', async () => {
+    const { data } = await ask(database.store, projects.get(left)!, {
+      ...IN_JANUARY,
+      group_by: [],
+      order_by: [],
+      metrics: ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'],
+      filters: [{ type: 'location', country: { value: ['DE'], operator: 'oneOf' } }],
+    })
+    expect(data).toEqual([
+      {
+        group: {},
+        metrics: { users: 0, pageviews: 0, events: 0, bounce_rate: null, visit_duration: null },
+      },
+    ])
+  })
+})

@@ -1,0 +1,118 @@
+/** The law of rollups: what is answered from them is what the events alone answer, and they are what the events come to. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import {
+  ALL_RELATIONS,
+  FACTS,
+  RELATIONS,
+  type Grain,
+  type RelationName,
+} from '../../src/analytics/model/relations.js'
+import { resolvePeriod } from '../../src/analytics/period.js'
+import { planQuery, type Plan } from '../../src/analytics/planner.js'
+import { resolveQuery } from '../../src/analytics/query.js'
+import { buildStatement } from '../../src/analytics/sql-builder.js'
+import { checkRollups, type CheckReport } from '../../src/rollups/check.js'
+import { rolledEvent, rolledQuestion } from '../support/arbitrary-rollups.js'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import { filled, newProject, NOW, send, type Asked } from '../support/world.js'
+
+const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
+/** How many worlds, and pairs of questions to each; the nightly run asks for more. */
+const WORLDS = Number(process.env['LAWS_WORLDS'] ?? 4)
+const QUESTIONS = Number(process.env['LAWS_QUESTIONS'] ?? 40)
+const BATCHES = 3
+
+let database: TestDatabase
+let projectIds: readonly string[] = []
+const reports: CheckReport[] = []
+
+// The nth batches of all worlds come as one file, and are checked together.
+beforeAll(async () => {
+  database = await createDatabase()
+  const { store } = database
+  const batch = fc.array(rolledEvent, { minLength: 10, maxLength: 80, size: 'max' })
+  const batches = fc.array(batch, { minLength: BATCHES, maxLength: BATCHES })
+  const worlds = await Promise.all(
+    fc.sample(batches, { seed: SEED, numRuns: WORLDS }).map(async (sent) => ({
+      id: (await newProject(store)).id,
+      sent,
+    })),
+  )
+  projectIds = worlds.map(({ id }) => id)
+  for (let n = 0; n < BATCHES; n += 1) {
+    const events = worlds.flatMap(({ id, sent }) =>
+      sent[n]!.map((event) => ({ ...event, project: id })),
+    )
+    await send(store, { id: '' }, events)
+    reports.push(await checkRollups(store.writer, {}))
+  }
+}, 300_000)
+afterAll(() => database.drop())
+
+function plan(asked: Asked, projectId: string, relations: readonly RelationName[]): Plan {
+  const period = resolvePeriod(asked.date_range, NOW, NOW)
+  return planQuery(resolveQuery(filled(asked), projectId, period), relations)
+}
+
+/** All relations, or facts and some of the rollups: what is left out others must make up for. */
+const relations: fc.Arbitrary<readonly RelationName[]> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant(ALL_RELATIONS) },
+  { weight: 1, arbitrary: fc.subarray([...ALL_RELATIONS]).map((some) => withFacts(some)) },
+)
+const withFacts = (some: readonly RelationName[]): readonly RelationName[] =>
+  ALL_RELATIONS.filter((name) => some.includes(name) || FACTS.includes(name))
+
+test('after every batch each rollup holds what the events come to', () => {
+  const agreeing = { months: 4, groups: expect.any(Number), different: 0, differences: [] }
+  expect(reports).toEqual(Array.from({ length: BATCHES }, () => agreeing))
+  expect(Math.min(...reports.map(({ groups }) => groups))).toBeGreaterThan(500)
+})
+
+test('an answer is the same from rollups as from events and sessions alone', async () => {
+  const answer = async (of: Plan) => {
+    const { rows, total } = await database.store.reader.query(buildStatement(of))
+    return { rows, total }
+  }
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), rolledQuestion, relations, async (n, asked, some) => {
+      const projectId = projectIds[n % projectIds.length]!
+      const [planned, plain] = await Promise.all([
+        answer(plan(asked, projectId, some)),
+        answer(plan(asked, projectId, FACTS)),
+      ])
+      expect(planned).toEqual(plain)
+    }),
+    { seed: SEED, numRuns: 2 * WORLDS * QUESTIONS, endOnFailure: false },
+  )
+}, 600_000)
+
+describe('the law is put to what it is about', () => {
+  const plans = fc
+    .sample(rolledQuestion, { seed: SEED, numRuns: 2_000 })
+    .map((asked) => plan(asked, 'any', ALL_RELATIONS))
+  const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup !== undefined
+  const readsRollups = ({ scans }: Plan): boolean =>
+    scans.some(({ relation }) => isRollup(relation))
+  const reads = ({ scans }: Plan, ...grains: readonly Grain[]): boolean =>
+    grains.every((grain) => scans.some(({ relation }) => RELATIONS[relation].grain === grain))
+  const isFiltered = ({ query }: Plan): boolean =>
+    query.predicate.kind !== 'all' || query.predicate.of.length > 0
+
+  test.each<[string, (plan: Plan) => boolean, number]>([
+    ['a rollup', readsRollups, 0.6],
+    ['rollups by day', (one) => reads(one, 'day'), 0.3],
+    ['rollups by month', (one) => reads(one, 'month'), 0.3],
+    ['rollups alone', (one) => !reads(one, 'moment'), 0.25],
+    [
+      'months, days and the moments at the edges',
+      (one) => reads(one, 'month', 'day', 'moment'),
+      0.04,
+    ],
+    ['a rollup, with a filter', (one) => readsRollups(one) && isFiltered(one), 0.3],
+    ['users of the groups on the page', ({ usersOf }) => usersOf === 'page', 0.1],
+    ['users of the groups that may be on it', ({ usersOf }) => usersOf === 'bounded', 0.04],
+  ])('%s', (_what, isSo, share) => {
+    expect(plans.filter(isSo).length / plans.length).toBeGreaterThan(share)
+  })
+})
