@@ -13,11 +13,12 @@ export interface BenchPeriod {
   readonly step: Sql
 }
 
+/** Days of two months, neither of them whole. */
 export const MONTH: BenchPeriod = {
   name: '30 days',
-  range: ['2025-06-01', '2025-06-30'],
-  start: new Date('2025-06-01T00:00:00Z'),
-  end: new Date('2025-07-01T00:00:00Z'),
+  range: ['2025-05-17', '2025-06-15'],
+  start: new Date('2025-05-17T00:00:00Z'),
+  end: new Date('2025-06-16T00:00:00Z'),
   bucket: (time) => sql`toDate(${time})`,
   step: sql`INTERVAL 1 DAY`,
 }

@@ -79,7 +79,7 @@ CREATE TABLE IF NOT EXISTS sessions_monthly
     duration   Int64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-PARTITION BY toYYYYMM(month)
+PARTITION BY toYear(month)
 ORDER BY (project_id, dimension, month, value)
 SETTINGS non_replicated_deduplication_window = 10000;
 
@@ -116,7 +116,7 @@ CREATE TABLE IF NOT EXISTS pageviews_monthly
     duration   Int64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-PARTITION BY toYYYYMM(month)
+PARTITION BY toYear(month)
 ORDER BY (project_id, dimension, month, value)
 SETTINGS non_replicated_deduplication_window = 10000;
 
@@ -145,7 +145,7 @@ CREATE TABLE IF NOT EXISTS events_monthly
     events     Int64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-PARTITION BY toYYYYMM(month)
+PARTITION BY toYear(month)
 ORDER BY (project_id, dimension, month, value)
 SETTINGS non_replicated_deduplication_window = 10000;
 
@@ -175,7 +175,7 @@ CREATE TABLE IF NOT EXISTS users_monthly
     users      AggregateFunction(groupBitmap, UInt32) CODEC(ZSTD(3))
 )
 ENGINE = AggregatingMergeTree
-PARTITION BY toYYYYMM(month)
+PARTITION BY toYear(month)
 ORDER BY (project_id, dimension, value, month, generation)
 SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 128;
 

@@ -99,7 +99,7 @@ export function whyNot(
   if (grain === 'day' && !hasDays(key)) return `${key.dimension} is counted by month alone`
   const { grouping } = query
   if (grouping.kind === 'interval' && !FITTING_GRAINS[grouping.granularity].includes(grain)) {
-    return `a ${grouping.granularity} is not made of whole ${grain}s`
+    return `buckets of one ${grouping.granularity} are not made of whole ${grain}s`
   }
   if (isOfVisits(measure) && key.family === 'pageviews' && grouping.kind !== 'dimension') {
     return 'it has visits by the page they entered on, and a filter looks at all their pages'

@@ -158,9 +158,12 @@ function passedOver(relation: RelationName, parts: readonly Parts[]): PassedOver
 /** More than the edges of whole days: read several times, facts cost more than users last would save. */
 const MANY_FACTS_MS = 2 * 86_400_000
 
+/** Down to here the statement keeps a list of what was counted first. */
+const FARTHEST_REACH = 2_000
+
 /** Users are counted last where rollups tell the rest, and that may spare most groups. */
 function usersToCount(
-  { grouping, order }: Query,
+  { grouping, order, limit, offset }: Query,
   measures: readonly Measure[],
   groups: Parts,
 ): Plan['usersOf'] {
@@ -175,7 +178,7 @@ function usersToCount(
     (grouping.kind === 'dimension' && DIMENSIONS[grouping.dimension].isWide === true)
   if (!isWide) return 'all'
   if (order.by !== 'users') return 'page'
-  return order.direction === 'desc' ? 'bounded' : 'all'
+  return order.direction === 'desc' && limit + offset <= FARTHEST_REACH ? 'bounded' : 'all'
 }
 
 /** Whether visits can be told apart by the grouping; elsewhere their metrics are null. */

@@ -1,8 +1,14 @@
 /** Runs the statement of a question: within its deadline, and with failures as errors of the API. */
-import type { Answer } from './connection.js'
+import type { Answer, Settings } from './connection.js'
 import { storeError } from './failures.js'
 import type { Statement } from './sql.js'
 import type { Store } from './store.js'
+
+/** A row of a rollup may hold many users: few rows are work enough for several threads. */
+const SETTINGS: Settings = {
+  merge_tree_min_rows_for_concurrent_read: '1024',
+  merge_tree_min_bytes_for_concurrent_read: '65536',
+}
 
 /** Runs a statement; rejects with an ApiError. */
 export type Run = <Row>(statement: Statement) => Promise<Answer<Row>>
@@ -25,7 +31,7 @@ export function createRun({ reader }: Store, timeoutMs: number, gone?: AbortSign
     try {
       return await reader.query<Row>(statement, {
         signal: end.signal,
-        settings: { max_execution_time: left / 1_000 },
+        settings: { ...SETTINGS, max_execution_time: left / 1_000 },
       })
     } catch (error) {
       throw storeError(error)

@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease.js'
-import { sql, statement, uint32 } from '../clickhouse/sql.js'
+import { sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
 import { whileHeld } from '../clickhouse/while-held.js'
 import { finishUnfinished } from '../ingest/loader/load.js'
 import { listMonths, ofMonth, withDraft, type Month } from './draft.js'
-import { DRAFT, LIVE, ROLLUP_NAMES } from './tables.js'
+import { DRAFT, LIVE, ROLLUP_NAMES, type RollupName } from './tables.js'
 
 export interface MonthsOptions {
   /** The only project to look at; absent: all. */
@@ -53,7 +53,10 @@ export function rebuildRollups(writer: Connection, options: MonthsOptions): Prom
   )
 }
 
-/** Puts the drafts of a month in the place of what is there; of a project, beside the others' rows. */
+/**
+ * Puts the drafts of a month in the place of what is there. A partition is replaced as a whole: what else is
+ * in it, other months of the year or other projects, goes with it as it is.
+ */
 async function replaceMonth(
   writer: Connection,
   month: Month,
@@ -61,19 +64,27 @@ async function replaceMonth(
 ): Promise<void> {
   for (const name of ROLLUP_NAMES) {
     const [draft, live] = [DRAFT.rollups[name], LIVE.rollups[name]]
-    if (projectId !== undefined) {
-      const own = ofMonth(name, month, projectId)
-      await writer.execute(
-        statement(
-          sql`INSERT INTO ${draft} SELECT * FROM ${live} WHERE ${ofMonth(name, month)} AND NOT (${own})`,
-        ),
-        { insert_deduplicate: 0 },
-      )
-    }
+    const partition = partitionOf(name, month)
     await writer.execute(
-      statement(sql`ALTER TABLE ${live} REPLACE PARTITION ${uint32(month)} FROM ${draft}`),
+      statement(
+        sql`INSERT INTO ${draft} SELECT * FROM ${live} WHERE ${isIn(name, partition)} AND NOT (${ofMonth(name, month, projectId)})`,
+      ),
+      { insert_deduplicate: 0 },
+    )
+    // What stays for long is merged once, here: fewer parts are quicker to read.
+    await writer.execute(statement(sql`OPTIMIZE TABLE ${draft} FINAL`))
+    await writer.execute(
+      statement(sql`ALTER TABLE ${live} REPLACE PARTITION ${uint32(partition)} FROM ${draft}`),
       // A month that facts say nothing of any more: its users were deleted.
       { allow_replace_partition_from_empty_source: 1 },
     )
   }
 }
+
+/** Days are partitioned by month, months by year. */
+const partitionOf = (name: RollupName, month: Month): number =>
+  name.endsWith('_daily') ? month : Math.floor(month / 100)
+const isIn = (name: RollupName, partition: number): Sql =>
+  name.endsWith('_daily')
+    ? sql`toYYYYMM(day) = ${uint32(partition)}`
+    : sql`toYear(month) = ${uint32(partition)}`

@@ -145,6 +145,7 @@ const FILTERS: Readonly<Partial<Record<GroupBy, fc.Arbitrary<Filter>>>> = {
 const FILTERED = Object.keys(FILTERS) as readonly GroupBy[]
 /** What needs care where it is not grouped by: events that lack it, and visits of many pages. */
 const TOLD_APART: readonly GroupBy[] = ['event:prop:plan', 'event:prop:plan', 'page:path']
+const alone = fc.oneof(fc.constantFrom(...FILTERED), fc.constantFrom(...TOLD_APART))
 const WIDE_GROUPS: readonly GroupBy[] = [
   'page:path',
   'page:path',
@@ -155,8 +156,8 @@ const WIDE_GROUPS: readonly GroupBy[] = [
   'utm_campaign',
 ]
 const grouping: fc.Arbitrary<readonly GroupBy[]> = fc.oneof(
-  { weight: 2, arbitrary: fc.constant([]) },
-  { weight: 2, arbitrary: fc.constant(['interval:auto'] as const) },
+  { weight: 3, arbitrary: fc.constant([]) },
+  { weight: 3, arbitrary: fc.constant(['interval:auto'] as const) },
   { weight: 6, arbitrary: fc.constantFrom(...WIDE_GROUPS).map((token) => [token]) },
   {
     weight: 3,
@@ -167,19 +168,26 @@ const grouping: fc.Arbitrary<readonly GroupBy[]> = fc.oneof(
 /** Filters on what is grouped by, or where nothing is on any one thing; none at all; or any there are. */
 function filtersOf([token]: readonly GroupBy[]): fc.Arbitrary<readonly Filter[]> {
   const own = token === undefined ? undefined : FILTERS[token]
-  const one = own ?? fc.constantFrom(...FILTERED, ...TOLD_APART).chain((name) => FILTERS[name]!)
-  const alone = own === undefined ? { maxLength: 1 } : { maxLength: 2 }
+  const one = own ?? alone.chain((name) => FILTERS[name]!)
   return fc.oneof(
     { weight: 4, arbitrary: fc.constant([]) },
-    { weight: 5, arbitrary: fc.array(one, { minLength: 1, ...alone }) },
+    { weight: 5, arbitrary: fc.array(one, { minLength: 1, maxLength: own === undefined ? 1 : 2 }) },
     { weight: 1, arbitrary: fc.array(filter, { minLength: 1, maxLength: 2 }) },
   )
 }
 
 const METRICS: readonly Metric[] = ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration']
 
-/** Questions with small pages, by users as often as by all else. */
-export const rolledQuestion: fc.Arbitrary<Asked> = grouping.chain((group_by) =>
+/** Small pages of groups; all there is of buckets, or of the one row. */
+const pageOf = ([token]: readonly GroupBy[]): fc.Arbitrary<Pick<Asked, 'limit' | 'offset'>> =>
+  token === undefined || token === 'interval:auto'
+    ? fc.constant({ limit: 1000, offset: 0 })
+    : fc.record({
+        limit: fc.constantFrom(1, 2, 3, 1000),
+        offset: fc.constantFrom(0, 0, 0, 1, 4),
+      })
+
+const anyQuestion = grouping.chain((group_by) =>
   fc
     .record({
       date_range: range,
@@ -187,17 +195,19 @@ export const rolledQuestion: fc.Arbitrary<Asked> = grouping.chain((group_by) =>
       isOfUsers: fc.constantFrom(true, true, false),
       filters: filtersOf(group_by),
       filtersOperator: fc.constantFrom('and' as const, 'or' as const),
-      limit: fc.constantFrom(1, 2, 3, 1000),
-      offset: fc.constantFrom(0, 0, 1, 2, 5),
+      page: pageOf(group_by),
       pick: fc.nat(),
       direction: fc.constantFrom('desc' as const, 'desc' as const, 'asc' as const),
     })
-    .map(({ others, isOfUsers, pick, direction, ...asked }) => {
+    .map(({ others, isOfUsers, page, pick, direction, ...asked }) => {
       const metrics = isOfUsers
         ? ['users' as const, ...others.filter((one) => one !== 'users')]
         : others
       const fields = [...(isOfUsers ? ['users', 'users', 'users'] : []), ...metrics, ...group_by]
       const order_by = [[fields[pick % fields.length]!, direction] as const]
-      return { ...asked, group_by, metrics, order_by }
+      return { ...asked, ...page, group_by, metrics, order_by }
     }),
 )
+
+/** Questions by users as often as by all else; each kind as often among few of them as among many. */
+export const rolledQuestion: fc.Arbitrary<Asked> = fc.noBias(anyQuestion)

@@ -53,7 +53,7 @@ users   not asked for`,
     `READ            BY       FOR                         FILTERED BY             PERIOD
 sessions_daily  country  pageviews, visits, bounces  the value it counts by  2025-12-30T00:00:00Z to 2026-01-31T23:59:59Z`,
     `NOT READ           FOR                         WHY
-sessions_monthly   pageviews, visits, bounces  a day is not made of whole months
+sessions_monthly   pageviews, visits, bounces  buckets of one day are not made of whole months
 pageviews_monthly  pageviews, visits, bounces  it does not count by country
 events_monthly     pageviews                   it does not count by country`,
   ])

@@ -308,7 +308,7 @@ describe('whyNot', () => {
       'visits',
       {
         ...visits(not('page:path'), ENTERED),
-        pageviews_monthly: 'a day is not made of whole months',
+        pageviews_monthly: 'buckets of one day are not made of whole months',
       },
     ],
     [
@@ -334,9 +334,14 @@ describe('whyNot', () => {
   })
 
   test.each([
-    ['an hour', days(2), 'a hour is not made of whole months', 'a hour is not made of whole days'],
-    ['a day', days(3), 'a day is not made of whole months', undefined],
-    ['a week', days(100), 'a week is not made of whole months', undefined],
+    [
+      'an hour',
+      days(2),
+      'buckets of one hour are not made of whole months',
+      'buckets of one hour are not made of whole days',
+    ],
+    ['a day', days(3), 'buckets of one day are not made of whole months', undefined],
+    ['a week', days(100), 'buckets of one week are not made of whole months', undefined],
     ['a month', year, undefined, undefined],
   ])('users in buckets of %s', (_what, period, monthly, daily) => {
     const want = users(monthly, daily)

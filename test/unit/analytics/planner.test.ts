@@ -389,6 +389,14 @@ describe('of which groups users are counted', () => {
     ['many groups by another metric', { ...wide, ...by('pageviews', 'asc') }, JANUARY, 'page'],
     ['many groups by the group', { ...wide, ...by('page:path', 'asc') }, JANUARY, 'page'],
     ['without an order the first metric counts', wide, JANUARY, 'bounded'],
+    ['a page as far as a list goes', { ...wide, limit: 1000, offset: 1000 }, JANUARY, 'bounded'],
+    ['a page farther down', { ...wide, limit: 1000, offset: 1001 }, JANUARY, 'all'],
+    [
+      'more than the edges of days are facts',
+      { ...wide, group_by: ['city'] },
+      [JANUARY[0], '2026-02-03T00:00:01Z'],
+      'all',
+    ],
     [
       'any property may have many values',
       { group_by: ['event:prop:plan'], metrics: ['users'] },

@@ -1,0 +1,54 @@
+/** The longest questions that the contract allows, over months, days and the moments at the edges. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { AnalyticsQueryRequest, Filter, Metric } from '../../../src/api.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { ask, createWorld } from '../../support/world.js'
+
+let database: TestDatabase
+let project: StoredProject
+beforeAll(async () => {
+  database = await createDatabase()
+  const properties = { plan: 'pro' }
+  project = await createWorld(database.store, [
+    { timestamp: '2025-01-05T10:00:00Z', user_id: 'u1', path: '/a', properties },
+    { timestamp: '2025-02-01T10:00:00Z', user_id: 'u2', path: '/a', properties },
+    { timestamp: '2025-02-03T01:00:00Z', user_id: 'u1', path: '/a', properties },
+  ])
+}, 60_000)
+afterAll(() => database.drop())
+
+const clause = (n: number) => ({ value: `nothing ${n}`, operator: 'notContains' as const })
+const ofPages = Array.from({ length: 20 }, (_, n): Filter => ({ type: 'page', path: clause(n) }))
+const ofProperty: Filter = {
+  type: 'event',
+  properties: Array.from({ length: 40 }, (_, n) => ({ property: 'plan', ...clause(n) })),
+}
+
+test.each<[AnalyticsQueryRequest['group_by'], readonly Filter[], string, Metric]>([
+  [['page:path'], ofPages, '/a', 'users'],
+  [['page:path'], ofPages, '/a', 'pageviews'],
+  [['event:prop:plan'], [ofProperty], 'pro', 'users'],
+  [['event:prop:plan'], [ofProperty], 'pro', 'pageviews'],
+])('every clause that may be, on %j', async (group_by, filters, value, first) => {
+  const { data } = await ask(database.store, project, {
+    date_range: ['2025-01-01', '2025-02-03T12:00:00Z'],
+    metrics: ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'],
+    group_by,
+    order_by: [[first, 'desc']],
+    filters: [...filters],
+  })
+  const isOfPages = group_by[0] === 'page:path'
+  expect(data).toEqual([
+    {
+      group: { [group_by[0]!]: value },
+      metrics: {
+        users: 2,
+        pageviews: 3,
+        events: 0,
+        bounce_rate: isOfPages ? 100 : null,
+        visit_duration: isOfPages ? 0 : null,
+      },
+    },
+  ])
+})
