@@ -170,7 +170,7 @@ test('what an import left in the inbox is loaded without another import', async 
 
   const again = await startServing()
   const after = openStore((await readAnnouncement(homeOf(dataDir)))!.endpoint)
-  for (let i = 0; i < 50 && (await firstEventAt(after.reader, project.id)) === null; i++) {
+  for (let i = 0; i < 200 && (await firstEventAt(after.reader, project.id)) === null; i++) {
     await sleep(100)
   }
   expect(await firstEventAt(after.reader, project.id)).toEqual(new Date('2026-01-10T10:00:00.123Z'))
