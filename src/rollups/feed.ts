@@ -1,12 +1,14 @@
 /** Makes and drops the views that fill the rollups, and says what they are. */
 import { createHash } from 'node:crypto'
 import type { Connection } from '../clickhouse/connection.js'
+import { dropTables } from '../clickhouse/drop-tables.js'
 import { identifier, sql, statement, type Sql } from '../clickhouse/sql.js'
 import { LIVE, type RollupTables } from './tables.js'
 import { viewsOf, type View } from './views.js'
 
-const nameOf = ({ name }: View, { prefix }: RollupTables): Sql =>
-  identifier(`${prefix}feed_${name}`)
+const prefixOf = ({ prefix }: RollupTables): string => `${prefix}feed_`
+const nameOf = ({ name }: View, tables: RollupTables): Sql =>
+  identifier(`${prefixOf(tables)}${name}`)
 
 /** Makes the views between some tables. */
 export async function createViews(connection: Connection, tables: RollupTables): Promise<void> {
@@ -19,12 +21,9 @@ export async function createViews(connection: Connection, tables: RollupTables):
   }
 }
 
-/** Drops the views between some tables, where they are. */
-export async function dropViews(connection: Connection, tables: RollupTables): Promise<void> {
-  for (const view of viewsOf(tables)) {
-    await connection.execute(statement(sql`DROP VIEW IF EXISTS ${nameOf(view, tables)} SYNC`))
-  }
-}
+/** Drops the views between some tables, also those of another definition. */
+export const dropViews = (connection: Connection, tables: RollupTables): Promise<void> =>
+  dropTables(connection, prefixOf(tables))
 
 /** Tells one definition of the rollups from another: a hash of all their views. */
 export function definition(): string {

@@ -1,8 +1,8 @@
 /** Sees to it that the rollups are there, and hold all there is. */
 import { withLease } from '../clickhouse/lease.js'
-import { identifier, sql, statement, string } from '../clickhouse/sql.js'
+import { sql, statement, string } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
-import { createViews, definition } from './feed.js'
+import { createViews, definition, dropViews } from './feed.js'
 import { PATIENCE_MS, rebuildRollups } from './rebuild.js'
 import { LIVE } from './tables.js'
 
@@ -16,7 +16,7 @@ export async function prepareRollups({ admin, writer }: Store): Promise<void> {
     admin,
     'loader',
     async () => {
-      await dropAllViews({ admin })
+      await dropViews(admin, LIVE)
       await createViews(admin, LIVE)
     },
     { waitMs: PATIENCE_MS },
@@ -32,16 +32,4 @@ async function isBuilt({ writer }: Pick<Store, 'writer'>): Promise<boolean> {
     statement(sql`SELECT definition FROM rollup_builds ORDER BY built_at DESC LIMIT 1`),
   )
   return rows[0]?.definition === definition()
-}
-
-/** Those of another definition may have other names. */
-async function dropAllViews({ admin }: Pick<Store, 'admin'>): Promise<void> {
-  const { rows } = await admin.query<{ name: string }>(
-    statement(sql`
-SELECT name FROM system.tables
-WHERE database = currentDatabase() AND engine = 'MaterializedView' AND startsWith(name, 'feed_')`),
-  )
-  for (const { name } of rows) {
-    await admin.execute(statement(sql`DROP VIEW IF EXISTS ${identifier(name)} SYNC`))
-  }
 }

@@ -4,6 +4,7 @@ import { DIMENSIONS, type DimensionRow } from '../analytics/model/dimensions.js'
 import type { Family } from '../analytics/model/relations.js'
 import { PROPERTY_PREFIX } from '../analytics/query.js'
 import { join, sql, string, strings, uint32, type Sql } from '../clickhouse/sql.js'
+import { COUNTED_ATTRIBUTES } from '../ingest/loader/columns.js'
 import type { RollupTables } from './tables.js'
 
 export interface View {
@@ -30,7 +31,11 @@ function groupsOf(family: Family, value: (row: DimensionRow) => Sql | undefined)
 }
 
 const WHOLE: Group = { family: 'sessions', dimension: TOTAL, value: sql`''` }
-const ATTRIBUTES = groupsOf('sessions', ({ session }) => session)
+const ATTRIBUTES = COUNTED_ATTRIBUTES.map(({ dimension, column }): Group => ({
+  family: 'sessions',
+  dimension,
+  value: column,
+}))
 const PAGES = groupsOf('pageviews', ({ event }) => event)
 const ENTRIES = groupsOf('pageviews', ({ entry }) => entry)
 const NAMES = groupsOf('events', ({ event }) => event)
