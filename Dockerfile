@@ -20,7 +20,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
-COPY openapi/openapi.yaml openapi/openapi.yaml
+COPY openapi/openapi.yaml openapi/collector.yaml openapi/
 COPY clickhouse clickhouse
 RUN mkdir /data && chown node:node /data
 USER node

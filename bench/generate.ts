@@ -2,7 +2,7 @@
 import { rebuildRollups } from '../src/rollups/rebuild.js'
 import { join, sql, statement, uint32, type Sql } from '../src/clickhouse/sql.js'
 import type { Store } from '../src/clickhouse/store.js'
-import { findLoad, NOTHING, recordStep, STEP } from '../src/ingest/loader/log.js'
+import { findLoad, NOTHING, recordEnd, STEP } from '../src/ingest/loader/log.js'
 import { createProject } from '../src/projects/store.js'
 import { INSERT_USERS, insertEvents, insertSessions, scaleOf, type Slice } from './generate-sql.js'
 import { timed } from './figures.js'
@@ -40,7 +40,7 @@ export async function generate(store: Store, events: number): Promise<void> {
   note(`rollups computed in ${seconds(rebuilt)} s`)
   // It is the first load, so that others can go on from here; and that it is there says all this is done.
   const report = { ...NOTHING, events: await countOf(store, sql`events`) }
-  await recordStep(writer, { number: 1, batch, step: STEP.loaded }, STEP.loaded, report)
+  await recordEnd(writer, { number: 1, batch, step: STEP.staged }, report, sql`emptyArrayUInt64()`)
 }
 
 async function insertFacts({ admin }: Store, events: number): Promise<void> {

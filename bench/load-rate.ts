@@ -5,7 +5,7 @@ import { dropViews } from '../src/rollups/feed.js'
 import { LIVE } from '../src/rollups/tables.js'
 import { printTable, summaryOf, timed, whole } from './figures.js'
 import { PROJECT, withFreshStore } from './fresh-store.js'
-import { chunksOf, explicit, stream } from './loading.js'
+import { ARRIVAL, chunksOf, explicit, stream } from './loading.js'
 
 const EVENTS = 1_000_000
 const WARM_UP = 20_000
@@ -40,6 +40,7 @@ export async function printLoadRates(): Promise<void> {
 
 async function load(store: Store, chunks: readonly Buffer[]): Promise<void> {
   await importEvents(store, stream(chunks), {
+    now: ARRIVAL,
     projectId: PROJECT,
     onRejected: (rows) => {
       throw new Error(rows[0]?.reason)

@@ -4,7 +4,7 @@ import type { Statement } from '../src/clickhouse/sql.js'
 import type { Store } from '../src/clickhouse/store.js'
 import { importEvents } from '../src/ingest/import.js'
 import { PROJECT, withFreshStore } from './fresh-store.js'
-import { chunksOf, derived, explicit, stream, type Run } from './loading.js'
+import { ARRIVAL, chunksOf, derived, explicit, stream, type Run } from './loading.js'
 
 const MEGABYTE = 1024 * 1024
 
@@ -54,6 +54,8 @@ async function measure(store: Store, run: Run): Promise<void> {
     { ...store, writer: timed(store.writer, times) },
     stream(chunks),
     {
+      now: ARRIVAL,
+      identity: run.name,
       projectId: PROJECT,
       onRejected: (rows) => {
         throw new Error(rows[0]?.reason)

@@ -8,6 +8,8 @@ export interface Run {
 }
 
 export const START = Date.parse('2026-01-01T00:00:00Z')
+/** When all of it arrives. */
+export const ARRIVAL = new Date(START + 366 * 86_400_000)
 const COUNTRIES = ['DE', 'FR', 'US', 'GB', 'NL', 'BR', 'IN', 'JP']
 const BROWSERS = ['Chrome', 'Safari', 'Firefox', 'Edge']
 

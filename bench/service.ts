@@ -13,6 +13,7 @@ const TWO_DAYS = 2 * 86_400_000
 
 export interface RunningService {
   readonly address: string
+  readonly pid: number
   readonly stop: () => Promise<void>
 }
 
@@ -45,7 +46,7 @@ export async function serve(dataDir: string): Promise<RunningService> {
     child.kill('SIGTERM')
     await exit
   }
-  return { address, stop }
+  return { address, pid: child.pid!, stop }
 }
 
 /** Issues a key for a project, which lasts for the run. */

@@ -1052,6 +1052,7 @@ export interface components {
         /** @description `VALIDATION_ERROR`: the request is not well-formed or breaks a rule of this document. */
         readonly ValidationError: {
             headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1061,6 +1062,7 @@ export interface components {
         /** @description `UNAUTHORIZED`: the API key is missing, malformed, invalid, expired or revoked. */
         readonly Unauthorized: {
             headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
                 readonly [name: string]: unknown;
             };
@@ -1071,6 +1073,7 @@ export interface components {
         /** @description `PLAN_LIMIT_EXCEEDED`: the period starts before the retention of the plan. */
         readonly PlanLimitExceeded: {
             headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1080,6 +1083,7 @@ export interface components {
         /** @description `PAYLOAD_TOO_LARGE`: the body is larger than 64 kB. */
         readonly PayloadTooLarge: {
             headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1089,6 +1093,7 @@ export interface components {
         /** @description `UNSUPPORTED_MEDIA_TYPE`: the body is not declared to be uncompressed JSON in UTF-8. */
         readonly UnsupportedMediaType: {
             headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1098,6 +1103,7 @@ export interface components {
         /** @description `QUERY_TOO_EXPENSIVE`: the question needs more memory, rows or room than allowed. */
         readonly QueryTooExpensive: {
             headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1107,6 +1113,7 @@ export interface components {
         /** @description `RATE_LIMIT_EXCEEDED`: too many requests with this key. */
         readonly RateLimitExceeded: {
             headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly "Retry-After": components["headers"]["RetryAfter"];
                 readonly RateLimit: components["headers"]["RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
@@ -1119,6 +1126,7 @@ export interface components {
         /** @description `INTERNAL_ERROR`: something unforeseen on our side. */
         readonly InternalError: {
             headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1128,6 +1136,7 @@ export interface components {
         /** @description `SERVICE_UNAVAILABLE`: the store is down, or the service is stopping. */
         readonly ServiceUnavailable: {
             headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly "Retry-After": components["headers"]["RetryAfter"];
                 readonly [name: string]: unknown;
             };
@@ -1138,6 +1147,7 @@ export interface components {
         /** @description `QUERY_TIMEOUT`: the question took too long and was stopped. */
         readonly QueryTimeout: {
             headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1147,6 +1157,7 @@ export interface components {
         /** @description `NOT_FOUND` (404): the path is unknown. `METHOD_NOT_ALLOWED` (405): the path is known, but not with this method. */
         readonly NoSuchOperation: {
             headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly Allow: components["headers"]["Allow"];
                 readonly [name: string]: unknown;
             };
@@ -1158,6 +1169,8 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
+        /** @description The id of the request in the log of the service. That of the request header X-Request-Id where it is 8 to 64 letters, digits, `_` or `-`. */
+        readonly RequestId: string;
         /** @description The requests left in the current window, and the seconds until it ends, as in the IETF draft on rate limit fields. */
         readonly RateLimit: string;
         /** @description The requests allowed, the length of the window in seconds, and a mark of the key they are counted for. */
@@ -1190,6 +1203,7 @@ export interface operations {
             /** @description The answer. */
             readonly 200: {
                 headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly [name: string]: unknown;
@@ -1223,6 +1237,7 @@ export interface operations {
             /** @description The project. */
             readonly 200: {
                 headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly [name: string]: unknown;
@@ -1233,6 +1248,8 @@ export interface operations {
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 422: components["responses"]["QueryTooExpensive"];
             readonly 429: components["responses"]["RateLimitExceeded"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];

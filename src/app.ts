@@ -1,69 +1,125 @@
 /** Assembles the HTTP application from what it depends on. */
-import express, { type Express } from 'express'
+import express, { type Express, type Router } from 'express'
+import type { Collect } from './collector/collect.js'
+import type { FindProject } from './collector/find-project.js'
 import { authentication } from './http/authentication.js'
 import { bodyLimit } from './http/body-limit.js'
 import type { Authenticate } from './http/caller.js'
 import { headAsGet, originForm } from './http/canonical-form.js'
 import { commonHeaders } from './http/common-headers.js'
 import type { Contract } from './http/contract.js'
+import { cors, preflight } from './http/cors.js'
+import { beginDelivery } from './http/delivery.js'
 import { drain, type Shutdown } from './http/drain.js'
 import { errorWriter } from './http/errors.js'
+import { eventsBody, MAX_EVENTS_BYTES } from './http/events-body.js'
 import { livez, readyz } from './http/health.js'
 import { getProject, postAnalyticsQuery, type Query, type ReadProject } from './http/operations.js'
+import { postEvents } from './http/post-events.js'
+import { tokenInBody, tokenInHeader } from './http/public-token.js'
 import { keyRateLimit } from './http/rate-limit.js'
 import { requestLog } from './http/request-log.js'
 import { addRoutes, notFound, type Handler, type RouteTable } from './http/routes.js'
+import { trackingRouter } from './http/tracking.js'
+import { MAX_BODY_BYTES } from './http/validation.js'
 import { wireRules } from './http/wire-rules.js'
 import type { Logger } from './log.js'
 
-/** What the application needs from the rest of the service. */
-export interface AppDependencies {
+/** What answers questions. */
+export interface ApiDependencies {
   readonly authenticate: Authenticate
   readonly query: Query
   readonly readProject: ReadProject
+  /** Requests a minute and API key; 0 is without limit. */
+  readonly rateLimit: number
+}
+
+/** What takes events. */
+export interface CollectorDependencies {
+  readonly findProject: FindProject
+  readonly collect: Collect
+  readonly now: () => Date
+  /** How many proxies in front are believed where a request comes from. */
+  readonly trustedProxies: number
+}
+
+/** What the application needs from the rest of the service. */
+export interface AppDependencies {
+  /** Undefined where no questions are answered. */
+  readonly api: ApiDependencies | undefined
+  /** Undefined where no events are taken. */
+  readonly collector: CollectorDependencies | undefined
   /** Whether the store answers; asked at every probe of /readyz. */
   readonly isReady: () => Promise<boolean>
   readonly contract: Contract
   readonly shutdown: Shutdown
   readonly logger: Logger
-  /** Requests a minute and API key; 0 is without limit. */
-  readonly rateLimit: number
+  /** Further pages, which need no key. */
+  readonly pages?: readonly Router[]
 }
+
+const EVENTS = '/v1/events'
 
 /** The application, ready to be listened with. */
 export function createApp(dependencies: AppDependencies): Express {
-  const { contract, logger, shutdown } = dependencies
+  const { api, collector, contract, logger, shutdown, pages = [] } = dependencies
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.enable('case sensitive routing')
   app.enable('strict routing')
-  app.use(requestLog(logger), commonHeaders, wireRules, originForm, drain(shutdown))
-  addRoutes(app, routes(dependencies))
-  app.use(contract.docs, notFound, errorWriter)
+  app.set('trust proxy', collector?.trustedProxies ?? 0)
+  app.use(requestLog(logger), commonHeaders)
+  if (collector !== undefined) app.use(EVENTS, cors)
+  app.use(wireRules, originForm, drain(shutdown))
+  addRoutes(app, {
+    ...(collector === undefined ? {} : eventRoutes(collector, contract)),
+    ...(api === undefined ? {} : questionRoutes(api, contract, shutdown)),
+    ...commonRoutes(dependencies),
+  })
+  if (collector !== undefined) app.use(trackingRouter())
+  app.use(...pages, contract.docs, notFound, errorWriter)
   return app
 }
 
 /** What needs a key is checked in the order written here. */
-function routes(dependencies: AppDependencies): RouteTable {
-  const { authenticate, query, readProject, isReady, contract, shutdown } = dependencies
-  const key: readonly Handler[] = [
-    authentication(authenticate),
-    keyRateLimit(dependencies.rateLimit),
-  ]
-  const checks: readonly Handler[] = [headAsGet, bodyLimit, ...contract.checks]
+function questionRoutes(api: ApiDependencies, contract: Contract, shutdown: Shutdown): RouteTable {
+  const key: readonly Handler[] = [authentication(api.authenticate), keyRateLimit(api.rateLimit)]
+  const checks: readonly Handler[] = [headAsGet, bodyLimit(MAX_BODY_BYTES), ...contract.checks]
   return {
     '/v1/analytics/query': {
-      post: [...key, ...checks, postAnalyticsQuery(query, shutdown.stopping)],
+      post: [...key, ...checks, postAnalyticsQuery(api.query, shutdown.stopping)],
     },
     '/v1/project': {
-      get: [...key, ...checks, getProject(readProject, shutdown.stopping)],
+      get: [...key, ...checks, getProject(api.readProject, shutdown.stopping)],
     },
-    '/livez': { get: [livez] },
-    '/readyz': { get: [readyz(isReady, shutdown.draining)] },
-    '/': { get: [toDocs] },
   }
 }
+
+/** A token in the header is checked before the body is read; one in the body as soon as that can be. */
+const eventRoutes = (
+  { findProject, collect, now }: CollectorDependencies,
+  contract: Contract,
+): RouteTable => ({
+  [EVENTS]: {
+    post: [
+      beginDelivery(now),
+      tokenInHeader(findProject),
+      bodyLimit(MAX_EVENTS_BYTES),
+      ...eventsBody,
+      tokenInBody(findProject),
+      ...contract.eventChecks,
+      postEvents(collect),
+    ],
+    options: [preflight],
+  },
+})
+
+const commonRoutes = ({ isReady, shutdown }: AppDependencies): RouteTable => ({
+  '/livez': { get: [livez] },
+  '/readyz': { get: [readyz(isReady, shutdown.draining)] },
+  '/': { get: [toDocs] },
+})
 
 const toDocs: Handler = (_request: express.Request, response: express.Response) => {
   response.redirect('/docs')

@@ -7,14 +7,22 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
+/** What a service does. */
+export type Role = Value<'ROLE'>
+
 export interface Config {
   readonly host: string
   /** 0 lets the system choose. */
   readonly port: number
   /** An absolute path. */
   readonly dataDir: string
+  readonly role: Role
+  /** How many proxies stand in front: they are believed where a request comes from. */
+  readonly trustedProxies: number
   /** The ClickHouse to use; without it the service runs its own under `dataDir`. */
   readonly clickhouse: Endpoint | undefined
+  /** The GeoIP database to use, an absolute path; without it addresses have no place. */
+  readonly geoipDb: string | undefined
   readonly logLevel: Value<'LOG_LEVEL'>
   /** Milliseconds that a query may take. */
   readonly queryTimeout: number
@@ -42,7 +50,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     host: read(env, 'HOST'),
     port: read(env, 'PORT'),
     dataDir: read(env, 'DATA_DIR'),
+    role: read(env, 'ROLE'),
+    trustedProxies: read(env, 'TRUSTED_PROXIES'),
     clickhouse: readEndpoint(env),
+    geoipDb: read(env, 'GEOIP_DB'),
     logLevel: read(env, 'LOG_LEVEL'),
     queryTimeout: read(env, 'QUERY_TIMEOUT_MS'),
     rateLimit: read(env, 'RATE_LIMIT'),

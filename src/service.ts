@@ -1,24 +1,33 @@
 /** Runs the service over an open store, until it is stopped. */
 import { queryAnalytics } from './analytics/query-analytics.js'
-import { createApp, type AppDependencies } from './app.js'
+import {
+  createApp,
+  type ApiDependencies,
+  type AppDependencies,
+  type CollectorDependencies,
+} from './app.js'
 import { createAuthenticator } from './auth/authenticate.js'
 import { openKeyring } from './auth/keyring.js'
 import type { Connection } from './clickhouse/connection.js'
 import type { Service as OpenedStore } from './clickhouse/open.js'
 import { createRun } from './clickhouse/run.js'
+import { createCollect } from './collector/collect.js'
+import { createFindProject } from './collector/find-project.js'
 import type { Config } from './config.js'
-import type { Caller } from './http/caller.js'
 import { openContract } from './http/contract.js'
-import { createShutdown } from './http/drain.js'
+import { createShutdown, stoppingError } from './http/drain.js'
 import type { Query, ReadProject } from './http/operations.js'
 import { listen } from './http/server.js'
 import { warmUp } from './http/warm-up.js'
+import { createInboxWriter } from './ingest/inbox-writer.js'
 import type { Logger } from './log.js'
 import { firstEventAt } from './projects/first-event.js'
 import { presentProject } from './projects/present.js'
+import type { StoredProject } from './projects/project.js'
 import { cachedProbe } from './readiness.js'
+import { partsOf } from './roles.js'
 
-export interface ServiceOptions {
+export interface ServiceOptions extends Pick<AppDependencies, 'pages'> {
   readonly config: Config
   /** Stays open when the service stops: whoever opened it closes it. */
   readonly opened: Pick<OpenedStore, 'store'>
@@ -29,7 +38,7 @@ export interface ServiceOptions {
 export interface RunningService {
   /** Where it answers, e.g. `http://127.0.0.1:8080`. */
   readonly address: string
-  /** Answers what has been asked, then stops listening; within 6 seconds. */
+  /** Answers what has been asked and keeps what has been sent, then stops listening; within 6 seconds. */
   stop(): Promise<void>
 }
 
@@ -41,34 +50,20 @@ const PROBE_TIMEOUT_MS = 1_000
  * @throws Error when an operation does not work; the system's error when the address is not free.
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { config, opened, logger, now } = options
+  const { config, opened, logger, pages } = options
   const { store } = opened
   const { shutdown, steps } = createShutdown()
-  const authenticator = createAuthenticator({
-    store: { reader: store.lookUps },
-    keyring: openKeyring(config.dataDir),
-    now,
-  })
+  const parts = partsOf(config.role)
   const dependencies: AppDependencies = {
-    ...operations(options),
-    authenticate: (header) => authenticator.authenticate(header),
+    api: parts.has('api') ? answering(options) : undefined,
+    collector: parts.has('collector') ? collecting(options, shutdown.stopping) : undefined,
     isReady: cachedProbe(() => store.lookUps.ping(PROBE_TIMEOUT_MS)),
     contract: openContract(config),
     shutdown,
     logger,
-    rateLimit: config.rateLimit,
+    ...(pages === undefined ? {} : { pages }),
   }
-  await warmUp(
-    createApp({
-      ...dependencies,
-      rateLimit: 0,
-      authenticate: () => Promise.resolve(nobody(now())),
-      logger: logger.child(
-        { during: 'warm-up' },
-        { level: logger.isLevelEnabled('error') ? 'error' : logger.level },
-      ),
-    }),
-  )
+  await warmUp(createApp(forWarmUp(dependencies, options)), parts)
   const { host, port } = config
   const server = await listen(createApp(dependencies), { host, port, logger })
   return {
@@ -77,42 +72,86 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-/** The use cases behind the operations, each within its deadline. */
-function operations({ config, opened: { store }, now }: ServiceOptions): {
-  readonly query: Query
-  readonly readProject: ReadProject
-} {
+/** The use cases behind the questions, each within its deadline. */
+function answering({ config, opened: { store }, now }: ServiceOptions): ApiDependencies {
   const readerUntil = (gone: AbortSignal): Connection => ({
     ...store.reader,
     query: createRun(store, config.queryTimeout, gone),
   })
+  const authenticator = createAuthenticator({
+    store: { reader: store.lookUps },
+    keyring: openKeyring(config.dataDir),
+    now,
+  })
+  const query: Query = (request, project, gone, onPlan) => {
+    const reader = readerUntil(gone)
+    return queryAnalytics(request, project, {
+      run: (statement) => reader.query(statement),
+      firstEventAt: (projectId) => firstEventAt(reader, projectId),
+      now,
+      onPlan,
+    })
+  }
+  const readProject: ReadProject = async (project, gone) =>
+    presentProject(project, await firstEventAt(readerUntil(gone), project.id))
   return {
-    query: (request, project, gone, onPlan) => {
-      const reader = readerUntil(gone)
-      return queryAnalytics(request, project, {
-        run: (statement) => reader.query(statement),
-        firstEventAt: (projectId) => firstEventAt(reader, projectId),
-        now,
-        onPlan,
-      })
-    },
-    readProject: async (project, gone) =>
-      presentProject(project, await firstEventAt(readerUntil(gone), project.id)),
+    authenticate: (header) => authenticator.authenticate(header),
+    query,
+    readProject,
+    rateLimit: config.rateLimit,
   }
 }
 
-/** The caller of the warm-up: reads a project without events. */
-const nobody = (now: Date): Caller => ({
-  principal: { keyId: 'warm-up', projectId: 'warm-up' },
-  project: {
-    id: 'warm-up',
-    name: 'Warm-up',
-    domain: 'example.com',
-    token: 'warm-up',
-    createdAt: now,
-    hasPublicDashboard: false,
-    excludedIps: [],
-    excludedCountries: [],
-    retentionDays: null,
-  },
+/** The use case behind the events. Who still waits when the grace of a stop is over is told so. */
+function collecting(
+  { config, opened: { store }, now }: ServiceOptions,
+  stopping: AbortSignal,
+): CollectorDependencies {
+  const writer = createInboxWriter(store.writer)
+  stopping.addEventListener('abort', () => writer.giveUp(stoppingError()), { once: true })
+  return {
+    findProject: createFindProject(store.lookUps),
+    collect: createCollect(writer.write),
+    now,
+    trustedProxies: config.trustedProxies,
+  }
+}
+
+/** For an application of which any request is let pass, and that keeps no event. */
+function forWarmUp(
+  { api, collector, ...dependencies }: AppDependencies,
+  { logger, now }: ServiceOptions,
+): AppDependencies {
+  const project = nobodys(now())
+  const principal = { keyId: project.id, projectId: project.id }
+  return {
+    ...dependencies,
+    api: api && {
+      ...api,
+      rateLimit: 0,
+      authenticate: () => Promise.resolve({ principal, project }),
+    },
+    collector: collector && {
+      ...collector,
+      findProject: () => Promise.resolve(project),
+      collect: createCollect(() => Promise.resolve()),
+    },
+    logger: logger.child(
+      { during: 'warm-up' },
+      { level: logger.isLevelEnabled('error') ? 'error' : logger.level },
+    ),
+  }
+}
+
+/** A project without events. */
+const nobodys = (now: Date): StoredProject => ({
+  id: 'warm-up',
+  name: 'Warm-up',
+  domain: 'example.com',
+  token: 'warm-up',
+  createdAt: now,
+  hasPublicDashboard: false,
+  excludedIps: [],
+  excludedCountries: [],
+  retentionDays: null,
 })

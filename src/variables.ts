@@ -3,6 +3,7 @@ import path from 'node:path'
 import { readServerUrl, SERVER_URL_FORM } from './clickhouse/server-url.js'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export const ROLES = ['all', 'api', 'collector'] as const
 const ENVIRONMENTS = ['development', 'production', 'test'] as const
 
 /** What is known about a variable of the environment. An empty value counts as none. */
@@ -36,6 +37,16 @@ const oneOf = <Value extends string>(values: readonly Value[]) => ({
 export const VARIABLES = {
   HOST: { meaning: 'address to listen on', fallback: '127.0.0.1', ...anyText },
   PORT: { meaning: 'port to listen on; 0 for any', fallback: '8080', ...integer(0, 65_535) },
+  ROLE: {
+    meaning: 'what a service does: api answers questions, collector takes events, all both',
+    fallback: 'all',
+    ...oneOf(ROLES),
+  },
+  TRUSTED_PROXIES: {
+    meaning: 'proxies in front of the collector: so many tell where a request comes from',
+    fallback: '0',
+    ...integer(0, 100),
+  },
   DATA_DIR: {
     meaning: 'folder of the signing keys and of the embedded ClickHouse',
     fallback: './data',
@@ -61,6 +72,13 @@ export const VARIABLES = {
     ...anyText,
   },
   CLICKHOUSE_READER_PASSWORD: { meaning: 'its password', fallback: null, ...password },
+  GEOIP_DB: {
+    meaning:
+      'file of a GeoIP database (.mmdb) that gives country and city; without it there are none',
+    fallback: null,
+    form: 'a path',
+    read: (text: string) => path.resolve(text),
+  },
   LOG_LEVEL: { meaning: 'least level that is logged', fallback: 'info', ...oneOf(LOG_LEVELS) },
   QUERY_TIMEOUT_MS: {
     meaning: 'milliseconds that a query may take',

@@ -14,6 +14,8 @@ import type { Holder } from './embedded/launch-contract.js'
 import type { Endpoint } from './endpoint.js'
 import { migrate } from './migrate.js'
 import { openStore, type Store } from './store.js'
+import { openPlaces } from '../ingest/derive/places.js'
+import type { Geography } from '../ingest/loader/look-ups.js'
 import { prepareRollups } from '../rollups/prepare.js'
 
 export const SERVE = 'tallyhouse serve'
@@ -30,6 +32,8 @@ export interface OpenOptions {
 
 export interface Service {
   readonly store: Store
+  /** The GeoIP database of the configuration. */
+  readonly geography: Geography
   readonly endpoint: Endpoint
   /** The engine that this process runs; absent where it uses another one's. */
   readonly engine: Engine | undefined
@@ -53,14 +57,15 @@ const POLL_MS = 200
  * the engine of the service that runs on the data folder, else one that ends with this process.
  *
  * @param purpose what this process does, for those it keeps waiting, e.g. `tallyhouse migrate`.
- * @throws DataDirInUseError when another process keeps the data folder; MigrationError; what the
+ * @throws UserError for a GeoIP database that cannot be used; DataDirInUseError when another process keeps the data folder; MigrationError; what the
  *   client throws when nothing answers.
  */
 export async function openService(
-  config: Pick<Config, 'clickhouse' | 'dataDir'>,
+  config: Pick<Config, 'clickhouse' | 'dataDir'> & Partial<Pick<Config, 'geoipDb'>>,
   purpose: string,
   options: OpenOptions = {},
 ): Promise<Service> {
+  const geography = config.geoipDb === undefined ? undefined : await openPlaces(config.geoipDb)
   const { endpoint, engine } =
     config.clickhouse === undefined
       ? await openEngine(config.dataDir, purpose, options)
@@ -73,7 +78,7 @@ export async function openService(
       await store.close()
       await engine?.stop()
     }
-    return { store, endpoint, engine, migrated, close }
+    return { store, geography, endpoint, engine, migrated, close }
   } catch (error) {
     await engine?.stop()
     throw error

@@ -22,6 +22,8 @@ export function welcome({ address, project, token, keyDays }: Shown): string {
 The demo is ready. Stop it with Ctrl-C.
 
   docs     ${url}/docs
+  shop     ${url}/demo
+           what you do there is tracked, and counts
   project  ${project}
   API key  ${token}
            good for ${keyDays} days

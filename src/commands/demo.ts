@@ -4,6 +4,7 @@ import { openSigningKey } from '../auth/signing-key.js'
 import { DEMO } from '../clickhouse/open.js'
 import type { Store } from '../clickhouse/store.js'
 import { DEMO_DAYS, topUpDemo } from '../demo/top-up.js'
+import { demoRouter } from '../http/demo-page.js'
 import { createLogger } from '../log.js'
 import type { StoredProject } from '../projects/project.js'
 import { requireFreeAddress } from './address.js'
@@ -31,8 +32,9 @@ export const addDemo: AddCommand = (program, context) => {
 async function demo(context: CommandContext, { days }: DemoOptions): Promise<void> {
   const config = context.config()
   let shown = { project: '', token: '' }
+  let publicToken = ''
   await runService({
-    config,
+    config: { ...config, role: 'all' },
     purpose: DEMO,
     // The terminal is for what people want to know: of the log it gets what goes wrong.
     logger: createLogger('warn'),
@@ -41,6 +43,7 @@ async function demo(context: CommandContext, { days }: DemoOptions): Promise<voi
       await requireFreeAddress(config)
       const project = await load(context, store, days, stop)
       if (stop.aborted) return
+      publicToken = project.token
       const expiresAt = new Date(context.now().getTime() + KEY_DAYS * DAY_MS)
       const request = { projectId: project.id, name: 'demo', expiresAt }
       const { token } = await issueKey(
@@ -51,6 +54,7 @@ async function demo(context: CommandContext, { days }: DemoOptions): Promise<voi
       )
       shown = { project: `${project.id} (${project.domain})`, token }
     },
+    pages: () => [demoRouter(publicToken)],
     onListening: (address) => context.print(welcome({ ...shown, address, keyDays: KEY_DAYS })),
   })
 }

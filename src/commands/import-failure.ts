@@ -1,4 +1,5 @@
 /** Says which source made an import fail, and how far it had come. */
+import { SourceError } from '../ingest/formats/format.js'
 import { LineTooLongError } from '../ingest/lines.js'
 import { UserError } from '../user-error.js'
 import { grouped } from './progress.js'
@@ -13,7 +14,7 @@ export function importFailure(error: unknown, name: string, rowsBefore: number):
 }
 
 function faultOf(error: unknown): string | undefined {
-  if (error instanceof LineTooLongError) return error.message
+  if (error instanceof LineTooLongError || error instanceof SourceError) return error.message
   if (!(error instanceof Error) || !('code' in error)) return undefined
   if (String(error.code).startsWith('Z_')) return `the gzip file is damaged (${error.message})`
   const isReading = 'syscall' in error && error.syscall === 'read'

@@ -1,7 +1,8 @@
 /** What the import reads: files, and standard input under the name `-`. */
 import { constants, createReadStream } from 'node:fs'
-import { access } from 'node:fs/promises'
+import { access, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { glob, isDynamicPattern } from 'tinyglobby'
 import { isSystemError } from '../system-error.js'
 import { UserError } from '../user-error.js'
 import { requireReadable } from './readable.js'
@@ -11,35 +12,72 @@ export interface ImportSource {
   readonly name: string
   /** Where its rejected rows go. */
   readonly rejectedFile: string
+  /** Bytes; undefined where they are not known before they are read. */
+  readonly size: number | undefined
   /** Its bytes; to be read once. */
   readonly open: () => AsyncIterable<Buffer>
 }
 
 const STDIN = '-'
+const REJECTED = '.rejected.ndjson'
 
 /**
- * The sources in the order given, all of which can be read.
+ * The sources in the order given, those of a pattern in that of their names. Each file is read once. All can
+ * be read, and unless `writesNothing` their rejected rows can be written.
  *
- * @throws UserError on the first that cannot.
+ * @throws UserError on the first that cannot, and for a pattern that no file matches.
  */
-export async function findSources(names: readonly string[]): Promise<readonly ImportSource[]> {
+export async function findSources(
+  names: readonly string[],
+  { writesNothing }: { readonly writesNothing: boolean },
+): Promise<readonly ImportSource[]> {
   if (names.filter((name) => name === STDIN).length > 1) {
     throw new UserError('standard input (-) can be read once')
   }
-  return Promise.all(names.map((name) => (name === STDIN ? stdin() : file(name))))
+  const found = new Map<string, string>()
+  for (const name of names) {
+    for (const file of name === STDIN ? [STDIN] : await filesOf(name)) {
+      const key = file === STDIN ? STDIN : path.resolve(file)
+      if (!found.has(key)) found.set(key, file)
+    }
+  }
+  const sources = await Promise.all(
+    [...found.values()].map(async (name) => (name === STDIN ? stdin : openable(name))),
+  )
+  if (!writesNothing) {
+    for (const { rejectedFile } of sources) await requireWritable(rejectedFile)
+  }
+  return sources
 }
 
-async function stdin(): Promise<ImportSource> {
-  const rejectedFile = 'stdin.rejected.ndjson'
-  await requireWritable(rejectedFile)
-  return { name: 'standard input', rejectedFile, open: () => process.stdin }
+/** A file that is there is meant, whatever its name; what earlier imports rejected matches no pattern. */
+async function filesOf(name: string): Promise<readonly string[]> {
+  if (!isDynamicPattern(name) || (await isThere(name))) return [name]
+  const files = await glob(name, { expandDirectories: false, ignore: [`**/*${REJECTED}`] })
+  if (files.length === 0) throw new UserError(`${name}: no file matches`)
+  return files.sort()
 }
 
-async function file(name: string): Promise<ImportSource> {
+const isThere = (name: string): Promise<boolean> =>
+  access(name).then(
+    () => true,
+    () => false,
+  )
+
+const stdin: ImportSource = {
+  name: 'standard input',
+  rejectedFile: `stdin${REJECTED}`,
+  size: undefined,
+  open: () => process.stdin,
+}
+
+async function openable(name: string): Promise<ImportSource> {
   await requireReadable(name)
-  const rejectedFile = `${name}.rejected.ndjson`
-  await requireWritable(rejectedFile)
-  return { name, rejectedFile, open: () => createReadStream(name) }
+  const status = await stat(name)
+  // A pipe under a name says 0.
+  const size = status.isFile() ? status.size : undefined
+  if (size === 0) throw new UserError(`${name}: is empty`)
+  return { name, rejectedFile: `${name}${REJECTED}`, size, open: () => createReadStream(name) }
 }
 
 /** Rows that are rejected must not get lost, so their place is looked at before anything is loaded. */

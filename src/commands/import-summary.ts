@@ -1,29 +1,50 @@
 /** The summary of an import, for people or programs. */
 import type { LoadReport } from '../ingest/loader/log.js'
 import type { CommandContext } from './context.js'
-import { json, table } from './output.js'
+import { json, moment, table } from './output.js'
 import { grouped, type Stopwatch } from './progress.js'
+
+/** What became of all rows of all sources. */
+export interface ImportTotal extends LoadReport {
+  readonly passedOver: number
+  /** Those that the events are of; null for a dry run of several sources, which may have some in common. */
+  readonly users: number | null
+  readonly sessions: number | null
+}
+
+interface SummaryOptions {
+  readonly json?: boolean
+  readonly dryRun?: boolean
+}
 
 /** Prints what became of all rows. */
 export function printSummary(
   { print }: CommandContext,
-  { received, events, duplicates, excluded, rejected }: LoadReport,
+  { received, events, duplicates, bots, excluded, rejected, ...total }: ImportTotal,
   watch: Stopwatch,
   rejectedFiles: readonly string[],
-  options: { readonly json?: boolean },
+  { json: asJson = false, dryRun = false }: SummaryOptions,
 ): void {
-  const counts = { read: received, loaded: events, duplicates, excluded, rejected }
+  const { passedOver, users, sessions, first, last } = total
+  const read = received + passedOver
+  const counts = { read, loaded: events, duplicates, bots, excluded, rejected }
   const seconds = watch.seconds()
-  const rowsPerSecond = watch.perSecond(received)
-  if (options.json === true) {
-    print(json({ ...counts, seconds: Number(seconds.toFixed(3)), rowsPerSecond, rejectedFiles }))
+  const rowsPerSecond = watch.perSecond(read)
+  if (asJson) {
+    const parts = { ...counts, passedOver, users, sessions, first, last, dryRun }
+    print(json({ ...parts, seconds: Number(seconds.toFixed(3)), rowsPerSecond, rejectedFiles }))
     return
   }
   const lines = [
-    ...Object.entries(counts).map(([name, rows]) => [name, grouped(rows)]),
+    ...Object.entries({ ...counts, 'passed over': passedOver, users, sessions }).map(
+      ([name, value]) => [name, value === null ? '-' : grouped(value)],
+    ),
+    ['first', moment(first)],
+    ['last', moment(last)],
     ['seconds', seconds.toFixed(1)],
     ['rows/s', grouped(rowsPerSecond)],
     ...rejectedFiles.map((file) => ['see', file]),
+    ...(dryRun ? [['dry run', 'nothing was written']] : []),
   ]
   print(table(lines))
 }

@@ -1,10 +1,13 @@
 /** Prints projects, for people or as the API shows them. */
 import type { Store } from '../clickhouse/store.js'
+import type { DailyExclusions } from '../projects/exclusions.js'
 import { firstEventAt } from '../projects/first-event.js'
 import { presentProject } from '../projects/present.js'
 import type { StoredProject } from '../projects/project.js'
 import type { CommandContext } from './context.js'
+import { defined } from './options.js'
 import { json, list, moment, table } from './output.js'
+import { grouped } from './progress.js'
 
 export interface OutputOptions {
   readonly json?: boolean
@@ -13,16 +16,17 @@ export interface OutputOptions {
 const retention = ({ retentionDays }: StoredProject): string =>
   retentionDays === null ? 'unlimited' : `${retentionDays} days`
 
-/** One project, a field a line. */
+/** One project, a field a line; below, what was not tracked of late. */
 export async function printProject(
   { print }: CommandContext,
   { reader }: Store,
   project: StoredProject,
   options: OutputOptions,
+  exclusions?: readonly DailyExclusions[],
 ): Promise<void> {
   const first = await firstEventAt(reader, project.id)
   if (options.json === true) {
-    print(json(presentProject(project, first)))
+    print(json({ ...presentProject(project, first), ...defined({ exclusions }) }))
     return
   }
   const lines = [
@@ -38,7 +42,19 @@ export async function printProject(
     ['retention', retention(project)],
   ]
   print(table(lines))
+  if (exclusions !== undefined && exclusions.length > 0) {
+    print(`\n${table(exclusionLines(exclusions))}`)
+  }
 }
+
+/** What was not tracked, a day a line, the latest first. */
+const exclusionLines = (exclusions: readonly DailyExclusions[]): readonly (readonly string[])[] => [
+  ['NOT TRACKED', 'BOTS', 'EXCLUDED IPS', 'EXCLUDED COUNTRIES'],
+  ...exclusions.map(({ day, bot, ip, country }) => [
+    day,
+    ...[bot, ip, country].map((events) => grouped(events)),
+  ]),
+]
 
 /** Many projects, one a line. */
 export async function printProjects(

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { surveyProject } from '../ingest/loader/removal/survey.js'
 import { removeProject } from '../ingest/remove.js'
 import type { ProjectChanges } from '../projects/project.js'
+import { readExclusions } from '../projects/exclusions.js'
 import { createProject, listProjects, requireProject, updateProject } from '../projects/store.js'
 import { withService, type AddCommand } from './context.js'
 import { namedProject, unconfirmed, YES, type DeleteOptions } from './deletion.js'
@@ -60,9 +61,11 @@ export const addProject: AddCommand = (program, context) => {
     .argument('<id>')
     .option('--json', 'print JSON')
     .action((id: string, options: OutputOptions) =>
-      withService(context, PURPOSE, async ({ store }) =>
-        printProject(context, store, await requireProject(store.reader, id), options),
-      ),
+      withService(context, PURPOSE, async ({ store }) => {
+        const project = await requireProject(store.reader, id)
+        const excluded = await readExclusions(store.reader, id)
+        await printProject(context, store, project, options, excluded)
+      }),
     )
 
   withFields(project.command('update').description('change what is given of a project'), false)
@@ -84,12 +87,12 @@ export const addProject: AddCommand = (program, context) => {
     .argument('<id>')
     .option('--yes', YES)
     .action((id: string, { yes }: DeleteOptions) =>
-      withService(context, PURPOSE, async ({ store }) => {
+      withService(context, PURPOSE, async ({ store, geography }) => {
         if (yes !== true) {
           await requireProject(store.reader, id)
           throw unconfirmed(namedProject(id, await surveyProject(store.reader, id)))
         }
-        context.print(`deleted ${namedProject(id, await removeProject(store, id))}`)
+        context.print(`deleted ${namedProject(id, await removeProject(store, id, geography))}`)
       }),
     )
 }
@@ -104,7 +107,7 @@ function withFields(command: Command, needed: boolean): Command {
     .option('--retention-days <days>', `days of data that may be asked for, or ${NONE}`, days)
     .option(
       '--excluded-ip <address>',
-      `do not track this IP address; repeatable, or ${NONE}`,
+      `do not track this IP address or CIDR range; repeatable, or ${NONE}`,
       collect,
     )
     .option(

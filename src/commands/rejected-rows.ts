@@ -13,23 +13,25 @@ export interface RejectedRows {
 /** So many reasons are shown; all are in the file. */
 const SHOWN = 5
 
+/** @param writesNothing shows them only: there is no file. */
 export function keepRejected(
   { name, rejectedFile }: ImportSource,
   note: (text: string) => void,
+  { writesNothing = false }: { readonly writesNothing?: boolean } = {},
 ): RejectedRows {
   let handle: FileHandle | undefined
   let count = 0
   return {
     async add(rejections) {
-      handle ??= await open(rejectedFile, 'w')
+      if (!writesNothing) handle ??= await open(rejectedFile, 'w')
       for (const { row, reason } of rejections.slice(0, Math.max(0, SHOWN - count))) {
         note(`${name}: row ${row} is rejected: ${reason}`)
       }
       if (count <= SHOWN && count + rejections.length > SHOWN) {
-        note(`${name}: more rejected rows are in ${rejectedFile}`)
+        note(`${name}: more rows are rejected${writesNothing ? '' : `, see ${rejectedFile}`}`)
       }
       count += rejections.length
-      await handle.appendFile(rejections.map((row) => `${JSON.stringify(row)}\n`).join(''))
+      await handle?.appendFile(rejections.map((row) => `${JSON.stringify(row)}\n`).join(''))
     },
     async close() {
       await handle?.close()

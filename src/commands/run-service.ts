@@ -1,13 +1,11 @@
 /** Runs the service in this process until it is told to stop. */
 import type { EngineEvent } from '../clickhouse/embedded/engine.js'
 import { openService } from '../clickhouse/open.js'
-import { withLease } from '../clickhouse/lease.js'
 import type { Store } from '../clickhouse/store.js'
-import { whileHeld } from '../clickhouse/while-held.js'
 import type { Config } from '../config.js'
-import { resumeLoads } from '../ingest/loader/load.js'
+import { startStreamingLoader } from '../ingest/streaming-loader.js'
 import type { Logger } from '../log.js'
-import { startService } from '../service.js'
+import { startService, type ServiceOptions } from '../service.js'
 import { explainAddress } from './address.js'
 import { watchForEnd } from './process-end.js'
 
@@ -19,6 +17,8 @@ export interface RunOptions {
   readonly now: () => Date
   /** Is done before anything is answered; it ends early when `stop` fires. */
   readonly prepare?: (store: Store, stop: AbortSignal) => Promise<void>
+  /** Further pages; they are asked for after `prepare`. */
+  readonly pages?: () => NonNullable<ServiceOptions['pages']>
   readonly onListening: (address: string) => void
 }
 
@@ -28,35 +28,29 @@ export interface RunOptions {
  * @throws what keeps it from starting, or made it stop: the process then exits with 1.
  */
 export async function runService(options: RunOptions): Promise<void> {
-  const { config, purpose, logger, now, prepare, onListening } = options
+  const { config, purpose, logger, now, prepare, pages = () => [], onListening } = options
   const stopping = new AbortController()
   const end = watchForEnd(logger).finally(() => stopping.abort())
   const opened = await openService(config, purpose, {
-    ownEngine: true,
+    // One that only takes events does so beside the service that answers questions.
+    ownEngine: config.role !== 'collector',
     onEvent: (event) => logEngine(logger, event),
   })
   try {
     await prepare?.(opened.store, stopping.signal)
     const service = stopping.signal.aborted
       ? undefined
-      : await startService({ config, opened, logger, now }).catch(explainAddress)
+      : await startService({ config, opened, logger, now, pages: pages() }).catch(explainAddress)
     if (service !== undefined) onListening(service.address)
-    void finishLoads(opened.store, logger)
+    const { store, geography } = opened
+    const loader = startStreamingLoader({ store, geography, logger })
     const failure = await Promise.race([end, ...(opened.engine ? [opened.engine.failed] : [])])
     await service?.stop()
+    await loader.stop()
     if (failure !== undefined) throw failure
   } finally {
     await opened.close()
     logger.info('stopped')
-  }
-}
-
-/** An import that was killed may have left events half written: they are not left so until the next. */
-async function finishLoads({ writer }: Store, logger: Logger): Promise<void> {
-  try {
-    await withLease(writer, 'loader', ({ signal }) => resumeLoads(whileHeld(writer, signal)))
-  } catch (error) {
-    logger.warn({ err: error }, 'what an import left could not be finished yet')
   }
 }
 

@@ -19,14 +19,14 @@ export const addUser: AddCommand = (program, context) => {
     .requiredOption('--project <id>', 'the project of the user')
     .option('--yes', YES)
     .action((userId: string, { project, yes }: UserOptions) =>
-      withService(context, 'tallyhouse user', async ({ store }) => {
+      withService(context, 'tallyhouse user', async ({ store, geography }) => {
         if (yes !== true) {
           await requireProject(store.reader, project)
           const found = await surveyUser(store.reader, project, userId)
           if (found === undefined) throw noSuchUser(project, userId)
           throw unconfirmed(namedUser(userId, project, found))
         }
-        const removed = await removeUser(store, project, userId)
+        const removed = await removeUser(store, project, userId, geography)
         context.print(`deleted ${namedUser(userId, project, removed)}`)
       }),
     )

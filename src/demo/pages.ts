@@ -22,7 +22,7 @@ const product = (name: string, category: string, price: number): { readonly prod
 })
 
 /** By falling popularity. */
-const PRODUCTS = [
+export const PRODUCTS = [
   product('trail-runner-2', 'shoes', 129),
   product('rain-shell', 'jackets', 189),
   product('daypack-20', 'packs', 89),

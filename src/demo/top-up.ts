@@ -7,7 +7,7 @@ import type { StoredProject } from '../projects/project.js'
 import { createProject, findProject } from '../projects/store.js'
 import { UserError } from '../user-error.js'
 import { demoDays, type DemoPeriod } from './events.js'
-import { DOMAIN } from './pages.js'
+import { DOMAIN, ORIGIN } from './pages.js'
 import { DAY_MS, dayOf } from './traffic.js'
 
 /** Thirteen months, so that a year can be held against the one before. */
@@ -37,13 +37,15 @@ export async function topUpDemo(
 ): Promise<{ readonly project: StoredProject; readonly loaded: number }> {
   const project = await openProject(store, new Date((dayOf(now) - days) * DAY_MS), now)
   const start = project.createdAt
-  const from = (await lastEventAt(store.reader, project.id, now)) ?? start
+  // Visits of the demo's own page, of another origin, are not its made-up history.
+  const from = (await lastEventAt(store.reader, project.id, ORIGIN, now)) ?? start
   let upTo = from
   const source = lines({ start, from, until: now }, stop, (day) => {
     upTo = day
   })
   const { events } = await importEvents(store, source, {
     projectId: project.id,
+    now,
     onProgress: (soFar) => onProgress?.(soFar.events, upTo),
     onRejected: ([first]) => {
       throw new Error(`an event of the demo was rejected: ${first?.reason ?? ''}`)

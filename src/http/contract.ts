@@ -1,19 +1,27 @@
-/** Opens the contract: what requests are checked by, and the pages that publish it. */
+/** Opens the contracts: what requests are checked by, and the pages that publish them. */
 import type { Router } from 'express'
 import { docsRouter } from './docs.js'
+import { eventsValidation } from './events-validation.js'
 import type { Handler } from './routes.js'
 import { readSpec } from './spec.js'
-import { validation, type ValidationOptions } from './validation.js'
+import { validation } from './validation.js'
+import type { ValidationOptions } from './validator.js'
 
-/** The contract as the application uses it. */
+/** The contracts as the application uses them. */
 export interface Contract {
-  /** Read the body of a request and check it; compiled at the first request of each operation. */
+  /** Read the body of a question and check it; compiled at the first request of each operation. */
   readonly checks: readonly Handler[]
+  /** Check the body of a request that brings events. */
+  readonly eventChecks: readonly Handler[]
   readonly docs: Router
 }
 
-/** Opens the contract of the package. */
+/** Opens the contracts of the package. */
 export function openContract(options: ValidationOptions): Contract {
-  const spec = readSpec()
-  return { checks: validation(spec.document, options), docs: docsRouter(spec) }
+  const specs = { openapi: readSpec('openapi'), collector: readSpec('collector') }
+  return {
+    checks: validation(specs.openapi.document, options),
+    eventChecks: eventsValidation(specs.collector.document, options),
+    docs: docsRouter(specs),
+  }
 }

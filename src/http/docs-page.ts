@@ -1,8 +1,21 @@
-/** The page of the published contract: its markup, its start-up script and its looks. */
+/** The pages of the published contracts: their markup, their start-up script and their looks. */
 
-/** The page loads nothing from elsewhere and runs no inline script, so that its policy can be strict. */
-export const PAGE = `<!doctype html>
-<html lang="en">
+/** A page to read a contract, and try it. */
+export interface Page {
+  readonly path: string
+  readonly title: string
+  /** Where the contract is, without `.json` and `.yaml`. */
+  readonly contract: string
+}
+
+export const PAGES = {
+  openapi: { path: '/docs', title: 'Ask', contract: '/openapi' },
+  collector: { path: '/docs/collector', title: 'Send events', contract: '/collector' },
+} as const satisfies Readonly<Record<string, Page>>
+
+/** A page loads nothing from elsewhere and runs no inline script, so that its policy can be strict. */
+export const pageOf = ({ path, contract }: Page): string => `<!doctype html>
+<html lang="en" data-contract="${contract}.json">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -12,16 +25,25 @@ export const PAGE = `<!doctype html>
     <link rel="stylesheet" href="/docs/page.css">
   </head>
   <body>
+    <nav>${linksFrom(path)}</nav>
     <div id="page"></div>
-    <noscript>The contract as text: <a href="/openapi.yaml">/openapi.yaml</a></noscript>
+    <noscript>The contract as text: <a href="${contract}.yaml">${contract}.yaml</a></noscript>
     <script src="/docs/swagger-ui-bundle.js"></script>
     <script src="/docs/page.js"></script>
   </body>
 </html>
 `
 
+const linksFrom = (path: string): string =>
+  Object.values(PAGES)
+    .map((page) => {
+      const current = page.path === path ? ' aria-current="page"' : ''
+      return `<a href="${page.path}"${current}>${page.title}</a>`
+    })
+    .join('')
+
 export const SCRIPT = `SwaggerUIBundle({
-  url: '/openapi.json',
+  url: document.documentElement.dataset.contract,
   dom_id: '#page',
   deepLinking: true,
   docExpansion: 'list',
@@ -34,6 +56,9 @@ export const SCRIPT = `SwaggerUIBundle({
 `
 
 export const STYLE = `body { margin: 0; background: #fff; }
+nav { max-width: 1080px; margin: 0 auto; padding: 16px 20px 0; font: 600 15px sans-serif; }
+nav a { margin-right: 20px; color: #52525b; text-decoration: none; }
+nav a[aria-current] { color: #18181b; text-decoration: underline; text-underline-offset: 4px; }
 .swagger-ui .wrapper { max-width: 1080px; }
 .swagger-ui .info { margin: 32px 0; }
 .swagger-ui .info .title { font-size: 32px; }

@@ -1,10 +1,10 @@
-/** Publishes the contract: as a page to read and try, as JSON and as YAML. */
+/** Publishes the contracts: as pages to read and try, as JSON and as YAML. */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Router, type RequestHandler } from 'express'
-import { PAGE, SCRIPT, STYLE } from './docs-page.js'
-import { addRoutes } from './routes.js'
-import type { Spec } from './spec.js'
+import { pageOf, PAGES, SCRIPT, STYLE } from './docs-page.js'
+import { addRoutes, type RouteTable } from './routes.js'
+import type { Spec, SpecName } from './spec.js'
 
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 
@@ -22,20 +22,30 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The routes /docs, /openapi.json and /openapi.yaml. They need no key, and nothing from outside. */
-export function docsRouter({ yaml, document }: Spec): Router {
+/** The routes of the pages and documents. They need no key, and nothing from outside. */
+export function docsRouter({ openapi, collector }: Readonly<Record<SpecName, Spec>>): Router {
   const router = Router({ caseSensitive: true, strict: true })
   addRoutes(router, {
-    '/docs': { get: [guard, sendText('html', PAGE)] },
+    ...routesOf('openapi', openapi),
+    ...routesOf('collector', collector),
     '/docs/page.js': { get: [guard, sendText('js', SCRIPT)] },
     '/docs/page.css': { get: [guard, sendText('css', STYLE)] },
-    '/openapi.json': { get: [guard, sendText('json', JSON.stringify(document))] },
-    '/openapi.yaml': { get: [guard, sendText('application/yaml; charset=utf-8', yaml)] },
     ...Object.fromEntries(
       ASSETS.map((asset) => [`/docs/${asset}`, { get: [guard, sendAsset(asset)] }]),
     ),
   })
   return router
+}
+
+function routesOf(name: SpecName, { yaml, document }: Spec): RouteTable {
+  const page = PAGES[name]
+  return {
+    [page.path]: { get: [guard, sendText('html', pageOf(page))] },
+    [`${page.contract}.json`]: { get: [guard, sendText('json', JSON.stringify(document))] },
+    [`${page.contract}.yaml`]: {
+      get: [guard, sendText('application/yaml; charset=utf-8', yaml)],
+    },
+  }
 }
 
 const guard: RequestHandler = (_req, res, next) => {

@@ -1,5 +1,8 @@
 /** The formats of strings that the contract names beyond those of JSON Schema. */
 import { isUtcDateOrSecond } from '../analytics/timestamps.js'
+import { instantOf } from '../collector/timestamp.js'
+import { isAbsoluteUrl, isAddress, isCountry } from '../collector/values.js'
+import { isText, NOT_TEXT } from '../text.js'
 
 /** One format: how it is tested, and what is said of a string that fails. */
 export interface Format {
@@ -7,9 +10,6 @@ export interface Format {
   readonly validate: (text: string) => boolean
   readonly message: string
 }
-
-/** Whether every character of `text` can be stored and sent: no NUL, no half of a surrogate pair. */
-export const isText = (text: string): boolean => !text.includes('\0') && !/\p{Cs}/u.test(text)
 
 export const FORMATS: Readonly<Record<string, Format>> = {
   'utc-date-or-second': {
@@ -20,6 +20,22 @@ export const FORMATS: Readonly<Record<string, Format>> = {
   text: {
     type: 'string',
     validate: isText,
-    message: 'must not contain NUL characters or lone surrogates',
+    message: NOT_TEXT,
   },
+  instant: {
+    type: 'string',
+    validate: (text) => text === '' || instantOf(text) !== undefined,
+    message: 'must be ISO 8601 with Z or an offset, as 2026-01-31T10:00:00.000Z',
+  },
+  'absolute-url': {
+    type: 'string',
+    validate: (text) => isText(text) && isAbsoluteUrl(text),
+    message: 'must be absolute, as https://example.com/path',
+  },
+  country: {
+    type: 'string',
+    validate: isCountry,
+    message: 'must be an ISO 3166-1 alpha-2 code, as DE',
+  },
+  ip: { type: 'string', validate: isAddress, message: 'must be an IP address' },
 }

@@ -18,9 +18,9 @@ const PATH = '/v1/analytics/query'
  * @throws ApiError as the service would answer such a body with
  */
 export async function readQuestion(body: Buffer): Promise<AnalyticsQueryRequest> {
-  if (body.length > MAX_BODY_BYTES) throw bodyTooLarge()
+  if (body.length > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES)
   const app = express()
-  const checks = validation(readSpec().document, { validateResponses: false })
+  const checks = validation(readSpec('openapi').document, { validateResponses: false })
   addRoutes(app, { [PATH]: { post: [...checks, echo] } })
   app.use(errorWriter)
   return onOwnPort(app, async (address) => {

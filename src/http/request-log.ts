@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pinoHttp } from 'pino-http'
 import type { Logger } from '../log.js'
 import { findCaller } from './caller.js'
+import { findDelivery } from './delivery.js'
 import { requestId } from './request-id.js'
 
 /** They come every second or so, and whoever sends them knows their answers. */
@@ -39,13 +40,15 @@ interface Timed {
 
 function line(request: IncomingMessage, response: ServerResponse, ms: number): object {
   const caller = findCaller(request)
+  const delivery = findDelivery(request)
   return {
     method: request.method,
     route: routeOf(request),
     status: response.statusCode,
     ms,
     keyId: caller?.principal.keyId,
-    projectId: caller?.principal.projectId,
+    projectId: caller?.principal.projectId ?? delivery?.project?.id,
+    events: delivery?.events,
   }
 }
 

@@ -3,7 +3,7 @@ import type { ErrorRequestHandler, IRouter, RequestHandler } from 'express'
 import { ApiError } from '../errors.js'
 
 /** A method that a route can have; HEAD comes with GET. */
-export type Method = 'get' | 'post'
+export type Method = 'get' | 'post' | 'options'
 
 /** One step of answering; with four arguments, a step for errors of the steps before it. */
 export type Handler = RequestHandler | ErrorRequestHandler
@@ -20,6 +20,7 @@ export function addRoutes(router: IRouter, table: RouteTable): void {
     const route = router.route(path)
     if (methods.get !== undefined) route.get(...methods.get)
     if (methods.post !== undefined) route.post(...methods.post)
+    if (methods.options !== undefined) route.options(...methods.options)
     route.all(refuseMethod(methods))
   }
 }
@@ -33,6 +34,7 @@ function refuseMethod(methods: Methods): RequestHandler {
   const allow = [
     ...(methods.get === undefined ? [] : ['GET', 'HEAD']),
     ...(methods.post === undefined ? [] : ['POST']),
+    ...(methods.options === undefined ? [] : ['OPTIONS']),
   ].join(', ')
   return () => {
     throw new ApiError('METHOD_NOT_ALLOWED', `This path answers ${allow} only.`, {

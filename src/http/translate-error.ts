@@ -2,20 +2,28 @@
 import * as OpenApiValidator from 'express-openapi-validator'
 import type { ErrorCode, FieldFault } from '../api.js'
 import { ApiError } from '../errors.js'
-import { unsupportedMediaType } from './content-type.js'
+import { QUESTION_TYPES, unsupportedMediaType } from './content-type.js'
 
 const { NotFound, MethodNotAllowed, UnsupportedMediaType } = OpenApiValidator.error
 
 /** The most faults of one request that are listed. */
 const MOST_DETAILS = 100
 
-export const bodyTooLarge = because('PAYLOAD_TOO_LARGE', 'The request body is larger than 64 kB.')
+const MB = 1_048_576
+
+/** The error of a body of more than `limit` bytes. */
+export function bodyTooLarge(limit: number, cause?: unknown): ApiError {
+  const size = limit < MB ? `${limit / 1_024} kB` : `${limit / MB} MB`
+  return new ApiError('PAYLOAD_TOO_LARGE', `The request body is larger than ${size}.`, { cause })
+}
+
+const unsupported = (cause: unknown): ApiError => unsupportedMediaType(QUESTION_TYPES, cause)
 
 /** By the `type` of the body parser's errors: what the caller is told. */
 const BODY_ERRORS: ReadonlyMap<unknown, (cause: unknown) => ApiError> = new Map([
-  ['entity.too.large', bodyTooLarge],
-  ['encoding.unsupported', unsupportedMediaType],
-  ['charset.unsupported', unsupportedMediaType],
+  ['entity.too.large', (cause) => bodyTooLarge(Number(Reflect.get(Object(cause), 'limit')), cause)],
+  ['encoding.unsupported', unsupported],
+  ['charset.unsupported', unsupported],
   [
     'entity.parse.failed',
     (cause: unknown) =>
@@ -52,7 +60,7 @@ export function toApiError(error: unknown): ApiError {
       headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value)])),
     })
   }
-  if (error instanceof UnsupportedMediaType) return unsupportedMediaType(error)
+  if (error instanceof UnsupportedMediaType) return unsupported(error)
   const type: unknown = error instanceof Error ? Reflect.get(error, 'type') : undefined
   const known = BODY_ERRORS.get(type)
   if (known !== undefined) return known(error)

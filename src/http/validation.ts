@@ -1,47 +1,32 @@
-/** Validates requests, and on wish responses, against the contract. */
+/** Validates questions, and on wish their answers, against the contract. */
 import express from 'express'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import * as OpenApiValidator from 'express-openapi-validator'
 import { checkRules } from '../analytics/rules.js'
 import type { AnalyticsQueryRequest, FieldFault } from '../api.js'
 import { choiceHints, type ChoiceHints } from './choices.js'
-import { normalizeContentType } from './content-type.js'
+import { normalizeContentType, QUESTION_TYPES } from './content-type.js'
 import { describeFaults, faultyFields, type RawFault } from './faults.js'
-import { FORMATS } from './formats.js'
-import { forValidator, type SpecDocument } from './spec.js'
+import type { SpecDocument } from './spec.js'
 import { toApiError, validationError } from './translate-error.js'
-
-type ValidatorOptions = Parameters<typeof OpenApiValidator.middleware>[0]
+import { parameterFaults, validator, type ValidationOptions } from './validator.js'
 
 /** The most bytes a request body may have: 64 kB. */
 export const MAX_BODY_BYTES = 65_536
 
-/** What `validation` is told besides the contract. */
-export interface ValidationOptions {
-  /** Whether a response that breaks the contract becomes INTERNAL_ERROR: for tests, development. */
-  readonly validateResponses: boolean
-}
-
 /**
- * The handlers that read the body of a request and check it, in their order. Behind them `req.body`
+ * The handlers that read the body of a question and check it, in their order. Behind them `req.body`
  * of a query is an `AnalyticsQueryRequest`; a request with a fault goes on as an `ApiError`.
  */
 export function validation(
   document: SpecDocument,
-  { validateResponses }: ValidationOptions,
+  options: ValidationOptions,
 ): readonly (RequestHandler | ErrorRequestHandler)[] {
   return [
-    normalizeContentType,
+    normalizeContentType(QUESTION_TYPES),
     express.json({ limit: MAX_BODY_BYTES, inflate: false, strict: true }),
     readGapsAsDefaults,
-    ...OpenApiValidator.middleware({
-      apiSpec: forValidator(document) as ValidatorOptions['apiSpec'],
-      formats: FORMATS,
-      validateRequests: { allErrors: true },
-      validateResponses,
-      validateSecurity: false,
-      fileUploader: false,
-    }),
+    ...validator(document, options),
     applyRules,
     translateFaults(choiceHints(document)),
   ]
@@ -72,21 +57,14 @@ const translateFaults =
     next(validationError(allFaults(error.errors, req.body, hints), error))
   }
 
-const QUERY = '/query/'
-
 /** The faults of the schema, and those of the rules whose fields have none. */
 function allFaults(
   raw: readonly RawFault[],
   body: unknown,
   hints: ChoiceHints,
 ): readonly FieldFault[] {
-  const parameters = raw.filter(({ path }) => path.startsWith(QUERY))
-  if (parameters.length > 0) {
-    return parameters.map(({ path }) => ({
-      field: path.slice(QUERY.length),
-      message: 'is not a known query parameter',
-    }))
-  }
+  const parameters = parameterFaults(raw)
+  if (parameters.length > 0) return parameters
   const faults = describeFaults(raw, body, hints)
   if (!isRecord(body)) return faults
   // The fields without a fault are as the rules expect them: checked, and with their defaults.

@@ -11,6 +11,10 @@ const size =
     return `must have ${bound} ${limit} ${unit}${limit === '1' ? '' : 's'}`
   }
 
+/** Of "must be string,null": that it may be null, as good as absent, needs not be told. */
+const firstType = (message: string): string =>
+  message.slice('must be '.length).replace(/,null$/, '')
+
 const firstNumber = (message: string): string => /-?\d+/.exec(message)?.[0] ?? ''
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -26,13 +30,14 @@ const WORDING: ReadonlyMap<string, Wording> = new Map<string, Wording>([
   ['required', () => 'is required'],
   ['additionalProperties', () => 'is not a known property'],
   ['uniqueItems', () => 'must not repeat an item'],
-  ['type', (message) => `must be ${TYPES[message.slice('must be '.length)] ?? 'of another type'}`],
+  ['type', (message) => `must be ${TYPES[firstType(message)] ?? 'of another type'}`],
   ['enum', (message) => `must be one of: ${message.slice(message.indexOf(': ') + 2)}`],
   ['minimum', (message) => `must be at least ${firstNumber(message)}`],
   ['maximum', (message) => `must be at most ${firstNumber(message)}`],
   ['minItems', size('at least', 'item')],
   ['maxItems', size('at most', 'item')],
   ['items', size('at most', 'item')],
+  ['maxProperties', (message) => `must have at most ${firstNumber(message)} entries`],
   ['minLength', size('at least', 'character')],
   ['maxLength', size('at most', 'character')],
   ['format', (message) => FORMATS[/"(.+)"/.exec(message)?.[1] ?? '']?.message ?? message],

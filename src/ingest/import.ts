@@ -1,80 +1,147 @@
-/** Imports events: puts a stream of NDJSON into the inbox piece by piece, and loads each. */
-import { randomUUID } from 'node:crypto'
+/** Imports events: puts a stream of lines into the inbox piece by piece, and loads each. */
 import { withLease } from '../clickhouse/lease.js'
 import { whileHeld } from '../clickhouse/while-held.js'
-import { sql, statement, string } from '../clickhouse/sql.js'
+import type { Connection } from '../clickhouse/connection.js'
 import type { Store } from '../clickhouse/store.js'
-import { putBatch } from './inbox.js'
-import { cutLines } from './lines.js'
+import { findProject } from '../projects/store.js'
+import { dropBatch, putBatch } from './inbox.js'
+import { readLines, type Lines } from './lines.js'
 import { loadBatch, resumeLoads } from './loader/load.js'
-import { addReports, NOTHING, type LoadReport } from './loader/log.js'
-import { unpack } from './unpack.js'
+import { addReports, findLoad, NOTHING, type FinishedLoad, type LoadReport } from './loader/log.js'
+import type { Geography } from './loader/look-ups.js'
+import { countTouched, type Touched } from './loader/touched.js'
+import { nameAgain, onlyRows, openPieces, type Piece } from './pieces.js'
+import { takeRejections, type Rejection } from './rejections.js'
+import { tryEvents } from './trial.js'
 
-/** A row that was not loaded. */
-export interface Rejection {
-  /** Its line in the source, counted from 1. */
-  readonly row: number
-  readonly reason: string
-  readonly line: string
-}
+export type { Rejection } from './rejections.js'
 
 export interface ImportOptions {
   /** The project of all rows; where it is left out each row names its own. */
   readonly projectId?: string
+  /** How the lines were made from the source: the same lines made otherwise are others. */
+  readonly identity?: string
   /** Stops at the first piece that holds a rejected row, and loads nothing of that piece. */
   readonly strict?: boolean
-  /** Bytes that are loaded at once, about. */
+  /** Reads, derives and reports as if it loaded; nothing of it stays. */
+  readonly dryRun?: boolean
+  /** When the events arrive. */
+  readonly now: Date
+  /** Knows where addresses are. */
+  readonly geography?: Geography
+  /** Bytes that are loaded at once, at most. */
   readonly pieceSize?: number
   /** Is given the rejected rows of each piece as it is loaded. */
   readonly onRejected: (rejections: readonly Rejection[]) => Promise<void> | void
+  /** Is told the name of each batch, also of those loaded before: `countTouched` counts their users. */
+  readonly onBatch?: (batch: string) => void
   /** Is told after each piece what has been done so far. */
   readonly onProgress?: (soFar: LoadReport) => void
 }
+
+/** What became of all rows, and how many users and sessions their events are of. */
+export type ImportReport = LoadReport & Touched
 
 /** Bytes that are loaded at once: enough for a load's fixed costs to vanish, little beside the memory. */
 const PIECE = 64 * 1024 * 1024
 
 /**
- * Imports one source, plain or gzip'd. What it brings is visible to queries when this returns.
+ * Imports one source of lines, each a JSON object. What it brings is visible to queries when this returns.
+ * A blank line is passed over; a line `\x15<reason>\x1f<row>` is a row that was found unfit before.
  *
- * @returns what became of all rows
+ * What was loaded before, by an import that was broken off or of a source that has grown since, is not
+ * loaded again: its events are counted as duplicates. Its rows that were rejected are tried again.
  */
 export async function importEvents(
-  { writer }: Store,
+  store: Store,
   source: AsyncIterable<Buffer>,
-  { projectId = '', strict = false, pieceSize = PIECE, onRejected, onProgress }: ImportOptions,
-): Promise<LoadReport> {
-  const name = `import-${randomUUID()}`
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const {
+    projectId = '',
+    identity = '',
+    pieceSize = PIECE,
+    strict = false,
+    dryRun = false,
+  } = options
+  if (dryRun) return tryEvents(store, source, { ...options, pieceSize })
+  const { writer } = store
+  const project = await findProject(writer, projectId)
+  const pieces = openPieces(writer, [projectId, project?.token ?? '', identity])
+  const reader = readLines(source)
+  const batches: string[] = []
   let total = NOTHING
-  for await (const { bytes, firstRow } of cutLines(unpack(source), pieceSize)) {
-    const batch = `${name}-${firstRow}`
-    await putBatch(writer, { batch, projectId, firstRow, bytes, strict })
-    const report = await withLease(writer, 'loader', async ({ signal }) => {
-      const holder = whileHeld(writer, signal)
-      // What an earlier import left comes first, if it was ended in the middle.
-      if (firstRow === 1) await resumeLoads(holder)
-      return loadBatch(holder, batch)
-    })
-    total = addReports(total, report)
-    onProgress?.(total)
-    if (report.rejected > 0) {
-      await onRejected(await takeRejections(writer, batch))
-      if (strict) break
+  try {
+    await whileAlone(writer, (holder) => resumeLoads(holder, options.geography))
+    for (;;) {
+      const piece = await pieces.next(reader, pieceSize)
+      if (piece === undefined) break
+      const report = await importPiece(writer, piece, batches, options)
+      total = addReports(total, report)
+      options.onProgress?.(total)
+      if (strict && report.rejected > 0) break
     }
+  } finally {
+    await reader.close()
   }
-  return total
+  for (const batch of batches) options.onBatch?.(batch)
+  return { ...total, ...(await countTouched(writer, batches, total)) }
 }
 
-/** The rejections of a batch; who takes them keeps them, the store does not. */
-async function takeRejections(
-  writer: Store['writer'],
-  batch: string,
-): Promise<readonly Rejection[]> {
-  const { rows } = await writer.query<Rejection>(
-    statement(
-      sql`SELECT row, reason, line FROM rejections WHERE batch = ${string(batch)} ORDER BY row`,
-    ),
+/** Loads what is left of a piece; `batches` gets the names of its batches, those of before among them. */
+async function importPiece(
+  writer: Connection,
+  { batch, lines, loads }: Piece,
+  batches: string[],
+  options: ImportOptions,
+): Promise<LoadReport> {
+  batches.push(...loads.map(({ load }) => load.batch))
+  const before = loads.map(asDuplicates).reduce(addReports, NOTHING)
+  const left = loads.at(-1)?.rowsLeft
+  if (left?.length === 0) return before
+  const name = nameAgain(batch, loads.length)
+  batches.push(name)
+  const report = await loadLines(
+    writer,
+    name,
+    left === undefined ? lines : onlyRows(lines, left),
+    options,
   )
-  await writer.execute(statement(sql`ALTER TABLE rejections DROP PARTITION ${string(batch)}`))
-  return rows
+  if (report.rejected > 0) await options.onRejected(await takeRejections(writer, name))
+  return addReports(before, report)
 }
+
+/** What a load of before is now: its events have come again; its rejected rows are told of anew. */
+function asDuplicates({ report, rowsLeft }: FinishedLoad): LoadReport {
+  const { received, events, duplicates } = report
+  if (rowsLeft.length === received) return NOTHING
+  return {
+    ...report,
+    received: received - rowsLeft.length,
+    events: 0,
+    duplicates: events + duplicates,
+    rejected: 0,
+  }
+}
+
+async function loadLines(
+  writer: Connection,
+  batch: string,
+  { bytes, firstRow }: Lines,
+  { projectId = '', strict = false, now, geography }: ImportOptions,
+): Promise<LoadReport> {
+  return whileAlone(writer, async (holder) => {
+    const done = await findLoad(holder, batch)
+    // Another import of the same source was quicker.
+    if (done !== undefined) return asDuplicates(done)
+    // One that was killed may have put it there.
+    await dropBatch(holder, batch)
+    await putBatch(holder, { batch, projectId, firstRow, bytes, now, strict })
+    return loadBatch(holder, batch, geography)
+  })
+}
+
+const whileAlone = <Result>(
+  writer: Connection,
+  work: (holder: Connection) => Promise<Result>,
+): Promise<Result> => withLease(writer, 'loader', ({ signal }) => work(whileHeld(writer, signal)))

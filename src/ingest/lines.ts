@@ -1,4 +1,4 @@
-/** Cuts a stream of bytes into pieces that end where a line ends. */
+/** Reads a stream of lines piece by piece; how it is cut does not depend on how its bytes arrive. */
 
 /** Whole lines, as they came. */
 export interface Lines {
@@ -17,45 +17,91 @@ export class LineTooLongError extends Error {
   }
 }
 
+/** Reads ahead in a stream of lines, and takes from its front. */
+export interface LineReader {
+  /** The number of the next line, counted from 1. */
+  readonly row: number
+  /** What comes next: so many bytes at least, or all there are. */
+  peek(size: number): Promise<Buffer>
+  /**
+   * How long the next piece is: of the lines that come next as many as `size` bytes hold, 0 at the end.
+   *
+   * @throws LineTooLongError when `size` bytes hold not one
+   */
+  pieceLength(size: number): Promise<number>
+  /** Takes so many bytes, which have been peeked at. */
+  take(length: number): Lines
+  /** Ends the source, when it is read no further. */
+  close(): Promise<void>
+}
+
 const NEWLINE = 10
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 
-/**
- * Pieces of about `size` bytes, at most twice that. A byte order mark at the start is dropped.
- *
- * @throws LineTooLongError when `size` bytes have come without the end of a line
- */
-export async function* cutLines(
-  source: AsyncIterable<Buffer>,
-  size: number,
-): AsyncGenerator<Lines> {
-  let firstRow = 1
+/** A reader of a stream of lines, whose last may lack its end. A byte order mark at the start is dropped. */
+export function readLines(source: AsyncIterable<Buffer>): LineReader {
+  const chunks = source[Symbol.asyncIterator]()
   let pending: Buffer[] = []
   let length = 0
+  let hasEnded = false
+  let row = 1
+  let isMarkGone = false
 
-  const take = (bytes: Buffer): Lines => {
-    const isFirst = firstRow === 1 && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK)
-    const lines = { bytes: isFirst ? bytes.subarray(3) : bytes, firstRow, rows: countLines(bytes) }
-    firstRow += lines.rows
-    return lines
-  }
-
-  for await (const chunk of source) {
-    pending.push(chunk)
-    length += chunk.length
-    if (length < size) continue
+  const fill = async (size: number): Promise<Buffer> => {
+    while (length < size && !hasEnded) {
+      const next = await chunks.next()
+      if (next.done === true) hasEnded = true
+      else {
+        pending.push(next.value)
+        length += next.value.length
+      }
+    }
     const all = Buffer.concat(pending)
-    const end = all.lastIndexOf(NEWLINE) + 1
-    if (end === 0) throw new LineTooLongError(firstRow, size)
-    yield take(all.subarray(0, end))
-    pending = [all.subarray(end)]
-    length = all.length - end
+    pending = [all]
+    return all
   }
-  if (length > 0) yield take(Buffer.concat(pending))
+
+  const peek = async (size: number): Promise<Buffer> => {
+    if (!isMarkGone) {
+      isMarkGone = true
+      const start = await fill(BYTE_ORDER_MARK.length)
+      if (start.subarray(0, 3).equals(BYTE_ORDER_MARK)) {
+        pending = [start.subarray(3)]
+        length -= 3
+      }
+    }
+    return fill(size)
+  }
+
+  return {
+    get row() {
+      return row
+    },
+    peek,
+    async pieceLength(size) {
+      const all = await peek(size + 1)
+      if (all.length <= size) return all.length
+      const end = all.lastIndexOf(NEWLINE, size - 1) + 1
+      if (end === 0) throw new LineTooLongError(row, size)
+      return end
+    },
+    take(taken) {
+      const all = Buffer.concat(pending)
+      const bytes = all.subarray(0, taken)
+      const lines = { bytes, firstRow: row, rows: countLines(bytes) }
+      pending = [all.subarray(taken)]
+      length = all.length - taken
+      row += lines.rows
+      return lines
+    },
+    close: async () => {
+      await chunks.return?.()
+    },
+  }
 }
 
 function countLines(bytes: Buffer): number {
   let count = 0
   for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) count++
-  return bytes.at(-1) === NEWLINE ? count : count + 1
+  return bytes.length === 0 || bytes.at(-1) === NEWLINE ? count : count + 1
 }

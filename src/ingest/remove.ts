@@ -5,7 +5,8 @@ import type { Store } from '../clickhouse/store.js'
 import { whileHeld } from '../clickhouse/while-held.js'
 import { findProject, requireProject } from '../projects/store.js'
 import { UserError } from '../user-error.js'
-import { finishUnfinished, resumeLoads } from './loader/load.js'
+import { finishUnfinished, loadWaiting } from './loader/load.js'
+import type { Geography } from './loader/look-ups.js'
 import { startRemoval } from './loader/removal/log.js'
 import {
   surveyProject,
@@ -25,11 +26,12 @@ export async function removeUser(
   { writer }: Store,
   projectId: string,
   userId: string,
+  geography?: Geography,
 ): Promise<UserHoldings> {
   return whileAlone(writer, async (holder) => {
     await requireProject(holder, projectId)
     const before = await surveyUser(holder, projectId, userId)
-    await resumeLoads(holder)
+    await loadWaiting(holder, geography)
     const found = await surveyUser(holder, projectId, userId)
     if (found !== undefined) {
       await startRemoval(holder, { projectId, user: found.user, token: '' })
@@ -56,11 +58,12 @@ export const noSuchUser = (projectId: string, userId: string): UserError =>
 export async function removeProject(
   { writer }: Store,
   projectId: string,
+  geography?: Geography,
 ): Promise<ProjectHoldings> {
   return whileAlone(writer, async (holder) => {
     await requireProject(holder, projectId)
     const before = await surveyProject(holder, projectId)
-    await resumeLoads(holder)
+    await loadWaiting(holder, geography)
     const project = await findProject(holder, projectId)
     if (project === undefined) return before
     const found = await surveyProject(holder, projectId)

@@ -39,7 +39,7 @@ const RULES: Rules = {
     )
   },
   hasPublicDashboard: (value) => value,
-  excludedIps: (ips) => distinct(ips.map(ipAddress)),
+  excludedIps: (ips) => distinct(ips.map(addresses)),
   excludedCountries: (countries) => distinct(countries.map(country)),
   retentionDays: (days) => {
     if (days === null) return null
@@ -61,11 +61,20 @@ export function checked<Fields extends NewProject | ProjectChanges>(fields: Fiel
   return Object.fromEntries(entries) as Fields
 }
 
-function ipAddress(ip: string): string {
-  const family = isIP(ip)
-  if (family === 0 || ip.includes('%')) throw new UserError(`${shown(ip)} is not an IP address`)
+/** An address, or a range of addresses in CIDR notation, in the one spelling in which it is stored. */
+function addresses(text: string): string {
+  const [address = '', bits, ...more] = text.split('/')
+  const family = isIP(address)
+  const longest = family === 4 ? 32 : 128
+  const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest)
+  if (family === 0 || address.includes('%') || !isRange || more.length > 0) {
+    throw new UserError(
+      `${shown(text)} is neither an IP address nor a range, such as 192.0.2.1 or 192.0.2.0/24`,
+    )
+  }
   // An IPv6 address has many spellings; stored is the one that addresses of requests come in.
-  return family === 4 ? ip : new SocketAddress({ address: ip, family: 'ipv6' }).address
+  const spelled = family === 4 ? address : new SocketAddress({ address, family: 'ipv6' }).address
+  return bits === undefined ? spelled : `${spelled}/${Number(bits)}`
 }
 
 function country(code: string): string {

@@ -1,5 +1,5 @@
 /** Keeps the projects: a row a version, of which the highest counts. */
-import type { Connection } from '../clickhouse/connection.js'
+import type { Connection, QueryOptions } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease.js'
 import {
   boolean,
@@ -34,6 +34,19 @@ export async function findProject(
 ): Promise<StoredProject | undefined> {
   const row = await findRow(connection, id)
   return row && projectOf(row)
+}
+
+/** The project of that public token; undefined when there is none. */
+export async function findProjectByToken(
+  connection: Connection,
+  token: string,
+  options: QueryOptions = {},
+): Promise<StoredProject | undefined> {
+  const { rows } = await connection.query<ProjectRow>(
+    statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL WHERE token = ${string(token)}`),
+    options,
+  )
+  return rows[0] && projectOf(rows[0])
 }
 
 /** @throws UserError when there is no project of that id. */

@@ -9,7 +9,7 @@ import request from 'supertest'
 
 export const QUERY = '/v1/analytics/query'
 export const PROJECT = '/v1/project'
-export const spec = readSpec()
+export const spec = readSpec('openapi')
 
 /** An app that answers every valid request with `answer`, and errors as the service does. */
 export function contractApp(answer: RequestHandler): Express {

@@ -1,45 +1,58 @@
-/** The contract is published: as a page that needs nothing from elsewhere, as JSON and as YAML. */
+/** The contracts are published: as pages that need nothing from elsewhere, as JSON and as YAML. */
 import { expect, test } from '@jest/globals'
 import express from 'express'
 import request from 'supertest'
 import { parse } from 'yaml'
 import { docsRouter } from '../../src/http/docs.js'
-import { spec } from './contract-app.js'
+import { readSpec } from '../../src/http/spec.js'
 
-const app = express().use(docsRouter(spec))
+const specs = { openapi: readSpec('openapi'), collector: readSpec('collector') }
+const app = express().use(docsRouter(specs))
+const NAMES = ['openapi', 'collector'] as const
+const PAGES = ['/docs', '/docs/collector']
 
-test('/openapi.yaml is the contract as it was written', async () => {
-  const { status, headers, text } = await request(app).get('/openapi.yaml').buffer()
+test.each(NAMES)('/%s.yaml is the contract as it was written', async (name) => {
+  const { status, headers, text } = await request(app).get(`/${name}.yaml`).buffer()
   expect({ status, type: headers['content-type'], text }).toEqual({
     status: 200,
     type: 'application/yaml; charset=utf-8',
-    text: spec.yaml,
+    text: specs[name].yaml,
   })
 })
 
-test('/openapi.json is the same document', async () => {
-  const { status, text } = await request(app).get('/openapi.json')
+test.each(NAMES)('/%s.json is the same document', async (name) => {
+  const { status, text } = await request(app).get(`/${name}.json`)
   expect({ status, document: JSON.parse(text) as unknown }).toEqual({
     status: 200,
-    document: parse(spec.yaml) as unknown,
+    document: parse(specs[name].yaml) as unknown,
   })
 })
 
-test('everything the page loads is served from here', async () => {
+test.each(PAGES)('everything that %s loads is served from here', async (path) => {
   const page = await request(app)
-    .get('/docs')
+    .get(path)
     .expect(200)
     .expect('Content-Type', /^text\/html/)
   const links = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link!)
   expect(links.length).toBeGreaterThan(4)
   for (const link of links) {
-    expect(link).toMatch(/^\/(docs|openapi)/)
+    expect(link).toMatch(/^\/(docs|openapi|collector)/)
     await request(app).get(link).expect(200)
   }
 })
 
-test('the page runs under a policy without inline scripts or styles', async () => {
-  const { text, headers } = await request(app).get('/docs')
+test.each([
+  ['/docs', '/openapi'],
+  ['/docs/collector', '/collector'],
+])('%s shows its contract, and leads to the other', async (path, contract) => {
+  const { text } = await request(app).get(path)
+  expect(text).toContain(`data-contract="${contract}.json"`)
+  expect([...text.matchAll(/<a href="(\/docs[^"]*)"/g)].map(([, link]) => link)).toEqual(PAGES)
+  expect(text).toContain(`<a href="${path}" aria-current="page">`)
+})
+
+test.each(PAGES)('%s runs under a policy without inline scripts or styles', async (path) => {
+  const { text, headers } = await request(app).get(path)
   expect(text).not.toMatch(/<script>|<style|\son\w+=|style=/)
   expect(headers['content-security-policy']).toMatch(
     /^default-src 'none'; script-src 'self'; style-src 'self'; /,

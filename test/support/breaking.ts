@@ -18,8 +18,10 @@ export function breaking(connection: Connection, last: number | RegExp): Connect
   const lastly = async <T>(query: string, work: () => Promise<T>): Promise<T> => {
     if (isBroken) throw new BrokenError()
     done += 1
+    // Of statements that are sent at once each has a number of its own.
+    const isLast = typeof last === 'number' ? done === last : last.test(query)
     const result = await work()
-    isBroken = typeof last === 'number' ? done === last : last.test(query)
+    isBroken ||= isLast
     if (isBroken) throw new BrokenError()
     return result
   }

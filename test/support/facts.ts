@@ -129,9 +129,9 @@ export async function leftovers(store: Store): Promise<readonly string[]> {
   const rows = await select<{ what: string }>(
     store,
     sql`
-SELECT concat('row ', toString(row), ' of ', batch) AS what FROM inbox
+SELECT concat('row ', toString(row), ' of ', batch) AS what FROM inbox WHERE line != ''
 UNION ALL
-SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '^(load|removal)_')`,
+SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '^(load|removal|trial)_')`,
   )
   return rows.map(({ what }) => what)
 }

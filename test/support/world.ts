@@ -17,6 +17,9 @@ export type SentEvent = Readonly<Record<string, unknown>> & { readonly timestamp
 /** What a request may leave out. */
 export type Asked = Pick<AnalyticsQueryRequest, 'date_range'> & Partial<AnalyticsQueryRequest>
 
+/** When what is sent arrives: after all of it has happened. */
+export const ARRIVAL = new Date('2099-12-31T00:00:00Z')
+
 export const NOW = new Date('2026-06-15T12:34:56.789Z')
 
 /** A request with its defaults filled in, as the validator does. */
@@ -62,6 +65,9 @@ export async function sendText(
 ): Promise<Loaded> {
   const rejections: Rejection[] = []
   const report = await importEvents(store, one(Buffer.from(text)), {
+    now: ARRIVAL,
+    // What is sent twice is meant to come twice.
+    identity: randomUUID(),
     projectId: id,
     onRejected: (rows) => void rejections.push(...rows),
   })

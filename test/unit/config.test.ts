@@ -8,10 +8,13 @@ const DEFAULTS: Config = {
   port: 8080,
   dataDir: path.resolve('data'),
   clickhouse: undefined,
+  geoipDb: undefined,
   logLevel: 'info',
   queryTimeout: 10_000,
   rateLimit: 60_000,
   validateResponses: true,
+  role: 'all',
+  trustedProxies: 0,
 }
 
 const URL_ACCOUNT = { username: 'u', password: 'p' }
@@ -27,6 +30,8 @@ test.each<{ why: string; env: NodeJS.ProcessEnv; want: Partial<Config> }>([
   { why: 'a level', env: { LOG_LEVEL: 'silent' }, want: { logLevel: 'silent' } },
   { why: 'a timeout', env: { QUERY_TIMEOUT_MS: '1' }, want: { queryTimeout: 1 } },
   { why: 'a rate', env: { RATE_LIMIT: '0' }, want: { rateLimit: 0 } },
+  { why: 'a role', env: { ROLE: 'collector' }, want: { role: 'collector' } },
+  { why: 'proxies', env: { TRUSTED_PROXIES: '2' }, want: { trustedProxies: 2 } },
   { why: 'production', env: { NODE_ENV: 'production' }, want: { validateResponses: false } },
   { why: 'tests', env: { NODE_ENV: 'test' }, want: { validateResponses: true } },
 ])('$why', ({ env, want }) => {

@@ -4,6 +4,7 @@ import { announce, withdraw } from './announcement.js'
 import { ask } from './ask.js'
 import { writeConfiguration } from './configuration.js'
 import { launch, type EngineProcess } from './engine-process.js'
+import { removeFalseTokens } from './false-tokens.js'
 import { startFirst, type FirstStart } from './first-start.js'
 import { homeOf, openLock } from './home.js'
 import { availableMemory, limitsFor } from './limits.js'
@@ -56,6 +57,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
         stop,
         async onLocked(pid) {
           await writeConfiguration(home, endpoint, limits)
+          await removeFalseTokens(home)
           await onLocked(pid)
         },
       },

@@ -26,7 +26,7 @@ const VALUE_FAULTS: readonly (readonly [when: Sql, message: Sql])[] = [
     sql`named_project != '' AND known.id = ''`,
     sql`concat('project: there is no project ', named_project)`,
   ],
-  [sql`${given('timestamp')} = ''`, sql`'timestamp: is required'`],
+  [sql`${given('timestamp')} = '' AND NOT is_timed_by_arrival`, sql`'timestamp: is required'`],
   [
     sql`${given('timestamp')} != '' AND (at IS NULL OR NOT match(${given('timestamp')}, ${ISO_8601}))`,
     sql`'timestamp: must be ISO 8601 with Z or an offset, as 2026-01-31T10:00:00.000Z'`,
@@ -34,6 +34,10 @@ const VALUE_FAULTS: readonly (readonly [when: Sql, message: Sql])[] = [
   [
     sql`ifNull(at < toDateTime64('1970-01-01 00:00:00', 3, 'UTC') OR at >= toDateTime64('2100-01-01 00:00:00', 3, 'UTC'), false)`,
     sql`'timestamp: must lie between the years 1970 and 2099'`,
+  ],
+  [
+    sql`ifNull(at > received_at + INTERVAL 24 HOUR AND at < toDateTime64('2100-01-01 00:00:00', 3, 'UTC'), false)`,
+    sql`'timestamp: must be at most 24 hours ahead of its arrival'`,
   ],
   [
     sql`(${given('name')} = '' AND has(pairs.1, 'name') AND NOT has(pairs, ('name', 'null'))) OR lengthUTF8(${given('name')}) > 128`,
@@ -95,6 +99,7 @@ const VALUE_MESSAGES = sql`arrayFilter(
 
 /** All faults of a row, each in plain words; empty where it is fit. `broken` is as above. */
 export const FAULTS = sql`multiIf(
+    fault != '', [fault],
     empty(pairs) AND JSONType(line) != 'Object', [${NOT_AN_OBJECT}],
     NOT has(broken, true) AND arrayAll(pair -> concat(pair.1, ' ', substring(pair.2, 1, 1)) IN ${SOUND}, pairs), emptyArrayString(),
     arrayConcat(${TYPE_FAULTS} AS type_faults, ${VALUE_MESSAGES}))`

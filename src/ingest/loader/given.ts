@@ -16,12 +16,6 @@ const DEFAULT_PORT = string(String.raw`^(http://.*):80$|^(https://.*):443$`)
 export const originOf = (parts: Sql): Sql =>
   sql`replaceRegexpOne(lower(concat(${parts}[1], '://', ${parts}[2])), ${DEFAULT_PORT}, '\\1\\2')`
 
-/** The parameters by which ad networks mark a click. */
-const CLICK_ID = string(
-  String.raw`[?&](gclid|gbraid|wbraid|dclid|fbclid|msclkid|ttclid|twclid|li_fat_id|yclid)=`,
-)
-export const hasClickId = (parts: Sql): Sql => sql`match(${parts}[4], ${CLICK_ID})`
-
 /**
  * A parameter of the URL's query, decoded; the empty string where it is absent. What is not UTF-8 is
  * replaced and NUL is dropped: no filter could ask for either.

@@ -1,26 +1,26 @@
-/** Loads a batch of the inbox: every row becomes at most one event, whatever breaks off in between. */
-import type { Connection, Settings } from '../../clickhouse/connection.js'
-import { join, sql, statement, string, type Sql } from '../../clickhouse/sql.js'
+/** Loads what is in the inbox: every row becomes at most one event, whatever breaks off in between. */
+import type { Connection } from '../../clickhouse/connection.js'
+import { dropTables } from '../../clickhouse/drop-tables.js'
+import { sql, statement } from '../../clickhouse/sql.js'
+import { nameOfRange } from './batch.js'
+import { clearLoad, finishLoad } from './finish.js'
 import {
   findLoad,
   findUnfinishedLoads,
-  NOTHING,
-  recordStep,
   startLoad,
   STEP,
   type Load,
   type LoadReport,
 } from './log.js'
-import { inserts, insertRejections, removeMovedEvents } from './publish.js'
-import { loseUsers } from '../../rollups/lose-users.js'
-import { findLost } from './lost.js'
+import type { Geography } from './look-ups.js'
 import { findUnfinishedRemovals, isOfUser } from './removal/log.js'
 import { finishProject } from './removal/project.js'
 import { finishUser } from './removal/user.js'
-import { readRows } from './rows.js'
-import { buildSessions, cutRuns, findNearSessions, findPastStates, moveEvents } from './sessions.js'
-import { tablesOf, type LoadTables } from './tables.js'
-import { keepRows, numberUsers, saltDays } from './users.js'
+import { checkCursor, dropLoaded, nextRange } from './stream.js'
+import { LOADS } from './tables.js'
+
+/** Rows of the stream that are loaded at once, at most, but for those of one block. */
+const MOST_ROWS = 250_000
 
 /**
  * Loads one batch, once: asked again it tells what it did. The caller holds the lease of the loader.
@@ -28,157 +28,73 @@ import { keepRows, numberUsers, saltDays } from './users.js'
  * Everything is computed into tables of the load first; once facts are written, nothing but those is
  * read any more. The writing is a handful of inserts that the store takes once however often they come.
  */
-export async function loadBatch(writer: Connection, batch: string): Promise<LoadReport> {
-  // What is staged already has its numbers of users: it is written before others are given.
-  await finishUnfinished(writer)
+export async function loadBatch(
+  writer: Connection,
+  batch: string,
+  geography?: Geography,
+): Promise<LoadReport> {
+  // A load reads what those before it wrote, and gives numbers of users and sessions after theirs.
+  await finishAll(writer, geography)
   const done = await findLoad(writer, batch)
-  if (done === undefined) return finish(writer, await startLoad(writer, batch))
-  await clear(writer, done.load)
+  if (done === undefined) return finishLoad(writer, await startLoad(writer, batch), geography)
+  await clearLoad(writer, done.load)
   return done.report
 }
 
-/** Finishes what was begun and broken off: a removal or a load. The caller holds the lease of the loader. */
-export async function finishUnfinished(writer: Connection): Promise<void> {
-  for (const removal of await findUnfinishedRemovals(writer)) {
-    await (isOfUser(removal) ? finishUser : finishProject)(writer, removal)
-  }
-  for (const load of await findUnfinishedLoads(writer)) await finish(writer, load)
+/**
+ * Loads the next rows of the stream; undefined where none waits. The caller holds the lease of the
+ * loader, and began with `resumeLoads`.
+ */
+export async function loadStream(
+  writer: Connection,
+  geography?: Geography,
+): Promise<LoadReport | undefined> {
+  const range = await nextRange(writer, MOST_ROWS)
+  if (range === undefined) return undefined
+  return finishLoad(writer, await startLoad(writer, nameOfRange(range)), geography)
 }
 
 /**
- * Finishes what an earlier loader left: its load, and batches that it never came to. The caller holds
- * the lease of the loader.
+ * Finishes what was begun to be written and broken off: a removal, or a load that was staged. Of a load that
+ * was not, nothing is written yet, and it is left as it is. The caller holds the lease of the loader.
  */
-export async function resumeLoads(writer: Connection): Promise<void> {
-  await finishUnfinished(writer)
-  const waiting = await writer.query<{ batch: string }>(
-    statement(sql`SELECT DISTINCT batch FROM inbox ORDER BY batch`),
-  )
-  for (const { batch } of waiting.rows) await loadBatch(writer, batch)
-}
+export const finishUnfinished = (writer: Connection): Promise<void> =>
+  finishThose(writer, ({ step }) => step >= STEP.staged, undefined)
 
-async function finish(writer: Connection, load: Load): Promise<LoadReport> {
-  const tables = tablesOf(load.number)
-  if (load.step < STEP.staged) {
-    await dropTables(writer, tables)
-    await writer.execute(statement(readRows(tables, load.batch)))
-    if (await isRefused(writer, tables, load)) return refuse(writer, tables, load)
-    for (const stage of stages(tables, load)) await writer.execute(statement(stage))
-    await recordStep(writer, load, STEP.staged)
-  }
-  const { moved, ...report } = await survey(writer, tables)
-  await publish(writer, tables, load, moved > 0)
-  return close(writer, load, report)
-}
+const finishAll = (writer: Connection, geography: Geography): Promise<void> =>
+  finishThose(writer, () => true, geography)
 
-const stages = (tables: LoadTables, { number }: Load): readonly Sql[] => [
-  saltDays(tables),
-  keepRows(tables),
-  numberUsers(tables, number),
-  findNearSessions(tables),
-  cutRuns(tables),
-  buildSessions(tables, number),
-  findPastStates(tables),
-  moveEvents(tables, number),
-]
-
-/** One block an insert: all of it is there, or nothing, and its token tells whether. */
-export const ONE_BLOCK: Settings = {
-  min_insert_block_size_rows: '1000000000',
-  min_insert_block_size_bytes: '0',
-  max_insert_threads: '1',
-  max_partitions_per_insert_block: '0',
-}
-
-async function publish(
+async function finishThose(
   writer: Connection,
-  tables: LoadTables,
-  { number, batch }: Load,
-  isMoving: boolean,
+  which: (load: Load) => boolean,
+  geography: Geography,
 ): Promise<void> {
-  if (isMoving) await writer.execute(statement(removeMovedEvents(tables, number)))
-  const all = { ...inserts(tables), rejections: insertRejections(tables, batch) }
-  for (const [name, insert] of Object.entries(all)) {
-    await insertOnce(writer, insert, `load-${number}-${name}`)
+  for (const removal of await findUnfinishedRemovals(writer)) {
+    await (isOfUser(removal) ? finishUser : finishProject)(writer, removal)
   }
-  if (isMoving) {
-    await dropTables(writer, { lost: tables.lost })
-    await writer.execute(statement(findLost(tables)))
-    await loseUsers(writer, tables.lost, number)
+  for (const load of (await findUnfinishedLoads(writer)).filter(which)) {
+    await finishLoad(writer, load, geography)
   }
 }
 
-/** The views behind a table take a block once as well, also where the table has taken it before. */
-const insertOnce = (writer: Connection, insert: Sql, token: string): Promise<void> =>
-  writer.execute(statement(insert), {
-    ...ONE_BLOCK,
-    insert_deduplication_token: token,
-    deduplicate_blocks_in_dependent_materialized_views: 1,
-  })
-
-/** Ends a load of which nothing is to become visible but why. */
-async function refuse(writer: Connection, tables: LoadTables, load: Load): Promise<LoadReport> {
-  await insertOnce(writer, insertRejections(tables, load.batch), `load-${load.number}-rejections`)
-  const [fates] = await rowsOf<Fates>(writer, sql`SELECT ${FATES} FROM ${tables.rows}`)
-  return close(writer, load, { ...NOTHING, ...fates })
-}
-
-async function close(writer: Connection, load: Load, report: LoadReport): Promise<LoadReport> {
-  await recordStep(writer, load, STEP.loaded, report)
-  await clear(writer, load)
-  return report
-}
-
-/** Takes away what is needed no more of a batch that is loaded; its rows last, for they tell of it. */
-async function clear(writer: Connection, { number, batch }: Load): Promise<void> {
-  await dropTables(writer, tablesOf(number))
-  await writer.execute(statement(sql`ALTER TABLE inbox DROP PARTITION ${string(batch)}`))
-}
-
-type Fates = Pick<LoadReport, 'received' | 'excluded' | 'rejected'>
-
-const FATES = sql`
-  count() AS received, countIf(fate = 'excluded') AS excluded, countIf(fate = 'rejected') AS rejected`
-
-/** Whether the batch is to be loaded whole or not at all, and cannot be loaded whole. */
-async function isRefused(
-  writer: Connection,
-  tables: LoadTables,
-  { batch }: Load,
-): Promise<boolean> {
-  const rows = await rowsOf(
-    writer,
-    sql`
-SELECT 1 FROM ${tables.rows}
-WHERE fate = 'rejected' AND (SELECT max(strict) FROM inbox WHERE batch = ${string(batch)})
-LIMIT 1`,
+/**
+ * Finishes what an earlier loader left: its load, and batches that it never came to. The caller holds the
+ * lease of the loader.
+ */
+export async function resumeLoads(writer: Connection, geography?: Geography): Promise<void> {
+  await finishAll(writer, geography)
+  // A loader that was killed at the very end left what was to be cleared, and nobody else has tables now.
+  await dropTables(writer, LOADS)
+  await dropLoaded(writer)
+  await checkCursor(writer)
+  const waiting = await writer.query<{ batch: string }>(
+    statement(sql`SELECT DISTINCT batch FROM inbox WHERE batch != '' ORDER BY batch`),
   )
-  return rows.length > 0
+  for (const { batch } of waiting.rows) await loadBatch(writer, batch, geography)
 }
 
-/** What a staged load comes to, and how many stored sessions it moves. */
-async function survey(
-  writer: Connection,
-  tables: LoadTables,
-): Promise<LoadReport & { readonly moved: number }> {
-  const [counts] = await rowsOf<LoadReport & { readonly moved: number }>(
-    writer,
-    sql`
-SELECT
-  ${FATES},
-  (SELECT count() FROM ${tables.kept}) AS events,
-  received - events - excluded - rejected AS duplicates,
-  (SELECT countIf(is_moved) FROM ${tables.past}) AS moved
-FROM ${tables.rows}`,
-  )
-  return counts ?? { ...NOTHING, moved: 0 }
-}
-
-const rowsOf = async <Row>(writer: Connection, query: Sql): Promise<readonly Row[]> =>
-  (await writer.query<Row>(statement(query))).rows
-
-/** The tables hold addresses, which are kept nowhere. */
-async function dropTables(writer: Connection, tables: Partial<LoadTables>): Promise<void> {
-  const all = join(Object.values(tables))
-  await writer.execute(statement(sql`DROP TABLE IF EXISTS ${all} SYNC`))
+/** Loads all that waits in the inbox. The caller holds the lease of the loader. */
+export async function loadWaiting(writer: Connection, geography?: Geography): Promise<void> {
+  await resumeLoads(writer, geography)
+  while ((await loadStream(writer, geography)) !== undefined);
 }

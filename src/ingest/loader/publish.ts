@@ -10,6 +10,7 @@ import {
 } from './columns.js'
 import { ofMovedSessions } from './sessions.js'
 import type { LoadTables } from './tables.js'
+import { countUntracked } from './untracked.js'
 
 const EVENTS = join(EVENT_COLUMNS)
 const SESSIONS = join(SESSION_COLUMNS)
@@ -36,6 +37,8 @@ export const inserts = (tables: LoadTables): Readonly<Record<string, Sql>> => ({
   event_ids: sql`
 INSERT INTO event_ids
 SELECT project_id, event_key FROM ${tables.rows} AS load_rows WHERE event_key != 0 AND seq IN (SELECT seq FROM ${tables.kept})`,
+
+  exclusions: countUntracked(tables),
 
   events: sql`
 INSERT INTO events (${EVENTS})

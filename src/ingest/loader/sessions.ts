@@ -1,6 +1,8 @@
 /** Third step of a load: cuts sessions out of the new events and the stored sessions they touch. */
 import { join, sql, uint64, type Sql } from '../../clickhouse/sql.js'
+import { SESSION_ATTRIBUTES } from '../fields.js'
 import { ATTRIBUTES, OWN_COLUMNS, SESSION_COLUMNS } from './columns.js'
+import { DERIVED, lookUps, SOURCES } from './derived.js'
 import type { LoadTables } from './tables.js'
 
 /** A longer pause than this starts a new session, in milliseconds. */
@@ -58,6 +60,23 @@ FROM (
 /** The new state of every session that gets events, in the table `sessions`: columns as in `sessions`, and its run. */
 export const buildSessions = (tables: LoadTables, load: number): Sql => sql`
 CREATE TABLE ${tables.sessions} ENGINE = MergeTree ORDER BY run AS
+SELECT ${join(COLUMNS_BEFORE)}, ${join(DERIVED_ATTRIBUTES)}, counted.run AS run
+FROM (${countedRuns(tables, load)}) AS counted
+INNER JOIN (${openings(tables)}) AS built ON built.run = counted.run
+${lookUps(tables)}`
+
+const DERIVED_ATTRIBUTES = SESSION_ATTRIBUTES.map(
+  ({ column, field }) => sql`${DERIVED.get(field) ?? sql`built.${column}`} AS ${column}`,
+)
+
+/** The columns of a session ahead of its attributes. */
+const COLUMNS_BEFORE = SESSION_COLUMNS.slice(0, -ATTRIBUTES.length)
+
+const nearOf = (tables: LoadTables): Sql => sql`
+INNER JOIN ${tables.near} AS load_near ON load_near.session = load_items.session AND load_near.load = load_items.load`
+
+/** What the items of a run come to. */
+const countedRuns = (tables: LoadTables, load: number): Sql => sql`
 WITH (item_entry_at, is_new, seq) AS place
 SELECT
   any(project_id) AS project_id,
@@ -73,29 +92,35 @@ SELECT
   argMinIf(item_origin, place, item_pageviews > 0) AS entry_origin,
   argMinIf(item_path, place, item_pageviews > 0) AS entry_path,
   minIf(item_entry_at, item_pageviews > 0) AS entry_at,
-  ${attributes((column) => sql`anyIf(item_${column}, opens) AS ${column}`)},
   run
 FROM (
   SELECT
-    run, opens, is_new, seq, project_id, user, session_id,
+    run, is_new, seq, project_id, user, session_id,
     toUInt64(0) AS item_session, timestamp AS item_since, timestamp AS item_until,
     name = 'pageview' AS item_pageviews, name != 'pageview' AS item_events,
-    origin AS item_origin, path AS item_path, timestamp AS item_entry_at,
-    ${attributes((column) => sql`${column} AS item_${column}`)}
+    origin AS item_origin, path AS item_path, timestamp AS item_entry_at
   FROM ${tables.items} AS load_items INNER JOIN ${tables.rows} USING (seq)
   WHERE is_new
   UNION ALL
   SELECT
-    run, opens, is_new, seq, load_items.project_id, load_items.user, load_items.session_id,
+    run, is_new, seq, load_items.project_id, load_items.user, load_items.session_id,
     load_near.session, start_at, end_at,
     pageviews, events,
-    entry_origin, entry_path, entry_at,
-    ${attributes((column) => column)}
-  FROM ${tables.items} AS load_items INNER JOIN ${tables.near} AS load_near ON load_near.session = load_items.session AND load_near.load = load_items.load
+    entry_origin, entry_path, entry_at
+  FROM ${tables.items} AS load_items ${nearOf(tables)}
   WHERE NOT is_new
 )
 GROUP BY run
 HAVING max(is_new)`
+
+/** The attributes that the first item of each run was given, and what others are derived from. */
+const openings = (tables: LoadTables): Sql => sql`
+SELECT run, ${attributes((column) => column)}, ${join(SOURCES)}
+FROM (SELECT seq, run FROM ${tables.items} WHERE is_new AND opens) AS load_items INNER JOIN ${tables.rows} USING (seq)
+UNION ALL
+SELECT run, ${attributes((column) => sql`load_near.${column}`)}, ${join(SOURCES.map(() => sql`''`))}
+FROM ${tables.items} AS load_items ${nearOf(tables)}
+WHERE NOT is_new AND opens`
 
 /** The stored states that are no more, in the table `past`, each with what became of its session. */
 export const findPastStates = (tables: LoadTables): Sql => sql`

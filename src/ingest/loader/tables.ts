@@ -4,6 +4,8 @@ import { identifier, type Sql } from '../../clickhouse/sql.js'
 /** What each holds is told where it is made. */
 export interface LoadTables {
   readonly rows: Sql
+  readonly places: Sql
+  readonly untracked: Sql
   readonly kept: Sql
   readonly users: Sql
   readonly near: Sql
@@ -18,14 +20,22 @@ export interface LoadTables {
  * The tables of a load. Its number is in their names: a loader that slept through the end of its lease
  * finds its own tables gone, and never touches those of the next.
  */
-export const tablesOf = (load: number): LoadTables => ({
-  rows: identifier(`load_${load}_rows`),
-  kept: identifier(`load_${load}_kept`),
-  users: identifier(`load_${load}_users`),
-  near: identifier(`load_${load}_near`),
-  items: identifier(`load_${load}_items`),
-  sessions: identifier(`load_${load}_sessions`),
-  past: identifier(`load_${load}_past`),
-  moved: identifier(`load_${load}_moved`),
-  lost: identifier(`load_${load}_lost`),
+export const tablesOf = (load: number): LoadTables => tablesAt(`${LOADS}${load}_`)
+
+/** What the names of the tables of all loads begin with. */
+export const LOADS = 'load_'
+
+/** The tables whose names begin so. */
+export const tablesAt = (prefix: string): LoadTables => ({
+  rows: identifier(`${prefix}rows`),
+  places: identifier(`${prefix}places`),
+  untracked: identifier(`${prefix}untracked`),
+  kept: identifier(`${prefix}kept`),
+  users: identifier(`${prefix}users`),
+  near: identifier(`${prefix}near`),
+  items: identifier(`${prefix}items`),
+  sessions: identifier(`${prefix}sessions`),
+  past: identifier(`${prefix}past`),
+  moved: identifier(`${prefix}moved`),
+  lost: identifier(`${prefix}lost`),
 })

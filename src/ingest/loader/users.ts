@@ -2,11 +2,14 @@
 import { sql, uint64, type Sql } from '../../clickhouse/sql.js'
 import type { LoadTables } from './tables.js'
 
+const isTracked = (tables: LoadTables): Sql =>
+  sql`fate = 'kept' AND seq NOT IN (SELECT seq FROM ${tables.untracked})`
+
 /** Gives each day that has events of unnamed users its salt, once and for all. */
 export const saltDays = (tables: LoadTables): Sql => sql`
 INSERT INTO salts (day, salt)
 SELECT day, lower(hex(randomString(16)))
-FROM (SELECT DISTINCT toDate(timestamp) AS day FROM ${tables.rows} AS load_rows WHERE fate = 'kept' AND user_id = '')
+FROM (SELECT DISTINCT toDate(timestamp) AS day FROM ${tables.rows} AS load_rows WHERE ${isTracked(tables)} AND user_id = '')
 WHERE day NOT IN (SELECT day FROM salts)`
 
 /**
@@ -21,9 +24,9 @@ SELECT
   if(user_id != '', user_id, concat('anonymous-', lower(hex(sipHash128(salts.salt, project_id, ip, user_agent))))) AS user_id
 FROM ${tables.rows} AS load_rows
 ANY LEFT JOIN salts ON salts.day = toDate(load_rows.timestamp)
-WHERE fate = 'kept' AND (event_key = 0 OR seq IN (
+WHERE ${isTracked(tables)} AND (event_key = 0 OR seq IN (
   SELECT min(seq) FROM ${tables.rows} AS load_rows
-  WHERE fate = 'kept' AND event_key != 0 AND (project_id, event_key) NOT IN (
+  WHERE ${isTracked(tables)} AND event_key != 0 AND (project_id, event_key) NOT IN (
     SELECT project_id, event_id FROM event_ids
     WHERE (project_id, event_id) IN (SELECT project_id, event_key FROM ${tables.rows} AS load_rows))
   GROUP BY project_id, event_key))`

@@ -49,7 +49,10 @@ describe('without a service', () => {
     const made = JSON.parse(await output(...CREATE, '--retention-days', '90', '--json')) as object
     expect(made).toEqual(SHOP)
     expect(Object.keys(made)).toEqual(Object.keys(SHOP))
-    expect(JSON.parse(await output('project', 'show', 'shop', '--json'))).toEqual(made)
+    expect(JSON.parse(await output('project', 'show', 'shop', '--json'))).toEqual({
+      ...made,
+      exclusions: [],
+    })
     expect(await output('project', 'show', 'shop')).toMatch(/^retention {11}90 days$/m)
 
     const changes = [
@@ -255,7 +258,11 @@ describe('an error is one line, and there is no output', () => {
     ['there is no key key_x', 1, ['key', 'revoke', 'key_x']],
     ['there is no project shop', 1, ['project', 'delete', 'shop', '--yes']],
     ['there is no project shop', 1, ['user', 'delete', '--project', 'shop', 'u42']],
-    ['"192.0.2.0/24" is not an IP address', 1, [...CREATE, '--excluded-ip', '192.0.2.0/24']],
+    [
+      '"192.0.2.0/33" is neither an IP address nor a range, such as 192.0.2.1 or 192.0.2.0/24',
+      1,
+      [...CREATE, '--excluded-ip', '192.0.2.0/33'],
+    ],
   ])('%s', async (message, code, args) => {
     const outcome = await run(...args)
     expect(outcome.stdout).toBe('')

@@ -52,11 +52,30 @@ async function welcome({ child, exit, stderr }: Demo): Promise<string> {
 const curls = (shown: string): readonly string[] => shown.match(/^ {2}curl(.*\\\n)*.*$/gm) ?? []
 const shell = promisify(execFile)
 
+/** Opens the shop as a browser does, and sends what its script would; the key must not be in the page. */
+async function seeShop(address: string, key: string): Promise<void> {
+  const page = await (await fetch(address)).text()
+  expect(page).not.toContain(key)
+  const [, source, token] = /src="(.+)" data-token="(tallypub_[a-z0-9]{24})"/.exec(page)!
+  const script = await fetch(new URL(source!, address))
+  expect([script.status, script.headers.get('content-type')]).toEqual([
+    200,
+    'text/javascript; charset=utf-8',
+  ])
+  const sent = await fetch(new URL('/v1/events', address), {
+    method: 'POST',
+    body: JSON.stringify({ token, events: [{ name: 'pageview', url: address }] }),
+  })
+  expect([sent.status, await sent.json()]).toEqual([202, { accepted: 1 }])
+}
+
 test('it shows requests that can be pasted, works beside other commands, and stops clean', async () => {
   const running = demo()
   const shown = await welcome(running)
   expect(shown).toMatch(/^ {2}docs {5}http:\/\/127\.0\.0\.1:\d+\/docs$/m)
   expect(shown).toContain('  project  demo (shop.example)\n')
+  const [, shop, key] = /^ {2}shop {5}(\S+)$[^]*^ {2}API key {2}(\S+)$/m.exec(shown)!
+  await seeShop(shop!, key!)
 
   const commands = curls(shown)
   expect(commands).toHaveLength(2)

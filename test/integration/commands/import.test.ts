@@ -2,7 +2,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -10,13 +10,14 @@ import { gzipSync } from 'node:zlib'
 import { packagePath } from '../../../src/paths.js'
 import { buildFolder } from '../../support/build-launcher.js'
 import type { Outcome } from '../../support/cli.js'
+import { writeFile as writeColumnar } from '../../support/columnar.js'
 import { newDatabase } from '../../support/database.js'
 
 let folder: string
 let url: string
 
 /** Runs the command in the folder, with an input. */
-async function run(args: readonly string[], input = ''): Promise<Outcome> {
+async function run(args: readonly string[], input: string | Buffer = ''): Promise<Outcome> {
   const child = spawn(process.execPath, [packagePath('dist/cli.js'), ...args], {
     cwd: folder,
     env: { PATH: process.env['PATH'], DATA_DIR: 'data', CLICKHOUSE_URL: url },
@@ -36,20 +37,29 @@ const file = (name: string, content: string | Buffer): Promise<void> =>
   writeFile(path.join(folder, name), content)
 const read = (name: string): Promise<string> => readFile(path.join(folder, name), 'utf8')
 
+const AT = '2026-01-31T10:00:00.000Z'
 const line = (id: string, more: object = {}): string =>
-  `${JSON.stringify({ timestamp: '2026-01-31T10:00:00Z', event_id: id, user_id: 'u', ...more })}\n`
+  `${JSON.stringify({ timestamp: AT, event_id: id, user_id: 'u', ...more })}\n`
 const GOOD = line('a') + line('b')
 const BAD = `nope\n${line('c')}${line('d', { bogus: 1 })}`
 const SUMMARY = {
   read: 0,
   loaded: 0,
   duplicates: 0,
+  bots: 0,
   excluded: 0,
   rejected: 0,
+  passedOver: 0,
+  users: 0,
+  sessions: 0,
+  first: null,
+  last: null,
+  dryRun: false,
   seconds: expect.any(Number),
   rowsPerSecond: expect.any(Number),
   rejectedFiles: [],
 }
+const ONE_SESSION = { users: 1, sessions: 1, first: AT, last: AT }
 
 beforeAll(() => buildFolder(''))
 beforeEach(async () => {
@@ -66,7 +76,16 @@ test('files are loaded in order, plain or gzip, and what came before is known', 
   await file('packed.ndjson.gz', gzipSync(line('b') + line('c')))
   const { code, stdout, stderr } = await importing('--json', 'plain.ndjson', 'packed.ndjson.gz')
   expect(code).toBe(0)
-  expect(JSON.parse(stdout)).toEqual({ ...SUMMARY, read: 4, loaded: 3, duplicates: 1 })
+  expect(JSON.parse(stdout)).toEqual({
+    ...SUMMARY,
+    ...ONE_SESSION,
+    read: 4,
+    loaded: 3,
+    duplicates: 1,
+    // Two files may have users in common.
+    users: null,
+    sessions: null,
+  })
   expect(stderr).toMatch(
     /^plain\.ndjson: 2 rows, [\d,]+ rows\/s\npacked\.ndjson\.gz: 2 rows, [\d,]+ rows\/s\n$/,
   )
@@ -74,24 +93,108 @@ test('files are loaded in order, plain or gzip, and what came before is known', 
   expect(await importing('plain.ndjson')).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
-      /^read +2\nloaded +0\nduplicates +2\nexcluded +0\nrejected +0\nseconds +[\d.]+\nrows\/s +[\d,]+\n$/,
+      /^read +2\nloaded +0\nduplicates +2\nbots +0\nexcluded +0\nrejected +0\npassed over +0\nusers +1\nsessions +1\nfirst +2026-01-31 10:00:00 UTC\nlast +2026-01-31 10:00:00 UTC\nseconds +[\d.]+\nrows\/s +[\d,]+\n$/,
     ),
   })
+})
+
+describe('every format, told by its content', () => {
+  const EVENT = { timestamp: AT, user_id: 'u', url: 'https://shop.example/a', name: 'pageview' }
+  const select = `SELECT ${Object.entries(EVENT)
+    .map(([name, value]) => `'${value}' AS ${name}`)
+    .join(', ')}`
+  const csv = `${Object.keys(EVENT).join(',')}\n${Object.values(EVENT).join(',')}\n`
+  const log = `192.0.2.7 - - [31/Jan/2026:11:00:00 +0100] "GET /a HTTP/1.1" 200 12 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"\n`
+
+  test.each<[string, () => Promise<Buffer>, readonly string[], number]>([
+    ['ndjson', () => Promise.resolve(Buffer.from(JSON.stringify(EVENT))), [], 0],
+    ['csv', () => Promise.resolve(Buffer.from(csv)), [], 0],
+    ['parquet', () => writeColumnar('Parquet', select), [], 0],
+    ['arrow', () => writeColumnar('Arrow', select), [], 0],
+    ['arrow', () => writeColumnar('ArrowStream', select), [], 0],
+    [
+      'log',
+      () => Promise.resolve(Buffer.from(log + log.replace('/a', '/a.css'))),
+      ['--origin', 'https://shop.example'],
+      1,
+    ],
+  ])('%s', async (format, write, options, passedOver) => {
+    const bytes = await write()
+    await file('plain', bytes)
+    await file('packed', gzipSync(bytes))
+    const want = { ...SUMMARY, ...ONE_SESSION, read: 1 + passedOver, passedOver }
+    const first = await importing('--json', ...options, 'plain')
+    expect([first.code, JSON.parse(first.stdout)]).toEqual([0, { ...want, loaded: 1 }])
+    // The same again is known, however it is packed and wherever it comes from.
+    const packed = await importing('--json', ...options, '--format', format, 'packed')
+    expect(JSON.parse(packed.stdout)).toEqual({ ...want, duplicates: 1 })
+    const stdin = await run(['import', '--project', 'shop', '--json', ...options, '-'], bytes)
+    expect(JSON.parse(stdin.stdout)).toEqual({ ...want, duplicates: 1 })
+  })
+})
+
+test('patterns: files in the order of their names, each once, and none of rejected rows', async () => {
+  await mkdir(path.join(folder, 'logs'))
+  await file('logs/b.ndjson', line('b'))
+  await file('logs/a.ndjson', line('a'))
+  await file('logs/a.ndjson.rejected.ndjson', 'of an earlier run\n')
+  await file('logs/[x].ndjson', line('x'))
+  const { code, stderr } = await importing('logs/[x].ndjson', 'logs/b*', 'logs/**/*.ndjson')
+  expect(code).toBe(0)
+  expect(stderr.match(/^[^:]+/gm)).toEqual(['logs/[x].ndjson', 'logs/b.ndjson', 'logs/a.ndjson'])
+})
+
+test('foreign columns are mapped, and Unix times are read', async () => {
+  await file('foreign.csv', 'uuid,when,tier,noise\nu,1769853600,pro,x\n')
+  const { code, stdout } = await importing(
+    ...[
+      '--json',
+      '--map',
+      'user_id=uuid',
+      '--map',
+      'timestamp=when',
+      '--map',
+      'properties.tier=tier',
+    ],
+    'foreign.csv',
+  )
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toEqual({ ...SUMMARY, ...ONE_SESSION, read: 1, loaded: 1 })
 })
 
 test('rejected rows are kept with their reasons, and the rest is loaded', async () => {
   await file('bad.ndjson', BAD)
   await file('bad.ndjson.rejected.ndjson', 'of an earlier run\n')
-  const { code, stdout, stderr } = await importing('--json', 'bad.ndjson')
-  expect(code).toBe(0)
-  const rejectedFiles = ['bad.ndjson.rejected.ndjson']
-  expect(JSON.parse(stdout)).toEqual({ ...SUMMARY, read: 3, loaded: 1, rejected: 2, rejectedFiles })
-  expect(stderr).toContain('bad.ndjson: row 3 is rejected: bogus: is not a known field\n')
-  const rows = (await read('bad.ndjson.rejected.ndjson')).trim().split('\n')
-  expect(rows.map((row) => JSON.parse(row) as unknown)).toEqual([
+  const rejected = [
     { row: 1, reason: expect.stringContaining('is not valid JSON'), line: 'nope' },
     { row: 3, reason: 'bogus: is not a known field', line: line('d', { bogus: 1 }).trim() },
-  ])
+  ]
+  const rejectedFiles = ['bad.ndjson.rejected.ndjson']
+  const want = { ...SUMMARY, ...ONE_SESSION, read: 3, rejected: 2, rejectedFiles }
+  for (const counts of [{ loaded: 1 }, { duplicates: 1 }]) {
+    const { code, stdout, stderr } = await importing('--json', 'bad.ndjson')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toEqual({ ...want, ...counts })
+    expect(stderr).toContain('bad.ndjson: row 3 is rejected: bogus: is not a known field\n')
+    const rows = (await read('bad.ndjson.rejected.ndjson')).trim().split('\n')
+    expect(rows.map((row) => JSON.parse(row) as unknown)).toEqual(rejected)
+  }
+})
+
+test('a dry run tells the same, and writes nothing', async () => {
+  await file('bad.ndjson', BAD + line('c'))
+  const dry = await importing('--dry-run', '--json', 'bad.ndjson')
+  expect(dry.code).toBe(0)
+  const want = { ...SUMMARY, ...ONE_SESSION, read: 4, loaded: 1, duplicates: 1, rejected: 2 }
+  expect(JSON.parse(dry.stdout)).toEqual({ ...want, dryRun: true })
+  expect(dry.stderr).toContain('bad.ndjson: row 3 is rejected: bogus: is not a known field\n')
+  expect(await readdir(folder)).toEqual(['bad.ndjson'])
+  expect((await importing('--dry-run', 'bad.ndjson')).stdout).toMatch(
+    /\ndry run +nothing was written\n$/,
+  )
+  const { stdout } = await importing('--json', 'bad.ndjson')
+  const rejectedFiles = ['bad.ndjson.rejected.ndjson']
+  expect(JSON.parse(stdout)).toEqual({ ...want, rejectedFiles })
 })
 
 test('strictly, rejected rows are the end, and nothing beside them is loaded', async () => {
@@ -123,24 +226,46 @@ test('standard input, whose rows name their project', async () => {
 
 describe('what cannot be imported is told in one line', () => {
   const packed = gzipSync(Array.from({ length: 2_000 }, (_, i) => line(`e${i}`)).join(''))
+  const nothing = '; nothing of it was imported'
 
   test.each<[string, readonly string[]]>([
     ['there is no project other', ['--project', 'other', 'good.ndjson']],
     ['missing.ndjson: there is no such file', ['good.ndjson', 'missing.ndjson']],
+    ['missing*.ndjson: no file matches', ['good.ndjson', 'missing*.ndjson']],
     ['.: is a folder', ['good.ndjson', '.']],
+    ['empty.csv: is empty', ['good.ndjson', 'empty.csv']],
+    [`empty.gz: is empty${nothing}`, ['empty.gz']],
     ['standard input (-) can be read once', ['-', 'good.ndjson', '-']],
+    [`cut.gz: the gzip file is damaged (unexpected end of file)${nothing}`, ['cut.gz']],
+    [`broken.gz: the gzip file is damaged (incorrect data check)${nothing}`, ['broken.gz']],
     [
-      'cut.gz: the gzip file is damaged (unexpected end of file); nothing of it was imported',
-      ['cut.gz'],
+      'words.txt: is not recognised as ndjson, csv, parquet, arrow, log; say what it is with ' +
+        `--format, or what its columns are with --map <field>=<column>${nothing}`,
+      ['words.txt'],
     ],
     [
-      'broken.gz: the gzip file is damaged (incorrect data check); nothing of it was imported',
-      ['broken.gz'],
+      'foreign.csv: has columns that are no field of an event: uuid; say what they are with ' +
+        `--map <field>=<column>, which leaves out all others${nothing}`,
+      ['foreign.csv'],
+    ],
+    [
+      `foreign.csv: has no column id, which --map names; it has timestamp, uuid${nothing}`,
+      ['--map', 'user_id=id', 'foreign.csv'],
+    ],
+    [`cut.parquet: is not Parquet, or cut short${nothing}`, ['cut.parquet']],
+    [
+      `good.ndjson: is ndjson; --origin is for access logs${nothing}`,
+      ['--origin', 'https://a.example', 'good.ndjson'],
     ],
   ])('%s', async (message, args) => {
     await file('good.ndjson', GOOD)
+    await file('empty.csv', '')
+    await file('empty.gz', gzipSync(''))
     await file('cut.gz', packed.subarray(0, packed.length / 2))
     await file('broken.gz', Buffer.concat([packed.subarray(0, -8), Buffer.alloc(8, 1)]))
+    await file('words.txt', 'Lorem ipsum\n')
+    await file('foreign.csv', `timestamp,uuid\n${AT},u\n`)
+    await file('cut.parquet', 'PAR1\x15\x04\x15\x10\x15\x14\x15\x10')
     expect(await importing(...args)).toEqual({
       code: 1,
       stdout: '',
@@ -149,5 +274,23 @@ describe('what cannot be imported is told in one line', () => {
     // Nothing was loaded: the rows are new.
     const { stdout } = await importing('--json', 'good.ndjson')
     expect(JSON.parse(stdout)).toMatchObject({ loaded: 2 })
+  })
+
+  test.each<[string, readonly string[]]>([
+    ['An event has no field uid;', ['--map', 'uid=x']],
+    ['It is <field>=<column>, such as user_id=uuid.', ['--map', 'user_id']],
+    ['It is <field>=<column>, such as user_id=uuid.', ['--map', 'user_id=']],
+    ['The field user_id is mapped twice.', ['--map', 'user_id=a', '--map', 'user_id=b']],
+    ['Allowed choices are ndjson, csv, parquet, arrow, log.', ['--format', 'xml']],
+    ['It is a scheme and a host, such as https://example.com.', ['--origin', 'example.com']],
+    [
+      'It is a scheme and a host, such as https://example.com.',
+      ['--origin', 'https://a.example/b'],
+    ],
+  ])('usage: %s', async (message, args) => {
+    await file('good.ndjson', GOOD)
+    const { code, stdout, stderr } = await importing(...args, 'good.ndjson')
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(message)
   })
 })

@@ -1,12 +1,20 @@
 /** Starts the HTTP application on a free port, with functions at its boundary in place of a store. */
 import { Writable } from 'node:stream'
 import type { AnalyticsQueryResponse, ErrorCode, Project } from '../../../src/api.js'
-import { createApp, type AppDependencies } from '../../../src/app.js'
+import {
+  createApp,
+  type ApiDependencies,
+  type AppDependencies,
+  type CollectorDependencies,
+} from '../../../src/app.js'
+import { createCollect } from '../../../src/collector/collect.js'
+import { badToken } from '../../../src/collector/find-project.js'
 import { ApiError } from '../../../src/errors.js'
 import type { Caller } from '../../../src/http/caller.js'
 import { openContract, type Contract } from '../../../src/http/contract.js'
 import { createShutdown } from '../../../src/http/drain.js'
 import { listen, type StopTimes, type WireTimeouts } from '../../../src/http/server.js'
+import type { NewLines } from '../../../src/ingest/insert-lines.js'
 import { createLogger } from '../../../src/log.js'
 
 /** The one key that the application under test takes. */
@@ -59,14 +67,23 @@ const CALLER: Caller = {
   },
 }
 
+/** When events arrive at the application under test. */
+export const NOW = new Date('2026-03-10T12:00:00.000Z')
+
 /** What a test may set; the rest answers as it does on a good day. */
-export interface Given extends Partial<AppDependencies> {
+export interface Given
+  extends
+    Partial<Omit<AppDependencies, 'api' | 'collector'>>,
+    Partial<ApiDependencies>,
+    Partial<CollectorDependencies> {
   readonly timeouts?: Partial<WireTimeouts>
 }
 
 export interface RunningApp {
   readonly url: string
   readonly port: number
+  /** What was collected so far. */
+  readonly collected: readonly NewLines[]
   /** Everything that was logged so far. */
   log(): string
   /** Stops gracefully. */
@@ -75,6 +92,8 @@ export interface RunningApp {
   get(path: string, init?: RequestInit): Promise<Response>
   /** Asks a question with the key. */
   ask(body?: unknown, init?: RequestInit): Promise<Response>
+  /** Sends events with the token of the project in the header. */
+  collect(body: unknown, init?: RequestInit): Promise<Response>
 }
 
 /** Compiled once: it is the same for all. */
@@ -92,16 +111,31 @@ export async function startApp({ timeouts, ...given }: Given = {}): Promise<Runn
     }),
   )
   const { shutdown, steps } = createShutdown()
+  const collected: NewLines[] = []
   const app = createApp({
-    authenticate: (header) =>
-      header === `Bearer ${KEY}` ? Promise.resolve(CALLER) : Promise.reject(unauthorized()),
-    query: () => Promise.resolve(ANSWER),
-    readProject: () => Promise.resolve(PROJECT),
+    api: {
+      authenticate: (header) =>
+        header === `Bearer ${KEY}` ? Promise.resolve(CALLER) : Promise.reject(unauthorized()),
+      query: () => Promise.resolve(ANSWER),
+      readProject: () => Promise.resolve(PROJECT),
+      rateLimit: 0,
+      ...given,
+    },
+    collector: {
+      findProject: (token) =>
+        token === PROJECT.token ? Promise.resolve(CALLER.project) : Promise.reject(badToken()),
+      collect: createCollect((lines) => {
+        collected.push(lines)
+        return Promise.resolve()
+      }),
+      now: () => NOW,
+      trustedProxies: 0,
+      ...given,
+    },
     isReady: () => Promise.resolve(true),
     contract: (contract ??= openContract({ validateResponses: true })),
     shutdown,
     logger,
-    rateLimit: 0,
     ...given,
   })
   const server = await listen(app, {
@@ -119,6 +153,7 @@ export async function startApp({ timeouts, ...given }: Given = {}): Promise<Runn
   return {
     url: server.address,
     port: Number(new URL(server.address).port),
+    collected,
     log: () => lines.join(''),
     stop: (times) => server.stop(steps, { notice: 0, ...times }),
     get,
@@ -128,6 +163,17 @@ export async function startApp({ timeouts, ...given }: Given = {}): Promise<Runn
         body: typeof body === 'string' ? body : JSON.stringify(body),
         ...init,
         headers: { 'Content-Type': 'application/json', ...(init.headers as object) },
+      }),
+    collect: (body, init = {}) =>
+      fetch(`${server.address}/v1/events`, {
+        method: 'POST',
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        ...init,
+        headers: {
+          'Content-Type': 'application/json',
+          Authorization: `Bearer ${PROJECT.token}`,
+          ...(init.headers as object),
+        },
       }),
   }
 }

@@ -14,7 +14,7 @@ import { openStore } from '../../../src/clickhouse/store.js'
 import { putBatch } from '../../../src/ingest/inbox.js'
 import { packagePath } from '../../../src/paths.js'
 import { firstEventAt } from '../../../src/projects/first-event.js'
-import { newProject } from '../../support/world.js'
+import { ARRIVAL, newProject } from '../../support/world.js'
 
 let dataDir: string
 beforeAll(async () => {
@@ -29,9 +29,10 @@ interface Run {
 }
 
 /** @param intruder a module that is loaded first, of which the service knows nothing. */
-function serve(env: NodeJS.ProcessEnv = {}, intruder = ''): Run {
+function serve(env: NodeJS.ProcessEnv = {}, intruder = '', options: readonly string[] = []): Run {
   const modules = ['--import', 'tsx', '--import', `data:text/javascript,${intruder}`]
-  const child = spawn(process.execPath, [...modules, packagePath('src/cli.ts'), 'serve'], {
+  const args = [...modules, packagePath('src/cli.ts'), 'serve', ...options]
+  const child = spawn(process.execPath, args, {
     cwd: packagePath('.'),
     env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -41,8 +42,10 @@ function serve(env: NodeJS.ProcessEnv = {}, intruder = ''): Run {
 }
 
 /** A service that listens, at its address. */
-async function startServing(env?: NodeJS.ProcessEnv): Promise<Run & { readonly address: string }> {
-  const run = serve(env)
+async function startServing(
+  ...options: readonly string[]
+): Promise<Run & { readonly address: string }> {
+  const run = serve({}, '', options)
   const address = await new Promise<string>((resolve, reject) => {
     let log = ''
     run.child.stdout!.on('data', (data: Buffer) => {
@@ -109,6 +112,32 @@ test('a busy port is told in one line, and no engine is left behind', async () =
   server.close()
 })
 
+test('a collector works beside the service, on its engine', async () => {
+  const first = await startServing('--role', 'api')
+  const announced = await readAnnouncement(homeOf(dataDir))
+  const collector = await startServing('--role', 'collector')
+  expect(await readAnnouncement(homeOf(dataDir))).toEqual(announced)
+  const store = openStore(announced!.endpoint)
+  const { token } = await newProject(store)
+  await store.close()
+  const send = ({ address }: { address: string }): Promise<Response> =>
+    fetch(`${address}/v1/events`, { method: 'POST', body: JSON.stringify({ token }) })
+  expect((await send(collector)).status).toBe(202)
+  expect((await send(first)).status).toBe(404)
+  expect((await fetch(`${collector.address}/v1/project`)).status).toBe(404)
+  collector.child.kill('SIGTERM')
+  expect(await collector.exit).toBe(0)
+  expect((await fetch(`${first.address}/readyz`)).status).toBe(200)
+  first.child.kill('SIGTERM')
+  expect(await first.exit).toBe(0)
+})
+
+test('a role that there is not is told in one line', async () => {
+  const { exit, stderr } = serve({}, '', ['--role', 'x'])
+  expect(await exit).toBe(2)
+  expect(await stderr).toMatch(/^tallyhouse: .*'x' is invalid. Allowed choices are .+\n$/)
+})
+
 test('a second service on the folder is told so in one line, and the first one stays', async () => {
   const first = await startServing()
   const second = serve()
@@ -158,6 +187,7 @@ test('what an import left in the inbox is loaded without another import', async 
   const store = openStore((await readAnnouncement(homeOf(dataDir)))!.endpoint)
   const project = await newProject(store)
   await putBatch(store.writer, {
+    now: ARRIVAL,
     batch: 'left',
     strict: false,
     projectId: project.id,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { FIELDS } from '../../../src/ingest/fields.js'
 import { importEvents, type Rejection } from '../../../src/ingest/import.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
-import { newProject } from '../../support/world.js'
+import { ARRIVAL, newProject } from '../../support/world.js'
 
 const AT = '2026-01-31T10:00:00Z'
 const WRONG_TIME = 'timestamp: must be ISO 8601 with Z or an offset, as 2026-01-31T10:00:00.000Z'
@@ -191,7 +191,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-async function sendLines(lines: readonly (string | Buffer)[], projectId?: string) {
+async function sendLines(lines: readonly (string | Buffer)[], projectId?: string, now = ARRIVAL) {
   const rejections: Rejection[] = []
   async function* source(): AsyncGenerator<Buffer> {
     for (const line of lines) {
@@ -200,6 +200,7 @@ async function sendLines(lines: readonly (string | Buffer)[], projectId?: string
   }
   const report = await importEvents(database.store, source(), {
     ...(projectId === undefined ? {} : { projectId }),
+    now,
     onRejected: (rows) => void rejections.push(...rows),
   })
   return { report, rejections }
@@ -222,10 +223,11 @@ test.each([
       reason === FINE ? [] : [{ row: i + 1, reason, line: line.toString() }],
     )
     expect(rejections).toEqual(wrong)
-    expect(report).toEqual({
+    expect(report).toMatchObject({
       received: cases.length,
       events: cases.length - wrong.length,
       duplicates: 0,
+      bots: 0,
       excluded: 0,
       rejected: wrong.length,
     })
@@ -263,17 +265,43 @@ test('a row names its project where none is named for all; one named for all win
 test('strict: a rejected row keeps its whole piece out, and ends the import', async () => {
   const { id } = await newProject(database.store)
   const rejected: Rejection[] = []
+  const lines = ['a', 'b', 'c'].map((event_id) => event({ event_id })) as [string, string, string]
   async function* source(): AsyncGenerator<Buffer> {
-    yield await Promise.resolve(Buffer.from(`${event({ event_id: 'a' })}\n`))
-    yield Buffer.from(`${event({ event_id: 'b' })}\nx\n`)
+    yield await Promise.resolve(Buffer.from(`${lines[0]}\n${lines[1]}\nx\n${lines[2]}\n`))
     throw new Error('is read no further')
   }
   const report = await importEvents(database.store, source(), {
+    now: ARRIVAL,
     projectId: id,
     strict: true,
-    pieceSize: 1,
+    pieceSize: `${lines[0]}\nx\n`.length,
     onRejected: (rows) => void rejected.push(...rows),
   })
-  expect(report).toEqual({ received: 3, events: 1, duplicates: 0, excluded: 0, rejected: 1 })
+  expect(report).toEqual({
+    ...{ received: 3, events: 1, duplicates: 0, bots: 0, excluded: 0, rejected: 1 },
+    ...{ users: 1, sessions: 1, first: new Date(AT), last: new Date(AT) },
+  })
   expect(rejected).toEqual([{ row: 3, reason: NO_JSON, line: 'x' }])
+})
+
+test('an event may be a day ahead of its arrival, and no more', async () => {
+  const { id } = await newProject(database.store)
+  const ahead = 'timestamp: must be at most 24 hours ahead of its arrival'
+  const cases = [
+    ['2026-02-01T10:00:00.000Z', FINE],
+    ['2026-02-01T10:00:00.001Z', ahead],
+    ['2026-02-01T12:00:00+02:00', FINE],
+    ['2026-02-01T10:00:01+00:00', ahead],
+    ['2099-12-31T23:59:59Z', ahead],
+    ['2100-01-01T00:00:00Z', FAR_TIME],
+    ['1970-01-01T00:00:00Z', FINE],
+  ] as const
+  const { rejections } = await sendLines(
+    cases.map(([timestamp]) => time(timestamp)),
+    id,
+    new Date(AT),
+  )
+  expect(rejections.map(({ row, reason }) => [row, reason])).toEqual(
+    cases.flatMap(([, reason], n) => (reason === FINE ? [] : [[n + 1, reason]])),
+  )
 })

@@ -14,7 +14,7 @@ import { packagePath } from '../../../src/paths.js'
 import { checkRollups } from '../../../src/rollups/check.js'
 import { prepareRollups } from '../../../src/rollups/prepare.js'
 import { factsAgree, leftovers, select } from '../../support/facts.js'
-import { newProject } from '../../support/world.js'
+import { ARRIVAL, newProject } from '../../support/world.js'
 import { aClient, aDataDir, anEngine, answering, gone, until } from '../embedded/support.js'
 
 const ROWS = 300_000
@@ -77,6 +77,7 @@ test('the engine is killed in the midst of imports that are then begun again', a
   const bytes = bytesOf(ROWS)
   const run = (): Promise<unknown> =>
     importEvents(store, inChunks(bytes), {
+      now: ARRIVAL,
       projectId: project.id,
       pieceSize: PIECE,
       onRejected: (rows) => expect(rows).toEqual([]),

@@ -2,22 +2,27 @@
  * Real traffic, against figures that others found in it. The data lie beside the project and are not
  * part of it; where they are missing the tests are skipped.
  */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { isbot } from 'isbot'
+import { createReadStream, existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { AnalyticsQueryResponse, GroupBy } from '../../../src/api.js'
-import type { LoadReport } from '../../../src/ingest/loader/log.js'
+import type { Mapping } from '../../../src/ingest/formats/mapping.js'
+import type { Rejection } from '../../../src/ingest/import.js'
 import { packagePath } from '../../../src/paths.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { factsAgree } from '../../support/facts.js'
-import { ask, newProject, send, type Asked, type SentEvent } from '../../support/world.js'
+import { importBytes } from '../../support/import-bytes.js'
+import { ask, newProject, send, type Asked } from '../../support/world.js'
 
 const DATA = packagePath('../shared/data')
 const testIfThere = (set: string): typeof test.skip =>
   existsSync(path.join(DATA, set)) ? test : test.skip
+
+const NOTHING = { read: 0, events: 0, bots: 0, passedOver: 0, rejections: [] }
 
 const NASA = 'nasa-sessions-oracle'
 const USAGOV = 'usagov-bitly-clicks'
@@ -33,22 +38,37 @@ const readSet = (set: string, file: string): Promise<Buffer> => readFile(path.jo
 const readExpected = async <T>(set: string): Promise<T> =>
   JSON.parse((await readSet(set, 'expected.json')).toString()) as T
 
-/** Loads events into a project of their own; none may be rejected. */
-async function load(events: readonly SentEvent[]): Promise<StoredProject> {
+const fieldsOf = (mapping: Readonly<Record<string, string>>): Mapping =>
+  new Map(Object.entries(mapping))
+
+/** Imports files into a project of their own, as one command does. */
+async function load(
+  files: readonly string[],
+  options: { readonly mapping?: Mapping; readonly origin?: string } = {},
+): Promise<{ readonly project: StoredProject; readonly loaded: Loaded }> {
   const project = await newProject(database.store, { domain: 'nowhere.example' })
-  const { report, rejections } = await send(database.store, project, events)
-  expect({ report, rejections }).toEqual({
-    report: {
-      received: events.length,
-      events: events.length,
-      duplicates: 0,
-      excluded: 0,
-      rejected: 0,
-    } satisfies LoadReport,
-    rejections: [],
-  })
+  let loaded: Loaded = { read: 0, events: 0, bots: 0, passedOver: 0, rejections: [] }
+  for (const file of files) {
+    const source = createReadStream(path.join(DATA, file)) as AsyncIterable<Buffer>
+    const one = await importBytes(database.store, project.id, source, options)
+    loaded = {
+      read: loaded.read + one.report.received + one.passedOver,
+      events: loaded.events + one.report.events,
+      bots: loaded.bots + one.report.bots,
+      passedOver: loaded.passedOver + one.passedOver,
+      rejections: [...loaded.rejections, ...one.rejections],
+    }
+  }
   await factsAgree(database.store, project.id)
-  return project
+  return { project, loaded }
+}
+
+interface Loaded {
+  readonly read: number
+  readonly events: number
+  readonly bots: number
+  readonly passedOver: number
+  readonly rejections: readonly Rejection[]
 }
 
 /** The values of a grouping, each with its pageviews, the most first. */
@@ -102,12 +122,10 @@ testIfThere(NASA)(
     const csv = gunzipSync(await readSet(NASA, 'session_dataset.csv.gz')).toString()
     const rows = [...csv.matchAll(/"([^"]*)","([^"]*)","((?:[^"]|"")*)"\n?/g)].slice(1)
     const urls = rows.map(([, , , url]) => url!.replaceAll('""', '"'))
-    const counts = count(urls)
-    expect([rows.length, counts.size]).toEqual([wanted.events, wanted.distinct_urls])
-    expect(wanted.top_urls.map(([url]) => [url, counts.get(url)])).toEqual(wanted.top_urls)
-    const project = await load(
-      rows.map(([, user_id, timestamp], i) => ({ timestamp: timestamp!, user_id, url: urls[i]! })),
-    )
+    const { project, loaded } = await load([`${NASA}/session_dataset.csv.gz`], {
+      mapping: fieldsOf({ user_id: 'uuid' }),
+    })
+    expect(loaded).toEqual({ ...NOTHING, read: wanted.events, events: wanted.events })
     const asked: Asked = {
       date_range: ['2014-01-07', '2014-01-22'],
       metrics: ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'],
@@ -146,6 +164,8 @@ interface Click {
 }
 
 interface UsagovExpected {
+  readonly heartbeats: number
+  readonly isbot_clicks: number
   readonly clicks: number
   readonly clicks_per_day_utc: Readonly<Record<string, number>>
   readonly referer_direct: number
@@ -173,8 +193,11 @@ testIfThere(USAGOV)(
       .filter((line) => line !== '' && !line.includes('"_heartbeat_"'))
       .map((line) => JSON.parse(line) as Click)
     expect(clicks).toHaveLength(wanted.clicks)
-    // Nobody is named in the data: each click is a visit of its own.
-    const project = await load(
+    // Nobody is named in the data. A click that is a visit of its own keeps its own place and referrer.
+    const project = await newProject(database.store, { domain: 'nowhere.example' })
+    const { report, rejections } = await send(
+      database.store,
+      project,
       clicks.map(({ c, cy, r, t, u }, n) => ({
         timestamp: new Date(t * 1_000).toISOString(),
         user_id: `click ${n}`,
@@ -185,6 +208,8 @@ testIfThere(USAGOV)(
         ...(r === 'direct' ? {} : { referrer_url: r }),
       })),
     )
+    expect([report.events, rejections]).toEqual([wanted.clicks, []])
+    await factsAgree(database.store, project.id)
     const asked: Asked = { date_range: ['2013-02-01', '2013-03-28'] }
     const total = (answer: AnalyticsQueryResponse): unknown => answer.data[0]!.metrics
     expect(
@@ -253,3 +278,107 @@ testIfThere(USAGOV)(
   },
   120_000,
 )
+
+/** The columns of the click stream, by what they give; `user_agent` is its own case. */
+const CLICK = {
+  timestamp: 't',
+  url: 'u',
+  referrer_url: 'r',
+  country: 'c',
+  city: 'cy',
+  'properties.kw': 'kw',
+}
+
+testIfThere(USAGOV).each([
+  { what: 'all of them', mapping: fieldsOf(CLICK), tellsBots: false },
+  { what: 'without bots', mapping: fieldsOf({ ...CLICK, user_agent: 'a' }), tellsBots: true },
+])(
+  '1.USA.gov: the clicks as they are, under other names: $what',
+  async ({ mapping, tellsBots }) => {
+    const wanted = await readExpected<UsagovExpected>(USAGOV)
+    const names = (await readdir(path.join(DATA, USAGOV))).filter((name) => name.endsWith('.gz'))
+    const { project, loaded } = await load(
+      names.sort().map((name) => `${USAGOV}/${name}`),
+      { mapping },
+    )
+    const bots = tellsBots ? wanted.isbot_clicks : 0
+    expect(loaded).toEqual({
+      read: wanted.clicks + wanted.heartbeats,
+      events: wanted.clicks - bots,
+      bots,
+      passedOver: wanted.heartbeats,
+      rejections: [],
+    })
+    if (tellsBots) return
+    const asked: Asked = { date_range: ['2013-02-01', '2013-03-28'] }
+    const byDay = await pageviewsBy(project, 'interval:auto', asked)
+    expect(
+      Object.fromEntries(byDay.filter(([, n]) => n > 0).map(([day, n]) => [day.slice(0, 10), n])),
+    ).toEqual(wanted.clicks_per_day_utc)
+  },
+  120_000,
+)
+
+interface LogExpected {
+  readonly lines: number
+  readonly unparsed: number
+  readonly pageviews: {
+    readonly all: number
+    readonly non_bot: number
+    readonly static_extensions: readonly string[]
+    readonly non_bot_per_day_utc: Readonly<Record<string, number>>
+    readonly non_bot_top_paths_without_query: readonly (readonly [string, number])[]
+  }
+}
+
+/** Parts of pages: the figures of others count them, ours do not (206 Partial Content). */
+function partsOfPages(log: string, assets: readonly string[]): readonly string[] {
+  const asset = new RegExp(`[.](${assets.join('|')})$`, 'i')
+  return log.split('\n').flatMap((line) => {
+    const [, target, agent] = /"GET (\S+) [^"]*" 206 \d+ "[^"]*" "([^"]*)"$/.exec(line) ?? []
+    return target === undefined || asset.test(target.split('?')[0]!) ? [] : [agent!]
+  })
+}
+
+const LOGS = ['apache-semicomplete-10k/access.log', 'apache-sparkdeveloper-207k/access.log.gz']
+
+describe.each(LOGS)('%s', (file) => {
+  const [set = ''] = file.split('/')
+
+  testIfThere(set)(
+    'the pages that people asked for',
+    async () => {
+      const wanted = await readExpected<LogExpected>(set)
+      const bytes = await readFile(path.join(DATA, file))
+      const log = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString()
+      const parts = partsOfPages(log, wanted.pageviews.static_extensions)
+      const partsOfPeople = parts.filter((agent) => agent !== '-' && !isbot(agent))
+      const { all, non_bot, non_bot_per_day_utc, non_bot_top_paths_without_query } =
+        wanted.pageviews
+      const { project, loaded } = await load([file])
+      expect({ ...loaded, rejections: loaded.rejections.map(({ reason }) => reason) }).toEqual({
+        read: wanted.lines,
+        events: non_bot - partsOfPeople.length,
+        bots: all - parts.length - (non_bot - partsOfPeople.length),
+        passedOver: wanted.lines - wanted.unparsed - (all - parts.length),
+        // One line lacks its last quote.
+        rejections: Array.from(
+          { length: wanted.unparsed },
+          () => 'is no line of the Common or Combined Log Format',
+        ),
+      })
+      if (partsOfPeople.length > 0) return
+      const days = Object.keys(non_bot_per_day_utc).sort()
+      const asked: Asked = { date_range: [days.at(0)!, days.at(-1)!] }
+      const byDay = await pageviewsBy(project, 'interval:auto', asked)
+      expect(
+        Object.fromEntries(byDay.filter(([, n]) => n > 0).map(([day, n]) => [day.slice(0, 10), n])),
+      ).toEqual(non_bot_per_day_utc)
+      const byPath = new Map(await pageviewsBy(project, 'page:path', asked))
+      expect(non_bot_top_paths_without_query.map(([page]) => [page, byPath.get(page)])).toEqual(
+        non_bot_top_paths_without_query,
+      )
+    },
+    120_000,
+  )
+})

@@ -13,7 +13,7 @@ import { breaking, BrokenError, sleeping } from '../../support/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { factsAgree, leftovers, readFacts, select } from '../../support/facts.js'
 import { readRollups } from '../../support/rollups.js'
-import { newProject, send } from '../../support/world.js'
+import { ARRIVAL, newProject, send } from '../../support/world.js'
 
 let database: TestDatabase
 
@@ -165,7 +165,7 @@ test('a load that is half published is finished before the rollups are rebuilt',
     const project = projects[i]!
     const bytes = Buffer.from(JSON.stringify(more))
     const batch = `half-${i}`
-    await putBatch(store.writer, { batch, projectId: project.id, firstRow: 1, bytes })
+    await putBatch(store.writer, { now: ARRIVAL, batch, projectId: project.id, firstRow: 1, bytes })
     await expect(loadBatch(breaking(store.writer, moment), batch)).rejects.toThrow(BrokenError)
     await rebuildRollups(store.writer, { projectId: project.id })
     expect(await readRollups(store, project.id)).toEqual(wanted)

@@ -12,7 +12,7 @@ import { event, question } from '../../support/arbitrary.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { factsAgree, leftovers, readFacts, select } from '../../support/facts.js'
 import { readRollups } from '../../support/rollups.js'
-import { ask, newProject, send, type SentEvent } from '../../support/world.js'
+import { ARRIVAL, ask, newProject, send, type SentEvent } from '../../support/world.js'
 
 const SEED = 20_260_615
 const QUESTIONS = fc.sample(question, { seed: SEED, numRuns: 25 })
@@ -132,14 +132,23 @@ UNION ALL SELECT 'event_ids', count() FROM event_ids WHERE ${of}`
   ])
   expect(await readRollups(store, project.id)).toEqual([])
   const { report } = await send(store, project, events)
-  expect(report).toEqual({ received: 1, events: 0, duplicates: 1, excluded: 0, rejected: 0 })
+  expect(report).toEqual({
+    ...{ received: 1, events: 0, duplicates: 1, bots: 0, excluded: 0, rejected: 0 },
+    ...{ users: 0, sessions: 0, first: null, last: null },
+  })
 })
 
 test('what was received before, and not loaded yet, is deleted with the rest', async () => {
   const { store } = database
   const project = await world([[{ timestamp: '2026-01-01T10:00:00Z', user_id: 'u' }]])
   const bytes = Buffer.from('{"timestamp":"2026-02-01T10:00:00Z","user_id":"u"}')
-  await putBatch(store.writer, { batch: 'waiting', projectId: project.id, firstRow: 1, bytes })
+  await putBatch(store.writer, {
+    now: ARRIVAL,
+    batch: 'waiting',
+    projectId: project.id,
+    firstRow: 1,
+    bytes,
+  })
   expect(await removeUser(store, project.id, 'u')).toEqual({ user: 1, events: 2, sessions: 2 })
   expect(await readRollups(store, project.id)).toEqual([])
   await expectSound(project)

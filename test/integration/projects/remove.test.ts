@@ -15,7 +15,7 @@ import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { leftovers, readFacts, select } from '../../support/facts.js'
 import { createKeys, type TestKeys } from '../../support/keys.js'
 import { readRollups } from '../../support/rollups.js'
-import { ask, createWorld, send, type Asked, type SentEvent } from '../../support/world.js'
+import { ARRIVAL, ask, type Asked, createWorld, send, type SentEvent } from '../../support/world.js'
 
 const NOW = new Date('2026-02-01T00:00:00Z')
 const EVENTS: readonly SentEvent[] = [
@@ -83,7 +83,13 @@ test('nothing of it is left, its keys are refused, and other projects are as the
   const before = await stateOf(other)
   expect(await isRefused(key)).toBe(false)
   const bytes = Buffer.from(JSON.stringify({ ...EVENTS[0], event_id: '3' }))
-  await putBatch(store.writer, { batch: 'waiting', projectId: project.id, firstRow: 1, bytes })
+  await putBatch(store.writer, {
+    now: ARRIVAL,
+    batch: 'waiting',
+    projectId: project.id,
+    firstRow: 1,
+    bytes,
+  })
 
   expect(await removeProject(store, project.id)).toEqual({ events: 3, users: 2, keys: 1 })
   expect(await holding(project)).toEqual([])

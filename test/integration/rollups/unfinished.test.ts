@@ -7,7 +7,7 @@ import { rebuildRollups } from '../../../src/rollups/rebuild.js'
 import { breaking, BrokenError } from '../../support/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/database.js'
 import { factsAgree, leftovers } from '../../support/facts.js'
-import { createWorld, type SentEvent } from '../../support/world.js'
+import { ARRIVAL, createWorld, type SentEvent } from '../../support/world.js'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -34,6 +34,7 @@ test.each([
   const { writer } = database.store
   const project = await createWorld(database.store, [at(1, 'DE'), at(2, 'DE')])
   await putBatch(writer, {
+    now: ARRIVAL,
     strict: false,
     batch: project.id,
     projectId: project.id,

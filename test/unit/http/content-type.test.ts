@@ -1,6 +1,6 @@
 /** Which declarations of a body are taken. */
 import { expect, test } from '@jest/globals'
-import { isJsonType } from '../../../src/http/content-type.js'
+import { EVENT_TYPES, isOneOf, QUESTION_TYPES } from '../../../src/http/content-type.js'
 
 test.each([
   'application/json',
@@ -9,7 +9,7 @@ test.each([
   'application/json;charset=UTF-8',
   'application/json ; charset="utf-8"',
 ])('%j is taken', (header) => {
-  expect(isJsonType(header)).toBe(true)
+  expect(isOneOf(QUESTION_TYPES, header)).toBe(true)
 })
 
 test.each([
@@ -29,5 +29,22 @@ test.each([
   `application/json${' '.repeat(12_000)}`,
   `application/json;${'a=b;'.repeat(3_000)}`,
 ])('%j is not', (header) => {
-  expect(isJsonType(header)).toBe(false)
+  expect(isOneOf(QUESTION_TYPES, header)).toBe(false)
+})
+
+test.each(['application/json', 'text/plain', 'Text/Plain;charset=UTF-8'])(
+  '%j is taken for events',
+  (header) => {
+    expect(isOneOf(EVENT_TYPES, header)).toBe(true)
+  },
+)
+
+test.each([
+  '',
+  'text/html',
+  'text/plain; charset=latin1',
+  'application/x-ndjson',
+  'text/plain;x=1',
+])('%j is not taken for events', (header) => {
+  expect(isOneOf(EVENT_TYPES, header)).toBe(false)
 })

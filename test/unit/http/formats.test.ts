@@ -1,6 +1,6 @@
 /** Which strings are text. */
 import { expect, test } from '@jest/globals'
-import { isText } from '../../../src/http/formats.js'
+import { isText } from '../../../src/text.js'
 
 test.each(['', 'a', 'ü', '😀', '\u2028', '\ufffd', '\n\t', '\u0301', '\u202e', '👩‍👩‍👧'])(
   '%j is text',

@@ -1,7 +1,7 @@
 /** Cutting of bytes into pieces of whole lines. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { cutLines, LineTooLongError, type Lines } from '../../../src/ingest/lines.js'
+import { LineTooLongError, readLines, type Lines } from '../../../src/ingest/lines.js'
 
 async function* stream(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
   for (const chunk of chunks) yield await Promise.resolve(chunk)
@@ -9,8 +9,12 @@ async function* stream(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
 
 async function cut(source: AsyncIterable<Buffer>, size: number): Promise<Lines[]> {
   const pieces: Lines[] = []
-  for await (const piece of cutLines(source, size)) pieces.push(piece)
-  return pieces
+  const reader = readLines(source)
+  for (;;) {
+    const length = await reader.pieceLength(size)
+    if (length === 0) return pieces
+    pieces.push(reader.take(length))
+  }
 }
 
 const short = ({ bytes, firstRow, rows }: Lines): readonly [string, number, number] => [
@@ -33,14 +37,15 @@ const CASES: readonly Case[] = [
   { what: 'carriage returns are kept', given: ['a\r\nb\r\n'], want: [['a\r\nb\r\n', 1, 2]] },
   { what: 'blank lines are lines', given: ['\n\n', 'a\n\n'], want: [['\n\na\n\n', 1, 4]] },
   { what: 'a byte order mark is dropped', given: ['\uFEFFa\nb'], want: [['a\nb', 1, 2]] },
-  { what: 'nothing but a byte order mark', given: ['\uFEFF'], want: [['', 1, 1]] },
+  { what: 'nothing but a byte order mark', given: ['\uFEFF'], want: [] },
   { what: 'another mark is not', given: ['a\n\uFEFFb'], want: [['a\n\uFEFFb', 1, 2]] },
   {
     what: 'pieces end where a line ends',
     given: ['aaaa\nbb', 'bb\ncccc\nd', 'ddd\ne'],
     want: [
-      ['aaaa\nbbbb\ncccc\n', 1, 3],
-      ['dddd\ne', 4, 2],
+      ['aaaa\nbbbb\n', 1, 2],
+      ['cccc\ndddd\n', 3, 2],
+      ['e', 5, 1],
     ],
   },
   {
@@ -53,7 +58,7 @@ const CASES: readonly Case[] = [
   },
 ]
 
-describe('cutLines', () => {
+describe('readLines', () => {
   test.each(CASES)('$what', async ({ given, want }) => {
     const pieces = await cut(stream(given.map((text) => Buffer.from(text))), 10)
     expect(pieces.map(short)).toEqual(want)
@@ -81,6 +86,8 @@ describe('cutLines', () => {
           const chunks = ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end))
           const pieces = await cut(stream(chunks), size)
           expect(Buffer.concat(pieces.map((piece) => piece.bytes))).toEqual(bytes)
+          // The cuts are the same when all comes at once.
+          expect(await cut(stream([bytes]), size)).toEqual(pieces)
           for (const [i, piece] of pieces.entries()) {
             const before = Buffer.concat(pieces.slice(0, i).map((one) => one.bytes)).toString()
             const own = piece.bytes.toString()
@@ -94,7 +101,7 @@ describe('cutLines', () => {
 
   test.each([
     { what: 'in one chunk', given: ['x'.repeat(11)], row: 1 },
-    { what: 'behind other lines', given: ['a\nb\n12345678\n', 'x'.repeat(11)], row: 4 },
+    { what: 'behind other lines', given: ['a\nb\n12345\n', 'x'.repeat(11)], row: 4 },
     { what: 'in many chunks', given: Array.from({ length: 11 }, () => 'x'), row: 1 },
   ])('a line longer than a piece is refused: $what', async ({ given, row }) => {
     const chunks = given.map((text) => Buffer.from(text))
@@ -102,6 +109,24 @@ describe('cutLines', () => {
     const error = await cut(stream(chunks), size).catch((reason: unknown) => reason)
     expect(error).toEqual(new LineTooLongError(row, size))
     expect((error as Error).message).toBe(`row ${row}: is longer than 10 bytes`)
+  })
+
+  test('what is peeked at is not taken, and reading can be ended early', async () => {
+    let hasEnded = false
+    async function* source(): AsyncGenerator<Buffer> {
+      try {
+        yield await Promise.resolve(Buffer.from('a\nb\n'))
+        yield Buffer.from('c\n')
+      } finally {
+        hasEnded = true
+      }
+    }
+    const reader = readLines(source())
+    expect([(await reader.peek(2)).toString(), reader.row]).toEqual(['a\nb\n', 1])
+    expect(short(reader.take(2))).toEqual(['a\n', 1, 1])
+    expect([(await reader.peek(9)).toString(), reader.row]).toEqual(['b\nc\n', 2])
+    await reader.close()
+    expect(hasEnded).toBe(true)
   })
 
   test('a failure of the source is handed on', async () => {

@@ -15,6 +15,7 @@ const TABLES = [
   sql`sessions`,
   sql`users`,
   sql`event_ids`,
+  sql`exclusions`,
   KEYS,
 ]
 

@@ -1,0 +1,199 @@
+/** Measures the collector: requests and events a second, with the loader at work, until they are answered. */
+import autocannon, { type Result } from 'autocannon'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openService } from '../src/clickhouse/open.js'
+import type { StoredProject } from '../src/projects/project.js'
+import { createProject } from '../src/projects/store.js'
+import { printMachine, printTable, tenths, whole } from './figures.js'
+import { PROJECT } from './fresh-store.js'
+import { asker, issueToken, serve, type RunningService } from './service.js'
+
+const NOW = new Date()
+/** Seconds of each run. */
+const SECONDS = Number(process.env['SECONDS'] ?? 30)
+/** Seconds of the run whose memory is watched; 0: none. */
+const SOAK = Number(process.env['SOAK'] ?? 0)
+const CONNECTIONS = 50
+
+const AGENTS = [
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
+  'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1',
+]
+
+/** An event as the script sends it, of one of 20,000 visitors. */
+function event(n: number): object {
+  const visitor = (n * 7_919) % 20_000
+  return {
+    event_id: randomUUID(),
+    name: n % 10 === 0 ? 'signup' : 'pageview',
+    url: `https://example.com/articles/${n % 500}?utm_source=news`,
+    referrer_url: n % 3 === 0 ? 'https://www.google.com/' : 'https://news.ycombinator.com/',
+    ip: `10.${visitor >> 8}.${visitor & 255}.1`,
+    user_agent: AGENTS[visitor % AGENTS.length],
+    properties: { plan: visitor % 10 === 0 ? 'pro' : 'free' },
+  }
+}
+
+let sent = 0
+
+/** One of many bodies, made while nothing is measured; ids are used again, so that duplicates come as well. */
+function bodies(count: number, size: number): readonly string[] {
+  return Array.from({ length: count }, () => {
+    const events = Array.from({ length: size }, () => event(sent++))
+    return JSON.stringify(size === 1 ? events[0] : events)
+  })
+}
+
+async function load(
+  address: string,
+  { token }: StoredProject,
+  size: number,
+  seconds: number,
+): Promise<Result> {
+  const all = bodies(size === 1 ? 20_000 : 1_000, size)
+  return autocannon({
+    url: `${address}/v1/events`,
+    method: 'POST',
+    connections: CONNECTIONS,
+    duration: seconds,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    requests: all.map((body) => ({ body })),
+  })
+}
+
+/** The only child of a process: of the service it is the engine. */
+const childOf = async (pid: number): Promise<number> =>
+  Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
+
+/** Megabytes that a process holds. */
+async function memory(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024
+}
+
+/** Milliseconds from the answer of the collector to the first answer that counts the event. */
+async function untilAnswered(
+  address: string,
+  project: StoredProject,
+  ask: (body: string) => Promise<unknown>,
+): Promise<number> {
+  const name = `seen-${randomUUID()}`
+  const begun = performance.now()
+  const answer = await fetch(`${address}/v1/events`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${project.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name, user_id: 'u' }),
+  })
+  if (answer.status !== 202) throw new Error(`the collector answered ${answer.status}`)
+  const question = JSON.stringify({
+    date_range: 'today',
+    metrics: ['events'],
+    filters: [{ type: 'event', event: { operator: 'is', value: name } }],
+  })
+  for (;;) {
+    const { data } = (await ask(question)) as { data: { metrics: { events: number } }[] }
+    if (data[0]?.metrics.events === 1) return performance.now() - begun
+    await sleep(50)
+  }
+}
+
+const line = (
+  name: string,
+  size: number,
+  { requests, latency, non2xx, errors }: Result,
+): readonly string[] => [
+  name,
+  whole(requests.average),
+  whole(requests.average * size),
+  tenths(latency.p50),
+  tenths(latency.p99),
+  whole(non2xx + errors),
+]
+
+async function measure(
+  service: RunningService,
+  project: StoredProject,
+  token: string,
+): Promise<void> {
+  const { address } = service
+  const ask = asker(address, token)
+  await load(address, project, 1, 5)
+  const lines: (readonly string[])[] = []
+  const waits: (readonly string[])[] = []
+  for (const [name, size] of [
+    ['one event', 1],
+    ['100 events', 100],
+  ] as const) {
+    const running = load(address, project, size, SECONDS)
+    const seen: number[] = []
+    const watching = (async () => {
+      for (const end = performance.now() + SECONDS * 900; performance.now() < end;) {
+        seen.push(await untilAnswered(address, project, ask))
+      }
+    })()
+    lines.push(line(name, size, await running))
+    await watching
+    waits.push([`while ${name} a request`, String(seen.length), tenths(Math.max(...seen) / 1_000)])
+  }
+  await sleep(5_000)
+  const seen: number[] = []
+  for (let i = 0; i < 10; i++) seen.push(await untilAnswered(address, project, ask))
+  waits.push(['while nothing else comes', String(seen.length), tenths(Math.max(...seen) / 1_000)])
+  printTable(['requests of', 'requests/s', 'events/s', 'median ms', 'p99 ms', 'not 202'], lines)
+  console.log()
+  printTable(['from the collector to an answer', 'tries', 'longest, s'], waits)
+}
+
+async function soak(service: RunningService, project: StoredProject): Promise<void> {
+  const enginePid = await childOf(service.pid)
+  const samples: { readonly service: number; readonly engine: number }[] = []
+  const running = load(service.address, project, 1, SOAK)
+  for (let i = 0; i < SOAK / 5; i++) {
+    await sleep(5_000)
+    samples.push({ service: await memory(service.pid), engine: await memory(enginePid) })
+  }
+  const result = await running
+  const mean = (of: readonly { readonly service: number; readonly engine: number }[]) => ({
+    service: of.reduce((sum, one) => sum + one.service, 0) / of.length,
+    engine: of.reduce((sum, one) => sum + one.engine, 0) / of.length,
+  })
+  const fifth = Math.ceil(samples.length / 5)
+  console.log()
+  printTable(
+    [`${SOAK} s of one event a request`, 'service MB', 'engine MB'],
+    Array.from({ length: 5 }, (_, i) => {
+      const { service: own, engine } = mean(samples.slice(i * fifth, (i + 1) * fifth))
+      return [`fifth ${i + 1}`, whole(own), whole(engine)]
+    }),
+  )
+  console.log()
+  printTable(
+    ['requests of', 'requests/s', 'events/s', 'median ms', 'p99 ms', 'not 202'],
+    [line('one event', 1, result)],
+  )
+}
+
+const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-'))
+try {
+  const opened = await openService({ dataDir, clickhouse: undefined }, 'bench')
+  const fields = { id: PROJECT, name: 'Bench', domain: 'example.com' }
+  const project = await createProject(opened.store, fields, NOW)
+  const token = await issueToken(opened.store, dataDir, project.id, NOW)
+  await opened.close()
+  await printMachine(NOW)
+  console.log()
+  const service = await serve(dataDir)
+  try {
+    await measure(service, project, token)
+    if (SOAK > 0) await soak(service, project)
+  } finally {
+    await service.stop()
+  }
+} finally {
+  await rm(dataDir, { recursive: true })
+}

@@ -1,0 +1,208 @@
+/** The contract of the collector is complete, one with the code, and its examples are true. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { parse } from 'yaml'
+import { ERROR_STATUS } from '../../src/errors.js'
+import { readSpec } from '../../src/http/spec.js'
+import { FIELDS } from '../../src/ingest/fields.js'
+import { PROJECT, startApp, type RunningApp } from '../integration/http/harness.js'
+
+interface Schema {
+  readonly $ref?: string
+  readonly description?: string
+  readonly enum?: readonly string[]
+  readonly type?: string | readonly string[]
+  readonly examples?: readonly unknown[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: unknown
+  readonly unevaluatedProperties?: unknown
+}
+type Examples = Readonly<Record<string, { readonly value?: unknown; readonly $ref?: string }>>
+interface Content {
+  readonly headers?: Readonly<Record<string, unknown>>
+  readonly content: Readonly<Record<string, { readonly examples: Examples }>>
+}
+interface Document {
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<
+        Record<
+          string,
+          {
+            readonly operationId: string
+            readonly security: unknown
+            readonly requestBody: Content
+            readonly responses: Readonly<Record<string, Content & { readonly $ref?: string }>>
+          }
+        >
+      >
+    >
+  >
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly responses: Readonly<Record<string, Content>>
+    readonly examples: Readonly<Record<string, { readonly value: unknown }>>
+  }
+}
+
+const document = parse(readSpec('collector').yaml) as Document
+const { schemas, responses, examples } = document.components
+const operation = document.paths['/v1/events']!['post']!
+const nameOf = (ref: string): string => ref.split('/').at(-1)!
+const named = ({ $ref, ...schema }: Schema): Schema => ({
+  ...($ref === undefined ? {} : schemas[nameOf($ref)]),
+  ...schema,
+})
+const valuesOf = (all: Examples): readonly (readonly [string, unknown])[] =>
+  Object.entries(all).map(([name, { value, $ref }]) => [
+    name,
+    $ref === undefined ? value : examples[nameOf($ref)]!.value,
+  ])
+
+const places = Object.entries(schemas).flatMap(([name, schema]) => [
+  [name, schema] as const,
+  ...Object.entries(schema.properties ?? {}).map(
+    ([property, inner]) => [`${name}.${property}`, inner] as const,
+  ),
+])
+
+test('there is one operation', () => {
+  expect(
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => [operationId, method, path]),
+    ),
+  ).toEqual([['sendEvents', 'post', '/v1/events']])
+  // The token is in the header, or elsewhere.
+  expect(operation.security).toEqual([{ PublicToken: [] }, {}])
+})
+
+test('the fields of an event are those that the loader knows, with their types', () => {
+  const fields = Object.entries(schemas['EventFields']!.properties!)
+  expect(new Map(fields.map(([name, { type }]) => [name, type]))).toEqual(
+    new Map(
+      [...FIELDS]
+        .filter(([name]) => name !== 'project')
+        .map(([name, type]) => [name, [type, 'null']]),
+    ),
+  )
+})
+
+test.each(places)('%s has a description', (_, schema) => {
+  expect(named(schema).description).toMatch(/\w/)
+})
+
+const EXPLAINED_BY_THE_WHOLE = new Set([
+  'EventFields',
+  'ErrorResponse',
+  'ErrorResponse.error',
+  'Error',
+])
+
+test.each(places.filter(([place]) => !EXPLAINED_BY_THE_WHOLE.has(place)))(
+  '%s has an example',
+  (_, schema) => {
+    expect(named(schema).examples ?? []).not.toEqual([])
+  },
+)
+
+test.each(
+  places.filter(
+    ([place, { type, properties }]) => type === 'object' && properties && place !== 'EventFields',
+  ),
+)('%s refuses unknown properties', (_, schema) => {
+  expect(schema.additionalProperties ?? schema.unevaluatedProperties).toBe(false)
+})
+
+describe('errors', () => {
+  const codes = schemas['ErrorCode']!.enum as readonly (keyof typeof ERROR_STATUS)[]
+
+  test('each code is one of the catalogue, with its status', () => {
+    const table = schemas['ErrorCode']!.description!
+    for (const code of codes) {
+      expect(table).toContain(`| \`${code}\` | ${ERROR_STATUS[code]} |`)
+    }
+  })
+
+  test('each code has exactly one example, under its status', () => {
+    const given = Object.entries(operation.responses).flatMap(([status, { $ref }]) =>
+      $ref === undefined
+        ? []
+        : Object.keys(responses[nameOf($ref)]!.content['application/json']!.examples).map(
+            (code) => [code, status] as const,
+          ),
+    )
+    expect(given.map(([code]) => code).sort()).toEqual([...codes].sort())
+    for (const [code, status] of given) {
+      const want = String(ERROR_STATUS[code as keyof typeof ERROR_STATUS])
+      expect(status === 'default' ? ['404', '405'] : [status]).toContain(want)
+    }
+  })
+
+  test('every answer bears the id of its request', () => {
+    const all = [...Object.values(responses), operation.responses['202']!]
+    expect(all.filter(({ headers }) => headers?.['X-Request-Id'] === undefined)).toEqual([])
+  })
+})
+
+describe('examples are true', () => {
+  let app: RunningApp
+  beforeAll(async () => {
+    app = await startApp()
+  })
+  afterAll(() => app.stop())
+
+  /** The token of an example is that of a project of the reader. */
+  const asOfProject = (body: unknown): string =>
+    JSON.stringify(body).replaceAll('tallypub_x7k2m9q4c1v8b5n3z6t0w2r4', PROJECT.token)
+  const countOf = (body: unknown): number => {
+    if (Array.isArray(body)) return body.length
+    const { events } = body as { readonly events?: readonly unknown[] }
+    return events?.length ?? 1
+  }
+
+  const { content } = operation.requestBody
+  test.each(valuesOf(content['application/json']!.examples))('%s', async (_, body) => {
+    const response = await app.collect(asOfProject(body))
+    expect([response.status, await response.json()]).toEqual([202, { accepted: countOf(body) }])
+  })
+
+  test.each(valuesOf(content['text/plain']!.examples))('%s', async (_, body) => {
+    const headers = { 'Content-Type': 'text/plain', Authorization: '' }
+    const response = await fetch(`${app.url}/v1/events`, {
+      method: 'POST',
+      headers: { 'Content-Type': headers['Content-Type'] },
+      body: String(body).replace('tallypub_x7k2m9q4c1v8b5n3z6t0w2r4', PROJECT.token),
+    })
+    expect(await response.json()).toEqual({ accepted: 1 })
+  })
+
+  test.each(
+    places.flatMap(([place, schema]) => {
+      const [owner, field] = place.split('.')
+      if (owner !== 'EventFields' || field === undefined) return []
+      return (schema.examples ?? []).map((value) => [field, value] as const)
+    }),
+  )('%s: %j', async (field, value) => {
+    expect((await app.collect({ [field]: value })).status).toBe(202)
+  })
+
+  test.each<[code: string, send: () => Promise<Response>]>([
+    ['UNAUTHORIZED', () => app.collect({}, { headers: { Authorization: 'Bearer x' } })],
+    ['PAYLOAD_TOO_LARGE', () => app.collect(' '.repeat(1_048_577))],
+    ['UNSUPPORTED_MEDIA_TYPE', () => app.collect('', { headers: { 'Content-Type': 'a/b' } })],
+    ['METHOD_NOT_ALLOWED', () => fetch(`${app.url}/v1/events`)],
+    ['NOT_FOUND', () => fetch(`${app.url}/v1/event`)],
+    ['VALIDATION_ERROR', () => app.collect([{ path: 1 }, {}, {}, { url: 'x' }])],
+  ])('%s is as its example says', async (code, send) => {
+    const example = Object.values(responses)
+      .flatMap((response) => valuesOf(response.content['application/json']!.examples))
+      .find(([name]) => name === code)
+    expect(await (await send()).json()).toEqual(example![1])
+  })
+})
+
+test('a response that breaks the contract becomes INTERNAL_ERROR', async () => {
+  const app = await startApp({ collect: () => Promise.resolve({ accepted: 0 }) })
+  expect((await app.collect({})).status).toBe(500)
+  await app.stop()
+})

@@ -1,0 +1,147 @@
+/** The tracking script over the life of a page: left, kept, rendered ahead, and what stays behind. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Page } from 'puppeteer-core'
+import { describeInBrowser } from './chromium.js'
+import { event, html, scriptTag, sent, startWeb, visit, type Web } from './visit.js'
+import type { SentEvent } from './web.js'
+
+describeInBrowser('a page with the tracking script', () => {
+  let web: Web
+  let start: string
+  let next: string
+  beforeAll(async () => {
+    web = await startWeb()
+    ;[start, next] = [`${web.site.url}/start`, `${web.site.url}/next`]
+  })
+  afterAll(() => web.close())
+
+  test.each([
+    { why: 'by a link', how: `document.querySelector('a').click()` },
+    { why: 'by its script', how: `location.href = '/next'` },
+    {
+      why: 'in the end',
+      how: `addEventListener('pagehide', () => tally('end')); location.href = '/next'`,
+    },
+  ])('left right after an event, $why: the event arrives', async ({ why, how }) => {
+    const { site, collector } = web
+    site.pages.set('/start', html(scriptTag(collector), '<a href="/next">Next</a>'))
+    site.pages.set('/next', html(scriptTag(collector)))
+    const last = why === 'in the end' ? [event({ name: 'end', url: start })] : []
+    await visit(web, start, {}, async (page) => {
+      await collector.until((events) => events.length === 1)
+      await Promise.all([page.waitForNavigation(), page.evaluate(`tally('leave'); ${how}`)])
+      const events = await sent(page, collector, 3 + last.length)
+      expect(byAddress(events)).toStrictEqual([
+        event({ name: 'pageview', url: start }),
+        event({ name: 'leave', url: start }),
+        ...last,
+        event({ name: 'pageview', url: next, referrer_url: start }),
+      ])
+    })
+  })
+
+  test('gone back to as it was kept: that is a pageview, and from nowhere', async () => {
+    const { site, collector } = web
+    const tell = `<script>
+      addEventListener('pageshow', ({ persisted }) => tally('shown', { persisted }))
+    </script>`
+    site.pages.set('/start', html(scriptTag(collector) + tell))
+    site.pages.set('/next', html(scriptTag(collector)))
+    await visit(web, start, {}, async (page) => {
+      await collector.until((events) => events.length === 2)
+      await page.goto(next, { referer: start })
+      await collector.until((events) => events.length === 3)
+      await page.evaluate('history.back()')
+      await collector.until((events) => events.length === 5)
+      expect(collector.events()).toStrictEqual([
+        event({ name: 'pageview', url: start }),
+        event({ name: 'shown', url: start, properties: { persisted: false } }),
+        event({ name: 'pageview', url: next, referrer_url: start }),
+        event({ name: 'shown', url: start, properties: { persisted: true } }),
+        event({ name: 'pageview', url: start }),
+      ])
+    })
+  })
+
+  test('rendered ahead: it counts when it is shown', async () => {
+    const { site, collector } = web
+    const ahead = JSON.stringify({ prerender: [{ urls: ['/next'], eagerness: 'immediate' }] })
+    site.pages.set(
+      '/start',
+      html(
+        `${scriptTag(collector)}<script type="speculationrules">${ahead}</script>`,
+        '<a href="/next">Next</a>',
+      ),
+    )
+    const tell = `<script>
+      const wasAhead = document.prerendering
+      addEventListener('load', () => {
+        tally('loaded', { wasAhead })
+        if (wasAhead) navigator.sendBeacon('${collector.url}/ready', '{"events":[{"name":"ready"}]}')
+      })
+    </script>`
+    site.pages.set('/next', html(scriptTag(collector) + tell))
+    await visit(web, start, {}, async (page) => {
+      await collector.until((events) => events.some(({ name }) => name === 'ready'))
+      expect(
+        collector
+          .events()
+          .map(({ name }) => name)
+          .sort(),
+      ).toEqual(['pageview', 'ready'])
+      await page.evaluate(`document.querySelector('a').click()`)
+      await collector.until((events) => events.length === 4)
+      expect(collector.events().slice(2)).toStrictEqual([
+        event({ name: 'pageview', url: next, referrer_url: start }),
+        event({ name: 'loaded', url: next, properties: { wasAhead: true } }),
+      ])
+    })
+  })
+
+  test('nothing is stored, and no name but tally is taken', async () => {
+    const { site, collector } = web
+    site.pages.set('/start', html(''))
+    let without: readonly string[] = []
+    await visit(web, start, {}, async (page) => {
+      without = await namesOf(page)
+    })
+    site.pages.set('/start', html(scriptTag(collector)))
+    await visit(web, start, {}, async (page) => {
+      await page.evaluate(`tally('signup', { plan: 'pro' })`)
+      await sent(page, collector, 2)
+      expect((await namesOf(page)).filter((name) => !without.includes(name))).toEqual(['tally'])
+      const stored = await page.evaluate(`Promise.all([indexedDB.databases(), caches.keys()]).then(
+        ([databases, kept]) => ({
+          cookie: document.cookie,
+          local: localStorage.length,
+          session: sessionStorage.length,
+          databases,
+          caches: kept,
+          windowName: window.name,
+        }),
+      )`)
+      const nothing = {
+        cookie: '',
+        local: 0,
+        session: 0,
+        databases: [],
+        caches: [],
+        windowName: '',
+      }
+      expect(stored).toEqual(nothing)
+      expect(await page.browserContext().cookies()).toEqual([])
+    })
+  })
+})
+
+const namesOf = async (page: Page): Promise<readonly string[]> =>
+  (await page.evaluate('Object.getOwnPropertyNames(window)')) as readonly string[]
+
+/** Requests of two pages may overtake each other, those of one may not: the first page comes first. */
+const byAddress = (events: readonly SentEvent[]): readonly SentEvent[] => {
+  const first = events[0]?.['url']
+  return [
+    ...events.filter(({ url }) => url === first),
+    ...events.filter(({ url }) => url !== first),
+  ]
+}

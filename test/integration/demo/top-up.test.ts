@@ -1,0 +1,35 @@
+/** Bringing the demo up to the present: nothing of its history is left out or comes twice. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { sql } from '../../../src/clickhouse/sql.js'
+import { demoDays } from '../../../src/demo/events.js'
+import { topUpDemo } from '../../../src/demo/top-up.js'
+import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { select } from '../../support/facts.js'
+import { send } from '../../support/world.js'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+test('a visit of the page of the demo does not hide what its shop lived before', async () => {
+  const { store } = database
+  const first = new Date('2026-03-10T08:00:00Z')
+  const { project } = await topUpDemo(store, { now: first, days: 2 })
+  await send(store, project, [
+    { timestamp: '2026-03-10T14:00:00Z', user_id: 'me', url: 'http://127.0.0.1:8080/demo' },
+  ])
+  const now = new Date('2026-03-10T16:00:00Z')
+  await topUpDemo(store, { now, days: 2 })
+  const all = [
+    ...demoDays({ start: project.createdAt, from: project.createdAt, until: now }),
+  ].flat()
+  expect(
+    await select(
+      store,
+      sql`SELECT count() AS events, countIf(origin = 'http://127.0.0.1:8080') AS own FROM events`,
+    ),
+  ).toEqual([{ events: all.length + 1, own: 1 }])
+})

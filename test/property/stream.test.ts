@@ -1,0 +1,90 @@
+/** The law of the stream: events in order come to the same one by one as in one import. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { createDatabase, type TestDatabase } from '../support/database.js'
+import { factsAgree, leftovers, readFacts } from '../support/facts.js'
+import { feed, loadFed } from '../support/stream.js'
+import { newProject, send, type SentEvent } from '../support/world.js'
+
+const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
+/** How many worlds there are; each is loaded in so many goes. */
+const WORLDS = Number(process.env['LAWS_WORLDS'] ?? 2)
+const EVENTS = 60
+
+const MINUTE = 60_000
+const AGENTS = [
+  'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
+  'Googlebot/2.1',
+]
+
+/** An event, how long after the one before of anybody, and whether an insert or a load follows it. */
+const step = fc.record({
+  pause: fc.constantFrom(1, 1_000, MINUTE, 5 * MINUTE, 30 * MINUTE, 30 * MINUTE + 1, 50 * MINUTE),
+  then: fc.constantFrom('', '', 'insert', 'insert', 'load'),
+  fields: fc.record(
+    {
+      user_id: fc.constantFrom('a', 'a', 'b', 'c'),
+      event_id: fc.constantFrom('', '', '', ...Array.from({ length: 20 }, (_, n) => `e${n}`)),
+      name: fc.constantFrom('pageview', 'pageview', 'signup'),
+      session_id: fc.constantFrom('', '', '', 's'),
+      url: fc.constantFrom('https://example.com/a', 'https://example.com/b?utm_source=mail', ''),
+      referrer_url: fc.constantFrom('', 'https://www.google.com/', 'https://news.example.org/x'),
+      user_agent: fc.constantFrom('', ...AGENTS),
+      country: fc.constantFrom('', 'DE', 'FR', 'Nowhere'),
+      properties: fc.constantFrom({}, { plan: 'pro' }, { plan: 'free', n: 1 }),
+    },
+    { requiredKeys: ['user_id'] },
+  ),
+})
+
+interface Step {
+  readonly event: SentEvent
+  readonly then: string
+}
+
+const world: fc.Arbitrary<readonly Step[]> = fc
+  .array(step, { minLength: EVENTS, maxLength: EVENTS, size: 'max' })
+  .map((steps) => {
+    let at = Date.parse('2025-12-30T12:00:00Z')
+    return steps.map(({ pause, then, fields }) => {
+      at += pause
+      return { event: { timestamp: new Date(at).toISOString(), ...fields }, then }
+    })
+  })
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+test('events in order come to the same in any inserts and loads as in one import', async () => {
+  const { store } = database
+  for (const steps of fc.sample(world, { seed: SEED, numRuns: WORLDS })) {
+    const [whole, stream] = [await newProject(store), await newProject(store)]
+    const { report } = await send(
+      store,
+      whole,
+      steps.map(({ event }) => event),
+    )
+    expect(report).toMatchObject({ received: EVENTS, users: 3 })
+    for (const fate of ['duplicates', 'bots', 'rejected'] as const) {
+      expect(report[fate]).toBeGreaterThan(0)
+    }
+    let waiting: SentEvent[] = []
+    for (const { event, then } of steps) {
+      waiting.push(event)
+      if (then === '') continue
+      await feed(store, stream.id, waiting)
+      waiting = []
+      if (then === 'load') await loadFed(store)
+    }
+    await feed(store, stream.id, waiting)
+    await loadFed(store)
+    expect(await readFacts(store, stream.id)).toEqual(await readFacts(store, whole.id))
+    await factsAgree(store, stream.id)
+    expect(await leftovers(store)).toEqual([])
+  }
+}, 240_000)
