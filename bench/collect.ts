@@ -1,5 +1,4 @@
 /** Measures the collector: requests and events a second, with the loader at work, until they are answered. */
-import autocannon, { type Result } from 'autocannon'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
@@ -10,6 +9,7 @@ import type { StoredProject } from '../src/projects/project.js'
 import { createProject } from '../src/projects/store.js'
 import { printMachine, printTable, tenths, whole } from './figures.js'
 import { PROJECT } from './fresh-store.js'
+import { sendLoad, type Loaded } from './http-load.js'
 import { asker, issueToken, serve, type RunningService } from './service.js'
 
 const NOW = new Date()
@@ -17,7 +17,8 @@ const NOW = new Date()
 const SECONDS = Number(process.env['SECONDS'] ?? 30)
 /** Seconds of the run whose memory is watched; 0: none. */
 const SOAK = Number(process.env['SOAK'] ?? 0)
-const CONNECTIONS = 50
+const SOAK_RATE = 2_000
+const CONNECTIONS = Number(process.env['CONNECTIONS'] ?? 100)
 
 const AGENTS = [
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
@@ -39,32 +40,24 @@ function event(n: number): object {
   }
 }
 
-let sent = 0
-
-/** One of many bodies, made while nothing is measured; ids are used again, so that duplicates come as well. */
-function bodies(count: number, size: number): readonly string[] {
-  return Array.from({ length: count }, () => {
-    const events = Array.from({ length: size }, () => event(sent++))
-    return JSON.stringify(size === 1 ? events[0] : events)
-  })
-}
-
-async function load(
+const load = (
   address: string,
   { token }: StoredProject,
   size: number,
   seconds: number,
-): Promise<Result> {
-  const all = bodies(size === 1 ? 20_000 : 1_000, size)
-  return autocannon({
+  rate?: number,
+): Promise<Loaded> =>
+  sendLoad({
     url: `${address}/v1/events`,
-    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: (n) =>
+      size === 1
+        ? JSON.stringify(event(n))
+        : JSON.stringify(Array.from({ length: size }, (_, i) => event(n * size + i))),
     connections: CONNECTIONS,
-    duration: seconds,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    requests: all.map((body) => ({ body })),
+    seconds,
+    ...(rate === undefined ? {} : { rate }),
   })
-}
 
 /** The only child of a process: of the service it is the engine. */
 const childOf = async (pid: number): Promise<number> =>
@@ -93,7 +86,7 @@ async function untilAnswered(
   const question = JSON.stringify({
     date_range: 'today',
     metrics: ['events'],
-    filters: [{ type: 'event', event: { operator: 'is', value: name } }],
+    filters: [{ type: 'event', name: { operator: 'eq', value: name } }],
   })
   for (;;) {
     const { data } = (await ask(question)) as { data: { metrics: { events: number } }[] }
@@ -105,15 +98,18 @@ async function untilAnswered(
 const line = (
   name: string,
   size: number,
-  { requests, latency, non2xx, errors }: Result,
-): readonly string[] => [
-  name,
-  whole(requests.average),
-  whole(requests.average * size),
-  tenths(latency.p50),
-  tenths(latency.p99),
-  whole(non2xx + errors),
-]
+  { rate, latencies, statuses }: Loaded,
+): readonly string[] => {
+  const at = (share: number): number => latencies[Math.ceil(share * latencies.length) - 1] ?? 0
+  return [
+    name,
+    whole(rate),
+    whole(rate * size),
+    tenths(at(0.5)),
+    tenths(at(0.99)),
+    whole(latencies.length - (statuses.get('202') ?? 0)),
+  ]
+}
 
 async function measure(
   service: RunningService,
@@ -125,11 +121,13 @@ async function measure(
   await load(address, project, 1, 5)
   const lines: (readonly string[])[] = []
   const waits: (readonly string[])[] = []
-  for (const [name, size] of [
-    ['one event', 1],
-    ['100 events', 100],
+  for (const [name, size, rate] of [
+    ['one event, as many as go', 1, undefined],
+    ['one event, 3,000 a second', 1, 3_000],
+    ['100 events, as many as go', 100, undefined],
+    ['100 events, 300 a second', 100, 300],
   ] as const) {
-    const running = load(address, project, size, SECONDS)
+    const running = load(address, project, size, SECONDS, rate)
     const seen: number[] = []
     const watching = (async () => {
       for (const end = performance.now() + SECONDS * 900; performance.now() < end;) {
@@ -138,12 +136,12 @@ async function measure(
     })()
     lines.push(line(name, size, await running))
     await watching
-    waits.push([`while ${name} a request`, String(seen.length), tenths(Math.max(...seen) / 1_000)])
+    waits.push([name, String(seen.length), tenths(Math.max(...seen) / 1_000)])
   }
   await sleep(5_000)
   const seen: number[] = []
   for (let i = 0; i < 10; i++) seen.push(await untilAnswered(address, project, ask))
-  waits.push(['while nothing else comes', String(seen.length), tenths(Math.max(...seen) / 1_000)])
+  waits.push(['nothing else', String(seen.length), tenths(Math.max(...seen) / 1_000)])
   printTable(['requests of', 'requests/s', 'events/s', 'median ms', 'p99 ms', 'not 202'], lines)
   console.log()
   printTable(['from the collector to an answer', 'tries', 'longest, s'], waits)
@@ -152,7 +150,7 @@ async function measure(
 async function soak(service: RunningService, project: StoredProject): Promise<void> {
   const enginePid = await childOf(service.pid)
   const samples: { readonly service: number; readonly engine: number }[] = []
-  const running = load(service.address, project, 1, SOAK)
+  const running = load(service.address, project, 1, SOAK, SOAK_RATE)
   for (let i = 0; i < SOAK / 5; i++) {
     await sleep(5_000)
     samples.push({ service: await memory(service.pid), engine: await memory(enginePid) })
@@ -165,7 +163,7 @@ async function soak(service: RunningService, project: StoredProject): Promise<vo
   const fifth = Math.ceil(samples.length / 5)
   console.log()
   printTable(
-    [`${SOAK} s of one event a request`, 'service MB', 'engine MB'],
+    [`${SOAK} s of ${whole(SOAK_RATE)} requests of one event a second`, 'service MB', 'engine MB'],
     Array.from({ length: 5 }, (_, i) => {
       const { service: own, engine } = mean(samples.slice(i * fifth, (i + 1) * fifth))
       return [`fifth ${i + 1}`, whole(own), whole(engine)]

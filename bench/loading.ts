@@ -38,16 +38,35 @@ export const explicit = (n: number): Readonly<Record<string, unknown>> => {
   }
 }
 
+/** 4,000 agents, of five browsers in many versions. */
+const agent = (n: number): string => {
+  const version = 100 + (n % 40)
+  const build = Math.floor(n / 40) % 20
+  const chrome = `AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.${build}.0`
+  return [
+    `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${chrome} Safari/537.36`,
+    `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${chrome} Safari/537.36 Edg/${version}.0.${build}.0`,
+    `Mozilla/5.0 (X11; Linux x86_64; rv:${version}.${build}) Gecko/20100101 Firefox/${version}.${build}`,
+    `Mozilla/5.0 (iPhone; CPU iPhone OS 18_${build} like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/${version}.${build} Mobile/15E148 Safari/604.1`,
+    `Mozilla/5.0 (Linux; Android 14; SM-S${version}) ${chrome} Mobile Safari/537.36`,
+  ][Math.floor(n / 800) % 5]!
+}
+
+/** Every third is a search engine, the others are 2,000 sites. */
+const referrer = (n: number): string =>
+  n % 3 === 0 ? 'https://www.google.com/' : `https://site-${n % 2_000}.example/posts/${n % 97}`
+
 /** As a browser sends them: everything is to be taken from the URLs, the address and the agent. */
 export const derived = (n: number): Readonly<Record<string, unknown>> => {
   const session = Math.floor(n / 8)
   const visitor = Math.floor(scatter(session) ** 3 * 50_000)
   return {
     timestamp: new Date(START + session * 1_200 + (n % 8) * 20_000).toISOString(),
+    event_id: `d${n}`,
     url: `https://example.com/articles/${n % 5_000}?utm_source=news&utm_campaign=may+${n % 9}#top`,
-    referrer_url: 'https://www.google.com/',
-    ip: `10.${visitor >> 8}.${visitor & 255}.1`.replace(/\.(\d{3,})\./, '.7.'),
-    user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0',
+    referrer_url: referrer(session),
+    ip: `10.${visitor >> 8}.${visitor & 255}.1`,
+    user_agent: agent(visitor % 4_000),
   }
 }
 

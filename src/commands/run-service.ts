@@ -32,8 +32,8 @@ export async function runService(options: RunOptions): Promise<void> {
   const stopping = new AbortController()
   const end = watchForEnd(logger).finally(() => stopping.abort())
   const opened = await openService(config, purpose, {
-    // One that only takes events does so beside the service that answers questions.
-    ownEngine: config.role !== 'collector',
+    // One that only takes events, or only answers, may do so beside another.
+    ownEngine: config.role === 'all',
     onEvent: (event) => logEngine(logger, event),
   })
   try {

@@ -10,8 +10,13 @@ import { requestId } from './request-id.js'
 /** They come every second or so, and whoever sends them knows their answers. */
 const PROBES = new Set(['/livez', '/readyz'])
 
+/** The status of events that are kept: by the thousand a second, where all is well. */
+const KEPT = 202
+
 /** Names the request, and logs its line as soon as it is answered or its client is gone. */
 export function requestLog(logger: Logger): RequestHandler {
+  // Of a line that nobody sees not even its parts are put together.
+  const ofCourse = logger.isLevelEnabled('debug') ? 'debug' : 'silent'
   return pinoHttp({
     logger,
     genReqId: requestId,
@@ -27,9 +32,9 @@ export function requestLog(logger: Logger): RequestHandler {
       err,
     }),
     customErrorMessage: () => 'request failed',
-    customLogLevel: (request, response) => {
-      if (PROBES.has(routeOf(request) ?? '')) return 'debug'
-      return response.statusCode >= 500 ? 'error' : 'info'
+    customLogLevel: (request, { statusCode }) => {
+      if (PROBES.has(routeOf(request) ?? '') || statusCode === KEPT) return ofCourse
+      return statusCode >= 500 ? 'error' : 'info'
     },
   })
 }

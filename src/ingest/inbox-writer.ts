@@ -35,7 +35,7 @@ const DEFAULTS: InboxWriterOptions = {
   mostWaiting: 64 * MB,
   mostAtOnce: 8 * MB,
   inserts: 2,
-  pace: 20,
+  pace: 25,
   patience: 5_000,
 }
 /** Milliseconds between the attempts of an insert, the last again and again. */

@@ -47,6 +47,14 @@ export function readLines(source: AsyncIterable<Buffer>): LineReader {
   let row = 1
   let isMarkGone = false
 
+  /** All that is pending; what is one buffer already is not copied. */
+  const joined = (): Buffer => {
+    const [only] = pending
+    const all = only !== undefined && pending.length === 1 ? only : Buffer.concat(pending)
+    pending = [all]
+    return all
+  }
+
   const fill = async (size: number): Promise<Buffer> => {
     while (length < size && !hasEnded) {
       const next = await chunks.next()
@@ -56,9 +64,7 @@ export function readLines(source: AsyncIterable<Buffer>): LineReader {
         length += next.value.length
       }
     }
-    const all = Buffer.concat(pending)
-    pending = [all]
-    return all
+    return joined()
   }
 
   const peek = async (size: number): Promise<Buffer> => {
@@ -86,7 +92,7 @@ export function readLines(source: AsyncIterable<Buffer>): LineReader {
       return end
     },
     take(taken) {
-      const all = Buffer.concat(pending)
+      const all = joined()
       const bytes = all.subarray(0, taken)
       const lines = { bytes, firstRow: row, rows: countLines(bytes) }
       pending = [all.subarray(taken)]

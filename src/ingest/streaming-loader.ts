@@ -1,5 +1,6 @@
 /** Loads the stream while the service runs: what comes in is in the answers a moment later. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { givingWay } from '../clickhouse/giving-way.js'
 import { LeaseTimeoutError, withLease } from '../clickhouse/lease.js'
 import type { Store } from '../clickhouse/store.js'
 import { whileHeld } from '../clickhouse/while-held.js'
@@ -47,6 +48,8 @@ export function startStreamingLoader(options: StreamingLoaderOptions): Streaming
   const times = { ...TIMES, ...options.times }
   const stopping = new AbortController()
   const { signal } = stopping
+  // Who sends and who asks goes first: both wait, and the loader has a second.
+  const writer = givingWay(store.writer)
   let isSound = false
 
   const work = async (): Promise<LoadReport | undefined> =>
@@ -54,7 +57,7 @@ export function startStreamingLoader(options: StreamingLoaderOptions): Streaming
       store.writer,
       'loader',
       async (lease) => {
-        const holder = whileHeld(store.writer, lease.signal)
+        const holder = whileHeld(writer, lease.signal)
         if (isSound) return loadStream(holder, geography)
         await resumeLoads(holder, geography)
         isSound = true
@@ -70,8 +73,8 @@ export function startStreamingLoader(options: StreamingLoaderOptions): Streaming
         const waiting = isSound ? await countWaiting(store.lookUps) : FULL
         const isDue = waiting >= FULL || performance.now() - last >= times.pause
         if (waiting > 0 && isDue) {
-          last = performance.now()
           tell(logger, await work())
+          last = performance.now()
         } else {
           await pause(times.poll, signal)
         }

@@ -49,17 +49,15 @@ export function createImports(
     })
   }
 
-  /** @returns what the command came to: its exit code, or that it was killed */
+  /** @returns what the command came to: `done`, `failed` or `killed` */
   async function importOnce(file: string): Promise<string> {
     const args = [packagePath('dist/cli.js'), 'import', '--project', projectId, file]
     const env = { PATH: process.env['PATH'], DATA_DIR: dataDir }
-    child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] })
-    let said = ''
-    child.stderr!.on('data', (data: Buffer) => (said += data.toString()))
+    child = spawn(process.execPath, args, { env, stdio: 'ignore' })
     const [code] = (await once(child, 'close')) as [number | null]
     child = undefined
     if (code === null) return 'killed'
-    return code === 0 ? 'done' : `failed: ${said.trim().split('\n').at(-1)?.slice(0, 60) ?? ''}`
+    return code === 0 ? 'done' : 'failed'
   }
 
   async function importAll(): Promise<void> {

@@ -53,7 +53,11 @@ export async function killAll(
     engine: service.killEngine,
     service: service.killService,
     both: async () => (await service.killEngine()) && service.killService(),
-    import: imports.kill,
+    import: () => {
+      // The one that was meant may be done already.
+      imports.begin()
+      return imports.kill()
+    },
   }
   for (const kill of plan) {
     await waits[kill.after]()

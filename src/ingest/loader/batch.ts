@@ -20,7 +20,7 @@ export function rangeOf(batch: string): Range | undefined {
   return upTo === undefined ? undefined : { after: Number(after), upTo: Number(upTo) }
 }
 
-/** Where the rows of a batch are, from the word FROM on. Blank lines hold a place and are no rows. */
+/** Where the rows of a batch are, from the word FROM on. Blank lines are no rows. */
 export function rowsOf(batch: string): Sql {
   const range = rangeOf(batch)
   return range === undefined

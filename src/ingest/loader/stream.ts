@@ -1,5 +1,6 @@
 /** The stream: rows of the inbox that belong to no batch, loaded in the order of their blocks. */
 import type { Connection } from '../../clickhouse/connection.js'
+import { hasType } from '../../clickhouse/error-type.js'
 import { join, sql, statement, string, uint64, type Sql } from '../../clickhouse/sql.js'
 import type { Range } from './batch.js'
 import { nextNumber } from './log.js'
@@ -7,7 +8,7 @@ import { nextNumber } from './log.js'
 const STREAM = sql`'inbox'`
 
 /** A block is numbered as it becomes visible, so what comes later has a higher number. */
-const BLOCKS = sql`SELECT _part AS part, _block_number AS block, line FROM inbox WHERE batch = ''`
+const BLOCKS = sql`SELECT _part AS part, _block_number AS block, row FROM inbox WHERE batch = ''`
 
 /** The last block that is loaded; 0 before the first. */
 async function readCursor(writer: Connection): Promise<number> {
@@ -22,7 +23,7 @@ export async function countWaiting(connection: Connection): Promise<number> {
   const { rows } = await connection.query<{ waiting: number }>(
     statement(sql`
 WITH (SELECT argMax(block, load) FROM inbox_cursor WHERE stream = ${STREAM}) AS cursor
-SELECT count() AS waiting FROM inbox WHERE batch = '' AND line != '' AND _block_number > cursor`),
+SELECT count() AS waiting FROM inbox WHERE batch = '' AND row = 0 AND _block_number > cursor`),
   )
   return rows[0]?.waiting ?? 0
 }
@@ -38,7 +39,7 @@ export async function nextRange(writer: Connection, most: number): Promise<Range
 SELECT max(block) AS upTo
 FROM (
   SELECT block, sum(lines) OVER (ORDER BY block) - lines AS before
-  FROM (SELECT block, count() AS lines FROM (${BLOCKS}) WHERE line != '' AND block > ${uint64(after)} GROUP BY block)
+  FROM (SELECT block, count() AS lines FROM (${BLOCKS}) WHERE row = 0 AND block > ${uint64(after)} GROUP BY block)
 )
 WHERE before < ${uint64(most)}`),
   )
@@ -66,7 +67,13 @@ export async function dropLoaded(writer: Connection): Promise<void> {
   if (loaded.length === 0) return
   if (loaded.length === parts.length) await putBlank(writer)
   const drops = join(loaded.map(({ part }) => dropPart(part)))
-  await writer.execute(statement(sql`ALTER TABLE inbox ${drops}`))
+  try {
+    await writer.execute(statement(sql`ALTER TABLE inbox ${drops}`))
+  } catch (error) {
+    // Parts are merged at any time; the rows are in another then.
+    if (!hasType(error, 'NO_SUCH_DATA_PART')) throw error
+    await dropLoaded(writer)
+  }
 }
 
 /**
@@ -82,8 +89,9 @@ export async function checkCursor(writer: Connection): Promise<void> {
   if (!(await isAhead())) await moveCursor(writer, 0, await nextNumber(writer))
 }
 
+/** Rows of the stream have no number in a source; the blank line has one, and so nobody waits for it. */
 const putBlank = (writer: Connection): Promise<void> =>
-  writer.execute(statement(sql`INSERT INTO inbox (line) SELECT ''`))
+  writer.execute(statement(sql`INSERT INTO inbox (row, line) SELECT 1, ''`))
 
 const dropPart = (part: string): Sql => sql`DROP PART ${string(part)}`
 

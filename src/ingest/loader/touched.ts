@@ -15,10 +15,12 @@ export async function countTouched(
   { first, last }: Pick<LoadReport, 'first' | 'last'>,
 ): Promise<Touched> {
   if (first === null || last === null) return { users: 0, sessions: 0 }
+  // Events that a later load moved have its number; their session keeps that of the load that began it.
   const { rows } = await writer.query<Touched>(
     statement(sql`
+WITH own AS (SELECT load FROM loads WHERE batch IN ${strings(batches)})
 SELECT uniqExact(project_id, user) AS users, uniqExact(session) AS sessions FROM events
-WHERE load IN (SELECT load FROM loads WHERE batch IN ${strings(batches)})
+WHERE (load IN (SELECT load FROM own) OR bitShiftRight(session, 32) IN (SELECT load FROM own))
   AND timestamp BETWEEN ${time(first)} AND ${time(last)}`),
   )
   return rows[0] ?? { users: 0, sessions: 0 }

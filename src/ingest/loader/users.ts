@@ -28,7 +28,8 @@ WHERE ${isTracked(tables)} AND (event_key = 0 OR seq IN (
   SELECT min(seq) FROM ${tables.rows} AS load_rows
   WHERE ${isTracked(tables)} AND event_key != 0 AND (project_id, event_key) NOT IN (
     SELECT project_id, event_id FROM event_ids
-    WHERE (project_id, event_id) IN (SELECT project_id, event_key FROM ${tables.rows} AS load_rows))
+    WHERE project_id IN (SELECT project_id FROM ${tables.rows} AS load_rows)
+      AND event_id IN (SELECT event_key FROM ${tables.rows} AS load_rows))
   GROUP BY project_id, event_key))`
 
 /** The users of the batch with their numbers, in the table `users`; new ones go on counting from 1. */

@@ -93,6 +93,35 @@ test('strict: a refused piece is refused again, and loaded whole without', async
   expect(await run(true)).toEqual({ ...refused, events: 0, duplicates: 3 })
 })
 
+test('sources that are as long as each other are told apart', async () => {
+  const { store } = database
+  const { id } = await newProject(store)
+  const bad = 'bad'.padEnd(JSON.stringify(event(id, 0)).length, '!')
+  const sources = [
+    [event(id, 0), bad],
+    [event(id, 1), event(id, 2)],
+    [bad, event(id, 3)],
+  ]
+  const run = async () => {
+    const brought: unknown[] = []
+    for (const rows of sources) {
+      const { rows: rejected, events, duplicates } = told(await bring(store, linesOf(rows)))
+      brought.push([rejected, events, duplicates])
+    }
+    return brought
+  }
+  const want = [
+    [[2], 1],
+    [[], 2],
+    [[1], 1],
+  ]
+  expect(await run()).toEqual(want.map((one) => [...one, 0]))
+  for (let n = 0; n < 2; n += 1) {
+    expect(await run()).toEqual(want.map(([rows, events]) => [rows, 0, events]))
+  }
+  expect(await pageviews(id)).toEqual([4])
+})
+
 test('two imports of one source at once bring it once', async () => {
   const { store } = database
   const { id } = await newProject(store)
@@ -120,4 +149,16 @@ test('the report counts users and sessions, also of pieces that another run load
     ...{ events: 1, duplicates: 5, ...want },
     ...{ first: times.first, last: new Date('2026-01-31T10:45:00Z') },
   })
+})
+
+test('the report counts users and sessions that a later load has moved', async () => {
+  const { store } = database
+  const { id } = await newProject(store)
+  const text = linesOf([event(id, 0), event(id, 5)])
+  const want = { received: 2, users: 1, sessions: 1 }
+  expect((await bring(store, text)).report).toMatchObject({ ...want, events: 2 })
+  // What came before them tells anew what their session is.
+  const earlier = { ...event(id, 0), timestamp: '2026-01-31T10:00:00Z', utm_source: 'mail' }
+  expect((await bring(store, linesOf([earlier]))).report).toMatchObject({ events: 1, sessions: 1 })
+  expect((await bring(store, text)).report).toMatchObject({ ...want, duplicates: 2 })
 })

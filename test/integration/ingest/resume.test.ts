@@ -147,69 +147,6 @@ test('how the chunks arrive makes no difference, nor does the size of pieces', a
   expect(await readFacts(database.store, project.id)).toHaveLength(2)
 })
 
-const line = (n: number): string => JSON.stringify(event(n))
-
-interface Growth {
-  readonly what: string
-  readonly pieceSize?: number
-  readonly texts: readonly string[]
-  /** Of each import. */
-  readonly want: readonly ReturnType<typeof counts>[]
-}
-
-describe('of a source', () => {
-  test.each<Growth>([
-    {
-      what: 'more lines at the end',
-      pieceSize: PIECE,
-      texts: [linesOf(events(3)), linesOf(events(5)), linesOf(events(6)), linesOf(events(6))],
-      want: [counts(3), counts(2, 3), counts(1, 5), counts(0, 6)],
-    },
-    {
-      what: 'a last line that gets its end',
-      texts: [`${line(0)}\n${line(1)}\n${line(2)}`, linesOf(events(3)), linesOf(events(3))],
-      want: [counts(3), counts(0, 3), counts(0, 3)],
-    },
-    {
-      what: 'a last line that gets its end, and more',
-      pieceSize: (3 * PIECE) / 2,
-      texts: [`${line(0)}\n${line(1)}`, `${linesOf(events(4))}bad`, `${linesOf(events(4))}bad`],
-      want: [counts(2), counts(2, 2, 1), counts(0, 4, 1)],
-    },
-    {
-      what: 'a last line that is continued',
-      texts: [`${line(0)}\n${line(1).slice(0, -3)}`, linesOf(events(3)), linesOf(events(3))],
-      want: [counts(1, 0, 1), counts(2, 1), counts(0, 3)],
-    },
-    {
-      what: 'a last line that is continued again and again',
-      texts: [5, 9, 20]
-        .map((at) => linesOf(events(3)) + line(3).slice(0, at))
-        .concat(linesOf(events(4))),
-      want: [counts(3, 0, 1), counts(0, 3, 1), counts(0, 3, 1), counts(1, 3)],
-    },
-    {
-      what: 'a last row that is another once it is whole',
-      texts: [linesOf(['{"half', ...[]]), linesOf(events(2))].map(
-        (end) => linesOf(events(2)) + end,
-      ),
-      want: [counts(2, 0, 1), counts(2, 2)],
-    },
-  ])('with $what only what is new is loaded', async ({ texts, want, pieceSize = 100 * PIECE }) => {
-    const project = await newProject(database.store)
-    for (const [n, text] of texts.entries()) {
-      const { report, rejections } = await bring(database.store, text, into(project, { pieceSize }))
-      expect({ n, ...report }).toMatchObject({ n, ...want[n] })
-      const bad = text.split('\n').findIndex((row) => row !== '' && !row.endsWith('}'))
-      expect({ n, rows: rejections.map(({ row }) => row) }).toEqual({
-        n,
-        rows: bad === -1 ? [] : [bad + 1],
-      })
-    }
-    await factsAgree(database.store, project.id)
-  })
-})
-
 test('another reading, another project and a project made anew get all of it', async () => {
   const { store } = database
   const project = await newProject(store)

@@ -139,7 +139,7 @@ test('an import beside it gets its turn, and it goes on after', async () => {
   aLoader()
   const state = { isOn: true, fed: 0 }
   const feeding = (async () => {
-    while (state.isOn as boolean) await feed(store, project.id, visits(state.fed++))
+    while (state.isOn) await feed(store, project.id, visits(state.fed++))
   })()
   const lines = linesOf(visits(10_000, 100))
   const { report } = await bring(store, lines, { projectId: project.id, pieceSize: 2_500 })
