@@ -17,7 +17,8 @@ const NOW = new Date()
 const SECONDS = Number(process.env['SECONDS'] ?? 30)
 /** Seconds of the run whose memory is watched; 0: none. */
 const SOAK = Number(process.env['SOAK'] ?? 0)
-const SOAK_RATE = 2_000
+const SOAK_RATE = Number(process.env['SOAK_RATE'] ?? 2_000)
+const DRAINED_MS = 2_500
 const CONNECTIONS = Number(process.env['CONNECTIONS'] ?? 100)
 
 const AGENTS = [
@@ -127,6 +128,8 @@ async function measure(
     ['100 events, as many as go', 100, undefined],
     ['100 events, 300 a second', 100, 300],
   ] as const) {
+    // What the run before left is loaded first.
+    while ((await untilAnswered(address, project, ask)) > DRAINED_MS);
     const running = load(address, project, size, SECONDS, rate)
     const seen: number[] = []
     const watching = (async () => {
