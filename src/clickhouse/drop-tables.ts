@@ -14,3 +14,15 @@ ORDER BY engine != 'MaterializedView', name`),
   const names = join(rows.map(({ name }) => identifier(name)))
   await writer.execute(statement(sql`DROP TABLE IF EXISTS ${names} SYNC`))
 }
+
+/** Drops the tables whose names begin so, of those made more than a day ago: who made them was killed. */
+export async function dropAbandoned(writer: Connection, prefix: string): Promise<void> {
+  const { rows } = await writer.query<{ name: string }>(
+    statement(sql`
+SELECT name FROM system.tables
+WHERE database = currentDatabase() AND startsWith(name, ${string(prefix)}) AND metadata_modification_time < now() - INTERVAL 1 DAY`),
+  )
+  for (const { name } of rows) {
+    await writer.execute(statement(sql`DROP TABLE IF EXISTS ${identifier(name)} SYNC`))
+  }
+}

@@ -1,6 +1,4 @@
 /** Imports events: puts a stream of lines into the inbox piece by piece, and loads each. */
-import { withLease } from '../clickhouse/lease.js'
-import { whileHeld } from '../clickhouse/while-held.js'
 import type { Connection } from '../clickhouse/connection.js'
 import type { Store } from '../clickhouse/store.js'
 import { findProject } from '../projects/store.js'
@@ -13,6 +11,7 @@ import { countTouched, type Touched } from './loader/touched.js'
 import { nameAgain, onlyRows, openPieces, type Piece } from './pieces.js'
 import { takeRejections, type Rejection } from './rejections.js'
 import { tryEvents } from './trial.js'
+import { whileAlone } from './while-alone.js'
 
 export type { Rejection } from './rejections.js'
 
@@ -140,8 +139,3 @@ async function loadLines(
     return loadBatch(holder, batch, geography)
   })
 }
-
-const whileAlone = <Result>(
-  writer: Connection,
-  work: (holder: Connection) => Promise<Result>,
-): Promise<Result> => withLease(writer, 'loader', ({ signal }) => work(whileHeld(writer, signal)))

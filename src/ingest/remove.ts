@@ -1,8 +1,5 @@
 /** Deletes users and projects: all of their events, and what those came to. */
-import type { Connection } from '../clickhouse/connection.js'
-import { withLease } from '../clickhouse/lease.js'
 import type { Store } from '../clickhouse/store.js'
-import { whileHeld } from '../clickhouse/while-held.js'
 import { findProject, requireProject } from '../projects/store.js'
 import { UserError } from '../user-error.js'
 import { finishUnfinished, loadWaiting } from './loader/load.js'
@@ -14,6 +11,7 @@ import {
   type ProjectHoldings,
   type UserHoldings,
 } from './loader/removal/survey.js'
+import { whileAlone } from './while-alone.js'
 
 /**
  * Deletes a user. What was received before is loaded first, and deleted with the rest; what is received
@@ -72,9 +70,3 @@ export async function removeProject(
     return found
   })
 }
-
-/** While nothing is loaded. */
-const whileAlone = <Result>(
-  writer: Connection,
-  work: (holder: Connection) => Promise<Result>,
-): Promise<Result> => withLease(writer, 'loader', ({ signal }) => work(whileHeld(writer, signal)))

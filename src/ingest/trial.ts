@@ -1,8 +1,8 @@
 /** Tries an import: all that loading would find out, and nothing that stays. */
 import { randomUUID } from 'node:crypto'
 import type { Connection } from '../clickhouse/connection.js'
-import { dropTables } from '../clickhouse/drop-tables.js'
-import { identifier, sql, statement, string } from '../clickhouse/sql.js'
+import { dropAbandoned, dropTables } from '../clickhouse/drop-tables.js'
+import { identifier, sql, statement } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import type { ImportOptions, ImportReport } from './import.js'
 import { putBatch } from './inbox.js'
@@ -28,7 +28,8 @@ export async function tryEvents(
   options: TrialOptions,
 ): Promise<ImportReport> {
   const prefix = `${TRIALS}${randomUUID().replaceAll('-', '')}_`
-  await dropAbandoned(writer)
+  // A trial that was killed leaves its tables, with addresses in them; none takes a day.
+  await dropAbandoned(writer, TRIALS)
   try {
     return await attempt(writer, source, prefix, options)
   } finally {
@@ -78,17 +79,4 @@ async function countStaged(writer: Connection, tables: LoadTables): Promise<Touc
     sql`SELECT (SELECT count() FROM ${tables.users}) AS users, (SELECT count() FROM ${tables.sessions}) AS sessions`,
   )
   return row ?? { users: 0, sessions: 0 }
-}
-
-/** A trial that was killed leaves its tables, with addresses in them; none takes a day. */
-async function dropAbandoned(writer: Connection): Promise<void> {
-  const names = await rowsIn<{ name: string }>(
-    writer,
-    sql`
-SELECT name FROM system.tables
-WHERE database = currentDatabase() AND startsWith(name, ${string(TRIALS)}) AND metadata_modification_time < now() - INTERVAL 1 DAY`,
-  )
-  for (const { name } of names) {
-    await writer.execute(statement(sql`DROP TABLE IF EXISTS ${identifier(name)} SYNC`))
-  }
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Connection, Settings } from '../../../clickhouse/connection.js'
+import { dropAbandoned } from '../../../clickhouse/drop-tables.js'
 import { identifier, sql, statement, string, uint64, type Sql } from '../../../clickhouse/sql.js'
 import type { Taken } from '../mapping.js'
 import type { Column, Description } from './columns.js'
@@ -41,7 +42,7 @@ export async function* stagedRows(
   staging: Staging,
   { onTotal, onFault }: Listeners,
 ): AsyncGenerator<Buffer> {
-  await dropAbandoned(writer)
+  await dropAbandoned(writer, STAGED)
   const table = identifier(`${STAGED}${randomUUID().replaceAll('-', '')}`)
   try {
     await writer.execute(
@@ -103,16 +104,4 @@ SELECT line FROM ${table}
 WHERE place >= ${uint64(from)} AND place < ${uint64(from + PAGE)} ORDER BY place`),
   )
   return Buffer.from(rows.map(({ line }) => `${line}\n`).join(''))
-}
-
-/** An import that was killed leaves its table; none takes a day. */
-async function dropAbandoned(writer: Connection): Promise<void> {
-  const { rows } = await writer.query<{ name: string }>(
-    statement(sql`
-SELECT name FROM system.tables
-WHERE database = currentDatabase() AND startsWith(name, ${string(STAGED)}) AND metadata_modification_time < now() - INTERVAL 1 DAY`),
-  )
-  for (const { name } of rows) {
-    await writer.execute(statement(sql`DROP TABLE IF EXISTS ${identifier(name)} SYNC`))
-  }
 }
