@@ -10,7 +10,7 @@ const forbid = (files, patterns, ignores = []) => ({
 
 const EXPRESS = {
   group: ['express', 'express-*'],
-  message: 'Only src/http and src/app.ts know Express.',
+  message: 'Only src/http and src/bootstrap/app.ts know Express.',
 }
 const CLIENT = {
   group: ['@clickhouse/client', '**/clickhouse/*', '!**/clickhouse/sql.js'],
@@ -18,7 +18,7 @@ const CLIENT = {
 }
 const GENERATED = {
   group: ['**/generated/*'],
-  message: 'Import the short names of src/api.ts and src/collector-api.ts.',
+  message: 'Import the short names of src/contract/api.ts and src/contract/collector-api.ts.',
 }
 
 export default tseslint.config(
@@ -41,14 +41,14 @@ export default tseslint.config(
   },
   {
     files: ['src/**'],
-    ignores: ['src/config.ts'],
+    ignores: ['src/config/config.ts'],
     rules: {
       'no-restricted-properties': [
         'error',
         {
           object: 'process',
           property: 'env',
-          message: 'The environment is read in src/config.ts.',
+          message: 'The environment is read in src/config/config.ts.',
         },
       ],
     },
@@ -73,10 +73,16 @@ export default tseslint.config(
   forbid(
     ['src/**'],
     [EXPRESS, GENERATED],
-    ['src/http/**', 'src/app.ts', 'src/api.ts', 'src/collector-api.ts', 'src/analytics/**'],
+    [
+      'src/http/**',
+      'src/bootstrap/app.ts',
+      'src/contract/api.ts',
+      'src/contract/collector-api.ts',
+      'src/analytics/**',
+    ],
   ),
   forbid(['src/analytics/**'], [EXPRESS, GENERATED, CLIENT]),
-  forbid(['src/http/**', 'src/app.ts'], [GENERATED]),
+  forbid(['src/http/**', 'src/bootstrap/app.ts'], [GENERATED]),
   {
     files: ['**/*.js'],
     ...tseslint.configs.disableTypeChecked,

@@ -11,8 +11,8 @@ export default {
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } },
     ],
   },
-  globalSetup: '<rootDir>/test/support/global-setup.ts',
-  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  globalSetup: '<rootDir>/test/support/engine/global-setup.ts',
+  globalTeardown: '<rootDir>/test/support/engine/global-teardown.ts',
   testTimeout: 60_000,
   // Tests wait for the engine more than they work: two at once, on two cores.
   maxWorkers: 2,

@@ -4,13 +4,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openService } from '../src/clickhouse/open.js'
+import { openService } from '../src/bootstrap/open-store.js'
 import type { StoredProject } from '../src/projects/project.js'
 import { createProject } from '../src/projects/store.js'
-import { printMachine, printTable, tenths, whole } from './figures.js'
-import { PROJECT } from './fresh-store.js'
-import { sendLoad, type Loaded } from './http-load.js'
-import { asker, issueToken, serve, type RunningService } from './service.js'
+import { printMachine, printTable, tenths, whole } from './shared/figures.js'
+import { PROJECT } from './shared/fresh-store.js'
+import { sendLoad, type Loaded } from './shared/http-load.js'
+import { asker, issueToken, serve, type RunningService } from './shared/service.js'
 
 const NOW = new Date()
 /** Seconds of each run. */

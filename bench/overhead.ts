@@ -2,13 +2,20 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import type { AnalyticsQueryRequest } from '../src/api.js'
-import { openService } from '../src/clickhouse/open.js'
+import type { AnalyticsQueryRequest } from '../src/contract/api.js'
+import { openService } from '../src/bootstrap/open-store.js'
 import { topUpDemo } from '../src/demo/top-up.js'
-import { filled } from '../test/support/world.js'
-import { bareClient, endpointOf, statementOf } from './bare.js'
-import { printMachine, printTable, summaryOf, tenths, timed, type Summary } from './figures.js'
-import { asker, issueToken, serve } from './service.js'
+import { filled } from '../test/support/world/world.js'
+import { bareClient, endpointOf, statementOf } from './shared/bare.js'
+import {
+  printMachine,
+  printTable,
+  summaryOf,
+  tenths,
+  timed,
+  type Summary,
+} from './shared/figures.js'
+import { asker, issueToken, serve } from './shared/service.js'
 
 const TIMES = Number(process.env['TIMES'] ?? 300)
 const WARM_UP = 50

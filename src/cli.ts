@@ -2,21 +2,21 @@
 /** The command `tallyhouse`: the one place that reads the clock and the environment's arguments. */
 import { Command, CommanderError } from 'commander'
 import { readFileSync } from 'node:fs'
-import type { AddCommand, CommandContext } from './commands/context.js'
+import type { AddCommand, CommandContext } from './commands/shared/context.js'
 import { addDemo } from './commands/demo.js'
 import { addExplain } from './commands/explain.js'
-import { addImport } from './commands/import.js'
+import { addImport } from './commands/import/import.js'
 import { addKey } from './commands/key.js'
 import { addMigrate } from './commands/migrate.js'
-import { table } from './commands/output.js'
+import { table } from './commands/shared/output.js'
 import { addProject } from './commands/project.js'
 import { addRollups } from './commands/rollups.js'
 import { addServe } from './commands/serve.js'
 import { addUser } from './commands/user.js'
-import { isUnreachable } from './clickhouse/failures.js'
-import { readConfig } from './config.js'
-import { packagePath } from './paths.js'
-import { VARIABLES } from './variables.js'
+import { isUnreachable } from './clickhouse/errors.js'
+import { readConfig } from './config/config.js'
+import { packagePath } from './lib/package-path.js'
+import { VARIABLES } from './config/variables.js'
 
 /** In the order of the help. */
 const COMMANDS: readonly AddCommand[] = [

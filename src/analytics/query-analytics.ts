@@ -1,12 +1,12 @@
 /** The use case: answers one analytics request about one project. */
-import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../api.js'
+import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../contract/api.js'
 import type { Statement } from '../clickhouse/sql.js'
-import { resolvePeriod } from './period.js'
-import { planQuery, type Plan } from './planner.js'
-import { resolveQuery } from './query.js'
-import { checkRetention } from './retention.js'
-import { shapeResponse, type StoredRow } from './shape.js'
-import { buildStatement } from './sql-builder.js'
+import { resolvePeriod } from './request/period.js'
+import { planQuery, type Plan } from './plan/planner.js'
+import { resolveQuery } from './request/query.js'
+import { checkRetention } from './request/retention.js'
+import { shapeResponse, type StoredRow } from './response.js'
+import { buildStatement } from './sql/build-statement.js'
 
 /** What a query needs to know of its project. */
 export interface QueriedProject {

@@ -1,9 +1,9 @@
 /** Tells from the Authorization header of a request whom it speaks for. */
 import type { Store } from '../clickhouse/store.js'
-import { ApiError } from '../errors.js'
+import { ApiError } from '../contract/errors.js'
 import type { StoredProject } from '../projects/project.js'
 import type { Keyring } from './keyring.js'
-import { createLookUp, keysUnavailable } from './look-up.js'
+import { createLookUp, keysUnavailable } from './key-lookup.js'
 import type { Principal } from './token.js'
 import { createVerifier } from './verified-tokens.js'
 

@@ -2,7 +2,7 @@
 import { decodeJwt } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Keyring } from './keyring.js'
-import { KEY_LIFETIME_MS } from './look-up.js'
+import { KEY_LIFETIME_MS } from './key-lookup.js'
 import { verifyToken, type Principal } from './token.js'
 
 interface Verified {

@@ -3,7 +3,7 @@ import { createClient, type ClickHouseSettings, type ResponseJSON } from '@click
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Account, Endpoint } from './endpoint.js'
-import { IncompleteAnswerError, StoppedError } from './failures.js'
+import { IncompleteAnswerError, StoppedError } from './errors.js'
 import type { Statement } from './sql.js'
 
 export type Settings = ClickHouseSettings

@@ -1,6 +1,6 @@
 /** Runs the statement of a question: within its deadline, and with failures as errors of the API. */
 import type { Answer, Settings } from './connection.js'
-import { storeError } from './failures.js'
+import { storeError } from './errors.js'
 import type { Statement } from './sql.js'
 import type { Store } from './store.js'
 

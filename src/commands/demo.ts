@@ -1,18 +1,18 @@
 /** The command `tallyhouse demo`. */
 import { issueKey } from '../auth/api-keys.js'
 import { openSigningKey } from '../auth/signing-key.js'
-import { DEMO } from '../clickhouse/open.js'
+import { DEMO } from '../bootstrap/open-store.js'
 import type { Store } from '../clickhouse/store.js'
 import { DEMO_DAYS, topUpDemo } from '../demo/top-up.js'
-import { demoRouter } from '../http/demo-page.js'
-import { createLogger } from '../log.js'
+import { demoRouter } from '../http/site/demo-page.js'
+import { createLogger } from '../lib/log.js'
 import type { StoredProject } from '../projects/project.js'
-import { requireFreeAddress } from './address.js'
-import type { AddCommand, CommandContext } from './context.js'
+import { requireFreeAddress } from '../bootstrap/address.js'
+import type { AddCommand, CommandContext } from './shared/context.js'
 import { welcome } from './demo-output.js'
-import { count } from './options.js'
-import { stopwatch } from './progress.js'
-import { runService } from './run-service.js'
+import { count } from './shared/options.js'
+import { stopwatch } from './shared/progress.js'
+import { runService } from '../bootstrap/run-service.js'
 
 interface DemoOptions {
   readonly days: number

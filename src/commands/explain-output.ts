@@ -1,11 +1,11 @@
 /** Prints how a question is answered, for people or programs. */
-import type { PlanDescription, Read } from '../analytics/plan-description.js'
-import type { Period } from '../api.js'
+import type { PlanDescription, Read } from '../analytics/plan/describe.js'
+import type { Period } from '../contract/api.js'
 import type { Cost } from '../clickhouse/connection.js'
 import type { Statement } from '../clickhouse/sql.js'
-import type { CommandContext } from './context.js'
-import { json, list, table } from './output.js'
-import { grouped } from './progress.js'
+import type { CommandContext } from './shared/context.js'
+import { json, list, table } from './shared/output.js'
+import { grouped } from './shared/progress.js'
 
 export interface Explanation extends PlanDescription {
   readonly sql: string

@@ -1,9 +1,9 @@
 /** The commands `tallyhouse key issue | list | revoke`. */
 import { issueKey, listKeys, revokeKey, type StoredKey } from '../auth/api-keys.js'
 import { openSigningKey } from '../auth/signing-key.js'
-import { withService, type AddCommand } from './context.js'
-import { expiry } from './options.js'
-import { json, moment, table } from './output.js'
+import { withService, type AddCommand } from './shared/context.js'
+import { expiry } from './shared/options.js'
+import { json, moment, table } from './shared/output.js'
 
 interface IssueOptions {
   readonly project: string

@@ -1,5 +1,5 @@
 /** The command `tallyhouse migrate`. */
-import { withService, type AddCommand } from './context.js'
+import { withService, type AddCommand } from './shared/context.js'
 
 export const addMigrate: AddCommand = (program, context) => {
   program

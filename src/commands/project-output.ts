@@ -4,10 +4,10 @@ import type { DailyExclusions } from '../projects/exclusions.js'
 import { firstEventAt } from '../projects/first-event.js'
 import { presentProject } from '../projects/present.js'
 import type { StoredProject } from '../projects/project.js'
-import type { CommandContext } from './context.js'
-import { defined } from './options.js'
-import { json, list, moment, table } from './output.js'
-import { grouped } from './progress.js'
+import type { CommandContext } from './shared/context.js'
+import { defined } from './shared/options.js'
+import { json, list, moment, table } from './shared/output.js'
+import { grouped } from './shared/progress.js'
 
 export interface OutputOptions {
   readonly json?: boolean

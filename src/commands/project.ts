@@ -1,13 +1,13 @@
 /** The commands `tallyhouse project create | list | show | update | delete`. */
 import type { Command } from 'commander'
-import { surveyProject } from '../ingest/loader/removal/survey.js'
-import { removeProject } from '../ingest/remove.js'
+import { surveyProject } from '../deletion/holdings.js'
+import { removeProject } from '../deletion/delete.js'
 import type { ProjectChanges } from '../projects/project.js'
 import { readExclusions } from '../projects/exclusions.js'
 import { createProject, listProjects, requireProject, updateProject } from '../projects/store.js'
-import { withService, type AddCommand } from './context.js'
-import { namedProject, unconfirmed, YES, type DeleteOptions } from './deletion.js'
-import { collect, days, defined, NONE, values } from './options.js'
+import { withService, type AddCommand } from './shared/context.js'
+import { namedProject, unconfirmed, YES, type DeleteOptions } from './shared/deletion.js'
+import { collect, days, defined, NONE, values } from './shared/options.js'
 import { printProject, printProjects, type OutputOptions } from './project-output.js'
 
 interface FieldOptions extends OutputOptions {

@@ -1,10 +1,10 @@
 /** Prints what a check of the rollups found, for people or programs. */
 import { isDeepStrictEqual } from 'node:util'
 import type { CheckReport, Difference } from '../rollups/check.js'
-import type { Month } from '../rollups/draft.js'
-import type { CommandContext } from './context.js'
-import { json, table } from './output.js'
-import { grouped } from './progress.js'
+import type { Month } from '../rollups/shadow-tables.js'
+import type { CommandContext } from './shared/context.js'
+import { json, table } from './shared/output.js'
+import { grouped } from './shared/progress.js'
 
 /** A month as people write it, e.g. `2026-01`. */
 export const monthName = (month: Month): string => String(month).replace(/(\d\d)$/, '-$1')

@@ -3,10 +3,10 @@ import type { Connection } from '../clickhouse/connection.js'
 import { requireProject } from '../projects/store.js'
 import { checkRollups } from '../rollups/check.js'
 import { rebuildRollups, type MonthsOptions } from '../rollups/rebuild.js'
-import { UserError } from '../user-error.js'
-import { withService, type AddCommand, type CommandContext } from './context.js'
+import { UserError } from '../lib/user-error.js'
+import { withService, type AddCommand, type CommandContext } from './shared/context.js'
 import { monthName, printReport } from './rollups-output.js'
-import { grouped } from './progress.js'
+import { grouped } from './shared/progress.js'
 
 interface RollupsOptions {
   readonly project?: string

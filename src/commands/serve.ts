@@ -1,11 +1,11 @@
 /** The command `tallyhouse serve`. */
 import { Option } from 'commander'
-import { SERVE } from '../clickhouse/open.js'
-import type { Role } from '../config.js'
-import { createLogger } from '../log.js'
-import { ROLES } from '../variables.js'
-import type { AddCommand } from './context.js'
-import { runService } from './run-service.js'
+import { SERVE } from '../bootstrap/open-store.js'
+import type { Role } from '../config/config.js'
+import { createLogger } from '../lib/log.js'
+import { ROLES } from '../config/variables.js'
+import type { AddCommand } from './shared/context.js'
+import { runService } from '../bootstrap/run-service.js'
 
 interface ServeOptions {
   readonly role?: Role

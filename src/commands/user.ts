@@ -1,9 +1,9 @@
 /** The command `tallyhouse user delete`. */
-import { surveyUser } from '../ingest/loader/removal/survey.js'
-import { noSuchUser, removeUser } from '../ingest/remove.js'
+import { surveyUser } from '../deletion/holdings.js'
+import { noSuchUser, removeUser } from '../deletion/delete.js'
 import { requireProject } from '../projects/store.js'
-import { withService, type AddCommand } from './context.js'
-import { namedUser, unconfirmed, YES, type DeleteOptions } from './deletion.js'
+import { withService, type AddCommand } from './shared/context.js'
+import { namedUser, unconfirmed, YES, type DeleteOptions } from './shared/deletion.js'
 
 interface UserOptions extends DeleteOptions {
   readonly project: string

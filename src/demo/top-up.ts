@@ -1,11 +1,11 @@
 /** Brings the events of the demo's project up to the present. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Store } from '../clickhouse/store.js'
-import { importEvents } from '../ingest/import.js'
+import { importEvents } from '../ingest/import/import-events.js'
 import { lastEventAt } from '../projects/last-event.js'
 import type { StoredProject } from '../projects/project.js'
 import { createProject, findProject } from '../projects/store.js'
-import { UserError } from '../user-error.js'
+import { UserError } from '../lib/user-error.js'
 import { demoDays, type DemoPeriod } from './events.js'
 import { DOMAIN, ORIGIN } from './pages.js'
 import { DAY_MS, dayOf } from './traffic.js'

@@ -1,5 +1,5 @@
 /** Turns a stored project into the project of the API. */
-import type { Project } from '../api.js'
+import type { Project } from '../contract/api.js'
 import type { StoredProject } from './project.js'
 
 /** The fields in the order of the contract. */

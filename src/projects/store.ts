@@ -1,6 +1,6 @@
 /** Keeps the projects: a row a version, of which the highest counts. */
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
-import { withLease } from '../clickhouse/lease.js'
+import { withLease } from '../clickhouse/lease/lease.js'
 import {
   boolean,
   optionalUint32,
@@ -13,8 +13,8 @@ import {
   type Sql,
 } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
-import { randomId } from '../random-id.js'
-import { UserError } from '../user-error.js'
+import { randomId } from '../lib/random-id.js'
+import { UserError } from '../lib/user-error.js'
 import type { NewProject, ProjectChanges, StoredProject } from './project.js'
 import { projectOf, PROJECT_COLUMNS, type ProjectRow } from './row.js'
 import { checked } from './rules.js'

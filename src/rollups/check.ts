@@ -1,10 +1,10 @@
 /** Compares the rollups with the facts. */
 import type { Connection } from '../clickhouse/connection.js'
 import { join, sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
-import { dateColumn, ofMonth, type Month } from './draft.js'
-import { isOfUsers, measuresOf, sumsOf } from './measures.js'
+import { dateColumn, ofMonth, type Month } from './shadow-tables.js'
+import { isOfUsers, measuresOf, sumsOf } from '../model/rollup-measures.js'
 import { forEachMonth, type MonthsOptions } from './rebuild.js'
-import { DRAFT, LIVE, ROLLUP_NAMES, type RollupName } from './tables.js'
+import { DRAFT, LIVE, ROLLUP_NAMES, type RollupName } from '../model/rollup-tables.js'
 
 /** A group of which a rollup says something else than the facts. */
 export interface Difference {

@@ -1,12 +1,12 @@
 /** Recomputes the rollups from the facts, a month at a time, while questions go on being answered. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
-import { withLease } from '../clickhouse/lease.js'
+import { withLease } from '../clickhouse/lease/lease.js'
 import { sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
-import { whileHeld } from '../clickhouse/while-held.js'
-import { finishUnfinished } from '../ingest/loader/load.js'
-import { listMonths, ofMonth, withDraft, type Month } from './draft.js'
-import { DRAFT, LIVE, ROLLUP_NAMES, type RollupName } from './tables.js'
+import { whileHeld } from '../clickhouse/lease/fenced-connection.js'
+import { finishUnfinished } from '../ingest/loader/loader.js'
+import { listMonths, ofMonth, withDraft, type Month } from './shadow-tables.js'
+import { DRAFT, LIVE, ROLLUP_NAMES, type RollupName } from '../model/rollup-tables.js'
 
 export interface MonthsOptions {
   /** The only project to look at; absent: all. */

@@ -1,8 +1,8 @@
 /** Every error code is produced by a test of the service over HTTP, which names it in its title. */
 import { expect, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
-import { ERROR_STATUS } from '../../src/errors.js'
-import { packagePath } from '../../src/paths.js'
+import { ERROR_STATUS } from '../../src/contract/errors.js'
+import { packagePath } from '../../src/lib/package-path.js'
 
 const folder = packagePath('test/integration/http')
 const tests = readdirSync(folder)

@@ -1,9 +1,9 @@
 /** The contract of the collector is complete, one with the code, and its examples are true. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { ERROR_STATUS } from '../../src/errors.js'
-import { readSpec } from '../../src/http/spec.js'
-import { FIELDS } from '../../src/ingest/fields.js'
+import { ERROR_STATUS } from '../../src/contract/errors.js'
+import { readSpec } from '../../src/contract/spec.js'
+import { FIELDS } from '../../src/model/event-fields.js'
 import { PROJECT, startApp, type RunningApp } from '../integration/http/harness.js'
 
 interface Schema {

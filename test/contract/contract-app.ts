@@ -1,10 +1,10 @@
 /** A small app around the validation of the service, for the tests of the contract. */
 import express, { type Express, type RequestHandler } from 'express'
-import type { FieldFault } from '../../src/api.js'
-import { ERROR_STATUS } from '../../src/errors.js'
-import { readSpec } from '../../src/http/spec.js'
-import { toApiError } from '../../src/http/translate-error.js'
-import { validation } from '../../src/http/validation.js'
+import type { FieldFault } from '../../src/contract/api.js'
+import { ERROR_STATUS } from '../../src/contract/errors.js'
+import { readSpec } from '../../src/contract/spec.js'
+import { toApiError } from '../../src/http/server/translate-error.js'
+import { validation } from '../../src/http/validation/validate-query.js'
 import request from 'supertest'
 
 export const QUERY = '/v1/analytics/query'

@@ -3,8 +3,8 @@ import { expect, test } from '@jest/globals'
 import express from 'express'
 import request from 'supertest'
 import { parse } from 'yaml'
-import { docsRouter } from '../../src/http/docs.js'
-import { readSpec } from '../../src/http/spec.js'
+import { docsRouter } from '../../src/http/site/docs.js'
+import { readSpec } from '../../src/contract/spec.js'
 
 const specs = { openapi: readSpec('openapi'), collector: readSpec('collector') }
 const app = express().use(docsRouter(specs))

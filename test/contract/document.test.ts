@@ -1,6 +1,6 @@
 /** The contract is complete: secured, exact, explained, and one with the catalogue of errors. */
 import { expect, test } from '@jest/globals'
-import { ERROR_STATUS } from '../../src/errors.js'
+import { ERROR_STATUS } from '../../src/contract/errors.js'
 import { examplesOf, document, operations, type Schema } from './document.js'
 
 const { schemas } = document.components

@@ -1,11 +1,11 @@
 /** Cases of other products' suites, where they are at hand: events, a question, the known numbers. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
-import type { AnalyticsQueryResponse } from '../../src/api.js'
-import { packagePath } from '../../src/paths.js'
-import { createDatabase, type TestDatabase } from '../support/database.js'
+import type { AnalyticsQueryResponse } from '../../src/contract/api.js'
+import { packagePath } from '../../src/lib/package-path.js'
+import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import type { StoredProject } from '../../src/projects/project.js'
-import { ask, newProject, send, type Asked, type SentEvent } from '../support/world.js'
+import { ask, newProject, send, type Asked, type SentEvent } from '../support/world/world.js'
 
 interface ExpectedRow {
   readonly group?: string | null

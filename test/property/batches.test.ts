@@ -1,9 +1,9 @@
 /** The law of loading: however events are put into batches, the same sessions come out. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { createDatabase, type TestDatabase } from '../support/database.js'
-import { factsAgree, leftovers, readFacts, type Fact } from '../support/facts.js'
-import { newProject, send, type SentEvent } from '../support/world.js'
+import { createDatabase, type TestDatabase } from '../support/store/database.js'
+import { factsAgree, leftovers, readFacts, type Fact } from '../support/store/facts.js'
+import { newProject, send, type SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** How many worlds there are; each holds as many cases as users. */

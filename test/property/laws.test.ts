@@ -1,13 +1,13 @@
 /** The laws of the answers, on random worlds and questions and a real engine. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { resolvePeriod, granularityOf, formatMoment } from '../../src/analytics/period.js'
-import { GRANULARITIES } from '../../src/analytics/model/granularities.js'
-import type { AnalyticsQueryResponse, Filter, GroupBy, Row } from '../../src/api.js'
+import { resolvePeriod, granularityOf, formatMoment } from '../../src/analytics/request/period.js'
+import { GRANULARITIES } from '../../src/model/granularities.js'
+import type { AnalyticsQueryResponse, Filter, GroupBy, Row } from '../../src/contract/api.js'
 import type { StoredProject } from '../../src/projects/project.js'
-import { event, filter, question } from '../support/arbitrary.js'
-import { createDatabase, type TestDatabase } from '../support/database.js'
-import { readWorld, referenceRows } from '../support/reference.js'
+import { event, filter, question } from '../support/arbitrary/world.js'
+import { createDatabase, type TestDatabase } from '../support/store/database.js'
+import { readWorld, referenceRows } from '../support/world/reference.js'
 import {
   ask,
   createWorld,
@@ -17,7 +17,7 @@ import {
   send,
   type Asked,
   type SentEvent,
-} from '../support/world.js'
+} from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** How many worlds, and questions to each; the nightly run asks for more. */

@@ -2,9 +2,9 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { packagePath } from '../../paths.js'
+import { packagePath } from '../../lib/package-path.js'
 import { EngineError } from './errors.js'
-import { LOCKED, READY, START, type LaunchOptions } from './launch-contract.js'
+import { LOCKED, READY, START, type LaunchOptions } from './launcher/protocol.js'
 
 export interface EngineProcess {
   readonly pid: number
@@ -25,7 +25,7 @@ type Child = ChildProcessWithoutNullStreams
 
 /** A clean stop takes about a second at most. Killing a hung engine loses nothing that was acknowledged. */
 const KILL_MS = 3_000
-const LAUNCHER = packagePath('dist/clickhouse/embedded/launcher.js')
+const LAUNCHER = packagePath('dist/clickhouse/embedded/launcher/launcher.js')
 const PREFIX = 'embedded: '
 
 /** Starts the launcher and waits until the engine answers; rejects with an EngineError. */

@@ -1,12 +1,12 @@
 /** Starts the embedded engine on a data folder and answers for it until it is stopped. */
 import type { Endpoint } from '../endpoint.js'
-import { announce, withdraw } from './announcement.js'
-import { ask } from './ask.js'
+import { announce, withdraw } from './engine-file.js'
+import { ask } from './send-statement.js'
 import { writeConfiguration } from './configuration.js'
 import { launch, type EngineProcess } from './engine-process.js'
-import { removeFalseTokens } from './false-tokens.js'
+import { removeFalseTokens } from './repair-dedup-log.js'
 import { startFirst, type FirstStart } from './first-start.js'
-import { homeOf, openLock } from './home.js'
+import { homeOf, openLock } from './engine-dir.js'
 import { availableMemory, limitsFor } from './limits.js'
 import { supervise, type EngineEvent } from './supervisor.js'
 

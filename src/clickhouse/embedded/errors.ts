@@ -1,5 +1,5 @@
 /** What can go wrong with the embedded engine, as its callers may tell apart. */
-import type { Holder } from './launch-contract.js'
+import type { Holder } from './launcher/protocol.js'
 
 /** Another process has its engine on the folder. */
 export class DataDirInUseError extends Error {

@@ -1,9 +1,9 @@
 /** Finds the engine that another process runs on a data folder. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Endpoint } from '../endpoint.js'
-import { readAnnouncement } from './announcement.js'
-import { ask } from './ask.js'
-import { homeOf, isAlive } from './home.js'
+import { readAnnouncement } from './engine-file.js'
+import { ask } from './send-statement.js'
+import { homeOf, isAlive } from './engine-dir.js'
 
 /** Longer than a restart takes. */
 const PATIENCE_MS = 3_000

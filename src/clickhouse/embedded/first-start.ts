@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Endpoint } from '../endpoint.js'
 import type { EngineProcess } from './engine-process.js'
 import { DataDirInUseError, EngineError } from './errors.js'
-import { homeOf, isAlive, readHolder } from './home.js'
-import { EXIT_IN_USE, EXIT_PORT_TAKEN } from './launch-contract.js'
+import { homeOf, isAlive, readHolder } from './engine-dir.js'
+import { EXIT_IN_USE, EXIT_PORT_TAKEN } from './launcher/protocol.js'
 import { newEndpoint } from './new-endpoint.js'
 
 export interface FirstStart {

@@ -2,8 +2,8 @@
 import type { Connection } from '../../clickhouse/connection.js'
 import { hasType } from '../../clickhouse/error-type.js'
 import { join, sql, statement, string, uint64, type Sql } from '../../clickhouse/sql.js'
-import type { Range } from './batch.js'
-import { nextNumber } from './log.js'
+import type { Range } from './load-source.js'
+import { nextNumber } from './load-log.js'
 
 const STREAM = sql`'inbox'`
 

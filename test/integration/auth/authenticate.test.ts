@@ -7,11 +7,11 @@ import { issueKey, listKeys, revokeKey, type KeyRequest } from '../../../src/aut
 import { createAuthenticator, type Authenticator } from '../../../src/auth/authenticate.js'
 import { signToken } from '../../../src/auth/token.js'
 import { connect, type Connection } from '../../../src/clickhouse/connection.js'
-import { ApiError } from '../../../src/errors.js'
+import { ApiError } from '../../../src/contract/errors.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { createProject, updateProject } from '../../../src/projects/store.js'
-import { createDatabase, type TestDatabase } from '../../support/database.js'
-import { createKeys, type TestKeys } from '../../support/keys.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { createKeys, type TestKeys } from '../../support/world/keys.js'
 
 const NOW = new Date('2026-01-31T12:00:00Z')
 const REFUSAL = {

@@ -1,7 +1,7 @@
 /** The shop of the demo in a real browser: what it shows, what it sends, and what it asks for. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Page } from 'puppeteer-core'
-import { demoRouter } from '../../../src/http/demo-page.js'
+import { demoRouter } from '../../../src/http/site/demo-page.js'
 import { describeInBrowser } from './chromium.js'
 import { event, startWeb, TOKEN, visit, type Web } from './visit.js'
 

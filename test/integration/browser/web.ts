@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import express, { type Router } from 'express'
-import { trackingRouter } from '../../../src/http/tracking.js'
+import { trackingRouter } from '../../../src/http/site/tracking.js'
 
 /** A page of the site: its markup, and headers it is served with. */
 export interface WebPage {

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Connection } from '../../../src/clickhouse/connection.js'
-import { LeaseTimeoutError, withLease } from '../../../src/clickhouse/lease.js'
-import { createGeneration, listGenerations } from '../../../src/clickhouse/lease-table.js'
+import { LeaseTimeoutError, withLease } from '../../../src/clickhouse/lease/lease.js'
+import { createGeneration, listGenerations } from '../../../src/clickhouse/lease/lease-store.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
-import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 
 let database: TestDatabase
 let connections: readonly Connection[]

@@ -5,9 +5,9 @@ import os from 'node:os'
 import path from 'node:path'
 import { connect } from '../../../src/clickhouse/connection.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
-import { migrate, MigrationError } from '../../../src/clickhouse/migrate.js'
+import { migrate, MigrationError } from '../../../src/clickhouse/migrations/migrate.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
-import { dropDatabase, newDatabase } from '../../support/database.js'
+import { dropDatabase, newDatabase } from '../../support/store/database.js'
 
 const TABLE = (name: string): string =>
   `-- A table.\nCREATE TABLE IF NOT EXISTS ${name} (x UInt8) ENGINE = MergeTree ORDER BY x;\n`

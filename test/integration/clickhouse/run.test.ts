@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createRun } from '../../../src/clickhouse/run.js'
 import { sql, statement, string, uint64, type Sql } from '../../../src/clickhouse/sql.js'
 import { openStore, type Store } from '../../../src/clickhouse/store.js'
-import { ApiError } from '../../../src/errors.js'
-import { testEndpoint } from '../../support/engine.js'
+import { ApiError } from '../../../src/contract/errors.js'
+import { testEndpoint } from '../../support/engine/engine.js'
 
 let store: Store
 beforeAll(() => {

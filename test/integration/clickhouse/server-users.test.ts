@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
-import { startServer, type Server } from '../../support/server.js'
-import { createWorld, ask } from '../../support/world.js'
+import { startServer, type Server } from '../../support/engine/server.js'
+import { createWorld, ask } from '../../support/world/world.js'
 
 let server: Server
 let store: Store

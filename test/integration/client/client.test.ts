@@ -6,12 +6,12 @@ import openapiTypescript, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
 import { issueKey } from '../../../src/auth/api-keys.js'
 import { openSigningKey } from '../../../src/auth/signing-key.js'
-import { readConfig } from '../../../src/config.js'
-import { createLogger } from '../../../src/log.js'
-import { packagePath } from '../../../src/paths.js'
-import { startService, type RunningService } from '../../../src/service.js'
-import { createDatabase, type TestDatabase } from '../../support/database.js'
-import { createWorld } from '../../support/world.js'
+import { readConfig } from '../../../src/config/config.js'
+import { createLogger } from '../../../src/lib/log.js'
+import { packagePath } from '../../../src/lib/package-path.js'
+import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { createWorld } from '../../support/world/world.js'
 
 let database: TestDatabase
 let service: RunningService

@@ -9,10 +9,10 @@ import { createAuthenticator } from '../../../src/auth/authenticate.js'
 import { openKeyring } from '../../../src/auth/keyring.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { openStore } from '../../../src/clickhouse/store.js'
-import { packagePath } from '../../../src/paths.js'
-import { buildFolder } from '../../support/build-launcher.js'
-import { runCli, type Outcome } from '../../support/cli.js'
-import { dropDatabase, newDatabase } from '../../support/database.js'
+import { packagePath } from '../../../src/lib/package-path.js'
+import { buildFolder } from '../../support/engine/build-launcher.js'
+import { runCli, type Outcome } from '../../support/cli/cli.js'
+import { dropDatabase, newDatabase } from '../../support/store/database.js'
 
 let dataDir: string
 const run = (...args: readonly string[]): Promise<Outcome> => runCli(args, { DATA_DIR: dataDir })

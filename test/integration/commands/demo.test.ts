@@ -8,11 +8,11 @@ import os from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { readAnnouncement } from '../../../src/clickhouse/embedded/announcement.js'
-import { homeOf } from '../../../src/clickhouse/embedded/home.js'
-import { packagePath } from '../../../src/paths.js'
-import { buildFolder } from '../../support/build-launcher.js'
-import { runCli } from '../../support/cli.js'
+import { readAnnouncement } from '../../../src/clickhouse/embedded/engine-file.js'
+import { homeOf } from '../../../src/clickhouse/embedded/engine-dir.js'
+import { packagePath } from '../../../src/lib/package-path.js'
+import { buildFolder } from '../../support/engine/build-launcher.js'
+import { runCli } from '../../support/cli/cli.js'
 
 let dataDir: string
 beforeAll(async () => {

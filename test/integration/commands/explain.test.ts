@@ -4,11 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { addExplain } from '../../../src/commands/explain.js'
-import { buildFolder } from '../../support/build-launcher.js'
-import { runCli } from '../../support/cli.js'
-import { runCommand, urlOf, type Told } from '../../support/commands.js'
-import { createDatabase, type TestDatabase } from '../../support/database.js'
-import { createWorld, NOW } from '../../support/world.js'
+import { buildFolder } from '../../support/engine/build-launcher.js'
+import { runCli } from '../../support/cli/cli.js'
+import { runCommand, urlOf, type Told } from '../../support/cli/commands.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { createWorld, NOW } from '../../support/world/world.js'
 
 let database: TestDatabase
 let folder: string

@@ -7,11 +7,11 @@ import os from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
-import { packagePath } from '../../../src/paths.js'
-import { buildFolder } from '../../support/build-launcher.js'
-import type { Outcome } from '../../support/cli.js'
-import { writeFile as writeColumnar } from '../../support/columnar.js'
-import { newDatabase } from '../../support/database.js'
+import { packagePath } from '../../../src/lib/package-path.js'
+import { buildFolder } from '../../support/engine/build-launcher.js'
+import type { Outcome } from '../../support/cli/cli.js'
+import { writeFile as writeColumnar } from '../../support/sources/columnar.js'
+import { newDatabase } from '../../support/store/database.js'
 
 let folder: string
 let url: string

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
 import { addRollups } from '../../../src/commands/rollups.js'
-import { buildFolder } from '../../support/build-launcher.js'
-import { runCli } from '../../support/cli.js'
-import { runCommand, urlOf, type Told } from '../../support/commands.js'
-import { createDatabase, type TestDatabase } from '../../support/database.js'
-import { createWorld, NOW } from '../../support/world.js'
+import { buildFolder } from '../../support/engine/build-launcher.js'
+import { runCli } from '../../support/cli/cli.js'
+import { runCommand, urlOf, type Told } from '../../support/cli/commands.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { createWorld, NOW } from '../../support/world/world.js'
 
 let database: TestDatabase
 beforeAll(async () => {

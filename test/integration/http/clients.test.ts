@@ -2,7 +2,7 @@
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
-import type { AnalyticsQueryResponse } from '../../../src/api.js'
+import type { AnalyticsQueryResponse } from '../../../src/contract/api.js'
 import { ANSWER, KEY, startApp } from './harness.js'
 import { parseAnswers } from './raw.js'
 

@@ -1,7 +1,7 @@
 /** Every code of the catalogue as a caller meets it, and which of several faults is told. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { ErrorCode } from '../../../src/api.js'
-import { ApiError, ERROR_STATUS } from '../../../src/errors.js'
+import type { ErrorCode } from '../../../src/contract/api.js'
+import { ApiError, ERROR_STATUS } from '../../../src/contract/errors.js'
 import { ANSWER, outcome, QUESTION, startApp, type RunningApp } from './harness.js'
 
 let failure: unknown

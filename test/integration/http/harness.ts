@@ -1,21 +1,21 @@
 /** Starts the HTTP application on a free port, with functions at its boundary in place of a store. */
 import { Writable } from 'node:stream'
-import type { AnalyticsQueryResponse, ErrorCode, Project } from '../../../src/api.js'
+import type { AnalyticsQueryResponse, ErrorCode, Project } from '../../../src/contract/api.js'
 import {
   createApp,
   type ApiDependencies,
   type AppDependencies,
   type CollectorDependencies,
-} from '../../../src/app.js'
-import { createCollect } from '../../../src/collector/collect.js'
-import { badToken } from '../../../src/collector/find-project.js'
-import { ApiError } from '../../../src/errors.js'
-import type { Caller } from '../../../src/http/caller.js'
-import { openContract, type Contract } from '../../../src/http/contract.js'
-import { createShutdown } from '../../../src/http/drain.js'
-import { listen, type StopTimes, type WireTimeouts } from '../../../src/http/server.js'
-import type { NewLines } from '../../../src/ingest/insert-lines.js'
-import { createLogger } from '../../../src/log.js'
+} from '../../../src/bootstrap/app.js'
+import { createCollect } from '../../../src/ingest/collect/collect.js'
+import { badToken } from '../../../src/ingest/collect/find-project.js'
+import { ApiError } from '../../../src/contract/errors.js'
+import type { Caller } from '../../../src/http/query/auth-context.js'
+import { openContract, type Contract } from '../../../src/http/validation/contract.js'
+import { createShutdown } from '../../../src/http/server/graceful-shutdown.js'
+import { listen, type StopTimes, type WireTimeouts } from '../../../src/http/server/listen.js'
+import type { NewLines } from '../../../src/ingest/inbox/insert-lines.js'
+import { createLogger } from '../../../src/lib/log.js'
 
 /** The one key that the application under test takes. */
 export const KEY = 'th_secret-of-the-test'

@@ -1,6 +1,6 @@
 /** The probes tell whether the process lives, and whether requests should come here. */
 import { expect, test } from '@jest/globals'
-import { cachedProbe } from '../../../src/readiness.js'
+import { cachedProbe } from '../../../src/bootstrap/readiness.js'
 import { outcome, startApp } from './harness.js'
 
 test('a store that is away makes the service SERVICE_UNAVAILABLE, not dead', async () => {

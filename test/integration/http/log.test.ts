@@ -1,8 +1,8 @@
 /** The log tells who asked what and how it went, and nothing that is secret. */
 import { expect, test } from '@jest/globals'
 import { queryAnalytics } from '../../../src/analytics/query-analytics.js'
-import { ApiError } from '../../../src/errors.js'
-import { createLogger } from '../../../src/log.js'
+import { ApiError } from '../../../src/contract/errors.js'
+import { createLogger } from '../../../src/lib/log.js'
 import { KEY, startApp, type Given } from './harness.js'
 
 const SECRET = 'do-not-log-me'

@@ -8,13 +8,13 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readAnnouncement } from '../../../src/clickhouse/embedded/announcement.js'
-import { homeOf } from '../../../src/clickhouse/embedded/home.js'
+import { readAnnouncement } from '../../../src/clickhouse/embedded/engine-file.js'
+import { homeOf } from '../../../src/clickhouse/embedded/engine-dir.js'
 import { openStore } from '../../../src/clickhouse/store.js'
-import { putBatch } from '../../../src/ingest/inbox.js'
-import { packagePath } from '../../../src/paths.js'
+import { putBatch } from '../../../src/ingest/inbox/batches.js'
+import { packagePath } from '../../../src/lib/package-path.js'
 import { firstEventAt } from '../../../src/projects/first-event.js'
-import { ARRIVAL, newProject } from '../../support/world.js'
+import { ARRIVAL, newProject } from '../../support/world/world.js'
 
 let dataDir: string
 beforeAll(async () => {

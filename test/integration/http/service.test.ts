@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { issueKey, revokeKey } from '../../../src/auth/api-keys.js'
 import { openStore } from '../../../src/clickhouse/store.js'
-import { readConfig } from '../../../src/config.js'
-import { createLogger } from '../../../src/log.js'
+import { readConfig } from '../../../src/config/config.js'
+import { createLogger } from '../../../src/lib/log.js'
 import { createProject } from '../../../src/projects/store.js'
-import { startService, type RunningService } from '../../../src/service.js'
-import { createDatabase, type TestDatabase } from '../../support/database.js'
-import { createKeys, type TestKeys } from '../../support/keys.js'
+import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { outcome } from './harness.js'
 
 const NOW = new Date('2026-03-10T12:00:00.000Z')

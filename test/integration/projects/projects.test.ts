@@ -8,7 +8,7 @@ import {
   listProjects,
   updateProject,
 } from '../../../src/projects/store.js'
-import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 
 const NOW = new Date('2026-01-31T12:00:00.123Z')
 

@@ -1,9 +1,9 @@
 /** The longest questions that the contract allows, over months, days and the moments at the edges. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { AnalyticsQueryRequest, Filter, Metric } from '../../../src/api.js'
+import type { AnalyticsQueryRequest, Filter, Metric } from '../../../src/contract/api.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { createDatabase, type TestDatabase } from '../../support/database.js'
-import { ask, createWorld } from '../../support/world.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { ask, createWorld } from '../../support/world/world.js'
 
 let database: TestDatabase
 let project: StoredProject

@@ -1,17 +1,17 @@
 /** Rollups of stores that have none yet, or others; rebuilds of all and of one project. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { identifier, sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
-import { removeUser } from '../../../src/ingest/remove.js'
+import { removeUser } from '../../../src/deletion/delete.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { checkRollups } from '../../../src/rollups/check.js'
-import { prepareRollups } from '../../../src/rollups/prepare.js'
+import { prepareRollups } from '../../../src/rollups/ensure-rollups.js'
 import { rebuildRollups } from '../../../src/rollups/rebuild.js'
-import { LIVE } from '../../../src/rollups/tables.js'
-import { breaking, BrokenError } from '../../support/breaking.js'
-import { createDatabase, type TestDatabase } from '../../support/database.js'
-import { select } from '../../support/facts.js'
-import { readRollups } from '../../support/rollups.js'
-import { newProject, send, type SentEvent } from '../../support/world.js'
+import { LIVE } from '../../../src/model/rollup-tables.js'
+import { breaking, BrokenError } from '../../support/store/breaking.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { select } from '../../support/store/facts.js'
+import { readRollups } from '../../support/store/rollups.js'
+import { newProject, send, type SentEvent } from '../../support/world/world.js'
 
 let database: TestDatabase
 let shop: StoredProject

@@ -1,13 +1,13 @@
 /** Rollups beside a load that was broken off: a rebuild finishes it first, and it counts once. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { putBatch } from '../../../src/ingest/inbox.js'
-import { loadBatch, resumeLoads } from '../../../src/ingest/loader/load.js'
+import { putBatch } from '../../../src/ingest/inbox/batches.js'
+import { loadBatch, resumeLoads } from '../../../src/ingest/loader/loader.js'
 import { checkRollups } from '../../../src/rollups/check.js'
 import { rebuildRollups } from '../../../src/rollups/rebuild.js'
-import { breaking, BrokenError } from '../../support/breaking.js'
-import { createDatabase, type TestDatabase } from '../../support/database.js'
-import { factsAgree, leftovers } from '../../support/facts.js'
-import { ARRIVAL, createWorld, type SentEvent } from '../../support/world.js'
+import { breaking, BrokenError } from '../../support/store/breaking.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { factsAgree, leftovers } from '../../support/store/facts.js'
+import { ARRIVAL, createWorld, type SentEvent } from '../../support/world/world.js'
 
 let database: TestDatabase
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 /** Rollups while sessions change: which groups a user is counted in, by day and by month. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { planQuery } from '../../../src/analytics/planner.js'
-import { resolvePeriod } from '../../../src/analytics/period.js'
-import { resolveQuery } from '../../../src/analytics/query.js'
-import type { AnalyticsQueryRequest } from '../../../src/api.js'
+import { planQuery } from '../../../src/analytics/plan/planner.js'
+import { resolvePeriod } from '../../../src/analytics/request/period.js'
+import { resolveQuery } from '../../../src/analytics/request/query.js'
+import type { AnalyticsQueryRequest } from '../../../src/contract/api.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { checkRollups } from '../../../src/rollups/check.js'
-import { createDatabase, type TestDatabase } from '../../support/database.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import {
   ask,
   filled,
@@ -15,7 +15,7 @@ import {
   send,
   type Asked,
   type SentEvent,
-} from '../../support/world.js'
+} from '../../support/world/world.js'
 
 let database: TestDatabase
 const projects = new Map<Case, StoredProject>()

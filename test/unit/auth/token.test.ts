@@ -5,7 +5,7 @@ import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { publicKeysFile } from '../../../src/auth/key-files.js'
 import { signToken, verifyToken } from '../../../src/auth/token.js'
-import { createKeys, type TestKeys } from '../../support/keys.js'
+import { createKeys, type TestKeys } from '../../support/world/keys.js'
 
 const NOW = new Date('2026-01-31T12:00:00Z')
 const SECONDS = NOW.getTime() / 1000

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Keyring } from '../../../src/auth/keyring.js'
 import { signToken } from '../../../src/auth/token.js'
 import { createVerifier } from '../../../src/auth/verified-tokens.js'
-import { createKeys, type TestKeys } from '../../support/keys.js'
+import { createKeys, type TestKeys } from '../../support/world/keys.js'
 
 const NOW = new Date('2026-06-15T12:00:00Z')
 const PRINCIPAL = { keyId: 'key-1', projectId: 'project-1' }

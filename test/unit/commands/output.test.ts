@@ -1,8 +1,8 @@
 /** What commands print, and how they read options. */
 import { describe, expect, test } from '@jest/globals'
 import { InvalidArgumentError } from 'commander'
-import { days, expiry, values } from '../../../src/commands/options.js'
-import { moment, table } from '../../../src/commands/output.js'
+import { days, expiry, values } from '../../../src/commands/shared/options.js'
+import { moment, table } from '../../../src/commands/shared/output.js'
 
 const NOW = new Date('2026-01-31T12:00:00.500Z')
 

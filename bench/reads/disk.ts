@@ -1,0 +1,57 @@
+/** Says how much room rollups and facts take, and waits until merges have settled that. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql, statement } from '../../src/clickhouse/sql.js'
+import type { Store } from '../../src/clickhouse/store.js'
+import { ROLLUP_NAMES } from '../../src/model/rollup-tables.js'
+import { printTable, whole } from '../shared/figures.js'
+
+const FACTS: readonly string[] = ['events', 'sessions']
+const MEGABYTE = 1_000_000
+const QUIET_MS = 3_000
+const PATIENCE_MS = 600_000
+
+/** Waits until no merge was seen for a while. */
+export async function settle({ admin }: Store): Promise<void> {
+  const until = performance.now() + PATIENCE_MS
+  let quietSince = performance.now()
+  while (performance.now() < until && performance.now() - quietSince < QUIET_MS) {
+    const { rows } = await admin.query(statement(sql`SELECT 1 FROM system.merges LIMIT 1`))
+    if (rows.length > 0) quietSince = performance.now()
+    await sleep(250)
+  }
+}
+
+interface Size {
+  readonly table: string
+  readonly rows: number
+  readonly bytes: number
+}
+
+/** Prints the size of each table, and how the rollups compare with the facts. */
+export async function printDisk({ admin }: Store): Promise<void> {
+  const { rows: sizes } = await admin.query<Size>(
+    statement(sql`
+SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes
+FROM system.parts WHERE active AND database = currentDatabase() GROUP BY table`),
+  )
+  const sum = (tables: readonly string[], of: (size: Size) => number): number =>
+    sizes.filter(({ table }) => tables.includes(table)).reduce((all, size) => all + of(size), 0)
+  const facts = sum(FACTS, ({ bytes }) => bytes)
+  const line = (name: string, tables: readonly string[]): readonly string[] => {
+    const bytes = sum(tables, (size) => size.bytes)
+    return [
+      name,
+      whole(sum(tables, ({ rows }) => rows)),
+      (bytes / MEGABYTE).toFixed(1),
+      (bytes / facts).toFixed(3),
+    ]
+  }
+  printTable(
+    ['table', 'rows', 'MB', 'of the facts'],
+    [
+      ...[...FACTS, ...ROLLUP_NAMES].map((name) => line(name, [name])),
+      line('all facts', FACTS),
+      line('all rollups', ROLLUP_NAMES),
+    ],
+  )
+}

@@ -1,0 +1,29 @@
+/** A store of its own for a measurement, with one project and nothing in it. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { openService } from '../../src/bootstrap/open-store.js'
+import type { Store } from '../../src/clickhouse/store.js'
+import { createProject } from '../../src/projects/store.js'
+import { START } from './loading.js'
+
+export const PROJECT = 'bench'
+
+/** Does the work with a store that is removed afterwards. */
+export async function withFreshStore<Result>(
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-'))
+  try {
+    const opened = await openService({ dataDir, clickhouse: undefined }, 'bench')
+    try {
+      const project = { id: PROJECT, name: 'Bench', domain: 'example.com' }
+      await createProject(opened.store, project, new Date(START))
+      return await work(opened.store)
+    } finally {
+      await opened.close()
+    }
+  } finally {
+    await rm(dataDir, { recursive: true })
+  }
+}

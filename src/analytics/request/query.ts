@@ -1,0 +1,77 @@
+/** Resolves a validated request to a query: metrics, grouping, predicate, order, page. */
+import type { AnalyticsQueryRequest, Dimension, Metric, SortDirection } from '../../contract/api.js'
+import type { Granularity } from '../../model/granularities.js'
+import { granularityOf, type Period } from './period.js'
+import { toPredicate, type Predicate } from './filters.js'
+
+/** What rows are made of. Aggregate, breakdown and time series differ in nothing else. */
+export type Grouping =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'dimension'; readonly dimension: Dimension }
+  | { readonly kind: 'property'; readonly name: string }
+  | { readonly kind: 'interval'; readonly granularity: Granularity }
+
+export interface Order {
+  /** A metric, or the grouping itself. */
+  readonly by: Metric | 'group'
+  readonly direction: SortDirection
+}
+
+export interface Query {
+  readonly projectId: string
+  readonly period: Period
+  readonly metrics: readonly Metric[]
+  readonly grouping: Grouping
+  readonly predicate: Predicate
+  readonly order: Order
+  readonly limit: number
+  readonly offset: number
+}
+
+export const PROPERTY_PREFIX = 'event:prop:'
+const DEFAULT_METRICS: readonly Metric[] = ['users', 'pageviews', 'events']
+
+/** The query that a request asks of a project. */
+export function resolveQuery(
+  request: AnalyticsQueryRequest,
+  projectId: string,
+  period: Period,
+): Query {
+  const metrics = request.metrics.length > 0 ? request.metrics : DEFAULT_METRICS
+  const grouping = resolveGrouping(request.group_by, period)
+  return {
+    projectId,
+    period,
+    metrics,
+    grouping,
+    predicate: toPredicate(request),
+    order: resolveOrder(request.order_by, metrics, grouping),
+    limit: request.limit,
+    offset: request.offset,
+  }
+}
+
+function resolveGrouping([token]: AnalyticsQueryRequest['group_by'], period: Period): Grouping {
+  if (token === undefined) return { kind: 'none' }
+  if (token === 'interval:auto') return { kind: 'interval', granularity: granularityOf(period) }
+  if (isProperty(token)) return { kind: 'property', name: token.slice(PROPERTY_PREFIX.length) }
+  return { kind: 'dimension', dimension: token }
+}
+
+const isProperty = (token: string): token is `event:prop:${string}` =>
+  token.startsWith(PROPERTY_PREFIX)
+
+/** Time series by date ascending, the rest by the first metric descending, unless the request says. */
+function resolveOrder(
+  [pair]: AnalyticsQueryRequest['order_by'],
+  metrics: readonly Metric[],
+  grouping: Grouping,
+): Order {
+  if (pair !== undefined) {
+    const [field, direction] = pair
+    return { by: metrics.find((metric) => metric === field) ?? 'group', direction }
+  }
+  const [first] = metrics
+  if (grouping.kind === 'interval' || first === undefined) return { by: 'group', direction: 'asc' }
+  return { by: first, direction: 'desc' }
+}

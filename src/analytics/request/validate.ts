@@ -1,0 +1,91 @@
+/** The rules of a query that tie several fields together, which no schema can say. */
+import type { AnalyticsQueryRequest, FieldFault, Filter } from '../../contract/api.js'
+
+/** One rule. It is pure, and lists what breaks it. */
+export interface Rule {
+  /** The fields it looks at: it is applied only when none of them is faulty in itself. */
+  readonly fields: readonly (keyof AnalyticsQueryRequest)[]
+  readonly check: (request: AnalyticsQueryRequest) => readonly FieldFault[]
+}
+
+/** The most string clauses that the filters of a request may hold together. */
+export const MAX_STRING_CLAUSES = 40
+
+export const RULES: readonly Rule[] = [
+  { fields: ['date_range'], check: startsBeforeEnd },
+  { fields: ['metrics', 'group_by', 'order_by'], check: ordersByColumn },
+  { fields: ['filters'], check: holdsFewClauses },
+]
+
+/** The faults of a request by every rule that looks at none of `faultyFields`. */
+export function checkRules(
+  request: AnalyticsQueryRequest,
+  faultyFields: ReadonlySet<string> = new Set(),
+): readonly FieldFault[] {
+  return RULES.filter(({ fields }) => !fields.some((field) => faultyFields.has(field))).flatMap(
+    ({ check }) => check(request),
+  )
+}
+
+function startsBeforeEnd({ date_range: range }: AnalyticsQueryRequest): readonly FieldFault[] {
+  if (typeof range === 'string') return []
+  const [start, end] = range
+  const first = start.length === 10 ? `${start}T00:00:00Z` : start
+  const last = end.length === 10 ? `${end}T23:59:59Z` : end
+  return first <= last ? [] : [{ field: 'date_range', message: 'must not start after its end' }]
+}
+
+function ordersByColumn(request: AnalyticsQueryRequest): readonly FieldFault[] {
+  const { metrics, group_by: grouping, order_by: order } = request
+  const dates = grouping.includes('interval:auto') ? ['date'] : []
+  const columns: readonly string[] = [...metrics, ...grouping, ...dates]
+  return order.flatMap(([column], index) =>
+    columns.includes(column)
+      ? []
+      : [
+          {
+            field: `order_by.${index}.0`,
+            message: `must be a metric or the grouping of this query, one of: ${columns.join(', ')}`,
+          },
+        ],
+  )
+}
+
+function holdsFewClauses({ filters }: AnalyticsQueryRequest): readonly FieldFault[] {
+  const count = filters.reduce((sum, filter) => sum + countStringClauses(filter), 0)
+  if (count <= MAX_STRING_CLAUSES) return []
+  const message = `must hold at most ${MAX_STRING_CLAUSES} string clauses in all, and hold ${count}`
+  return [{ field: 'filters', message }]
+}
+
+const countGiven = (clauses: readonly unknown[]): number =>
+  clauses.filter((clause) => clause !== undefined).length
+
+function countStringClauses(filter: Filter): number {
+  switch (filter.type) {
+    case 'page':
+      return countGiven([filter.origin, filter.path, filter.hash])
+    case 'event':
+      return countGiven([filter.name, ...(filter.properties ?? [])])
+    case 'utm_tags':
+      return countGiven([
+        filter.utm_campaign,
+        filter.utm_content,
+        filter.utm_medium,
+        filter.utm_source,
+        filter.utm_term,
+      ])
+    case 'referrer':
+    case 'referrer_url':
+      return 1
+    case 'user':
+    case 'location':
+    case 'referrer_type':
+    case 'browser':
+    case 'device':
+    case 'os':
+      return 0
+    default:
+      return filter satisfies never
+  }
+}

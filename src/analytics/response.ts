@@ -1,0 +1,60 @@
+/** Shapes the rows of the store into the body of the answer. */
+import type { AnalyticsQueryRequest, AnalyticsQueryResponse, Metric, Row } from '../contract/api.js'
+import { GRANULARITIES } from '../model/granularities.js'
+import { METRICS } from '../model/metrics.js'
+import { formatMoment, formatPeriod } from './request/period.js'
+import { PROPERTY_PREFIX, type Grouping, type Query } from './request/query.js'
+
+/** A row as the statement gives it: a bucket's key is its number, any other key its text. */
+export type StoredRow = { readonly group_key: string | number } & Readonly<
+  Partial<Record<`metric_${Metric}`, number | null>>
+>
+
+/**
+ * The body of the answer.
+ *
+ * @param total how many rows there are before limit and offset
+ */
+export function shapeResponse(
+  request: AnalyticsQueryRequest,
+  query: Query,
+  rows: readonly StoredRow[],
+  total: number,
+): AnalyticsQueryResponse {
+  const { metrics, period, grouping, limit, offset } = query
+  return {
+    period: formatPeriod(period),
+    query: {
+      date_range: request.date_range,
+      metrics,
+      group_by: request.group_by,
+      order_by: request.order_by,
+      limit,
+      offset,
+      filters: request.filters,
+      filtersOperator: request.filtersOperator,
+    },
+    pagination: { limit, offset, returned: rows.length, total },
+    data: rows.map((row) => ({
+      group: shapeGroup(grouping, row.group_key),
+      metrics: Object.fromEntries(
+        metrics.map((metric) => [metric, row[METRICS[metric].key] ?? null]),
+      ),
+    })),
+  }
+}
+
+function shapeGroup(grouping: Grouping, key: string | number): Row['group'] {
+  switch (grouping.kind) {
+    case 'none':
+      return {}
+    case 'interval':
+      return { date: formatMoment(GRANULARITIES[grouping.granularity].startOf(Number(key))) }
+    case 'property':
+      return { [`${PROPERTY_PREFIX}${grouping.name}`]: String(key) }
+    case 'dimension':
+      return { [grouping.dimension]: String(key) }
+    default:
+      return grouping satisfies never
+  }
+}

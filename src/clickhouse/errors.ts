@@ -1,0 +1,90 @@
+/** Turns what can go wrong at the store into the errors of the API. */
+import { ClickHouseError } from '@clickhouse/client'
+import { types } from 'node:util'
+import type { ErrorCode } from '../contract/api.js'
+import { ApiError } from '../contract/errors.js'
+
+/** A query was given up: its deadline passed, or nobody waits for its answer any more. */
+export class StoppedError extends Error {
+  constructor(reason: unknown) {
+    super('the query was stopped', { cause: reason })
+    this.name = 'StoppedError'
+  }
+}
+
+/** The store's answer ended before it was whole. */
+export class IncompleteAnswerError extends Error {
+  constructor() {
+    super('the answer of the store is not whole')
+    this.name = 'IncompleteAnswerError'
+  }
+}
+
+type StoreFailure = Extract<
+  ErrorCode,
+  'QUERY_TOO_EXPENSIVE' | 'QUERY_TIMEOUT' | 'SERVICE_UNAVAILABLE'
+>
+
+/** ClickHouse's own error types; one that is missing here is unforeseen, hence an INTERNAL_ERROR. */
+const CLICKHOUSE_FAILURES: ReadonlyMap<string, StoreFailure> = new Map([
+  ['TIMEOUT_EXCEEDED', 'QUERY_TIMEOUT'],
+  ['TOO_SLOW', 'QUERY_TIMEOUT'],
+  ['QUERY_WAS_CANCELLED', 'QUERY_TIMEOUT'],
+  ['MEMORY_LIMIT_EXCEEDED', 'QUERY_TOO_EXPENSIVE'],
+  ['TOO_MANY_ROWS', 'QUERY_TOO_EXPENSIVE'],
+  ['TOO_MANY_BYTES', 'QUERY_TOO_EXPENSIVE'],
+  ['TOO_MANY_ROWS_OR_BYTES', 'QUERY_TOO_EXPENSIVE'],
+  ['SET_SIZE_LIMIT_EXCEEDED', 'QUERY_TOO_EXPENSIVE'],
+  ['TOO_BIG_AST', 'QUERY_TOO_EXPENSIVE'],
+  ['TOO_DEEP_AST', 'QUERY_TOO_EXPENSIVE'],
+  ['TOO_MANY_SIMULTANEOUS_QUERIES', 'SERVICE_UNAVAILABLE'],
+  ['CANNOT_SCHEDULE_TASK', 'SERVICE_UNAVAILABLE'],
+  ['TABLE_IS_READ_ONLY', 'SERVICE_UNAVAILABLE'],
+  ['NETWORK_ERROR', 'SERVICE_UNAVAILABLE'],
+])
+
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+])
+
+const MESSAGES: Readonly<Record<StoreFailure, string>> = {
+  QUERY_TOO_EXPENSIVE:
+    'The query needs more memory or rows than one query may use. Narrow date_range, add filters, or group by a field with fewer values.',
+  QUERY_TIMEOUT:
+    'The query took longer than its deadline and was stopped. Narrow date_range or add filters.',
+  SERVICE_UNAVAILABLE: 'The store does not answer right now. Try again in a moment.',
+}
+
+/** The API's error for a failure of the store; its cause is kept for the log and shown to nobody. */
+export function storeError(cause: unknown): ApiError {
+  const code = storeFailure(cause)
+  if (code === undefined) return new ApiError('INTERNAL_ERROR', 'Something went wrong.', { cause })
+  return new ApiError(code, MESSAGES[code], {
+    cause,
+    ...(code === 'SERVICE_UNAVAILABLE' ? { headers: { 'Retry-After': '1' } } : {}),
+  })
+}
+
+function storeFailure(cause: unknown): StoreFailure | undefined {
+  if (cause instanceof ClickHouseError) return CLICKHOUSE_FAILURES.get(cause.type ?? '')
+  if (cause instanceof StoppedError) return 'QUERY_TIMEOUT'
+  if (cause instanceof IncompleteAnswerError || cause instanceof SyntaxError) {
+    return 'SERVICE_UNAVAILABLE'
+  }
+  return isUnreachable(cause) ? 'SERVICE_UNAVAILABLE' : undefined
+}
+
+/** Whether nothing answered at the store's address, or the connection broke. */
+export function isUnreachable(cause: unknown): boolean {
+  // `instanceof` would miss an error of another realm.
+  if (!types.isNativeError(cause)) return false
+  if ('code' in cause && UNREACHABLE.has(String(cause.code))) return true
+  return cause.message === 'socket hang up' || cause.message === 'aborted'
+}

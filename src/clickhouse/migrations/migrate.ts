@@ -1,0 +1,79 @@
+/** Brings a database up to date: applies the migrations that it has not had, once and in order. */
+import { packagePath } from '../../lib/package-path.js'
+import { connect, type Connection } from '../connection.js'
+import type { Endpoint } from '../endpoint.js'
+import { hasType } from '../error-type.js'
+import { withLease, type Lease } from '../lease/lease.js'
+import { MigrationError } from './migration-error.js'
+import { readMigrations, type Migration } from './migration-files.js'
+import { createLog, pendingMigrations, recordMigration } from './migration-log.js'
+import { identifier, sql, statement } from '../sql.js'
+
+export { MigrationError } from './migration-error.js'
+
+export interface MigrateOptions {
+  /** The folder of the migrations; the package's own by default. */
+  readonly folder?: string
+}
+
+/**
+ * Makes the database where it is missing, and applies what it has not had. Of several that do so at
+ * once, one does the work and the others wait. What failed is tried again by the next call.
+ *
+ * @returns the names of the files that were applied now.
+ * @throws MigrationError when a file is missing, changed, wrongly numbered or fails.
+ */
+export async function migrate(
+  endpoint: Endpoint,
+  { folder = packagePath('clickhouse/migrations') }: MigrateOptions = {},
+): Promise<readonly string[]> {
+  const migrations = await readMigrations(folder)
+  await ensureDatabase(endpoint)
+  const admin = connect(endpoint, 'admin')
+  try {
+    await createLog(admin)
+    const pending = await pendingMigrations(admin, migrations)
+    if (pending.length === 0) return []
+    return await withLease(admin, 'migrations', (lease) => applyPending(admin, migrations, lease))
+  } finally {
+    await admin.close()
+  }
+}
+
+/** A connection names its database, so a missing one is made over a connection to another. */
+async function ensureDatabase(endpoint: Endpoint): Promise<void> {
+  const inside = connect(endpoint, 'admin')
+  const outside = connect({ ...endpoint, database: 'system' }, 'admin')
+  try {
+    await inside.query(statement(sql`SELECT 1`))
+  } catch (error) {
+    if (!hasType(error, 'UNKNOWN_DATABASE')) throw error
+    const database = identifier(endpoint.database)
+    await outside.execute(statement(sql`CREATE DATABASE IF NOT EXISTS ${database}`))
+  } finally {
+    await Promise.all([inside.close(), outside.close()])
+  }
+}
+
+async function applyPending(
+  admin: Connection,
+  migrations: readonly Migration[],
+  lease: Lease,
+): Promise<readonly string[]> {
+  const pending = await pendingMigrations(admin, migrations)
+  for (const migration of pending) await apply(admin, migration, lease)
+  return pending.map(({ name }) => name)
+}
+
+async function apply(admin: Connection, migration: Migration, lease: Lease): Promise<void> {
+  for (const [i, query] of migration.statements.entries()) {
+    lease.signal.throwIfAborted()
+    try {
+      await admin.execute({ query, query_params: {} })
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new MigrationError(migration.name, `statement ${i + 1} failed: ${reason}`, { cause })
+    }
+  }
+  await recordMigration(admin, migration)
+}

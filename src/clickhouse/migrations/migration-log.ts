@@ -1,0 +1,67 @@
+/** The table `migrations`: which migrations a database has had. */
+import type { Connection } from '../connection.js'
+import { MigrationError } from './migration-error.js'
+import type { Migration } from './migration-files.js'
+import { sql, statement, string, uint32 } from '../sql.js'
+
+interface Applied {
+  readonly number: number
+  readonly name: string
+  readonly checksum: string
+}
+
+/** Makes the table where it is missing. */
+export async function createLog(connection: Connection): Promise<void> {
+  await connection.execute(
+    statement(sql`
+      CREATE TABLE IF NOT EXISTS migrations
+      (
+        number     UInt32,
+        name       String,
+        checksum   String,
+        applied_at DateTime64(3, 'UTC') DEFAULT now64(3)
+      )
+      ENGINE = MergeTree
+      ORDER BY number`),
+  )
+}
+
+/**
+ * The migrations that the database has not had yet.
+ *
+ * @throws MigrationError when one that it had is missing now or has changed, so that nobody could
+ *   say what the tables are like.
+ */
+export async function pendingMigrations(
+  connection: Connection,
+  migrations: readonly Migration[],
+): Promise<readonly Migration[]> {
+  const { rows } = await connection.query<Applied>(
+    statement(sql`SELECT number, name, checksum FROM migrations ORDER BY number`),
+  )
+  for (const applied of rows) {
+    const file = migrations.find(({ number }) => number === applied.number)
+    if (file?.name !== applied.name) {
+      throw new MigrationError(
+        applied.name,
+        'it was applied to this database, and is missing here; is this version older than the database?',
+      )
+    }
+    if (file.checksum !== applied.checksum) {
+      throw new MigrationError(applied.name, 'it has changed since it was applied to this database')
+    }
+  }
+  return migrations.filter(({ number }) => !rows.some((applied) => applied.number === number))
+}
+
+/** Records that a migration was applied, all of it. */
+export async function recordMigration(
+  connection: Connection,
+  { number, name, checksum }: Migration,
+): Promise<void> {
+  await connection.execute(
+    statement(sql`
+      INSERT INTO migrations (number, name, checksum)
+      SELECT ${uint32(number)}, ${string(name)}, ${string(checksum)}`),
+  )
+}

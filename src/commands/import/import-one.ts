@@ -1,0 +1,82 @@
+/** Imports one source, and shows how it goes. */
+import type { Service } from '../../bootstrap/open-store.js'
+import { openRows, type OpenedRows } from '../../ingest/import/formats/open-rows.js'
+import { importEvents, type ImportReport } from '../../ingest/import/import-events.js'
+import { NOTHING } from '../../ingest/loader/load-log.js'
+import type { CommandContext } from '../shared/context.js'
+import { importFailure } from './failure.js'
+import type { ImportCommandOptions } from './options.js'
+import type { ImportSource } from './sources.js'
+import { defined } from '../shared/options.js'
+import { showProgress, type Share } from './progress-bar.js'
+import { keepRejected } from './rejected-rows.js'
+
+export interface Imported {
+  readonly report: ImportReport
+  /** The batches that its events came in; none of a dry run. */
+  readonly batches: readonly string[]
+  readonly passedOver: number
+  /** Where its rejected rows are, if there are any. */
+  readonly rejectedFile: string | undefined
+}
+
+/** @throws UserError for a source that cannot be read as events */
+export async function importOne(
+  context: CommandContext,
+  { store, geography }: Service,
+  source: ImportSource,
+  options: ImportCommandOptions,
+): Promise<Imported> {
+  const { project, strict, dryRun = false, format, map, origin } = options
+  const progress = showProgress(source.name, context.note)
+  const rejected = keepRejected(source, progress.note, { writesNothing: dryRun })
+  const bytes = counted(source.open())
+  const batches: string[] = []
+  let soFar = NOTHING
+  try {
+    const opened = await openRows(bytes.chunks, {
+      writer: store.writer,
+      ...defined({ format, mapping: map, origin }),
+    })
+    const report = await importEvents(store, opened.rows, {
+      ...defined({ projectId: project, strict }),
+      identity: opened.identity,
+      dryRun,
+      now: context.now(),
+      geography,
+      onBatch: (batch) => batches.push(batch),
+      onRejected: (rows) => rejected.add(rows),
+      onProgress: (done) => {
+        soFar = done
+        const rows = done.received + opened.passedOver()
+        progress.rows(rows, shareOf(rows, opened, bytes.read(), source))
+      },
+    })
+    const rejectedFile = await rejected.close()
+    return { report, batches, passedOver: opened.passedOver(), rejectedFile }
+  } catch (error) {
+    await rejected.close()
+    throw importFailure(error, source.name, dryRun ? 0 : soFar.received)
+  } finally {
+    progress.stop()
+  }
+}
+
+/** Of rows where their number is known, else of bytes. */
+function shareOf(rows: number, opened: OpenedRows, read: number, { size }: ImportSource): Share {
+  const total = opened.total()
+  if (total !== undefined) return total === 0 ? 1 : Math.min(1, rows / total)
+  return size === undefined ? undefined : Math.min(1, read / size)
+}
+
+/** Counts the bytes of a source as they are read. */
+function counted(source: AsyncIterable<Buffer>) {
+  let read = 0
+  async function* chunks(): AsyncGenerator<Buffer> {
+    for await (const chunk of source) {
+      read += chunk.length
+      yield chunk
+    }
+  }
+  return { chunks: chunks(), read: () => read }
+}

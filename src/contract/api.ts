@@ -1,0 +1,50 @@
+/** Short names for the generated types of the contract: the only file that imports them. */
+import type { components } from '../../generated/openapi.js'
+
+type Schemas = components['schemas']
+
+/** The request as it is after validation: every default is filled in. */
+export type AnalyticsQueryRequest = Required<Schemas['AnalyticsQueryRequest']>
+export type AnalyticsQueryResponse = Schemas['AnalyticsQueryResponse']
+export type ResolvedQuery = Schemas['ResolvedQuery']
+export type Period = Schemas['Period']
+export type Pagination = Schemas['Pagination']
+export type Row = Schemas['Row']
+
+export type DateRange = Schemas['DateRange']
+export type Preset = Schemas['Preset']
+export type Metric = Schemas['Metric']
+export type Interval = Schemas['Interval']
+export type Dimension = Schemas['Dimension']
+export type GroupBy = Schemas['GroupBy']
+export type OrderBy = Schemas['OrderBy']
+export type SortDirection = Schemas['SortDirection']
+export type FiltersOperator = Schemas['FiltersOperator']
+
+export type Filter = Schemas['Filter']
+export type PageFilter = Schemas['PageFilter']
+export type EventFilter = Schemas['EventFilter']
+export type UserFilter = Schemas['UserFilter']
+export type LocationFilter = Schemas['LocationFilter']
+export type ReferrerFilter = Schemas['ReferrerFilter']
+export type ReferrerUrlFilter = Schemas['ReferrerUrlFilter']
+export type ReferrerTypeFilter = Schemas['ReferrerTypeFilter']
+export type UtmTagsFilter = Schemas['UtmTagsFilter']
+export type BrowserFilter = Schemas['BrowserFilter']
+export type DeviceFilter = Schemas['DeviceFilter']
+export type OsFilter = Schemas['OsFilter']
+
+export type StringOperator = Schemas['StringOperator']
+export type ListOperator = Schemas['ListOperator']
+export type StringClause = Schemas['StringClause']
+export type ListClause = Schemas['ListClause']
+export type PropertyClause = Schemas['PropertyClause']
+export type ReferrerType = Schemas['ReferrerType']
+export type DeviceType = Schemas['DeviceType']
+
+export type Project = Schemas['Project']
+export type ProjectResponse = Schemas['ProjectResponse']
+
+export type ErrorCode = Schemas['ErrorCode']
+export type ErrorResponse = Schemas['ErrorResponse']
+export type FieldFault = Schemas['FieldFault']

@@ -1,0 +1,27 @@
+/** Counts the users and sessions that the events of some batches are of. */
+import type { Connection } from '../../clickhouse/connection.js'
+import { sql, statement, strings, time } from '../../clickhouse/sql.js'
+import type { LoadReport } from './load-log.js'
+
+export interface Touched {
+  readonly users: number
+  readonly sessions: number
+}
+
+/** @param period of all events of the batches */
+export async function countTouched(
+  writer: Connection,
+  batches: readonly string[],
+  { first, last }: Pick<LoadReport, 'first' | 'last'>,
+): Promise<Touched> {
+  if (first === null || last === null) return { users: 0, sessions: 0 }
+  // Events that a later load moved have its number; their session keeps that of the load that began it.
+  const { rows } = await writer.query<Touched>(
+    statement(sql`
+WITH own AS (SELECT load FROM loads WHERE batch IN ${strings(batches)})
+SELECT uniqExact(project_id, user) AS users, uniqExact(session) AS sessions FROM events
+WHERE (load IN (SELECT load FROM own) OR bitShiftRight(session, 32) IN (SELECT load FROM own))
+  AND timestamp BETWEEN ${time(first)} AND ${time(last)}`),
+  )
+  return rows[0] ?? { users: 0, sessions: 0 }
+}

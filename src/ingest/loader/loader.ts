@@ -1,0 +1,100 @@
+/** Loads what is in the inbox: every row becomes at most one event, whatever breaks off in between. */
+import type { Connection } from '../../clickhouse/connection.js'
+import { dropTables } from '../../clickhouse/drop-tables.js'
+import { sql, statement } from '../../clickhouse/sql.js'
+import { nameOfRange } from './load-source.js'
+import { clearLoad, finishLoad } from './run-load.js'
+import {
+  findLoad,
+  findUnfinishedLoads,
+  startLoad,
+  STEP,
+  type Load,
+  type LoadReport,
+} from './load-log.js'
+import type { Geography } from './steps/enrich.js'
+import { findUnfinishedRemovals, isOfUser } from '../../deletion/journal.js'
+import { finishProject } from '../../deletion/finish-project.js'
+import { finishUser } from '../../deletion/finish-user.js'
+import { checkCursor, dropLoaded, nextRange } from './stream.js'
+import { LOADS } from './load-tables.js'
+
+/** Rows of the stream that are loaded at once, at most, but for those of one block. */
+const MOST_ROWS = 250_000
+
+/**
+ * Loads one batch, once: asked again it tells what it did. The caller holds the lease of the loader.
+ *
+ * Everything is computed into tables of the load first; once facts are written, nothing but those is
+ * read any more. The writing is a handful of inserts that the store takes once however often they come.
+ */
+export async function loadBatch(
+  writer: Connection,
+  batch: string,
+  geography?: Geography,
+): Promise<LoadReport> {
+  // A load reads what those before it wrote, and gives numbers of users and sessions after theirs.
+  await finishAll(writer, geography)
+  const done = await findLoad(writer, batch)
+  if (done === undefined) return finishLoad(writer, await startLoad(writer, batch), geography)
+  await clearLoad(writer, done.load)
+  return done.report
+}
+
+/**
+ * Loads the next rows of the stream; undefined where none waits. The caller holds the lease of the
+ * loader, and began with `resumeLoads`.
+ */
+export async function loadStream(
+  writer: Connection,
+  geography?: Geography,
+): Promise<LoadReport | undefined> {
+  const range = await nextRange(writer, MOST_ROWS)
+  if (range === undefined) return undefined
+  return finishLoad(writer, await startLoad(writer, nameOfRange(range)), geography)
+}
+
+/**
+ * Finishes what was begun to be written and broken off: a removal, or a load that was staged. Of a load that
+ * was not, nothing is written yet, and it is left as it is. The caller holds the lease of the loader.
+ */
+export const finishUnfinished = (writer: Connection): Promise<void> =>
+  finishThose(writer, ({ step }) => step >= STEP.staged, undefined)
+
+const finishAll = (writer: Connection, geography: Geography): Promise<void> =>
+  finishThose(writer, () => true, geography)
+
+async function finishThose(
+  writer: Connection,
+  which: (load: Load) => boolean,
+  geography: Geography,
+): Promise<void> {
+  for (const removal of await findUnfinishedRemovals(writer)) {
+    await (isOfUser(removal) ? finishUser : finishProject)(writer, removal)
+  }
+  for (const load of (await findUnfinishedLoads(writer)).filter(which)) {
+    await finishLoad(writer, load, geography)
+  }
+}
+
+/**
+ * Finishes what an earlier loader left: its load, and batches that it never came to. The caller holds the
+ * lease of the loader.
+ */
+export async function resumeLoads(writer: Connection, geography?: Geography): Promise<void> {
+  await finishAll(writer, geography)
+  // A loader that was killed at the very end left what was to be cleared, and nobody else has tables now.
+  await dropTables(writer, LOADS)
+  await dropLoaded(writer)
+  await checkCursor(writer)
+  const waiting = await writer.query<{ batch: string }>(
+    statement(sql`SELECT DISTINCT batch FROM inbox WHERE batch != '' ORDER BY batch`),
+  )
+  for (const { batch } of waiting.rows) await loadBatch(writer, batch, geography)
+}
+
+/** Loads all that waits in the inbox. The caller holds the lease of the loader. */
+export async function loadWaiting(writer: Connection, geography?: Geography): Promise<void> {
+  await resumeLoads(writer, geography)
+  while ((await loadStream(writer, geography)) !== undefined);
+}

@@ -1,0 +1,30 @@
+/** Finds the events that are not tracked: of bots, and of excluded addresses and countries. */
+import { sql, type Sql } from '../../../clickhouse/sql.js'
+import { AGENTS } from './derived-attributes.js'
+import type { LoadTables } from '../load-tables.js'
+
+/**
+ * The rows that are fit and yet no events, in the table `untracked`, each with its project, day and `reason`:
+ * `ip`, `country` or `bot`. Of several reasons the first of these counts.
+ */
+export const findUntracked = (tables: LoadTables): Sql => sql`
+CREATE TABLE ${tables.untracked} ENGINE = MergeTree ORDER BY seq AS
+WITH
+  bots AS (SELECT user_agent FROM (${AGENTS(tables)}) WHERE is_bot),
+  excluded AS (SELECT id, arrayJoin(excluded_countries) AS country FROM projects FINAL)
+SELECT
+  seq, project_id, toDate(timestamp) AS day,
+  multiIf(
+    fate IN ('ip', 'country'), fate,
+    (project_id, if(load_rows.country != '', load_rows.country, load_places.country)) IN (SELECT id, country FROM excluded), 'country',
+    'bot') AS reason
+FROM ${tables.rows} AS load_rows
+ANY LEFT JOIN ${tables.places} AS load_places ON load_places.ip = load_rows.ip
+WHERE fate IN ('ip', 'country') OR (fate = 'kept' AND (
+  user_agent IN (SELECT user_agent FROM bots)
+  OR (project_id, load_places.country) IN (SELECT id, country FROM excluded) AND load_rows.country = ''))`
+
+/** Counts them, by day and reason. */
+export const countUntracked = (tables: LoadTables): Sql => sql`
+INSERT INTO exclusions (project_id, day, reason, events)
+SELECT project_id, day, reason, count() FROM ${tables.untracked} GROUP BY ALL`

@@ -1,0 +1,78 @@
+/** Last step of a load: the inserts that make it visible, each safe to repeat. */
+import { join, sql, string, uint64, type Sql } from '../../../clickhouse/sql.js'
+import {
+  ATTRIBUTES,
+  CHANGE_COLUMNS,
+  COUNTED_ATTRIBUTES,
+  EVENT_COLUMNS,
+  OWN_COLUMNS,
+  SESSION_COLUMNS,
+} from '../../../model/fact-columns.js'
+import { ofMovedSessions } from './sessions.js'
+import type { LoadTables } from '../load-tables.js'
+import { countUntracked } from './excluded-events.js'
+
+const EVENTS = join(EVENT_COLUMNS)
+const SESSIONS = join(SESSION_COLUMNS)
+const COUNTED = COUNTED_ATTRIBUTES.map(({ column }) => column)
+const CHANGES = join([...CHANGE_COLUMNS, ...COUNTED])
+
+/** Takes the events of changed sessions away, before they come back changed. */
+export const removeMovedEvents = (tables: LoadTables, load: number): Sql => sql`
+DELETE FROM events WHERE load < ${uint64(load)} AND ${ofMovedSessions(tables)}`
+
+/** The new events, each beside the session it is in now. */
+const newEvents = (tables: LoadTables): Sql => sql`
+FROM ${tables.rows} AS load_rows
+INNER JOIN ${tables.items} AS load_items ON load_items.seq = load_rows.seq
+INNER JOIN ${tables.sessions} AS load_sessions ON load_sessions.run = load_items.run
+WHERE is_new`
+
+const ofSession = (column: Sql): Sql => sql`load_sessions.${column}`
+
+/** What a load adds to each table. */
+export const inserts = (tables: LoadTables): Readonly<Record<string, Sql>> => ({
+  users: sql`INSERT INTO users SELECT project_id, user_id, user, load FROM ${tables.users} WHERE is_new`,
+
+  event_ids: sql`
+INSERT INTO event_ids
+SELECT project_id, event_key FROM ${tables.rows} AS load_rows WHERE event_key != 0 AND seq IN (SELECT seq FROM ${tables.kept})`,
+
+  exclusions: countUntracked(tables),
+
+  events: sql`
+INSERT INTO events (${EVENTS})
+SELECT
+  load_rows.project_id, timestamp, load_sessions.user, load_sessions.session, load_sessions.load,
+  ${join(OWN_COLUMNS)}, ${join(ATTRIBUTES.map(ofSession))}
+${newEvents(tables)}
+UNION ALL
+SELECT ${EVENTS} FROM ${tables.moved}`,
+
+  sessions: sql`
+INSERT INTO sessions (${SESSIONS})
+SELECT ${SESSIONS} FROM ${tables.sessions} AS load_sessions
+UNION ALL
+SELECT * REPLACE (toInt8(-1) AS sign) FROM (SELECT ${SESSIONS} FROM ${tables.past})`,
+
+  // An event of a session that changed was counted as it was, and is counted as it is.
+  event_changes: sql`
+INSERT INTO event_changes (session, sign, ${CHANGES})
+SELECT
+  load_sessions.session, 1, load_rows.project_id, timestamp, load_sessions.user, name, origin, path, properties,
+  ${join(COUNTED.map(ofSession))}
+${newEvents(tables)}
+UNION ALL
+SELECT session, 1, ${CHANGES} FROM ${tables.moved}
+UNION ALL
+SELECT
+  past_session, -1, ${join(CHANGE_COLUMNS.map((column) => sql`load_moved.${column}`))},
+  ${join(COUNTED.map((column) => sql`load_past.${column}`))}
+FROM ${tables.moved} AS load_moved
+INNER JOIN ${tables.past} AS load_past ON load_past.session = load_moved.past_session`,
+})
+
+/** Keeps the rejected rows of a batch, each with its reason. */
+export const insertRejections = (tables: LoadTables, batch: string): Sql => sql`
+INSERT INTO rejections (batch, row, reason, line)
+SELECT ${string(batch)}, row, reason, rejected_line FROM ${tables.rows} AS load_rows WHERE fate = 'rejected'`

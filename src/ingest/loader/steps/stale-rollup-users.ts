@@ -1,0 +1,41 @@
+/** Finds the groups that users are in no more, once their sessions' attributes have changed. */
+import { join, sql, string, type Sql } from '../../../clickhouse/sql.js'
+import { COUNTED_ATTRIBUTES } from '../../../model/fact-columns.js'
+import type { LoadTables } from '../load-tables.js'
+
+const dimension = (name: string): Sql => string(name)
+const changed = COUNTED_ATTRIBUTES.map(
+  ({ dimension: name, column }) =>
+    sql`(${dimension(name)}, toString(load_past.${column}), toString(load_past.new_${column}))`,
+)
+const carried = COUNTED_ATTRIBUTES.map(
+  ({ dimension: name, column }) => sql`(${dimension(name)}, toString(${column}))`,
+)
+
+/**
+ * The users that have no event left in a group they were in, in the table `lost`: by day (`grain` is `daily`) and
+ * by month (`monthly`, the day being its first). To be asked once the events are as they will be.
+ */
+export const findLost = (tables: LoadTables): Sql => sql`
+CREATE TABLE ${tables.lost} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, day) AS
+WITH
+  were AS (
+    SELECT DISTINCT load_moved.project_id AS project_id, load_moved.user AS user, toDate(timestamp) AS day, change.1 AS dimension, change.2 AS value
+    FROM ${tables.moved} AS load_moved
+    INNER JOIN ${tables.past} AS load_past ON load_past.session = load_moved.past_session
+    ARRAY JOIN [${join(changed)}] AS change
+    WHERE change.2 != change.3
+  ),
+  are AS (
+    SELECT DISTINCT project_id, user, toDate(timestamp) AS day, held.1 AS dimension, held.2 AS value
+    FROM events
+    ARRAY JOIN [${join(carried)}] AS held
+    WHERE project_id IN (SELECT project_id FROM were)
+      AND toDate(timestamp) >= (SELECT toStartOfMonth(min(day)) FROM were)
+      AND toDate(timestamp) <= (SELECT toLastDayOfMonth(max(day)) FROM were)
+      AND user IN (SELECT user FROM were)
+  )
+SELECT 'daily' AS grain, * FROM were WHERE (project_id, user, day, dimension, value) NOT IN (SELECT project_id, user, day, dimension, value FROM are)
+UNION ALL
+SELECT DISTINCT 'monthly', project_id, user, toStartOfMonth(day), dimension, value FROM were
+WHERE (project_id, user, toStartOfMonth(day), dimension, value) NOT IN (SELECT project_id, user, toStartOfMonth(day), dimension, value FROM are)`

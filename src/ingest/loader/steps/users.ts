@@ -1,0 +1,48 @@
+/** Second step of a load: drops duplicates and numbers the users. */
+import { sql, uint64, type Sql } from '../../../clickhouse/sql.js'
+import type { LoadTables } from '../load-tables.js'
+
+const isTracked = (tables: LoadTables): Sql =>
+  sql`fate = 'kept' AND seq NOT IN (SELECT seq FROM ${tables.untracked})`
+
+/** Gives each day that has events of unnamed users its salt, once and for all. */
+export const saltDays = (tables: LoadTables): Sql => sql`
+INSERT INTO salts (day, salt)
+SELECT day, lower(hex(randomString(16)))
+FROM (SELECT DISTINCT toDate(timestamp) AS day FROM ${tables.rows} AS load_rows WHERE ${isTracked(tables)} AND user_id = '')
+WHERE day NOT IN (SELECT day FROM salts)`
+
+/**
+ * The rows that become events, in the table `kept`: of the rows with one event id the first to arrive, and
+ * none whose id an earlier load has seen. A user who is not named is known by address and user agent,
+ * for a day.
+ */
+export const keepRows = (tables: LoadTables): Sql => sql`
+CREATE TABLE ${tables.kept} ENGINE = MergeTree ORDER BY seq AS
+SELECT
+  seq, project_id, timestamp, session_id,
+  if(user_id != '', user_id, concat('anonymous-', lower(hex(sipHash128(salts.salt, project_id, ip, user_agent))))) AS user_id
+FROM ${tables.rows} AS load_rows
+ANY LEFT JOIN salts ON salts.day = toDate(load_rows.timestamp)
+WHERE ${isTracked(tables)} AND (event_key = 0 OR seq IN (
+  SELECT min(seq) FROM ${tables.rows} AS load_rows
+  WHERE ${isTracked(tables)} AND event_key != 0 AND (project_id, event_key) NOT IN (
+    SELECT project_id, event_id FROM event_ids
+    WHERE project_id IN (SELECT project_id FROM ${tables.rows} AS load_rows)
+      AND event_id IN (SELECT event_key FROM ${tables.rows} AS load_rows))
+  GROUP BY project_id, event_key))`
+
+/** The users of the batch with their numbers, in the table `users`; new ones go on counting from 1. */
+export const numberUsers = (tables: LoadTables, load: number): Sql => sql`
+CREATE TABLE ${tables.users} ENGINE = MergeTree ORDER BY (project_id, user_id) AS
+WITH
+  batch AS (SELECT project_id, user_id, min((timestamp, seq)) AS first FROM ${tables.kept} GROUP BY ALL),
+  known AS (SELECT project_id, user_id, user FROM users WHERE (project_id, user_id) IN (SELECT project_id, user_id FROM batch)),
+  last AS (SELECT project_id, max(user) AS user FROM users WHERE project_id IN (SELECT project_id FROM batch) GROUP BY project_id)
+SELECT project_id, user_id, user, false AS is_new, ${uint64(load)} AS load FROM known
+UNION ALL
+SELECT
+  batch.project_id, batch.user_id,
+  toUInt32(last.user + row_number() OVER (PARTITION BY batch.project_id ORDER BY batch.first)), true, ${uint64(load)}
+FROM batch LEFT JOIN last ON last.project_id = batch.project_id
+WHERE (batch.project_id, batch.user_id) NOT IN (SELECT project_id, user_id FROM known)`

@@ -1,9 +1,0 @@
-/** The settings by which an insert is one block: all of it is there, or nothing. */
-import type { Settings } from '../clickhouse/connection.js'
-
-export const ONE_BLOCK: Settings = {
-  min_insert_block_size_rows: '1000000000',
-  min_insert_block_size_bytes: '0',
-  max_insert_threads: '1',
-  max_partitions_per_insert_block: '0',
-}

@@ -1,0 +1,61 @@
+/** The columns of the facts, in the order the loader writes them. */
+import { sql, type Sql } from '../clickhouse/sql.js'
+import { DIMENSIONS } from './dimensions.js'
+import { SESSION_ATTRIBUTES } from './event-fields.js'
+
+/** What every event of a session carries. */
+export const ATTRIBUTES: readonly Sql[] = SESSION_ATTRIBUTES.map(({ column }) => column)
+
+/** The columns of an event that are its own. */
+export const OWN_COLUMNS: readonly Sql[] = [
+  sql`name`,
+  sql`anonymous`,
+  sql`origin`,
+  sql`path`,
+  sql`hash`,
+  sql`properties`,
+]
+
+export const EVENT_COLUMNS: readonly Sql[] = [
+  sql`project_id`,
+  sql`timestamp`,
+  sql`user`,
+  sql`session`,
+  sql`load`,
+  ...OWN_COLUMNS,
+  ...ATTRIBUTES,
+]
+
+export const SESSION_COLUMNS: readonly Sql[] = [
+  sql`project_id`,
+  sql`session`,
+  sql`load`,
+  sql`sign`,
+  sql`user`,
+  sql`session_id`,
+  sql`start_at`,
+  sql`end_at`,
+  sql`pageviews`,
+  sql`events`,
+  sql`entry_origin`,
+  sql`entry_path`,
+  sql`entry_at`,
+  ...ATTRIBUTES,
+]
+
+/** The session attributes that rollups count by. */
+export const COUNTED_ATTRIBUTES: readonly { readonly dimension: string; readonly column: Sql }[] =
+  Object.entries(DIMENSIONS).flatMap(([dimension, { rollup, session }]) =>
+    rollup === 'sessions' && session !== undefined ? [{ dimension, column: session }] : [],
+  )
+
+/** What rollups are told of an event, besides its `sign` and its session's attributes. */
+export const CHANGE_COLUMNS: readonly Sql[] = [
+  sql`project_id`,
+  sql`timestamp`,
+  sql`user`,
+  sql`name`,
+  sql`origin`,
+  sql`path`,
+  sql`properties`,
+]

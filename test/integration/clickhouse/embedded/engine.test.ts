@@ -1,0 +1,168 @@
+/** The life of an engine: it starts, is found, is held against others, stops, and leaves nothing. */
+import { expect, test } from '@jest/globals'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  DataDirInUseError,
+  findEngine,
+  startEngine,
+  type Engine,
+  type EngineEvent,
+} from '../../../../src/clickhouse/embedded/engine.js'
+import { aClient, aDataDir, anEngine, anotherProcess, answering, gone } from './support.js'
+
+test('starts, keeps its data over a stop, and has new passwords then', async () => {
+  const dataDir = await aDataDir()
+  const first = await anEngine(dataDir)
+  const writer = aClient(first.endpoint, 'writer')
+  await writer.command({ query: 'CREATE TABLE kept (n UInt8) ENGINE = MergeTree ORDER BY n' })
+  await writer.command({ query: 'INSERT INTO kept VALUES (7)' })
+  await writer.close()
+  await first.stop()
+
+  const second = await anEngine(dataDir)
+  const answer = await aClient(second.endpoint, 'reader').query({
+    query: 'SELECT n FROM kept',
+    format: 'JSONEachRow',
+  })
+  expect(await answer.json()).toEqual([{ n: 7 }])
+  expect(second.endpoint.accounts.reader.password).not.toBe(first.endpoint.accounts.reader.password)
+})
+
+test('stops promptly and cleanly, and leaves neither process nor announcement', async () => {
+  const dataDir = await aDataDir()
+  const events: EngineEvent[] = []
+  const engine = await anEngine(dataDir, events)
+  const { pid } = engine
+  const begun = performance.now()
+  await Promise.all([engine.stop(), engine.stop()])
+  expect(performance.now() - begun).toBeLessThan(1_000)
+  await gone(pid, 0)
+  expect(await readdir(path.join(dataDir, 'clickhouse'))).not.toContain('engine.json')
+  expect(await findEngine(dataDir)).toBeUndefined()
+  expect(events.map(({ kind }) => kind)).toEqual(['started', 'stopped'])
+})
+
+test('stops within seconds although a query runs and connections are open', async () => {
+  const engine = await anEngine(await aDataDir())
+  const reader = aClient(engine.endpoint, 'reader')
+  await reader.ping({ select: true })
+  const running = reader
+    .query({ query: 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)' })
+    .then(
+      () => 'answered',
+      () => 'ended',
+    )
+  await sleep(200)
+  const begun = performance.now()
+  await engine.stop()
+  expect(performance.now() - begun).toBeLessThan(3_000)
+  expect(await running).toBe('ended')
+})
+
+test('stops an engine that hangs, too', async () => {
+  const engine = await anEngine(await aDataDir())
+  const { pid } = engine
+  process.kill(pid, 'SIGSTOP')
+  await engine.stop()
+  await gone(pid, 0)
+})
+
+test('refuses a second engine on the folder at once, with one line that names the holder', async () => {
+  const dataDir = await aDataDir()
+  const engine = await anEngine(dataDir)
+  const begun = performance.now()
+  const refusal = await startEngine({ dataDir, purpose: 'in vain' }).catch(
+    (error: unknown) => error,
+  )
+  expect(performance.now() - begun).toBeLessThan(1_000)
+  expect(refusal).toBeInstanceOf(DataDirInUseError)
+  expect((refusal as Error).message).toBe(
+    `the data folder ${dataDir} is in use by process ${process.pid} (a test)`,
+  )
+  const other = await anotherProcess('start', dataDir)
+  expect(other.said).toEqual({ refused: (refusal as Error).message })
+  expect(await aClient(engine.endpoint, 'reader').ping({ select: true })).toEqual({ success: true })
+})
+
+test('refuses a second engine also while the first is restarting', async () => {
+  const dataDir = await aDataDir()
+  const engine = await anEngine(dataDir)
+  process.kill(engine.pid, 'SIGKILL')
+  const attempts = [0, 10, 30, 60, 100, 150, 200].map(async (delay) => {
+    await sleep(delay)
+    return startEngine({ dataDir, purpose: 'in vain' }).catch((error: unknown) => error)
+  })
+  for (const refusal of await Promise.all(attempts)) {
+    expect((refusal as Error).message).toContain(`in use by process ${process.pid} (a test)`)
+  }
+  await answering(aClient(engine.endpoint, 'reader'), 2_000)
+})
+
+test('of many starters at the same moment one wins, and its accounts work', async () => {
+  const dataDir = await aDataDir()
+  const starts = Array.from({ length: 6 }, () =>
+    startEngine({ dataDir, purpose: 'a race' }).catch((error: unknown) => error as Error),
+  )
+  const outcomes = await Promise.all(starts)
+  const isEngine = (outcome: Engine | Error): outcome is Engine => !(outcome instanceof Error)
+  const [winner, ...others] = outcomes.filter(isEngine)
+  const losers = outcomes.filter((outcome) => !isEngine(outcome))
+  try {
+    expect(others).toEqual([])
+    for (const loser of losers) expect(loser).toBeInstanceOf(DataDirInUseError)
+    expect(await findEngine(dataDir)).toEqual(winner?.endpoint)
+  } finally {
+    await winner?.stop()
+  }
+})
+
+test('is found from another process, also while it is restarting', async () => {
+  const dataDir = await aDataDir()
+  const engine = await anEngine(dataDir)
+  const other = await anotherProcess('find', dataDir)
+  expect(other.said).toEqual(engine.endpoint)
+  process.kill(engine.pid, 'SIGKILL')
+  await gone(engine.pid, 1_000)
+  expect(await findEngine(dataDir)).toEqual(engine.endpoint)
+})
+
+test.each([
+  { why: 'there is none', text: undefined },
+  { why: 'it is not legible', text: '{' },
+  { why: 'its process is dead', text: JSON.stringify({ holder: { pid: 2 ** 30, purpose: '' } }) },
+])('finds nothing when of an announcement $why', async ({ text }) => {
+  const dataDir = await aDataDir()
+  await (await anEngine(dataDir)).stop()
+  if (text !== undefined) await writeFile(path.join(dataDir, 'clickhouse', 'engine.json'), text)
+  expect(await findEngine(dataDir)).toBeUndefined()
+})
+
+test('keeps its files to this user, and its passwords out of the list of processes', async () => {
+  const dataDir = await aDataDir()
+  const { endpoint, pid } = await anEngine(dataDir)
+  for (const file of ['cmdline', 'environ']) {
+    const text = await readFile(`/proc/${pid}/${file}`, 'utf8')
+    for (const { password } of Object.values(endpoint.accounts))
+      expect(text).not.toContain(password)
+  }
+  const home = path.join(dataDir, 'clickhouse')
+  const mode = async (file: string): Promise<number> =>
+    (await stat(path.join(home, file))).mode & 0o777
+  expect(await mode('.')).toBe(0o700)
+  for (const file of ['engine.json', 'config.xml', 'users.xml', 'lock']) {
+    expect([file, await mode(file)]).toEqual([file, 0o600])
+  }
+})
+
+test('ends by itself when its parent is killed, and makes way for the next', async () => {
+  const dataDir = await aDataDir()
+  const { child, said } = await anotherProcess('start', dataDir)
+  const { enginePid } = said as { enginePid: number }
+  child.kill('SIGKILL')
+  const next = anEngine(dataDir)
+  await gone(enginePid, 2_000)
+  const { endpoint } = await next
+  expect(await findEngine(dataDir)).toEqual(endpoint)
+})

@@ -1,0 +1,177 @@
+/** Lines of many requests are written together, and each request is told when its own are there. */
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
+import type { Connection } from '../../../src/clickhouse/connection.js'
+import { withLease } from '../../../src/clickhouse/lease/lease.js'
+import { sql, statement, string } from '../../../src/clickhouse/sql.js'
+import { ApiError } from '../../../src/contract/errors.js'
+import { createInboxWriter } from '../../../src/ingest/inbox/inbox-writer.js'
+import { loadWaiting } from '../../../src/ingest/loader/loader.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { newProject } from '../../support/world/world.js'
+
+const receivedAt = new Date('2026-03-10T12:00:00.123Z')
+
+let database: TestDatabase
+let projectId: string
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(() => {
+  projectId = randomUUID()
+})
+
+const request = (...lines: readonly string[]) => ({ projectId, lines, receivedAt })
+
+async function stored(): Promise<readonly object[]> {
+  const { rows } = await database.store.writer.query<object>(
+    statement(sql`
+      SELECT batch, line, toString(received_at) AS at FROM inbox
+      WHERE project = ${string(projectId)} ORDER BY line`),
+  )
+  return rows
+}
+
+/** A connection that does with each upload what a test wants, and how many uploads there were. */
+function through(around: (upload: () => Promise<void>, nth: number) => Promise<void>): {
+  readonly connection: Connection
+  readonly uploads: () => number
+} {
+  const { writer } = database.store
+  let uploads = 0
+  return {
+    uploads: () => uploads,
+    connection: {
+      ...writer,
+      upload: (...args) => around(() => writer.upload(...args), (uploads += 1)),
+    },
+  }
+}
+
+const reset = (): Error => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+const DOWN = { code: 'SERVICE_UNAVAILABLE', headers: { 'Retry-After': '1' } }
+
+test('lines come to be in the inbox as they are, under their project and arrival', async () => {
+  const odd = '{"path":"\\"\\\\\\n\\u2028😀\u2028\t"}'
+  await createInboxWriter(database.store.writer).write(request('{}', odd))
+  const at = '2026-03-10 12:00:00.123'
+  expect(await stored()).toEqual([
+    { batch: '', line: odd, at },
+    { batch: '', line: '{}', at },
+  ])
+})
+
+test('requests that come while one is written are written together', async () => {
+  const { connection, uploads } = through((upload) => upload())
+  const writer = createInboxWriter(connection)
+  const many = Array.from({ length: 500 }, (_, n) => request(`{"n":${n}}`))
+  await Promise.all(many.map((one) => writer.write(one)))
+  expect(await stored()).toHaveLength(500)
+  expect(uploads()).toBeLessThan(5)
+})
+
+test('the same lines twice are there twice', async () => {
+  const writer = createInboxWriter(database.store.writer)
+  await writer.write(request('{}'))
+  await writer.write(request('{}'))
+  expect(await stored()).toHaveLength(2)
+})
+
+test('an insert whose answer was lost is repeated, and each event counts once', async () => {
+  const { connection, uploads } = through(async (upload, nth) => {
+    await upload()
+    if (nth <= 2) throw reset()
+  })
+  const { id } = await newProject(database.store)
+  const lines = ['{"event_id":"1","user_id":"u"}', '{"event_id":"2","user_id":"u"}']
+  await createInboxWriter(connection).write({ projectId: id, lines, receivedAt })
+  expect(uploads()).toBe(3)
+  const { writer } = database.store
+  await withLease(writer, 'loader', () => loadWaiting(writer))
+  const { rows } = await writer.query(
+    statement(sql`SELECT count() AS events FROM events WHERE project_id = ${string(id)}`),
+  )
+  expect(rows).toEqual([{ events: 2 }])
+})
+
+test('a store that stays away is waited for as long as there is patience', async () => {
+  const { connection, uploads } = through(() => Promise.reject(reset()))
+  const writer = createInboxWriter(connection, { patience: 500 })
+  const begun = performance.now()
+  await expect(writer.write(request('{}'))).rejects.toMatchObject(DOWN)
+  expect(performance.now() - begun).toBeGreaterThan(450)
+  expect(uploads()).toBeGreaterThan(3)
+})
+
+test('a store that never answers keeps nobody waiting for longer', async () => {
+  const { connection } = through(() => new Promise(() => undefined))
+  const writer = createInboxWriter(connection, { patience: 200, pace: 0, inserts: 1 })
+  const waiting = [writer.write(request('{}')), writer.write(request('{}'))]
+  const outcomes = await Promise.allSettled(waiting)
+  expect(outcomes).toMatchObject([
+    { status: 'rejected', reason: DOWN },
+    { status: 'rejected', reason: DOWN },
+  ])
+})
+
+test('what nobody waits for any more is not written when the store is back', async () => {
+  let isBack = (): void => undefined
+  const back = new Promise<void>((resolve) => (isBack = resolve))
+  const { connection, uploads } = through(async (upload, nth) => {
+    if (nth === 1) await back
+    await upload()
+  })
+  const writer = createInboxWriter(connection, { patience: 200, inserts: 1 })
+  const late = [writer.write(request('{"n":1}')), writer.write(request('{"n":2}'))]
+  await Promise.allSettled(late)
+  isBack()
+  await writer.write(request('{"n":3}'))
+  expect(uploads()).toBe(2)
+  expect(await stored()).toMatchObject([{ line: '{"n":1}' }, { line: '{"n":3}' }])
+})
+
+test('an insert that can never succeed is not tried again', async () => {
+  const { connection, uploads } = through(() => Promise.reject(new Error('of no kind we know')))
+  await expect(createInboxWriter(connection).write(request('{}'))).rejects.toMatchObject({
+    code: 'INTERNAL_ERROR',
+  })
+  expect(uploads()).toBe(1)
+})
+
+test('what is too much to wait is refused at once, and taken again when there is room', async () => {
+  let isBack = (): void => undefined
+  const back = new Promise<void>((resolve) => (isBack = resolve))
+  const { connection } = through(async (upload) => {
+    await back
+    await upload()
+  })
+  const writer = createInboxWriter(connection, { mostWaiting: 1_000 })
+  const first = writer.write(request(`"${'x'.repeat(800)}"`))
+  const begun = performance.now()
+  await expect(writer.write(request(`"${'y'.repeat(800)}"`))).rejects.toMatchObject(DOWN)
+  expect(performance.now() - begun).toBeLessThan(100)
+  isBack()
+  await first
+  await writer.write(request(`"${'z'.repeat(800)}"`))
+  expect(await stored()).toHaveLength(2)
+})
+
+test('an insert has no more than so many bytes, but for a request that has more', async () => {
+  const { connection, uploads } = through((upload) => upload())
+  const writer = createInboxWriter(connection, { mostAtOnce: 1_000 })
+  const small = Array.from({ length: 20 }, (_, n) => request(`"${String(n).padEnd(300)}"`))
+  const large = request(`"${'x'.repeat(5_000)}"`)
+  await Promise.all([...small, large].map((one) => writer.write(one)))
+  expect(await stored()).toHaveLength(21)
+  expect(uploads()).toBeGreaterThan(7)
+})
+
+test('given up, nobody waits any more', async () => {
+  const { connection } = through(() => new Promise(() => undefined))
+  const writer = createInboxWriter(connection)
+  const waiting = writer.write(request('{}'))
+  const error = new ApiError('SERVICE_UNAVAILABLE', 'The service is stopping.')
+  writer.giveUp(error)
+  await expect(waiting).rejects.toBe(error)
+})

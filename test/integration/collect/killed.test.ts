@@ -1,0 +1,75 @@
+/** An engine that is killed while events come in: every event that was accepted counts, once. */
+import { expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
+import { sql, statement } from '../../../src/clickhouse/sql.js'
+import { openStore } from '../../../src/clickhouse/store.js'
+import { withLease } from '../../../src/clickhouse/lease/lease.js'
+import { readConfig } from '../../../src/config/config.js'
+import { createLogger } from '../../../src/lib/log.js'
+import { loadWaiting } from '../../../src/ingest/loader/loader.js'
+import { prepareRollups } from '../../../src/rollups/ensure-rollups.js'
+import { startService } from '../../../src/bootstrap/start-service.js'
+import { newProject } from '../../support/world/world.js'
+import { aDataDir, anEngine, until } from '../clickhouse/embedded/support.js'
+
+const KILLS = 5
+const SENDERS = 20
+
+test('killed 5 times under load, with every accepted event once', async () => {
+  const dataDir = await aDataDir()
+  const engine = await anEngine(dataDir)
+  await migrate(engine.endpoint)
+  const store = openStore(engine.endpoint)
+  const { token } = await newProject(store)
+  const service = await startService({
+    config: readConfig({ PORT: '0', NODE_ENV: 'test', ROLE: 'collector', DATA_DIR: dataDir }),
+    opened: { store },
+    logger: createLogger('silent'),
+    now: () => new Date('2026-03-10T12:00:00Z'),
+  })
+
+  const accepted: string[] = []
+  const others = new Set<number>()
+  const load = { isOn: true, next: 0 }
+  const sender = async (): Promise<void> => {
+    while (load.isOn) {
+      const id = `e${load.next++}`
+      const { status } = await fetch(`${service.address}/v1/events`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ token, event_id: id, user_id: 'u' }),
+      })
+      if (status === 202) accepted.push(id)
+      else others.add(status)
+    }
+  }
+  const senders = Array.from({ length: SENDERS }, sender)
+  try {
+    for (let kills = 0; kills < KILLS; kills++) {
+      const before = accepted.length
+      await until(() => accepted.length > before + 100, 20_000)
+      await sleep(Math.random() * 50)
+      process.kill(engine.pid, 'SIGKILL')
+    }
+    const before = accepted.length
+    await until(() => accepted.length > before + 100, 20_000)
+  } finally {
+    load.isOn = false
+    await Promise.all(senders)
+  }
+
+  const { writer } = store
+  const { rows } = await writer.query<{ id: string }>(
+    statement(sql`SELECT DISTINCT JSONExtractString(line, 'event_id') AS id FROM inbox`),
+  )
+  const kept = new Set(rows.map(({ id }) => id))
+  expect(accepted.filter((id) => !kept.has(id))).toEqual([])
+  await prepareRollups(store)
+  await withLease(writer, 'loader', () => loadWaiting(writer))
+  const events = await writer.query(statement(sql`SELECT count() AS loaded FROM events`))
+  expect(events.rows).toEqual([{ loaded: kept.size }])
+  expect([...others].filter((status) => status !== 503)).toEqual([])
+  await service.stop()
+  await store.close()
+})

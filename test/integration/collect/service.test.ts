@@ -1,0 +1,150 @@
+/** The collector over a real store: from a token to the rows of the inbox. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { openStore, type Store } from '../../../src/clickhouse/store.js'
+import { sql, statement, string } from '../../../src/clickhouse/sql.js'
+import { readConfig } from '../../../src/config/config.js'
+import { createLogger } from '../../../src/lib/log.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { newProject } from '../../support/world/world.js'
+import { outcome } from '../http/harness.js'
+
+const NOW = new Date('2026-03-10T12:00:00.123Z')
+
+let database: TestDatabase
+let project: StoredProject
+let service: RunningService
+beforeAll(async () => {
+  database = await createDatabase()
+  project = await newProject(database.store)
+  service = await start(database.store)
+})
+afterAll(async () => {
+  await service.stop()
+  await database.drop()
+})
+
+const start = (store: Store, env: NodeJS.ProcessEnv = {}): Promise<RunningService> =>
+  startService({
+    config: readConfig({ PORT: '0', NODE_ENV: 'test', ROLE: 'collector', ...env }),
+    opened: { store },
+    logger: createLogger('silent'),
+    now: () => NOW,
+  })
+
+const send = (body: unknown, { token } = project, { address } = service): Promise<Response> =>
+  fetch(`${address}/v1/events`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+    body: JSON.stringify(body),
+  })
+
+const inbox = async ({ id } = project): Promise<readonly object[]> =>
+  (
+    await database.store.writer.query<object>(
+      statement(sql`
+        SELECT batch, replaceRegexpOne(line, ',"event_id":"[^"]+"', '') AS line, toString(received_at) AS at FROM inbox
+        WHERE project = ${string(id)} ORDER BY line`),
+    )
+  ).rows
+
+test('accepted events are in the inbox when the answer comes', async () => {
+  const response = await send([
+    { name: 'a', user_id: 'u' },
+    { name: 'b', user_id: 'u' },
+  ])
+  expect([response.status, await response.json()]).toEqual([202, { accepted: 2 }])
+  const at = '2026-03-10 12:00:00.123'
+  expect(await inbox()).toEqual([
+    { batch: '', line: '{"name":"a","user_id":"u"}', at },
+    { batch: '', line: '{"name":"b","user_id":"u"}', at },
+  ])
+})
+
+test('its start wrote nothing', async () => {
+  const { rows } = await database.store.writer.query(
+    statement(sql`SELECT line FROM inbox WHERE project != ${string(project.id)}`),
+  )
+  expect(rows).toEqual([])
+})
+
+test('UNAUTHORIZED: a token of no project, and an API key or another text in its place', async () => {
+  for (const token of [
+    'tallypub_x7k2m9q4c1v8b5n3z6t0w2r4',
+    project.id,
+    'a.b.c',
+    `${project.token}x`,
+  ]) {
+    const response = await send({}, { ...project, token })
+    expect(await outcome(response)).toEqual({ status: 401, code: 'UNAUTHORIZED' })
+  }
+})
+
+test('a project that was made after the start sends at once', async () => {
+  const known = await newProject(database.store)
+  expect((await send({}, known)).status).toBe(202)
+  expect((await inbox(known)).length).toBe(1)
+})
+
+test('many requests with one token ask the store once', async () => {
+  const store = openStore(database.endpoint)
+  let asked = 0
+  const query = store.lookUps.query.bind(store.lookUps)
+  Object.assign(store.lookUps, {
+    query: (...args: Parameters<typeof query>) => {
+      asked += 1
+      return query(...args)
+    },
+  })
+  const fresh = await start(store)
+  await Promise.all(Array.from({ length: 50 }, () => send({}, project, fresh)))
+  await send({}, project, fresh)
+  expect(asked).toBe(1)
+  await fresh.stop()
+  await store.close()
+})
+
+test('SERVICE_UNAVAILABLE: with the store gone neither tokens nor events are taken', async () => {
+  const store = openStore(database.endpoint)
+  const lonely = await start(store)
+  const nowhere = openStore({ ...database.endpoint, url: 'http://127.0.0.1:1' })
+  expect((await send({}, project, lonely)).status).toBe(202)
+  Object.assign(store.writer, nowhere.writer)
+  Object.assign(store.lookUps, nowhere.lookUps)
+  const known = await send({}, project, lonely)
+  const unknown = await send({}, { ...project, token: 'tallypub_unknown' }, lonely)
+  for (const response of [known, unknown]) {
+    expect(response.headers.get('retry-after')).toBe('1')
+    expect(await outcome(response)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
+  }
+  await lonely.stop()
+  await Promise.all([store.close(), nowhere.close()])
+})
+
+test('a stop answers what was sent before, and keeps it', async () => {
+  const ends = await newProject(database.store)
+  const stopping = await start(database.store)
+  await send({}, ends, stopping)
+  const sent = Array.from({ length: 20 }, () => send({}, ends, stopping))
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  await stopping.stop()
+  const statuses = (await Promise.all(sent)).map(({ status }) => status)
+  expect(statuses).toEqual(statuses.map(() => 202))
+  expect(await inbox(ends)).toHaveLength(21)
+})
+
+test.each([
+  ['all', '/v1/events', '/v1/project'],
+  ['api', '/v1/project', '/v1/events'],
+  ['collector', '/v1/events', '/v1/project'],
+])('ROLE=%s', async (role, has, other) => {
+  const one = await start(database.store, { ROLE: role, DATA_DIR: '/nonexistent' })
+  const status = async (path: string) => {
+    const method = path === '/v1/events' ? 'POST' : 'GET'
+    return (await fetch(one.address + path, { method })).status
+  }
+  expect(await status(has)).not.toBe(404)
+  expect(await status(other)).toBe(role === 'all' ? 401 : 404)
+  await one.stop()
+})

@@ -1,0 +1,175 @@
+/** A removal that is stopped at any statement: the next loader finishes it, to the same result. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { sql, statement, string } from '../../../src/clickhouse/sql.js'
+import { putBatch } from '../../../src/ingest/inbox/batches.js'
+import { finishUnfinished, loadBatch, resumeLoads } from '../../../src/ingest/loader/loader.js'
+import { startRemoval } from '../../../src/deletion/journal.js'
+import { removeUser } from '../../../src/deletion/delete.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { checkRollups } from '../../../src/rollups/check.js'
+import { rebuildRollups } from '../../../src/rollups/rebuild.js'
+import { LIVE } from '../../../src/model/rollup-tables.js'
+import { breaking, BrokenError, sleeping } from '../../support/store/breaking.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { factsAgree, leftovers, readFacts, select } from '../../support/store/facts.js'
+import { readRollups } from '../../support/store/rollups.js'
+import { ARRIVAL, newProject, send } from '../../support/world/world.js'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+const at = (time: string, user_id: string, fields: object): object => ({
+  timestamp: `2026-${time}Z`,
+  user_id,
+  path: '/',
+  ...fields,
+})
+
+/** The user to be deleted is the last that is numbered. */
+const EVENTS = [
+  at('01-31T09:00:00', 'stays', { country: 'DE', path: '/a' }),
+  at('01-31T10:00:00', 'goes', { country: 'DE', path: '/a', properties: { plan: 'pro' } }),
+  at('02-01T10:00:00', 'goes', { country: 'FR', path: '/b', name: 'signup' }),
+  at('02-01T11:00:00', 'stays', { country: 'FR', path: '/b', name: 'signup' }),
+]
+/** Changes a session of each. */
+const LATE = [
+  at('01-31T08:50:00', 'stays', { country: 'AT' }),
+  at('01-31T09:50:00', 'goes', { country: 'AT' }),
+]
+const GOES = 2
+
+async function makeProjects(count: number): Promise<StoredProject[]> {
+  const { store } = database
+  const projects: StoredProject[] = []
+  while (projects.length < count) projects.push(await newProject(store))
+  for (const events of [EVENTS, LATE]) {
+    const sent = projects.flatMap(({ id }) => events.map((event) => ({ ...event, project: id })))
+    await send(store, { id: '' }, sent as never)
+  }
+  return projects
+}
+
+const start = ({ id }: StoredProject): Promise<void> =>
+  startRemoval(database.store.writer, { projectId: id, user: GOES, token: '' })
+
+/** Everything that a removal came to. */
+async function outcome({ id }: StoredProject): Promise<unknown> {
+  const { store } = database
+  await factsAgree(store, id)
+  const of = sql`project_id = ${string(id)}`
+  return {
+    facts: await readFacts(store, id),
+    rollups: await readRollups(store, id),
+    users: await select(store, sql`SELECT user_id, user FROM users WHERE ${of} ORDER BY user`),
+    unfinished: await select(store, sql`SELECT * FROM removals WHERE step != 4`),
+    leftovers: await leftovers(store),
+  }
+}
+
+/** What there is to be: the outcome of a removal that nothing disturbed, which the facts confirm. */
+async function calmly(project: StoredProject): Promise<unknown> {
+  await start(project)
+  await finishUnfinished(database.store.writer)
+  const { differences } = await checkRollups(database.store.writer, { projectId: project.id })
+  expect(differences).toEqual([])
+  const wanted = await outcome(project)
+  expect(wanted).toMatchObject({
+    users: [{ user_id: 'stays', user: 1 }],
+    unfinished: [],
+    leftovers: [],
+  })
+  return wanted
+}
+
+test('stopped after each statement in turn, it is finished by the next loader', async () => {
+  const { writer } = database.store
+  const [calm, ...projects] = (await makeProjects(30)) as [StoredProject, ...StoredProject[]]
+  const wanted = await calmly(calm)
+
+  // Before anything is deleted one place is like another.
+  for (let count = 1, isDone = false; !isDone; count += count < 34 ? 11 : 1) {
+    const project = projects.pop()!
+    await start(project)
+    const stopped = finishUnfinished(breaking(writer, count))
+    const error: unknown = await stopped.catch((thrown: unknown) => thrown)
+    isDone = error === undefined
+    if (!isDone) expect(error).toBeInstanceOf(BrokenError)
+    if (isDone) expect(count).toBeGreaterThan(50)
+    await finishUnfinished(writer)
+    expect({ count, outcome: await outcome(project) }).toEqual({ count, outcome: wanted })
+  }
+}, 180_000)
+
+test('it does not matter what merges, and a rebuild, make of what is half done', async () => {
+  const { store } = database
+  const moments = [/DELETE FROM sessions/, /INTO pageviews_daily/, /INTO users_monthly/]
+  const [calm, other, ...projects] = (await makeProjects(moments.length + 2)) as [
+    StoredProject,
+    StoredProject,
+    ...StoredProject[],
+  ]
+  const wanted = await calmly(calm)
+  for (const [i, moment] of moments.entries()) {
+    const project = projects[i]!
+    await start(project)
+    await expect(finishUnfinished(breaking(store.writer, moment))).rejects.toThrow(BrokenError)
+    for (const table of [LIVE.sessions, ...Object.values(LIVE.rollups)]) {
+      await store.writer.execute(statement(sql`OPTIMIZE TABLE ${table} FINAL`))
+    }
+    // Each of them finishes it first.
+    if (i === 0) await send(store, other, [EVENTS[0]] as never)
+    if (i === 1) await removeUser(store, other.id, 'goes')
+    if (i === 2) await rebuildRollups(store.writer, { projectId: project.id })
+    expect({ moment, outcome: await outcome(project) }).toEqual({ moment, outcome: wanted })
+  }
+}, 60_000)
+
+test('who wakes up after another one did the work takes nothing from the next user', async () => {
+  const { store } = database
+  const moments = [38, 40, 44, 48, 51]
+  const [calm, ...projects] = (await makeProjects(moments.length + 1)) as [
+    StoredProject,
+    ...StoredProject[],
+  ]
+  const next = async (project: StoredProject): Promise<void> => {
+    await send(store, project, [at('01-31T10:00:00', 'next', { country: 'DE' })] as never)
+  }
+  await calmly(calm)
+  await next(calm)
+  const wanted = await outcome(calm)
+  expect(wanted).toMatchObject({ users: [{}, { user_id: 'next', user: GOES }] })
+
+  for (const [i, moment] of moments.entries()) {
+    const project = projects[i]!
+    await start(project)
+    // It may find its tables gone.
+    await finishUnfinished(sleeping(store.writer, moment, () => next(project))).catch(
+      () => undefined,
+    )
+    expect({ moment, outcome: await outcome(project) }).toEqual({ moment, outcome: wanted })
+  }
+}, 60_000)
+
+test('a load that is half published is finished before the rollups are rebuilt', async () => {
+  const { store } = database
+  const [calm, ...projects] = (await makeProjects(3)) as [StoredProject, ...StoredProject[]]
+  const more = at('01-31T10:05:00', 'goes', { country: 'DE' })
+  await send(store, calm, [more] as never)
+  const wanted = await readRollups(store, calm.id)
+  for (const [i, moment] of [/INTO events /, /INTO sessions /].entries()) {
+    const project = projects[i]!
+    const bytes = Buffer.from(JSON.stringify(more))
+    const batch = `half-${i}`
+    await putBatch(store.writer, { now: ARRIVAL, batch, projectId: project.id, firstRow: 1, bytes })
+    await expect(loadBatch(breaking(store.writer, moment), batch)).rejects.toThrow(BrokenError)
+    await rebuildRollups(store.writer, { projectId: project.id })
+    expect(await readRollups(store, project.id)).toEqual(wanted)
+    await resumeLoads(store.writer)
+    expect(await readRollups(store, project.id)).toEqual(wanted)
+  }
+}, 90_000)

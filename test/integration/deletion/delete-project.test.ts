@@ -1,0 +1,173 @@
+/** Deleting a project: nothing of it is left anywhere, and nothing else is touched. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { issueKey } from '../../../src/auth/api-keys.js'
+import { createAuthenticator } from '../../../src/auth/authenticate.js'
+import { identifier, join, sql, string } from '../../../src/clickhouse/sql.js'
+import { putBatch } from '../../../src/ingest/inbox/batches.js'
+import { finishUnfinished } from '../../../src/ingest/loader/loader.js'
+import { recordStep, startRemoval, STEP } from '../../../src/deletion/journal.js'
+import { removeProject } from '../../../src/deletion/delete.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { createProject, findProject } from '../../../src/projects/store.js'
+import { UserError } from '../../../src/lib/user-error.js'
+import { breaking, BrokenError } from '../../support/store/breaking.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { leftovers, readFacts, select } from '../../support/store/facts.js'
+import { createKeys, type TestKeys } from '../../support/world/keys.js'
+import { readRollups } from '../../support/store/rollups.js'
+import {
+  ARRIVAL,
+  ask,
+  type Asked,
+  createWorld,
+  send,
+  type SentEvent,
+} from '../../support/world/world.js'
+
+const NOW = new Date('2026-02-01T00:00:00Z')
+const EVENTS: readonly SentEvent[] = [
+  { timestamp: '2026-01-30T10:00:00Z', event_id: '1', user_id: 'u', path: '/a', country: 'DE' },
+  { timestamp: '2026-01-31T10:00:00Z', event_id: '2', user_id: 'v', name: 'signup' },
+]
+
+let database: TestDatabase
+let keys: TestKeys
+
+beforeAll(async () => {
+  ;[database, keys] = await Promise.all([createDatabase(), createKeys()])
+})
+afterAll(() => Promise.all([database.drop(), keys.remove()]))
+
+const issue = async ({ id: projectId }: StoredProject): Promise<string> => {
+  const request = { projectId, name: '', expiresAt: null }
+  const { token } = await issueKey(database.store, keys.signingKey, request, NOW)
+  return token
+}
+
+const isRefused = (token: string): Promise<boolean> => {
+  const { store } = database
+  const { authenticate } = createAuthenticator({ store, keyring: keys.keyring, now: () => NOW })
+  return authenticate(`Bearer ${token}`).then(
+    () => false,
+    () => true,
+  )
+}
+
+/** The tables that hold rows of a project, of all tables that name projects. */
+async function holding({ id }: StoredProject): Promise<readonly string[]> {
+  const { store } = database
+  const tables = await select<{ table: string; column: string }>(
+    store,
+    sql`
+SELECT table, name AS column FROM system.columns
+WHERE database = currentDatabase() AND (name = 'project_id' OR (table, name) IN (('projects', 'id'), ('inbox', 'project')))
+  AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')`,
+  )
+  expect(tables.length).toBeGreaterThan(15)
+  const counts = tables.map(
+    ({ table, column }) =>
+      sql`SELECT ${string(table)} AS name FROM ${identifier(table)} WHERE ${identifier(column)} = ${string(id)}`,
+  )
+  const rows = await select<{ name: string }>(
+    store,
+    sql`SELECT DISTINCT name FROM (${join(counts, sql` UNION ALL `)}) ORDER BY name`,
+  )
+  return rows.map(({ name }) => name)
+}
+
+const WHOLE: Asked = { date_range: ['2026-01-01', '2026-01-31'], group_by: ['country'] }
+
+test('nothing of it is left, its keys are refused, and other projects are as they were', async () => {
+  const { store } = database
+  const [project, other] = [await createWorld(store, EVENTS), await createWorld(store, EVENTS)]
+  const [key, otherKey] = [await issue(project), await issue(other)]
+  const stateOf = async (one: StoredProject): Promise<unknown> => [
+    await ask(store, one, WHOLE),
+    await readFacts(store, one.id),
+    await readRollups(store, one.id),
+    await isRefused(otherKey),
+  ]
+  const before = await stateOf(other)
+  expect(await isRefused(key)).toBe(false)
+  const bytes = Buffer.from(JSON.stringify({ ...EVENTS[0], event_id: '3' }))
+  await putBatch(store.writer, {
+    now: ARRIVAL,
+    batch: 'waiting',
+    projectId: project.id,
+    firstRow: 1,
+    bytes,
+  })
+
+  expect(await removeProject(store, project.id)).toEqual({ events: 3, users: 2, keys: 1 })
+  expect(await holding(project)).toEqual([])
+  expect(await leftovers(store)).toEqual([])
+  expect(await isRefused(key)).toBe(true)
+  expect(await stateOf(other)).toEqual(before)
+  await expect(removeProject(store, project.id)).rejects.toEqual(
+    new UserError(`there is no project ${project.id}`),
+  )
+  const { rejections } = await send(store, project, EVENTS)
+  expect(rejections.map(({ reason }) => reason)).toEqual(
+    EVENTS.map(() => `project: there is no project ${project.id}`),
+  )
+})
+
+test('a new project of the same id has nothing of the old one', async () => {
+  const { store } = database
+  const old = await createWorld(store, EVENTS)
+  const key = await issue(old)
+  const facts = await readFacts(store, old.id)
+  await removeProject(store, old.id)
+  const again = await createProject(store, { id: old.id, name: 'New', domain: 'new.example' }, NOW)
+  expect(await readFacts(store, again.id)).toEqual([])
+  expect(await isRefused(key)).toBe(true)
+  await send(store, again, EVENTS)
+  expect(await readFacts(store, again.id)).toEqual(facts)
+  expect(await isRefused(await issue(again))).toBe(false)
+})
+
+test('stopped in the middle it is finished by the next loader', async () => {
+  const { store } = database
+  const moments = [
+    /INTO removals/,
+    /FROM api_keys/,
+    /FROM sessions_daily/,
+    /FROM events /,
+    /FROM event_ids/,
+  ]
+  for (const moment of moments) {
+    const project = await createWorld(store, EVENTS)
+    const key = await issue(project)
+    const broken = breaking(store.writer, moment)
+    const { id: projectId, token } = project
+    const stopped = startRemoval(broken, { projectId, user: 0, token }).then(() =>
+      finishUnfinished(broken),
+    )
+    await expect(stopped).rejects.toThrow(BrokenError)
+    expect(await findProject(store.reader, project.id)).toEqual(project)
+    await finishUnfinished(store.writer)
+    expect({ moment, holding: await holding(project) }).toEqual({ moment, holding: [] })
+    expect(await isRefused(key)).toBe(true)
+  }
+}, 60_000)
+
+test('finished only after there is a new project of the same id, it spares that', async () => {
+  const { store } = database
+  const old = await createWorld(store, EVENTS)
+  const { id: projectId, token } = old
+  await removeProject(store, projectId)
+  const again = await createProject(
+    store,
+    { id: projectId, name: 'New', domain: 'new.example' },
+    NOW,
+  )
+  const key = await issue(again)
+  await send(store, again, EVENTS)
+  const removal = { number: 1_000, reached: STEP.removed, projectId, user: 0, token }
+  await recordStep(store.writer, removal, STEP.removed)
+  await finishUnfinished(store.writer)
+  expect(await findProject(store.reader, projectId)).toEqual(again)
+  expect(await isRefused(key)).toBe(false)
+  expect(await readFacts(store, projectId)).toHaveLength(2)
+  expect(await holding(old)).not.toContain('removals')
+})

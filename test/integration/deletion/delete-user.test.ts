@@ -1,0 +1,192 @@
+/** Deleting a user: what is left is what there would be if the user had never come. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import type { Connection } from '../../../src/clickhouse/connection.js'
+import { sql, string } from '../../../src/clickhouse/sql.js'
+import { putBatch } from '../../../src/ingest/inbox/batches.js'
+import { removeUser } from '../../../src/deletion/delete.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { checkRollups } from '../../../src/rollups/check.js'
+import { UserError } from '../../../src/lib/user-error.js'
+import { event, question } from '../../support/arbitrary/world.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { factsAgree, leftovers, readFacts, select } from '../../support/store/facts.js'
+import { readRollups } from '../../support/store/rollups.js'
+import { ARRIVAL, ask, newProject, send, type SentEvent } from '../../support/world/world.js'
+
+const SEED = 20_260_615
+const QUESTIONS = fc.sample(question, { seed: SEED, numRuns: 25 })
+/** Two batches: what the second brings changes sessions of the first. */
+const BATCH = fc.array(event, { minLength: 60, maxLength: 60, size: 'max' })
+const [BATCHES] = fc.sample(fc.tuple(BATCH, BATCH), { seed: SEED, numRuns: 1 })
+const GONE = 'u1'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+async function world(batches: readonly (readonly SentEvent[])[]): Promise<StoredProject> {
+  const project = await newProject(database.store)
+  for (const events of batches) await send(database.store, project, events)
+  return project
+}
+
+/** The events of the others; of those with one id the first to arrive counts, whoever's it is. */
+function ofOthers(batches: readonly (readonly SentEvent[])[]): SentEvent[][] {
+  const seen = new Set<unknown>()
+  const isFirst = ({ event_id: id }: SentEvent): boolean =>
+    id === undefined || (!seen.has(id) && seen.add(id).has(id))
+  return batches
+    .map((events) => events.filter(isFirst))
+    .map((events) => events.filter(({ user_id }) => user_id !== GONE))
+}
+
+const withoutIds = (batches: readonly (readonly SentEvent[])[]): SentEvent[][] =>
+  batches.map((events) => events.map(({ event_id: _, ...rest }) => rest))
+
+/** The rollups say what the facts do, and nothing is left of the work. */
+async function expectSound(project: StoredProject): Promise<void> {
+  const { store } = database
+  await factsAgree(store, project.id)
+  expect(await checkRollups(store.writer, { projectId: project.id })).toMatchObject({
+    different: 0,
+    differences: [],
+  })
+  expect(await leftovers(store)).toEqual([])
+}
+
+async function expectSame(project: StoredProject, wanted: StoredProject): Promise<void> {
+  const { store } = database
+  expect(await readFacts(store, project.id)).toEqual(await readFacts(store, wanted.id))
+  for (const asked of QUESTIONS) {
+    const [answer, right] = await Promise.all([
+      ask(store, project, asked),
+      ask(store, wanted, asked),
+    ])
+    expect({ asked, data: answer.data, pagination: answer.pagination }).toEqual({
+      asked,
+      data: right.data,
+      pagination: right.pagination,
+    })
+  }
+}
+
+test('the answers are those of a world without the user, who may come again as a new one', async () => {
+  const { store } = database
+  const [project, untouched] = [await world(BATCHES!), await world(BATCHES!)]
+  const others = await readRollups(store, untouched.id)
+  const events = BATCHES!.flat().filter(({ user_id }) => user_id === GONE).length
+  const removed = await removeUser(store, project.id, GONE)
+  expect(removed).toEqual({ user: expect.any(Number), events: 3, sessions: 1 })
+  expect(events).toBeGreaterThan(removed.events)
+  await expectSound(project)
+  await expectSame(project, await world(ofOthers(BATCHES!)))
+  expect(await readRollups(store, untouched.id)).toEqual(others)
+
+  await send(store, project, withoutIds(BATCHES!).flat())
+  await expectSound(project)
+  await expectSame(project, await world([...ofOthers(BATCHES!), ...withoutIds(BATCHES!)]))
+}, 120_000)
+
+test('who is no user is not deleted, and nobody is deleted twice', async () => {
+  const { store } = database
+  const project = await world([[{ timestamp: '2026-01-01T10:00:00Z', user_id: 'u' }]])
+  const noUser = (id: string) => new UserError(`there is no user ${id} in project ${project.id}`)
+  await expect(removeUser(store, project.id, 'v')).rejects.toEqual(noUser('v'))
+  expect(await removeUser(store, project.id, 'u')).toEqual({ user: 1, events: 1, sessions: 1 })
+  await expect(removeUser(store, project.id, 'u')).rejects.toEqual(noUser('u'))
+  await expect(removeUser(store, 'nobodys', 'u')).rejects.toEqual(
+    new UserError('there is no project nobodys'),
+  )
+})
+
+test('nothing tells of the user any more but the ids of the events, which do not come again', async () => {
+  const { store } = database
+  const events = [
+    {
+      timestamp: '2026-01-01T10:00:00Z',
+      event_id: 'e',
+      ip: '10.0.0.1',
+      properties: { plan: 'pro' },
+    },
+  ]
+  const project = await world([events])
+  const of = sql`project_id = ${string(project.id)}`
+  const [user] = await select<{ user_id: string }>(
+    store,
+    sql`SELECT user_id FROM users WHERE ${of}`,
+  )
+  expect(user!.user_id).toMatch(/^anonymous-[0-9a-f]{32}$/)
+  await removeUser(store, project.id, user!.user_id)
+  const rows = sql`
+SELECT 'events' AS name, count() AS n FROM events WHERE ${of}
+UNION ALL SELECT 'sessions', count() FROM sessions WHERE ${of}
+UNION ALL SELECT 'users', count() FROM users WHERE ${of}
+UNION ALL SELECT 'removals', count() FROM removals WHERE ${of}
+UNION ALL SELECT 'event_ids', count() FROM event_ids WHERE ${of}`
+  expect(await select(store, sql`SELECT name FROM (${rows}) WHERE n > 0`)).toEqual([
+    { name: 'event_ids' },
+  ])
+  expect(await readRollups(store, project.id)).toEqual([])
+  const { report } = await send(store, project, events)
+  expect(report).toEqual({
+    ...{ received: 1, events: 0, duplicates: 1, bots: 0, excluded: 0, rejected: 0 },
+    ...{ users: 0, sessions: 0, first: null, last: null },
+  })
+})
+
+test('what was received before, and not loaded yet, is deleted with the rest', async () => {
+  const { store } = database
+  const project = await world([[{ timestamp: '2026-01-01T10:00:00Z', user_id: 'u' }]])
+  const bytes = Buffer.from('{"timestamp":"2026-02-01T10:00:00Z","user_id":"u"}')
+  await putBatch(store.writer, {
+    now: ARRIVAL,
+    batch: 'waiting',
+    projectId: project.id,
+    firstRow: 1,
+    bytes,
+  })
+  expect(await removeUser(store, project.id, 'u')).toEqual({ user: 1, events: 2, sessions: 2 })
+  expect(await readRollups(store, project.id)).toEqual([])
+  await expectSound(project)
+})
+
+test('a number that is free again is given to the next user, in no group of the former', async () => {
+  const { store } = database
+  const at = (day: number, user_id: string, country: string): SentEvent => ({
+    timestamp: `2026-01-0${day}T10:00:00Z`,
+    user_id,
+    country,
+  })
+  const project = await world([[at(1, 'u', 'DE'), at(2, 'v', 'FR')]])
+  expect(await removeUser(store, project.id, 'v')).toMatchObject({ user: 2 })
+  await send(store, project, [at(2, 'w', 'DE')])
+  const { data } = await ask(store, project, {
+    date_range: ['2026-01-01', '2026-01-31'],
+    metrics: ['users'],
+    group_by: ['country'],
+  })
+  expect(data).toEqual([{ group: { country: 'DE' }, metrics: { users: 2 } }])
+  await expectSound(project)
+})
+
+test('a user may have more months than a table takes at once', async () => {
+  const { store } = database
+  const { writer } = store
+  const project = await world([
+    ['2026-01-01T10:00:00Z', '2026-02-01T10:00:00Z'].map((timestamp) => ({
+      timestamp,
+      user_id: 'u',
+    })),
+  ])
+  const narrow: Connection = {
+    ...writer,
+    execute: (one, settings) =>
+      writer.execute(one, { max_partitions_per_insert_block: '1', ...settings }),
+  }
+  await removeUser({ ...store, writer: narrow }, project.id, 'u')
+  expect(await readRollups(store, project.id)).toEqual([])
+})

@@ -1,0 +1,181 @@
+/** Trials: they tell what an import would, and leave nothing. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { utimes } from 'node:fs/promises'
+import path from 'node:path'
+import { identifier, sql, statement } from '../../../../src/clickhouse/sql.js'
+import type { LoadReport } from '../../../../src/ingest/loader/load-log.js'
+import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { leftovers, select } from '../../../support/store/facts.js'
+import { geographyOf } from '../../../support/geoip/geography.js'
+import { bring, chunked, linesOf } from '../../../support/sources/sources.js'
+import { newProject } from '../../../support/world/world.js'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+/** Look-ups hold what libraries say, whoever asked first; leases come and go. */
+const UNCOUNTED = /^(agents|referrers|lease_.*)$/
+
+/** How many rows each table has. */
+async function counts(): Promise<Readonly<Record<string, number>>> {
+  const tables = await select<{ name: string }>(
+    database.store,
+    sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND engine != 'MaterializedView' ORDER BY name`,
+  )
+  const counted: Record<string, number> = {}
+  for (const { name } of tables.filter(({ name }) => !UNCOUNTED.test(name))) {
+    const [row] = await select<{ n: number }>(
+      database.store,
+      sql`SELECT count() AS n FROM ${identifier(name)}`,
+    )
+    counted[name] = row!.n
+  }
+  return counted
+}
+
+const at = (time: string, fields: object = {}): object => ({
+  timestamp: `2026-01-31T${time}:00Z`,
+  user_id: 'u',
+  ...fields,
+})
+
+const RULES = { excludedIps: ['192.0.2.0/24'], excludedCountries: ['DE'] }
+
+/** Rows of every fate; ids come again in other pieces, and a session is spread over several. */
+const rowsFor = (project: string, other: string): readonly (object | string)[] =>
+  [
+    at('10:00', { event_id: 'a' }),
+    at('10:10', { event_id: 'stored' }),
+    '',
+    at('10:20', { user_id: 'v', referrer_url: 'https://www.google.com/' }),
+    'not JSON',
+    at('10:30', { ip: '192.0.2.9', event_id: 'b' }),
+    at('10:40', { event_id: 'b' }),
+    at('10:40', { event_id: 'a' }),
+    at('10:50', { user_agent: 'Googlebot/2.1' }),
+    at('10:50', { country: 'DE' }),
+    at('10:50', { ip: '203.0.113.9', event_id: 'c' }),
+    '\u0015field: is odd\u001fthe row as it was',
+    at('11:00', { user_id: null, ip: '198.51.100.1' }),
+    at('11:01', { user_id: null, ip: '198.51.100.1' }),
+    at('11:02', { user_id: null, ip: '198.51.100.2' }),
+    at('11:03', { name: '', url: 'x' }),
+    at('23:00', { session_id: 's' }),
+    at('12:00', { session_id: 's' }),
+    at('10:00', { project: other }),
+  ].map((row) => (typeof row === 'string' ? row : { project, ...row }))
+
+test('a trial reports what the import then does, and leaves nothing', async () => {
+  const { store } = database
+  const geography = await geographyOf({ '203.0.113.0/24': { country: { iso_code: 'DE' } } })
+  const [project, other] = [await newProject(store, RULES), await newProject(store)]
+  const stored = [at('09:40', { event_id: 'stored' }), at('09:00', { user_id: 'w' })]
+  await bring(store, linesOf(stored), { projectId: project.id })
+  const rows = rowsFor(project.id, other.id)
+  const before = await counts()
+  expect(before).toMatchObject({ events: 2, inbox: expect.any(Number), salts: 0, exclusions: 0 })
+  const want = {
+    ...{ received: 18, events: 9, duplicates: 2, bots: 1, excluded: 3, rejected: 3 },
+    ...{ users: 5, sessions: 7 },
+    ...{ first: new Date('2026-01-31T10:00:00Z'), last: new Date('2026-01-31T23:00:00Z') },
+  }
+  for (const pieceSize of [400, 1_000_000]) {
+    const progress: LoadReport[] = []
+    const trial = await bring(store, chunked(linesOf(rows), [33]), {
+      geography,
+      pieceSize,
+      dryRun: true,
+      onProgress: (soFar) => progress.push(soFar),
+    })
+    expect(trial.report).toEqual(want)
+    expect(trial.rejections).toEqual([
+      { row: 5, reason: 'is not valid JSON', line: 'not JSON' },
+      { row: 12, reason: 'field: is odd', line: 'the row as it was' },
+      {
+        row: 16,
+        reason:
+          'name: must have 1 to 128 characters; url: must be absolute, as https://example.com/path',
+        line: JSON.stringify(rows[15]),
+      },
+    ])
+    expect(progress.at(-1)?.received).toBe(18)
+    expect(progress.length > 1).toBe(pieceSize === 400)
+    expect(await counts()).toEqual(before)
+    expect(await leftovers(store)).toEqual([])
+  }
+  const trial = await bring(store, linesOf(rows), { geography, dryRun: true })
+  const real = await bring(store, linesOf(rows), { geography, pieceSize: 400 })
+  expect(real).toEqual(trial)
+  const again = await bring(store, linesOf(rows), { geography, dryRun: true })
+  expect(again.report).toEqual({
+    ...{ received: 18, events: 7, duplicates: 4, bots: 1, excluded: 3, rejected: 3 },
+    ...{ users: 5, sessions: 5, first: want.first, last: want.last },
+  })
+})
+
+test.each([
+  { what: 'no rows at all', rows: [] },
+  { what: 'blank rows alone', rows: ['', ' \t'] },
+])('of $what a trial reports nothing', async ({ rows }) => {
+  const { report, rejections } = await bring(database.store, linesOf(rows), { dryRun: true })
+  expect(report).toEqual({
+    ...{ received: 0, events: 0, duplicates: 0, bots: 0, excluded: 0, rejected: 0 },
+    ...{ users: 0, sessions: 0, first: null, last: null },
+  })
+  expect(rejections).toEqual([])
+})
+
+test('a trial whose source or listener fails leaves nothing either', async () => {
+  const { store } = database
+  const { id: projectId } = await newProject(store)
+  const before = await counts()
+  const text = linesOf([at('10:00'), 'bad', at('10:01')])
+  const failure = new Error('no more')
+  const fail = (): never => {
+    throw failure
+  }
+  const options = { projectId, dryRun: true, pieceSize: 80 }
+  for (const [source, more] of [
+    [chunked(text, [90], failure), {}],
+    [chunked('', [90], failure), {}],
+    [chunked(text), { onProgress: fail }],
+    [chunked(text), { onRejected: fail }],
+  ] as const) {
+    await expect(bring(store, source, { ...options, ...more })).rejects.toBe(failure)
+  }
+  await expect(bring(store, linesOf(['x'.repeat(90)]), options)).rejects.toThrow('row 1: is longer')
+  expect(await counts()).toEqual(before)
+  expect(await leftovers(store)).toEqual([])
+})
+
+test('what a trial left that was killed goes after a day', async () => {
+  const { store } = database
+  const tables = {
+    young: ['trial_a_inbox', 'trial_a_rows'],
+    old: ['trial_b_inbox', 'trial_b_rows'],
+  }
+  for (const name of [...tables.young, ...tables.old]) {
+    const create = sql`CREATE TABLE ${identifier(name)} (ip String) ENGINE = MergeTree ORDER BY ip`
+    await store.writer.execute(statement(create))
+  }
+  const files = await select<{ name: string; file: string }>(
+    store,
+    sql`SELECT name, metadata_path AS file FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'trial_')`,
+  )
+  // The age of a table is that of its file.
+  const [{ path: folder }] = (await select(
+    store,
+    sql`SELECT path FROM system.disks WHERE name = 'default'`,
+  )) as [{ path: string }]
+  for (const { name, file } of files) {
+    const hours = tables.old.includes(name) ? 24.1 : 23.5
+    const then = Date.now() / 1_000 - hours * 3_600
+    await utimes(path.resolve(folder, file), then, then)
+  }
+  await bring(store, '', { dryRun: true })
+  expect([...(await leftovers(store))].sort()).toEqual(tables.young)
+})

@@ -1,0 +1,201 @@
+/** Each field wrong in every way, in every format that can say it: its row is told, the others are kept. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { FIELDS } from '../../../../src/model/event-fields.js'
+import { writeFile, type FileFormat } from '../../../support/sources/columnar.js'
+import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { importBytes, type Imported } from '../../../support/sources/import-bytes.js'
+import { newProject } from '../../../support/world/world.js'
+
+const AT = '2026-01-31T10:00:00Z'
+const WRONG_TIME = 'timestamp: must be ISO 8601 with Z or an offset, as 2026-01-31T10:00:00.000Z'
+const FAR_TIME = 'timestamp: must lie between the years 1970 and 2099'
+const WRONG_OBJECT = 'properties: must be an object'
+const WRONG_PROPERTY = 'properties: names must have 1 to 128 characters'
+const entries = (count: number): string =>
+  JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i])))
+
+type Case = readonly [field: string, value: string, reason: string]
+
+/** Values that are texts, which every format has. */
+const CASES: readonly Case[] = [
+  ['timestamp', '', 'timestamp: is required'],
+  ...['2026-02-30T10:00:00Z', '2026-01-31T10:00:00', '2026-01-31', '1769853600', '31/Jan/2026'].map(
+    (value) => ['timestamp', value, WRONG_TIME] as const,
+  ),
+  ['timestamp', '1969-12-31T23:59:59Z', FAR_TIME],
+  ['timestamp', '2100-01-01T00:00:00Z', FAR_TIME],
+  ['name', 'x'.repeat(129), 'name: must have 1 to 128 characters'],
+  ...['/relative', 'example.com', 'https://'].map(
+    (value) => ['url', value, 'url: must be absolute, as https://example.com/path'] as const,
+  ),
+  ...['Germany', 'de', 'DEU', 'D1'].map(
+    (value) => ['country', value, 'country: must be an ISO 3166-1 alpha-2 code, as DE'] as const,
+  ),
+  ...['localhost', '300.1.1.1', '192.0.2.7:80'].map(
+    (value) => ['ip', value, 'ip: must be an IP address'] as const,
+  ),
+  ...['yes', '2', 'null'].map(
+    (value) => ['anonymous', value, 'anonymous: must be a boolean'] as const,
+  ),
+  ...['no', '[1]', '"x"', '{"a":1', 'null'].map(
+    (value) => ['properties', value, WRONG_OBJECT] as const,
+  ),
+  ['properties', entries(65), 'properties: must have at most 64 entries'],
+  ['properties', '{"":1}', WRONG_PROPERTY],
+  ['properties', `{"${'x'.repeat(129)}":1}`, WRONG_PROPERTY],
+  ['path', 'a\0b', 'must not contain the character NUL'],
+]
+
+/** A good row, the wrong one, and a good row, for each case of a field. */
+const rowsOf = (field: string): readonly (readonly [timestamp: string, value: string])[] =>
+  CASES.filter(([name]) => name === field).flatMap(([, value]) => [
+    [AT, ''] as const,
+    field === 'timestamp' ? ([value, ''] as const) : ([AT, value] as const),
+    [AT, ''] as const,
+  ])
+
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`
+const literal = (text: string): string =>
+  `'${text.replace(/[\\']/g, '\\$&').replaceAll('\0', '\\0')}'`
+
+const columnar =
+  (format: FileFormat) =>
+  (field: string): Promise<Buffer> => {
+    const values = rowsOf(field).map((row) => `(${row.map(literal).join(', ')})`)
+    const others = field === 'timestamp' ? '' : `, value AS ${field}`
+    return writeFile(
+      format,
+      `SELECT timestamp${others} FROM values('timestamp String, value String', ${values.join(', ')})`,
+    )
+  }
+
+const FORMATS: Readonly<Record<string, (field: string) => Promise<Buffer> | Buffer>> = {
+  ndjson: (field) =>
+    Buffer.from(
+      rowsOf(field)
+        .map(([timestamp, value]) =>
+          JSON.stringify({ timestamp, ...(value === '' ? {} : { [field]: value }) }),
+        )
+        .join('\n'),
+    ),
+  csv: (field) =>
+    Buffer.from(
+      [[`timestamp`, ...(field === 'timestamp' ? [] : [field])], ...rowsOf(field)]
+        .map((row) => row.slice(0, field === 'timestamp' ? 1 : 2).map(quoted))
+        .join('\n'),
+    ),
+  parquet: columnar('Parquet'),
+  arrow: columnar('Arrow'),
+  'arrow stream': columnar('ArrowStream'),
+}
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield await Promise.resolve(bytes)
+}
+
+async function importing(bytes: Buffer): Promise<Imported> {
+  const { id } = await newProject(database.store)
+  return importBytes(database.store, id, one(bytes))
+}
+
+describe.each(Object.keys(FORMATS))('%s', (format) => {
+  test.each([...new Set(CASES.map(([field]) => field))])('%s', async (field) => {
+    const { report, rejections } = await importing(await FORMATS[format]!(field))
+    const cases = CASES.filter(([name]) => name === field)
+    // A text of JSON is an object where a format has none.
+    const reasons = cases.map(([, value, reason]) =>
+      format === 'ndjson' && field === 'properties' && value !== '' ? WRONG_OBJECT : reason,
+    )
+    expect(rejections.map(({ row, reason }) => ({ row, reason }))).toEqual(
+      reasons.map((reason, i) => ({ row: 3 * i + 2, reason })),
+    )
+    expect(report).toMatchObject({
+      received: 3 * cases.length,
+      events: 2 * cases.length,
+      rejected: cases.length,
+    })
+  })
+})
+
+/** Values of other types, in the formats that have types. */
+const TEXTS = [...FIELDS].flatMap(([field, type]) => (type === 'string' ? [field] : []))
+const TYPED: readonly (readonly [columns: string, reason: string])[] = [
+  ...['[1]', 'true', 'tuple(1)::Tuple(a Int32)'].map(
+    (value) =>
+      [
+        TEXTS.map((field) => `${value} AS ${field}`).join(', '),
+        TEXTS.map((field) => `${field}: must be a string`).join('; '),
+      ] as const,
+  ),
+  ...['2', '[1]', '0.5'].map(
+    (value) =>
+      [`'${AT}' AS timestamp, ${value} AS anonymous`, 'anonymous: must be a boolean'] as const,
+  ),
+  ...['7', '[1]', 'true'].map(
+    (value) => [`'${AT}' AS timestamp, ${value} AS properties`, WRONG_OBJECT] as const,
+  ),
+  [`'${AT}' AS timestamp, 3221225985::UInt32 AS ip`, 'ip: must be an IP address'],
+  ['9223372036854775807::Int64 AS timestamp', `${WRONG_TIME}; ${FAR_TIME}`],
+  [`toDate32('1950-01-01') AS timestamp`, FAR_TIME],
+]
+
+describe.each<[FileFormat]>([['Parquet'], ['Arrow'], ['ArrowStream']])(
+  '%s: values of other types',
+  (format) => {
+    test.each(TYPED)('%s', async (columns, reason) => {
+      const { rejections } = await importing(await writeFile(format, `SELECT ${columns}`))
+      expect(rejections.map((rejection) => rejection.reason)).toEqual([reason])
+    })
+  },
+)
+
+const LOG = `192.0.2.7 - - [31/Jan/2026:10:00:00 +0000] "GET /a HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"`
+
+test('a log: what is wrong with a line is told beside its number', async () => {
+  const wrong = [
+    [LOG.replace('192.0.2.7', 'host.example'), 'ip: must be an IP address'],
+    [LOG.replace('31/Jan', '30/Feb'), WRONG_TIME],
+    [LOG.replace('31/Jan/2026', '31/Jan/1960'), FAR_TIME],
+    ['nope', 'is no line of the Common or Combined Log Format'],
+  ] as const
+  const lines = wrong.flatMap(([line]) => [LOG, line])
+  const { report, rejections, passedOver } = await importing(
+    Buffer.from([...lines, LOG.replace('/a', '/a.css'), LOG].join('\n')),
+  )
+  expect(rejections.map(({ row, reason }) => [row, reason])).toEqual(
+    wrong.map(([, reason], i) => [2 * i + 2, reason]),
+  )
+  expect([report.received, report.events, passedOver]).toEqual([9, 5, 1])
+  expect(rejections.at(-1)?.line).toBe('nope')
+})
+
+test('CSV: records that cannot be read stand beside those that are wrong', async () => {
+  const { report, rejections } = await importing(
+    Buffer.from(
+      `timestamp,path\n${AT},/a\n${AT}\n\n${AT},"/b\n c"\nnope,/d\n${AT},/"e"\n${AT},/f\n`,
+    ),
+  )
+  expect(rejections).toEqual([
+    { row: 2, reason: 'has 1 cells where the header has 2', line: AT },
+    { row: 5, reason: WRONG_TIME, line: '{"timestamp":"nope","path":"/d"}' },
+    { row: 6, reason: 'has a quote in the wrong place', line: `${AT},/"e"` },
+  ])
+  expect(report).toMatchObject({ received: 6, events: 3, rejected: 3 })
+})
+
+test('a file that changes its form: what no longer fits is rejected', async () => {
+  const { report, rejections } = await importing(
+    Buffer.from(`{"timestamp":"${AT}"}\ntimestamp,path\n${LOG}\n{"timestamp":"${AT}"}\n`),
+  )
+  expect(rejections.map(({ row, reason }) => [row, reason])).toEqual([
+    [2, 'is not valid JSON'],
+    [3, 'is not valid JSON'],
+  ])
+  expect(report).toMatchObject({ events: 2, rejected: 2 })
+})

@@ -1,0 +1,93 @@
+/** Imports of sources that have grown since: only what is new is loaded. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { factsAgree } from '../../../support/store/facts.js'
+import { bring, linesOf } from '../../../support/sources/sources.js'
+import { newProject } from '../../../support/world/world.js'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+/** Lines of one length, so that pieces of `PIECE` bytes have two. */
+const event = (n: number): object => ({
+  timestamp: `2026-01-31T10:${String(10 + n)}:00Z`,
+  user_id: `u${n % 2}`,
+})
+const events = (count: number): object[] => Array.from({ length: count }, (_, n) => event(n))
+const PIECE = 2 * linesOf([event(0)]).length
+
+const counts = (events: number, duplicates = 0, rejected = 0) => ({
+  received: events + duplicates + rejected,
+  events,
+  duplicates,
+  rejected,
+})
+
+const line = (n: number): string => JSON.stringify(event(n))
+
+interface Growth {
+  readonly what: string
+  readonly pieceSize?: number
+  readonly texts: readonly string[]
+  /** Of each import. */
+  readonly want: readonly ReturnType<typeof counts>[]
+}
+
+test.each<Growth>([
+  {
+    what: 'more lines at the end',
+    pieceSize: PIECE,
+    texts: [linesOf(events(3)), linesOf(events(5)), linesOf(events(6)), linesOf(events(6))],
+    want: [counts(3), counts(2, 3), counts(1, 5), counts(0, 6)],
+  },
+  {
+    what: 'a last line that gets its end',
+    texts: [`${line(0)}\n${line(1)}\n${line(2)}`, linesOf(events(3)), linesOf(events(3))],
+    want: [counts(3), counts(0, 3), counts(0, 3)],
+  },
+  {
+    what: 'a last line that gets its end, and more',
+    pieceSize: (3 * PIECE) / 2,
+    texts: [`${line(0)}\n${line(1)}`, `${linesOf(events(4))}bad`, `${linesOf(events(4))}bad`],
+    want: [counts(2), counts(2, 2, 1), counts(0, 4, 1)],
+  },
+  {
+    what: 'a last line that is continued',
+    texts: [`${line(0)}\n${line(1).slice(0, -3)}`, linesOf(events(3)), linesOf(events(3))],
+    want: [counts(1, 0, 1), counts(2, 1), counts(0, 3)],
+  },
+  {
+    what: 'a last line that is continued again and again',
+    texts: [5, 9, 20]
+      .map((at) => linesOf(events(3)) + line(3).slice(0, at))
+      .concat(linesOf(events(4))),
+    want: [counts(3, 0, 1), counts(0, 3, 1), counts(0, 3, 1), counts(1, 3)],
+  },
+  {
+    what: 'a last row that is another once it is whole',
+    texts: ['{"half\n', linesOf(events(2))].map((end) => linesOf(events(2)) + end),
+    want: [counts(2, 0, 1), counts(2, 2)],
+  },
+])(
+  'of a source with $what only what is new is loaded',
+  async ({ texts, want, pieceSize = 100 * PIECE }) => {
+    const project = await newProject(database.store)
+    for (const [n, text] of texts.entries()) {
+      const { report, rejections } = await bring(database.store, text, {
+        projectId: project.id,
+        pieceSize,
+      })
+      expect({ n, ...report }).toMatchObject({ n, ...want[n] })
+      const bad = text.split('\n').findIndex((row) => row !== '' && !row.endsWith('}'))
+      expect({ n, rows: rejections.map(({ row }) => row) }).toEqual({
+        n,
+        rows: bad === -1 ? [] : [bad + 1],
+      })
+    }
+    await factsAgree(database.store, project.id)
+  },
+)

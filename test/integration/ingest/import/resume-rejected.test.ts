@@ -1,0 +1,164 @@
+/** Rejected rows of imports that are run again: told of each time, and loaded once when they are fit. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createProject } from '../../../../src/projects/store.js'
+import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { factsAgree, leftovers, readFacts } from '../../../support/store/facts.js'
+import { bring, linesOf, type Brought } from '../../../support/sources/sources.js'
+import { ARRIVAL, newProject } from '../../../support/world/world.js'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+const event = (project: string, n: number): object => ({
+  timestamp: `2026-01-31T10:${10 + n}:00Z`,
+  user_id: 'u',
+  project,
+})
+const told = ({ report, rejections }: Brought) => ({
+  rows: rejections.map(({ row }) => row),
+  events: report.events,
+  duplicates: report.duplicates,
+  rejected: report.rejected,
+  received: report.received,
+})
+const pageviews = async (id: string): Promise<readonly number[]> =>
+  (await readFacts(database.store, id)).map((fact) => Number(fact['pageviews']))
+
+test.each([100, 10_000])(
+  'in pieces of %d bytes, rows are loaded once they are fit',
+  async (pieceSize) => {
+    const { store } = database
+    const { id } = await newProject(store)
+    const later = [`${id}-1`, `${id}-2`] as const
+    const rows = [event(id, 0), event(later[0], 1), event(later[1], 2), 'bad', event(id, 3)]
+    const run = async () =>
+      told(await bring(store, linesOf(rows), { pieceSize: Math.max(pieceSize, 110) }))
+    const make = (project: string) =>
+      createProject(store, { id: project, name: 'T', domain: 'example.com' }, ARRIVAL)
+    expect(await run()).toEqual({
+      rows: [2, 3, 4],
+      events: 2,
+      duplicates: 0,
+      rejected: 3,
+      received: 5,
+    })
+    expect(await run()).toEqual({
+      rows: [2, 3, 4],
+      events: 0,
+      duplicates: 2,
+      rejected: 3,
+      received: 5,
+    })
+    await make(later[0])
+    expect(await run()).toEqual({
+      rows: [3, 4],
+      events: 1,
+      duplicates: 2,
+      rejected: 2,
+      received: 5,
+    })
+    expect(await run()).toEqual({
+      rows: [3, 4],
+      events: 0,
+      duplicates: 3,
+      rejected: 2,
+      received: 5,
+    })
+    await make(later[1])
+    expect(await run()).toEqual({ rows: [4], events: 1, duplicates: 3, rejected: 1, received: 5 })
+    expect(await run()).toEqual({ rows: [4], events: 0, duplicates: 4, rejected: 1, received: 5 })
+    expect(await Promise.all([id, ...later].map(pageviews))).toEqual([[2], [1], [1]])
+    for (const project of [id, ...later]) await factsAgree(store, project)
+    expect(await leftovers(store)).toEqual([])
+  },
+)
+
+test('strict: a refused piece is refused again, and loaded whole without', async () => {
+  const { store } = database
+  const { id } = await newProject(store)
+  const text = linesOf([event(id, 0), event(id, 1), event(id, 2), 'bad', event(id, 3)])
+  const size = 2 * linesOf([event(id, 0)]).length
+  const run = async (strict: boolean) => told(await bring(store, text, { pieceSize: size, strict }))
+  const refused = { rows: [4], rejected: 1, received: 4 }
+  expect(await run(true)).toEqual({ ...refused, events: 2, duplicates: 0 })
+  expect(await pageviews(id)).toEqual([2])
+  expect(await run(true)).toEqual({ ...refused, events: 0, duplicates: 2 })
+  expect(await pageviews(id)).toEqual([2])
+  expect(await run(false)).toEqual({ ...refused, events: 2, duplicates: 2, received: 5 })
+  expect(await pageviews(id)).toEqual([4])
+  expect(await run(true)).toEqual({ ...refused, events: 0, duplicates: 3 })
+})
+
+test('sources that are as long as each other are told apart', async () => {
+  const { store } = database
+  const { id } = await newProject(store)
+  const bad = 'bad'.padEnd(JSON.stringify(event(id, 0)).length, '!')
+  const sources = [
+    [event(id, 0), bad],
+    [event(id, 1), event(id, 2)],
+    [bad, event(id, 3)],
+  ]
+  const run = async () => {
+    const brought: unknown[] = []
+    for (const rows of sources) {
+      const { rows: rejected, events, duplicates } = told(await bring(store, linesOf(rows)))
+      brought.push([rejected, events, duplicates])
+    }
+    return brought
+  }
+  const want = [
+    [[2], 1],
+    [[], 2],
+    [[1], 1],
+  ]
+  expect(await run()).toEqual(want.map((one) => [...one, 0]))
+  for (let n = 0; n < 2; n += 1) {
+    expect(await run()).toEqual(want.map(([rows, events]) => [rows, 0, events]))
+  }
+  expect(await pageviews(id)).toEqual([4])
+})
+
+test('two imports of one source at once bring it once', async () => {
+  const { store } = database
+  const { id } = await newProject(store)
+  const text = linesOf(Array.from({ length: 8 }, (_, n) => event(id, n)))
+  const both = await Promise.all([1, 2].map(() => bring(store, text, { pieceSize: 250 })))
+  expect(both.map(({ report }) => report.received)).toEqual([8, 8])
+  expect(both.reduce((sum, { report }) => sum + report.events, 0)).toBe(8)
+  expect(await pageviews(id)).toEqual([8])
+  expect(await leftovers(store)).toEqual([])
+})
+
+test('the report counts users and sessions, also of pieces that another run loaded', async () => {
+  const { store } = database
+  const { id } = await newProject(store)
+  const rows = ['u', 'v', 'u', 'v', 'w'].map((user_id, n) => ({ ...event(id, n * 8), user_id }))
+  const late = { ...event(id, 35), user_id: 'u' }
+  const want = { users: 3, sessions: 3 }
+  const times = { first: new Date('2026-01-31T10:10:00Z'), last: new Date('2026-01-31T10:42:00Z') }
+  for (const events of [5, 0]) {
+    const { report } = await bring(store, linesOf(rows), { pieceSize: 250 })
+    expect(report).toMatchObject({ events, ...want, ...times })
+  }
+  const grown = await bring(store, linesOf([...rows, late]), { pieceSize: 250 })
+  expect(grown.report).toMatchObject({
+    ...{ events: 1, duplicates: 5, ...want },
+    ...{ first: times.first, last: new Date('2026-01-31T10:45:00Z') },
+  })
+})
+
+test('the report counts users and sessions that a later load has moved', async () => {
+  const { store } = database
+  const { id } = await newProject(store)
+  const text = linesOf([event(id, 0), event(id, 5)])
+  const want = { received: 2, users: 1, sessions: 1 }
+  expect((await bring(store, text)).report).toMatchObject({ ...want, events: 2 })
+  // What came before them tells anew what their session is.
+  const earlier = { ...event(id, 0), timestamp: '2026-01-31T10:00:00Z', utm_source: 'mail' }
+  expect((await bring(store, linesOf([earlier]))).report).toMatchObject({ events: 1, sessions: 1 })
+  expect((await bring(store, text)).report).toMatchObject({ ...want, duplicates: 2 })
+})

@@ -1,0 +1,165 @@
+/** Imports that are run again: broken off, of a source that has grown, or just once more. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { sql, string } from '../../../../src/clickhouse/sql.js'
+import type { ImportOptions } from '../../../../src/ingest/import/import-events.js'
+import { removeProject } from '../../../../src/deletion/delete.js'
+import type { StoredProject } from '../../../../src/projects/project.js'
+import { breaking } from '../../../support/store/breaking.js'
+import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { factsAgree, leftovers, readFacts, select } from '../../../support/store/facts.js'
+import { bring, chunked, linesOf } from '../../../support/sources/sources.js'
+import { newProject } from '../../../support/world/world.js'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+/** Lines of one length, so that pieces of `PIECE` bytes have two. */
+const event = (n: number, fields: object = {}): object => ({
+  timestamp: `2026-01-31T10:${String(10 + n)}:00Z`,
+  user_id: `u${n % 2}`,
+  path: `/${10 + n}`,
+  ...fields,
+})
+const events = (count: number, from = 0): object[] =>
+  Array.from({ length: count }, (_, n) => event(from + n))
+const PIECE = 2 * linesOf([event(0)]).length
+
+const moment = (n: number): Date => new Date(`2026-01-31T10:${10 + n}:00Z`)
+const counts = (events: number, duplicates = 0, rejected = 0) => ({
+  received: events + duplicates + rejected,
+  events,
+  duplicates,
+  rejected,
+})
+const NONE = { bots: 0, excluded: 0 }
+
+const paths = async ({ id }: StoredProject): Promise<readonly string[]> =>
+  (
+    await select<{ path: string }>(
+      database.store,
+      sql`SELECT path FROM events WHERE project_id = ${string(id)} ORDER BY path`,
+    )
+  ).map(({ path }) => path)
+
+const into = (
+  { id }: StoredProject,
+  more: Partial<ImportOptions> = {},
+): Partial<ImportOptions> => ({
+  projectId: id,
+  pieceSize: PIECE,
+  ...more,
+})
+
+/** An import that is broken off, of a text of four rows in two pieces. */
+type Breaking = (project: StoredProject, text: string) => Promise<unknown>
+const failure = new Error('broken off')
+
+const afterPieces =
+  (pieces: number): Breaking =>
+  (project, text) => {
+    let done = 0
+    const onProgress = (): void => {
+      done += 1
+      if (done === pieces) throw failure
+    }
+    return bring(database.store, text, into(project, { onProgress }))
+  }
+const atByte =
+  (at: number): Breaking =>
+  (project, text) =>
+    bring(database.store, chunked(text.slice(0, at), [50], failure), into(project))
+const atStatement =
+  (last: number | RegExp): Breaking =>
+  (project, text) => {
+    const { store } = database
+    return bring({ ...store, writer: breaking(store.writer, last) }, text, into(project))
+  }
+
+describe('broken off', () => {
+  test.each<[string, Breaking]>([
+    ...[1, 2].map((n): [string, Breaking] => [`after piece ${n}`, afterPieces(n)]),
+    ...[0, PIECE + 5, 2 * PIECE].map((at): [string, Breaking] => [
+      `by its source at byte ${at}`,
+      atByte(at),
+    ]),
+    ...[3, 12, 30, 50].map((n): [string, Breaking] => [`by statement ${n}`, atStatement(n)]),
+    ...[/INSERT INTO inbox/, /INSERT INTO events/, /DROP PARTITION/].map(
+      (at): [string, Breaking] => [`at ${at.source}`, atStatement(at)],
+    ),
+  ])('%s and run again, an import brings each row once', async (_, broken) => {
+    const project = await newProject(database.store)
+    const text = linesOf(events(4))
+    await expect(broken(project, text)).rejects.toThrow()
+    const loaded = (await paths(project)).length
+    const { report } = await bring(database.store, text, into(project))
+    expect(await paths(project)).toEqual(['/10', '/11', '/12', '/13'])
+    // What the loader finishes of the broken piece before it comes is a duplicate by then.
+    expect(report).toMatchObject({ received: 4, rejected: 0, users: 2, sessions: 2 })
+    expect(report.duplicates).toBeGreaterThanOrEqual(loaded)
+    expect([report.events + report.duplicates, report.first, report.last]).toEqual([
+      4,
+      moment(0),
+      moment(3),
+    ])
+    const third = await bring(database.store, text, into(project))
+    const again = { ...counts(0, 4), ...NONE, users: 2, sessions: 2 }
+    expect(third.report).toEqual({ ...again, first: moment(0), last: moment(3) })
+    await factsAgree(database.store, project.id)
+    expect(await leftovers(database.store)).toEqual([])
+  })
+
+  test('by who is told of rejected rows, it tells of them anew', async () => {
+    const project = await newProject(database.store)
+    const text = linesOf([...events(1), 'bad row', ...events(1, 1)])
+    const onRejected = (): never => {
+      throw failure
+    }
+    await expect(bring(database.store, text, into(project, { onRejected }))).rejects.toBe(failure)
+    const { report, rejections } = await bring(database.store, text, into(project))
+    expect(rejections).toEqual([{ row: 2, reason: 'is not valid JSON', line: 'bad row' }])
+    expect(report.received).toBe(3)
+    expect(await paths(project)).toEqual(['/10', '/11'])
+  })
+})
+
+test('how the chunks arrive makes no difference, nor does the size of pieces', async () => {
+  const project = await newProject(database.store)
+  const text = linesOf(events(6))
+  const first = await bring(database.store, text, into(project))
+  expect(first.report).toMatchObject(counts(6))
+  for (const [sizes, pieceSize] of [
+    [[1], PIECE],
+    [[7, 100, 3], PIECE],
+    [[PIECE], 10 * PIECE],
+    [[1_000], PIECE / 2],
+  ] as const) {
+    const { report } = await bring(
+      database.store,
+      chunked(text, sizes),
+      into(project, { pieceSize }),
+    )
+    expect({ sizes, ...report }).toMatchObject({ sizes, ...counts(0, 6) })
+  }
+  expect(await readFacts(database.store, project.id)).toHaveLength(2)
+})
+
+test('another reading, another project and a project made anew get all of it', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  const text = linesOf(events(4))
+  const brought = async (to: StoredProject, identity: string): Promise<unknown> => {
+    const { report } = await bring(store, text, into(to, { identity }))
+    return [report.events, report.duplicates]
+  }
+  expect(await brought(project, 'a')).toEqual([4, 0])
+  expect(await brought(project, 'a')).toEqual([0, 4])
+  expect(await brought(project, 'b')).toEqual([4, 0])
+  expect(await brought(await newProject(store), 'a')).toEqual([4, 0])
+  await removeProject(store, project.id)
+  expect(await brought(await newProject(store, { id: project.id }), 'a')).toEqual([4, 0])
+  expect(await paths(project)).toHaveLength(4)
+})

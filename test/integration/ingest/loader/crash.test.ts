@@ -1,0 +1,285 @@
+/** A loader that is stopped at any statement: the next one finishes its work, and nothing is doubled. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { LeaseLostError } from '../../../../src/clickhouse/lease/lease.js'
+import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
+import { whileHeld } from '../../../../src/clickhouse/lease/fenced-connection.js'
+import { importEvents } from '../../../../src/ingest/import/import-events.js'
+import { putBatch } from '../../../../src/ingest/inbox/batches.js'
+import { loadBatch, resumeLoads } from '../../../../src/ingest/loader/loader.js'
+import type { StoredProject } from '../../../../src/projects/project.js'
+import { checkRollups } from '../../../../src/rollups/check.js'
+import { breaking, BrokenError, sleeping } from '../../../support/store/breaking.js'
+import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { factsAgree, leftovers, readFacts, select } from '../../../support/store/facts.js'
+import { ARRIVAL, newProject, send } from '../../../support/world/world.js'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+
+const at = (time: string, fields: object): object => ({
+  timestamp: `2026-01-${time}Z`,
+  user_id: 'u',
+  ...fields,
+})
+
+/** What is stored already: two sessions of one user, in two months' partitions, and a known event id. */
+const BEFORE = [
+  at('31T23:30:00', { path: '/a', utm_source: 'mail', event_id: 'known' }),
+  { ...at('', {}), timestamp: '2026-02-01T00:20:00Z', path: '/b', utm_source: 'ads' },
+] as const
+
+/** What is loaded while things break: every table of the load gets rows, and sessions are joined. */
+const BATCH = [
+  { ...at('', {}), timestamp: '2026-02-01T00:00:00Z', path: '/late', properties: { plan: 'pro' } },
+  at('31T23:10:00', { path: '/first', utm_source: 'search' }),
+  at('31T12:00:00', { path: '/known', event_id: 'known' }),
+  at('31T12:00:00', { path: '/new', event_id: 'new', user_id: 'v' }),
+  at('31T12:01:00', { path: '/new', event_id: 'new', user_id: 'v' }),
+  at('31T13:00:00', { path: '/given', session_id: 's' }),
+  at('31T13:00:00', { path: '/excluded', ip: '10.0.0.1' }),
+  at('31T14:00:00', {
+    path: '/derived',
+    user_id: null,
+    ip: '10.0.0.2',
+    user_agent: FIREFOX,
+    referrer_url: 'https://www.google.com/',
+  }),
+  at('31T15:00:00', { path: '/bot', user_agent: 'Googlebot/2.1' }),
+  at('32T00:00:00', { path: '/bad' }),
+]
+const COUNTS = { received: 10, events: 5, duplicates: 2, bots: 1, excluded: 1, rejected: 1 }
+const REPORT = {
+  ...COUNTS,
+  first: new Date('2026-01-31T12:00:00Z'),
+  last: new Date('2026-02-01T00:00:00Z'),
+}
+
+async function makeProjects(count: number): Promise<StoredProject[]> {
+  const projects: StoredProject[] = []
+  while (projects.length < count) {
+    projects.push(await newProject(database.store, { excludedIps: ['10.0.0.1'] }))
+  }
+  const events = projects.flatMap(({ id }) => BEFORE.map((event) => ({ ...event, project: id })))
+  await send(database.store, { id: '' }, events as never)
+  return projects
+}
+
+const makeProject = async (): Promise<StoredProject> => (await makeProjects(1))[0]!
+
+const put = (project: StoredProject, batch: string, strict = false): Promise<void> =>
+  putBatch(database.store.writer, {
+    now: ARRIVAL,
+    strict,
+    batch,
+    projectId: project.id,
+    firstRow: 1,
+    bytes: Buffer.from(BATCH.map((event) => JSON.stringify(event)).join('\n')),
+  })
+
+/** Everything that a batch came to; derived users are named by project, hence left out. */
+async function outcome(project: StoredProject, batch: string): Promise<unknown> {
+  const { store } = database
+  await factsAgree(store, project.id)
+  const facts = await readFacts(store, project.id)
+  return {
+    facts: facts.map((fact) => ({
+      ...fact,
+      user_id: fact.user_id.replace(/^anonymous-.*/, 'anonymous'),
+    })),
+    users: await select(
+      store,
+      sql`SELECT count() AS n FROM users WHERE project_id = ${string(project.id)}`,
+    ),
+    ids: await select(
+      store,
+      sql`SELECT count() AS n FROM event_ids WHERE project_id = ${string(project.id)}`,
+    ),
+    loads: await select(
+      store,
+      sql`
+SELECT step, received, events, duplicates, bots, excluded, rejected
+FROM loads FINAL WHERE batch = ${string(batch)}`,
+    ),
+    rejections: await select(
+      store,
+      sql`SELECT row, reason FROM rejections WHERE batch = ${string(batch)}`,
+    ),
+    exclusions: await select(
+      store,
+      sql`
+SELECT day, reason, sum(events) AS events FROM exclusions
+WHERE project_id = ${string(project.id)} GROUP BY ALL ORDER BY day, reason`,
+    ),
+    leftovers: await leftovers(store),
+  }
+}
+
+const DONE = {
+  users: [{ n: 3 }],
+  ids: [{ n: 2 }],
+  loads: [{ step: 3, ...COUNTS }],
+  exclusions: [
+    { day: '2026-01-31', reason: 'bot', events: 1 },
+    { day: '2026-01-31', reason: 'ip', events: 1 },
+  ],
+  rejections: [{ row: 10, reason: expect.stringMatching(/^timestamp: must be ISO 8601/) }],
+  leftovers: [],
+}
+
+test('stopped after each statement in turn, a load is finished by the next loader', async () => {
+  const { writer } = database.store
+  const [calm, ...projects] = (await makeProjects(60)) as [StoredProject, ...StoredProject[]]
+  await put(calm, 'calm')
+  expect(await loadBatch(writer, 'calm')).toEqual(REPORT)
+  const wanted = await outcome(calm, 'calm')
+  expect(wanted).toMatchObject(DONE)
+
+  for (let count = 1, isDone = false; !isDone; count += 1) {
+    const project = projects[count - 1]!
+    const batch = `stopped-${count}`
+    await put(project, batch)
+    try {
+      await loadBatch(breaking(writer, count), batch)
+      isDone = true
+      expect(count).toBeGreaterThan(35)
+    } catch (error) {
+      if (!(error instanceof BrokenError)) throw error
+    }
+    await resumeLoads(writer)
+    expect({ count, ...((await outcome(project, batch)) as object) }).toEqual({
+      count,
+      ...(wanted as object),
+    })
+    expect(await loadBatch(writer, batch)).toEqual(REPORT)
+  }
+}, 180_000)
+
+test('a loader that wakes up after another one did its work adds nothing', async () => {
+  const { writer } = database.store
+  const moments = [5, 9, 13, 16, 18, 20, 22, 24, 26, 28, 30, 32]
+  const [calm, ...projects] = (await makeProjects(moments.length + 1)) as [
+    StoredProject,
+    ...StoredProject[],
+  ]
+  await put(calm, 'awake')
+  await loadBatch(writer, 'awake')
+  const wanted = await outcome(calm, 'awake')
+
+  for (const [i, moment] of moments.entries()) {
+    const batch = `asleep-${moment}`
+    await put(projects[i]!, batch)
+    const asleep = sleeping(writer, moment, () => resumeLoads(writer))
+    // It may find its tables gone, or have nothing left to do.
+    await loadBatch(asleep, batch).catch(() => undefined)
+    await resumeLoads(writer)
+    expect({ moment, ...((await outcome(projects[i]!, batch)) as object) }).toEqual({
+      moment,
+      ...(wanted as object),
+    })
+  }
+}, 120_000)
+
+test('stopped again and again while it resumes, a load is finished all the same', async () => {
+  const { writer } = database.store
+  const project = await makeProject()
+  await put(project, 'again')
+  const tries: unknown[] = []
+  for (let count = 1; tries.at(-1) !== 'done'; count += 2) {
+    const resumed = resumeLoads(breaking(writer, count))
+    tries.push(await resumed.then(() => 'done').catch((error: unknown) => (error as Error).name))
+  }
+  expect(tries.length).toBeGreaterThan(5)
+  expect(await outcome(project, 'again')).toMatchObject(DONE)
+}, 60_000)
+
+test('what another loader left is finished between two pieces of an import', async () => {
+  const { store } = database
+  const [left, going] = [await makeProject(), await newProject(store)]
+  const line = (path: string): Buffer =>
+    Buffer.from(`${JSON.stringify(at('31T10:00:00', { path }))}\n`)
+  async function* source(): AsyncGenerator<Buffer> {
+    yield await Promise.resolve(Buffer.from('rejected\n'))
+    yield line('/1')
+  }
+  const report = await importEvents(store, source(), {
+    now: ARRIVAL,
+    projectId: going.id,
+    pieceSize: 70,
+    // Between the first piece and the second.
+    onRejected: async () => {
+      await put(left, 'left')
+      const broken = loadBatch(breaking(store.writer, /INSERT INTO events/), 'left')
+      await expect(broken).rejects.toBeInstanceOf(BrokenError)
+    },
+  })
+  expect(report).toMatchObject({ received: 2, events: 1, rejected: 1, users: 1, sessions: 1 })
+  expect(await outcome(left, 'left')).toMatchObject(DONE)
+  await factsAgree(store, going.id)
+})
+
+test('two imports at once bring all their pieces, each once', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  const rows = async function* (from: number): AsyncGenerator<Buffer> {
+    for (let n = from; n < from + 5; n += 1) {
+      yield await Promise.resolve(
+        Buffer.from(`${JSON.stringify(at(`31T10:0${n % 10}:00`, { event_id: `e${n}` }))}\n`),
+      )
+    }
+  }
+  const options = {
+    now: ARRIVAL,
+    projectId: project.id,
+    pieceSize: 70,
+    onRejected: () => undefined,
+  }
+  const reports = await Promise.all([0, 3].map((from) => importEvents(store, rows(from), options)))
+  expect(reports.map(({ received }) => received)).toEqual([5, 5])
+  expect(reports.map(({ events }) => events).reduce((a, b) => a + b)).toBe(8)
+  await factsAgree(store, project.id)
+  expect((await readFacts(store, project.id)).map(({ pageviews }) => pageviews)).toEqual([8])
+  expect(await leftovers(store)).toEqual([])
+})
+
+test('a batch that is loaded whole or not at all stays so whoever loads it', async () => {
+  const { store } = database
+  const project = await makeProject()
+  const before = await readFacts(store, project.id)
+  await put(project, 'strict', true)
+  const broken = loadBatch(breaking(store.writer, /AS seq, row, batch/), 'strict')
+  await expect(broken).rejects.toBeInstanceOf(BrokenError)
+  await resumeLoads(store.writer)
+  expect(await readFacts(store, project.id)).toEqual(before)
+  expect(await outcome(project, 'strict')).toMatchObject({
+    ...DONE,
+    users: [{ n: 1 }],
+    ids: [{ n: 1 }],
+    loads: [{ step: 3, received: 10, events: 0, duplicates: 0, bots: 0, excluded: 1, rejected: 1 }],
+    exclusions: [],
+  })
+})
+
+test('a loader whose lease is lost sends nothing more', async () => {
+  const lost = new AbortController()
+  const holder = whileHeld(database.store.writer, lost.signal)
+  const ask = (): Promise<unknown> => holder.query(statement(sql`SELECT 1`))
+  await expect(ask()).resolves.toMatchObject({ total: 1 })
+  lost.abort(new LeaseLostError('lost'))
+  await expect(ask()).rejects.toBeInstanceOf(LeaseLostError)
+  await expect(loadBatch(holder, 'any')).rejects.toBeInstanceOf(LeaseLostError)
+})
+
+test('after all of that rollups are what the events come to', async () => {
+  expect(await checkRollups(database.store.writer, {})).toEqual({
+    months: 2,
+    groups: expect.any(Number),
+    different: 0,
+    differences: [],
+  })
+}, 60_000)

@@ -1,0 +1,127 @@
+/** What is not tracked: bots, excluded addresses and excluded countries. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { NewProject } from '../../../../src/projects/project.js'
+import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { factsAgree, readFacts } from '../../../support/store/facts.js'
+import { geographyOf } from '../../../support/geoip/geography.js'
+import { bring, linesOf } from '../../../support/sources/sources.js'
+import { newProject } from '../../../support/world/world.js'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+type Fields = Readonly<Record<string, unknown>>
+
+const at = (day: number, fields: Fields = {}): object => ({
+  timestamp: `2026-01-${day}T10:00:00Z`,
+  user_id: 'u',
+  ...fields,
+})
+
+/** Which of some events are tracked, by a project of these rules. */
+async function tracked(events: readonly Fields[], rules: Partial<NewProject>): Promise<boolean[]> {
+  const { store } = database
+  const project = await newProject(store, rules)
+  const rows = events.map((fields, n) => at(31, { path: `/${n}`, ...fields }))
+  const geography = await geographyOf({ '203.0.113.0/24': { country: { iso_code: 'DE' } } })
+  const { report } = await bring(store, linesOf(rows), { projectId: project.id, geography })
+  await factsAgree(store, project.id)
+  const paths = (await readFacts(store, project.id)).flatMap(({ items }) =>
+    items.map((item) => item as unknown as readonly unknown[]).map((item) => Object.values(item)),
+  )
+  const is = events.map((_, n) => paths.some((values) => values.includes(`/${n}`)))
+  expect(report.events).toBe(is.filter(Boolean).length)
+  expect(report.bots + report.excluded).toBe(events.length - report.events)
+  return is
+}
+
+const RANGES: readonly (readonly [
+  range: string,
+  out: readonly string[],
+  kept: readonly string[],
+])[] = [
+  ['192.0.2.1', ['192.0.2.1', '::ffff:192.0.2.1', '::ffff:c000:201'], ['192.0.2.2', '::192.0.2.1']],
+  ['::ffff:192.0.2.2', ['192.0.2.2', '::FFFF:192.0.2.2'], ['192.0.2.3']],
+  [
+    '2001:db8::1',
+    ['2001:db8::1', '2001:DB8:0:0:0:0:0:1', '2001:0db8::0001'],
+    ['2001:db8::2', '2001:db8::', '::'],
+  ],
+  [
+    '0.0.0.0/0',
+    ['0.0.0.0', '127.0.0.1', '255.255.255.255', '::ffff:1.2.3.4'],
+    ['::', '::1', '2001:db8::1'],
+  ],
+  [
+    '10.0.0.0/8',
+    ['10.0.0.0', '10.255.255.255', '::ffff:10.1.2.3'],
+    ['9.255.255.255', '11.0.0.0', '::10.0.0.1'],
+  ],
+  ['192.0.2.0/24', ['192.0.2.0', '192.0.2.255'], ['192.0.1.255', '192.0.3.0']],
+  ['192.0.2.77/24', ['192.0.2.0', '192.0.2.255'], ['192.0.1.255', '192.0.3.0']],
+  ['192.0.2.2/31', ['192.0.2.2', '192.0.2.3'], ['192.0.2.1', '192.0.2.4']],
+  ['192.0.2.2/32', ['192.0.2.2'], ['192.0.2.1', '192.0.2.3']],
+  ['::/0', ['::', '2001:db8::1', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'], []],
+  [
+    '2001:db8::/32',
+    ['2001:db8::', '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['2001:db7:ffff::', '2001:db9::'],
+  ],
+  [
+    '2001:db8::/64',
+    ['2001:db8::', '2001:db8::ffff:ffff:ffff:ffff'],
+    ['2001:db8:0:1::', '2001:db7::'],
+  ],
+  ['2001:db8::9/128', ['2001:db8::9'], ['2001:db8::8', '2001:db8::a']],
+  ['::ffff:192.0.2.0/120', ['192.0.2.0', '192.0.2.255'], ['192.0.1.255', '192.0.3.0']],
+]
+
+test.each(RANGES)('of addresses, %s takes %j and leaves %j', async (range, out, kept) => {
+  const ips = [...out, ...kept].map((ip) => ({ ip }))
+  const is = await tracked([...ips, {}, { ip: '' }], { excludedIps: ['198.51.100.1', range] })
+  expect(is).toEqual([...out.map(() => false), ...kept.map(() => true), true, true])
+})
+
+test('a country is that which is given, or else that of the address', async () => {
+  const cases = [
+    [{ country: 'DE' }, false],
+    [{ country: 'FR' }, true],
+    [{}, true],
+    [{ ip: '203.0.113.9' }, false],
+    [{ ip: '::ffff:203.0.113.9' }, false],
+    [{ ip: '203.0.114.9' }, true],
+    [{ ip: '203.0.113.9', country: 'FR' }, true],
+    [{ ip: '203.0.113.9', country: '' }, false],
+    [{ ip: '203.0.114.9', country: 'DE' }, false],
+    [{ ip: '203.0.113.9', country: null }, false],
+  ] as const
+  const is = await tracked(
+    cases.map(([fields]) => fields),
+    { excludedCountries: ['DE', 'JP'] },
+  )
+  expect(cases.map(([fields], n) => [fields, is[n]])).toEqual(cases)
+})
+
+test('bots are not tracked, whatever else they say', async () => {
+  const cases = [
+    ['Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', false],
+    ['Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2)', false],
+    ['curl/8.5.0', false],
+    ['python-requests/2.32.3', false],
+    ['facebookexternalhit/1.1', false],
+    ['-', false],
+    ['', true],
+    [null, true],
+    ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', true],
+    ['Mozilla/5.0 (Plan9) Gecko/1 Acme/1.0', true],
+  ] as const
+  const is = await tracked(
+    cases.map(([user_agent]) => ({ user_agent, browser: 'Firefox', device_type: 'desktop' })),
+    {},
+  )
+  expect(cases.map(([agent], n) => [agent, is[n]])).toEqual(cases)
+})

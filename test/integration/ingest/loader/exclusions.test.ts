@@ -1,0 +1,107 @@
+/** Counts of what is not tracked, by day and reason. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { addProject } from '../../../../src/commands/project.js'
+import { removeProject } from '../../../../src/deletion/delete.js'
+import { readExclusions, type DailyExclusions } from '../../../../src/projects/exclusions.js'
+import type { StoredProject } from '../../../../src/projects/project.js'
+import { runCommand } from '../../../support/cli/commands.js'
+import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { factsAgree, readFacts } from '../../../support/store/facts.js'
+import { bring, linesOf } from '../../../support/sources/sources.js'
+import { feed, loadFed } from '../../../support/store/stream.js'
+import { ARRIVAL, newProject } from '../../../support/world/world.js'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+const at = (day: number, fields: object = {}): object => ({
+  timestamp: `2026-01-${day}T10:00:00Z`,
+  user_id: 'u',
+  ...fields,
+})
+
+const shown = ({ id }: StoredProject): Promise<readonly DailyExclusions[]> =>
+  readExclusions(database.store.reader, id)
+
+const RULES = { excludedIps: ['192.0.2.0/24'], excludedCountries: ['DE'] }
+const OUT = {
+  ip: { ip: '192.0.2.1' },
+  country: { country: 'DE' },
+  bot: { user_agent: 'Googlebot/2.1' },
+} as const
+
+test('what is not tracked is counted by day and reason, the first reason of several, over all loads', async () => {
+  const { store } = database
+  const project = await newProject(store, RULES)
+  const other = await newProject(store, RULES)
+  const days = [
+    [20, OUT.ip],
+    [20, { ...OUT.ip, ...OUT.country, ...OUT.bot }],
+    [20, { ...OUT.country, ...OUT.bot }],
+    [21, OUT.bot],
+    [21, {}],
+  ] as const
+  const rows = days.map(([day, fields]) => at(day, { project: project.id, ...fields }))
+  const { report } = await bring(
+    store,
+    linesOf([...rows, at(20, { project: other.id, ...OUT.bot })]),
+  )
+  expect(report).toMatchObject({ received: 6, events: 1, bots: 2, excluded: 3, rejected: 0 })
+  await feed(store, project.id, [at(20, OUT.bot), at(22, OUT.country), at(22, OUT.country)])
+  await loadFed(store)
+  const want = [
+    { day: '2026-01-22', bot: 0, ip: 0, country: 2 },
+    { day: '2026-01-21', bot: 1, ip: 0, country: 0 },
+    { day: '2026-01-20', bot: 1, ip: 2, country: 1 },
+  ]
+  expect(await shown(project)).toEqual(want)
+  expect(await shown(other)).toEqual([{ day: '2026-01-20', bot: 1, ip: 0, country: 0 }])
+
+  const { endpoint } = database
+  const show = (...args: readonly string[]) =>
+    runCommand(addProject, ['project', 'show', project.id, ...args], { endpoint, now: ARRIVAL })
+  const { stdout } = await show('--json')
+  expect(JSON.parse(stdout)).toMatchObject({ id: project.id, exclusions: want })
+  expect((await show()).stdout).toMatch(
+    /\n\nNOT TRACKED +BOTS +EXCLUDED IPS +EXCLUDED COUNTRIES\n2026-01-22 +0 +0 +2\n2026-01-21 +1 +0 +0\n2026-01-20 +1 +2 +1\n$/,
+  )
+})
+
+test('what is not tracked uses up no event id, and makes no user', async () => {
+  const { store } = database
+  const project = await newProject(store, RULES)
+  const { id: projectId } = project
+  const out = Object.values(OUT).map((fields, n) =>
+    at(25, {
+      ...fields,
+      event_id: `e${n}`,
+      user_id: null,
+      ...(n === 0 ? {} : { ip: '198.51.100.1' }),
+    }),
+  )
+  expect((await bring(store, linesOf(out), { projectId })).report).toMatchObject({
+    ...{ received: 3, events: 0, duplicates: 0, bots: 1, excluded: 2 },
+    ...{ users: 0, sessions: 0, first: null, last: null },
+  })
+  expect(await readFacts(store, projectId)).toEqual([])
+  // Of one id the excluded event is no event: the other counts, whichever comes first.
+  const again = [0, 1, 2].map((n) => at(25, { event_id: `e${n}`, path: `/${n}` }))
+  const both = [at(25, { ...OUT.bot, event_id: 'f' }), at(25, { event_id: 'f', path: '/f' })]
+  const { report } = await bring(store, linesOf([...again, ...both, ...again]), { projectId })
+  expect(report).toMatchObject({ events: 4, duplicates: 3, bots: 1 })
+  await factsAgree(store, projectId)
+})
+
+test('what is not tracked is forgotten with the project', async () => {
+  const { store } = database
+  const project = await newProject(store, RULES)
+  await bring(store, linesOf([at(20, OUT.bot), at(20)]), { projectId: project.id })
+  expect(await shown(project)).toHaveLength(1)
+  await removeProject(store, project.id)
+  expect(await shown(project)).toEqual([])
+  expect(await shown(await newProject(store, { id: project.id }))).toEqual([])
+})

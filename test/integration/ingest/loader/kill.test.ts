@@ -1,0 +1,147 @@
+/** Imports of many rows while the engine, or the importing process, is killed: each row counts once. */
+import { expect, test } from '@jest/globals'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Endpoint } from '../../../../src/clickhouse/endpoint.js'
+import { migrate } from '../../../../src/clickhouse/migrations/migrate.js'
+import { sql, string } from '../../../../src/clickhouse/sql.js'
+import { openStore, type Store } from '../../../../src/clickhouse/store.js'
+import { importEvents } from '../../../../src/ingest/import/import-events.js'
+import { packagePath } from '../../../../src/lib/package-path.js'
+import { checkRollups } from '../../../../src/rollups/check.js'
+import { prepareRollups } from '../../../../src/rollups/ensure-rollups.js'
+import { factsAgree, leftovers, select } from '../../../support/store/facts.js'
+import { ARRIVAL, newProject } from '../../../support/world/world.js'
+import {
+  aClient,
+  aDataDir,
+  anEngine,
+  answering,
+  gone,
+  until,
+} from '../../clickhouse/embedded/support.js'
+
+const ROWS = 300_000
+const PIECE = 8 * 1024 * 1024
+const START = Date.parse('2026-01-01T00:00:00Z')
+
+/** Five events a session, a minute apart; every tenth is sent a day late. */
+const line = (n: number): string =>
+  `${JSON.stringify({
+    timestamp: new Date(
+      START + Math.floor(n / 5) * 2_000 + (n % 5) * 60_000 - (n % 10 === 0 ? 600_000 : 0),
+    ).toISOString(),
+    event_id: `e${n}`,
+    user_id: `u${Math.floor(n / 5) % 9_999}`,
+    path: `/${n % 100}`,
+  })}\n`
+
+const bytesOf = (rows: number): Buffer =>
+  Buffer.from(Array.from({ length: rows }, (_, n) => line(n)).join(''))
+
+async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += 65_536) {
+    yield await Promise.resolve(bytes.subarray(at, at + 65_536))
+  }
+}
+
+async function openDatabase(endpoint: Endpoint): Promise<Store> {
+  await migrate(endpoint)
+  const store = openStore(endpoint)
+  await prepareRollups(store)
+  return store
+}
+
+/** Each of the rows is one event, rollups count each once, and nothing is left of the loads. */
+async function expectAll(store: Store, projectId: string, rows: number): Promise<void> {
+  const [counts] = await select(
+    store,
+    sql`
+SELECT
+  (SELECT count() FROM events WHERE project_id = ${string(projectId)}) AS events,
+  (SELECT uniqExact(event_id) FROM event_ids WHERE project_id = ${string(projectId)}) AS ids,
+  (SELECT sum(sign * (pageviews + events)) FROM sessions WHERE project_id = ${string(projectId)}) AS told`,
+  )
+  expect(counts).toEqual({ events: rows, ids: rows, told: rows })
+  await factsAgree(store, projectId)
+  expect(await leftovers(store)).toEqual([])
+  expect(await checkRollups(store.writer, {})).toEqual({
+    months: 2,
+    groups: expect.any(Number),
+    different: 0,
+    differences: [],
+  })
+}
+
+test('the engine is killed in the midst of imports that are then begun again', async () => {
+  const engine = await anEngine(await aDataDir())
+  const store = await openDatabase(engine.endpoint)
+  const reader = aClient(engine.endpoint, 'reader')
+  const project = await newProject(store)
+  const bytes = bytesOf(ROWS)
+  const run = (): Promise<unknown> =>
+    importEvents(store, inChunks(bytes), {
+      now: ARRIVAL,
+      projectId: project.id,
+      pieceSize: PIECE,
+      onRejected: (rows) => expect(rows).toEqual([]),
+    })
+  for (const [from, upTo] of [
+    [500, 2_500],
+    [1_000, 4_000],
+  ] as const) {
+    const importing = run().then(
+      () => 'done',
+      () => 'failed',
+    )
+    await sleep(from + Math.random() * (upTo - from))
+    const { pid } = engine
+    process.kill(pid, 'SIGKILL')
+    await gone(pid, 1_000)
+    await importing
+    await answering(reader, 10_000)
+  }
+  await run()
+  await expectAll(store, project.id, ROWS)
+  await store.close()
+}, 120_000)
+
+test('the command is killed in the midst, and run again', async () => {
+  const engine = await anEngine(await aDataDir())
+  const { endpoint } = engine
+  const store = await openDatabase(endpoint)
+  const project = await newProject(store)
+  const rows = 100_000
+  const file = path.join(await aDataDir(), 'events.ndjson')
+  await writeFile(file, bytesOf(rows))
+  const url = new URL(`/${endpoint.database}`, endpoint.url)
+  const { username, password } = endpoint.accounts.admin
+  Object.assign(url, { username, password })
+  const start = () =>
+    spawn(
+      process.execPath,
+      ['--import', 'tsx', packagePath('src/cli.ts'), 'import', '--project', project.id, file],
+      {
+        cwd: packagePath('.'),
+        stdio: 'ignore',
+        env: {
+          PATH: process.env['PATH'],
+          CLICKHOUSE_URL: url.href,
+        },
+      },
+    )
+  const first = start()
+  await until(async () => {
+    const [loads] = await select<{ n: number }>(store, sql`SELECT count() AS n FROM loads`)
+    return loads!.n > 0
+  }, 20_000)
+  await sleep(Math.random() * 1_000)
+  first.kill('SIGKILL')
+  const [code] = (await once(start(), 'close')) as [number]
+  expect(code).toBe(0)
+  await expectAll(store, project.id, rows)
+  await store.close()
+}, 120_000)

@@ -1,0 +1,82 @@
+/** Events are sent without a pause while the service and its engine are killed: each that was accepted counts once. */
+import { expect, test } from '@jest/globals'
+import { createRandom } from '../../../../src/demo/random.js'
+import { compareMarks, expectSound, isDrained, type Marks } from '../../../support/kills/check.js'
+import { createImports } from '../../../support/kills/imports.js'
+import { startSenders } from '../../../support/kills/senders.js'
+import { runService } from '../../../support/kills/service.js'
+import { killAll, PATIENCE_MS, planKills, type Kill } from '../../../support/kills/kills.js'
+import { newProject } from '../../../support/world/world.js'
+import { aDataDir, until } from '../../clickhouse/embedded/support.js'
+
+/** A hundred take a quarter of an hour. */
+const KILLS = Number(process.env['KILLS'] ?? 8)
+const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
+const CLIENTS = 8
+
+interface Story extends Record<string, unknown> {
+  readonly seed: number
+  /** What was done, in order. */
+  readonly kills: Kill[]
+}
+
+/** Sends and kills, then compares; `story` is told what happens. */
+async function run(story: Story): Promise<void> {
+  const [dataDir, folder] = [await aDataDir(), await aDataDir()]
+  const random = createRandom(SEED)
+  const service = runService(dataDir)
+  const { address, deaths } = service
+  try {
+    await until(() => address() !== undefined, PATIENCE_MS)
+    const { id, token } = (await service.ask((store) => newProject(store)))!
+    const senders = startSenders({ seed: SEED, address, token, clients: CLIENTS })
+    const imports = createImports(folder, dataDir, id, random)
+    Object.assign(story, { deaths, answers: senders.answers, imports: imports.outcomes })
+    const plan = planKills(KILLS, random)
+    try {
+      await killAll({ service, senders, imports }, plan, (kill) => story.kills.push(kill))
+    } finally {
+      story['longestSilence'] = senders.longestSilence()
+      await senders.stop()
+      await imports.done()
+    }
+    story['sentAgain'] = senders.again()
+    story['msToDrain'] = await until(
+      async () => (await service.ask(isDrained)) === true,
+      PATIENCE_MS,
+    )
+    const marks: Marks = {
+      acknowledged: new Set([...senders.acknowledged, ...imports.marks]),
+      sent: new Set([...senders.sent, ...imports.marks]),
+    }
+    const begun = performance.now()
+    const store = (await service.open())!
+    const found = await compareMarks(store, id, marks)
+    Object.assign(story, { found, imported: imports.marks.size })
+    expect(found).toMatchObject({ lost: [], doubled: [], unknown: [] })
+    await expectSound(store, id)
+    await store.close()
+    story['msToCheck'] = Math.round(performance.now() - begun)
+    // Of those that ended unasked the only reason is that the command had the store for itself.
+    expect(deaths.filter((death) => !death.includes(' is in use by '))).toEqual([])
+  } finally {
+    story['exit'] = await service.stop()
+  }
+  expect(story['exit']).toBe(0)
+}
+
+test(
+  `with ${KILLS} kills`,
+  async () => {
+    const story: Story = { seed: SEED, kills: [] }
+    const tell = (): boolean => process.stderr.write(`${JSON.stringify(story)}\n`)
+    try {
+      await run(story)
+    } catch (error) {
+      tell()
+      throw error
+    }
+    if (process.env['KILLS'] !== undefined) tell()
+  },
+  240_000 + KILLS * PATIENCE_MS,
+)

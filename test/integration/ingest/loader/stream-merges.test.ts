@@ -1,0 +1,49 @@
+/** Merges of the inbox that happen while loaded parts of it are taken away. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
+import type { Store } from '../../../../src/clickhouse/store.js'
+import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { leftovers, select } from '../../../support/store/facts.js'
+import { feed, loadFed } from '../../../support/store/stream.js'
+import { newProject } from '../../../support/world/world.js'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+/** A store on which the parts of the inbox are merged right before the first statement of a kind. */
+function merging(store: Store, before: string): Store {
+  let merges = 0
+  const { writer } = store
+  const execute: typeof writer.execute = async (given, settings) => {
+    if (given.query.includes(before) && merges++ === 0) {
+      await writer.execute(statement(sql`OPTIMIZE TABLE inbox PARTITION '' FINAL`))
+    }
+    return writer.execute(given, settings)
+  }
+  return { ...store, writer: { ...writer, execute } }
+}
+
+test.each([
+  { before: 'INSERT INTO inbox (', left: 0 },
+  // The blank line is in one part with them then: they go with the next load.
+  { before: 'ALTER TABLE inbox DROP PART ', left: 3 },
+])('parts that are merged before $before… go all the same', async ({ before, left }) => {
+  const { store } = database
+  const { id } = await newProject(store)
+  const visit = (n: number) =>
+    feed(store, id, [{ timestamp: `2026-01-31T10:0${n}:00Z`, user_id: 'u' }])
+  const events = () =>
+    select(store, sql`SELECT count() AS n FROM events WHERE project_id = ${string(id)}`)
+  for (let n = 0; n < 3; n += 1) await visit(n)
+  await loadFed(merging(store, before))
+  expect(await leftovers(store)).toHaveLength(left)
+  expect(await events()).toEqual([{ n: 3 }])
+  await visit(3)
+  await loadFed(store)
+  expect(await leftovers(store)).toEqual([])
+  expect(await events()).toEqual([{ n: 4 }])
+})

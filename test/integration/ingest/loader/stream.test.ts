@@ -1,0 +1,228 @@
+/** The stream: rows that are inserted into the inbox one by one become events, each once. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
+import {
+  loadBatch,
+  loadStream,
+  loadWaiting,
+  resumeLoads,
+} from '../../../../src/ingest/loader/loader.js'
+import { putBatch } from '../../../../src/ingest/inbox/batches.js'
+import { checkRollups } from '../../../../src/rollups/check.js'
+import type { StoredProject } from '../../../../src/projects/project.js'
+import { breaking, BrokenError, sleeping } from '../../../support/store/breaking.js'
+import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { factsAgree, leftovers, readFacts, select } from '../../../support/store/facts.js'
+import { feed, loadFed } from '../../../support/store/stream.js'
+import { ARRIVAL, newProject } from '../../../support/world/world.js'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+const at = (time: string, fields: object = {}): object => ({
+  timestamp: `2026-01-31T${time}Z`,
+  user_id: 'u',
+  ...fields,
+})
+
+const paths = async (project: StoredProject): Promise<readonly string[]> =>
+  (
+    await select<{ path: string }>(
+      database.store,
+      sql`SELECT path FROM events WHERE project_id = ${string(project.id)} ORDER BY timestamp, path`,
+    )
+  ).map(({ path }) => path)
+
+test('rows are loaded in the order in which they came, each once', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  await feed(store, project.id, [at('10:00:00', { path: '/1' }), at('10:01:00', { path: '/2' })])
+  await feed(store, project.id, [at('10:02:00', { path: '/3', event_id: 'e' })])
+  await loadFed(store)
+  await feed(store, project.id, [at('10:03:00', { path: '/late', event_id: 'e' })])
+  await feed(store, project.id, [at('09:50:00', { path: '/0', utm_source: 'first' })])
+  await loadFed(store)
+  expect(await paths(project)).toEqual(['/0', '/1', '/2', '/3'])
+  expect(await readFacts(store, project.id)).toMatchObject([
+    { pageviews: 4, entry_path: '/0', utm_source: 'first' },
+  ])
+  await factsAgree(store, project.id)
+  expect(await leftovers(store)).toEqual([])
+})
+
+test('an event that does not say when it happened happened when it came', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  await feed(
+    store,
+    project.id,
+    [{ user_id: 'u' }, { user_id: 'v', timestamp: '' }],
+    '2026-01-31 10:00:00.123',
+  )
+  await loadFed(store)
+  expect(
+    await select(store, sql`SELECT timestamp FROM events WHERE project_id = ${string(project.id)}`),
+  ).toEqual([{ timestamp: '2026-01-31 10:00:00.123' }, { timestamp: '2026-01-31 10:00:00.123' }])
+})
+
+test('the same rows inserted twice are two inserts, also within a millisecond', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  const rows = [at('10:00:00')]
+  for (let n = 0; n < 5; n += 1) await feed(store, project.id, rows, '2026-02-01 00:00:00.000')
+  await loadFed(store)
+  expect(await paths(project)).toHaveLength(5)
+})
+
+test('what is rejected is kept with its reason, and without its address', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  const arrival = '2026-02-01 12:00:00.000'
+  await feed(
+    store,
+    project.id,
+    [
+      'not JSON {"ip" : "203.0.113.9"}',
+      { timestamp: '2026-02-02T12:00:00.001Z', ip: '203.0.113.9' },
+      { timestamp: '2026-02-02T12:00:00.000Z', path: '/ahead' },
+      { country: 'Germany' },
+    ],
+    arrival,
+  )
+  await loadFed(store)
+  expect(await paths(project)).toEqual(['/ahead'])
+  expect(
+    await select(store, sql`SELECT reason, line FROM rejections WHERE batch = '' ORDER BY reason`),
+  ).toEqual([
+    {
+      reason: 'country: must be an ISO 3166-1 alpha-2 code, as DE',
+      line: '{"country":"Germany"}',
+    },
+    { reason: 'is not valid JSON', line: 'not JSON {"ip" : ""}' },
+    {
+      reason: 'timestamp: must be at most 24 hours ahead of its arrival',
+      line: '{"timestamp":"2026-02-02T12:00:00.001Z","ip":""}',
+    },
+  ])
+})
+
+describe('stopped', () => {
+  const ROWS = [
+    at('09:50:00', { path: '/before', utm_source: 'ads', event_id: 'a' }),
+    at('10:10:00', { path: '/again', event_id: 'a' }),
+    at('10:20:00', { path: '/bot', user_agent: 'Googlebot/2.1' }),
+    at('10:20:00', { path: '/derived', user_id: null, ip: '10.0.0.2' }),
+    'bad',
+  ]
+
+  async function prepare(): Promise<StoredProject> {
+    const project = await newProject(database.store)
+    await feed(database.store, project.id, [at('10:00:00', { path: '/stored' })])
+    await loadFed(database.store)
+    for (const row of ROWS) await feed(database.store, project.id, [row])
+    return project
+  }
+
+  const outcome = async (project: StoredProject): Promise<unknown> => {
+    const { store } = database
+    await factsAgree(store, project.id)
+    return {
+      facts: (await readFacts(store, project.id)).map(({ user_id, items, ...rest }) => ({
+        ...rest,
+        user: user_id.replace(/^anonymous-.*/, 'anonymous'),
+        paths: items.map((item) => item),
+      })),
+      exclusions: await select(
+        store,
+        sql`SELECT day, reason, sum(events) AS events FROM exclusions WHERE project_id = ${string(project.id)} GROUP BY ALL`,
+      ),
+      leftovers: await leftovers(store),
+    }
+  }
+
+  test('after each statement in turn, a load is finished by the next loader', async () => {
+    const { store } = database
+    const calm = await prepare()
+    await loadFed(store)
+    const wanted = await outcome(calm)
+    expect(await paths(calm)).toEqual(['/before', '/stored', '/derived'])
+    const before = await select(store, sql`SELECT count() AS n FROM rejections WHERE batch = ''`)
+    for (let count = 1, isDone = false; !isDone; count += 1) {
+      const project = await prepare()
+      const broken = breaking(store.writer, count)
+      try {
+        while ((await loadStream(broken)) !== undefined);
+        isDone = true
+        expect(count).toBeGreaterThan(35)
+      } catch (error) {
+        if (!(error instanceof BrokenError)) throw error
+      }
+      await loadWaiting(store.writer)
+      expect({ count, ...((await outcome(project)) as object) }).toEqual({
+        count,
+        ...(wanted as object),
+      })
+      if (isDone) {
+        const after = await select(store, sql`SELECT count() AS n FROM rejections WHERE batch = ''`)
+        expect(after).toEqual([{ n: Number(before[0]!['n']) + count }])
+      }
+    }
+  }, 300_000)
+
+  test('a loader that wakes up after another one did its work adds nothing', async () => {
+    const { store } = database
+    for (const moment of [2, 5, 9, 14, 20, 25, 28, 31, 34, 37]) {
+      const project = await prepare()
+      const asleep = sleeping(store.writer, moment, () => loadWaiting(store.writer))
+      await loadStream(asleep).catch(() => undefined)
+      await loadWaiting(store.writer)
+      expect(await paths(project)).toEqual(['/before', '/stored', '/derived'])
+      await factsAgree(store, project.id)
+    }
+  }, 120_000)
+})
+
+test('merges of the inbox neither lose nor double rows', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  const path = (n: number): string => `/${String(n).padStart(3, '0')}`
+  const merge = statement(sql`OPTIMIZE TABLE inbox FINAL`)
+  for (let n = 0; n < 30; n += 1) {
+    await feed(store, project.id, [at('10:00:00', { path: path(n) })])
+    if (n % 4 === 0) await store.writer.execute(merge)
+    if (n % 5 === 0) await loadFed(store)
+    if (n % 7 === 0) await store.writer.execute(merge)
+  }
+  await loadFed(store)
+  expect(await paths(project)).toEqual(Array.from({ length: 30 }, (_, n) => path(n)))
+  expect(await leftovers(store)).toEqual([])
+})
+
+test('batches and the stream are loaded side by side', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  await feed(store, project.id, [at('10:00:00', { path: '/stream' })])
+  await putBatch(store.writer, {
+    batch: 'side',
+    projectId: project.id,
+    firstRow: 1,
+    bytes: Buffer.from(JSON.stringify(at('10:01:00', { path: '/batch' }))),
+    now: ARRIVAL,
+  })
+  await resumeLoads(store.writer)
+  expect(await paths(project)).toEqual(['/batch'])
+  expect(await loadBatch(store.writer, 'side')).toMatchObject({ events: 1 })
+  await loadFed(store)
+  expect(await paths(project)).toEqual(['/stream', '/batch'])
+})
+
+test('after all of that rollups are what the events come to', async () => {
+  expect(await checkRollups(database.store.writer, {})).toMatchObject({
+    different: 0,
+    differences: [],
+  })
+}, 60_000)

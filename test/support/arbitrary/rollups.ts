@@ -1,0 +1,219 @@
+/** Random worlds and questions that rollups are read for: visits about the edges of months, and whole periods. */
+import fc from 'fast-check'
+import type {
+  Filter,
+  GroupBy,
+  ListClause,
+  Metric,
+  StringClause,
+} from '../../../src/contract/api.js'
+import { event, filter } from './world.js'
+import type { Asked, SentEvent } from '../world/world.js'
+
+const DAY = 86_400_000
+const MINUTE = 60_000
+
+/** Four months with a leap day: visits are about the edges of days, months and the year, and in between. */
+const DAYS = [
+  '2023-12-31',
+  '2024-01-01',
+  '2024-01-15',
+  '2024-02-28',
+  '2024-02-29',
+  '2024-03-01',
+  '2024-03-31',
+]
+const moment = fc
+  .tuple(
+    fc.constantFrom(...DAYS),
+    fc.integer({ min: -5, max: 6 }),
+    fc.constantFrom(0, 0, 1, -1, 12_345, 29 * MINUTE),
+  )
+  .map(([day, halves, off]) => new Date(Date.parse(day) + halves * 30 * MINUTE + off).toISOString())
+
+const LETTERS = 'abcdefghijkl'.split('')
+const WIDE = ['', ...LETTERS]
+const PATHS = ['', '/', ...LETTERS.map((name) => `/${name}`), '/a%', "/it's"]
+const NAMES = ['pageview', 'pageview', 'pageview', 'signup', 'Signup', "it's"]
+const PLANS = ['', 'pro', 'Pro', 'free', 'f%', '1', 'true']
+const COUNTRIES = ['', 'DE', 'FR', 'US']
+/** What one user does again and again: groups with many events and few users. */
+const CROWDED = [
+  { user_id: 'u1', path: '/', city: 'a', utm_campaign: 'a' },
+  { user_id: 'u1', path: '/a', city: 'b', utm_campaign: 'b' },
+]
+
+/**
+ * An event whose session may go on in any batch, by its time or by a given id. What a session has one
+ * value of varies from event to event: one that comes late and is first changes what its user counts as.
+ */
+export const rolledEvent: fc.Arbitrary<SentEvent> = fc
+  .tuple(
+    event,
+    fc.record({
+      timestamp: moment,
+      event_id: fc.oneof(
+        { weight: 4, arbitrary: fc.constant('') },
+        { weight: 1, arbitrary: fc.nat(30).map(String) },
+      ),
+      user_id: fc.constantFrom('u1', 'u2', 'u3', 'u4', 'u5', 'u6', 'u7', 'ü8'),
+      session_id: fc.constantFrom('', '', '', '', '', '', 's'),
+      name: fc.constantFrom(...NAMES),
+      path: fc.constantFrom(...PATHS),
+      country: fc.constantFrom(...COUNTRIES),
+      city: fc.constantFrom(...WIDE),
+      utm_campaign: fc.constantFrom(...WIDE),
+    }),
+    fc.option(fc.record({ plan: fc.constantFrom(...PLANS) }), { nil: {} }),
+    fc.constantFrom({}, {}, ...CROWDED),
+  )
+  .map(([base, own, properties, crowded]) => ({
+    ...base,
+    ...own,
+    ...crowded,
+    properties: { ...(base['properties'] as object | undefined), ...properties },
+  }))
+
+/** The first and the last day of months and years. */
+const WHOLE = [
+  ['2024-02-01', '2024-02-29'],
+  ['2024-01-01', '2024-03-31'],
+  ['2023-12-01', '2024-04-30'],
+  ['2024-01-01', '2024-12-31'],
+  ['2023-01-01', '2024-12-31'],
+] as const
+const STARTS = ['2023-12-01', '2024-01-01', '2024-02-01', '2024-03-01', '2024-04-01']
+
+const day = fc
+  .oneof(
+    fc.integer({ min: -4, max: 95 }).map((days) => Date.parse('2024-01-01') + days * DAY),
+    fc.constantFrom(...DAYS).map((date) => Date.parse(date)),
+  )
+  .map((at) => new Date(at).toISOString().slice(0, 10))
+const second = fc.oneof(
+  moment.map((at) => `${at.slice(0, 19)}Z`),
+  fc
+    .tuple(day, fc.constantFrom('00:00:00', '00:00:01', '12:00:00', '23:59:58', '23:59:59'))
+    .map(([date, time]) => `${date}T${time}Z`),
+)
+const start = fc.constantFrom(...STARTS)
+
+/** Each kind of period as likely as its weight says; some lie within a day. */
+const range: fc.Arbitrary<readonly [string, string]> = fc
+  .oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...WHOLE) },
+    { weight: 2, arbitrary: fc.tuple(start, day) },
+    { weight: 2, arbitrary: fc.tuple(day, day) },
+    { weight: 3, arbitrary: fc.tuple(fc.oneof(start, day), second) },
+    { weight: 3, arbitrary: fc.tuple(second, fc.oneof(day, second)) },
+    { weight: 1, arbitrary: day.map((one) => [one, one] as const) },
+  )
+  .filter(([from, to]) => Date.parse(from) <= endOf(to))
+
+const endOf = (text: string): number => Date.parse(text) + (text.includes('T') ? 0 : DAY - 1_000)
+
+const stringOperator = fc.constantFrom(
+  ...(['any', 'eq', 'notEq', 'contains', 'notContains', 'startsWith', 'endsWith'] as const),
+)
+const clause = (values: readonly string[]): fc.Arbitrary<StringClause> =>
+  fc.record({ value: fc.constantFrom(...values), operator: stringOperator })
+const list = (values: readonly string[]): fc.Arbitrary<ListClause> =>
+  fc.record({
+    value: fc.array(fc.constantFrom(...values), { maxLength: 3 }),
+    operator: fc.constantFrom('oneOf' as const, 'noneOf' as const),
+  })
+
+/** What filters on one thing alone are like, for each that rollups count by. */
+const FILTERS: Readonly<Partial<Record<GroupBy, fc.Arbitrary<Filter>>>> = {
+  country: list(COUNTRIES).map((country) => ({ type: 'location', country })),
+  city: list(WIDE).map((city) => ({ type: 'location', city })),
+  'page:origin': clause(['', 'https://example.com', 'blog']).map((origin) => ({
+    type: 'page',
+    origin,
+  })),
+  'page:path': clause(PATHS).map((path) => ({ type: 'page', path })),
+  browser: list(WIDE).map((one) => ({ type: 'browser', ...one })),
+  device_type: list(['', 'desktop', 'mobile']).map((one) => ({ type: 'device', ...one })),
+  os: list(['', 'a', 'A']).map((one) => ({ type: 'os', ...one })),
+  referrer: clause(['', 'a', '%', '😀']).map((one) => ({ type: 'referrer', ...one })),
+  referrer_type: list(['search', 'social', 'direct']).map((one) => ({
+    type: 'referrer_type',
+    ...one,
+  })),
+  utm_source: clause(['', 'a', '_']).map((utm_source) => ({ type: 'utm_tags', utm_source })),
+  utm_campaign: clause(WIDE).map((utm_campaign) => ({ type: 'utm_tags', utm_campaign })),
+  'event:name': clause([...NAMES, 'sign', '']).map((name) => ({ type: 'event', name })),
+  'event:prop:plan': fc.array(clause(PLANS), { minLength: 1, maxLength: 2 }).map((clauses) => ({
+    type: 'event',
+    properties: clauses.map((one) => ({ property: 'plan', ...one })),
+  })),
+}
+const FILTERED = Object.keys(FILTERS) as readonly GroupBy[]
+/** What needs care where it is not grouped by: events that lack it, and visits of many pages. */
+const TOLD_APART: readonly GroupBy[] = ['event:prop:plan', 'event:prop:plan', 'page:path']
+const alone = fc.oneof(fc.constantFrom(...FILTERED), fc.constantFrom(...TOLD_APART))
+const WIDE_GROUPS: readonly GroupBy[] = [
+  'page:path',
+  'page:path',
+  'event:prop:plan',
+  'event:prop:plan',
+  'city',
+  'referrer',
+  'utm_campaign',
+]
+const grouping: fc.Arbitrary<readonly GroupBy[]> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant([]) },
+  { weight: 3, arbitrary: fc.constant(['interval:auto'] as const) },
+  { weight: 6, arbitrary: fc.constantFrom(...WIDE_GROUPS).map((token) => [token]) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(...FILTERED, 'utm_term' as const).map((token) => [token]),
+  },
+)
+
+/** Filters on what is grouped by, or where nothing is on any one thing; none at all; or any there are. */
+function filtersOf([token]: readonly GroupBy[]): fc.Arbitrary<readonly Filter[]> {
+  const own = token === undefined ? undefined : FILTERS[token]
+  const one = own ?? alone.chain((name) => FILTERS[name]!)
+  return fc.oneof(
+    { weight: 4, arbitrary: fc.constant([]) },
+    { weight: 5, arbitrary: fc.array(one, { minLength: 1, maxLength: own === undefined ? 1 : 2 }) },
+    { weight: 1, arbitrary: fc.array(filter, { minLength: 1, maxLength: 2 }) },
+  )
+}
+
+const METRICS: readonly Metric[] = ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration']
+
+/** Small pages of groups; all there is of buckets, or of the one row. */
+const pageOf = ([token]: readonly GroupBy[]): fc.Arbitrary<Pick<Asked, 'limit' | 'offset'>> =>
+  token === undefined || token === 'interval:auto'
+    ? fc.constant({ limit: 1000, offset: 0 })
+    : fc.record({
+        limit: fc.constantFrom(1, 2, 3, 1000),
+        offset: fc.constantFrom(0, 0, 0, 1, 4),
+      })
+
+const anyQuestion = grouping.chain((group_by) =>
+  fc
+    .record({
+      date_range: range,
+      others: fc.uniqueArray(fc.constantFrom(...METRICS), { minLength: 1 }),
+      isOfUsers: fc.constantFrom(true, true, false),
+      filters: filtersOf(group_by),
+      filtersOperator: fc.constantFrom('and' as const, 'or' as const),
+      page: pageOf(group_by),
+      pick: fc.nat(),
+      direction: fc.constantFrom('desc' as const, 'desc' as const, 'asc' as const),
+    })
+    .map(({ others, isOfUsers, page, pick, direction, ...asked }) => {
+      const metrics = isOfUsers
+        ? ['users' as const, ...others.filter((one) => one !== 'users')]
+        : others
+      const fields = [...(isOfUsers ? ['users', 'users', 'users'] : []), ...metrics, ...group_by]
+      const order_by = [[fields[pick % fields.length]!, direction] as const]
+      return { ...asked, ...page, group_by, metrics, order_by }
+    }),
+)
+
+/** Questions by users as often as by all else; each kind as often among few of them as among many. */
+export const rolledQuestion: fc.Arbitrary<Asked> = fc.noBias(anyQuestion)

@@ -1,0 +1,206 @@
+/** Random worlds and random questions, small enough that everything in them meets. */
+import fc from 'fast-check'
+import type { Filter, GroupBy, Metric } from '../../../src/contract/api.js'
+import type { Asked, SentEvent } from '../world/world.js'
+
+const DAY = 86_400_000
+const MINUTE = 60_000
+
+/** Values with everything that a pattern language or a quoting rule could stumble over. */
+const VALUES = [
+  '',
+  'a',
+  'A',
+  'ab',
+  '%',
+  '_',
+  '*',
+  '\\',
+  "'",
+  '`',
+  '"',
+  'a\tb',
+  'é',
+  '😀',
+  '{p0:String}',
+]
+const value = fc.constantFrom(...VALUES)
+const COUNTRIES = ['', 'DE', 'FR', 'US']
+const PATHS = ['', '/', '/a', '/a%', '/a_b', '/b\\', '/ü', '/%2Fa']
+const NAMES = ['pageview', 'pageview', 'pageview', 'signup', 'Signup', "it's"]
+const PROPERTIES = ['plan', '', 'a.b', '__proto__', '😀'].filter((name) => name !== '')
+const METRICS: readonly Metric[] = ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration']
+const GROUPINGS: readonly GroupBy[] = [
+  'interval:auto',
+  'country',
+  'city',
+  'page:origin',
+  'page:path',
+  'browser',
+  'device_type',
+  'os',
+  'referrer',
+  'referrer_type',
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'utm_content',
+  'utm_term',
+  'event:name',
+  'event:prop:plan',
+  'event:prop:__proto__',
+  'event:prop:nobody',
+]
+
+/** Moments about the boundaries: midnight, month ends, a leap day, pauses of exactly half an hour. */
+const moment = fc
+  .tuple(
+    fc.constantFrom('2024-02-29', '2024-03-01', '2024-03-31', '2024-12-31', '2025-01-01'),
+    fc.integer({ min: -4, max: 6 }),
+    fc.constantFrom(0, 0, 1, -1, 1_000, 12_345, 29 * MINUTE),
+  )
+  .map(([day, halves, off]) => new Date(Date.parse(day) + halves * 30 * MINUTE + off))
+
+/** A referrer URL names a referrer; said here, so that a reading of the events needs no list. */
+const named = (referrer = ''): string => (referrer === '' ? 'x' : referrer)
+
+export const event: fc.Arbitrary<SentEvent> = fc
+  .record(
+    {
+      at: moment,
+      event_id: fc.constantFrom('1', '2', '3', '4', '5', '6', '7', '8'),
+      user_id: fc.constantFrom('u1', 'u2', 'u3', 'ü4'),
+      session_id: fc.constantFrom('s1', 's2'),
+      name: fc.constantFrom(...NAMES),
+      anonymous: fc.boolean(),
+      origin: fc.constantFrom('', 'https://example.com', 'https://blog.example.com'),
+      path: fc.constantFrom(...PATHS),
+      hash: value,
+      country: fc.constantFrom(...COUNTRIES),
+      city: value,
+      browser: value,
+      device_type: fc.constantFrom('', 'desktop', 'mobile', 'tablet'),
+      os: value,
+      referrer: value,
+      referrer_url: fc.constantFrom('', 'https://www.google.com/', 'https://t.co/x'),
+      referrer_type: fc.constantFrom('search', 'social'),
+      utm_source: value,
+      utm_campaign: value,
+      properties: fc.dictionary(
+        fc.constantFrom(...PROPERTIES),
+        fc.oneof(value, fc.integer({ min: 0, max: 3 }), fc.boolean()),
+        { maxKeys: 2 },
+      ),
+    },
+    { requiredKeys: ['at', 'user_id', 'name', 'path'] },
+  )
+  .map(({ at, session_id, ...rest }): SentEvent => ({
+    timestamp: at.toISOString(),
+    ...rest,
+    ...(rest.referrer_url === undefined
+      ? {}
+      : { referrer: named(rest.referrer), referrer_type: rest.referrer_type ?? 'social' }),
+    ...(session_id === undefined ? {} : { session_id }),
+  }))
+
+const stringOperator = fc.constantFrom(
+  ...(['any', 'eq', 'notEq', 'contains', 'notContains', 'startsWith', 'endsWith'] as const),
+)
+const clauseOf = (values: readonly string[]) =>
+  fc.record({ value: fc.constantFrom(...values), operator: stringOperator })
+const listOf = (values: readonly string[]) =>
+  fc.record({
+    value: fc.array(fc.constantFrom(...values), { maxLength: 3 }),
+    operator: fc.constantFrom('oneOf' as const, 'noneOf' as const),
+  })
+const optional: { requiredKeys: ['type'] } = { requiredKeys: ['type'] }
+
+export const filter: fc.Arbitrary<Filter> = fc.oneof(
+  fc.record(
+    {
+      type: fc.constant('page' as const),
+      origin: clauseOf(['', 'https://example.com', 'blog', '.com']),
+      path: clauseOf(PATHS),
+      hash: clauseOf(VALUES),
+    },
+    optional,
+  ),
+  fc.record(
+    {
+      type: fc.constant('event' as const),
+      name: clauseOf([...NAMES, 'sign', '']),
+      properties: fc.array(
+        fc.record({
+          property: fc.constantFrom(...PROPERTIES, 'nobody'),
+          value: fc.constantFrom(...VALUES, '1', 'true'),
+          operator: stringOperator,
+        }),
+        { maxLength: 2 },
+      ),
+    },
+    optional,
+  ),
+  fc.record({ type: fc.constant('user' as const), anonymous: fc.boolean() }),
+  fc.record(
+    { type: fc.constant('location' as const), country: listOf(COUNTRIES), city: listOf(VALUES) },
+    optional,
+  ),
+  fc.tuple(clauseOf(VALUES)).map(([one]) => ({ type: 'referrer' as const, ...one })),
+  clauseOf(['', 'google', 'https://', 'https://t.co/x']).map((one) => ({
+    type: 'referrer_url' as const,
+    ...one,
+  })),
+  listOf(['search', 'social', 'direct', 'unknown']).map((one) => ({
+    type: 'referrer_type' as const,
+    ...one,
+  })),
+  fc.record(
+    {
+      type: fc.constant('utm_tags' as const),
+      utm_source: clauseOf(VALUES),
+      utm_campaign: clauseOf(VALUES),
+      utm_term: clauseOf(VALUES),
+    },
+    optional,
+  ),
+  listOf(VALUES).map((one) => ({ type: 'browser' as const, ...one })),
+  listOf(['', 'desktop', 'mobile']).map((one) => ({ type: 'device' as const, ...one })),
+  listOf(VALUES).map((one) => ({ type: 'os' as const, ...one })),
+)
+
+const day = fc
+  .integer({ min: 0, max: 420 })
+  .map((days) => new Date(Date.parse('2024-01-10') + days * DAY))
+const end = fc
+  .tuple(fc.oneof(moment, day), fc.boolean())
+  .map(([at, dateOnly]) =>
+    dateOnly ? at.toISOString().slice(0, 10) : `${at.toISOString().slice(0, 19)}Z`,
+  )
+
+const dateRange: fc.Arbitrary<readonly [string, string]> = fc
+  .tuple(end, end)
+  .filter(([a, b]) => startOf(a) <= endOf(b))
+
+const startOf = (text: string): number => Date.parse(text)
+const endOf = (text: string): number => Date.parse(text) + (text.includes('T') ? 1_000 : DAY) - 1
+
+export const question: fc.Arbitrary<Asked> = fc
+  .record({
+    date_range: dateRange,
+    metrics: fc.uniqueArray(fc.constantFrom(...METRICS), { minLength: 1 }),
+    group_by: fc.oneof(
+      { weight: 1, arbitrary: fc.constant([] as GroupBy[]) },
+      { weight: 4, arbitrary: fc.constantFrom(...GROUPINGS).map((token) => [token]) },
+    ),
+    filters: fc.array(filter, { maxLength: 3 }),
+    filtersOperator: fc.constantFrom('and' as const, 'or' as const),
+    limit: fc.constantFrom(1, 3, 1000),
+    offset: fc.constantFrom(0, 0, 1, 2),
+    order: fc.tuple(fc.nat(), fc.constantFrom('asc' as const, 'desc' as const)),
+  })
+  .map(({ order: [pick, direction], ...asked }) => {
+    const token = asked.group_by[0]
+    const fields = [...asked.metrics, ...(token === undefined ? [] : [token])]
+    const field = fields[pick % (fields.length + 1)]
+    return { ...asked, order_by: field === undefined ? [] : [[field, direction] as const] }
+  })

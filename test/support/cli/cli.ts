@@ -1,0 +1,29 @@
+/** Runs the command `tallyhouse` as a user does: as a process. */
+import { execFile } from 'node:child_process'
+import { packagePath } from '../../../src/lib/package-path.js'
+
+export interface Outcome {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs the built command; build it first. It gets PATH and the variables given, nothing else. */
+export function runCli(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  input = '',
+): Promise<Outcome> {
+  const options = { env: { PATH: process.env['PATH'], ...env } }
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [packagePath('dist/cli.js'), ...args],
+      options,
+      (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+      },
+    )
+    child.stdin?.on('error', () => undefined).end(input)
+  })
+}

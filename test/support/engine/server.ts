@@ -1,0 +1,72 @@
+/** Runs an engine with the accounts of a ClickHouse server, as clickhouse/config/users.xml has them. */
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { writeConfiguration } from '../../../src/clickhouse/embedded/configuration.js'
+import { launch } from '../../../src/clickhouse/embedded/engine-process.js'
+import { homeOf, openLock } from '../../../src/clickhouse/embedded/engine-dir.js'
+import { newEndpoint } from '../../../src/clickhouse/embedded/new-endpoint.js'
+import type { Account, Endpoint } from '../../../src/clickhouse/endpoint.js'
+import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
+import { openStore, type Store } from '../../../src/clickhouse/store.js'
+import { packagePath } from '../../../src/lib/package-path.js'
+import { prepareRollups } from '../../../src/rollups/ensure-rollups.js'
+
+/** The account that the embedded engine itself logs in with, instead of the one a server's image brings. */
+const BOOT = `<default><no_password/><networks><ip>127.0.0.1</ip></networks><quota>default</quota>
+  <grants><query>GRANT SYSTEM LISTEN ON *.*</query></grants></default>`
+
+export interface Server {
+  readonly endpoint: Endpoint
+  readonly store: Store
+  stop(): Promise<void>
+}
+
+/** Starts it, with an up-to-date database; `change` may add to the text of the accounts. */
+export async function startServer(change = (users: string): string => users): Promise<Server> {
+  const stopping = new AbortController()
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-users-'))
+  const home = homeOf(dataDir)
+  await mkdir(home, { recursive: true })
+  const endpoint = await newEndpoint()
+  const lock = await openLock(home)
+  const holder = { pid: process.pid, purpose: 'jest' }
+  const engine = await launch(
+    { home, port: Number(new URL(endpoint.url).port), holder },
+    {
+      lock: lock.fd,
+      stop: stopping.signal,
+      onLocked: async () => {
+        const limits = { serverMemory: 4 * 1024 ** 3, queryMemory: 1024 ** 3 }
+        await writeConfiguration(home, endpoint, limits)
+        await writeFile(path.join(home, 'users.xml'), change(await usersFile(endpoint)))
+      },
+    },
+  )
+  await lock.close()
+  await migrate(endpoint)
+  const store = openStore(endpoint)
+  await prepareRollups(store)
+  return {
+    endpoint,
+    store,
+    stop: async () => {
+      await store.close()
+      stopping.abort()
+      await engine.ended
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The file with the passwords that a server would find in its environment. */
+async function usersFile({ accounts }: Endpoint): Promise<string> {
+  const text = await readFile(packagePath('clickhouse/config/users.xml'), 'utf8')
+  return text
+    .replace('<default remove="remove"/>', BOOT)
+    .replace('<users>', '<quotas><default/></quotas><users>')
+    .replaceAll(/<password from_env="CLICKHOUSE_(\w+)_PASSWORD"\/>/g, (_match, name: string) => {
+      const { password } = accounts[name.toLowerCase() as Account]
+      return `<password>${password}</password>`
+    })
+}

@@ -1,0 +1,18 @@
+/** Places of the few networks that a test names. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { openPlaces, type Places } from '../../../src/ingest/enrichment/geoip.js'
+import { mmdbFile } from './mmdb.js'
+
+/** What a GeoIP database with these records knows. */
+export async function geographyOf(networks: Parameters<typeof mmdbFile>[0]): Promise<Places> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'places-'))
+  try {
+    const file = path.join(folder, 'test.mmdb')
+    await writeFile(file, mmdbFile(networks))
+    return await openPlaces(file)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}

@@ -1,0 +1,61 @@
+/** Checks what is stored against what was sent while a service was killed. */
+import { expect } from '@jest/globals'
+import { sql, string } from '../../../src/clickhouse/sql.js'
+import type { Store } from '../../../src/clickhouse/store.js'
+import { countWaiting } from '../../../src/ingest/loader/stream.js'
+import { checkRollups } from '../../../src/rollups/check.js'
+import { factsAgree, leftovers, select } from '../store/facts.js'
+
+export interface Marks {
+  /** Of events of which it was said that they are stored. */
+  readonly acknowledged: ReadonlySet<string>
+  /** Of all that was ever sent. */
+  readonly sent: ReadonlySet<string>
+}
+
+/** The figures of a comparison; of what is wrong, the first few marks. */
+export interface Found {
+  readonly acknowledged: number
+  readonly stored: number
+  readonly lost: readonly string[]
+  readonly doubled: readonly string[]
+  readonly unknown: readonly string[]
+}
+
+const FEW = 20
+
+/** Whether all that was sent is loaded, and the loader has nothing left to do. */
+export const isDrained = async (store: Store): Promise<boolean> =>
+  (await countWaiting(store.writer)) === 0 && (await leftovers(store)).length === 0
+
+/** Compares all events of a project, by the property `mark` that each has of its own. */
+export async function compareMarks(
+  store: Store,
+  projectId: string,
+  { acknowledged, sent }: Marks,
+): Promise<Found> {
+  const rows = await select<{ mark: string; times: number }>(
+    store,
+    sql`
+SELECT properties['mark'] AS mark, count() AS times
+FROM events WHERE project_id = ${string(projectId)} GROUP BY mark`,
+  )
+  const stored = new Set(rows.map(({ mark }) => mark))
+  return {
+    acknowledged: acknowledged.size,
+    stored: stored.size,
+    lost: [...acknowledged].filter((mark) => !stored.has(mark)).slice(0, FEW),
+    doubled: rows
+      .filter(({ times }) => times !== 1)
+      .map(({ mark }) => mark)
+      .slice(0, FEW),
+    unknown: [...stored].filter((mark) => !sent.has(mark)).slice(0, FEW),
+  }
+}
+
+/** Checks that sessions, users and rollups are what the events come to. */
+export async function expectSound(store: Store, projectId: string): Promise<void> {
+  await factsAgree(store, projectId)
+  expect(await leftovers(store)).toEqual([])
+  expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0, differences: [] })
+}

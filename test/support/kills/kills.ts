@@ -1,0 +1,90 @@
+/** Kills parts of a running service at random moments, again and again. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from '../../../src/clickhouse/sql.js'
+import type { Store } from '../../../src/clickhouse/store.js'
+import type { Random } from '../../../src/demo/random.js'
+import { select } from '../store/facts.js'
+import type { KilledImports } from './imports.js'
+import type { Senders } from './senders.js'
+import type { KilledService } from './service.js'
+import { until } from '../../integration/clickhouse/embedded/support.js'
+
+/** What is killed. */
+export const VICTIMS = ['engine', 'service', 'both', 'import'] as const
+export type Victim = (typeof VICTIMS)[number]
+
+export interface Kill {
+  readonly victim: Victim
+  /** What was waited for: nothing, that events are taken again, or that they are loaded again. */
+  readonly after: 'nothing' | 'taken' | 'loaded'
+  /** Milliseconds from there to the kill. */
+  readonly pause: number
+}
+
+export interface World {
+  readonly service: KilledService
+  readonly senders: Senders
+  readonly imports: KilledImports
+}
+
+/** Longer than anything takes, also on a machine that is busy with other tests. */
+export const PATIENCE_MS = 90_000
+
+/** Kills that are alike for one seed; of few each victim is there nonetheless. */
+export const planKills = (count: number, random: Random): readonly Kill[] =>
+  Array.from({ length: count }, (_, n) => {
+    const victim = n < 8 ? VICTIMS[n % VICTIMS.length]! : VICTIMS[random.below(VICTIMS.length)]!
+    const after = random.chance(0.2) ? 'nothing' : random.chance(0.5) ? 'taken' : 'loaded'
+    return { victim, after, pause: random.below(after === 'nothing' ? 1_500 : 2_500) }
+  })
+
+/** Carries out a plan; `onKill` is told each as it is done. */
+export async function killAll(
+  { service, senders, imports }: World,
+  plan: readonly Kill[],
+  onKill: (kill: Kill) => void,
+): Promise<void> {
+  const waits: Readonly<Record<Kill['after'], () => Promise<unknown>>> = {
+    nothing: () => Promise.resolve(),
+    taken: () => takesMore(senders),
+    loaded: () => loadsMore(service),
+  }
+  const kills: Readonly<Record<Victim, () => Promise<boolean> | boolean>> = {
+    engine: service.killEngine,
+    service: service.killService,
+    both: async () => (await service.killEngine()) && service.killService(),
+    import: () => {
+      // The one that was meant may be done already.
+      imports.begin()
+      return imports.kill()
+    },
+  }
+  for (const kill of plan) {
+    await waits[kill.after]()
+    if (kill.victim === 'import' || kill.pause % 3 === 0) imports.begin()
+    await sleep(kill.pause)
+    await until(kills[kill.victim], PATIENCE_MS)
+    onKill(kill)
+  }
+}
+
+export function takesMore(senders: Senders): Promise<number> {
+  const before = senders.acknowledged.size
+  return until(() => senders.acknowledged.size > before + 20, PATIENCE_MS)
+}
+
+async function loadsMore(service: KilledService): Promise<void> {
+  let before: number | undefined
+  await until(async () => {
+    const loads = await service.ask(countLoads)
+    before ??= loads
+    await sleep(50)
+    return loads !== undefined && before !== undefined && loads > before
+  }, PATIENCE_MS)
+}
+
+/** The number of the last load that was begun. */
+async function countLoads(store: Store): Promise<number> {
+  const [row] = await select<{ n: number }>(store, sql`SELECT max(load) AS n FROM loads`)
+  return row!.n
+}

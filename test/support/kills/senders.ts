@@ -1,0 +1,140 @@
+/** Sends events to a collector that breaks down again and again, as clients do who do not give up. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRandom, type Random } from '../../../src/demo/random.js'
+
+export interface SendersOptions {
+  readonly seed: number
+  /** Where the collector is; undefined while it is nowhere. */
+  readonly address: () => string | undefined
+  readonly token: string
+  /** Clients at one time. */
+  readonly clients: number
+}
+
+export interface Senders {
+  /** The marks of the events of which the collector said that they are stored. */
+  readonly acknowledged: ReadonlySet<string>
+  /** The marks of all events that were ever sent. */
+  readonly sent: ReadonlySet<string>
+  /** How often each status was answered; `refused`, `broken` and `late` where there was none. */
+  readonly answers: Readonly<Record<string, number>>
+  /** Events that were sent again although they were stored, or might have been. */
+  readonly again: () => number
+  /** The longest time without a 202, in milliseconds. */
+  readonly longestSilence: () => number
+  /** Ends once no request is on its way. */
+  readonly stop: () => Promise<void>
+}
+
+interface Sent {
+  readonly mark: string
+  /** Without an id it is sent once only. */
+  readonly event: Readonly<Record<string, unknown>>
+}
+
+/** So far back the story begins, and each event is so much later than the one before. */
+const BACK_MS = 25 * 86_400_000
+const STEP_MS = 3_000
+const LATE_MS = 3 * 3_600_000
+const USERS = 300
+const KEPT = 500
+/** A port at which nobody listens. */
+const NOWHERE = 'http://127.0.0.1:2'
+
+export function startSenders({ seed, address, token, clients }: SendersOptions): Senders {
+  const [acknowledged, sent] = [new Set<string>(), new Set<string>()]
+  const answers: Record<string, number> = {}
+  const start = Date.now() - BACK_MS
+  const kept: (readonly Sent[])[] = []
+  const state = { isOn: true, count: 0, again: 0, lastAt: performance.now(), silence: 0 }
+
+  function newEvent(random: Random): Sent {
+    const n = (state.count += 1)
+    const at = start + ((n * STEP_MS) % (BACK_MS - 3_600_000))
+    const mark = `c${n}`
+    const hasId = random.chance(0.8)
+    const isLate = random.chance(0.1)
+    return {
+      mark,
+      event: {
+        ...(hasId ? { event_id: `e${n}` } : {}),
+        ...(random.chance(0.9)
+          ? { user_id: `u${random.below(USERS)}` }
+          : { ip: `10.0.0.${random.below(50)}`, user_agent: 'Mozilla/5.0 Firefox/130.0' }),
+        ...(random.chance(0.95)
+          ? { timestamp: new Date(at - (isLate ? random.below(LATE_MS) : 0)).toISOString() }
+          : {}),
+        ...(random.chance(0.3) ? { name: `custom ${random.below(5)}` } : {}),
+        path: `/${random.below(100)}`,
+        utm_source: `source ${random.below(4)}`,
+        properties: { mark },
+      },
+    }
+  }
+
+  /** Whether the events are stored, as far as the sender can tell. */
+  async function request(events: readonly Sent[], random: Random): Promise<boolean> {
+    const body = events.map(({ event }) => event)
+    for (const { mark } of events) sent.add(mark)
+    const outcome = await fetch(`${address() ?? NOWHERE}/v1/events`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body.length === 1 && random.chance(0.5) ? body[0] : body),
+      signal: AbortSignal.timeout(300 + random.below(8_000)),
+    }).then(({ status }) => String(status), nameOf)
+    answers[outcome] = (answers[outcome] ?? 0) + 1
+    if (outcome !== '202') return false
+    for (const { mark } of events) acknowledged.add(mark)
+    const now = performance.now()
+    state.silence = Math.max(state.silence, now - state.lastAt)
+    state.lastAt = now
+    return true
+  }
+
+  async function send(random: Random): Promise<void> {
+    const isAgain = kept.length > 0 && random.chance(0.05)
+    const events = isAgain
+      ? kept[random.below(kept.length)]!
+      : Array.from({ length: random.chance(0.7) ? 1 : 2 + random.below(30) }, () =>
+          newEvent(random),
+        )
+    if (isAgain) state.again += events.length
+    let isStored = await request(events, random)
+    const withIds = events.filter(({ event }) => 'event_id' in event)
+    const givesUp = random.chance(0.1)
+    while (!isStored && state.isOn && !givesUp && withIds.length > 0) {
+      await sleep(50 + random.below(400))
+      state.again += withIds.length
+      isStored = await request(withIds, random)
+    }
+    if (withIds.length > 0) kept[kept.length < KEPT ? kept.length : random.below(KEPT)] = withIds
+  }
+
+  const client = async (number: number): Promise<void> => {
+    const random = createRandom(seed, number)
+    while (state.isOn) {
+      await send(random)
+      await sleep(20 + random.below(150))
+    }
+  }
+  const ended = Promise.all(Array.from({ length: clients }, (_, number) => client(number)))
+
+  return {
+    acknowledged,
+    sent,
+    answers,
+    again: () => state.again,
+    longestSilence: () => Math.round(Math.max(state.silence, performance.now() - state.lastAt)),
+    stop: async () => {
+      state.isOn = false
+      await ended
+    },
+  }
+}
+
+/** What a request without an answer came to. */
+function nameOf(error: unknown): string {
+  const { name, cause } = error as Error & { cause?: { code?: string } }
+  if (name === 'TimeoutError') return 'late'
+  return cause?.code === 'ECONNREFUSED' ? 'refused' : 'broken'
+}

@@ -1,0 +1,22 @@
+/** Has the engine write files of its formats. */
+import { testEndpoint } from '../engine/engine.js'
+
+export type FileFormat = 'Parquet' | 'Arrow' | 'ArrowStream'
+
+/** The file that a SELECT comes to. */
+export async function writeFile(
+  format: FileFormat,
+  select: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Buffer> {
+  const { url, accounts } = testEndpoint()
+  const { username, password } = accounts.admin
+  const answer = await fetch(`${url}/?${new URLSearchParams(settings).toString()}`, {
+    method: 'POST',
+    headers: { Authorization: `Basic ${btoa(`${username}:${password}`)}` },
+    body: `${select} FORMAT ${format}`,
+  })
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  if (!answer.ok) throw new Error(bytes.toString())
+  return bytes
+}

@@ -1,0 +1,48 @@
+/** Sources of lines as imports read them: in chunks, some of which fail. */
+import {
+  importEvents,
+  type ImportOptions,
+  type ImportReport,
+} from '../../../src/ingest/import/import-events.js'
+import type { Rejection } from '../../../src/ingest/import/import-events.js'
+import type { Store } from '../../../src/clickhouse/store.js'
+import { ARRIVAL } from '../world/world.js'
+
+/** The text in chunks of so many bytes each, in turn; a failure at the end if there is one. */
+export async function* chunked(
+  text: string | Buffer,
+  sizes: readonly number[] = [1_000_000],
+  failure?: Error,
+): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(text)
+  for (let at = 0, n = 0; at < bytes.length; n += 1) {
+    const end = at + sizes[n % sizes.length]!
+    yield await Promise.resolve(bytes.subarray(at, end))
+    at = end
+  }
+  if (failure !== undefined) throw failure
+}
+
+/** One line an event; strings are lines as they are. */
+export const linesOf = (rows: readonly (object | string)[]): string =>
+  rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join('')
+
+export interface Brought {
+  readonly report: ImportReport
+  readonly rejections: readonly Rejection[]
+}
+
+/** Imports a text; tells the report and all rejections. */
+export async function bring(
+  store: Store,
+  source: string | AsyncIterable<Buffer>,
+  options: Partial<ImportOptions> = {},
+): Promise<Brought> {
+  const rejections: Rejection[] = []
+  const report = await importEvents(store, typeof source === 'string' ? chunked(source) : source, {
+    now: ARRIVAL,
+    onRejected: (rows) => void rejections.push(...rows),
+    ...options,
+  })
+  return { report, rejections }
+}

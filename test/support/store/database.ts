@@ -1,0 +1,49 @@
+/** Databases on the shared engine, one for each test file that asks. */
+import { randomUUID } from 'node:crypto'
+import { connect } from '../../../src/clickhouse/connection.js'
+import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
+import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
+import { identifier, sql, statement } from '../../../src/clickhouse/sql.js'
+import { prepareRollups } from '../../../src/rollups/ensure-rollups.js'
+import { openStore, type Store } from '../../../src/clickhouse/store.js'
+import { testEndpoint } from '../engine/engine.js'
+
+export interface TestDatabase {
+  /** All three accounts are the admin's: the others have rights on the service's own database only. */
+  readonly endpoint: Endpoint
+  readonly store: Store
+  /** Closes the store and drops the database. */
+  drop(): Promise<void>
+}
+
+/** The endpoint of a database of its own name, which is not made yet. */
+export function newDatabase(): Endpoint {
+  const { accounts, ...endpoint } = testEndpoint()
+  const { admin } = accounts
+  const database = `test_${randomUUID().replaceAll('-', '')}`
+  return { ...endpoint, database, accounts: { admin, writer: admin, reader: admin } }
+}
+
+/** Makes a database with all its tables, empty. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const endpoint = newDatabase()
+  await migrate(endpoint)
+  const store = openStore(endpoint)
+  await prepareRollups(store)
+  return {
+    endpoint,
+    store,
+    drop: async () => {
+      await store.close()
+      await dropDatabase(endpoint)
+    },
+  }
+}
+
+export async function dropDatabase(endpoint: Endpoint): Promise<void> {
+  const outside = connect({ ...endpoint, database: 'system' }, 'admin')
+  await outside.execute(
+    statement(sql`DROP DATABASE IF EXISTS ${identifier(endpoint.database)} SYNC`),
+  )
+  await outside.close()
+}

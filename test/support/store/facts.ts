@@ -1,0 +1,137 @@
+/** Reads back what a project's loads came to, and checks that it is consistent. */
+import { expect } from '@jest/globals'
+import { isDeepStrictEqual } from 'node:util'
+import { sql, statement, string, type Sql } from '../../../src/clickhouse/sql.js'
+import type { Store } from '../../../src/clickhouse/store.js'
+import { SESSION_ATTRIBUTES } from '../../../src/model/event-fields.js'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** One session, told without the numbers that the loader gave. */
+export interface Fact extends Row {
+  readonly user_id: string
+  readonly start_at: string
+  /** Its events in order of time, with the attributes that each carries. */
+  readonly items: readonly Row[]
+}
+
+export async function select<T = Row>(store: Store, query: Sql): Promise<readonly T[]> {
+  return (await store.writer.query<T>(statement(query))).rows
+}
+
+const STATE = sql`
+  session, user, start_at, end_at, pageviews, events,
+  if(pageviews = 0, '', entry_origin) AS entry_origin, if(pageviews = 0, '', entry_path) AS entry_path, `
+const ATTRIBUTES = SESSION_ATTRIBUTES.map(({ column }) => column).reduce(
+  (list, column) => sql`${list}, ${column}`,
+)
+
+/** The sessions as `sessions` tells them: the states whose signs do not cancel out. */
+const told = (projectId: string): Sql => sql`
+SELECT ${STATE} session_id, [(${ATTRIBUTES})] AS attributes, sum(sign) AS states
+FROM sessions WHERE project_id = ${string(projectId)}
+GROUP BY ALL HAVING states != 0 ORDER BY session`
+
+/** The sessions as `events` shows them; a session has one value of each attribute. */
+const shown = (projectId: string): Sql => sql`
+SELECT
+  session, user, min(timestamp) AS start_at, max(timestamp) AS end_at,
+  countIf(name = 'pageview') AS pageviews, countIf(name != 'pageview') AS events,
+  arrayDistinct(groupArrayIf((origin, path), name = 'pageview' AND timestamp = first)) AS entries,
+  groupUniqArray((${ATTRIBUTES})) AS attributes
+FROM (
+  SELECT *, minIf(timestamp, name = 'pageview') OVER (PARTITION BY session) AS first
+  FROM events WHERE project_id = ${string(projectId)}
+)
+GROUP BY session, user ORDER BY session`
+
+/** Pairs of a user's events, next to each other, that are in one session or two against the rule. */
+const misplaced = (projectId: string): Sql => sql`
+SELECT user, timestamp, gap, is_same
+FROM (
+  SELECT
+    user, timestamp, session_id,
+    session = any(session) OVER before AS is_same,
+    timestamp - any(timestamp) OVER before AS gap,
+    row_number() OVER (PARTITION BY user, session_id ORDER BY timestamp, session) AS place
+  FROM events
+  INNER JOIN (SELECT DISTINCT session, session_id FROM sessions WHERE project_id = ${string(projectId)}) AS ids USING (session)
+  WHERE project_id = ${string(projectId)}
+  WINDOW before AS (PARTITION BY user, session_id ORDER BY timestamp, session ROWS BETWEEN 1 PRECEDING AND 1 PRECEDING)
+)
+WHERE place > 1 AND is_same != (session_id != '' OR gap <= 1800)`
+
+/** Users that are numbered twice, numbers given twice, and numbers of events that are nobody's. */
+const misnumbered = (projectId: string): Sql => sql`
+WITH known AS (SELECT user_id, user FROM users WHERE project_id = ${string(projectId)})
+SELECT toString(user) AS who FROM known GROUP BY user HAVING count() > 1
+UNION ALL SELECT user_id FROM known GROUP BY user_id HAVING count() > 1
+UNION ALL
+SELECT DISTINCT toString(user) FROM events
+WHERE project_id = ${string(projectId)} AND user NOT IN (SELECT user FROM known)`
+
+/** Compares; of many rows the equality of jest takes long. */
+function expectSame(actual: unknown, wanted: unknown): void {
+  if (!isDeepStrictEqual(actual, wanted)) expect(actual).toEqual(wanted)
+}
+
+/** Checks that `sessions` says of every session what its events show, and that the rules are kept. */
+export async function factsAgree(store: Store, projectId: string): Promise<void> {
+  const [states, sessions] = await Promise.all([
+    select(store, told(projectId)),
+    select<Row & { entries: readonly (readonly [string, string])[] }>(store, shown(projectId)),
+  ])
+  const entries = new Map(sessions.map((one) => [one['session'], one.entries]))
+  const ids = new Map(states.map((one) => [one['session'], one['session_id']]))
+  // Of pageviews at one moment the first to arrive is the entry: `events` does not tell which that was.
+  const inDoubt = ({ entry_origin, entry_path, ...state }: Row): Row => ({
+    ...state,
+    isEntry:
+      state['pageviews'] === 0 ||
+      entries.get(state['session'])?.some(([o, p]) => o === entry_origin && p === entry_path),
+  })
+  expectSame(
+    states.map(inDoubt),
+    sessions.map(({ entries: _, ...session }) => ({
+      ...session,
+      session_id: ids.get(session['session']),
+      states: 1,
+      isEntry: true,
+    })),
+  )
+  expect(await select(store, misplaced(projectId))).toEqual([])
+  expect(await select(store, misnumbered(projectId))).toEqual([])
+}
+
+/** All sessions of a project with their events, in order of user and time. */
+export function readFacts(store: Store, projectId: string): Promise<readonly Fact[]> {
+  return select<Fact>(
+    store,
+    sql`
+WITH
+  who AS (SELECT user, user_id FROM users WHERE project_id = ${string(projectId)}),
+  items AS (
+    SELECT session, arraySort(groupArray(tuple(
+      timestamp, name, anonymous, origin, path, hash, toJSONString(properties), ${ATTRIBUTES}
+    ))) AS items
+    FROM events WHERE project_id = ${string(projectId)} GROUP BY session
+  )
+SELECT who.user_id, session_id, start_at, end_at, pageviews, events, entry_origin, entry_path, ${ATTRIBUTES}, items.items AS items
+FROM (SELECT ${STATE} session_id, ${ATTRIBUTES} FROM sessions WHERE project_id = ${string(projectId)} GROUP BY ALL HAVING sum(sign) = 1) AS states
+LEFT JOIN who USING (user)
+LEFT JOIN items USING (session)
+ORDER BY who.user_id, start_at, session_id`,
+  )
+}
+
+/** What finished loads and removals must not leave behind: rows of the inbox, and tables of their own. */
+export async function leftovers(store: Store): Promise<readonly string[]> {
+  const rows = await select<{ what: string }>(
+    store,
+    sql`
+SELECT concat('row ', toString(row), ' of ', batch) AS what FROM inbox WHERE line != ''
+UNION ALL
+SELECT name FROM system.tables WHERE database = currentDatabase() AND match(name, '^(load|removal|trial)_')`,
+  )
+  return rows.map(({ what }) => what)
+}

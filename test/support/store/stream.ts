@@ -1,0 +1,34 @@
+/** Brings events as a pipeline of one's own does: rows that are inserted into the inbox. */
+import { Readable } from 'node:stream'
+import { withLease } from '../../../src/clickhouse/lease/lease.js'
+import { sql, statement } from '../../../src/clickhouse/sql.js'
+import type { Store } from '../../../src/clickhouse/store.js'
+import { whileHeld } from '../../../src/clickhouse/lease/fenced-connection.js'
+import { loadWaiting } from '../../../src/ingest/loader/loader.js'
+import type { Geography } from '../../../src/ingest/loader/steps/enrich.js'
+
+/** Inserts lines for a project, at a moment of arrival if one is given, in one insert. */
+export async function feed(
+  { writer }: Store,
+  project: string,
+  lines: readonly (object | string)[],
+  arrival?: string,
+): Promise<void> {
+  const rows = lines.map((line) =>
+    JSON.stringify([
+      project,
+      typeof line === 'string' ? line : JSON.stringify(line),
+      ...(arrival === undefined ? [] : [arrival]),
+    ]),
+  )
+  const received = arrival === undefined ? sql`` : sql`, received_at`
+  await writer.upload(
+    statement(sql`INSERT INTO inbox (project, line${received}) FORMAT JSONCompactEachRow`),
+    Readable.from([Buffer.from(rows.join('\n'))]),
+    { async_insert: 0 },
+  )
+}
+
+/** Loads what was fed, as the loader of the service does. */
+export const loadFed = ({ writer }: Store, geography?: Geography): Promise<void> =>
+  withLease(writer, 'loader', ({ signal }) => loadWaiting(whileHeld(writer, signal), geography))

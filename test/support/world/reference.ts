@@ -1,0 +1,231 @@
+/** The numbers by plain reading of the events: no store, no SQL, nothing shared with the service. */
+import type {
+  AnalyticsQueryRequest,
+  Filter,
+  ListClause,
+  Metric,
+  Row,
+  StringClause,
+} from '../../../src/contract/api.js'
+import type { SentEvent } from './world.js'
+
+const ATTRIBUTES = [
+  'country',
+  'city',
+  'browser',
+  'device_type',
+  'os',
+  'referrer',
+  'referrer_url',
+  'referrer_type',
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'utm_content',
+  'utm_term',
+] as const
+
+interface Event {
+  readonly at: number
+  readonly user: string
+  readonly given: string
+  readonly name: string
+  readonly anonymous: boolean
+  readonly page: Readonly<Record<'origin' | 'path' | 'hash', string>>
+  readonly properties: ReadonlyMap<string, string>
+  readonly attributes: Readonly<Record<string, string>>
+  session?: Session
+}
+
+interface Session {
+  readonly events: Event[]
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+function read(sent: SentEvent): Event {
+  const attributes = Object.fromEntries(ATTRIBUTES.map((name) => [name, text(sent[name])]))
+  const hinted = ['referrer', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term']
+  attributes['referrer_type'] ||= hinted.some((name) => attributes[name] !== '')
+    ? 'unknown'
+    : 'direct'
+  return {
+    at: Date.parse(sent.timestamp),
+    user: text(sent['user_id']),
+    given: text(sent['session_id']),
+    name: text(sent['name']) || 'pageview',
+    anonymous: sent['anonymous'] === true,
+    page: { origin: text(sent['origin']), path: text(sent['path']), hash: text(sent['hash']) },
+    properties: new Map(
+      Object.entries((sent['properties'] ?? {}) as Record<string, unknown>).map(([key, value]) => [
+        key,
+        typeof value === 'string' ? value : JSON.stringify(value),
+      ]),
+    ),
+    attributes,
+  }
+}
+
+/** The events as they count, each with its session. They are sent in this order. */
+export function readWorld(sent: readonly SentEvent[]): readonly Event[] {
+  const seen = new Set<string>()
+  const events = sent
+    .filter((event) => {
+      const id = text(event['event_id'])
+      if (id === '') return true
+      if (seen.has(id)) return false
+      seen.add(id)
+      return true
+    })
+    .map(read)
+    .map((event, order) => ({ event, order }))
+    .sort((a, b) => a.event.at - b.event.at || a.order - b.order)
+    .map(({ event }) => event)
+  const last = new Map<string, Event>()
+  for (const event of events) {
+    const key = JSON.stringify([event.user, event.given])
+    const before = last.get(key)
+    const goesOn = before !== undefined && (event.given !== '' || event.at - before.at <= 1_800_000)
+    event.session = goesOn ? before.session! : { events: [] }
+    event.session.events.push(event)
+    last.set(key, event)
+  }
+  return events
+}
+
+const clause = ({ operator, value }: StringClause, actual: string): boolean => {
+  switch (operator) {
+    case 'any':
+      return actual !== ''
+    case 'eq':
+      return actual === value
+    case 'notEq':
+      return actual !== value
+    case 'contains':
+      return actual.includes(value)
+    case 'notContains':
+      return !actual.includes(value)
+    case 'startsWith':
+      return actual.startsWith(value)
+    case 'endsWith':
+      return actual.endsWith(value)
+  }
+}
+const optional = (one: StringClause | undefined, actual: string): boolean =>
+  one === undefined || clause(one, actual)
+const list = ({ operator, value }: ListClause, actual: string): boolean =>
+  value.includes(actual) === (operator === 'oneOf')
+
+function satisfies(event: Event, filter: Filter): boolean {
+  const of = (name: string): string => event.session!.events[0]!.attributes[name]!
+  switch (filter.type) {
+    case 'page':
+      return (['origin', 'path', 'hash'] as const).every((part) =>
+        optional(filter[part], event.page[part]),
+      )
+    case 'event':
+      return (
+        optional(filter.name, event.name) &&
+        (filter.properties ?? []).every(({ property, operator, value }) => {
+          const actual = event.properties.get(property)
+          if (operator === 'any') return actual !== undefined
+          if (actual === undefined) return operator.startsWith('not')
+          return clause({ operator, value }, actual)
+        })
+      )
+    case 'user':
+      return event.anonymous === filter.anonymous
+    case 'location':
+      return (['country', 'city'] as const).every((name) => {
+        const one = filter[name]
+        return one === undefined || list(one, of(name))
+      })
+    case 'utm_tags':
+      return (
+        ['utm_campaign', 'utm_content', 'utm_medium', 'utm_source', 'utm_term'] as const
+      ).every((name) => optional(filter[name], of(name)))
+    case 'referrer':
+    case 'referrer_url':
+      return clause(filter, of(filter.type))
+    case 'device':
+      return list(filter, of('device_type'))
+    case 'referrer_type':
+    case 'browser':
+    case 'os':
+      return list(filter, of(filter.type))
+  }
+}
+
+const isPageview = ({ name }: Event): boolean => name === 'pageview'
+
+/** The group of an event; undefined where it makes none. */
+function groupOf(event: Event, token: string | undefined, bucket: (at: number) => string) {
+  if (token === undefined) return ''
+  if (token === 'interval:auto') return bucket(event.at)
+  if (token === 'page:origin') return event.page.origin || undefined
+  if (token === 'page:path') return event.page.path || undefined
+  if (token === 'event:name') return isPageview(event) ? undefined : event.name
+  if (token.startsWith('event:prop:')) return event.properties.get(token.slice(11))
+  return event.session!.events[0]!.attributes[token]!
+}
+
+/** The group that a visit counts in; undefined where it counts in none. */
+function visitGroupOf(visit: Session, token: string | undefined, bucket: (at: number) => string) {
+  if (token === 'event:name' || token?.startsWith('event:prop:') === true) return undefined
+  const entry = visit.events.find(isPageview)!
+  const isPage = token === 'page:origin' || token === 'page:path'
+  return groupOf(isPage ? entry : visit.events[0]!, token, bucket)
+}
+
+const hundredths = (numerator: number, denominator: number): number =>
+  Math.floor((2 * numerator + denominator) / (2 * denominator)) / 100
+
+/** All rows before limit and offset, unordered; `buckets` are those of a time series, with their labels. */
+export function referenceRows(
+  events: readonly Event[],
+  request: AnalyticsQueryRequest,
+  period: { readonly start: number; readonly end: number },
+  buckets: readonly { readonly from: number; readonly label: string }[],
+): Row[] {
+  const [token] = request.group_by
+  const bucket = (at: number): string => buckets.findLast(({ from }) => from <= at)!.label
+  const inPeriod = (at: number): boolean => at >= period.start && at < period.end
+  const matches = (event: Event): boolean =>
+    request.filters.length === 0 ||
+    (request.filtersOperator === 'or'
+      ? request.filters.some((filter) => satisfies(event, filter))
+      : request.filters.every((filter) => satisfies(event, filter)))
+  const matching = events.filter(matches)
+  const groups = new Map<string, Event[]>()
+  if (token === undefined) groups.set('', [])
+  if (token === 'interval:auto') for (const { label } of buckets) groups.set(label, [])
+  for (const event of matching.filter(({ at }) => inPeriod(at))) {
+    const key = groupOf(event, token, bucket)
+    if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), event])
+  }
+  const visits = [...new Set(matching.map(({ session }) => session!))].filter(
+    (session) => session.events.some(isPageview) && inPeriod(session.events[0]!.at),
+  )
+  return [...groups].map(([key, inGroup]) => {
+    const started = visits.filter((visit) => visitGroupOf(visit, token, bucket) === key)
+    const bounces = started.filter((visit) => visit.events.length === 1).length
+    const seconds = started.map(({ events: all }) => all.at(-1)!.at - all[0]!.at)
+    const values: Record<Metric, number | null> = {
+      users: new Set(inGroup.map(({ user }) => user)).size,
+      pageviews: inGroup.filter(isPageview).length,
+      events: inGroup.filter((event) => !isPageview(event)).length,
+      bounce_rate: started.length === 0 ? null : hundredths(10_000 * bounces, started.length),
+      visit_duration:
+        started.length === 0
+          ? null
+          : hundredths(
+              seconds.reduce((a, b) => a + b, 0),
+              10 * started.length,
+            ),
+    }
+    return {
+      group: token === undefined ? {} : { [token === 'interval:auto' ? 'date' : token]: key },
+      metrics: Object.fromEntries(request.metrics.map((name) => [name, values[name]])),
+    }
+  })
+}

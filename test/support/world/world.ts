@@ -1,0 +1,104 @@
+/** Worlds: a project of its own with given events, and a way to ask about it. */
+import { randomUUID } from 'node:crypto'
+import { queryAnalytics } from '../../../src/analytics/query-analytics.js'
+import type { StoredRow } from '../../../src/analytics/response.js'
+import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../../src/contract/api.js'
+import { createRun } from '../../../src/clickhouse/run.js'
+import type { Store } from '../../../src/clickhouse/store.js'
+import { importEvents, type Rejection } from '../../../src/ingest/import/import-events.js'
+import type { LoadReport } from '../../../src/ingest/loader/load-log.js'
+import { firstEventAt } from '../../../src/projects/first-event.js'
+import type { NewProject, StoredProject } from '../../../src/projects/project.js'
+import { createProject } from '../../../src/projects/store.js'
+
+/** An event as it is sent; `properties` and all else as the NDJSON form has them. */
+export type SentEvent = Readonly<Record<string, unknown>> & { readonly timestamp: string }
+
+/** What a request may leave out. */
+export type Asked = Pick<AnalyticsQueryRequest, 'date_range'> & Partial<AnalyticsQueryRequest>
+
+/** When what is sent arrives: after all of it has happened. */
+export const ARRIVAL = new Date('2099-12-31T00:00:00Z')
+
+export const NOW = new Date('2026-06-15T12:34:56.789Z')
+
+/** A request with its defaults filled in, as the validator does. */
+export const filled = (asked: Asked): AnalyticsQueryRequest => ({
+  metrics: ['users', 'pageviews', 'events'],
+  group_by: [],
+  order_by: [],
+  limit: 100,
+  offset: 0,
+  filters: [],
+  filtersOperator: 'and',
+  ...asked,
+})
+
+export const newProject = (
+  store: Store,
+  fields: Partial<NewProject> = {},
+): Promise<StoredProject> =>
+  createProject(
+    store,
+    { id: `t-${randomUUID()}`, name: 'Test', domain: 'example.com', ...fields },
+    new Date('2020-01-01T00:00:00Z'),
+  )
+
+export interface Loaded {
+  readonly report: LoadReport
+  readonly rejections: readonly Rejection[]
+}
+
+/** Imports events as one NDJSON file. */
+export function send(
+  store: Store,
+  project: Pick<StoredProject, 'id'>,
+  events: readonly SentEvent[],
+): Promise<Loaded> {
+  return sendText(store, project, events.map((event) => JSON.stringify(event)).join('\n'))
+}
+
+export async function sendText(
+  store: Store,
+  { id }: Pick<StoredProject, 'id'>,
+  text: string,
+): Promise<Loaded> {
+  const rejections: Rejection[] = []
+  const report = await importEvents(store, one(Buffer.from(text)), {
+    now: ARRIVAL,
+    // What is sent twice is meant to come twice.
+    identity: randomUUID(),
+    projectId: id,
+    onRejected: (rows) => void rejections.push(...rows),
+  })
+  return { report, rejections }
+}
+
+async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield await Promise.resolve(bytes)
+}
+
+/** A new project with these events in it. */
+export async function createWorld(
+  store: Store,
+  events: readonly SentEvent[],
+  fields: Partial<NewProject> = {},
+): Promise<StoredProject> {
+  const project = await newProject(store, fields)
+  if (events.length > 0) await send(store, project, events)
+  return project
+}
+
+/** Asks the pipeline, without HTTP. */
+export function ask(
+  store: Store,
+  project: StoredProject,
+  asked: Asked,
+  now: Date = NOW,
+): Promise<AnalyticsQueryResponse> {
+  return queryAnalytics(filled(asked), project, {
+    run: (statement) => createRun(store, 30_000)<StoredRow>(statement),
+    firstEventAt: (id) => firstEventAt(store.reader, id),
+    now: () => now,
+  })
+}

@@ -1,0 +1,395 @@
+/** Coverage: what rollups are asked by, and which relation can answer which measure. */
+import { describe, expect, test } from '@jest/globals'
+import {
+  isOfEntries,
+  isOfSessions,
+  rollupKeyOf,
+  whyNot,
+  type RollupKey,
+} from '../../../../src/analytics/plan/coverage.js'
+import {
+  ALL_RELATIONS,
+  RELATIONS,
+  type Measure,
+  type RelationName,
+} from '../../../../src/model/relations.js'
+import { resolveQuery, type Query } from '../../../../src/analytics/request/query.js'
+import type { AnalyticsQueryRequest, Filter, StringOperator } from '../../../../src/contract/api.js'
+import { filled } from '../../../support/world/world.js'
+
+const JANUARY = { start: new Date('2026-01-01'), end: new Date('2026-02-01') }
+
+type Given = Partial<AnalyticsQueryRequest>
+const query = (given: Given, period = JANUARY): Query =>
+  resolveQuery(filled({ date_range: '7days', ...given }), 'p1', period)
+
+const oneOf = { value: ['x'], operator: 'oneOf' as const }
+const eq = { value: 'x', operator: 'eq' as const }
+const country: Filter = { type: 'location', country: oneOf }
+const city: Filter = { type: 'location', city: oneOf }
+const path: Filter = { type: 'page', path: eq }
+const name: Filter = { type: 'event', name: eq }
+const anonymous: Filter = { type: 'user', anonymous: true }
+const plan = (...operators: readonly StringOperator[]): Filter => ({
+  type: 'event',
+  properties: operators.map((operator) => ({ property: 'plan', value: 'x', operator })),
+})
+
+const total: RollupKey = { family: 'sessions', dimension: 'total' }
+const ofPlan: RollupKey = { family: 'events', dimension: 'event:prop:plan' }
+const withoutPlan = 'no rollup has the events without event:prop:plan'
+const any = { filtersOperator: 'or' } as const
+
+describe('rollupKeyOf', () => {
+  test.each<[string, Given, RollupKey | string]>([
+    ['nothing is looked at: all there is', {}, total],
+    ['time is no value', { group_by: ['interval:auto'] }, total],
+    ['a filter without members looks at nothing', { filters: [{ type: 'page' }] }, total],
+    [
+      'a session attribute that is grouped by',
+      { group_by: ['country'] },
+      { family: 'sessions', dimension: 'country' },
+    ],
+    [
+      'a session attribute that is filtered by',
+      { filters: [country] },
+      { family: 'sessions', dimension: 'country' },
+    ],
+    [
+      'one that is both',
+      { group_by: ['country'], filters: [country] },
+      { family: 'sessions', dimension: 'country' },
+    ],
+    [
+      'one in several filters, in buckets',
+      { group_by: ['interval:auto'], filters: [country, country], ...any },
+      { family: 'sessions', dimension: 'country' },
+    ],
+    [
+      'pages that are grouped by',
+      { group_by: ['page:path'] },
+      { family: 'pageviews', dimension: 'page:path' },
+    ],
+    [
+      'pages that are filtered by',
+      { filters: [path] },
+      { family: 'pageviews', dimension: 'page:path' },
+    ],
+    [
+      'names of events',
+      { group_by: ['event:name'], filters: [name] },
+      { family: 'events', dimension: 'event:name' },
+    ],
+    ['a property that is grouped by', { group_by: ['event:prop:plan'] }, ofPlan],
+    [
+      'a property named as something that every object has',
+      { group_by: ['event:prop:constructor'] },
+      { family: 'events', dimension: 'event:prop:constructor' },
+    ],
+    [
+      'two dimensions: a grouping and a filter',
+      { group_by: ['city'], filters: [country] },
+      'no rollup counts by country and city at once',
+    ],
+    [
+      'two dimensions: two filters',
+      { filters: [country, path] },
+      'no rollup counts by country and page:path at once',
+    ],
+    [
+      'two dimensions: two members of one filter',
+      { filters: [{ type: 'location', country: oneOf, city: oneOf }] },
+      'no rollup counts by country and city at once',
+    ],
+    [
+      'two properties',
+      {
+        group_by: ['event:prop:plan'],
+        filters: [{ type: 'event', properties: [{ property: 'n', ...eq }] }],
+      },
+      'no rollup counts by event:prop:n and event:prop:plan at once',
+    ],
+    [
+      'a property and the name of the event',
+      { filters: [{ type: 'event', name: eq, properties: [{ property: 'plan', ...eq }] }] },
+      'no rollup counts by event:name and event:prop:plan at once',
+    ],
+    ['whether users are anonymous', { filters: [anonymous] }, 'no rollup counts by anonymous'],
+    [
+      'the hash of a page',
+      { filters: [{ type: 'page', hash: eq }] },
+      'no rollup counts by page:hash',
+    ],
+    [
+      'the URL of a referrer',
+      { filters: [{ type: 'referrer_url', ...eq }] },
+      'no rollup counts by referrer_url',
+    ],
+  ])('%s', (_why, given, want) => {
+    expect(rollupKeyOf(query(given))).toEqual(want)
+  })
+
+  test.each<[StringOperator, RollupKey | string]>([
+    ['any', ofPlan],
+    ['eq', ofPlan],
+    ['notEq', withoutPlan],
+    ['contains', ofPlan],
+    ['notContains', withoutPlan],
+    ['startsWith', ofPlan],
+    ['endsWith', ofPlan],
+  ])('a property that is filtered by, which no row lacks: %s', (operator, want) => {
+    expect(rollupKeyOf(query({ filters: [plan(operator)] }))).toEqual(want)
+  })
+
+  test.each<[string, Given, RollupKey | string]>([
+    [
+      'grouped by: what lacks it makes no group',
+      { group_by: ['event:prop:plan'], filters: [plan('notEq')] },
+      ofPlan,
+    ],
+    ['one clause of a filter wants it', { filters: [plan('notEq', 'contains')] }, ofPlan],
+    ['no clause of a filter wants it', { filters: [plan('notEq', 'notContains')] }, withoutPlan],
+    ['one of all filters wants it', { filters: [plan('notEq'), plan('any')] }, ofPlan],
+    ['every one of any filters wants it', { filters: [plan('any'), plan('eq')], ...any }, ofPlan],
+    [
+      'one of any filters does not want it',
+      { filters: [plan('any'), plan('notEq')], ...any },
+      withoutPlan,
+    ],
+    [
+      'one of any filters selects everything',
+      { filters: [plan('any'), { type: 'event' }], ...any },
+      withoutPlan,
+    ],
+    [
+      'one of all filters selects everything',
+      { filters: [{ type: 'event' }, plan('any')] },
+      ofPlan,
+    ],
+    [
+      'in buckets, what lacks it is counted',
+      { group_by: ['interval:auto'], filters: [plan('notContains')] },
+      withoutPlan,
+    ],
+  ])('a property, where %s', (_why, given, want) => {
+    expect(rollupKeyOf(query(given))).toEqual(want)
+  })
+})
+
+/** Which relations answer a measure, and why the others do not. */
+function answering(given: Given, measure: Measure, period = JANUARY) {
+  const asked = query(given, period)
+  const key = rollupKeyOf(asked)
+  const reasons = ALL_RELATIONS.filter((one) => RELATIONS[one].measures[measure] !== undefined).map(
+    (one) => [one, whyNot(one, measure, asked, key)] as const,
+  )
+  return Object.fromEntries(reasons) as Partial<Record<RelationName, string | undefined>>
+}
+
+const not = (what: string): string => `it does not count by ${what}`
+const MONTHLY_CITIES = 'city is counted by month alone'
+const year = { start: new Date('2025-02-01'), end: new Date('2026-02-01') }
+const days = (count: number) => ({
+  start: new Date('2026-01-01'),
+  end: new Date(Date.parse('2026-01-01') + count * 86_400_000),
+})
+const ENTERED = 'it has visits by the page they entered on, and a filter looks at all their pages'
+
+/** Of relations that count, each with the same reason. */
+const counts = (
+  sessions: string | undefined,
+  pageviews: string | undefined,
+  events: string | undefined,
+) => ({
+  sessions_monthly: sessions,
+  pageviews_monthly: pageviews,
+  events_monthly: events,
+  sessions_daily: sessions,
+  pageviews_daily: pageviews,
+  events_daily: events,
+  events: undefined,
+})
+const users = (monthly: string | undefined, daily: string | undefined) => ({
+  users_monthly: monthly,
+  users_daily: daily,
+  events: undefined,
+})
+const visits = (sessions: string | undefined, pageviews: string | undefined) => ({
+  sessions_monthly: sessions,
+  pageviews_monthly: pageviews,
+  sessions_daily: sessions,
+  pageviews_daily: pageviews,
+  sessions: undefined,
+})
+
+describe('whyNot', () => {
+  test.each<[string, Given, Measure, ReturnType<typeof answering>]>([
+    [
+      'in total: of each family the one that has the whole',
+      {},
+      'pageviews',
+      counts(undefined, not('total'), not('total')),
+    ],
+    [
+      'by a session attribute',
+      { group_by: ['country'] },
+      'pageviews',
+      counts(undefined, not('country'), not('country')),
+    ],
+    [
+      'by page',
+      { group_by: ['page:path'] },
+      'events',
+      counts(not('page:path'), undefined, not('page:path')),
+    ],
+    [
+      'by the name of events',
+      { group_by: ['event:name'] },
+      'events',
+      counts(not('event:name'), not('event:name'), undefined),
+    ],
+    [
+      'by a property',
+      { group_by: ['event:prop:plan'] },
+      'pageviews',
+      counts(not('event:prop:plan'), not('event:prop:plan'), undefined),
+    ],
+    ['users in total', {}, 'users', users(undefined, undefined)],
+    ['users by country', { group_by: ['country'] }, 'users', users(undefined, undefined)],
+    [
+      'users of what is kept by month alone',
+      { group_by: ['city'] },
+      'users',
+      users(undefined, MONTHLY_CITIES),
+    ],
+    [
+      'users of what is kept by month alone, filtered by',
+      { filters: [city] },
+      'users',
+      users(undefined, MONTHLY_CITIES),
+    ],
+    [
+      'events of what is kept by month alone',
+      { group_by: ['city'] },
+      'pageviews',
+      { ...counts(undefined, not('city'), not('city')), sessions_daily: MONTHLY_CITIES },
+    ],
+    [
+      'visits of what is kept by month alone',
+      { group_by: ['city'] },
+      'visits',
+      { ...visits(undefined, not('city')), sessions_daily: MONTHLY_CITIES },
+    ],
+    ['users by page', { group_by: ['page:path'] }, 'users', users(undefined, undefined)],
+    ['users by name of events', { group_by: ['event:name'] }, 'users', users(undefined, undefined)],
+    ['users by property', { group_by: ['event:prop:plan'] }, 'users', users(undefined, undefined)],
+    ['visits in total', {}, 'visits', visits(undefined, not('total'))],
+    [
+      'visits by the page they entered on',
+      { group_by: ['page:path'] },
+      'bounces',
+      visits(not('page:path'), undefined),
+    ],
+    [
+      'visits by the page they entered on, filtered by that page',
+      { group_by: ['page:path'], filters: [path] },
+      'duration',
+      visits(not('page:path'), undefined),
+    ],
+    [
+      'visits that came by any page filtered for',
+      { filters: [path] },
+      'visits',
+      visits(not('page:path'), ENTERED),
+    ],
+    [
+      'visits in buckets that came by any page filtered for',
+      { filters: [path], group_by: ['interval:auto'] },
+      'visits',
+      {
+        ...visits(not('page:path'), ENTERED),
+        pageviews_monthly: 'buckets of one day are not made of whole months',
+      },
+    ],
+    [
+      'events on a page filtered for',
+      { filters: [path] },
+      'pageviews',
+      counts(not('page:path'), undefined, not('page:path')),
+    ],
+    [
+      'visits with an event of a name filtered for',
+      { filters: [name] },
+      'visits',
+      visits(not('event:name'), not('event:name')),
+    ],
+    [
+      'what no rollup counts by: the same reason for all',
+      { filters: [anonymous] },
+      'users',
+      users('no rollup counts by anonymous', 'no rollup counts by anonymous'),
+    ],
+  ])('%s', (_why, given, measure, want) => {
+    expect(answering(given, measure)).toStrictEqual(want)
+  })
+
+  test.each([
+    [
+      'an hour',
+      days(2),
+      'buckets of one hour are not made of whole months',
+      'buckets of one hour are not made of whole days',
+    ],
+    ['a day', days(3), 'buckets of one day are not made of whole months', undefined],
+    ['a week', days(100), 'buckets of one week are not made of whole months', undefined],
+    ['a month', year, undefined, undefined],
+  ])('users in buckets of %s', (_what, period, monthly, daily) => {
+    const want = users(monthly, daily)
+    expect(answering({ group_by: ['interval:auto'] }, 'users', period)).toStrictEqual(want)
+  })
+})
+
+describe('what a filter on visits is put to', () => {
+  test.each<[string, Given, { isOfSessions: boolean; isOfEntries: boolean }]>([
+    ['no filter', {}, { isOfSessions: true, isOfEntries: false }],
+    [
+      'session attributes',
+      { filters: [country, city] },
+      { isOfSessions: true, isOfEntries: false },
+    ],
+    [
+      'the URL of a referrer is one, though nothing counts by it',
+      { filters: [{ type: 'referrer_url', ...eq }] },
+      { isOfSessions: true, isOfEntries: false },
+    ],
+    ['a page', { filters: [path] }, { isOfSessions: false, isOfEntries: false }],
+    [
+      'the page that is grouped by',
+      { filters: [path], group_by: ['page:path'] },
+      { isOfSessions: false, isOfEntries: true },
+    ],
+    [
+      'another part of the page than is grouped by',
+      { filters: [path], group_by: ['page:origin'] },
+      { isOfSessions: false, isOfEntries: false },
+    ],
+    [
+      'the page that is grouped by, and a session attribute',
+      { filters: [path, country], group_by: ['page:path'] },
+      { isOfSessions: false, isOfEntries: false },
+    ],
+    ['a property', { filters: [plan('eq')] }, { isOfSessions: false, isOfEntries: false }],
+    ['anonymity', { filters: [anonymous] }, { isOfSessions: false, isOfEntries: false }],
+    [
+      'the name of events, which has no visits',
+      { filters: [name], group_by: ['event:name'] },
+      { isOfSessions: false, isOfEntries: false },
+    ],
+  ])('%s', (_what, given, want) => {
+    const asked = query(given)
+    expect({
+      isOfSessions: isOfSessions(asked.predicate),
+      isOfEntries: isOfEntries(asked),
+    }).toEqual(want)
+  })
+})

@@ -1,0 +1,437 @@
+/** Plans: which relations are read for which measures and periods, where rows come from, and why so. */
+import { describe, expect, test } from '@jest/globals'
+import { ALL_RELATIONS, FACTS, type RelationName } from '../../../../src/model/relations.js'
+import {
+  planQuery,
+  type PassedOver,
+  type Plan,
+  type Scan,
+} from '../../../../src/analytics/plan/planner.js'
+import { resolveQuery } from '../../../../src/analytics/request/query.js'
+import type { AnalyticsQueryRequest, Filter, SortDirection } from '../../../../src/contract/api.js'
+import { filled } from '../../../support/world/world.js'
+
+type Bounds = readonly [start: string, end: string]
+type Given = Partial<AnalyticsQueryRequest>
+
+const JANUARY: Bounds = ['2026-01-01', '2026-02-01']
+/** Ten days and hours before and behind. */
+const DAYS: Bounds = ['2026-01-01T12:00:00Z', '2026-01-12T06:00:00Z']
+/** February and March whole, with days and hours before and behind. */
+const MONTHS: Bounds = ['2026-01-30T12:00:00Z', '2026-04-02T06:00:00Z']
+
+function planOf(given: Given, [start, end]: Bounds, relations = ALL_RELATIONS): Plan {
+  const period = { start: new Date(start), end: new Date(end) }
+  const query = resolveQuery(filled({ date_range: '7days', ...given }), 'p1', period)
+  return planQuery(query, relations)
+}
+
+const short = (moment: Date): string =>
+  moment.toISOString().slice(5).replace('T00:00:00.000Z', '').replace(':00:00.000Z', 'h')
+
+/** A scan in words: relation, measures, whether it makes groups, dimension, way of the filter, periods. */
+const told = ({ relation, measures, makesGroups, dimension, filteredBy, periods }: Scan): string =>
+  [
+    `${relation}(${measures.join()})${makesGroups ? ' groups' : ''}`,
+    ...(dimension === undefined ? [] : [`of ${dimension}`]),
+    `by ${filteredBy}`,
+    `in ${periods.map(({ start, end }) => `${short(start)}..${short(end)}`).join(' + ')}`,
+  ].join(' ')
+const read = (plan: Plan): readonly string[] => plan.scans.map(told)
+
+const path: Filter = { type: 'page', path: { value: '/', operator: 'eq' } }
+const browser: Filter = { type: 'browser', value: ['Chrome'], operator: 'oneOf' }
+const country: Filter = {
+  type: 'location',
+  country: { value: ['DE'], operator: 'oneOf' },
+}
+
+describe('from facts alone', () => {
+  const all = 'in 01-01..02-01'
+  test.each<[string, Given, { read: readonly string[]; rows: Plan['rows'] }]>([
+    ['counts', {}, { read: [`events(users,pageviews,events) by columns ${all}`], rows: 'one' }],
+    [
+      'visits alone',
+      { metrics: ['bounce_rate', 'visit_duration'] },
+      { read: [`sessions(visits,bounces,duration) by columns ${all}`], rows: 'one' },
+    ],
+    [
+      'both',
+      { metrics: ['users', 'bounce_rate'] },
+      {
+        read: [`sessions(visits,bounces) by columns ${all}`, `events(users) by columns ${all}`],
+        rows: 'one',
+      },
+    ],
+    [
+      'visits of a session attribute: the groups are those of matching events',
+      { metrics: ['bounce_rate'], group_by: ['country'] },
+      {
+        read: [`sessions(visits,bounces) by columns ${all}`, `events() groups by columns ${all}`],
+        rows: 'events',
+      },
+    ],
+    [
+      'visits in buckets: every bucket is there, no event is read',
+      { metrics: ['visit_duration'], group_by: ['interval:auto'] },
+      { read: [`sessions(visits,duration) by columns ${all}`], rows: 'buckets' },
+    ],
+    [
+      'visits by page count where they entered',
+      { metrics: ['bounce_rate'], group_by: ['page:path'] },
+      {
+        read: [`sessions(visits,bounces) by columns ${all}`, `events() groups by columns ${all}`],
+        rows: 'events',
+      },
+    ],
+    [
+      'visits by page are filtered by the page that they entered on',
+      { metrics: ['bounce_rate'], group_by: ['page:path'], filters: [path] },
+      {
+        read: [`sessions(visits,bounces) by entry ${all}`, `events() groups by columns ${all}`],
+        rows: 'events',
+      },
+    ],
+    [
+      'visits by page, with another filter, match by any of their events',
+      { metrics: ['bounce_rate'], group_by: ['page:path'], filters: [path, browser] },
+      {
+        read: [`sessions(visits,bounces) by events ${all}`, `events() groups by columns ${all}`],
+        rows: 'events',
+      },
+    ],
+    [
+      'visits have no event name',
+      { metrics: ['users', 'bounce_rate'], group_by: ['event:name'] },
+      { read: [`events(users) groups by columns ${all}`], rows: 'events' },
+    ],
+    [
+      'visits have no property',
+      { metrics: ['bounce_rate'], group_by: ['event:prop:plan'] },
+      { read: [`events() groups by columns ${all}`], rows: 'events' },
+    ],
+    [
+      'a session attribute is filtered on both',
+      { metrics: ['users', 'bounce_rate'], filters: [browser] },
+      {
+        read: [`sessions(visits,bounces) by columns ${all}`, `events(users) by columns ${all}`],
+        rows: 'one',
+      },
+    ],
+    [
+      'an event attribute is filtered through the events of each session',
+      { metrics: ['bounce_rate'], filters: [browser, path], filtersOperator: 'or' },
+      { read: [`sessions(visits,bounces) by events ${all}`], rows: 'one' },
+    ],
+    [
+      'so is anonymity',
+      { metrics: ['bounce_rate'], filters: [{ type: 'user', anonymous: true }] },
+      { read: [`sessions(visits,bounces) by events ${all}`], rows: 'one' },
+    ],
+    [
+      'a filter without a member is no filter',
+      { metrics: ['bounce_rate'], filters: [{ type: 'page' }] },
+      { read: [`sessions(visits,bounces) by columns ${all}`], rows: 'one' },
+    ],
+  ])('%s', (_why, given, want) => {
+    const plan = planOf(given, JANUARY, FACTS)
+    expect({ read: read(plan), rows: plan.rows }).toEqual(want)
+    expect({ passedOver: plan.passedOver, usersOf: plan.usersOf }).toEqual({
+      passedOver: [],
+      usersOf: 'all',
+    })
+  })
+})
+
+describe('a period is composed', () => {
+  const visits = ['bounce_rate'] as const
+  test.each<[string, Given, Bounds, readonly string[]]>([
+    [
+      'of whole months alone',
+      {},
+      JANUARY,
+      [
+        'sessions_monthly(pageviews,events) of total by value in 01-01..02-01',
+        'users_monthly(users) of total by value in 01-01..02-01',
+      ],
+    ],
+    [
+      'of days, and facts at the edges',
+      {},
+      DAYS,
+      [
+        'sessions_daily(pageviews,events) of total by value in 01-02..01-12',
+        'users_daily(users) of total by value in 01-02..01-12',
+        'events(users,pageviews,events) by columns in 01-01T12h..01-02 + 01-12..01-12T06h',
+      ],
+    ],
+    [
+      'of months, days about them, and facts at the edges',
+      {},
+      MONTHS,
+      [
+        'sessions_monthly(pageviews,events) of total by value in 02-01..04-01',
+        'users_monthly(users) of total by value in 02-01..04-01',
+        'sessions_daily(pageviews,events) of total by value in 01-31..02-01 + 04-01..04-02',
+        'users_daily(users) of total by value in 01-31..02-01 + 04-01..04-02',
+        'events(users,pageviews,events) by columns in 01-30T12h..01-31 + 04-02..04-02T06h',
+      ],
+    ],
+    [
+      'for visits of months, days and sessions',
+      { metrics: visits },
+      MONTHS,
+      [
+        'sessions_monthly(visits,bounces) of total by value in 02-01..04-01',
+        'sessions_daily(visits,bounces) of total by value in 01-31..02-01 + 04-01..04-02',
+        'sessions(visits,bounces) by columns in 01-30T12h..01-31 + 04-02..04-02T06h',
+      ],
+    ],
+    [
+      'of facts, where it has no whole day',
+      {},
+      ['2026-01-01T00:00:01Z', '2026-01-02'],
+      ['events(users,pageviews,events) by columns in 01-01T00:00:01.000Z..01-02'],
+    ],
+    [
+      'of months and facts, where days are not kept',
+      { group_by: ['city'], metrics: ['pageviews', 'users'] },
+      ['2026-01-30', '2026-03-01'],
+      [
+        'sessions_monthly(pageviews) groups of city by value in 02-01..03-01',
+        'users_monthly(users) of city by value in 02-01..03-01',
+        'events(pageviews,users) groups by columns in 01-30..02-01',
+      ],
+    ],
+    [
+      'of facts, in buckets of hours',
+      { group_by: ['interval:auto'] },
+      ['2026-01-01', '2026-01-02'],
+      ['events(users,pageviews,events) by columns in 01-01..01-02'],
+    ],
+    [
+      'of days, in buckets of days',
+      { group_by: ['interval:auto'], metrics: ['pageviews'] },
+      JANUARY,
+      ['sessions_daily(pageviews) of total by value in 01-01..02-01'],
+    ],
+    [
+      'of months, in buckets of months',
+      { group_by: ['interval:auto'], metrics: ['pageviews'] },
+      ['2026-01-01', '2026-11-01'],
+      ['sessions_monthly(pageviews) of total by value in 01-01..11-01'],
+    ],
+    [
+      'with a filter, by the rows of what is filtered by',
+      { filters: [country], metrics: ['pageviews', 'bounce_rate'] },
+      JANUARY,
+      ['sessions_monthly(pageviews,visits,bounces) of country by value in 01-01..02-01'],
+    ],
+    [
+      'with a filter on pages: visits match by any of theirs, which facts tell',
+      { filters: [path], metrics: ['users', 'bounce_rate'] },
+      JANUARY,
+      [
+        'users_monthly(users) of page:path by value in 01-01..02-01',
+        'sessions(visits,bounces) by events in 01-01..02-01',
+      ],
+    ],
+    [
+      'with two filters, of facts',
+      { filters: [path, country], metrics: ['pageviews'] },
+      JANUARY,
+      ['events(pageviews) by columns in 01-01..02-01'],
+    ],
+    [
+      'by page: events on it and visits that entered on it are counted together',
+      { group_by: ['page:origin'], metrics: ['pageviews', 'bounce_rate'] },
+      JANUARY,
+      [
+        'pageviews_monthly(pageviews,visits,bounces) groups of page:origin by value in 01-01..02-01',
+      ],
+    ],
+    [
+      'by page, at the edges: both facts, visits by their entry',
+      { group_by: ['page:origin'], metrics: ['bounce_rate'], filters: [originIs('o')] },
+      DAYS,
+      [
+        'pageviews_daily(visits,bounces) groups of page:origin by value in 01-02..01-12',
+        'sessions(visits,bounces) by entry in 01-01T12h..01-02 + 01-12..01-12T06h',
+        'events() groups by columns in 01-01T12h..01-02 + 01-12..01-12T06h',
+      ],
+    ],
+    [
+      'by the name of events',
+      { group_by: ['event:name'], metrics: ['events', 'bounce_rate'] },
+      JANUARY,
+      ['events_monthly(events) groups of event:name by value in 01-01..02-01'],
+    ],
+    [
+      'by a property, for its users alone: counts tell which groups there are',
+      { group_by: ['event:prop:plan'], metrics: ['users'], order_by: [['users', 'asc']] },
+      JANUARY,
+      [
+        'events_monthly() groups of event:prop:plan by value in 01-01..02-01',
+        'users_monthly(users) of event:prop:plan by value in 01-01..02-01',
+      ],
+    ],
+  ])('%s', (_how, given, period, want) => {
+    expect(read(planOf(given, period))).toEqual(want)
+  })
+
+  test.each<[string, readonly RelationName[], readonly string[]]>([
+    [
+      'without months: days take their place',
+      ['sessions_daily', 'sessions', 'events'],
+      [
+        'sessions_daily(pageviews) of total by value in 01-31..04-02',
+        'events(pageviews) by columns in 01-30T12h..01-31 + 04-02..04-02T06h',
+      ],
+    ],
+    [
+      'without days: facts take their place',
+      ['sessions_monthly', 'sessions', 'events'],
+      [
+        'sessions_monthly(pageviews) of total by value in 02-01..04-01',
+        'events(pageviews) by columns in 01-30T12h..02-01 + 04-01..04-02T06h',
+      ],
+    ],
+  ])('%s', (_how, relations, want) => {
+    expect(read(planOf({ metrics: ['pageviews'] }, MONTHS, relations))).toEqual(want)
+  })
+})
+
+function originIs(value: string): Filter {
+  return { type: 'page', origin: { value, operator: 'eq' } }
+}
+
+describe('what is passed over, and why', () => {
+  const over = (relation: RelationName, measures: PassedOver['measures'], why: string) => ({
+    relation,
+    measures,
+    why,
+  })
+  const noTotal = 'it does not count by total'
+  test.each<[string, Given, Bounds, readonly PassedOver[]]>([
+    ['nothing, once the first has all of it', { metrics: ['pageviews'] }, JANUARY, []],
+    [
+      'months that are not whole, and what counts by something else',
+      { metrics: ['pageviews', 'users'] },
+      DAYS,
+      [
+        over('sessions_monthly', ['pageviews'], 'the period has no whole month for it'),
+        over('pageviews_monthly', ['pageviews'], noTotal),
+        over('events_monthly', ['pageviews'], noTotal),
+        over('users_monthly', ['users'], 'the period has no whole month for it'),
+        over('pageviews_daily', ['pageviews'], noTotal),
+        over('events_daily', ['pageviews'], noTotal),
+      ],
+    ],
+    [
+      'all rollups, where none counts by what is asked for',
+      { metrics: ['users'], filters: [country, browser] },
+      JANUARY,
+      [
+        over('users_monthly', ['users'], 'no rollup counts by country and browser at once'),
+        over('users_daily', ['users'], 'no rollup counts by country and browser at once'),
+      ],
+    ],
+    [
+      'for visits what is right for events, and for the groups without a measure',
+      { metrics: ['visit_duration'], group_by: ['country'] },
+      DAYS,
+      [
+        over('sessions_monthly', ['visits', 'duration'], 'the period has no whole month for it'),
+        over('pageviews_monthly', ['visits', 'duration'], 'it does not count by country'),
+        over('events_monthly', [], 'it does not count by country'),
+        over('pageviews_daily', ['visits', 'duration'], 'it does not count by country'),
+        over('events_daily', [], 'it does not count by country'),
+      ],
+    ],
+    [
+      'one relation for several reasons',
+      { metrics: ['pageviews', 'bounce_rate'], filters: [path] },
+      DAYS,
+      [
+        over(
+          'sessions_monthly',
+          ['pageviews', 'visits', 'bounces'],
+          'it does not count by page:path',
+        ),
+        over('pageviews_monthly', ['pageviews'], 'the period has no whole month for it'),
+        over(
+          'pageviews_monthly',
+          ['visits', 'bounces'],
+          'it has visits by the page they entered on, and a filter looks at all their pages',
+        ),
+        over('events_monthly', ['pageviews'], 'it does not count by page:path'),
+        over(
+          'sessions_daily',
+          ['pageviews', 'visits', 'bounces'],
+          'it does not count by page:path',
+        ),
+        over(
+          'pageviews_daily',
+          ['visits', 'bounces'],
+          'it has visits by the page they entered on, and a filter looks at all their pages',
+        ),
+        over('events_daily', ['pageviews'], 'it does not count by page:path'),
+      ],
+    ],
+  ])('%s', (_what, given, period, want) => {
+    expect(planOf(given, period).passedOver).toEqual(want)
+  })
+})
+
+describe('of which groups users are counted', () => {
+  const by = (field: string, direction: SortDirection): Given => ({
+    order_by: [[field, direction]],
+  })
+  const wide: Given = { group_by: ['page:path'], metrics: ['users', 'pageviews'] }
+  test.each<[string, Given, Bounds, Plan['usersOf']]>([
+    ['many groups by users, most first', { ...wide, ...by('users', 'desc') }, JANUARY, 'bounded'],
+    ['many groups by users, fewest first', { ...wide, ...by('users', 'asc') }, JANUARY, 'all'],
+    ['many groups by another metric', { ...wide, ...by('pageviews', 'asc') }, JANUARY, 'page'],
+    ['many groups by the group', { ...wide, ...by('page:path', 'asc') }, JANUARY, 'page'],
+    ['without an order the first metric counts', wide, JANUARY, 'bounded'],
+    ['a page as far as a list goes', { ...wide, limit: 1000, offset: 1000 }, JANUARY, 'bounded'],
+    ['a page farther down', { ...wide, limit: 1000, offset: 1001 }, JANUARY, 'all'],
+    [
+      'more than the edges of days are facts',
+      { ...wide, group_by: ['city'] },
+      [JANUARY[0], '2026-02-03T00:00:01Z'],
+      'all',
+    ],
+    [
+      'any property may have many values',
+      { group_by: ['event:prop:plan'], metrics: ['users'] },
+      JANUARY,
+      'bounded',
+    ],
+    ['few groups', { ...wide, group_by: ['country'] }, JANUARY, 'all'],
+    ['one row', { metrics: ['users'] }, JANUARY, 'all'],
+    ['buckets', { metrics: ['users'], group_by: ['interval:auto'] }, JANUARY, 'all'],
+    [
+      'users are not asked for',
+      { group_by: ['page:path'], metrics: ['pageviews'] },
+      JANUARY,
+      'all',
+    ],
+    [
+      'groups are told by facts alone',
+      { ...wide, filters: [country], ...by('users', 'desc') },
+      JANUARY,
+      'all',
+    ],
+  ])('%s', (_why, given, period, want) => {
+    expect(planOf(given, period).usersOf).toBe(want)
+  })
+
+  test('those that have enough events are told by events, though nobody asks for those', () => {
+    const given: Given = { group_by: ['page:path'], metrics: ['users'] }
+    expect(read(planOf(given, JANUARY))).toEqual([
+      'pageviews_monthly(pageviews,events) groups of page:path by value in 01-01..02-01',
+      'users_monthly(users) of page:path by value in 01-01..02-01',
+    ])
+  })
+})

@@ -1,0 +1,186 @@
+/** Alignment: the whole months and days of a period, and what is left before and behind. */
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { align, type Aligned } from '../../../../src/analytics/plan/split-period.js'
+import type { Grain } from '../../../../src/model/relations.js'
+import type { Period } from '../../../../src/analytics/request/period.js'
+
+type Bounds = readonly [start: string, end: string]
+
+const period = ([start, end]: Bounds): Period => ({ start: new Date(start), end: new Date(end) })
+const aligned = (inside: readonly Bounds[], outside: readonly Bounds[]): Aligned => ({
+  inside: inside.map(period),
+  outside: outside.map(period),
+})
+
+interface Case {
+  readonly given: readonly Bounds[]
+  readonly inside: readonly Bounds[]
+  readonly outside: readonly Bounds[]
+}
+
+const CASES: readonly (readonly [why: string, grain: Grain, Case])[] = [
+  [
+    'a whole month is inside',
+    'month',
+    { given: [['2026-01-01', '2026-02-01']], inside: [['2026-01-01', '2026-02-01']], outside: [] },
+  ],
+  [
+    'months of all lengths follow each other',
+    'month',
+    { given: [['2023-12-01', '2025-01-01']], inside: [['2023-12-01', '2025-01-01']], outside: [] },
+  ],
+  [
+    'a month has an edge before it and one behind',
+    'month',
+    {
+      given: [['2024-01-31T23:59:59Z', '2024-03-01T00:00:01Z']],
+      inside: [['2024-02-01', '2024-03-01']],
+      outside: [
+        ['2024-01-31T23:59:59Z', '2024-02-01'],
+        ['2024-03-01', '2024-03-01T00:00:01Z'],
+      ],
+    },
+  ],
+  [
+    'an edge may be at the start alone',
+    'month',
+    {
+      given: [['2026-01-02', '2026-03-01']],
+      inside: [['2026-02-01', '2026-03-01']],
+      outside: [['2026-01-02', '2026-02-01']],
+    },
+  ],
+  [
+    'an edge may be at the end alone',
+    'month',
+    {
+      given: [['2026-01-01', '2026-02-28']],
+      inside: [['2026-01-01', '2026-02-01']],
+      outside: [['2026-02-01', '2026-02-28']],
+    },
+  ],
+  [
+    'parts of two months are no month',
+    'month',
+    { given: [['2026-01-02', '2026-02-28']], inside: [], outside: [['2026-01-02', '2026-02-28']] },
+  ],
+  [
+    'a leap day short of a month is no month',
+    'month',
+    { given: [['2024-02-01', '2024-02-29']], inside: [], outside: [['2024-02-01', '2024-02-29']] },
+  ],
+  [
+    'a whole day is inside',
+    'day',
+    { given: [['2024-02-29', '2024-03-01']], inside: [['2024-02-29', '2024-03-01']], outside: [] },
+  ],
+  [
+    'a day has an edge of a second before it and one behind',
+    'day',
+    {
+      given: [['2023-12-31T23:59:59Z', '2024-01-02T00:00:01Z']],
+      inside: [['2024-01-01', '2024-01-02']],
+      outside: [
+        ['2023-12-31T23:59:59Z', '2024-01-01'],
+        ['2024-01-02', '2024-01-02T00:00:01Z'],
+      ],
+    },
+  ],
+  [
+    'hours of a day are no day',
+    'day',
+    {
+      given: [['2026-01-01T00:00:01Z', '2026-01-02']],
+      inside: [],
+      outside: [['2026-01-01T00:00:01Z', '2026-01-02']],
+    },
+  ],
+  [
+    'hours about midnight are no day',
+    'day',
+    {
+      given: [['2026-01-01T12:00:00Z', '2026-01-02T12:00:00Z']],
+      inside: [],
+      outside: [['2026-01-01T12:00:00Z', '2026-01-02T12:00:00Z']],
+    },
+  ],
+  [
+    'a moment is the finest grain: all is inside',
+    'moment',
+    {
+      given: [['2026-01-01T12:00:00Z', '2026-01-01T12:00:01Z']],
+      inside: [['2026-01-01T12:00:00Z', '2026-01-01T12:00:01Z']],
+      outside: [],
+    },
+  ],
+  [
+    'each period is cut for itself',
+    'day',
+    {
+      given: [
+        ['2026-01-30T12:00:00Z', '2026-02-01'],
+        ['2026-03-01', '2026-03-01T12:00:00Z'],
+      ],
+      inside: [['2026-01-31', '2026-02-01']],
+      outside: [
+        ['2026-01-30T12:00:00Z', '2026-01-31'],
+        ['2026-03-01', '2026-03-01T12:00:00Z'],
+      ],
+    },
+  ],
+  ['of nothing there is nothing', 'day', { given: [], inside: [], outside: [] }],
+  [
+    'before 1970 days begin at midnight too',
+    'day',
+    {
+      given: [['1969-12-30T01:00:00Z', '1970-01-01']],
+      inside: [['1969-12-31', '1970-01-01']],
+      outside: [['1969-12-30T01:00:00Z', '1969-12-31']],
+    },
+  ],
+  [
+    'the last year of four digits ends with a whole month',
+    'month',
+    {
+      given: [['9999-11-30', '+010000-01-01T00:00:00Z']],
+      inside: [['9999-12-01', '+010000-01-01T00:00:00Z']],
+      outside: [['9999-11-30', '9999-12-01']],
+    },
+  ],
+]
+
+describe('align', () => {
+  test.each(CASES)('%s', (_why, grain, { given, inside, outside }) => {
+    expect(align(given.map(period), grain)).toEqual(aligned(inside, outside))
+  })
+
+  test.each<Grain>(['month', 'day'])('%s: the parts tile the period', (grain) => {
+    const moment = fc.date({
+      min: new Date('0001-01-01'),
+      max: new Date('9999-12-31'),
+      noInvalidDate: true,
+    })
+    const bounds = fc.tuple(moment, moment).filter(([a, b]) => a < b)
+    fc.assert(
+      fc.property(bounds, ([start, end]) => {
+        const { inside, outside } = align([{ start, end }], grain)
+        const parts = [...inside, ...outside].sort((a, b) => a.start.getTime() - b.start.getTime())
+        const inner = parts.slice(1).map((part) => part.start)
+        expect(parts.map((part) => part.start)).toEqual([start, ...inner])
+        expect(parts.map((part) => part.end)).toEqual([...inner, end])
+        for (const bound of inside.flatMap((part) => [part.start, part.end])) {
+          const text = bound.toISOString()
+          expect(text.endsWith(grain === 'month' ? '-01T00:00:00.000Z' : 'T00:00:00.000Z')).toBe(
+            true,
+          )
+        }
+        // What is left before or behind is shorter than what it was cut off.
+        const longest = (grain === 'month' ? 31 : 1) * 86_400_000 * (inside.length === 0 ? 2 : 1)
+        for (const part of outside) {
+          expect(part.end.getTime() - part.start.getTime()).toBeLessThan(longest)
+        }
+      }),
+    )
+  })
+})

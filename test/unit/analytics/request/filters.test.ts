@@ -1,0 +1,91 @@
+/** Filters to a condition on one event: a case for each filter type. */
+import { describe, expect, test } from '@jest/globals'
+import { toPredicate, type Predicate } from '../../../../src/analytics/request/filters.js'
+import type { Filter } from '../../../../src/contract/api.js'
+
+const all = (...of: Predicate[]): Predicate => ({ kind: 'all', of })
+const eq = (dimension: string, value: string) =>
+  ({ kind: 'string', dimension, operator: 'eq', value }) as Predicate
+const oneOf = (dimension: string, ...values: string[]) =>
+  ({ kind: 'list', dimension, operator: 'oneOf', values }) as Predicate
+
+const clause = (value: string) => ({ value, operator: 'eq' as const })
+const list = (...value: string[]) => ({ value, operator: 'oneOf' as const })
+
+describe('toPredicate', () => {
+  test.each<[Filter, Predicate]>([
+    [{ type: 'page' }, all()],
+    [
+      { type: 'page', origin: clause('o'), path: clause('p'), hash: clause('h') },
+      all(eq('page:origin', 'o'), eq('page:path', 'p'), eq('page:hash', 'h')),
+    ],
+    [{ type: 'event' }, all()],
+    [
+      {
+        type: 'event',
+        name: clause('signup'),
+        properties: [{ property: 'plan', value: 'pro', operator: 'notEq' }],
+      },
+      all(eq('event:name', 'signup'), {
+        kind: 'property',
+        name: 'plan',
+        operator: 'notEq',
+        value: 'pro',
+      }),
+    ],
+    [
+      { type: 'user', anonymous: false },
+      { kind: 'anonymous', value: false },
+    ],
+    [
+      { type: 'location', country: list('DE'), city: list('Köln', '') },
+      all(oneOf('country', 'DE'), oneOf('city', 'Köln', '')),
+    ],
+    [{ type: 'referrer', ...clause('') }, eq('referrer', '')],
+    [{ type: 'referrer_url', ...clause('https://t.co/') }, eq('referrer_url', 'https://t.co/')],
+    [{ type: 'referrer_type', ...list('search') }, oneOf('referrer_type', 'search')],
+    [
+      {
+        type: 'utm_tags',
+        utm_term: clause('5'),
+        utm_source: clause('4'),
+        utm_medium: clause('3'),
+        utm_content: clause('2'),
+        utm_campaign: clause('1'),
+      },
+      all(
+        eq('utm_campaign', '1'),
+        eq('utm_content', '2'),
+        eq('utm_medium', '3'),
+        eq('utm_source', '4'),
+        eq('utm_term', '5'),
+      ),
+    ],
+    [{ type: 'browser', ...list('Chrome') }, oneOf('browser', 'Chrome')],
+    [{ type: 'device', ...list('mobile') }, oneOf('device_type', 'mobile')],
+    [{ type: 'os', ...list() }, oneOf('os')],
+  ])('%j', (filter, want) => {
+    expect(toPredicate({ filters: [filter], filtersOperator: 'and' })).toEqual(all(want))
+  })
+
+  const [a, b]: Filter[] = [
+    { type: 'user', anonymous: true },
+    { type: 'browser', ...list('Chrome') },
+  ]
+  test.each([
+    ['and', [], all()],
+    ['or', [], all()],
+    [
+      'and',
+      [a!, b!],
+      { kind: 'all', of: [{ kind: 'anonymous', value: true }, oneOf('browser', 'Chrome')] },
+    ],
+    [
+      'or',
+      [a!, b!],
+      { kind: 'any', of: [{ kind: 'anonymous', value: true }, oneOf('browser', 'Chrome')] },
+    ],
+  ] as const)('%s of %j', (filtersOperator, filters, want) => {
+    expect(toPredicate({ filters, filtersOperator })).toEqual(want)
+  })
+})

@@ -1,0 +1,28 @@
+/** Retention: how far back a subscription lets a period reach. */
+import { describe, expect, test } from '@jest/globals'
+import { checkRetention } from '../../../../src/analytics/request/retention.js'
+import { ApiError } from '../../../../src/contract/errors.js'
+
+const NOW = new Date('2026-03-31T10:20:30Z')
+const check = (start: string, days: number | null): void => {
+  checkRetention({ start: new Date(start), end: NOW }, days, NOW)
+}
+
+describe('checkRetention', () => {
+  test.each([
+    ['2025-12-31T00:00:00Z', 90],
+    ['2026-03-31T00:00:00Z', 0],
+    ['0001-01-01T00:00:00Z', null],
+    ['2030-01-01T00:00:00Z', 90],
+  ])('a period from %s is within %p days', (start, days) => {
+    expect(() => check(start, days)).not.toThrow()
+  })
+
+  test.each([
+    ['2025-12-30T23:59:59Z', 90],
+    ['2026-03-30T23:59:59Z', 0],
+  ])('a period from %s is not within %p days', (start, days) => {
+    const message = `Your plan keeps ${days} days of data and the date range starts before that. Upgrade your plan to look further back.`
+    expect(() => check(start, days)).toThrow(new ApiError('PLAN_LIMIT_EXCEEDED', message))
+  })
+})

@@ -1,0 +1,128 @@
+/** The rules that tie fields of a query together. */
+import { describe, expect, test } from '@jest/globals'
+import { checkRules } from '../../../../src/analytics/request/validate.js'
+import type { AnalyticsQueryRequest, Filter } from '../../../../src/contract/api.js'
+
+const aRequest = (given: Partial<AnalyticsQueryRequest>): AnalyticsQueryRequest => ({
+  date_range: '30days',
+  metrics: ['users', 'pageviews', 'events'],
+  group_by: [],
+  order_by: [],
+  limit: 100,
+  offset: 0,
+  filters: [],
+  filtersOperator: 'and',
+  ...given,
+})
+
+const start = '2026-01-02'
+test.each([
+  { range: [start, '2026-01-02'], fits: true },
+  { range: [start, '2026-01-02T00:00:00Z'], fits: true },
+  { range: ['2026-01-02T23:59:59Z', '2026-01-02'], fits: true },
+  { range: ['2026-01-02T10:00:00Z', '2026-01-02T10:00:00Z'], fits: true },
+  { range: [start, '9999-12-31'], fits: true },
+  { range: ['2026-01-03T00:00:00Z', '2026-01-02'], fits: false },
+  { range: ['2026-01-02T10:00:01Z', '2026-01-02T10:00:00Z'], fits: false },
+  { range: [start, '2026-01-01'], fits: false },
+  { range: [start, '2026-01-01T23:59:59Z'], fits: false },
+] as const)('the range $range fits: $fits', ({ range, fits }) => {
+  const fault = { field: 'date_range', message: 'must not start after its end' }
+  expect(checkRules(aRequest({ date_range: range }))).toEqual(fits ? [] : [fault])
+})
+
+describe('the field to order by', () => {
+  test.each([
+    { given: { order_by: [['events', 'asc']] } },
+    { given: { metrics: ['bounce_rate'], order_by: [['bounce_rate', 'asc']] } },
+    { given: { group_by: ['country'], order_by: [['country', 'desc']] } },
+    { given: { group_by: ['event:prop:plan'], order_by: [['event:prop:plan', 'desc']] } },
+    { given: { group_by: ['interval:auto'], order_by: [['date', 'desc']] } },
+    { given: { group_by: ['interval:auto'], order_by: [['interval:auto', 'desc']] } },
+  ] as readonly { given: Partial<AnalyticsQueryRequest> }[])('may be of $given', ({ given }) => {
+    expect(checkRules(aRequest(given))).toEqual([])
+  })
+
+  test.each([
+    { given: { metrics: ['users'] }, field: 'pageviews', known: 'users' },
+    { given: {}, field: 'date', known: 'users, pageviews, events' },
+    { given: {}, field: 'constructor', known: 'users, pageviews, events' },
+    { given: {}, field: '', known: 'users, pageviews, events' },
+    { given: { group_by: ['country'] }, field: 'city', known: 'users, pageviews, events, country' },
+    { given: { group_by: ['country'] }, field: 'date', known: 'users, pageviews, events, country' },
+    {
+      given: { group_by: ['interval:auto'] },
+      field: 'country',
+      known: 'users, pageviews, events, interval:auto, date',
+    },
+  ] as readonly { given: Partial<AnalyticsQueryRequest>; field: string; known: string }[])(
+    'may not be $field with $given',
+    ({ given, field, known }) => {
+      expect(checkRules(aRequest({ ...given, order_by: [[field, 'asc']] }))).toEqual([
+        {
+          field: 'order_by.0.0',
+          message: `must be a metric or the grouping of this query, one of: ${known}`,
+        },
+      ])
+    },
+  )
+})
+
+describe('string clauses', () => {
+  const clause = { operator: 'eq', value: 'x' } as const
+  const page: Filter = { type: 'page', origin: clause, path: clause, hash: clause }
+  const event = (properties: number): Filter => ({
+    type: 'event',
+    name: clause,
+    properties: Array.from({ length: properties }, () => ({ property: 'p', ...clause })),
+  })
+  const lists: readonly Filter[] = [
+    { type: 'user', anonymous: true },
+    { type: 'location', country: { operator: 'oneOf', value: ['DE'] } },
+    { type: 'browser', operator: 'oneOf', value: ['Firefox'] },
+    { type: 'device', operator: 'oneOf', value: ['mobile'] },
+    { type: 'os', operator: 'oneOf', value: ['iOS'] },
+    { type: 'referrer_type', operator: 'oneOf', value: ['search'] },
+  ]
+  const utm: Filter = {
+    type: 'utm_tags',
+    utm_campaign: clause,
+    utm_content: clause,
+    utm_medium: clause,
+    utm_source: clause,
+    utm_term: clause,
+  }
+
+  test.each([
+    { filters: [event(39)], count: 40 },
+    { filters: [event(39), ...lists], count: 40 },
+    { filters: [event(40)], count: 41 },
+    { filters: [event(36), page], count: 40 },
+    { filters: [event(37), page], count: 41 },
+    { filters: [event(35), utm], count: 41 },
+    {
+      filters: [event(38), { type: 'referrer', ...clause }, { type: 'referrer_url', ...clause }],
+      count: 41,
+    },
+    { filters: [event(39), { type: 'event' }, { type: 'page' }, { type: 'utm_tags' }], count: 40 },
+  ] as readonly { filters: readonly Filter[]; count: number }[])(
+    '$count in all',
+    ({ filters, count }) => {
+      const message = `must hold at most 40 string clauses in all, and hold ${count}`
+      expect(checkRules(aRequest({ filters }))).toEqual(
+        count <= 40 ? [] : [{ field: 'filters', message }],
+      )
+    },
+  )
+})
+
+test('a rule is silent where one of its fields is faulty in itself', () => {
+  const request = aRequest({
+    date_range: ['2026-01-02', '2026-01-01'],
+    order_by: [['date', 'asc']],
+  })
+  expect(checkRules(request).map(({ field }) => field)).toEqual(['date_range', 'order_by.0.0'])
+  expect(checkRules(request, new Set(['metrics', 'limit'])).map(({ field }) => field)).toEqual([
+    'date_range',
+  ])
+})

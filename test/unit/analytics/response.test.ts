@@ -1,0 +1,61 @@
+/** Rows of the store to the body of the answer. */
+import { describe, expect, test } from '@jest/globals'
+import { resolveQuery } from '../../../src/analytics/request/query.js'
+import { shapeResponse, type StoredRow } from '../../../src/analytics/response.js'
+import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../../src/contract/api.js'
+import { filled } from '../../support/world/world.js'
+
+const period = { start: new Date('2026-01-01'), end: new Date('2026-01-03') }
+function shape(
+  asked: Partial<AnalyticsQueryRequest>,
+  rows: readonly StoredRow[],
+  total = rows.length,
+): AnalyticsQueryResponse {
+  const request = filled({ date_range: ['2026-01-01', '2026-01-02'], ...asked })
+  return shapeResponse(request, resolveQuery(request, 'p1', period), rows, total)
+}
+
+describe('shapeResponse', () => {
+  test('a whole body, its parts in their order', () => {
+    const filters = [{ type: 'user' as const, anonymous: true }]
+    const body = shape(
+      {
+        metrics: ['pageviews', 'bounce_rate'],
+        group_by: ['country'],
+        limit: 1,
+        offset: 2,
+        filters,
+      },
+      [{ group_key: 'DE', metric_pageviews: 7, metric_bounce_rate: null }],
+      9,
+    )
+    expect(JSON.stringify(body)).toBe(
+      JSON.stringify({
+        period: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T23:59:59Z' },
+        query: {
+          date_range: ['2026-01-01', '2026-01-02'],
+          metrics: ['pageviews', 'bounce_rate'],
+          group_by: ['country'],
+          order_by: [],
+          limit: 1,
+          offset: 2,
+          filters,
+          filtersOperator: 'and',
+        },
+        pagination: { limit: 1, offset: 2, returned: 1, total: 9 },
+        data: [{ group: { country: 'DE' }, metrics: { pageviews: 7, bounce_rate: null } }],
+      }),
+    )
+  })
+
+  test.each<[Partial<AnalyticsQueryRequest>, string | number, object]>([
+    [{}, '', {}],
+    [{ group_by: ['os'] }, '', { os: '' }],
+    [{ group_by: ['interval:auto'] }, 490_896, { date: '2026-01-01T00:00:00Z' }],
+    [{ group_by: ['event:prop:__proto__'] }, 'pro', { 'event:prop:__proto__': 'pro' }],
+  ])('the group of %j', (asked, group_key, group) => {
+    expect(shape({ ...asked, metrics: ['users'] }, [{ group_key, metric_users: 1 }]).data).toEqual([
+      { group, metrics: { users: 1 } },
+    ])
+  })
+})

@@ -1,0 +1,400 @@
+/** Statements: exact text and parameters of each shape, and text that no value of a request changes. */
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { ALL_RELATIONS, FACTS } from '../../../../src/model/relations.js'
+import { planQuery } from '../../../../src/analytics/plan/planner.js'
+import { resolveQuery } from '../../../../src/analytics/request/query.js'
+import { buildStatement } from '../../../../src/analytics/sql/build-statement.js'
+import type { AnalyticsQueryRequest, Filter } from '../../../../src/contract/api.js'
+import type { Statement } from '../../../../src/clickhouse/sql.js'
+import { rolledQuestion } from '../../../support/arbitrary/rollups.js'
+import { question } from '../../../support/arbitrary/world.js'
+import { filled } from '../../../support/world/world.js'
+
+type Given = Partial<AnalyticsQueryRequest>
+
+const JANUARY = { start: new Date('2026-01-01'), end: new Date('2026-02-01') }
+const START = '2026-01-01 00:00:00.000'
+const END = '2026-02-01 00:00:00.000'
+
+const build = (
+  given: Given,
+  { period = JANUARY, project = 'p1', relations = ALL_RELATIONS } = {},
+): Statement =>
+  buildStatement(
+    planQuery(resolveQuery(filled({ date_range: '7days', ...given }), project, period), relations),
+  )
+const fromFacts = (given: Given): Statement => build(given, { relations: FACTS })
+
+const params = (...values: unknown[]) =>
+  Object.fromEntries(values.map((value, i) => [`p${i}`, value]))
+const T = "DateTime64(3, 'UTC')"
+
+/** A row lies in a period whose bounds are the parameters from this one on. */
+const moments = (at: number, column = 'timestamp'): string =>
+  `${column} >= {p${at}:${T}} AND ${column} < {p${at + 1}:${T}}`
+const rolled = (at: number, column: 'month' | 'day'): string =>
+  `${column} >= toDate({p${at}:${T}}) AND ${column} < toDate({p${at + 1}:${T}})`
+/** A rollup's rows of a project and a dimension, in a period. */
+const from = (table: string, at: number): string =>
+  `FROM ${table} WHERE project_id = {p${at}:String} AND dimension = {p${at + 1}:String} AND ` +
+  rolled(at + 2, table.endsWith('monthly') ? 'month' : 'day')
+
+const BOUNCE_RATE =
+  'if(measure_visits > 0, intDivOrZero(2 * 10000 * measure_bounces + measure_visits, 2 * measure_visits) / 100, NULL) AS metric_bounce_rate'
+const VISITS = 'sum(toInt64(sign)) AS measure_visits'
+const BOUNCES = 'sumIf(toInt64(sign), pageviews = 1 AND events = 0) AS measure_bounces'
+const IS_GROUP = 'sum(pageviews + events) > 0 AS is_row'
+
+const path: Filter = { type: 'page', path: { value: '/a', operator: 'eq' } }
+
+describe('a statement from facts', () => {
+  test('an aggregate of events', () => {
+    expect(fromFacts({})).toEqual({
+      query:
+        'SELECT group_key, measure_users AS metric_users, measure_pageviews AS metric_pageviews, measure_events AS metric_events FROM (' +
+        "SELECT '' AS group_key, uniqExact(user) AS measure_users, toInt64(countIf(name = 'pageview')) AS measure_pageviews, toInt64(countIf(name != 'pageview')) AS measure_events FROM events " +
+        `WHERE project_id = {p0:String} AND ${moments(1)}) ` +
+        'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p3:UInt32} OFFSET {p4:UInt32}',
+      query_params: params('p1', START, END, 100, 0),
+    })
+  })
+
+  test('a breakdown by a session attribute, of events and visits', () => {
+    expect(
+      fromFacts({
+        metrics: ['users', 'bounce_rate', 'visit_duration'],
+        group_by: ['country'],
+        order_by: [['visit_duration', 'asc']],
+        limit: 5,
+        offset: 10,
+      }),
+    ).toEqual({
+      query:
+        `SELECT group_key, measure_users AS metric_users, ${BOUNCE_RATE}, ` +
+        'if(measure_visits > 0, intDivOrZero(measure_duration + 5 * measure_visits, 10 * measure_visits) / 100, NULL) AS metric_visit_duration ' +
+        'FROM (SELECT group_key, sum(parts.measure_visits) AS measure_visits, sum(parts.measure_bounces) AS measure_bounces, sum(parts.measure_duration) AS measure_duration, sum(parts.measure_users) AS measure_users ' +
+        `FROM (SELECT country AS group_key, ${VISITS}, ${BOUNCES}, sum(sign * (toUnixTimestamp64Milli(end_at) - toUnixTimestamp64Milli(start_at))) AS measure_duration, 0 AS measure_users, false AS is_row FROM sessions ` +
+        `WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(1, 'start_at')} GROUP BY group_key ` +
+        'UNION ALL SELECT country AS group_key, 0 AS measure_visits, 0 AS measure_bounces, 0 AS measure_duration, uniqExact(user) AS measure_users, true AS is_row FROM events ' +
+        `WHERE project_id = {p3:String} AND ${moments(4)} GROUP BY group_key` +
+        ') AS parts GROUP BY group_key HAVING max(is_row)) ' +
+        'ORDER BY metric_visit_duration ASC NULLS LAST, group_key ASC LIMIT {p6:UInt32} OFFSET {p7:UInt32}',
+      query_params: params('p1', START, END, 'p1', START, END, 5, 10),
+    })
+  })
+
+  test('a time series: every bucket of the period is a row', () => {
+    expect(fromFacts({ metrics: ['pageviews'], group_by: ['interval:auto'] })).toEqual({
+      query:
+        'SELECT group_key, measure_pageviews AS metric_pageviews FROM (SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews FROM (' +
+        "SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS group_key, toInt64(countIf(name = 'pageview')) AS measure_pageviews, false AS is_row FROM events " +
+        `WHERE project_id = {p0:String} AND ${moments(1)} GROUP BY group_key ` +
+        'UNION ALL SELECT arrayJoin(range({p3:Int64}, {p4:Int64})) AS group_key, 0 AS measure_pageviews, true AS is_row' +
+        ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY group_key ASC LIMIT {p5:UInt32} OFFSET {p6:UInt32}',
+      query_params: params('p1', START, END, 20454, 20485, 100, 0),
+    })
+  })
+
+  test('visits of which single events are filtered for: what is asked twice is sent once', () => {
+    const { query, query_params } = fromFacts({
+      metrics: ['users', 'bounce_rate'],
+      filters: [path, { type: 'browser', value: ['Chrome'], operator: 'oneOf' }],
+      filtersOperator: 'or',
+    })
+    const filter = '(path = {p8:String} OR browser IN {p9:Array(String)})'
+    expect(query).toContain(
+      `FROM sessions WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(1, 'start_at')} AND session IN (` +
+        `SELECT session FROM events WHERE project_id = {p3:String} AND timestamp >= {p4:${T}} AND timestamp <= (` +
+        `SELECT max(end_at) FROM sessions WHERE project_id = {p5:String} AND pageviews > 0 AND ${moments(6, 'start_at')}) ` +
+        `AND ${filter}) UNION ALL`,
+    )
+    expect(query).toContain(
+      `FROM events WHERE project_id = {p10:String} AND ${moments(11)} AND ${filter}) AS parts`,
+    )
+    expect(query_params).toEqual(
+      params(
+        ...['p1', START, END, 'p1', START, 'p1', START, END, '/a', ['Chrome']],
+        ...['p1', START, END, 100, 0],
+      ),
+    )
+  })
+
+  test('visits by page, filtered by the page: that is the one they entered on', () => {
+    const given: Given = { metrics: ['bounce_rate'], group_by: ['page:path'], filters: [path] }
+    expect(fromFacts(given)).toEqual({
+      query:
+        `SELECT group_key, ${BOUNCE_RATE} FROM (SELECT group_key, sum(parts.measure_visits) AS measure_visits, sum(parts.measure_bounces) AS measure_bounces FROM (` +
+        `SELECT entry_path AS group_key, ${VISITS}, ${BOUNCES}, false AS is_row FROM sessions ` +
+        `WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(1, 'start_at')} AND entry_path = {p3:String} GROUP BY group_key ` +
+        'UNION ALL SELECT path AS group_key, 0 AS measure_visits, 0 AS measure_bounces, true AS is_row FROM events ' +
+        `WHERE project_id = {p4:String} AND ${moments(5)} AND notEmpty(path) AND path = {p7:String} GROUP BY group_key` +
+        ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY metric_bounce_rate DESC NULLS LAST, group_key ASC LIMIT {p8:UInt32} OFFSET {p9:UInt32}',
+      query_params: params('p1', START, END, '/a', 'p1', START, END, '/a', 100, 0),
+    })
+  })
+
+  test('a breakdown by a property, which has no visits', () => {
+    const given: Given = { metrics: ['users', 'bounce_rate'], group_by: ['event:prop:plan'] }
+    expect(fromFacts(given)).toEqual({
+      query:
+        'SELECT group_key, measure_users AS metric_users, NULL AS metric_bounce_rate FROM (' +
+        'SELECT properties[{p0:String}] AS group_key, uniqExact(user) AS measure_users FROM events ' +
+        `WHERE project_id = {p1:String} AND ${moments(2)} AND mapContains(properties, {p0:String}) GROUP BY group_key) ` +
+        'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p4:UInt32} OFFSET {p5:UInt32}',
+      query_params: params('plan', 'p1', START, END, 100, 0),
+    })
+  })
+
+  test.each([
+    ['interval:auto', 'intDiv(toUnixTimestamp64Milli(timestamp), 86400000)', ''],
+    ['city', 'city', ''],
+    ['page:origin', 'origin', ' AND notEmpty(origin)'],
+    ['page:path', 'path', ' AND notEmpty(path)'],
+    ['event:name', 'name', " AND name != 'pageview'"],
+    ['utm_term', 'utm_term', ''],
+  ] as const)('rows of %s', (token, key, groups) => {
+    const { query } = fromFacts({ metrics: ['users'], group_by: [token] })
+    expect(query).toContain(`SELECT ${key} AS group_key, uniqExact(user)`)
+    expect(query).toContain(`timestamp < {p2:${T}}${groups} GROUP BY group_key`)
+  })
+})
+
+describe('a statement from rollups', () => {
+  test('a period of months, days and moments: users are united as sets', () => {
+    const [a, b, c, d, e, f] = [
+      '2026-01-30 12:00:00.000',
+      '2026-01-31 00:00:00.000',
+      '2026-02-01 00:00:00.000',
+      '2026-04-01 00:00:00.000',
+      '2026-04-02 00:00:00.000',
+      '2026-04-02 06:00:00.000',
+    ]
+    const period = {
+      start: new Date('2026-01-30T12:00:00Z'),
+      end: new Date('2026-04-02T06:00:00Z'),
+    }
+    const days = (at: number): string => `(${rolled(at, 'day')} OR ${rolled(at + 2, 'day')})`
+    const daily = (table: string, at: number): string =>
+      `FROM ${table} WHERE project_id = {p${at}:String} AND dimension = {p${at + 1}:String} AND ${days(at + 2)}`
+    const none = 'bitmapBuild(emptyArrayUInt32()) AS measure_users, true AS is_row'
+    expect(build({ metrics: ['users', 'pageviews'] }, { period })).toEqual({
+      query:
+        'SELECT group_key, measure_users AS metric_users, measure_pageviews AS metric_pageviews FROM (' +
+        'SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews, groupBitmapMerge(parts.measure_users) AS measure_users FROM (' +
+        `SELECT '' AS group_key, sum(pageviews) AS measure_pageviews, ${none} ${from('sessions_monthly', 0)} ` +
+        `UNION ALL SELECT '' AS group_key, 0 AS measure_pageviews, groupBitmapMergeState(users) AS measure_users, true AS is_row ${from('users_monthly', 4)} ` +
+        `UNION ALL SELECT '' AS group_key, sum(pageviews) AS measure_pageviews, ${none} ${daily('sessions_daily', 8)} ` +
+        `UNION ALL SELECT '' AS group_key, 0 AS measure_pageviews, groupBitmapMergeState(users) AS measure_users, true AS is_row ${daily('users_daily', 14)} ` +
+        "UNION ALL SELECT '' AS group_key, toInt64(countIf(name = 'pageview')) AS measure_pageviews, groupBitmapState(user) AS measure_users, true AS is_row FROM events " +
+        `WHERE project_id = {p20:String} AND (${moments(21)} OR ${moments(23)})` +
+        ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p25:UInt32} OFFSET {p26:UInt32}',
+      query_params: params(
+        ...['p1', 'total', c, d],
+        ...['p1', 'total', c, d],
+        ...['p1', 'total', b, c, d, e],
+        ...['p1', 'total', b, c, d, e],
+        ...['p1', a, b, e, f],
+        ...[100, 0],
+      ),
+    })
+  })
+
+  test('a breakdown that is filtered by what it groups by: both are the value', () => {
+    const country = { value: ['DE'], operator: 'noneOf' as const }
+    const given: Given = {
+      metrics: ['pageviews', 'users'],
+      group_by: ['country'],
+      filters: [{ type: 'location', country }],
+    }
+    const filter = 'AND NOT (value IN {p4:Array(String)}) GROUP BY group_key'
+    expect(build(given)).toEqual({
+      query:
+        'SELECT group_key, measure_pageviews AS metric_pageviews, measure_users AS metric_users FROM (' +
+        'SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews, sum(parts.measure_users) AS measure_users FROM (' +
+        `SELECT value AS group_key, sum(pageviews) AS measure_pageviews, 0 AS measure_users, ${IS_GROUP} ${from('sessions_monthly', 0)} ${filter} ` +
+        `UNION ALL SELECT value AS group_key, 0 AS measure_pageviews, groupBitmapMerge(users) AS measure_users, false AS is_row ${from('users_monthly', 5)} ${filter}` +
+        ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY metric_pageviews DESC NULLS LAST, group_key ASC LIMIT {p9:UInt32} OFFSET {p10:UInt32}',
+      query_params: params(
+        ...['p1', 'country', START, END, ['DE']],
+        ...['p1', 'country', START, END, 100, 0],
+      ),
+    })
+  })
+
+  test('one breakdown from one rollup: what comes to nothing is no group', () => {
+    const properties = (['any', 'notEq'] as const).map((operator) => ({
+      property: 'plan',
+      value: 'x',
+      operator,
+    }))
+    const given: Given = {
+      metrics: ['pageviews'],
+      group_by: ['event:prop:plan'],
+      filters: [{ type: 'event', properties }],
+    }
+    expect(build(given)).toEqual({
+      query:
+        'SELECT group_key, measure_pageviews AS metric_pageviews FROM (' +
+        'SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews FROM (' +
+        `SELECT value AS group_key, sum(pageviews) AS measure_pageviews, ${IS_GROUP} ${from('events_monthly', 0)} AND NOT (value = {p4:String}) GROUP BY group_key` +
+        ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY metric_pageviews DESC NULLS LAST, group_key ASC LIMIT {p5:UInt32} OFFSET {p6:UInt32}',
+      query_params: params('p1', 'event:prop:plan', START, END, 'x', 100, 0),
+    })
+  })
+
+  test('a time series: days are rows of a rollup, and what is left of the last is counted', () => {
+    const period = { start: new Date('2026-01-01'), end: new Date('2026-01-31T12:00:00Z') }
+    const day = (time: string): string => `intDiv(toUnixTimestamp64Milli(${time}), 86400000)`
+    expect(build({ metrics: ['users'], group_by: ['interval:auto'] }, { period })).toEqual({
+      query:
+        'SELECT group_key, measure_users AS metric_users FROM (SELECT group_key, groupBitmapMerge(parts.measure_users) AS measure_users FROM (' +
+        `SELECT ${day("toDateTime64(day, 3, 'UTC')")} AS group_key, groupBitmapMergeState(users) AS measure_users, false AS is_row ${from('users_daily', 0)} GROUP BY group_key ` +
+        `UNION ALL SELECT ${day('timestamp')} AS group_key, groupBitmapState(user) AS measure_users, false AS is_row FROM events ` +
+        `WHERE project_id = {p4:String} AND ${moments(5)} GROUP BY group_key ` +
+        'UNION ALL SELECT arrayJoin(range({p7:Int64}, {p8:Int64})) AS group_key, bitmapBuild(emptyArrayUInt32()) AS measure_users, true AS is_row' +
+        ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY group_key ASC LIMIT {p9:UInt32} OFFSET {p10:UInt32}',
+      query_params: params(
+        ...['p1', 'total', START, '2026-01-31 00:00:00.000'],
+        ...['p1', '2026-01-31 00:00:00.000', '2026-01-31 12:00:00.000'],
+        ...[20454, 20485, 100, 0],
+      ),
+    })
+  })
+
+  const page = { limit: 5, offset: 10 }
+  const pages: Given = { group_by: ['page:path'], ...page }
+  test('users of the groups on the page: another metric tells which', () => {
+    const given: Given = {
+      ...pages,
+      metrics: ['users', 'bounce_rate'],
+      order_by: [['bounce_rate', 'desc']],
+    }
+    const order = 'ORDER BY metric_bounce_rate DESC NULLS LAST, group_key ASC'
+    expect(build(given)).toEqual({
+      query:
+        `SELECT group_key, measure_users AS metric_users, ${BOUNCE_RATE} FROM (` +
+        'WITH counted AS (SELECT group_key, sum(parts.measure_visits) AS measure_visits, sum(parts.measure_bounces) AS measure_bounces FROM (' +
+        `SELECT value AS group_key, sum(visits) AS measure_visits, sum(bounces) AS measure_bounces, ${IS_GROUP} ${from('pageviews_monthly', 0)} AND notEmpty(value) GROUP BY group_key` +
+        ') AS parts GROUP BY group_key HAVING max(is_row)) ' +
+        'SELECT counted.group_key AS group_key, measure_visits, measure_bounces, measure_users FROM counted LEFT JOIN (' +
+        `SELECT value AS group_key, groupBitmapMerge(users) AS measure_users ${from('users_monthly', 4)} AND notEmpty(value) AND value IN (` +
+        `SELECT group_key FROM (SELECT group_key, ${BOUNCE_RATE} FROM counted) ${order} LIMIT {p8:UInt32} OFFSET {p9:UInt32}` +
+        ') GROUP BY group_key) AS users ON users.group_key = counted.group_key) ' +
+        `${order} LIMIT {p10:UInt32} OFFSET {p11:UInt32}`,
+      query_params: params(
+        ...['p1', 'page:path', START, END],
+        ...['p1', 'page:path', START, END, 5, 10],
+        ...[5, 10],
+      ),
+    })
+  })
+
+  test('users of the groups on the page: their order tells which, and facts are asked for no others', () => {
+    const period = { start: new Date('2026-01-01'), end: new Date('2026-02-01T12:00:00Z') }
+    const given: Given = { ...pages, metrics: ['users'], order_by: [['page:path', 'desc']] }
+    const keys =
+      'IN (SELECT group_key FROM (SELECT group_key FROM counted) ORDER BY group_key DESC LIMIT {p11:UInt32} OFFSET {p12:UInt32}) GROUP BY group_key'
+    expect(build(given, { period })).toEqual({
+      query:
+        'SELECT group_key, measure_users AS metric_users FROM (' +
+        `WITH counted AS (SELECT group_key FROM (SELECT value AS group_key, ${IS_GROUP} ${from('pageviews_monthly', 0)} AND notEmpty(value) GROUP BY group_key ` +
+        `UNION ALL SELECT path AS group_key, true AS is_row FROM events WHERE project_id = {p4:String} AND ${moments(5)} AND notEmpty(path) GROUP BY group_key` +
+        ') AS parts GROUP BY group_key HAVING max(is_row)) ' +
+        'SELECT counted.group_key AS group_key, measure_users FROM counted LEFT JOIN (' +
+        'SELECT group_key, groupBitmapMerge(parts.measure_users) AS measure_users FROM (' +
+        `SELECT value AS group_key, groupBitmapMergeState(users) AS measure_users, true AS is_row ${from('users_monthly', 7)} AND notEmpty(value) AND value ${keys} ` +
+        `UNION ALL SELECT path AS group_key, groupBitmapState(user) AS measure_users, true AS is_row FROM events WHERE project_id = {p13:String} AND ${moments(14)} AND notEmpty(path) AND path ${keys}` +
+        ') AS parts GROUP BY group_key HAVING max(is_row)) AS users ON users.group_key = counted.group_key) ' +
+        'ORDER BY group_key DESC LIMIT {p16:UInt32} OFFSET {p17:UInt32}',
+      query_params: params(
+        ...['p1', 'page:path', START, END, 'p1', END, '2026-02-01 12:00:00.000'],
+        ...['p1', 'page:path', START, END, 5, 10, 'p1', END, '2026-02-01 12:00:00.000'],
+        ...[5, 10],
+      ),
+    })
+  })
+
+  test('users of the groups that may be on the page: those with events enough', () => {
+    const users = (at: number, keys: string): string =>
+      `SELECT value AS group_key, groupBitmapMerge(users) AS measure_users ${from('users_monthly', at)} AND notEmpty(value) AND value IN (${keys}) GROUP BY group_key`
+    expect(build({ ...pages, metrics: ['users'] })).toEqual({
+      query:
+        'SELECT group_key, measure_users AS metric_users FROM (' +
+        'WITH counted AS (SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews, sum(parts.measure_events) AS measure_events FROM (' +
+        `SELECT value AS group_key, sum(pageviews) AS measure_pageviews, sum(events) AS measure_events, ${IS_GROUP} ${from('pageviews_monthly', 0)} AND notEmpty(value) GROUP BY group_key` +
+        ') AS parts GROUP BY group_key HAVING max(is_row)), ' +
+        `(SELECT (groupArray(group_key), groupArray(measure_users)) FROM (${users(4, 'SELECT group_key FROM counted ORDER BY measure_pageviews + measure_events DESC LIMIT {p8:UInt32}')})) AS first ` +
+        'SELECT counted.group_key AS group_key, measure_pageviews, measure_events, measure_users FROM counted LEFT JOIN (' +
+        'SELECT group_key, measure_users FROM (SELECT first.1 AS keys, first.2 AS numbers) ARRAY JOIN keys AS group_key, numbers AS measure_users ' +
+        `UNION ALL ${users(9, 'SELECT group_key FROM counted WHERE measure_pageviews + measure_events >= arrayMin(first.2) AND group_key NOT IN first.1')}` +
+        ') AS users ON users.group_key = counted.group_key) ' +
+        'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p13:UInt32} OFFSET {p14:UInt32}',
+      query_params: params(
+        ...['p1', 'page:path', START, END],
+        ...['p1', 'page:path', START, END, 15],
+        ...['p1', 'page:path', START, END],
+        ...[5, 10],
+      ),
+    })
+  })
+
+  test.each([
+    ['country', 'sessions_monthly', ''],
+    ['page:origin', 'pageviews_monthly', ' AND notEmpty(value)'],
+    ['event:name', 'events_monthly', " AND value != 'pageview'"],
+    ['event:prop:plan', 'events_monthly', ''],
+  ] as const)('rows of %s', (token, table, groups) => {
+    const { query, query_params } = build({ metrics: ['events'], group_by: [token] })
+    expect(query).toContain(`${from(table, 0)}${groups} GROUP BY group_key) AS parts`)
+    expect(query_params).toMatchObject({ p1: token })
+  })
+})
+
+test('bounds far outside of what is stored are drawn in, buckets are not', () => {
+  const period = { start: new Date('0001-01-01'), end: new Date('9999-12-31T23:59:59Z') }
+  const given: Given = { metrics: ['users'], group_by: ['interval:auto'] }
+  const [first, last] = ['1970-01-01 00:00:00.000', '2100-01-01 00:00:00.000']
+  expect(build(given, { period, relations: FACTS }).query_params).toEqual(
+    params('p1', first, last, 12, 120_000, 100, 0),
+  )
+  expect(build(given, { period }).query_params).toEqual(
+    params(
+      ...['p1', 'total', first, last],
+      ...['p1', 'total', last, last],
+      ...['p1', last, last, 12, 120_000, 100, 0],
+    ),
+  )
+})
+
+test('no injection: the text depends on no value of the request', () => {
+  /** Another value in the place of each, equal ones in that of equal ones. */
+  const swap = (value: unknown, key = ''): unknown => {
+    if (typeof value === 'string')
+      return ['type', 'operator'].includes(key) ? value : `'; --${value}`
+    if (Array.isArray(value)) return value.map((one) => swap(one, key))
+    if (typeof value === 'object' && value !== null) {
+      return Object.fromEntries(Object.entries(value).map(([k, one]) => [k, swap(one, k)]))
+    }
+    return typeof value === 'boolean' ? !value : value
+  }
+  const prefix = 'event:prop:'
+  fc.assert(
+    fc.property(fc.oneof(question, rolledQuestion), (asked) => {
+      const [token] = asked.group_by ?? []
+      const isProperty = token?.startsWith(prefix) === true
+      const other: Given = {
+        ...asked,
+        filters: swap(asked.filters) as readonly Filter[],
+        limit: 77,
+        offset: 5,
+        ...(isProperty
+          ? { group_by: [`${prefix}'; --${token.slice(prefix.length)}`], order_by: [] }
+          : {}),
+      }
+      const same = { ...asked, ...(isProperty ? { order_by: [] } : {}) }
+      expect(build(other, { project: "p2' OR ''='" }).query).toBe(build(same).query)
+    }),
+    { seed: 1, numRuns: 2_000 },
+  )
+})

@@ -1,0 +1,127 @@
+/** Predicates to conditions: a row for each operator, and for each kind of rows that one is put to. */
+import { describe, expect, test } from '@jest/globals'
+import {
+  condition,
+  ENTRY_TERMS,
+  EVENT_TERMS,
+  SESSION_TERMS,
+  VALUE_TERMS,
+  type Terms,
+} from '../../../../src/analytics/sql/where.js'
+import type { DimensionName } from '../../../../src/model/dimensions.js'
+import type { Predicate } from '../../../../src/analytics/request/filters.js'
+import type { StringOperator } from '../../../../src/contract/api.js'
+import { statement } from '../../../../src/clickhouse/sql.js'
+
+const lower = (predicate: Predicate, terms: Terms = EVENT_TERMS) =>
+  statement(condition(predicate, terms))
+
+const any = (dimension: DimensionName): Predicate => ({
+  kind: 'string',
+  dimension,
+  operator: 'any',
+  value: '',
+})
+const property = (operator: StringOperator): Predicate => ({
+  kind: 'property',
+  name: 'n',
+  operator,
+  value: 'x',
+})
+const anonymous: Predicate = { kind: 'anonymous', value: true }
+
+describe('condition', () => {
+  test.each<[StringOperator, string, object]>([
+    ['any', 'notEmpty(path)', {}],
+    ['eq', 'path = {p0:String}', { p0: 'x' }],
+    ['notEq', 'NOT (path = {p0:String})', { p0: 'x' }],
+    ['contains', 'position(path, {p0:String}) > 0', { p0: 'x' }],
+    ['notContains', 'NOT (position(path, {p0:String}) > 0)', { p0: 'x' }],
+    ['startsWith', 'startsWith(path, {p0:String})', { p0: 'x' }],
+    ['endsWith', 'endsWith(path, {p0:String})', { p0: 'x' }],
+  ])('%s of an attribute', (operator, query, query_params) => {
+    const predicate: Predicate = { kind: 'string', dimension: 'page:path', operator, value: 'x' }
+    expect(lower(predicate)).toEqual({ query, query_params })
+  })
+
+  const has = 'mapContains(properties, {p0:String})'
+  const value = 'properties[{p1:String}]'
+  test.each<[StringOperator, string]>([
+    ['eq', `(${has} AND ${value} = {p2:String})`],
+    ['notEq', `NOT ((${has} AND ${value} = {p2:String}))`],
+    ['contains', `(${has} AND position(${value}, {p2:String}) > 0)`],
+    ['notContains', `NOT ((${has} AND position(${value}, {p2:String}) > 0))`],
+    ['startsWith', `(${has} AND startsWith(${value}, {p2:String}))`],
+    ['endsWith', `(${has} AND endsWith(${value}, {p2:String}))`],
+  ])('%s of a property', (operator, query) => {
+    expect(lower(property(operator))).toEqual({
+      query,
+      query_params: { p0: 'n', p1: 'n', p2: 'x' },
+    })
+  })
+
+  test.each<[StringOperator, string, object]>([
+    ['any', 'true', {}],
+    ['eq', 'value = {p0:String}', { p0: 'x' }],
+    ['notEq', 'NOT (value = {p0:String})', { p0: 'x' }],
+    ['contains', 'position(value, {p0:String}) > 0', { p0: 'x' }],
+    ['notContains', 'NOT (position(value, {p0:String}) > 0)', { p0: 'x' }],
+    ['startsWith', 'startsWith(value, {p0:String})', { p0: 'x' }],
+    ['endsWith', 'endsWith(value, {p0:String})', { p0: 'x' }],
+  ])('%s of a property that all rows have as their value', (operator, query, query_params) => {
+    expect(lower(property(operator), VALUE_TERMS)).toEqual({ query, query_params })
+  })
+
+  test.each<[Predicate, string, object]>([
+    [{ kind: 'property', name: 'n', operator: 'any', value: 'x' }, has, { p0: 'n' }],
+    [anonymous, 'anonymous = {p0:Bool}', { p0: true }],
+    [
+      { kind: 'list', dimension: 'os', operator: 'oneOf', values: [] },
+      'os IN {p0:Array(String)}',
+      { p0: [] },
+    ],
+    [
+      { kind: 'list', dimension: 'os', operator: 'noneOf', values: ['a'] },
+      'NOT (os IN {p0:Array(String)})',
+      { p0: ['a'] },
+    ],
+    [{ kind: 'all', of: [] }, 'true', {}],
+    [{ kind: 'any', of: [] }, 'false', {}],
+    [
+      {
+        kind: 'any',
+        of: [{ kind: 'all', of: [] }, anonymous],
+      },
+      'true',
+      {},
+    ],
+    [
+      { kind: 'all', of: [any('country'), { kind: 'any', of: [any('os'), any('city')] }] },
+      '(notEmpty(country) AND (notEmpty(os) OR notEmpty(city)))',
+      {},
+    ],
+  ])('%j', (predicate, query, query_params) => {
+    expect(lower(predicate)).toEqual({ query, query_params })
+  })
+
+  test.each<[string, Terms, Predicate, string | typeof TypeError]>([
+    ['events: a page', EVENT_TERMS, any('page:path'), 'notEmpty(path)'],
+    ['events: the hash of a page', EVENT_TERMS, any('page:hash'), 'notEmpty(hash)'],
+    ['events: a session attribute', EVENT_TERMS, any('country'), 'notEmpty(country)'],
+    ['sessions: a session attribute', SESSION_TERMS, any('country'), 'notEmpty(country)'],
+    ['sessions: a page, of which each has many', SESSION_TERMS, any('page:path'), TypeError],
+    ['sessions: a property', SESSION_TERMS, property('any'), TypeError],
+    ['sessions: anonymity', SESSION_TERMS, anonymous, TypeError],
+    ['entries: a page', ENTRY_TERMS, any('page:path'), 'notEmpty(entry_path)'],
+    ['entries: an origin', ENTRY_TERMS, any('page:origin'), 'notEmpty(entry_origin)'],
+    ['entries: what a visit does not enter on', ENTRY_TERMS, any('country'), TypeError],
+    ['rollups: the dimension they count by', VALUE_TERMS, any('country'), 'notEmpty(value)'],
+    ['rollups: anonymity', VALUE_TERMS, anonymous, TypeError],
+  ])('rows of %s', (_what, terms, predicate, want) => {
+    if (typeof want === 'string') {
+      expect(lower(predicate, terms)).toEqual({ query: want, query_params: {} })
+    } else {
+      expect(() => lower(predicate, terms)).toThrow(want)
+    }
+  })
+})

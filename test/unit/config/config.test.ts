@@ -1,0 +1,121 @@
+/** The configuration: defaults, each variable, and errors of one line that name the variable. */
+import { describe, expect, test } from '@jest/globals'
+import path from 'node:path'
+import { ConfigError, readConfig, type Config } from '../../../src/config/config.js'
+
+const DEFAULTS: Config = {
+  host: '127.0.0.1',
+  port: 8080,
+  dataDir: path.resolve('data'),
+  clickhouse: undefined,
+  geoipDb: undefined,
+  logLevel: 'info',
+  queryTimeout: 10_000,
+  rateLimit: 60_000,
+  validateResponses: true,
+  role: 'all',
+  trustedProxies: 0,
+}
+
+const URL_ACCOUNT = { username: 'u', password: 'p' }
+
+test.each<{ why: string; env: NodeJS.ProcessEnv; want: Partial<Config> }>([
+  { why: 'nothing is set', env: {}, want: {} },
+  { why: 'all are set to nothing', env: { PORT: '', CLICKHOUSE_URL: '', LOG_LEVEL: '' }, want: {} },
+  { why: 'others are set', env: { PATH: '/bin', port: '1' }, want: {} },
+  { why: 'a host', env: { HOST: '0.0.0.0' }, want: { host: '0.0.0.0' } },
+  { why: 'any port', env: { PORT: '0' }, want: { port: 0 } },
+  { why: 'a relative folder', env: { DATA_DIR: 'x/y' }, want: { dataDir: path.resolve('x/y') } },
+  { why: 'an absolute folder', env: { DATA_DIR: '/x' }, want: { dataDir: '/x' } },
+  { why: 'a level', env: { LOG_LEVEL: 'silent' }, want: { logLevel: 'silent' } },
+  { why: 'a timeout', env: { QUERY_TIMEOUT_MS: '1' }, want: { queryTimeout: 1 } },
+  { why: 'a rate', env: { RATE_LIMIT: '0' }, want: { rateLimit: 0 } },
+  { why: 'a role', env: { ROLE: 'collector' }, want: { role: 'collector' } },
+  { why: 'proxies', env: { TRUSTED_PROXIES: '2' }, want: { trustedProxies: 2 } },
+  { why: 'production', env: { NODE_ENV: 'production' }, want: { validateResponses: false } },
+  { why: 'tests', env: { NODE_ENV: 'test' }, want: { validateResponses: true } },
+])('$why', ({ env, want }) => {
+  expect(readConfig(env)).toEqual({ ...DEFAULTS, ...want })
+})
+
+test.each<{ why: string; env: NodeJS.ProcessEnv; want: Config['clickhouse'] }>([
+  {
+    why: 'a whole URL',
+    env: { CLICKHOUSE_URL: 'http://u:p@db.example:8123/stats' },
+    want: {
+      url: 'http://db.example:8123',
+      database: 'stats',
+      accounts: { admin: URL_ACCOUNT, writer: URL_ACCOUNT, reader: URL_ACCOUNT },
+    },
+  },
+  {
+    why: 'characters of a password that URLs reserve',
+    env: { CLICKHOUSE_URL: 'https://u:p%40%2F%25@db.example/' },
+    want: {
+      url: 'https://db.example',
+      database: 'tallyhouse',
+      accounts: {
+        admin: { username: 'u', password: 'p@/%' },
+        writer: { username: 'u', password: 'p@/%' },
+        reader: { username: 'u', password: 'p@/%' },
+      },
+    },
+  },
+  {
+    why: 'accounts of their own',
+    env: {
+      CLICKHOUSE_URL: 'http://localhost:8123',
+      CLICKHOUSE_WRITER_USER: 'w',
+      CLICKHOUSE_WRITER_PASSWORD: 'wp',
+      CLICKHOUSE_READER_USER: 'r',
+    },
+    want: {
+      url: 'http://localhost:8123',
+      database: 'tallyhouse',
+      accounts: {
+        admin: { username: 'default', password: '' },
+        writer: { username: 'w', password: 'wp' },
+        reader: { username: 'r', password: '' },
+      },
+    },
+  },
+])('a server: $why', ({ env, want }) => {
+  expect(readConfig(env).clickhouse).toEqual(want)
+})
+
+describe('an error is one line that names the variable', () => {
+  test.each([
+    [{ PORT: 'http' }, 'PORT must be an integer from 0 to 65535, not "http"'],
+    [{ PORT: '65536' }, 'PORT must be an integer from 0 to 65535, not "65536"'],
+    [{ PORT: '-1' }, 'PORT must be an integer from 0 to 65535, not "-1"'],
+    [{ PORT: '80\n81' }, 'PORT must be an integer from 0 to 65535, not "80\\n81"'],
+    [{ QUERY_TIMEOUT_MS: '0' }, 'QUERY_TIMEOUT_MS must be an integer from 1 to 60000, not "0"'],
+    [{ QUERY_TIMEOUT_MS: '1.5' }, 'QUERY_TIMEOUT_MS must be an integer from 1 to 60000, not "1.5"'],
+    [{ RATE_LIMIT: '1e9' }, 'RATE_LIMIT must be an integer from 0 to 1000000000, not "1e9"'],
+    [{ NODE_ENV: 'prod' }, 'NODE_ENV must be one of development, production, test, not "prod"'],
+    [
+      { CLICKHOUSE_READER_USER: 'r' },
+      'CLICKHOUSE_READER_USER needs CLICKHOUSE_URL, which is not set',
+    ],
+    [
+      { CLICKHOUSE_URL: 'http://h', CLICKHOUSE_READER_PASSWORD: 'secret' },
+      'CLICKHOUSE_READER_PASSWORD needs CLICKHOUSE_READER_USER, which is not set',
+    ],
+  ])('%j', (env, message) => {
+    expect(() => readConfig(env)).toThrow(new ConfigError(message))
+  })
+
+  test.each([
+    'db.example:8123',
+    'ftp://u:secret@h/d',
+    'http://u:secret@h/d/e',
+    'http://u:secret@h/d?x=1',
+    'http://u:secret@h/d-e',
+    'http://u:secret%zz@h/d',
+    'http://u:secret@h:99999/d',
+  ])('without the secret of %s', (url) => {
+    expect(() => readConfig({ CLICKHOUSE_URL: url })).toThrow(
+      new ConfigError('CLICKHOUSE_URL must be http(s)://user:password@host:port/database'),
+    )
+  })
+})

@@ -1,0 +1,41 @@
+/** Which texts name a moment, and which. */
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { instantOf } from '../../../src/contract/timestamps.js'
+
+test.each([
+  ['1970-01-01T00:00Z', 0],
+  ['1970-01-01T00:00:00.001Z', 1],
+  ['1970-01-01T00:00:00.0019Z', 1],
+  ['1970-01-01T01:30:00+01:30', 0],
+  ['1969-12-31T22:30:00-0130', 0],
+  ['1969-12-31T23:59:59.9Z', -100],
+  ['2024-02-29T00:00:00Z', Date.UTC(2024, 1, 29)],
+  ['1000-01-01T00:00:00Z', Date.UTC(1000, 0)],
+  ['9999-12-31T23:59:59.999Z', Date.UTC(10_000, 0) - 1],
+])('%s is %d', (text, want) => {
+  expect(instantOf(text)).toBe(want)
+})
+
+test.each([
+  '2023-02-29T00:00:00Z',
+  '2026-04-31T00:00:00Z',
+  '2026-01-01T00:00:00',
+  '2026-01-01T00:00:00z',
+  '2026-01-01T00:00:00.Z',
+  '2026-01-01T00Z',
+  '2026-01-01T00:00:00Z\n',
+  '0999-01-01T00:00:00Z',
+  '',
+])('%j is none', (text) => {
+  expect(instantOf(text)).toBeUndefined()
+})
+
+test('every date that JavaScript writes is read back', () => {
+  const dates = fc.date({
+    min: new Date('1000-01-01'),
+    max: new Date('9999-12-31'),
+    noInvalidDate: true,
+  })
+  fc.assert(fc.property(dates, (date) => instantOf(date.toISOString()) === date.getTime()))
+})

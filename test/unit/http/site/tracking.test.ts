@@ -1,0 +1,51 @@
+/** The tracking script as it is served: small, for every page, and kept by browsers for a day. */
+import { beforeAll, expect, test } from '@jest/globals'
+import { Script } from 'node:vm'
+import express from 'express'
+import request from 'supertest'
+import { errorWriter } from '../../../../src/http/server/error-response.js'
+import { trackingRouter } from '../../../../src/http/site/tracking.js'
+
+const app = express().disable('etag').use(trackingRouter(), errorWriter)
+
+let headers: Readonly<Record<string, string>>
+let text: string
+beforeAll(async () => {
+  ;({ headers, text } = await request(app).get('/tally.js').expect(200))
+})
+
+test('it is less than 2,048 bytes', () => {
+  expect(Buffer.byteLength(text)).toBeLessThan(2_048)
+  expect(headers['content-length']).toBe(String(Buffer.byteLength(text)))
+})
+
+test('it says what it is, and under which licence', () => {
+  expect(text.split('\n')[0]).toBe('/*! Tallyhouse tracking script, Apache-2.0 */')
+})
+
+test('it is valid by itself and makes no code out of texts', () => {
+  expect(() => new Script(text)).not.toThrow()
+  expect(text).not.toMatch(/\beval\b|\bFunction\b|innerHTML|document\.write/)
+})
+
+test('any page may load it, and browsers keep it for a day', () => {
+  expect(headers).toMatchObject({
+    'content-type': 'text/javascript; charset=utf-8',
+    'cache-control': 'public, max-age=86400',
+    'access-control-allow-origin': '*',
+    'cross-origin-resource-policy': 'cross-origin',
+    'x-content-type-options': 'nosniff',
+    etag: expect.stringMatching(/^"[\w-]{43}"$/),
+  })
+})
+
+test('it is sent again only when it has changed', async () => {
+  const again = await request(app).get('/tally.js').set('If-None-Match', headers['etag']!)
+  expect([again.status, again.text, again.headers['etag']]).toEqual([304, '', headers['etag']])
+  await request(app).get('/tally.js').set('If-None-Match', '"other"').expect(200, text)
+})
+
+test('nothing can be done with it but to read it', async () => {
+  const { status, headers: refused } = await request(app).post('/tally.js')
+  expect([status, refused['allow']]).toEqual([405, 'GET, HEAD'])
+})

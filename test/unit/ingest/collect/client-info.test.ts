@@ -1,0 +1,23 @@
+/** Addresses as proxies write them. */
+import { expect, test } from '@jest/globals'
+import { addressIn } from '../../../../src/http/collect/client-info.js'
+
+test.each([
+  ['203.0.113.1', '203.0.113.1'],
+  ['203.0.113.1:80', '203.0.113.1'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['[2001:db8::1]', '2001:db8::1'],
+  ['[2001:db8::1]:80', '2001:db8::1'],
+  ['::ffff:203.0.113.1', '203.0.113.1'],
+  ['::FFFF:203.0.113.1', '203.0.113.1'],
+  ['::ffff:cb00:7101', '::ffff:cb00:7101'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['', undefined],
+  ['unknown', undefined],
+  ['1.2.3', undefined],
+  ['1.2.3.4.5:1', undefined],
+  ['[1.2.3.4', undefined],
+  ['shop.example', undefined],
+])('%j: %j', (text, want) => {
+  expect(addressIn(text)).toBe(want)
+})

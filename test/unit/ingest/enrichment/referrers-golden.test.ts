@@ -1,0 +1,77 @@
+/**
+ * Referrers against the classes that Wikimedia has for them. The lists lie beside the project and are not
+ * part of it; where they are missing the tests are skipped.
+ */
+import { expect, test } from '@jest/globals'
+import { existsSync, readFileSync } from 'node:fs'
+import { describeReferrer } from '../../../../src/ingest/enrichment/referrers.js'
+import { packagePath } from '../../../../src/lib/package-path.js'
+
+const file = (name: string): string =>
+  packagePath(`../shared/data/reference-lists/wikimedia-refinery/${name}`)
+
+const KINDS: readonly (readonly [theirs: string, ours: string])[] = [
+  ['external (search engine)', 'search'],
+  ['external (media sites)', 'social'],
+  ['external (AI chatbot)', 'llm'],
+]
+
+/** Each referrer has a comma after it and before its class; it may have some itself. */
+const LINE = /^[^,]*,(.*),(external[^,]*|internal|unknown|none),(?:TRUE|FALSE),[^,]*$/
+const HOST = /^[a-z][a-z0-9+.-]*:\/\/([^/?#:]+)/i
+
+function compare(name: string): { referrers: number; differ: string[] } {
+  const cases = readFileSync(file(name), 'utf8')
+    .split('\n')
+    .flatMap((line) => LINE.exec(line) ?? [])
+  const referrers = cases.flatMap((_, at) =>
+    at % 3 === 0 ? [{ url: cases[at + 1] ?? '', theirs: cases[at + 2] ?? '' }] : [],
+  )
+  const differ = referrers.flatMap(({ url, theirs }) => {
+    const want = KINDS.find(([kind]) => kind === theirs)?.[1] ?? ''
+    const host = HOST.exec(url)?.[1] ?? ''
+    const { kind } = describeReferrer(host)
+    return kind === want ? [] : [`${host}: ${kind}, not ${want}`]
+  })
+  return { referrers: referrers.length, differ: [...new Set(differ)] }
+}
+
+/** They take any host with `search` in it for a search engine; to us one is that is listed. */
+const GUESSED = [
+  'search.pch.com: , not search',
+  'www.searchencrypt.com: , not search',
+  'lavasoft.gosearchresults.com: , not search',
+  'engine.presearch.org: , not search',
+  'www.securesearch.co: , not search',
+]
+/** The page of a translation shows in its query alone that it was a result of a search. */
+const TRANSLATED = 'translate.googleusercontent.com: , not search'
+
+const TABLES = [
+  {
+    name: 'referer_test_data.csv',
+    referrers: 139,
+    differ: [
+      // A school, a shop, and the site of a company: nobody shares links there, or asks.
+      'www.coursera.org: , not social',
+      TRANSLATED,
+      ...GUESSED,
+      'yellow-search.org: , not search',
+      'deepmind.google: , not llm',
+      'steam.com: , not social',
+    ],
+  },
+  {
+    name: 'search_engine_test_data.csv',
+    referrers: 43,
+    // This table knows search engines alone.
+    differ: ['m.facebook.com: social, not ', TRANSLATED, ...GUESSED],
+  },
+]
+
+for (const { name, referrers, differ } of TABLES) {
+  const testIfThere = existsSync(file(name)) ? test : test.skip
+  testIfThere(`${name}: all but ${differ.length} kinds agree`, () => {
+    expect(compare(name)).toEqual({ referrers, differ })
+  })
+}

@@ -1,0 +1,37 @@
+/** Buckets: which one a moment lies in, and where it starts. */
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { GRANULARITIES, type Granularity } from '../../../src/model/granularities.js'
+
+describe('buckets', () => {
+  test.each<[Granularity, string, string]>([
+    ['hour', '2026-01-31T10:59:59.999Z', '2026-01-31T10:00:00.000Z'],
+    ['day', '2026-01-31T10:59:59.999Z', '2026-01-31T00:00:00.000Z'],
+    ['week', '2026-01-01T00:00:00.000Z', '2025-12-29T00:00:00.000Z'],
+    ['week', '2026-01-04T23:59:59.999Z', '2025-12-29T00:00:00.000Z'],
+    ['week', '2026-01-05T00:00:00.000Z', '2026-01-05T00:00:00.000Z'],
+    ['week', '1970-01-01T00:00:00.000Z', '1969-12-29T00:00:00.000Z'],
+    ['month', '2024-02-29T23:59:59.999Z', '2024-02-01T00:00:00.000Z'],
+    ['month', '0099-03-15T00:00:00.000Z', '0099-03-01T00:00:00.000Z'],
+  ])('%s of %s starts %s', (granularity, moment, start) => {
+    const { bucketOf, startOf } = GRANULARITIES[granularity]
+    expect(startOf(bucketOf(new Date(moment))).toISOString()).toBe(start)
+  })
+
+  test.each(Object.keys(GRANULARITIES) as Granularity[])('%s: buckets tile all of time', (name) => {
+    const { bucketOf, startOf } = GRANULARITIES[name]
+    const moments = fc.date({
+      min: new Date('0001-01-01'),
+      max: new Date('9999-12-31'),
+      noInvalidDate: true,
+    })
+    fc.assert(
+      fc.property(moments, (moment) => {
+        const bucket = bucketOf(moment)
+        expect(startOf(bucket).getTime()).toBeLessThanOrEqual(moment.getTime())
+        expect(startOf(bucket + 1).getTime()).toBeGreaterThan(moment.getTime())
+        expect(bucketOf(startOf(bucket))).toBe(bucket)
+      }),
+    )
+  })
+})
