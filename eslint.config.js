@@ -1,25 +1,80 @@
 import js from '@eslint/js'
 import tseslint from 'typescript-eslint'
 
-/** Forbids importing what matches `patterns` in `files`: the rules of dependency of the README. */
-const forbid = (files, patterns, ignores = []) => ({
-  files,
-  ignores,
-  rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns }] },
-})
+/**
+ * The rooms of src/, in the order in which they build on each other: a room imports from rooms before it, never
+ * from one after it. `except` names the rooms before it that it has no business with.
+ */
+const ROOMS = [
+  { room: 'lib' },
+  { room: 'contract' },
+  { room: 'clickhouse' },
+  { room: 'config', except: ['contract'] },
+  { room: 'model', except: ['config'] },
+  { room: 'analytics', except: ['config'] },
+  { room: 'rollups', except: ['config', 'analytics'] },
+  { room: 'projects', except: ['config', 'analytics', 'rollups'] },
+  { room: 'auth', except: ['config', 'analytics', 'rollups', 'model'] },
+  { room: 'ingest', except: ['config', 'analytics', 'auth'] },
+  { room: 'deletion', except: ['config', 'analytics', 'auth'] },
+  { room: 'demo', except: ['config', 'analytics', 'auth', 'deletion'] },
+  { room: 'http', except: ['config', 'rollups', 'deletion'] },
+  { room: 'bootstrap' },
+  { room: 'commands' },
+]
 
+/** Libraries that only some rooms may know. */
 const EXPRESS = {
-  group: ['express', 'express-*'],
-  message: 'Only src/http and src/bootstrap/app.ts know Express.',
+  regex: '^express($|-)',
+  message: 'Only src/http and src/bootstrap know Express.',
 }
 const CLIENT = {
-  group: ['@clickhouse/client', '**/clickhouse/*', '!**/clickhouse/sql.js'],
-  message: 'analytics/ is handed `run`; it imports no client.',
+  regex: '^@clickhouse/client$',
+  message: 'Only src/clickhouse knows the client; other rooms are handed a Connection.',
 }
 const GENERATED = {
-  group: ['**/generated/*'],
+  regex: '/generated/',
   message: 'Import the short names of src/contract/api.ts and src/contract/collector-api.ts.',
 }
+const LIBRARIES = [
+  { known: ['http', 'bootstrap'], rule: EXPRESS },
+  { known: ['clickhouse'], rule: CLIENT },
+]
+
+const DATABASE = {
+  regex: '^(\\.\\./)+clickhouse/(?!sql\\.js$)',
+  message:
+    'This room writes SQL and is handed what runs it: of clickhouse/ it imports sql.js alone.',
+}
+
+/** What a room may not import, as patterns of import specifiers. */
+function forbiddenImports(room, except = []) {
+  const after = ROOMS.slice(ROOMS.findIndex((one) => one.room === room) + 1).map((one) => one.room)
+  const rooms = [...after, ...except].join('|')
+  return [
+    ...(rooms === ''
+      ? []
+      : [
+          {
+            regex: `^(\\.\\./)+(${rooms})/`,
+            message: `${room}/ imports only from rooms that it builds on: see src/README.md.`,
+          },
+        ]),
+    ...LIBRARIES.filter(({ known }) => !known.includes(room)).map(({ rule }) => rule),
+    ...(room === 'contract' ? [] : [GENERATED]),
+    ...(room === 'analytics' || room === 'model' ? [DATABASE] : []),
+  ]
+}
+
+const arrows = ROOMS.map(({ room, except }) => ({
+  files: [`src/${room}/**/*.ts`],
+  rules: {
+    '@typescript-eslint/no-restricted-imports': [
+      'error',
+      { patterns: forbiddenImports(room, except) },
+    ],
+  },
+}))
 
 export default tseslint.config(
   { ignores: ['dist/', 'generated/', 'data/', 'coverage/', 'test/integration/client/sample.ts'] },
@@ -70,19 +125,14 @@ export default tseslint.config(
       ],
     },
   },
-  forbid(
-    ['src/**'],
-    [EXPRESS, GENERATED],
-    [
-      'src/http/**',
-      'src/bootstrap/app.ts',
-      'src/contract/api.ts',
-      'src/contract/collector-api.ts',
-      'src/analytics/**',
-    ],
-  ),
-  forbid(['src/analytics/**'], [EXPRESS, GENERATED, CLIENT]),
-  forbid(['src/http/**', 'src/bootstrap/app.ts'], [GENERATED]),
+  ...arrows,
+  {
+    files: ['src/**/*.ts'],
+    rules: {
+      'max-lines': ['error', { max: 200 }],
+      'max-lines-per-function': ['error', { max: 50 }],
+    },
+  },
   {
     files: ['**/*.js'],
     ...tseslint.configs.disableTypeChecked,

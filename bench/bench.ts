@@ -2,9 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { openService } from '../src/bootstrap/open-store.js'
-import { openStore, type Store } from '../src/clickhouse/store.js'
-import { checkRollups } from '../src/rollups/check.js'
+import { openStore } from '../src/bootstrap/open-store.js'
+import { connectStore, type Store } from '../src/clickhouse/store.js'
 import { bareClient, endpointOf } from './shared/bare.js'
 import { printDisk, settle } from './reads/disk.js'
 import { printMachine, printTable, tenths, whole } from './shared/figures.js'
@@ -13,6 +12,7 @@ import { printLoadRates } from './shared/load-rate.js'
 import { measure, type Measured } from './reads/measure.js'
 import { QUESTIONS } from './reads/queries.js'
 import { asker, issueToken, serve } from './shared/service.js'
+import { checkRollups } from '../test/support/store/loading.js'
 
 const EVENTS = Number(process.env['EVENTS'] ?? 20_000_000)
 const RUNS = Number(process.env['RUNS'] ?? 15)
@@ -24,7 +24,7 @@ type Tokens = ReadonlyMap<string, string>
 
 /** Fills the data folder, and issues a key for each project that is asked about. */
 async function fill(dataDir: string): Promise<Tokens> {
-  const opened = await openService({ dataDir, clickhouse: undefined }, 'bench')
+  const opened = await openStore({ dataDir, clickhouse: undefined }, 'bench')
   try {
     await generate(opened.store, EVENTS)
     const tokens = new Map<string, string>()
@@ -96,7 +96,7 @@ async function printCheck({ writer }: Store): Promise<void> {
 async function run(dataDir: string): Promise<void> {
   const tokens = await fill(dataDir)
   const service = await serve(dataDir)
-  const store = openStore(await endpointOf(dataDir))
+  const store = connectStore(await endpointOf(dataDir))
   try {
     await settle(store)
     const measured = await measureAll(dataDir, service.address, tokens)

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openService } from '../src/bootstrap/open-store.js'
+import { openStore } from '../src/bootstrap/open-store.js'
 import type { StoredProject } from '../src/projects/project.js'
 import { createProject } from '../src/projects/store.js'
 import { printMachine, printTable, tenths, whole } from './shared/figures.js'
@@ -181,7 +181,7 @@ async function soak(service: RunningService, project: StoredProject): Promise<vo
 
 const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-'))
 try {
-  const opened = await openService({ dataDir, clickhouse: undefined }, 'bench')
+  const opened = await openStore({ dataDir, clickhouse: undefined }, 'bench')
   const fields = { id: PROJECT, name: 'Bench', domain: 'example.com' }
   const project = await createProject(opened.store, fields, NOW)
   const token = await issueToken(opened.store, dataDir, project.id, NOW)

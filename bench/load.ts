@@ -2,9 +2,9 @@
 import type { Connection } from '../src/clickhouse/connection.js'
 import type { Statement } from '../src/clickhouse/sql.js'
 import type { Store } from '../src/clickhouse/store.js'
-import { importEvents } from '../src/ingest/import/import-events.js'
 import { PROJECT, withFreshStore } from './shared/fresh-store.js'
 import { ARRIVAL, chunksOf, derived, explicit, stream, type Run } from './shared/loading.js'
+import { importEvents } from '../test/support/store/loading.js'
 
 const MEGABYTE = 1024 * 1024
 

@@ -3,8 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import type { AnalyticsQueryRequest } from '../src/contract/api.js'
-import { openService } from '../src/bootstrap/open-store.js'
-import { topUpDemo } from '../src/demo/top-up.js'
+import { openStore } from '../src/bootstrap/open-store.js'
 import { filled } from '../test/support/world/world.js'
 import { bareClient, endpointOf, statementOf } from './shared/bare.js'
 import {
@@ -16,6 +15,7 @@ import {
   type Summary,
 } from './shared/figures.js'
 import { asker, issueToken, serve } from './shared/service.js'
+import { topUpDemo } from '../test/support/store/loading.js'
 
 const TIMES = Number(process.env['TIMES'] ?? 300)
 const WARM_UP = 50
@@ -45,7 +45,7 @@ interface Measured {
 
 /** Fills a data folder with the events of the demo, and issues a key for them. */
 async function fill(dataDir: string): Promise<{ projectId: string; token: string }> {
-  const opened = await openService({ dataDir, clickhouse: undefined }, 'bench')
+  const opened = await openStore({ dataDir, clickhouse: undefined }, 'bench')
   const { store } = opened
   try {
     const { project, loaded } = await topUpDemo(store, { now: NOW })

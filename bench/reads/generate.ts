@@ -1,11 +1,11 @@
 /** Fills a data folder with a year of 201 projects, and says what that came to. */
-import { rebuildRollups } from '../../src/rollups/rebuild.js'
 import { join, sql, statement, uint32, type Sql } from '../../src/clickhouse/sql.js'
 import type { Store } from '../../src/clickhouse/store.js'
-import { findLoad, NOTHING, recordEnd, STEP } from '../../src/ingest/loader/load-log.js'
+import { findLoad, EMPTY_REPORT, recordEnd, STEP } from '../../src/ingest/loader/load-log.js'
 import { createProject } from '../../src/projects/store.js'
 import { INSERT_USERS, insertEvents, insertSessions, scaleOf, type Slice } from './generate-sql.js'
 import { timed } from '../shared/figures.js'
+import { rebuildRollups } from '../../test/support/store/loading.js'
 
 export const LARGE = 'large'
 export const SMALL = 'small-001'
@@ -39,7 +39,7 @@ export async function generate(store: Store, events: number): Promise<void> {
   const rebuilt = await timed(() => rebuildRollups(writer, {}))
   note(`rollups computed in ${seconds(rebuilt)} s`)
   // It is the first load, so that others can go on from here; and that it is there says all this is done.
-  const report = { ...NOTHING, events: await countOf(store, sql`events`) }
+  const report = { ...EMPTY_REPORT, events: await countOf(store, sql`events`) }
   await recordEnd(writer, { number: 1, batch, step: STEP.staged }, report, sql`emptyArrayUInt64()`)
 }
 

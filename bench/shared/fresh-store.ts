@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { openService } from '../../src/bootstrap/open-store.js'
+import { openStore } from '../../src/bootstrap/open-store.js'
 import type { Store } from '../../src/clickhouse/store.js'
 import { createProject } from '../../src/projects/store.js'
 import { START } from './loading.js'
@@ -15,7 +15,7 @@ export async function withFreshStore<Result>(
 ): Promise<Result> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-'))
   try {
-    const opened = await openService({ dataDir, clickhouse: undefined }, 'bench')
+    const opened = await openStore({ dataDir, clickhouse: undefined }, 'bench')
     try {
       const project = { id: PROJECT, name: 'Bench', domain: 'example.com' }
       await createProject(opened.store, project, new Date(START))

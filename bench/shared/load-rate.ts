@@ -1,11 +1,11 @@
 /** Measures what the views that fill the rollups cost a load. */
 import type { Store } from '../../src/clickhouse/store.js'
-import { importEvents } from '../../src/ingest/import/import-events.js'
 import { dropViews } from '../../src/rollups/materialized-views.js'
 import { LIVE } from '../../src/model/rollup-tables.js'
 import { printTable, summaryOf, timed, whole } from './figures.js'
 import { PROJECT, withFreshStore } from './fresh-store.js'
 import { ARRIVAL, chunksOf, explicit, stream } from './loading.js'
+import { importEvents } from '../../test/support/store/loading.js'
 
 const EVENTS = 1_000_000
 const WARM_UP = 20_000

@@ -4,7 +4,7 @@ import { optionalTime, sql, statement, string, time, uint64, type Sql } from '..
 import type { Store } from '../clickhouse/store.js'
 import { requireProject } from '../projects/store.js'
 import { randomId } from '../lib/random-id.js'
-import { UserError } from '../lib/user-error.js'
+import { UserError } from '../lib/errors.js'
 import type { SigningKey } from './signing-key.js'
 import { signToken } from './token.js'
 

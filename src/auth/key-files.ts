@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { isSystemError } from '../lib/system-error.js'
+import { isSystemError } from '../lib/errors.js'
 
 const folderOf = (dataDir: string): string => path.join(dataDir, 'keys')
 

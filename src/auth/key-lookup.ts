@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../contract/errors.js'
 import type { Connection } from '../clickhouse/connection.js'
-import { storeError } from '../clickhouse/errors.js'
+import { toStoreError } from '../clickhouse/errors.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
 import type { StoredProject } from '../projects/project.js'
 import { projectOf, PROJECT_COLUMNS, type ProjectRow } from '../projects/row.js'
@@ -61,7 +61,7 @@ async function readProject(
     return row === undefined ? null : projectOf(row)
   } catch (cause) {
     // Too expensive or too slow is never this question, but what else the store has to do.
-    const failure = storeError(cause)
+    const failure = toStoreError(cause)
     throw failure.code === 'INTERNAL_ERROR' ? failure : keysUnavailable(cause)
   }
 }

@@ -1,7 +1,7 @@
 /** The public keys by which a service checks API keys. */
 import type { CryptoKey } from 'jose'
 import { stat } from 'node:fs/promises'
-import { isSystemError } from '../lib/system-error.js'
+import { isSystemError } from '../lib/errors.js'
 import { importKey, parsePublicKeys } from './jwk.js'
 import { publicKeysFile, readIfThere } from './key-files.js'
 

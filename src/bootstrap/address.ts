@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Config } from '../config/config.js'
-import { UserError } from '../lib/user-error.js'
+import { UserError } from '../lib/errors.js'
 
 /** What the system says of an address that cannot be had. */
 const ADDRESS_ERRORS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 /** Opens the store that a configuration describes: a server, or the engine of the data folder. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config/config.js'
-import { readAnnouncement } from '../clickhouse/embedded/engine-file.js'
+import { readEngineFile } from '../clickhouse/embedded/engine-file.js'
 import {
   DataDirInUseError,
   findEngine,
@@ -9,14 +9,16 @@ import {
   type Engine,
   type EngineEvent,
 } from '../clickhouse/embedded/engine.js'
-import { homeOf } from '../clickhouse/embedded/engine-dir.js'
+import { engineDirOf } from '../clickhouse/embedded/engine-dir.js'
 import type { Holder } from '../clickhouse/embedded/launcher/protocol.js'
 import type { Endpoint } from '../clickhouse/endpoint.js'
 import { migrate } from '../clickhouse/migrations/migrate.js'
-import { openStore, type Store } from '../clickhouse/store.js'
-import { openPlaces } from '../ingest/enrichment/geoip.js'
-import type { Geography } from '../ingest/loader/steps/enrich.js'
-import { prepareRollups } from '../rollups/ensure-rollups.js'
+import { connectStore, type Store } from '../clickhouse/store.js'
+import { openGeoip } from '../ingest/enrichment/geoip.js'
+import { finishInterruptedWork } from '../ingest/loader/loader.js'
+import type { LoaderContext } from '../ingest/loader/loader-context.js'
+import { createLoaderContext } from './loader-context.js'
+import { ensureRollups } from '../rollups/ensure-rollups.js'
 
 export const SERVE = 'tallyhouse serve'
 export const DEMO = 'tallyhouse demo'
@@ -30,10 +32,9 @@ export interface OpenOptions {
   readonly onEvent?: (event: EngineEvent) => void
 }
 
-export interface Service {
+export interface OpenedStore {
   readonly store: Store
-  /** The GeoIP database of the configuration. */
-  readonly geography: Geography
+  readonly loader: LoaderContext
   readonly endpoint: Endpoint
   /** The engine that this process runs; absent where it uses another one's. */
   readonly engine: Engine | undefined
@@ -60,25 +61,29 @@ const POLL_MS = 200
  * @throws UserError for a GeoIP database that cannot be used; DataDirInUseError when another process keeps the data folder; MigrationError; what the
  *   client throws when nothing answers.
  */
-export async function openService(
+export async function openStore(
   config: Pick<Config, 'clickhouse' | 'dataDir'> & Partial<Pick<Config, 'geoipDb'>>,
   purpose: string,
   options: OpenOptions = {},
-): Promise<Service> {
-  const geography = config.geoipDb === undefined ? undefined : await openPlaces(config.geoipDb)
+): Promise<OpenedStore> {
+  const loader = createLoaderContext(
+    config.geoipDb === undefined ? undefined : await openGeoip(config.geoipDb),
+  )
   const { endpoint, engine } =
     config.clickhouse === undefined
       ? await openEngine(config.dataDir, purpose, options)
       : { endpoint: config.clickhouse, engine: undefined }
   try {
     const migrated = await migrate(endpoint)
-    const store = openStore(endpoint)
-    await prepareRollups(store)
+    const store = connectStore(endpoint)
+    await ensureRollups(store, {
+      finishInterruptedWork: (writer) => finishInterruptedWork(writer, loader),
+    })
     const close = async (): Promise<void> => {
       await store.close()
       await engine?.stop()
     }
-    return { store, geography, endpoint, engine, migrated, close }
+    return { store, loader, endpoint, engine, migrated, close }
   } catch (error) {
     await engine?.stop()
     throw error
@@ -105,7 +110,7 @@ async function openEngine(dataDir: string, purpose: string, options: OpenOptions
 
 /** The engine of a running service. Another command's is not used: it ends with that command. */
 async function findService(dataDir: string): Promise<Endpoint | undefined> {
-  const announcement = await readAnnouncement(homeOf(dataDir))
+  const announcement = await readEngineFile(engineDirOf(dataDir))
   return isService(announcement?.holder) ? findEngine(dataDir) : undefined
 }
 

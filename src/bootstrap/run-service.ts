@@ -1,13 +1,12 @@
 /** Runs the service in this process until it is told to stop. */
 import type { EngineEvent } from '../clickhouse/embedded/engine.js'
-import { openService } from './open-store.js'
-import type { Store } from '../clickhouse/store.js'
+import { openStore, type OpenedStore } from './open-store.js'
 import type { Config } from '../config/config.js'
 import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
 import { startService, type ServiceOptions } from './start-service.js'
 import { explainAddress } from './address.js'
-import { watchForEnd } from './shutdown-signals.js'
+import { waitForShutdown } from './shutdown-signals.js'
 
 export interface RunOptions {
   readonly config: Config
@@ -16,7 +15,7 @@ export interface RunOptions {
   readonly logger: Logger
   readonly now: () => Date
   /** Is done before anything is answered; it ends early when `stop` fires. */
-  readonly prepare?: (store: Store, stop: AbortSignal) => Promise<void>
+  readonly prepare?: (opened: OpenedStore, stop: AbortSignal) => Promise<void>
   /** Further pages; they are asked for after `prepare`. */
   readonly pages?: () => NonNullable<ServiceOptions['pages']>
   readonly onListening: (address: string) => void
@@ -30,20 +29,20 @@ export interface RunOptions {
 export async function runService(options: RunOptions): Promise<void> {
   const { config, purpose, logger, now, prepare, pages = () => [], onListening } = options
   const stopping = new AbortController()
-  const end = watchForEnd(logger).finally(() => stopping.abort())
-  const opened = await openService(config, purpose, {
+  const end = waitForShutdown(logger).finally(() => stopping.abort())
+  const opened = await openStore(config, purpose, {
     // One that only takes events, or only answers, may do so beside another.
     ownEngine: config.role === 'all',
     onEvent: (event) => logEngine(logger, event),
   })
   try {
-    await prepare?.(opened.store, stopping.signal)
+    await prepare?.(opened, stopping.signal)
     const service = stopping.signal.aborted
       ? undefined
       : await startService({ config, opened, logger, now, pages: pages() }).catch(explainAddress)
     if (service !== undefined) onListening(service.address)
-    const { store, geography } = opened
-    const loader = startStreamingLoader({ store, geography, logger })
+    const { store, loader: context } = opened
+    const loader = startStreamingLoader({ store, context, logger })
     const failure = await Promise.race([end, ...(opened.engine ? [opened.engine.failed] : [])])
     await service?.stop()
     await loader.stop()

@@ -11,7 +11,7 @@ const LAST_MOMENT_MS = 9_500
  * Resolves at the first signal with undefined, or with the error that nothing caught. A second
  * signal ends the process at once: an embedded engine notices, and ends by itself.
  */
-export function watchForEnd(logger: Logger): Promise<Error | undefined> {
+export function waitForShutdown(logger: Logger): Promise<Error | undefined> {
   return new Promise((resolve) => {
     let isEnding = false
     const end = (failure: Error | undefined): void => {

@@ -9,8 +9,8 @@ import {
 import { createAuthenticator } from '../auth/authenticate.js'
 import { openKeyring } from '../auth/keyring.js'
 import type { Connection } from '../clickhouse/connection.js'
-import type { Service as OpenedStore } from './open-store.js'
-import { createRun } from '../clickhouse/run.js'
+import type { OpenedStore as OpenedStore } from './open-store.js'
+import { createQueryRunner } from '../clickhouse/run.js'
 import { createCollect } from '../ingest/collect/collect.js'
 import { createFindProject } from '../ingest/collect/find-project.js'
 import type { Config } from '../config/config.js'
@@ -57,7 +57,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const dependencies: AppDependencies = {
     api: parts.has('api') ? answering(options) : undefined,
     collector: parts.has('collector') ? collecting(options, shutdown.stopping) : undefined,
-    isReady: cachedProbe(() => store.lookUps.ping(PROBE_TIMEOUT_MS)),
+    isReady: cachedProbe(() => store.lookups.ping(PROBE_TIMEOUT_MS)),
     contract: openContract(config),
     shutdown,
     logger,
@@ -76,10 +76,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 function answering({ config, opened: { store }, now }: ServiceOptions): ApiDependencies {
   const readerUntil = (gone: AbortSignal): Connection => ({
     ...store.reader,
-    query: createRun(store, config.queryTimeout, gone),
+    query: createQueryRunner(store, config.queryTimeout, gone),
   })
   const authenticator = createAuthenticator({
-    store: { reader: store.lookUps },
+    store: { reader: store.lookups },
     keyring: openKeyring(config.dataDir),
     now,
   })
@@ -110,7 +110,7 @@ function collecting(
   const writer = createInboxWriter(store.writer)
   stopping.addEventListener('abort', () => writer.giveUp(stoppingError()), { once: true })
   return {
-    findProject: createFindProject(store.lookUps),
+    findProject: createFindProject(store.lookups),
     collect: createCollect(writer.write),
     now,
     trustedProxies: config.trustedProxies,

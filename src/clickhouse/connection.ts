@@ -3,20 +3,20 @@ import { createClient, type ClickHouseSettings, type ResponseJSON } from '@click
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Account, Endpoint } from './endpoint.js'
-import { IncompleteAnswerError, StoppedError } from './errors.js'
+import { IncompleteResponseError, QueryCancelledError } from './errors.js'
 import type { Statement } from './sql.js'
 
 export type Settings = ClickHouseSettings
 
 /** The rows of an answer, and how many there were before its LIMIT and OFFSET. */
-export interface Answer<Row> {
+export interface QueryResult<Row> {
   readonly rows: readonly Row[]
   readonly total: number
-  readonly cost: Cost
+  readonly cost: QueryCost
 }
 
 /** What an answer cost the engine. */
-export interface Cost {
+export interface QueryCost {
   readonly rowsRead: number
   readonly bytesRead: number
   readonly ms: number
@@ -30,7 +30,7 @@ export interface QueryOptions {
 
 export interface Connection {
   /** Runs a SELECT and checks that the answer is whole. */
-  query<Row>(statement: Statement, options?: QueryOptions): Promise<Answer<Row>>
+  query<Row>(statement: Statement, options?: QueryOptions): Promise<QueryResult<Row>>
   /** Runs a statement that answers nothing: DDL, INSERT … SELECT, KILL. */
   execute(statement: Statement, settings?: Settings): Promise<void>
   /** Streams bytes as the data of an INSERT; `statement` names their FORMAT. */
@@ -74,7 +74,7 @@ export function connect(
 
   return {
     async query<Row>({ query, query_params }: Statement, { settings, signal }: QueryOptions = {}) {
-      if (signal?.aborted === true) throw new StoppedError(signal.reason)
+      if (signal?.aborted === true) throw new QueryCancelledError(signal.reason)
       const query_id = randomUUID()
       const work = client
         .query({
@@ -124,7 +124,7 @@ export function connect(
   function unlessStopped<T>(work: Promise<T>, signal: AbortSignal, queryId: string): Promise<T> {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
-        reject(new StoppedError(signal.reason))
+        reject(new QueryCancelledError(signal.reason))
         stop?.(queryId)
       }
       signal.addEventListener('abort', onAbort, { once: true })
@@ -134,10 +134,10 @@ export function connect(
 }
 
 /** An answer cut short in transit can parse as JSON; its own row count gives it away. */
-function complete<Row>(answer: ResponseJSON<Row>): Answer<Row> {
+function complete<Row>(answer: ResponseJSON<Row>): QueryResult<Row> {
   const { data, rows, rows_before_limit_at_least: total, statistics } = answer
   const isWhole = !('exception' in answer) && rows === data.length && statistics !== undefined
-  if (!isWhole) throw new IncompleteAnswerError()
+  if (!isWhole) throw new IncompleteResponseError()
   const { rows_read: rowsRead, bytes_read: bytesRead, elapsed } = statistics
   return { rows: data, total: total ?? rows, cost: { rowsRead, bytesRead, ms: elapsed * 1_000 } }
 }

@@ -16,7 +16,7 @@ ORDER BY engine != 'MaterializedView', name`),
 }
 
 /** Drops the tables whose names begin so, of those made more than a day ago: who made them was killed. */
-export async function dropAbandoned(writer: Connection, prefix: string): Promise<void> {
+export async function dropAbandonedTables(writer: Connection, prefix: string): Promise<void> {
   const { rows } = await writer.query<{ name: string }>(
     statement(sql`
 SELECT name FROM system.tables

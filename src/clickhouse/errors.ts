@@ -4,8 +4,12 @@ import { types } from 'node:util'
 import type { ErrorCode } from '../contract/api.js'
 import { ApiError } from '../contract/errors.js'
 
+/** Whether ClickHouse rejected a statement with an error of this type, such as `UNKNOWN_TABLE`. */
+export const isClickHouseError = (error: unknown, type: string): boolean =>
+  error instanceof ClickHouseError && error.type === type
+
 /** A query was given up: its deadline passed, or nobody waits for its answer any more. */
-export class StoppedError extends Error {
+export class QueryCancelledError extends Error {
   constructor(reason: unknown) {
     super('the query was stopped', { cause: reason })
     this.name = 'StoppedError'
@@ -13,7 +17,7 @@ export class StoppedError extends Error {
 }
 
 /** The store's answer ended before it was whole. */
-export class IncompleteAnswerError extends Error {
+export class IncompleteResponseError extends Error {
   constructor() {
     super('the answer of the store is not whole')
     this.name = 'IncompleteAnswerError'
@@ -63,7 +67,7 @@ const MESSAGES: Readonly<Record<StoreFailure, string>> = {
 }
 
 /** The API's error for a failure of the store; its cause is kept for the log and shown to nobody. */
-export function storeError(cause: unknown): ApiError {
+export function toStoreError(cause: unknown): ApiError {
   const code = storeFailure(cause)
   if (code === undefined) return new ApiError('INTERNAL_ERROR', 'Something went wrong.', { cause })
   return new ApiError(code, MESSAGES[code], {
@@ -74,8 +78,8 @@ export function storeError(cause: unknown): ApiError {
 
 function storeFailure(cause: unknown): StoreFailure | undefined {
   if (cause instanceof ClickHouseError) return CLICKHOUSE_FAILURES.get(cause.type ?? '')
-  if (cause instanceof StoppedError) return 'QUERY_TIMEOUT'
-  if (cause instanceof IncompleteAnswerError || cause instanceof SyntaxError) {
+  if (cause instanceof QueryCancelledError) return 'QUERY_TIMEOUT'
+  if (cause instanceof IncompleteResponseError || cause instanceof SyntaxError) {
     return 'SERVICE_UNAVAILABLE'
   }
   return isUnreachable(cause) ? 'SERVICE_UNAVAILABLE' : undefined

@@ -4,7 +4,7 @@ import type { Connection, Settings } from './connection.js'
 /** As nice as a process that runs in the background: its threads get what the others leave of the cores. */
 const BEHIND: Settings = { os_thread_priority: '10' }
 
-export const givingWay = (connection: Connection): Connection => ({
+export const withLowPriority = (connection: Connection): Connection => ({
   ...connection,
   query: (statement, options = {}) =>
     connection.query(statement, { ...options, settings: { ...BEHIND, ...options.settings } }),

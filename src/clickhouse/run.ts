@@ -1,6 +1,6 @@
 /** Runs the statement of a question: within its deadline, and with failures as errors of the API. */
-import type { Answer, Settings } from './connection.js'
-import { storeError } from './errors.js'
+import type { QueryResult, Settings } from './connection.js'
+import { toStoreError } from './errors.js'
 import type { Statement } from './sql.js'
 import type { Store } from './store.js'
 
@@ -11,7 +11,7 @@ const SETTINGS: Settings = {
 }
 
 /** Runs a statement; rejects with an ApiError. */
-export type Run = <Row>(statement: Statement) => Promise<Answer<Row>>
+export type RunQuery = <Row>(statement: Statement) => Promise<QueryResult<Row>>
 
 /**
  * For one answer: all its statements share the deadline.
@@ -19,7 +19,11 @@ export type Run = <Row>(statement: Statement) => Promise<Answer<Row>>
  * @param timeoutMs how long the answer may take from now; a query is stopped in the engine then
  * @param gone fires when nobody waits for the answer any more
  */
-export function createRun({ reader }: Store, timeoutMs: number, gone?: AbortSignal): Run {
+export function createQueryRunner(
+  { reader }: Store,
+  timeoutMs: number,
+  gone?: AbortSignal,
+): RunQuery {
   const begun = performance.now()
   return async <Row>(statement: Statement) => {
     const left = Math.max(1, timeoutMs - (performance.now() - begun))
@@ -34,7 +38,7 @@ export function createRun({ reader }: Store, timeoutMs: number, gone?: AbortSign
         settings: { ...SETTINGS, max_execution_time: left / 1_000 },
       })
     } catch (error) {
-      throw storeError(error)
+      throw toStoreError(error)
     } finally {
       clearTimeout(deadline)
       gone?.removeEventListener('abort', leave)

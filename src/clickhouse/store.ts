@@ -8,7 +8,7 @@ export interface Store {
   /** Only selects, within limits. */
   readonly reader: Connection
   /** The reader again, for what every request waits for: no number of slow questions is in its way. */
-  readonly lookUps: Connection
+  readonly lookups: Connection
   readonly writer: Connection
   readonly admin: Connection
   close(): Promise<void>
@@ -27,18 +27,18 @@ async function stopQuery(admin: Connection, queryId: string): Promise<void> {
 }
 
 /** Opens the store at an endpoint. */
-export function openStore(endpoint: Endpoint): Store {
+export function connectStore(endpoint: Endpoint): Store {
   const admin = connect(endpoint, 'admin')
   const reader = connect(endpoint, 'reader', (queryId) => void stopQuery(admin, queryId))
-  const lookUps = connect(endpoint, 'reader')
+  const lookups = connect(endpoint, 'reader')
   const writer = connect(endpoint, 'writer')
   return {
     reader,
-    lookUps,
+    lookups,
     writer,
     admin,
     close: async () => {
-      await Promise.all([reader, lookUps, writer, admin].map((connection) => connection.close()))
+      await Promise.all([reader, lookups, writer, admin].map((connection) => connection.close()))
     },
   }
 }

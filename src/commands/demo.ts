@@ -2,7 +2,7 @@
 import { issueKey } from '../auth/api-keys.js'
 import { openSigningKey } from '../auth/signing-key.js'
 import { DEMO } from '../bootstrap/open-store.js'
-import type { Store } from '../clickhouse/store.js'
+import type { OpenedStore } from '../bootstrap/open-store.js'
 import { DEMO_DAYS, topUpDemo } from '../demo/top-up.js'
 import { demoRouter } from '../http/site/demo-page.js'
 import { createLogger } from '../lib/log.js'
@@ -39,15 +39,15 @@ async function demo(context: CommandContext, { days }: DemoOptions): Promise<voi
     // The terminal is for what people want to know: of the log it gets what goes wrong.
     logger: createLogger('warn'),
     now: context.now,
-    prepare: async (store, stop) => {
+    prepare: async (opened, stop) => {
       await requireFreeAddress(config)
-      const project = await load(context, store, days, stop)
+      const project = await load(context, opened, days, stop)
       if (stop.aborted) return
       publicToken = project.token
       const expiresAt = new Date(context.now().getTime() + KEY_DAYS * DAY_MS)
       const request = { projectId: project.id, name: 'demo', expiresAt }
       const { token } = await issueKey(
-        store,
+        opened.store,
         await openSigningKey(config.dataDir),
         request,
         context.now(),
@@ -62,13 +62,14 @@ async function demo(context: CommandContext, { days }: DemoOptions): Promise<voi
 /** Loads first, with a line after each piece, so that the service answers of the whole at once. */
 async function load(
   { note, now }: CommandContext,
-  store: Store,
+  { store, loader }: OpenedStore,
   days: number,
   stop: AbortSignal,
 ): Promise<StoredProject> {
   note('loading the events of the demo')
   const watch = stopwatch()
   const { project, loaded } = await topUpDemo(store, {
+    loader,
     now: now(),
     days,
     stop,

@@ -1,7 +1,7 @@
 /** Prints how a question is answered, for people or programs. */
 import type { PlanDescription, Read } from '../analytics/plan/describe.js'
 import type { Period } from '../contract/api.js'
-import type { Cost } from '../clickhouse/connection.js'
+import type { QueryCost } from '../clickhouse/connection.js'
 import type { Statement } from '../clickhouse/sql.js'
 import type { CommandContext } from './shared/context.js'
 import { json, list, table } from './shared/output.js'
@@ -11,7 +11,7 @@ export interface Explanation extends PlanDescription {
   readonly sql: string
   readonly parameters: Statement['query_params']
   /** What it took to run it, and how many rows came of it; null where it could not be run. */
-  readonly run: (Cost & { readonly rows: number }) | null
+  readonly run: (QueryCost & { readonly rows: number }) | null
 }
 
 const USERS_OF: Readonly<Record<Explanation['usersOf'], string>> = {

@@ -7,15 +7,15 @@ import { planAnalytics } from '../analytics/query-analytics.js'
 import { buildStatement } from '../analytics/sql/build-statement.js'
 import type { AnalyticsQueryRequest } from '../contract/api.js'
 import type { Connection } from '../clickhouse/connection.js'
-import { createRun } from '../clickhouse/run.js'
+import { createQueryRunner } from '../clickhouse/run.js'
 import { sql, statement, string, type Statement } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { ApiError } from '../contract/errors.js'
 import { readQuestion } from '../http/validation/parse-query-request.js'
 import { firstEventAt } from '../projects/first-event.js'
 import { requireProject } from '../projects/store.js'
-import { UserError } from '../lib/user-error.js'
-import { withService, type AddCommand, type CommandContext } from './shared/context.js'
+import { UserError } from '../lib/errors.js'
+import { withStore, type AddCommand, type CommandContext } from './shared/context.js'
 import { printExplanation, type Explanation } from './explain-output.js'
 import { requireReadable } from './shared/readable.js'
 
@@ -35,7 +35,7 @@ export const addExplain: AddCommand = (program, context) => {
     .option('--json', 'print JSON')
     .action(async (file: string, options: ExplainOptions) => {
       const request = await readRequest(context, file)
-      await withService(context, 'tallyhouse explain', ({ store }) =>
+      await withStore(context, 'tallyhouse explain', ({ store }) =>
         explain(context, store, request, options),
       )
     })
@@ -80,7 +80,7 @@ async function explain(
   }
   let run: Explanation['run'] = null
   try {
-    const { rows, cost } = await createRun(store, context.config().queryTimeout)(built)
+    const { rows, cost } = await createQueryRunner(store, context.config().queryTimeout)(built)
     run = { ...cost, rows: rows.length }
   } catch (error) {
     // Callers of the service are not told what the store says; here it is what one came for.

@@ -1,7 +1,7 @@
 /** The commands `tallyhouse key issue | list | revoke`. */
 import { issueKey, listKeys, revokeKey, type StoredKey } from '../auth/api-keys.js'
 import { openSigningKey } from '../auth/signing-key.js'
-import { withService, type AddCommand } from './shared/context.js'
+import { withStore, type AddCommand } from './shared/context.js'
 import { expiry } from './shared/options.js'
 import { json, moment, table } from './shared/output.js'
 
@@ -32,7 +32,7 @@ export const addKey: AddCommand = (program, context) => {
       (text) => expiry(text, context.now()),
     )
     .action(({ project: projectId, name, expires }: IssueOptions) =>
-      withService(context, PURPOSE, async ({ store }) => {
+      withStore(context, PURPOSE, async ({ store }) => {
         const signingKey = await openSigningKey(context.config().dataDir)
         const request = { projectId, name, expiresAt: expires ?? null }
         const { token } = await issueKey(store, signingKey, request, context.now())
@@ -46,7 +46,7 @@ export const addKey: AddCommand = (program, context) => {
     .option('--project <id>', 'of this project alone')
     .option('--json', 'print JSON')
     .action((options: ListOptions) =>
-      withService(context, PURPOSE, async ({ store }) => {
+      withStore(context, PURPOSE, async ({ store }) => {
         const keys = await listKeys(store.reader, options.project)
         context.print(options.json === true ? json(keys) : keyTable(keys, context.now()))
       }),
@@ -57,7 +57,7 @@ export const addKey: AddCommand = (program, context) => {
     .description('end a key for good, within 5 seconds')
     .argument('<id>', 'as key list shows it')
     .action((id: string) =>
-      withService(context, PURPOSE, async ({ store }) => {
+      withStore(context, PURPOSE, async ({ store }) => {
         const { projectId } = await revokeKey(store, id, context.now())
         context.print(`revoked ${id} of project ${projectId}`)
       }),

@@ -1,11 +1,11 @@
 /** The commands `tallyhouse project create | list | show | update | delete`. */
 import type { Command } from 'commander'
-import { surveyProject } from '../deletion/holdings.js'
-import { removeProject } from '../deletion/delete.js'
+import { readProjectHoldings } from '../deletion/holdings.js'
+import { deleteProject } from '../deletion/delete.js'
 import type { ProjectChanges } from '../projects/project.js'
 import { readExclusions } from '../projects/exclusions.js'
 import { createProject, listProjects, requireProject, updateProject } from '../projects/store.js'
-import { withService, type AddCommand } from './shared/context.js'
+import { withStore, type AddCommand } from './shared/context.js'
 import { namedProject, unconfirmed, YES, type DeleteOptions } from './shared/deletion.js'
 import { collect, days, defined, NONE, values } from './shared/options.js'
 import { printProject, printProjects, type OutputOptions } from './project-output.js'
@@ -37,7 +37,7 @@ export const addProject: AddCommand = (program, context) => {
     .option('--id <id>', 'id; made up where it is left out')
     .option('--json', 'print JSON')
     .action((options: CreateOptions) =>
-      withService(context, PURPOSE, async ({ store }) => {
+      withStore(context, PURPOSE, async ({ store }) => {
         const { name, domain } = options
         const fields = { ...changesOf(options), ...defined({ id: options.id }), name, domain }
         const created = await createProject(store, fields, context.now())
@@ -50,7 +50,7 @@ export const addProject: AddCommand = (program, context) => {
     .description('list all projects')
     .option('--json', 'print JSON')
     .action((options: OutputOptions) =>
-      withService(context, PURPOSE, async ({ store }) =>
+      withStore(context, PURPOSE, async ({ store }) =>
         printProjects(context, store, await listProjects(store.reader), options),
       ),
     )
@@ -61,7 +61,7 @@ export const addProject: AddCommand = (program, context) => {
     .argument('<id>')
     .option('--json', 'print JSON')
     .action((id: string, options: OutputOptions) =>
-      withService(context, PURPOSE, async ({ store }) => {
+      withStore(context, PURPOSE, async ({ store }) => {
         const project = await requireProject(store.reader, id)
         const excluded = await readExclusions(store.reader, id)
         await printProject(context, store, project, options, excluded)
@@ -76,7 +76,7 @@ export const addProject: AddCommand = (program, context) => {
     .action(async (id: string, options: UpdateOptions, command: Command) => {
       const changes = changesOf(options)
       if (Object.keys(changes).length === 0) command.error('error: nothing to change was given')
-      await withService(context, PURPOSE, async ({ store }) => {
+      await withStore(context, PURPOSE, async ({ store }) => {
         await printProject(context, store, await updateProject(store, id, changes), options)
       })
     })
@@ -87,12 +87,12 @@ export const addProject: AddCommand = (program, context) => {
     .argument('<id>')
     .option('--yes', YES)
     .action((id: string, { yes }: DeleteOptions) =>
-      withService(context, PURPOSE, async ({ store, geography }) => {
+      withStore(context, PURPOSE, async ({ store, loader }) => {
         if (yes !== true) {
           await requireProject(store.reader, id)
-          throw unconfirmed(namedProject(id, await surveyProject(store.reader, id)))
+          throw unconfirmed(namedProject(id, await readProjectHoldings(store.reader, id)))
         }
-        context.print(`deleted ${namedProject(id, await removeProject(store, id, geography))}`)
+        context.print(`deleted ${namedProject(id, await deleteProject(store, id, loader))}`)
       }),
     )
 }

@@ -1,10 +1,12 @@
 /** The commands `tallyhouse rollups rebuild | check`. */
 import type { Connection } from '../clickhouse/connection.js'
+import { finishInterruptedWork } from '../ingest/loader/loader.js'
+import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { requireProject } from '../projects/store.js'
 import { checkRollups } from '../rollups/check.js'
 import { rebuildRollups, type MonthsOptions } from '../rollups/rebuild.js'
-import { UserError } from '../lib/user-error.js'
-import { withService, type AddCommand, type CommandContext } from './shared/context.js'
+import { UserError } from '../lib/errors.js'
+import { withStore, type AddCommand, type CommandContext } from './shared/context.js'
 import { monthName, printReport } from './rollups-output.js'
 import { grouped } from './shared/progress.js'
 
@@ -26,8 +28,8 @@ export const addRollups: AddCommand = (program, context) => {
     .option('--project <id>', 'of this project alone')
     .option('--json', 'print JSON')
     .action((options: RollupsOptions) =>
-      withService(context, PURPOSE, async ({ store }) => {
-        const months = await monthsOf(context, store.reader, options, 'is compared')
+      withStore(context, PURPOSE, async ({ store, loader }) => {
+        const months = await monthsOf(context, store.reader, loader, options, 'is compared')
         const report = await checkRollups(store.writer, months)
         printReport(context, report, options)
         if (report.different === 0) return
@@ -42,8 +44,8 @@ export const addRollups: AddCommand = (program, context) => {
     .description('count them anew from the events; questions are answered meanwhile')
     .option('--project <id>', 'of this project alone')
     .action((options: RollupsOptions) =>
-      withService(context, PURPOSE, async ({ store }) => {
-        const months = await monthsOf(context, store.reader, options, 'is rebuilt')
+      withStore(context, PURPOSE, async ({ store, loader }) => {
+        const months = await monthsOf(context, store.reader, loader, options, 'is rebuilt')
         await rebuildRollups(store.writer, months)
       }),
     )
@@ -53,9 +55,14 @@ export const addRollups: AddCommand = (program, context) => {
 async function monthsOf(
   { note }: CommandContext,
   reader: Connection,
+  loader: LoaderContext,
   { project: projectId }: RollupsOptions,
   done: string,
 ): Promise<MonthsOptions> {
   if (projectId !== undefined) await requireProject(reader, projectId)
-  return { projectId, onMonth: (month) => note(`${monthName(month)} ${done}`) }
+  return {
+    projectId,
+    finishInterruptedWork: (writer) => finishInterruptedWork(writer, loader),
+    onMonth: (month) => note(`${monthName(month)} ${done}`),
+  }
 }

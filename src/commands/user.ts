@@ -1,8 +1,8 @@
 /** The command `tallyhouse user delete`. */
-import { surveyUser } from '../deletion/holdings.js'
-import { noSuchUser, removeUser } from '../deletion/delete.js'
+import { readUserHoldings } from '../deletion/holdings.js'
+import { noSuchUser, deleteUser } from '../deletion/delete.js'
 import { requireProject } from '../projects/store.js'
-import { withService, type AddCommand } from './shared/context.js'
+import { withStore, type AddCommand } from './shared/context.js'
 import { namedUser, unconfirmed, YES, type DeleteOptions } from './shared/deletion.js'
 
 interface UserOptions extends DeleteOptions {
@@ -19,14 +19,14 @@ export const addUser: AddCommand = (program, context) => {
     .requiredOption('--project <id>', 'the project of the user')
     .option('--yes', YES)
     .action((userId: string, { project, yes }: UserOptions) =>
-      withService(context, 'tallyhouse user', async ({ store, geography }) => {
+      withStore(context, 'tallyhouse user', async ({ store, loader }) => {
         if (yes !== true) {
           await requireProject(store.reader, project)
-          const found = await surveyUser(store.reader, project, userId)
+          const found = await readUserHoldings(store.reader, project, userId)
           if (found === undefined) throw noSuchUser(project, userId)
           throw unconfirmed(namedUser(userId, project, found))
         }
-        const removed = await removeUser(store, project, userId, geography)
+        const removed = await deleteUser(store, project, userId, loader)
         context.print(`deleted ${namedUser(userId, project, removed)}`)
       }),
     )

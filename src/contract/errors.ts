@@ -1,4 +1,5 @@
 /** The catalogue of errors: every code with its HTTP status, and the one class that carries a code. */
+import { ExpectedError } from '../lib/errors.js'
 import type { ErrorCode, FieldFault } from './api.js'
 
 /** The HTTP status of each error code. */
@@ -28,7 +29,7 @@ export interface ApiErrorOptions {
 }
 
 /** An error with a code of the catalogue. Its message is sent to the caller. */
-export class ApiError extends Error {
+export class ApiError extends ExpectedError {
   override readonly name = 'ApiError'
   readonly code: ErrorCode
   readonly details: readonly FieldFault[] | undefined

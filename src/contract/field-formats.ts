@@ -9,8 +9,8 @@ const COUNTRY = /^[A-Z]{2}$/
 export const isAbsoluteUrl = (text: string): boolean => text === '' || ABSOLUTE_URL.test(text)
 
 /** ISO 3166-1 alpha-2. */
-export const isCountry = (text: string): boolean => text === '' || COUNTRY.test(text)
+export const isCountryCode = (text: string): boolean => text === '' || COUNTRY.test(text)
 
 /** An address of IPv4 or IPv6, without a zone. */
-export const isAddress = (text: string): boolean =>
+export const isIpAddress = (text: string): boolean =>
   text === '' || (isIP(text) !== 0 && !text.includes('%'))

@@ -1,7 +1,7 @@
 /** The formats of strings that the contract names beyond those of JSON Schema. */
 import { isUtcDateOrSecond } from './date-range-format.js'
-import { instantOf } from './timestamps.js'
-import { isAbsoluteUrl, isAddress, isCountry } from './field-formats.js'
+import { parseInstant } from './timestamps.js'
+import { isAbsoluteUrl, isIpAddress, isCountryCode } from './field-formats.js'
 import { isText, NOT_TEXT } from '../lib/text.js'
 
 /** One format: how it is tested, and what is said of a string that fails. */
@@ -24,7 +24,7 @@ export const FORMATS: Readonly<Record<string, Format>> = {
   },
   instant: {
     type: 'string',
-    validate: (text) => text === '' || instantOf(text) !== undefined,
+    validate: (text) => text === '' || parseInstant(text) !== undefined,
     message: 'must be ISO 8601 with Z or an offset, as 2026-01-31T10:00:00.000Z',
   },
   'absolute-url': {
@@ -34,8 +34,8 @@ export const FORMATS: Readonly<Record<string, Format>> = {
   },
   country: {
     type: 'string',
-    validate: isCountry,
+    validate: isCountryCode,
     message: 'must be an ISO 3166-1 alpha-2 code, as DE',
   },
-  ip: { type: 'string', validate: isAddress, message: 'must be an IP address' },
+  ip: { type: 'string', validate: isIpAddress, message: 'must be an IP address' },
 }

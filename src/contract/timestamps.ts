@@ -6,7 +6,7 @@ const ISO_8601 =
 const MINUTE = 60_000
 
 /** The moment that an ISO 8601 text with `Z` or an offset names, in milliseconds; undefined for any other text. */
-export function instantOf(text: string): number | undefined {
+export function parseInstant(text: string): number | undefined {
   const parts = ISO_8601.exec(text)
   if (parts === null) return undefined
   const [

@@ -1,12 +1,17 @@
 /** Deletes users and projects: all of their events, and what those came to. */
 import type { Store } from '../clickhouse/store.js'
 import { findProject, requireProject } from '../projects/store.js'
-import { UserError } from '../lib/user-error.js'
-import { finishUnfinished, loadWaiting } from '../ingest/loader/loader.js'
-import type { Geography } from '../ingest/loader/steps/enrich.js'
-import { startRemoval } from './journal.js'
-import { surveyProject, surveyUser, type ProjectHoldings, type UserHoldings } from './holdings.js'
-import { whileAlone } from '../ingest/loader/with-loader-lease.js'
+import { UserError } from '../lib/errors.js'
+import { finishInterruptedWork, loadWaiting } from '../ingest/loader/loader.js'
+import type { LoaderContext } from '../ingest/loader/loader-context.js'
+import { startDeletion } from './journal.js'
+import {
+  readProjectHoldings,
+  readUserHoldings,
+  type ProjectHoldings,
+  type UserHoldings,
+} from './holdings.js'
+import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
 
 /**
  * Deletes a user. What was received before is loaded first, and deleted with the rest; what is received
@@ -15,20 +20,20 @@ import { whileAlone } from '../ingest/loader/with-loader-lease.js'
  * @returns what was deleted.
  * @throws UserError when there is no such project, or no such user in it.
  */
-export async function removeUser(
+export async function deleteUser(
   { writer }: Store,
   projectId: string,
   userId: string,
-  geography?: Geography,
+  context: LoaderContext,
 ): Promise<UserHoldings> {
-  return whileAlone(writer, async (holder) => {
+  return withLoaderLease(writer, async (holder) => {
     await requireProject(holder, projectId)
-    const before = await surveyUser(holder, projectId, userId)
-    await loadWaiting(holder, geography)
-    const found = await surveyUser(holder, projectId, userId)
+    const before = await readUserHoldings(holder, projectId, userId)
+    await loadWaiting(holder, context)
+    const found = await readUserHoldings(holder, projectId, userId)
     if (found !== undefined) {
-      await startRemoval(holder, { projectId, user: found.user, token: '' })
-      await finishUnfinished(holder)
+      await startDeletion(holder, { projectId, user: found.user, token: '' })
+      await finishInterruptedWork(holder, context)
     }
     // Who was there before was being deleted already.
     const removed = found ?? before
@@ -48,20 +53,20 @@ export const noSuchUser = (projectId: string, userId: string): UserError =>
  * @returns what was deleted with it.
  * @throws UserError when there is no such project.
  */
-export async function removeProject(
+export async function deleteProject(
   { writer }: Store,
   projectId: string,
-  geography?: Geography,
+  context: LoaderContext,
 ): Promise<ProjectHoldings> {
-  return whileAlone(writer, async (holder) => {
+  return withLoaderLease(writer, async (holder) => {
     await requireProject(holder, projectId)
-    const before = await surveyProject(holder, projectId)
-    await loadWaiting(holder, geography)
+    const before = await readProjectHoldings(holder, projectId)
+    await loadWaiting(holder, context)
     const project = await findProject(holder, projectId)
     if (project === undefined) return before
-    const found = await surveyProject(holder, projectId)
-    await startRemoval(holder, { projectId, user: 0, token: project.token })
-    await finishUnfinished(holder)
+    const found = await readProjectHoldings(holder, projectId)
+    await startDeletion(holder, { projectId, user: 0, token: project.token })
+    await finishInterruptedWork(holder, context)
     return found
   })
 }

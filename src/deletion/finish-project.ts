@@ -3,7 +3,7 @@ import type { Connection } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
 import { LIVE } from '../model/rollup-tables.js'
-import { endRemoval, recordStep, STEP, type Removal } from './journal.js'
+import { endDeletion, recordStep, STEP, type Deletion } from './journal.js'
 
 const KEYS = sql`api_keys`
 
@@ -20,7 +20,7 @@ const TABLES = [
 ]
 
 /** Removes the project, or goes on where it was left. The caller holds the lease of the loader. */
-export async function finishProject(writer: Connection, removal: Removal): Promise<void> {
+export async function finishProjectDeletion(writer: Connection, removal: Deletion): Promise<void> {
   const { projectId, token, reached } = removal
   if (reached < STEP.removed) {
     for (const table of TABLES) {
@@ -38,5 +38,5 @@ export async function finishProject(writer: Connection, removal: Removal): Promi
       ),
     ),
   )
-  await endRemoval(writer, removal)
+  await endDeletion(writer, removal)
 }

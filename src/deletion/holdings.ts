@@ -17,7 +17,7 @@ export interface ProjectHoldings {
 }
 
 /** What a user has; undefined when there is none of that id. */
-export async function surveyUser(
+export async function readUserHoldings(
   connection: Connection,
   projectId: string,
   userId: string,
@@ -39,7 +39,7 @@ SELECT
 }
 
 /** What a project has. */
-export async function surveyProject(
+export async function readProjectHoldings(
   connection: Connection,
   projectId: string,
 ): Promise<ProjectHoldings> {

@@ -16,7 +16,7 @@ export interface Target {
   readonly token: string
 }
 
-export interface Removal extends Target {
+export interface Deletion extends Target {
   /** Higher than that of every load and removal before it. */
   readonly number: number
   /** The step that it has reached. */
@@ -26,8 +26,8 @@ export interface Removal extends Target {
 export const isOfUser = ({ user }: Target): boolean => user !== 0
 
 /** The removals that were begun, and of which it is still written down whom they are about; in order. */
-export async function findUnfinishedRemovals(writer: Connection): Promise<readonly Removal[]> {
-  const { rows } = await writer.query<Removal>(
+export async function findUnfinishedDeletions(writer: Connection): Promise<readonly Deletion[]> {
+  const { rows } = await writer.query<Deletion>(
     statement(sql`
 SELECT
   removal AS number, max(step) AS reached,
@@ -38,7 +38,7 @@ FROM removals GROUP BY removal HAVING min(step) < ${uint64(STEP.ended)} ORDER BY
 }
 
 /** Begins a removal, under the next number. */
-export async function startRemoval(writer: Connection, target: Target): Promise<void> {
+export async function startDeletion(writer: Connection, target: Target): Promise<void> {
   const removal = { ...target, number: await nextNumber(writer), reached: STEP.started }
   await recordStep(writer, removal, STEP.started)
 }
@@ -46,7 +46,7 @@ export async function startRemoval(writer: Connection, target: Target): Promise<
 /** Writes down that a removal has reached a step. */
 export async function recordStep(
   writer: Connection,
-  { number, projectId, user, token }: Removal,
+  { number, projectId, user, token }: Deletion,
   step: Step,
 ): Promise<void> {
   await writer.execute(
@@ -58,7 +58,7 @@ SELECT ${uint64(number)}, ${uint64(step)}, ${string(projectId)}, ${uint32(user)}
 }
 
 /** Ends a removal. Its number is kept, and not whom it was about. */
-export async function endRemoval(writer: Connection, removal: Removal): Promise<void> {
+export async function endDeletion(writer: Connection, removal: Deletion): Promise<void> {
   await recordStep(writer, { ...removal, projectId: '', user: 0, token: '' }, STEP.ended)
   await writer.execute(
     statement(sql`

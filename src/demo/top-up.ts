@@ -2,10 +2,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Store } from '../clickhouse/store.js'
 import { importEvents } from '../ingest/import/import-events.js'
+import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { lastEventAt } from '../projects/last-event.js'
 import type { StoredProject } from '../projects/project.js'
 import { createProject, findProject } from '../projects/store.js'
-import { UserError } from '../lib/user-error.js'
+import { UserError } from '../lib/errors.js'
 import { demoDays, type DemoPeriod } from './events.js'
 import { DOMAIN, ORIGIN } from './pages.js'
 import { DAY_MS, dayOf } from './traffic.js'
@@ -16,6 +17,7 @@ export const DEMO_DAYS = 396
 const PROJECT = { id: 'demo', name: 'Demo shop', domain: DOMAIN }
 
 export interface TopUpOptions {
+  readonly loader: LoaderContext
   readonly now: Date
   /** How far back a new demo begins; one that is there keeps its beginning. */
   readonly days?: number
@@ -33,7 +35,7 @@ export interface TopUpOptions {
  */
 export async function topUpDemo(
   store: Store,
-  { now, days = DEMO_DAYS, stop, onProgress }: TopUpOptions,
+  { loader, now, days = DEMO_DAYS, stop, onProgress }: TopUpOptions,
 ): Promise<{ readonly project: StoredProject; readonly loaded: number }> {
   const project = await openProject(store, new Date((dayOf(now) - days) * DAY_MS), now)
   const start = project.createdAt
@@ -45,6 +47,7 @@ export async function topUpDemo(
   })
   const { events } = await importEvents(store, source, {
     projectId: project.id,
+    loader,
     now,
     onProgress: (soFar) => onProgress?.(soFar.events, upTo),
     onRejected: ([first]) => {

@@ -1,6 +1,6 @@
 /** Makes the log: JSON lines, without anything secret. */
 import { pino, type DestinationStream, type Logger, type LevelWithSilent } from 'pino'
-import { ApiError } from '../contract/errors.js'
+import { ExpectedError } from './errors.js'
 
 export type { Logger } from 'pino'
 
@@ -56,7 +56,7 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
     message: error.message,
     ...('code' in error && isCode(error.code) ? { code: error.code } : {}),
     // Where an error of the catalogue was thrown tells nothing that its code does not.
-    ...(error.stack === undefined || error instanceof ApiError ? {} : { stack: error.stack }),
+    ...(error.stack === undefined || error instanceof ExpectedError ? {} : { stack: error.stack }),
     ...(error.cause === undefined || depth === 3
       ? {}
       : { cause: describeError(error.cause, depth + 1) }),

@@ -4,8 +4,9 @@ import { DIMENSIONS } from './dimensions.js'
 type FieldType = 'string' | 'boolean' | 'object'
 
 /** What every session has one value of: the columns of `events` and `sessions`, with their fields. */
-export const SESSION_ATTRIBUTES = Object.values(DIMENSIONS).flatMap(({ event, field }) =>
-  field === undefined ? [] : [{ column: event, field }],
+export const SESSION_ATTRIBUTES = Object.values(DIMENSIONS).flatMap(
+  ({ eventColumn, eventField }) =>
+    eventField === undefined ? [] : [{ column: eventColumn, field: eventField }],
 )
 
 /** Everything a sender may say of an event. All are optional but `timestamp`. */

@@ -45,8 +45,10 @@ export const SESSION_COLUMNS: readonly Sql[] = [
 
 /** The session attributes that rollups count by. */
 export const COUNTED_ATTRIBUTES: readonly { readonly dimension: string; readonly column: Sql }[] =
-  Object.entries(DIMENSIONS).flatMap(([dimension, { rollup, session }]) =>
-    rollup === 'sessions' && session !== undefined ? [{ dimension, column: session }] : [],
+  Object.entries(DIMENSIONS).flatMap(([dimension, { rollupSubject, sessionColumn }]) =>
+    rollupSubject === 'sessions' && sessionColumn !== undefined
+      ? [{ dimension, column: sessionColumn }]
+      : [],
   )
 
 /** What rollups are told of an event, besides its `sign` and its session's attributes. */

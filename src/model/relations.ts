@@ -2,8 +2,8 @@
 import { sql, TRUE, type Sql } from '../clickhouse/sql.js'
 
 /** What groups a rollup counts by: session attributes and in total, pages, names and properties of events. */
-export type Family = 'sessions' | 'pageviews' | 'events'
-type RollupName = `${Family | 'users'}_${'monthly' | 'daily'}`
+export type RollupSubject = 'sessions' | 'pageviews' | 'events'
+type RollupName = `${RollupSubject | 'users'}_${'monthly' | 'daily'}`
 export type RelationName = RollupName | 'events' | 'sessions'
 
 /** What is counted: metrics are made of measures, and measures of different scans add up. */
@@ -25,7 +25,7 @@ export interface Relation {
    * Of a rollup: whose groups it has, each in rows of `dimension` and `value`; `users` has those of all
    * families. Absent: the relation is a table of facts.
    */
-  readonly rollup?: Family | 'users'
+  readonly rollup?: RollupSubject | 'users'
   /** How a group's rows give a measure. A measure that is missing cannot be answered from here. */
   readonly measures: Readonly<Partial<Record<Measure, Sql>>>
   /** The users of a group's rows as a set that can be united with others. */
@@ -60,7 +60,7 @@ const OF_VISITS = {
   duration: sql`sum(duration)`,
 }
 
-const counts = (rollup: Family, measures: Relation['measures']) => ({
+const counts = (rollup: RollupSubject, measures: Relation['measures']) => ({
   condition: TRUE,
   rollup,
   measures,

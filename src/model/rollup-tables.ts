@@ -65,7 +65,7 @@ export const tablesAt = (prefix: string): RollupTables => ({
 })
 
 /** What facts are computed into once more, to be compared with what is there, or to take its place. */
-export const DRAFT: RollupTables = {
+export const SHADOW: RollupTables = {
   ...tablesAt('draft_'),
   // REPLACE PARTITION takes the name of its source as text alone.
   rollups: {

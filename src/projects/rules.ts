@@ -1,7 +1,7 @@
 /** The rules that the fields of a project keep. */
 import { isIP, SocketAddress } from 'node:net'
 import { domainToASCII } from 'node:url'
-import { UserError } from '../lib/user-error.js'
+import { UserError } from '../lib/errors.js'
 import type { NewProject, ProjectChanges, StoredProject } from './project.js'
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/

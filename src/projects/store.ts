@@ -14,7 +14,7 @@ import {
 } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { randomId } from '../lib/random-id.js'
-import { UserError } from '../lib/user-error.js'
+import { UserError } from '../lib/errors.js'
 import type { NewProject, ProjectChanges, StoredProject } from './project.js'
 import { projectOf, PROJECT_COLUMNS, type ProjectRow } from './row.js'
 import { checked } from './rules.js'

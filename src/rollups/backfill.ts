@@ -26,7 +26,7 @@ const COLUMNS = join([...CHANGE_COLUMNS, ...COUNTED_ATTRIBUTES.map(({ column }) 
  * Makes the tables, and the views between them, and fills them. The caller holds the lease of the loader,
  * so that facts stand still.
  */
-export async function recount(
+export async function backfillRollups(
   writer: Connection,
   tables: RollupTables,
   factsOf: FactsOf,

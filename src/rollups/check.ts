@@ -4,7 +4,7 @@ import { join, sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
 import { dateColumn, ofMonth, type Month } from './shadow-tables.js'
 import { isOfUsers, measuresOf, sumsOf } from '../model/rollup-measures.js'
 import { forEachMonth, type MonthsOptions } from './rebuild.js'
-import { DRAFT, LIVE, ROLLUP_NAMES, type RollupName } from '../model/rollup-tables.js'
+import { SHADOW, LIVE, ROLLUP_NAMES, type RollupName } from '../model/rollup-tables.js'
 
 /** A group of which a rollup says something else than the facts. */
 export interface Difference {
@@ -106,7 +106,7 @@ const named = (rollup: RollupName, values: readonly number[]): Record<string, nu
 function bothSides(rollup: RollupName, month: Month, projectId: string | undefined): Sql {
   const sides = [
     side(rollup, LIVE.rollups[rollup], sql`true`, ofMonth(rollup, month, projectId)),
-    side(rollup, DRAFT.rollups[rollup], sql`false`, ofMonth(rollup, month, projectId)),
+    side(rollup, SHADOW.rollups[rollup], sql`false`, ofMonth(rollup, month, projectId)),
   ]
   return sql`
 SELECT project_id, dimension, value, date,

@@ -2,15 +2,18 @@
 import { withLease } from '../clickhouse/lease/lease.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
-import { createViews, definition, dropViews } from './materialized-views.js'
-import { PATIENCE_MS, rebuildRollups } from './rebuild.js'
+import { createViews, hashDefinitions, dropViews } from './materialized-views.js'
+import { PATIENCE_MS, rebuildRollups, type MonthsOptions } from './rebuild.js'
 import { LIVE } from '../model/rollup-tables.js'
 
 /**
  * Makes the views that fill the rollups and computes what is there already, where that was not done under
  * the definition of today. Until then nothing must be asked: the rollups would not say all.
  */
-export async function prepareRollups({ admin, writer }: Store): Promise<void> {
+export async function ensureRollups(
+  { admin, writer }: Store,
+  options: Pick<MonthsOptions, 'finishInterruptedWork'>,
+): Promise<void> {
   if (await isBuilt({ writer })) return
   await withLease(
     admin,
@@ -21,9 +24,9 @@ export async function prepareRollups({ admin, writer }: Store): Promise<void> {
     },
     { waitMs: PATIENCE_MS },
   )
-  await rebuildRollups(writer, {})
+  await rebuildRollups(writer, options)
   await writer.execute(
-    statement(sql`INSERT INTO rollup_builds (definition) SELECT ${string(definition())}`),
+    statement(sql`INSERT INTO rollup_builds (definition) SELECT ${string(hashDefinitions())}`),
   )
 }
 
@@ -31,5 +34,5 @@ async function isBuilt({ writer }: Pick<Store, 'writer'>): Promise<boolean> {
   const { rows } = await writer.query<{ definition: string }>(
     statement(sql`SELECT definition FROM rollup_builds ORDER BY built_at DESC LIMIT 1`),
   )
-  return rows[0]?.definition === definition()
+  return rows[0]?.definition === hashDefinitions()
 }

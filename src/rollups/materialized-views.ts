@@ -4,7 +4,7 @@ import type { Connection } from '../clickhouse/connection.js'
 import { dropTables } from '../clickhouse/drop-tables.js'
 import { identifier, sql, statement, type Sql } from '../clickhouse/sql.js'
 import { LIVE, type RollupTables } from '../model/rollup-tables.js'
-import { viewsOf, type View } from './view-definitions.js'
+import { defineViews, type View } from './view-definitions.js'
 
 const prefixOf = ({ prefix }: RollupTables): string => `${prefix}feed_`
 const nameOf = ({ name }: View, tables: RollupTables): Sql =>
@@ -12,7 +12,7 @@ const nameOf = ({ name }: View, tables: RollupTables): Sql =>
 
 /** Makes the views between some tables. */
 export async function createViews(connection: Connection, tables: RollupTables): Promise<void> {
-  for (const view of viewsOf(tables)) {
+  for (const view of defineViews(tables)) {
     await connection.execute(
       statement(
         sql`CREATE MATERIALIZED VIEW ${nameOf(view, tables)} TO ${view.target} AS ${view.select}`,
@@ -26,9 +26,9 @@ export const dropViews = (connection: Connection, tables: RollupTables): Promise
   dropTables(connection, prefixOf(tables))
 
 /** Tells one definition of the rollups from another: a hash of all their views. */
-export function definition(): string {
+export function hashDefinitions(): string {
   const hash = createHash('sha256')
-  for (const { name, target, select } of viewsOf(LIVE)) {
+  for (const { name, target, select } of defineViews(LIVE)) {
     hash.update(JSON.stringify([name, statement(target), statement(select)]))
   }
   return hash.digest('hex')

@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
 import { sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
-import { whileHeld } from '../clickhouse/lease/fenced-connection.js'
-import { finishUnfinished } from '../ingest/loader/loader.js'
-import { listMonths, ofMonth, withDraft, type Month } from './shadow-tables.js'
-import { DRAFT, LIVE, ROLLUP_NAMES, type RollupName } from '../model/rollup-tables.js'
+import { fenceConnection } from '../clickhouse/lease/fenced-connection.js'
+import { listMonths, ofMonth, withShadowTables, type Month } from './shadow-tables.js'
+import { SHADOW, LIVE, ROLLUP_NAMES, type RollupName } from '../model/rollup-tables.js'
 
 export interface MonthsOptions {
+  /** Finishes loads and deletions that were interrupted; the caller of it holds the loader lease. */
+  readonly finishInterruptedWork: (writer: Connection) => Promise<void>
   /** The only project to look at; absent: all. */
   readonly projectId?: string | undefined
   /** Is told of each month when it is done. */
@@ -23,7 +24,7 @@ export const PATIENCE_MS = 600_000
 /** Does the work for each month there is, under the lease of the loader; a month at a time. */
 export async function forEachMonth(
   writer: Connection,
-  { projectId, onMonth }: MonthsOptions,
+  { projectId, onMonth, finishInterruptedWork }: MonthsOptions,
   work: (holder: Connection, month: Month) => Promise<void>,
 ): Promise<void> {
   for (const month of await listMonths(writer, projectId)) {
@@ -31,10 +32,10 @@ export async function forEachMonth(
       writer,
       'loader',
       async ({ signal }) => {
-        const holder = whileHeld(writer, signal)
+        const holder = fenceConnection(writer, signal)
         // What is half published would be counted here, and then once more when it is finished.
-        await finishUnfinished(holder)
-        await withDraft(holder, month, projectId, () => work(holder, month))
+        await finishInterruptedWork(holder)
+        await withShadowTables(holder, month, projectId, () => work(holder, month))
       },
       { waitMs: PATIENCE_MS },
     )
@@ -63,7 +64,7 @@ async function replaceMonth(
   projectId: string | undefined,
 ): Promise<void> {
   for (const name of ROLLUP_NAMES) {
-    const [draft, live] = [DRAFT.rollups[name], LIVE.rollups[name]]
+    const [draft, live] = [SHADOW.rollups[name], LIVE.rollups[name]]
     const partition = partitionOf(name, month)
     await writer.execute(
       statement(

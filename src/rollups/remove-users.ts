@@ -15,7 +15,11 @@ const GRAINS = [
  * @param lost a table of `grain`, `project_id`, `dimension`, `value`, `day` (of a month its first) and `user`
  * @param generation higher than that of all who did so before
  */
-export async function loseUsers(writer: Connection, lost: Sql, generation: number): Promise<void> {
+export async function removeUsersFromRollups(
+  writer: Connection,
+  lost: Sql,
+  generation: number,
+): Promise<void> {
   for (const { grain, table, column } of GRAINS) {
     const ofGrain = sql`(SELECT * FROM ${lost} WHERE grain = ${string(grain)})`
     const isTouched = sql`

@@ -17,7 +17,7 @@ const restOf = (name: SumName, { prefix }: RollupTables): Sql => identifier(`${p
  * Computes what the rollups come to without what the tables hold, beside them. The caller holds the lease of
  * the loader until it is applied, so that nothing is added meanwhile.
  */
-export async function stageRests(writer: Connection, lost: RollupTables): Promise<void> {
+export async function stageRetraction(writer: Connection, lost: RollupTables): Promise<void> {
   for (const name of SUM_NAMES) {
     const groups = lost.rollups[name]
     await writer.execute(
@@ -29,7 +29,7 @@ ${difference(name, LIVE.rollups[name], groups, groups)}`),
 }
 
 /** Makes the rollups what was staged. */
-export async function applyRests(writer: Connection, lost: RollupTables): Promise<void> {
+export async function applyRetraction(writer: Connection, lost: RollupTables): Promise<void> {
   for (const name of SUM_NAMES) {
     const [live, rest] = [LIVE.rollups[name], restOf(name, lost)]
     const columns = Object.values(sumsOf(name))

@@ -2,8 +2,8 @@
 import type { Connection } from '../clickhouse/connection.js'
 import { dropTables } from '../clickhouse/drop-tables.js'
 import { join, sql, statement, string, uint32, TRUE, type Sql } from '../clickhouse/sql.js'
-import { recount } from './backfill.js'
-import { DRAFT, LIVE, ROLLUP_NAMES, type RollupName } from '../model/rollup-tables.js'
+import { backfillRollups } from './backfill.js'
+import { SHADOW, LIVE, ROLLUP_NAMES, type RollupName } from '../model/rollup-tables.js'
 
 /** A month as ClickHouse numbers partitions, e.g. 202601. */
 export type Month = number
@@ -26,21 +26,21 @@ export const ofMonth = (name: RollupName, month: Month, projectId?: string): Sql
  *
  * @param projectId the only project whose rows are computed
  */
-export async function withDraft<Result>(
+export async function withShadowTables<Result>(
   writer: Connection,
   month: Month,
   projectId: string | undefined,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  await dropTables(writer, DRAFT.prefix)
+  await dropTables(writer, SHADOW.prefix)
   try {
-    await recount(writer, DRAFT, {
+    await backfillRollups(writer, SHADOW, {
       events: sql`toYYYYMM(timestamp) = ${uint32(month)} AND ${ofProject(projectId)}`,
       sessions: sql`toYYYYMM(start_at) = ${uint32(month)} AND ${ofProject(projectId)}`,
     })
     return await work()
   } finally {
-    await dropTables(writer, DRAFT.prefix)
+    await dropTables(writer, SHADOW.prefix)
   }
 }
 

@@ -1,7 +1,7 @@
 /** The materialized views that fill the rollups, as the table of dimensions says. */
 import { TOTAL } from '../analytics/plan/coverage.js'
 import { DIMENSIONS, type DimensionRow } from '../model/dimensions.js'
-import type { Family } from '../model/relations.js'
+import type { RollupSubject } from '../model/relations.js'
 import { PROPERTY_PREFIX } from '../analytics/request/query.js'
 import { join, sql, string, strings, uint32, type Sql } from '../clickhouse/sql.js'
 import { COUNTED_ATTRIBUTES } from '../model/fact-columns.js'
@@ -15,7 +15,7 @@ export interface View {
 }
 
 interface Group {
-  readonly family: Family
+  readonly family: RollupSubject
   readonly dimension: string
   readonly value: Sql
 }
@@ -23,8 +23,11 @@ interface Group {
 const ROWS = Object.entries(DIMENSIONS).map(([dimension, row]) => ({ dimension, ...row }))
 
 /** The groups of a family, each with the column that its value is taken from. */
-function groupsOf(family: Family, value: (row: DimensionRow) => Sql | undefined): readonly Group[] {
-  return ROWS.filter(({ rollup }) => rollup === family).flatMap((row) => {
+function groupsOf(
+  family: RollupSubject,
+  value: (row: DimensionRow) => Sql | undefined,
+): readonly Group[] {
+  return ROWS.filter(({ rollupSubject }) => rollupSubject === family).flatMap((row) => {
     const column = value(row)
     return column === undefined ? [] : [{ family, dimension: row.dimension, value: column }]
   })
@@ -36,9 +39,9 @@ const ATTRIBUTES = COUNTED_ATTRIBUTES.map(({ dimension, column }): Group => ({
   dimension,
   value: column,
 }))
-const PAGES = groupsOf('pageviews', ({ event }) => event)
-const ENTRIES = groupsOf('pageviews', ({ entry }) => entry)
-const NAMES = groupsOf('events', ({ event }) => event)
+const PAGES = groupsOf('pageviews', ({ eventColumn }) => eventColumn)
+const ENTRIES = groupsOf('pageviews', ({ entryColumn }) => entryColumn)
+const NAMES = groupsOf('events', ({ eventColumn }) => eventColumn)
 /** The last of a list: one group for each property, whose name is still to come. */
 const PROPERTIES = { family: 'events', dimension: PROPERTY_PREFIX } as const
 
@@ -119,9 +122,9 @@ GROUP BY project_id, place, value, day`,
 
 /** What no days are counted by. */
 const MONTHLY_ONLY = strings(
-  ROWS.filter(({ rollup, hasDays }) => rollup !== undefined && hasDays !== true).map(
-    ({ dimension }) => dimension,
-  ),
+  ROWS.filter(
+    ({ rollupSubject, hasDailyRollup }) => rollupSubject !== undefined && hasDailyRollup !== true,
+  ).map(({ dimension }) => dimension),
 )
 const GRAINS = [
   { grain: 'daily', column: sql`day`, isKept: sql`dimension NOT IN ${MONTHLY_ONLY}` },
@@ -161,7 +164,7 @@ GROUP BY ALL`,
   }))
 
 /** The views between some tables; each reads what is inserted into one of them. */
-export const viewsOf = (tables: RollupTables): readonly View[] => [
+export const defineViews = (tables: RollupTables): readonly View[] => [
   attributes(tables),
   pagesAndNames(tables),
   visits(tables),

@@ -12,10 +12,11 @@ import { resolvePeriod } from '../../src/analytics/request/period.js'
 import { planQuery, type Plan } from '../../src/analytics/plan/planner.js'
 import { resolveQuery } from '../../src/analytics/request/query.js'
 import { buildStatement } from '../../src/analytics/sql/build-statement.js'
-import { checkRollups, type CheckReport } from '../../src/rollups/check.js'
+import { type CheckReport } from '../../src/rollups/check.js'
 import { rolledEvent, rolledQuestion } from '../support/arbitrary/rollups.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import { filled, newProject, NOW, send, type Asked } from '../support/world/world.js'
+import { checkRollups } from '../support/store/loading.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** How many worlds, and questions to each, by threes; the nightly run asks for more. */

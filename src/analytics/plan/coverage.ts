@@ -3,7 +3,7 @@ import { DIMENSIONS, type DimensionName } from '../../model/dimensions.js'
 import type { Granularity } from '../../model/granularities.js'
 import {
   RELATIONS,
-  type Family,
+  type RollupSubject,
   type Grain,
   type Measure,
   type RelationName,
@@ -13,7 +13,7 @@ import { PROPERTY_PREFIX, type Query } from '../request/query.js'
 
 /** What a rollup counts by: the whole, a dimension, or an event property. */
 export interface RollupKey {
-  readonly family: Family
+  readonly family: RollupSubject
   /** As its rows have it in the column `dimension`. */
   readonly dimension: string
 }
@@ -46,8 +46,8 @@ export function rollupKeyOf({ grouping, predicate }: Query): RollupKey | string 
   return { family, dimension: term }
 }
 
-const familyOf = (term: string): Family | undefined =>
-  term in DIMENSIONS ? DIMENSIONS[term as DimensionName].rollup : undefined
+const familyOf = (term: string): RollupSubject | undefined =>
+  term in DIMENSIONS ? DIMENSIONS[term as DimensionName].rollupSubject : undefined
 
 /** The names of what a predicate looks at. */
 function termsOf(predicate: Predicate): readonly string[] {
@@ -109,14 +109,14 @@ export function whyNot(
 
 /** Whether rollups count by a key for each day: by a dimension as its row says, by all else always. */
 const hasDays = ({ dimension }: RollupKey): boolean =>
-  !(dimension in DIMENSIONS) || DIMENSIONS[dimension as DimensionName].hasDays === true
+  !(dimension in DIMENSIONS) || DIMENSIONS[dimension as DimensionName].hasDailyRollup === true
 
 const isOfVisits = (measure: Measure): boolean => measure in RELATIONS.sessions.measures
 
 /** Whether a predicate looks at nothing that differs between the events of a session. */
 export function isOfSessions(predicate: Predicate): boolean {
   return termsOf(predicate).every(
-    (term) => term in DIMENSIONS && DIMENSIONS[term as DimensionName].session !== undefined,
+    (term) => term in DIMENSIONS && DIMENSIONS[term as DimensionName].sessionColumn !== undefined,
   )
 }
 
@@ -124,7 +124,7 @@ export function isOfSessions(predicate: Predicate): boolean {
 export function isOfEntries({ grouping, predicate }: Query): boolean {
   return (
     grouping.kind === 'dimension' &&
-    DIMENSIONS[grouping.dimension].entry !== undefined &&
+    DIMENSIONS[grouping.dimension].entryColumn !== undefined &&
     termsOf(predicate).every((term) => term === grouping.dimension)
   )
 }

@@ -175,7 +175,7 @@ function usersToCount(
   if (!fromRollups || facts > MANY_FACTS_MS || !measures.includes('users')) return 'all'
   const isWide =
     grouping.kind === 'property' ||
-    (grouping.kind === 'dimension' && DIMENSIONS[grouping.dimension].isWide === true)
+    (grouping.kind === 'dimension' && DIMENSIONS[grouping.dimension].highCardinality === true)
   if (!isWide) return 'all'
   if (order.by !== 'users') return 'page'
   return order.direction === 'desc' && limit + offset <= FARTHEST_REACH ? 'bounded' : 'all'
@@ -190,8 +190,8 @@ function groupsSessions({ grouping }: Query): boolean {
     case 'property':
       return false
     case 'dimension': {
-      const { session, entry } = DIMENSIONS[grouping.dimension]
-      return session !== undefined || entry !== undefined
+      const { sessionColumn, entryColumn } = DIMENSIONS[grouping.dimension]
+      return sessionColumn !== undefined || entryColumn !== undefined
     }
     default:
       return grouping satisfies never

@@ -90,11 +90,13 @@ function groupKey({ grouping }: Query, relation: RelationName): GroupKey {
       return { key: sql`properties[${name}]`, groups: [sql`mapContains(properties, ${name})`] }
     }
     case 'dimension': {
-      const { event, session, entry, groups } = DIMENSIONS[grouping.dimension]
+      const { eventColumn, sessionColumn, entryColumn, groupFilter } =
+        DIMENSIONS[grouping.dimension]
       // Visits make no group: whatever they are grouped by, rows of events decide.
-      if (relation === 'sessions') return { key: session ?? entry ?? event, groups: [] }
-      const key = rollup === undefined ? event : sql`value`
-      return { key, groups: groups === undefined ? [] : [groups(key)] }
+      if (relation === 'sessions')
+        return { key: sessionColumn ?? entryColumn ?? eventColumn, groups: [] }
+      const key = rollup === undefined ? eventColumn : sql`value`
+      return { key, groups: groupFilter === undefined ? [] : [groupFilter(key)] }
     }
     default:
       return grouping satisfies never

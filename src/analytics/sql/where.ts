@@ -21,16 +21,16 @@ export interface Terms {
 
 /** Rows of `events`. */
 export const EVENT_TERMS: Terms = {
-  dimension: (name) => DIMENSIONS[name].event,
+  dimension: (name) => DIMENSIONS[name].eventColumn,
   property: PROPERTY_OPERATORS,
   anonymous: sql`anonymous`,
 }
 
 /** Rows of `sessions`, by what all events of a session have in common. */
-export const SESSION_TERMS: Terms = { dimension: (name) => DIMENSIONS[name].session }
+export const SESSION_TERMS: Terms = { dimension: (name) => DIMENSIONS[name].sessionColumn }
 
 /** Rows of `sessions`, by the page that the visit entered on. */
-export const ENTRY_TERMS: Terms = { dimension: (name) => DIMENSIONS[name].entry }
+export const ENTRY_TERMS: Terms = { dimension: (name) => DIMENSIONS[name].entryColumn }
 
 /** Rows of a rollup that count by the one thing that the predicate looks at, each a value of it. */
 export const VALUE_TERMS: Terms = { dimension: () => sql`value`, property: PRESENT_OPERATORS }

@@ -7,7 +7,8 @@ import type { Holder } from './launcher/protocol.js'
 const LOCK = 'lock'
 
 /** The engine's folder in a data folder. */
-export const homeOf = (dataDir: string): string => path.join(path.resolve(dataDir), 'clickhouse')
+export const engineDirOf = (dataDir: string): string =>
+  path.join(path.resolve(dataDir), 'clickhouse')
 
 /**
  * Opens the lock file. The lock itself is taken by the launcher, which inherits this open file: it is

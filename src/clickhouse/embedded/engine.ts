@@ -1,12 +1,12 @@
 /** Starts the embedded engine on a data folder and answers for it until it is stopped. */
 import type { Endpoint } from '../endpoint.js'
-import { announce, withdraw } from './engine-file.js'
-import { ask } from './send-statement.js'
+import { writeEngineFile, removeEngineFile } from './engine-file.js'
+import { sendStatement } from './send-statement.js'
 import { writeConfiguration } from './configuration.js'
 import { launch, type EngineProcess } from './engine-process.js'
-import { removeFalseTokens } from './repair-dedup-log.js'
+import { repairDedupLogs } from './repair-dedup-log.js'
 import { startFirst, type FirstStart } from './first-start.js'
-import { homeOf, openLock } from './engine-dir.js'
+import { engineDirOf, openLock } from './engine-dir.js'
 import { availableMemory, limitsFor } from './limits.js'
 import { supervise, type EngineEvent } from './supervisor.js'
 
@@ -42,7 +42,7 @@ const KILL_SELECTS = `KILL QUERY WHERE query_kind = 'Select' AND query_id != que
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const { dataDir, purpose, onEvent = () => undefined } = options
   const begun = performance.now()
-  const home = homeOf(dataDir)
+  const home = engineDirOf(dataDir)
   const holder = { pid: process.pid, purpose }
   const limits = limitsFor(availableMemory())
   const lock = await openLock(home)
@@ -57,7 +57,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
         stop,
         async onLocked(pid) {
           await writeConfiguration(home, endpoint, limits)
-          await removeFalseTokens(home)
+          await repairDedupLogs(home)
           await onLocked(pid)
         },
       },
@@ -65,23 +65,28 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 
   let first: FirstStart | undefined
   try {
-    first = await startFirst(dataDir, (endpoint) => start(endpoint, () => withdraw(home)))
+    first = await startFirst(dataDir, (endpoint) => start(endpoint, () => removeEngineFile(home)))
     const { endpoint, engine } = first
-    await ask(endpoint, 'admin', `CREATE DATABASE IF NOT EXISTS ${endpoint.database}`, 60_000)
-    await announce(home, { holder, enginePid: engine.pid, endpoint })
+    await sendStatement(
+      endpoint,
+      'admin',
+      `CREATE DATABASE IF NOT EXISTS ${endpoint.database}`,
+      60_000,
+    )
+    await writeEngineFile(home, { holder, enginePid: engine.pid, endpoint })
     onEvent({ kind: 'started', pid: engine.pid, milliseconds: elapsed(begun) })
 
     let { pid } = engine
     const restart = (): Promise<EngineProcess> =>
       start(endpoint, async (enginePid) => {
         pid = enginePid
-        await announce(home, { holder, enginePid, endpoint })
+        await writeEngineFile(home, { holder, enginePid, endpoint })
       })
     const over = supervise(engine, { start: restart, stop, onEvent }).finally(() => lock.close())
 
     const end = async (): Promise<void> => {
-      await withdraw(home)
-      await ask(endpoint, 'admin', KILL_SELECTS, 500).catch(() => undefined)
+      await removeEngineFile(home)
+      await sendStatement(endpoint, 'admin', KILL_SELECTS, 500).catch(() => undefined)
       stopping.abort()
       await over
       onEvent({ kind: 'stopped' })
@@ -114,7 +119,7 @@ function failureOf(over: Promise<Error | undefined>, home: string): Promise<Erro
   return new Promise((resolve) => {
     void over.then(async (failure) => {
       if (failure === undefined) return
-      await withdraw(home)
+      await removeEngineFile(home)
       resolve(failure)
     })
   })

@@ -1,9 +1,9 @@
 /** Finds the engine that another process runs on a data folder. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Endpoint } from '../endpoint.js'
-import { readAnnouncement } from './engine-file.js'
-import { ask } from './send-statement.js'
-import { homeOf, isAlive } from './engine-dir.js'
+import { readEngineFile } from './engine-file.js'
+import { sendStatement } from './send-statement.js'
+import { engineDirOf, isAlive } from './engine-dir.js'
 
 /** Longer than a restart takes. */
 const PATIENCE_MS = 3_000
@@ -15,7 +15,7 @@ const PATIENCE_MS = 3_000
 export async function findEngine(dataDir: string): Promise<Endpoint | undefined> {
   const until = performance.now() + PATIENCE_MS
   for (;;) {
-    const announcement = await readAnnouncement(homeOf(dataDir))
+    const announcement = await readEngineFile(engineDirOf(dataDir))
     if (announcement === undefined || !isAlive(announcement.holder.pid)) return undefined
     if (await answers(announcement.endpoint)) return announcement.endpoint
     if (performance.now() > until) return undefined
@@ -25,6 +25,6 @@ export async function findEngine(dataDir: string): Promise<Endpoint | undefined>
 
 /** Asks as the reader, so that whatever else has the port meanwhile is not taken for the engine. */
 async function answers(endpoint: Endpoint): Promise<boolean> {
-  const answer = await ask(endpoint, 'reader', 'SELECT 1', 1_000).catch(() => undefined)
+  const answer = await sendStatement(endpoint, 'reader', 'SELECT 1', 1_000).catch(() => undefined)
   return answer === '1\n'
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Endpoint } from '../endpoint.js'
 import type { EngineProcess } from './engine-process.js'
 import { DataDirInUseError, EngineError } from './errors.js'
-import { homeOf, isAlive, readHolder } from './engine-dir.js'
+import { engineDirOf, isAlive, readHolder } from './engine-dir.js'
 import { EXIT_IN_USE, EXIT_PORT_TAKEN } from './launcher/protocol.js'
 import { newEndpoint } from './new-endpoint.js'
 
@@ -37,7 +37,7 @@ export async function startFirst(
 
 /** Waits a little for a dead process's engine to end; throws when the holder lives, or time is up. */
 async function waitForHolder(dataDir: string, until: number): Promise<void> {
-  const holder = await readHolder(homeOf(dataDir))
+  const holder = await readHolder(engineDirOf(dataDir))
   const isLeaving = holder === undefined || !isAlive(holder.pid)
   if (!isLeaving || performance.now() > until) throw new DataDirInUseError(dataDir, holder)
   await sleep(100)

@@ -19,7 +19,7 @@ const PART = /^([^_]+)_(\d+)_(\d+)_\d+(?:_\d+)?$/
  *
  * @param home the engine's folder
  */
-export async function removeFalseTokens(home: string): Promise<void> {
+export async function repairDedupLogs(home: string): Promise<void> {
   const store = path.join(home, 'data', 'store')
   for (const prefix of await namesIn(store)) {
     for (const table of await namesIn(path.join(store, prefix))) {

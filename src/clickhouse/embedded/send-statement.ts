@@ -7,7 +7,7 @@ import type { Account, Endpoint } from '../endpoint.js'
  * Sends a statement and returns the text of the answer. No connection is left behind: an open one
  * would hold up the engine's stop.
  */
-export async function ask(
+export async function sendStatement(
   endpoint: Endpoint,
   account: Account,
   statement: string,

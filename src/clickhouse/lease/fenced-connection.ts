@@ -2,7 +2,7 @@
 import type { Connection } from '../connection.js'
 
 /** @param lost the signal of the lease; statements are refused with its reason. */
-export function whileHeld(connection: Connection, lost: AbortSignal): Connection {
+export function fenceConnection(connection: Connection, lost: AbortSignal): Connection {
   return {
     ...connection,
     query: async (statement, options) => {

@@ -1,13 +1,13 @@
 /** The heartbeat of a lease's holder. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hasType } from '../error-type.js'
+import { isClickHouseError } from '../errors.js'
 
 /** The lease was taken over, or its holder could not say for too long that it is there. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
 }
 
-export interface Heart {
+export interface Heartbeat {
   /** Aborted with a LeaseLostError when the lease has to be taken for lost. */
   readonly lost: AbortSignal
   stop(): void
@@ -22,7 +22,7 @@ const GIVE_UP_MS = 8_000
  *
  * @param beat says to the store that the holder is there.
  */
-export function startHeart(beat: () => Promise<void>, name: string): Heart {
+export function startHeartbeat(beat: () => Promise<void>, name: string): Heartbeat {
   const lost = new AbortController()
   const stopped = new AbortController()
   const ended = AbortSignal.any([lost.signal, stopped.signal])
@@ -41,7 +41,7 @@ export function startHeart(beat: () => Promise<void>, name: string): Heart {
         deadline = setTimeout(lose, GIVE_UP_MS - (performance.now() - begun)).unref()
       } catch (error) {
         // Whoever takes a lease over drops the table of the holder before.
-        if (hasType(error, 'UNKNOWN_TABLE')) lose()
+        if (isClickHouseError(error, 'UNKNOWN_TABLE')) lose()
       }
     }
   }

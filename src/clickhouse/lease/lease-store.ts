@@ -1,13 +1,13 @@
 /** The tables behind a lease: one a generation, in which its holder says that it is there. */
 import type { Connection } from '../connection.js'
-import { hasType } from '../error-type.js'
+import { isClickHouseError } from '../errors.js'
 import { identifier, sql, statement, string } from '../sql.js'
 
 /** The kinds of work that one process at a time may do. */
 export type LeaseName = 'migrations' | 'projects' | 'loader'
 
 /** What a holder says in its table. */
-export type LeaseNote = 'held' | 'released'
+export type LeaseState = 'held' | 'released'
 
 export interface Generation {
   readonly number: number
@@ -57,7 +57,7 @@ export async function createGeneration(
     await connection.execute(create)
     return true
   } catch (error) {
-    if (hasType(error, 'TABLE_ALREADY_EXISTS')) return false
+    if (isClickHouseError(error, 'TABLE_ALREADY_EXISTS')) return false
     throw error
   }
 }
@@ -71,11 +71,11 @@ export async function dropGeneration(
 }
 
 /** Writes what the holder says, with the time of the store. */
-export async function writeNote(
+export async function writeLeaseState(
   connection: Connection,
   name: LeaseName,
   number: number,
-  note: LeaseNote,
+  note: LeaseState,
 ): Promise<void> {
   await connection.execute(
     statement(sql`
@@ -100,7 +100,7 @@ export async function readHolderState(
     if (state === undefined) return undefined
     return { released: state.releases > 0, silence: state.notes === 0 ? age : state.quiet }
   } catch (error) {
-    if (hasType(error, 'UNKNOWN_TABLE')) return undefined
+    if (isClickHouseError(error, 'UNKNOWN_TABLE')) return undefined
     throw error
   }
 }

@@ -8,13 +8,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../connection.js'
-import { startHeart } from './lease-heartbeat.js'
+import { startHeartbeat } from './lease-heartbeat.js'
 import {
   createGeneration,
   dropGeneration,
   listGenerations,
   readHolderState,
-  writeNote,
+  writeLeaseState,
   type Generation,
   type LeaseName,
 } from './lease-store.js'
@@ -56,7 +56,7 @@ export async function withLease<Result>(
   { waitMs = 60_000 }: LeaseOptions = {},
 ): Promise<Result> {
   const number = await acquire(connection, name, waitMs)
-  const heart = startHeart(() => writeNote(connection, name, number, 'held'), name)
+  const heart = startHeartbeat(() => writeLeaseState(connection, name, number, 'held'), name)
   const stillHeld = async (): Promise<boolean> => {
     if (heart.lost.aborted) return false
     const [newest] = await listGenerations(connection, name)
@@ -67,7 +67,7 @@ export async function withLease<Result>(
   } finally {
     heart.stop()
     // A lease that cannot be released expires.
-    await writeNote(connection, name, number, 'released').catch(() => undefined)
+    await writeLeaseState(connection, name, number, 'released').catch(() => undefined)
   }
 }
 
@@ -107,7 +107,7 @@ async function take(connection: Connection, name: LeaseName, number: number): Pr
     await dropGeneration(connection, name, number)
     return false
   }
-  await writeNote(connection, name, number, 'held')
+  await writeLeaseState(connection, name, number, 'held')
   for (const old of generations.filter((other) => other.number < number)) {
     await dropGeneration(connection, name, old.number)
   }

@@ -2,7 +2,7 @@
 import { packagePath } from '../../lib/package-path.js'
 import { connect, type Connection } from '../connection.js'
 import type { Endpoint } from '../endpoint.js'
-import { hasType } from '../error-type.js'
+import { isClickHouseError } from '../errors.js'
 import { withLease, type Lease } from '../lease/lease.js'
 import { MigrationError } from './migration-error.js'
 import { readMigrations, type Migration } from './migration-files.js'
@@ -47,7 +47,7 @@ async function ensureDatabase(endpoint: Endpoint): Promise<void> {
   try {
     await inside.query(statement(sql`SELECT 1`))
   } catch (error) {
-    if (!hasType(error, 'UNKNOWN_DATABASE')) throw error
+    if (!isClickHouseError(error, 'UNKNOWN_DATABASE')) throw error
     const database = identifier(endpoint.database)
     await outside.execute(statement(sql`CREATE DATABASE IF NOT EXISTS ${database}`))
   } finally {

@@ -1,7 +1,7 @@
 /** Says which source made an import fail, and how far it had come. */
 import { SourceError } from '../../ingest/import/formats/format.js'
 import { LineTooLongError } from '../../ingest/import/lines.js'
-import { UserError } from '../../lib/user-error.js'
+import { UserError } from '../../lib/errors.js'
 import { grouped } from '../shared/progress.js'
 
 /** The error to show; what is not the source's fault is left as it is. */

@@ -1,8 +1,8 @@
 /** Imports one source, and shows how it goes. */
-import type { Service } from '../../bootstrap/open-store.js'
+import type { OpenedStore } from '../../bootstrap/open-store.js'
 import { openRows, type OpenedRows } from '../../ingest/import/formats/open-rows.js'
 import { importEvents, type ImportReport } from '../../ingest/import/import-events.js'
-import { NOTHING } from '../../ingest/loader/load-log.js'
+import { EMPTY_REPORT } from '../../ingest/loader/load-log.js'
 import type { CommandContext } from '../shared/context.js'
 import { importFailure } from './failure.js'
 import type { ImportCommandOptions } from './options.js'
@@ -23,7 +23,7 @@ export interface Imported {
 /** @throws UserError for a source that cannot be read as events */
 export async function importOne(
   context: CommandContext,
-  { store, geography }: Service,
+  { store, loader }: OpenedStore,
   source: ImportSource,
   options: ImportCommandOptions,
 ): Promise<Imported> {
@@ -32,7 +32,7 @@ export async function importOne(
   const rejected = keepRejected(source, progress.note, { writesNothing: dryRun })
   const bytes = counted(source.open())
   const batches: string[] = []
-  let soFar = NOTHING
+  let soFar = EMPTY_REPORT
   try {
     const opened = await openRows(bytes.chunks, {
       writer: store.writer,
@@ -43,7 +43,7 @@ export async function importOne(
       identity: opened.identity,
       dryRun,
       now: context.now(),
-      geography,
+      loader,
       onBatch: (batch) => batches.push(batch),
       onRejected: (rows) => rejected.add(rows),
       onProgress: (done) => {

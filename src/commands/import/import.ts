@@ -1,13 +1,13 @@
 /** The command `tallyhouse import`. */
 import { Option } from 'commander'
-import type { Service } from '../../bootstrap/open-store.js'
+import type { OpenedStore } from '../../bootstrap/open-store.js'
 import type { Store } from '../../clickhouse/store.js'
 import { FORMATS } from '../../ingest/import/formats/format.js'
-import { addReports, NOTHING, type LoadReport } from '../../ingest/loader/load-log.js'
-import { countTouched } from '../../ingest/loader/affected.js'
+import { addReports, EMPTY_REPORT, type LoadReport } from '../../ingest/loader/load-log.js'
+import { countAffected } from '../../ingest/loader/affected.js'
 import { requireProject } from '../../projects/store.js'
-import { UserError } from '../../lib/user-error.js'
-import { withService, type AddCommand, type CommandContext } from '../shared/context.js'
+import { UserError } from '../../lib/errors.js'
+import { withStore, type AddCommand, type CommandContext } from '../shared/context.js'
 import { importOne, type Imported } from './import-one.js'
 import { addToMapping, originOption, type ImportCommandOptions } from './options.js'
 import { findSources, type ImportSource } from './sources.js'
@@ -50,7 +50,7 @@ export const addImport: AddCommand = (program, context) => {
     )
     .action(async (names: readonly string[], options: ImportCommandOptions) => {
       const sources = await findSources(names, { writesNothing: options.dryRun === true })
-      await withService(context, 'tallyhouse import', (service) =>
+      await withStore(context, 'tallyhouse import', (service) =>
         importAll(context, service, sources, options),
       )
     })
@@ -58,7 +58,7 @@ export const addImport: AddCommand = (program, context) => {
 
 async function importAll(
   context: CommandContext,
-  service: Service,
+  service: OpenedStore,
   sources: readonly ImportSource[],
   options: ImportCommandOptions,
 ): Promise<void> {
@@ -80,7 +80,7 @@ async function importAll(
 }
 
 async function totalOf({ writer }: Store, imported: readonly Imported[]): Promise<ImportTotal> {
-  const total = imported.map(({ report }) => report).reduce(addReports, NOTHING)
+  const total = imported.map(({ report }) => report).reduce(addReports, EMPTY_REPORT)
   const passedOver = imported.reduce((sum, one) => sum + one.passedOver, 0)
   return { ...total, passedOver, ...(await touchedBy(writer, imported, total)) }
 }
@@ -98,5 +98,5 @@ async function touchedBy(
   const batches = imported.flatMap((source) => source.batches)
   return batches.length === 0
     ? { users: null, sessions: null }
-    : countTouched(writer, batches, total)
+    : countAffected(writer, batches, total)
 }

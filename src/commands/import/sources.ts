@@ -3,8 +3,7 @@ import { constants, createReadStream } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { glob, isDynamicPattern } from 'tinyglobby'
-import { isSystemError } from '../../lib/system-error.js'
-import { UserError } from '../../lib/user-error.js'
+import { isSystemError, UserError } from '../../lib/errors.js'
 import { requireReadable } from '../shared/readable.js'
 
 export interface ImportSource {

@@ -1,6 +1,6 @@
 /** What the commands are given, and how one opens the store. */
 import type { Command } from 'commander'
-import { openService, type Service } from '../../bootstrap/open-store.js'
+import { openStore, type OpenedStore } from '../../bootstrap/open-store.js'
 import type { Config } from '../../config/config.js'
 
 export interface CommandContext {
@@ -17,12 +17,12 @@ export interface CommandContext {
 export type AddCommand = (program: Command, context: CommandContext) => void
 
 /** Does the work of a short command with the store open. */
-export async function withService<Result>(
+export async function withStore<Result>(
   { config }: CommandContext,
   purpose: string,
-  work: (service: Service) => Promise<Result>,
+  work: (service: OpenedStore) => Promise<Result>,
 ): Promise<Result> {
-  const service = await openService(config(), purpose)
+  const service = await openStore(config(), purpose)
   try {
     return await work(service)
   } finally {

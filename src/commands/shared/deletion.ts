@@ -1,6 +1,6 @@
 /** What commands say before and after they delete something. */
 import type { ProjectHoldings, UserHoldings } from '../../deletion/holdings.js'
-import { UserError } from '../../lib/user-error.js'
+import { UserError } from '../../lib/errors.js'
 import { grouped } from './progress.js'
 
 export interface DeleteOptions {

@@ -1,7 +1,7 @@
 /** Tells in plain words why a file cannot be read. */
 import { open } from 'node:fs/promises'
 import { types } from 'node:util'
-import { UserError } from '../../lib/user-error.js'
+import { UserError } from '../../lib/errors.js'
 
 /** What the system says of a file, in plain words. */
 const FILE_ERRORS: Readonly<Record<string, string>> = {

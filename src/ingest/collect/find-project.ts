@@ -1,7 +1,7 @@
 /** Finds the project of a public token, asking the store at most once in a few seconds a token. */
 import { LRUCache } from 'lru-cache'
 import type { Connection } from '../../clickhouse/connection.js'
-import { storeError } from '../../clickhouse/errors.js'
+import { toStoreError } from '../../clickhouse/errors.js'
 import { ApiError } from '../../contract/errors.js'
 import type { StoredProject } from '../../projects/project.js'
 import { findProjectByToken } from '../../projects/store.js'
@@ -54,7 +54,7 @@ async function readProject(reader: Connection, token: string): Promise<StoredPro
       settings: { max_threads: 1 },
     })
   } catch (cause) {
-    const failure = storeError(cause)
+    const failure = toStoreError(cause)
     throw failure.code === 'INTERNAL_ERROR' ? failure : tokensUnavailable(cause)
   }
 }

@@ -1,6 +1,6 @@
 /** The rules of events that the contract states in words: when they were, and what their properties hold. */
 import { checkProperties, type Fault } from './validate-properties.js'
-import { instantOf } from '../../contract/timestamps.js'
+import { parseInstant } from '../../contract/timestamps.js'
 
 /** A fault of an event of a request. */
 export interface EventFault extends Fault {
@@ -42,7 +42,7 @@ function faultsOf({ timestamp, properties }: Unchecked, now: Date): readonly Fau
 }
 
 function faultOfTime(timestamp: string, now: Date): string | undefined {
-  const at = instantOf(timestamp)
+  const at = parseInstant(timestamp)
   if (at === undefined) return undefined
   if (at < EARLIEST || at >= END) return OUT_OF_TIME
   return at > now.getTime() + LEAD ? TOO_FAR_AHEAD : undefined

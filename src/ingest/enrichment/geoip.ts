@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import { Reader, type Response } from 'mmdb-lib'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { UserError } from '../../lib/user-error.js'
+import { UserError } from '../../lib/errors.js'
 
 export interface Place {
   /** ISO 3166-1 alpha-2; empty where it is not known. */
@@ -12,9 +12,9 @@ export interface Place {
   readonly city: string
 }
 
-export interface Places {
+export interface Geoip {
   /** Never throws for what is no address: that has no place. */
-  readonly placeOf: (ip: string) => Place
+  readonly lookup: (ip: string) => Place
   /** Names the file by its content, and these rules: what was derived by another is to be derived anew. */
   readonly version: string
 }
@@ -30,7 +30,7 @@ const RULES = 'places 1'
  *
  * @throws UserError that names the file, where it cannot be read or is no such database.
  */
-export async function openPlaces(file: string): Promise<Places> {
+export async function openGeoip(file: string): Promise<Geoip> {
   const bytes = await readFile(file).catch((error: unknown) => {
     throw new UserError(`GeoIP database ${file}: cannot be read`, { cause: error })
   })
@@ -38,7 +38,7 @@ export async function openPlaces(file: string): Promise<Places> {
   const { databaseType, ipVersion } = reader.metadata
   const content = createHash('sha256').update(bytes).digest('hex').slice(0, 16)
   return {
-    placeOf: (ip) => {
+    lookup: (ip) => {
       const address = plainAddress(ip)
       if (address === '' || (ipVersion === 4 && address.includes(':'))) return NOWHERE
       try {

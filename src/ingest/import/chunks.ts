@@ -11,7 +11,7 @@ import type { LineReader, Lines } from './lines.js'
 import { withoutLast } from './partial-chunk.js'
 import { findLoadsOf, type FinishedLoad } from '../loader/load-log.js'
 
-export interface Piece {
+export interface Chunk {
   /** The name that its batch has, or had. */
   readonly batch: string
   readonly lines: Lines
@@ -19,9 +19,9 @@ export interface Piece {
   readonly loads: readonly FinishedLoad[]
 }
 
-export interface Pieces {
+export interface Chunks {
   /** The next piece, of at most `size` bytes where it was not loaded before; undefined at the end. */
-  next(reader: LineReader, size: number): Promise<Piece | undefined>
+  next(reader: LineReader, size: number): Promise<Chunk | undefined>
 }
 
 /** A piece that was loaded before, and how many bytes of it come again. */
@@ -38,7 +38,7 @@ const NEWLINE = 10
 const LINE_ENDS = ['\n', '\r\n']
 
 /** @param seed tells apart sources that hold the same and yet are not the same */
-export function openPieces(writer: Connection, seed: readonly string[]): Pieces {
+export function openChunks(writer: Connection, seed: readonly string[]): Chunks {
   let before = fingerprint('', Buffer.from(JSON.stringify(seed)))
 
   /** Of the known pieces that come next the longest. */
@@ -69,7 +69,7 @@ export function openPieces(writer: Connection, seed: readonly string[]): Pieces 
     reader: LineReader,
     { batch, length, end, isPart }: Known,
     loads: readonly FinishedLoad[],
-  ): Piece => {
+  ): Chunk => {
     const lines = reader.take(end)
     before = fingerprint(before, lines.bytes.subarray(0, length))
     const own = loads.filter(({ load }) => partsOf(load.batch).batch === batch)

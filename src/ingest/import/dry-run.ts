@@ -1,20 +1,20 @@
 /** Tries an import: all that loading would find out, and nothing that stays. */
 import { randomUUID } from 'node:crypto'
 import type { Connection } from '../../clickhouse/connection.js'
-import { dropAbandoned, dropTables } from '../../clickhouse/drop-tables.js'
+import { dropAbandonedTables, dropTables } from '../../clickhouse/drop-tables.js'
 import { identifier, sql, statement } from '../../clickhouse/sql.js'
 import type { Store } from '../../clickhouse/store.js'
 import type { ImportOptions, ImportReport } from './import-events.js'
-import { putBatch } from '../inbox/batches.js'
+import { insertBatch } from '../inbox/batches.js'
 import { readLines } from './lines.js'
 import { rowsIn, stage, survey } from '../loader/run-load.js'
-import { NOTHING, nextNumber, type LoadReport } from '../loader/load-log.js'
-import type { Touched } from '../loader/affected.js'
+import { EMPTY_REPORT, nextNumber, type LoadReport } from '../loader/load-log.js'
+import type { Affected } from '../loader/affected.js'
 import { readRows } from '../loader/steps/parse-rows.js'
 import { tablesAt, type LoadTables } from '../loader/load-tables.js'
 import { listRejections } from '../inbox/rejections.js'
 
-type TrialOptions = ImportOptions & Required<Pick<ImportOptions, 'pieceSize'>>
+type TrialOptions = ImportOptions & Required<Pick<ImportOptions, 'chunkSize'>>
 
 const TRIALS = 'trial_'
 
@@ -22,14 +22,14 @@ const TRIALS = 'trial_'
  * Reads and judges all lines, and computes what they would come to beside what is stored, as one batch.
  * A source that was imported before counts as any other: only event ids tell duplicates.
  */
-export async function tryEvents(
+export async function dryRunImport(
   { writer }: Store,
   source: AsyncIterable<Buffer>,
   options: TrialOptions,
 ): Promise<ImportReport> {
   const prefix = `${TRIALS}${randomUUID().replaceAll('-', '')}_`
   // A trial that was killed leaves its tables, with addresses in them; none takes a day.
-  await dropAbandoned(writer, TRIALS)
+  await dropAbandonedTables(writer, TRIALS)
   try {
     return await attempt(writer, source, prefix, options)
   } finally {
@@ -43,15 +43,15 @@ async function attempt(
   prefix: string,
   options: TrialOptions,
 ): Promise<ImportReport> {
-  const { projectId = '', pieceSize, now, geography } = options
+  const { projectId = '', chunkSize, now, loader } = options
   const inbox = identifier(`${prefix}inbox`)
   await writer.execute(statement(sql`CREATE TABLE ${inbox} AS inbox`))
   const reader = readLines(source)
   for (;;) {
-    const length = await reader.pieceLength(pieceSize)
+    const length = await reader.pieceLength(chunkSize)
     if (length === 0) break
     const { bytes, firstRow } = reader.take(length)
-    await putBatch(writer, {
+    await insertBatch(writer, {
       batch: `piece-${firstRow}`,
       projectId,
       firstRow,
@@ -63,18 +63,18 @@ async function attempt(
       writer,
       sql`SELECT count() AS received FROM ${inbox}`,
     )
-    options.onProgress?.({ ...NOTHING, ...count })
+    options.onProgress?.({ ...EMPTY_REPORT, ...count })
   }
   const tables = tablesAt(prefix)
   await writer.execute(statement(readRows(tables, sql`FROM ${inbox}`)))
-  await stage(writer, tables, await nextNumber(writer), geography, true)
+  await stage(writer, tables, await nextNumber(writer), loader.geoip, true)
   const { report } = await survey(writer, tables)
   if (report.rejected > 0) await options.onRejected(await listRejections(writer, tables.rows))
   return { ...report, ...(await countStaged(writer, tables)) }
 }
 
-async function countStaged(writer: Connection, tables: LoadTables): Promise<Touched> {
-  const [row] = await rowsIn<Touched>(
+async function countStaged(writer: Connection, tables: LoadTables): Promise<Affected> {
+  const [row] = await rowsIn<Affected>(
     writer,
     sql`SELECT (SELECT count() FROM ${tables.users}) AS users, (SELECT count() FROM ${tables.sessions}) AS sessions`,
   )

@@ -2,22 +2,22 @@
 import type { Connection } from '../../clickhouse/connection.js'
 import type { Store } from '../../clickhouse/store.js'
 import { findProject } from '../../projects/store.js'
-import { dropBatch, putBatch } from '../inbox/batches.js'
+import { dropBatch, insertBatch } from '../inbox/batches.js'
 import { readLines, type Lines } from './lines.js'
 import { loadBatch, resumeLoads } from '../loader/loader.js'
 import {
   addReports,
   findLoad,
-  NOTHING,
+  EMPTY_REPORT,
   type FinishedLoad,
   type LoadReport,
 } from '../loader/load-log.js'
-import type { Geography } from '../loader/steps/enrich.js'
-import { countTouched, type Touched } from '../loader/affected.js'
-import { nameAgain, onlyRows, openPieces, type Piece } from './chunks.js'
+import type { LoaderContext } from '../loader/loader-context.js'
+import { countAffected, type Affected } from '../loader/affected.js'
+import { nameAgain, onlyRows, openChunks, type Chunk } from './chunks.js'
 import { takeRejections, type Rejection } from '../inbox/rejections.js'
-import { tryEvents } from './dry-run.js'
-import { whileAlone } from '../loader/with-loader-lease.js'
+import { dryRunImport } from './dry-run.js'
+import { withLoaderLease } from '../loader/with-loader-lease.js'
 
 export type { Rejection } from '../inbox/rejections.js'
 
@@ -32,10 +32,9 @@ export interface ImportOptions {
   readonly dryRun?: boolean
   /** When the events arrive. */
   readonly now: Date
-  /** Knows where addresses are. */
-  readonly geography?: Geography
+  readonly loader: LoaderContext
   /** Bytes that are loaded at once, at most. */
-  readonly pieceSize?: number
+  readonly chunkSize?: number
   /** Is given the rejected rows of each piece as it is loaded. */
   readonly onRejected: (rejections: readonly Rejection[]) => Promise<void> | void
   /** Is told the name of each batch, also of those loaded before: `countTouched` counts their users. */
@@ -45,7 +44,7 @@ export interface ImportOptions {
 }
 
 /** What became of all rows, and how many users and sessions their events are of. */
-export type ImportReport = LoadReport & Touched
+export type ImportReport = LoadReport & Affected
 
 /** Bytes that are loaded at once: enough for a load's fixed costs to vanish, little beside the memory. */
 const PIECE = 64 * 1024 * 1024
@@ -65,21 +64,21 @@ export async function importEvents(
   const {
     projectId = '',
     identity = '',
-    pieceSize = PIECE,
+    chunkSize = PIECE,
     strict = false,
     dryRun = false,
   } = options
-  if (dryRun) return tryEvents(store, source, { ...options, pieceSize })
+  if (dryRun) return dryRunImport(store, source, { ...options, chunkSize })
   const { writer } = store
   const project = await findProject(writer, projectId)
-  const pieces = openPieces(writer, [projectId, project?.token ?? '', identity])
+  const pieces = openChunks(writer, [projectId, project?.token ?? '', identity])
   const reader = readLines(source)
   const batches: string[] = []
-  let total = NOTHING
+  let total = EMPTY_REPORT
   try {
-    await whileAlone(writer, (holder) => resumeLoads(holder, options.geography))
+    await withLoaderLease(writer, (holder) => resumeLoads(holder, options.loader))
     for (;;) {
-      const piece = await pieces.next(reader, pieceSize)
+      const piece = await pieces.next(reader, chunkSize)
       if (piece === undefined) break
       const report = await importPiece(writer, piece, batches, options)
       total = addReports(total, report)
@@ -90,18 +89,18 @@ export async function importEvents(
     await reader.close()
   }
   for (const batch of batches) options.onBatch?.(batch)
-  return { ...total, ...(await countTouched(writer, batches, total)) }
+  return { ...total, ...(await countAffected(writer, batches, total)) }
 }
 
 /** Loads what is left of a piece; `batches` gets the names of its batches, those of before among them. */
 async function importPiece(
   writer: Connection,
-  { batch, lines, loads }: Piece,
+  { batch, lines, loads }: Chunk,
   batches: string[],
   options: ImportOptions,
 ): Promise<LoadReport> {
   batches.push(...loads.map(({ load }) => load.batch))
-  const before = loads.map(asDuplicates).reduce(addReports, NOTHING)
+  const before = loads.map(asDuplicates).reduce(addReports, EMPTY_REPORT)
   const left = loads.at(-1)?.rowsLeft
   if (left?.length === 0) return before
   const name = nameAgain(batch, loads.length)
@@ -119,7 +118,7 @@ async function importPiece(
 /** What a load of before is now: its events have come again; its rejected rows are told of anew. */
 function asDuplicates({ report, rowsLeft }: FinishedLoad): LoadReport {
   const { received, events, duplicates } = report
-  if (rowsLeft.length === received) return NOTHING
+  if (rowsLeft.length === received) return EMPTY_REPORT
   return {
     ...report,
     received: received - rowsLeft.length,
@@ -133,15 +132,15 @@ async function loadLines(
   writer: Connection,
   batch: string,
   { bytes, firstRow }: Lines,
-  { projectId = '', strict = false, now, geography }: ImportOptions,
+  { projectId = '', strict = false, now, loader }: ImportOptions,
 ): Promise<LoadReport> {
-  return whileAlone(writer, async (holder) => {
+  return withLoaderLease(writer, async (holder) => {
     const done = await findLoad(holder, batch)
     // Another import of the same source was quicker.
     if (done !== undefined) return asDuplicates(done)
     // One that was killed may have put it there.
     await dropBatch(holder, batch)
-    await putBatch(holder, { batch, projectId, firstRow, bytes, now, strict })
-    return loadBatch(holder, batch, geography)
+    await insertBatch(holder, { batch, projectId, firstRow, bytes, now, strict })
+    return loadBatch(holder, batch, loader)
   })
 }

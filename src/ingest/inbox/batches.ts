@@ -24,7 +24,7 @@ export interface NewBatch {
 export const UNFIT = { start: '\x15', end: '\x1f' } as const
 
 /** Puts lines into the inbox, all of them or none. */
-export async function putBatch(writer: Connection, given: NewBatch): Promise<void> {
+export async function insertBatch(writer: Connection, given: NewBatch): Promise<void> {
   const { batch, projectId, firstRow, bytes, now, strict = false, into = sql`inbox` } = given
   const isUnfit = sql`startsWith(text, ${string(UNFIT.start)})`
   const end = sql`position(text, ${string(UNFIT.end)})`

@@ -1,8 +1,7 @@
 /** Inserts lines into the inbox as the rows of one block. */
 import { Readable } from 'node:stream'
 import type { Connection } from '../../clickhouse/connection.js'
-import { hasType } from '../../clickhouse/error-type.js'
-import { storeError } from '../../clickhouse/errors.js'
+import { isClickHouseError, toStoreError } from '../../clickhouse/errors.js'
 import { sql, statement } from '../../clickhouse/sql.js'
 import { ApiError } from '../../contract/errors.js'
 import { ONE_BLOCK } from './one-block.js'
@@ -40,9 +39,9 @@ export async function insertRows(writer: Connection, rows: Buffer): Promise<void
       input_format_parallel_parsing: 0,
     })
   } catch (cause) {
-    const error = storeError(cause)
+    const error = toStoreError(cause)
     const isForGood =
-      error.code === 'INTERNAL_ERROR' && !PASSING.some((type) => hasType(cause, type))
+      error.code === 'INTERNAL_ERROR' && !PASSING.some((type) => isClickHouseError(cause, type))
     throw isForGood ? error : unavailable(cause)
   }
 }

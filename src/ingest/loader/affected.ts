@@ -3,20 +3,20 @@ import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement, strings, time } from '../../clickhouse/sql.js'
 import type { LoadReport } from './load-log.js'
 
-export interface Touched {
+export interface Affected {
   readonly users: number
   readonly sessions: number
 }
 
 /** @param period of all events of the batches */
-export async function countTouched(
+export async function countAffected(
   writer: Connection,
   batches: readonly string[],
   { first, last }: Pick<LoadReport, 'first' | 'last'>,
-): Promise<Touched> {
+): Promise<Affected> {
   if (first === null || last === null) return { users: 0, sessions: 0 }
   // Events that a later load moved have its number; their session keeps that of the load that began it.
-  const { rows } = await writer.query<Touched>(
+  const { rows } = await writer.query<Affected>(
     statement(sql`
 WITH own AS (SELECT load FROM loads WHERE batch IN ${strings(batches)})
 SELECT uniqExact(project_id, user) AS users, uniqExact(session) AS sessions FROM events

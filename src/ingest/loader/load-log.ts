@@ -31,7 +31,7 @@ export interface LoadReport {
 }
 
 /** The report of no rows. */
-export const NOTHING: LoadReport = {
+export const EMPTY_REPORT: LoadReport = {
   received: 0,
   events: 0,
   duplicates: 0,
@@ -61,7 +61,7 @@ export type ReportRow = Omit<LoadReport, 'first' | 'last'> & {
 
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms))
 
-export const reportOf = (row: ReportRow): LoadReport => ({
+export const toReport = (row: ReportRow): LoadReport => ({
   received: row.received,
   events: row.events,
   duplicates: row.duplicates,
@@ -102,7 +102,7 @@ ORDER BY load`),
   )
   return rows.map(({ number, batch, step, rowsLeft, ...row }) => ({
     load: { number, batch, step },
-    report: reportOf(row),
+    report: toReport(row),
     rowsLeft,
   }))
 }
@@ -141,7 +141,7 @@ SELECT greatest(
 
 /** Writes down that a load has reached a step; what was written of it first stays. */
 export const recordStep = (writer: Connection, load: Load, step: Step): Promise<void> =>
-  record(writer, load, step, NOTHING, sql`emptyArrayUInt64()`)
+  record(writer, load, step, EMPTY_REPORT, sql`emptyArrayUInt64()`)
 
 /** Writes down that a batch is loaded, and what it came to; `rowsLeft` selects an array of row numbers. */
 export const recordEnd = (

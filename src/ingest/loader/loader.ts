@@ -3,7 +3,7 @@ import type { Connection } from '../../clickhouse/connection.js'
 import { dropTables } from '../../clickhouse/drop-tables.js'
 import { sql, statement } from '../../clickhouse/sql.js'
 import { nameOfRange } from './load-source.js'
-import { clearLoad, finishLoad } from './run-load.js'
+import { clearLoad, runLoad } from './run-load.js'
 import {
   findLoad,
   findUnfinishedLoads,
@@ -12,10 +12,7 @@ import {
   type Load,
   type LoadReport,
 } from './load-log.js'
-import type { Geography } from './steps/enrich.js'
-import { findUnfinishedRemovals, isOfUser } from '../../deletion/journal.js'
-import { finishProject } from '../../deletion/finish-project.js'
-import { finishUser } from '../../deletion/finish-user.js'
+import type { LoaderContext } from './loader-context.js'
 import { checkCursor, dropLoaded, nextRange } from './stream.js'
 import { LOADS } from './load-tables.js'
 
@@ -31,12 +28,12 @@ const MOST_ROWS = 250_000
 export async function loadBatch(
   writer: Connection,
   batch: string,
-  geography?: Geography,
+  context: LoaderContext,
 ): Promise<LoadReport> {
   // A load reads what those before it wrote, and gives numbers of users and sessions after theirs.
-  await finishAll(writer, geography)
+  await finishAll(writer, context)
   const done = await findLoad(writer, batch)
-  if (done === undefined) return finishLoad(writer, await startLoad(writer, batch), geography)
+  if (done === undefined) return runLoad(writer, await startLoad(writer, batch), context.geoip)
   await clearLoad(writer, done.load)
   return done.report
 }
@@ -47,33 +44,31 @@ export async function loadBatch(
  */
 export async function loadStream(
   writer: Connection,
-  geography?: Geography,
+  context: LoaderContext,
 ): Promise<LoadReport | undefined> {
   const range = await nextRange(writer, MOST_ROWS)
   if (range === undefined) return undefined
-  return finishLoad(writer, await startLoad(writer, nameOfRange(range)), geography)
+  return runLoad(writer, await startLoad(writer, nameOfRange(range)), context.geoip)
 }
 
 /**
  * Finishes what was begun to be written and broken off: a removal, or a load that was staged. Of a load that
  * was not, nothing is written yet, and it is left as it is. The caller holds the lease of the loader.
  */
-export const finishUnfinished = (writer: Connection): Promise<void> =>
-  finishThose(writer, ({ step }) => step >= STEP.staged, undefined)
+export const finishInterruptedWork = (writer: Connection, context: LoaderContext): Promise<void> =>
+  finishThose(writer, ({ step }) => step >= STEP.staged, context)
 
-const finishAll = (writer: Connection, geography: Geography): Promise<void> =>
-  finishThose(writer, () => true, geography)
+const finishAll = (writer: Connection, context: LoaderContext): Promise<void> =>
+  finishThose(writer, () => true, context)
 
 async function finishThose(
   writer: Connection,
   which: (load: Load) => boolean,
-  geography: Geography,
+  { geoip, finishDeletions }: LoaderContext,
 ): Promise<void> {
-  for (const removal of await findUnfinishedRemovals(writer)) {
-    await (isOfUser(removal) ? finishUser : finishProject)(writer, removal)
-  }
+  await finishDeletions(writer)
   for (const load of (await findUnfinishedLoads(writer)).filter(which)) {
-    await finishLoad(writer, load, geography)
+    await runLoad(writer, load, geoip)
   }
 }
 
@@ -81,8 +76,8 @@ async function finishThose(
  * Finishes what an earlier loader left: its load, and batches that it never came to. The caller holds the
  * lease of the loader.
  */
-export async function resumeLoads(writer: Connection, geography?: Geography): Promise<void> {
-  await finishAll(writer, geography)
+export async function resumeLoads(writer: Connection, context: LoaderContext): Promise<void> {
+  await finishAll(writer, context)
   // A loader that was killed at the very end left what was to be cleared, and nobody else has tables now.
   await dropTables(writer, LOADS)
   await dropLoaded(writer)
@@ -90,11 +85,11 @@ export async function resumeLoads(writer: Connection, geography?: Geography): Pr
   const waiting = await writer.query<{ batch: string }>(
     statement(sql`SELECT DISTINCT batch FROM inbox WHERE batch != '' ORDER BY batch`),
   )
-  for (const { batch } of waiting.rows) await loadBatch(writer, batch, geography)
+  for (const { batch } of waiting.rows) await loadBatch(writer, batch, context)
 }
 
 /** Loads all that waits in the inbox. The caller holds the lease of the loader. */
-export async function loadWaiting(writer: Connection, geography?: Geography): Promise<void> {
-  await resumeLoads(writer, geography)
-  while ((await loadStream(writer, geography)) !== undefined);
+export async function loadWaiting(writer: Connection, context: LoaderContext): Promise<void> {
+  await resumeLoads(writer, context)
+  while ((await loadStream(writer, context)) !== undefined);
 }

@@ -1,22 +1,22 @@
 /** Takes one load through its steps: reads and judges its rows, stages what they come to, publishes it. */
 import type { Connection } from '../../clickhouse/connection.js'
 import { join, sql, statement, type Sql } from '../../clickhouse/sql.js'
-import { loseUsers } from '../../rollups/remove-users.js'
+import { removeUsersFromRollups } from '../../rollups/remove-users.js'
 import { dropBatch } from '../inbox/batches.js'
 import { ONE_BLOCK } from '../inbox/one-block.js'
 import { rangeOf, rowsOf } from './load-source.js'
 import {
-  NOTHING,
+  EMPTY_REPORT,
   recordEnd,
   recordStep,
-  reportOf,
+  toReport,
   STEP,
   type Load,
   type LoadReport,
   type ReportRow,
 } from './load-log.js'
-import { fillLookUps, type Geography } from './steps/enrich.js'
-import { findLost } from './steps/stale-rollup-users.js'
+import { enrichRows, type Geography } from './steps/enrich.js'
+import { findStaleRollupUsers } from './steps/stale-rollup-users.js'
 import { inserts, insertRejections, removeMovedEvents } from './steps/publish.js'
 import { readRows } from './steps/parse-rows.js'
 import {
@@ -28,21 +28,21 @@ import {
 } from './steps/sessions.js'
 import { dropLoaded, moveCursor } from './stream.js'
 import { tablesOf, type LoadTables } from './load-tables.js'
-import { findUntracked } from './steps/excluded-events.js'
+import { findExcludedEvents } from './steps/excluded-events.js'
 import { keepRows, numberUsers, saltDays } from './steps/users.js'
 
 /** Finishes a load from the step that it has reached; tells what became of its rows. */
-export async function finishLoad(
+export async function runLoad(
   writer: Connection,
   load: Load,
-  geography: Geography,
+  geoip: Geography,
 ): Promise<LoadReport> {
   const tables = tablesOf(load.number)
   if (load.step < STEP.staged) {
     await dropTables(writer, tables)
     await writer.execute(statement(readRows(tables, rowsOf(load.batch))))
     if (await isRefused(writer, tables, load)) return refuse(writer, tables, load)
-    await stage(writer, tables, load.number, geography)
+    await stage(writer, tables, load.number, geoip)
     await recordStep(writer, load, STEP.staged)
   }
   const { moved, report } = await survey(writer, tables)
@@ -59,12 +59,12 @@ export async function stage(
   writer: Connection,
   tables: LoadTables,
   number: number,
-  geography: Geography,
+  geoip: Geography,
   isTrial = false,
 ): Promise<void> {
-  await fillLookUps(writer, tables, geography)
+  await enrichRows(writer, tables, geoip)
   const stages = [
-    findUntracked(tables),
+    findExcludedEvents(tables),
     ...(isTrial ? [] : [saltDays(tables)]),
     keepRows(tables),
     numberUsers(tables, number),
@@ -90,8 +90,8 @@ async function publish(
   }
   if (isMoving) {
     await dropTables(writer, { lost: tables.lost })
-    await writer.execute(statement(findLost(tables)))
-    await loseUsers(writer, tables.lost, number)
+    await writer.execute(statement(findStaleRollupUsers(tables)))
+    await removeUsersFromRollups(writer, tables.lost, number)
   }
 }
 
@@ -115,7 +115,7 @@ async function refuse(writer: Connection, tables: LoadTables, load: Load): Promi
 SELECT count() AS received, countIf(fate IN ('ip', 'country')) AS excluded, countIf(fate = 'rejected') AS rejected
 FROM ${tables.rows}`,
   )
-  return close(writer, tables, load, { ...NOTHING, ...fates }, sql`true`)
+  return close(writer, tables, load, { ...EMPTY_REPORT, ...fates }, sql`true`)
 }
 
 /** @param isLeft which rows an import that is run again is to try again */
@@ -179,8 +179,8 @@ SELECT
   (SELECT countIf(is_moved) FROM ${tables.past}) AS moved
 FROM ${tables.rows}`,
   )
-  if (counts === undefined) return { report: NOTHING, moved: 0 }
-  return { report: reportOf(counts), moved: counts.moved }
+  if (counts === undefined) return { report: EMPTY_REPORT, moved: 0 }
+  return { report: toReport(counts), moved: counts.moved }
 }
 
 export const rowsIn = async <Row>(writer: Connection, query: Sql): Promise<readonly Row[]> =>

@@ -1,6 +1,6 @@
 /** The stream: rows of the inbox that belong to no batch, loaded in the order of their blocks. */
 import type { Connection } from '../../clickhouse/connection.js'
-import { hasType } from '../../clickhouse/error-type.js'
+import { isClickHouseError } from '../../clickhouse/errors.js'
 import { join, sql, statement, string, uint64, type Sql } from '../../clickhouse/sql.js'
 import type { Range } from './load-source.js'
 import { nextNumber } from './load-log.js'
@@ -71,7 +71,7 @@ export async function dropLoaded(writer: Connection): Promise<void> {
     await writer.execute(statement(sql`ALTER TABLE inbox ${drops}`))
   } catch (error) {
     // Parts are merged at any time; the rows are in another then.
-    if (!hasType(error, 'NO_SUCH_DATA_PART')) throw error
+    if (!isClickHouseError(error, 'NO_SUCH_DATA_PART')) throw error
     await dropLoaded(writer)
   }
 }

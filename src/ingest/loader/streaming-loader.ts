@@ -1,19 +1,19 @@
 /** Loads the stream while the service runs: what comes in is in the answers a moment later. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { givingWay } from '../../clickhouse/low-priority.js'
+import { withLowPriority } from '../../clickhouse/low-priority.js'
 import { LeaseTimeoutError, withLease } from '../../clickhouse/lease/lease.js'
 import type { Store } from '../../clickhouse/store.js'
-import { whileHeld } from '../../clickhouse/lease/fenced-connection.js'
+import { fenceConnection } from '../../clickhouse/lease/fenced-connection.js'
 import type { Logger } from '../../lib/log.js'
 import { loadStream, resumeLoads } from './loader.js'
 import type { LoadReport } from './load-log.js'
-import type { Geography } from './steps/enrich.js'
+import type { LoaderContext } from './loader-context.js'
 import { countWaiting } from './stream.js'
 
 export interface StreamingLoaderOptions {
   readonly store: Store
   readonly logger: Logger
-  readonly geography?: Geography
+  readonly context: LoaderContext
   readonly times?: Partial<LoaderTimes>
 }
 
@@ -44,12 +44,12 @@ const LEASE_WAIT_MS = 10_000
  * loader left, also after every failure of its own.
  */
 export function startStreamingLoader(options: StreamingLoaderOptions): StreamingLoader {
-  const { store, logger, geography } = options
+  const { store, logger, context } = options
   const times = { ...TIMES, ...options.times }
   const stopping = new AbortController()
   const { signal } = stopping
   // Who sends and who asks goes first: both wait, and the loader has a second.
-  const writer = givingWay(store.writer)
+  const writer = withLowPriority(store.writer)
   let isSound = false
 
   const work = async (): Promise<LoadReport | undefined> =>
@@ -57,9 +57,9 @@ export function startStreamingLoader(options: StreamingLoaderOptions): Streaming
       store.writer,
       'loader',
       async (lease) => {
-        const holder = whileHeld(writer, lease.signal)
-        if (isSound) return loadStream(holder, geography)
-        await resumeLoads(holder, geography)
+        const holder = fenceConnection(writer, lease.signal)
+        if (isSound) return loadStream(holder, context)
+        await resumeLoads(holder, context)
         isSound = true
         return undefined
       },
@@ -70,7 +70,7 @@ export function startStreamingLoader(options: StreamingLoaderOptions): Streaming
     let last = -Infinity
     while (!signal.aborted) {
       try {
-        const waiting = isSound ? await countWaiting(store.lookUps) : FULL
+        const waiting = isSound ? await countWaiting(store.lookups) : FULL
         const isDue = waiting >= FULL || performance.now() - last >= times.pause
         if (waiting > 0 && isDue) {
           tell(logger, await work())

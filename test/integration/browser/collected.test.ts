@@ -5,7 +5,6 @@ import type { Browser } from 'puppeteer-core'
 import { issueKey } from '../../../src/auth/api-keys.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { readConfig } from '../../../src/config/config.js'
-import { startStreamingLoader } from '../../../src/ingest/loader/streaming-loader.js'
 import { createLogger } from '../../../src/lib/log.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { createProject } from '../../../src/projects/store.js'
@@ -15,6 +14,7 @@ import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { describeInBrowser, startChromium } from './chromium.js'
 import { html } from './visit.js'
 import { startSite } from './web.js'
+import { startStreamingLoader } from '../../support/store/loading.js'
 
 /** That of a person: the one of a browser without a window is a robot's. */
 const AGENT =

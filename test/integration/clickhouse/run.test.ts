@@ -1,15 +1,15 @@
 /** Questions that cannot be answered: what the caller is told, and that the engine is rid of them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createRun } from '../../../src/clickhouse/run.js'
+import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import { sql, statement, string, uint64, type Sql } from '../../../src/clickhouse/sql.js'
-import { openStore, type Store } from '../../../src/clickhouse/store.js'
+import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { ApiError } from '../../../src/contract/errors.js'
 import { testEndpoint } from '../../support/engine/engine.js'
 
 let store: Store
 beforeAll(() => {
-  store = openStore(testEndpoint())
+  store = connectStore(testEndpoint())
 })
 afterAll(() => store.close())
 
@@ -41,7 +41,7 @@ async function untilIdle(): Promise<void> {
 
 describe('run', () => {
   test('gives the rows, and their total before LIMIT', async () => {
-    const answer = await createRun(
+    const answer = await createQueryRunner(
       store,
       5_000,
     )<{ n: number }>(
@@ -52,7 +52,7 @@ describe('run', () => {
   })
 
   test('tells what it cost, with what subqueries read', async () => {
-    const { cost } = await createRun(
+    const { cost } = await createQueryRunner(
       store,
       5_000,
     )(
@@ -65,14 +65,14 @@ WHERE toString(number) IN (SELECT toString(number) FROM numbers(${uint64(500)}))
 
   test('QUERY_TIMEOUT: the deadline passes, and the query is stopped in the engine', async () => {
     const begun = performance.now()
-    expect(await codeOf(createRun(store, 300)(ENDLESS))).toBe('QUERY_TIMEOUT')
+    expect(await codeOf(createQueryRunner(store, 300)(ENDLESS))).toBe('QUERY_TIMEOUT')
     expect(performance.now() - begun).toBeLessThan(2_000)
     await untilIdle()
   })
 
   test('a client that leaves takes its query along', async () => {
     const gone = new AbortController()
-    const asked = codeOf(createRun(store, 30_000, gone.signal)(ENDLESS))
+    const asked = codeOf(createQueryRunner(store, 30_000, gone.signal)(ENDLESS))
     for (let i = 0; i < 40 && (await running()) === 0; i++) await sleep(25)
     gone.abort()
     expect(await asked).toBe('QUERY_TIMEOUT')
@@ -80,18 +80,18 @@ WHERE toString(number) IN (SELECT toString(number) FROM numbers(${uint64(500)}))
   })
 
   test('a client that has left is not asked for', async () => {
-    expect(await codeOf(createRun(store, 30_000, AbortSignal.abort())(ENDLESS))).toBe(
+    expect(await codeOf(createQueryRunner(store, 30_000, AbortSignal.abort())(ENDLESS))).toBe(
       'QUERY_TIMEOUT',
     )
     await untilIdle()
   })
 
   test('QUERY_TOO_EXPENSIVE: the engine refuses more memory', async () => {
-    expect(await codeOf(createRun(store, 30_000)(HUGE))).toBe('QUERY_TOO_EXPENSIVE')
+    expect(await codeOf(createQueryRunner(store, 30_000)(HUGE))).toBe('QUERY_TOO_EXPENSIVE')
   }, 60_000)
 
   test('the next questions are answered as if nothing had been', async () => {
-    const run = createRun(store, 5_000)
+    const run = createQueryRunner(store, 5_000)
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, i) => run(statement(sql`SELECT ${uint64(i)} AS n`))),
     )
@@ -99,7 +99,7 @@ WHERE toString(number) IN (SELECT toString(number) FROM numbers(${uint64(500)}))
   })
 
   test('an unforeseen failure of the store tells nothing of itself', async () => {
-    const error = await createRun(
+    const error = await createQueryRunner(
       store,
       5_000,
     )(statement(sql`SELECT no_such_column FROM events`)).catch((thrown: unknown) => thrown)

@@ -5,11 +5,11 @@ import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { createCollect } from '../../../src/ingest/collect/collect.js'
 import { createInboxWriter } from '../../../src/ingest/inbox/inbox-writer.js'
-import { loadWaiting } from '../../../src/ingest/loader/loader.js'
 import { sentEvents } from '../../support/arbitrary/sent.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { newProject } from '../../support/world/world.js'
 import { NOW, startApp, type RunningApp } from '../http/harness.js'
+import { loadWaiting } from '../../support/store/loading.js'
 
 const EVENTS = Number(process.env['SENT_EVENTS'] ?? 2_000)
 const AT_ONCE = 50

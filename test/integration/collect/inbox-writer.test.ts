@@ -6,9 +6,9 @@ import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { ApiError } from '../../../src/contract/errors.js'
 import { createInboxWriter } from '../../../src/ingest/inbox/inbox-writer.js'
-import { loadWaiting } from '../../../src/ingest/loader/loader.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { newProject } from '../../support/world/world.js'
+import { loadWaiting } from '../../support/store/loading.js'
 
 const receivedAt = new Date('2026-03-10T12:00:00.123Z')
 

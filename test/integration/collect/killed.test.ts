@@ -3,15 +3,14 @@ import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
-import { openStore } from '../../../src/clickhouse/store.js'
+import { connectStore } from '../../../src/clickhouse/store.js'
 import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
-import { loadWaiting } from '../../../src/ingest/loader/loader.js'
-import { prepareRollups } from '../../../src/rollups/ensure-rollups.js'
 import { startService } from '../../../src/bootstrap/start-service.js'
 import { newProject } from '../../support/world/world.js'
 import { aDataDir, anEngine, until } from '../clickhouse/embedded/support.js'
+import { ensureRollups, loadWaiting } from '../../support/store/loading.js'
 
 const KILLS = 5
 const SENDERS = 20
@@ -20,7 +19,7 @@ test('killed 5 times under load, with every accepted event once', async () => {
   const dataDir = await aDataDir()
   const engine = await anEngine(dataDir)
   await migrate(engine.endpoint)
-  const store = openStore(engine.endpoint)
+  const store = connectStore(engine.endpoint)
   const { token } = await newProject(store)
   const service = await startService({
     config: readConfig({ PORT: '0', NODE_ENV: 'test', ROLE: 'collector', DATA_DIR: dataDir }),
@@ -65,7 +64,7 @@ test('killed 5 times under load, with every accepted event once', async () => {
   )
   const kept = new Set(rows.map(({ id }) => id))
   expect(accepted.filter((id) => !kept.has(id))).toEqual([])
-  await prepareRollups(store)
+  await ensureRollups(store)
   await withLease(writer, 'loader', () => loadWaiting(writer))
   const events = await writer.query(statement(sql`SELECT count() AS loaded FROM events`))
   expect(events.rows).toEqual([{ loaded: kept.size }])

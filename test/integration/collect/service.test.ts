@@ -1,6 +1,6 @@
 /** The collector over a real store: from a token to the rows of the inbox. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { openStore, type Store } from '../../../src/clickhouse/store.js'
+import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
@@ -88,10 +88,10 @@ test('a project that was made after the start sends at once', async () => {
 })
 
 test('many requests with one token ask the store once', async () => {
-  const store = openStore(database.endpoint)
+  const store = connectStore(database.endpoint)
   let asked = 0
-  const query = store.lookUps.query.bind(store.lookUps)
-  Object.assign(store.lookUps, {
+  const query = store.lookups.query.bind(store.lookups)
+  Object.assign(store.lookups, {
     query: (...args: Parameters<typeof query>) => {
       asked += 1
       return query(...args)
@@ -106,12 +106,12 @@ test('many requests with one token ask the store once', async () => {
 })
 
 test('SERVICE_UNAVAILABLE: with the store gone neither tokens nor events are taken', async () => {
-  const store = openStore(database.endpoint)
+  const store = connectStore(database.endpoint)
   const lonely = await start(store)
-  const nowhere = openStore({ ...database.endpoint, url: 'http://127.0.0.1:1' })
+  const nowhere = connectStore({ ...database.endpoint, url: 'http://127.0.0.1:1' })
   expect((await send({}, project, lonely)).status).toBe(202)
   Object.assign(store.writer, nowhere.writer)
-  Object.assign(store.lookUps, nowhere.lookUps)
+  Object.assign(store.lookups, nowhere.lookups)
   const known = await send({}, project, lonely)
   const unknown = await send({}, { ...project, token: 'tallypub_unknown' }, lonely)
   for (const response of [known, unknown]) {

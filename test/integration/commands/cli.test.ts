@@ -8,7 +8,7 @@ import path from 'node:path'
 import { createAuthenticator } from '../../../src/auth/authenticate.js'
 import { openKeyring } from '../../../src/auth/keyring.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
-import { openStore } from '../../../src/clickhouse/store.js'
+import { connectStore } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { buildFolder } from '../../support/engine/build-launcher.js'
 import { runCli, type Outcome } from '../../support/cli/cli.js'
@@ -196,7 +196,7 @@ describe('with a service', () => {
   test('commands use its engine, and their keys are good at once', async () => {
     expect(JSON.parse(await output(...CREATE, '--json'))).toEqual(SHOP)
     const token = (await output('key', 'issue', '--project', 'shop')).trim()
-    const store = openStore(endpoint)
+    const store = connectStore(endpoint)
     const keyring = openKeyring(dataDir)
     const { authenticate } = createAuthenticator({ store, keyring, now: () => new Date() })
     const { principal } = await authenticate(`Bearer ${token}`)

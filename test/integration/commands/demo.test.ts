@@ -8,8 +8,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { readAnnouncement } from '../../../src/clickhouse/embedded/engine-file.js'
-import { homeOf } from '../../../src/clickhouse/embedded/engine-dir.js'
+import { readEngineFile } from '../../../src/clickhouse/embedded/engine-file.js'
+import { engineDirOf } from '../../../src/clickhouse/embedded/engine-dir.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { buildFolder } from '../../support/engine/build-launcher.js'
 import { runCli } from '../../support/cli/cli.js'
@@ -106,7 +106,7 @@ test('it shows requests that can be pasted, works beside other commands, and sto
   running.child.kill('SIGINT')
   expect(await running.exit).toBe(0)
   expect(await running.stderr).toMatch(/^loading the events of the demo\n[\d,]+ rows, .+\n$/)
-  expect(await readAnnouncement(homeOf(dataDir))).toBeUndefined()
+  expect(await readEngineFile(engineDirOf(dataDir))).toBeUndefined()
 })
 
 test('run again, it loads what has happened meanwhile alone', async () => {

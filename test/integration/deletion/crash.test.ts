@@ -1,19 +1,23 @@
 /** A removal that is stopped at any statement: the next loader finishes it, to the same result. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
-import { putBatch } from '../../../src/ingest/inbox/batches.js'
-import { finishUnfinished, loadBatch, resumeLoads } from '../../../src/ingest/loader/loader.js'
-import { startRemoval } from '../../../src/deletion/journal.js'
-import { removeUser } from '../../../src/deletion/delete.js'
+import { insertBatch } from '../../../src/ingest/inbox/batches.js'
+import { startDeletion } from '../../../src/deletion/journal.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { checkRollups } from '../../../src/rollups/check.js'
-import { rebuildRollups } from '../../../src/rollups/rebuild.js'
 import { LIVE } from '../../../src/model/rollup-tables.js'
 import { breaking, BrokenError, sleeping } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { factsAgree, leftovers, readFacts, select } from '../../support/store/facts.js'
 import { readRollups } from '../../support/store/rollups.js'
 import { ARRIVAL, newProject, send } from '../../support/world/world.js'
+import {
+  checkRollups,
+  deleteUser,
+  finishInterruptedWork,
+  loadBatch,
+  rebuildRollups,
+  resumeLoads,
+} from '../../support/store/loading.js'
 
 let database: TestDatabase
 
@@ -55,7 +59,7 @@ async function makeProjects(count: number): Promise<StoredProject[]> {
 }
 
 const start = ({ id }: StoredProject): Promise<void> =>
-  startRemoval(database.store.writer, { projectId: id, user: GOES, token: '' })
+  startDeletion(database.store.writer, { projectId: id, user: GOES, token: '' })
 
 /** Everything that a removal came to. */
 async function outcome({ id }: StoredProject): Promise<unknown> {
@@ -74,7 +78,7 @@ async function outcome({ id }: StoredProject): Promise<unknown> {
 /** What there is to be: the outcome of a removal that nothing disturbed, which the facts confirm. */
 async function calmly(project: StoredProject): Promise<unknown> {
   await start(project)
-  await finishUnfinished(database.store.writer)
+  await finishInterruptedWork(database.store.writer)
   const { differences } = await checkRollups(database.store.writer, { projectId: project.id })
   expect(differences).toEqual([])
   const wanted = await outcome(project)
@@ -95,12 +99,12 @@ test('stopped after each statement in turn, it is finished by the next loader', 
   for (let count = 1, isDone = false; !isDone; count += count < 34 ? 11 : 1) {
     const project = projects.pop()!
     await start(project)
-    const stopped = finishUnfinished(breaking(writer, count))
+    const stopped = finishInterruptedWork(breaking(writer, count))
     const error: unknown = await stopped.catch((thrown: unknown) => thrown)
     isDone = error === undefined
     if (!isDone) expect(error).toBeInstanceOf(BrokenError)
     if (isDone) expect(count).toBeGreaterThan(50)
-    await finishUnfinished(writer)
+    await finishInterruptedWork(writer)
     expect({ count, outcome: await outcome(project) }).toEqual({ count, outcome: wanted })
   }
 }, 180_000)
@@ -117,13 +121,13 @@ test('it does not matter what merges, and a rebuild, make of what is half done',
   for (const [i, moment] of moments.entries()) {
     const project = projects[i]!
     await start(project)
-    await expect(finishUnfinished(breaking(store.writer, moment))).rejects.toThrow(BrokenError)
+    await expect(finishInterruptedWork(breaking(store.writer, moment))).rejects.toThrow(BrokenError)
     for (const table of [LIVE.sessions, ...Object.values(LIVE.rollups)]) {
       await store.writer.execute(statement(sql`OPTIMIZE TABLE ${table} FINAL`))
     }
     // Each of them finishes it first.
     if (i === 0) await send(store, other, [EVENTS[0]] as never)
-    if (i === 1) await removeUser(store, other.id, 'goes')
+    if (i === 1) await deleteUser(store, other.id, 'goes')
     if (i === 2) await rebuildRollups(store.writer, { projectId: project.id })
     expect({ moment, outcome: await outcome(project) }).toEqual({ moment, outcome: wanted })
   }
@@ -148,7 +152,7 @@ test('who wakes up after another one did the work takes nothing from the next us
     const project = projects[i]!
     await start(project)
     // It may find its tables gone.
-    await finishUnfinished(sleeping(store.writer, moment, () => next(project))).catch(
+    await finishInterruptedWork(sleeping(store.writer, moment, () => next(project))).catch(
       () => undefined,
     )
     expect({ moment, outcome: await outcome(project) }).toEqual({ moment, outcome: wanted })
@@ -165,7 +169,13 @@ test('a load that is half published is finished before the rollups are rebuilt',
     const project = projects[i]!
     const bytes = Buffer.from(JSON.stringify(more))
     const batch = `half-${i}`
-    await putBatch(store.writer, { now: ARRIVAL, batch, projectId: project.id, firstRow: 1, bytes })
+    await insertBatch(store.writer, {
+      now: ARRIVAL,
+      batch,
+      projectId: project.id,
+      firstRow: 1,
+      bytes,
+    })
     await expect(loadBatch(breaking(store.writer, moment), batch)).rejects.toThrow(BrokenError)
     await rebuildRollups(store.writer, { projectId: project.id })
     expect(await readRollups(store, project.id)).toEqual(wanted)

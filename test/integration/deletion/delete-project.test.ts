@@ -3,13 +3,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { issueKey } from '../../../src/auth/api-keys.js'
 import { createAuthenticator } from '../../../src/auth/authenticate.js'
 import { identifier, join, sql, string } from '../../../src/clickhouse/sql.js'
-import { putBatch } from '../../../src/ingest/inbox/batches.js'
-import { finishUnfinished } from '../../../src/ingest/loader/loader.js'
-import { recordStep, startRemoval, STEP } from '../../../src/deletion/journal.js'
-import { removeProject } from '../../../src/deletion/delete.js'
+import { insertBatch } from '../../../src/ingest/inbox/batches.js'
+import { recordStep, startDeletion, STEP } from '../../../src/deletion/journal.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { createProject, findProject } from '../../../src/projects/store.js'
-import { UserError } from '../../../src/lib/user-error.js'
+import { UserError } from '../../../src/lib/errors.js'
 import { breaking, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { leftovers, readFacts, select } from '../../support/store/facts.js'
@@ -23,6 +21,7 @@ import {
   send,
   type SentEvent,
 } from '../../support/world/world.js'
+import { deleteProject, finishInterruptedWork } from '../../support/store/loading.js'
 
 const NOW = new Date('2026-02-01T00:00:00Z')
 const EVENTS: readonly SentEvent[] = [
@@ -90,7 +89,7 @@ test('nothing of it is left, its keys are refused, and other projects are as the
   const before = await stateOf(other)
   expect(await isRefused(key)).toBe(false)
   const bytes = Buffer.from(JSON.stringify({ ...EVENTS[0], event_id: '3' }))
-  await putBatch(store.writer, {
+  await insertBatch(store.writer, {
     now: ARRIVAL,
     batch: 'waiting',
     projectId: project.id,
@@ -98,12 +97,12 @@ test('nothing of it is left, its keys are refused, and other projects are as the
     bytes,
   })
 
-  expect(await removeProject(store, project.id)).toEqual({ events: 3, users: 2, keys: 1 })
+  expect(await deleteProject(store, project.id)).toEqual({ events: 3, users: 2, keys: 1 })
   expect(await holding(project)).toEqual([])
   expect(await leftovers(store)).toEqual([])
   expect(await isRefused(key)).toBe(true)
   expect(await stateOf(other)).toEqual(before)
-  await expect(removeProject(store, project.id)).rejects.toEqual(
+  await expect(deleteProject(store, project.id)).rejects.toEqual(
     new UserError(`there is no project ${project.id}`),
   )
   const { rejections } = await send(store, project, EVENTS)
@@ -117,7 +116,7 @@ test('a new project of the same id has nothing of the old one', async () => {
   const old = await createWorld(store, EVENTS)
   const key = await issue(old)
   const facts = await readFacts(store, old.id)
-  await removeProject(store, old.id)
+  await deleteProject(store, old.id)
   const again = await createProject(store, { id: old.id, name: 'New', domain: 'new.example' }, NOW)
   expect(await readFacts(store, again.id)).toEqual([])
   expect(await isRefused(key)).toBe(true)
@@ -140,12 +139,12 @@ test('stopped in the middle it is finished by the next loader', async () => {
     const key = await issue(project)
     const broken = breaking(store.writer, moment)
     const { id: projectId, token } = project
-    const stopped = startRemoval(broken, { projectId, user: 0, token }).then(() =>
-      finishUnfinished(broken),
+    const stopped = startDeletion(broken, { projectId, user: 0, token }).then(() =>
+      finishInterruptedWork(broken),
     )
     await expect(stopped).rejects.toThrow(BrokenError)
     expect(await findProject(store.reader, project.id)).toEqual(project)
-    await finishUnfinished(store.writer)
+    await finishInterruptedWork(store.writer)
     expect({ moment, holding: await holding(project) }).toEqual({ moment, holding: [] })
     expect(await isRefused(key)).toBe(true)
   }
@@ -155,7 +154,7 @@ test('finished only after there is a new project of the same id, it spares that'
   const { store } = database
   const old = await createWorld(store, EVENTS)
   const { id: projectId, token } = old
-  await removeProject(store, projectId)
+  await deleteProject(store, projectId)
   const again = await createProject(
     store,
     { id: projectId, name: 'New', domain: 'new.example' },
@@ -165,7 +164,7 @@ test('finished only after there is a new project of the same id, it spares that'
   await send(store, again, EVENTS)
   const removal = { number: 1_000, reached: STEP.removed, projectId, user: 0, token }
   await recordStep(store.writer, removal, STEP.removed)
-  await finishUnfinished(store.writer)
+  await finishInterruptedWork(store.writer)
   expect(await findProject(store.reader, projectId)).toEqual(again)
   expect(await isRefused(key)).toBe(false)
   expect(await readFacts(store, projectId)).toHaveLength(2)

@@ -3,16 +3,15 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { sql, string } from '../../../src/clickhouse/sql.js'
-import { putBatch } from '../../../src/ingest/inbox/batches.js'
-import { removeUser } from '../../../src/deletion/delete.js'
+import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { checkRollups } from '../../../src/rollups/check.js'
-import { UserError } from '../../../src/lib/user-error.js'
+import { UserError } from '../../../src/lib/errors.js'
 import { event, question } from '../../support/arbitrary/world.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { factsAgree, leftovers, readFacts, select } from '../../support/store/facts.js'
 import { readRollups } from '../../support/store/rollups.js'
 import { ARRIVAL, ask, newProject, send, type SentEvent } from '../../support/world/world.js'
+import { checkRollups, deleteUser } from '../../support/store/loading.js'
 
 const SEED = 20_260_615
 const QUESTIONS = fc.sample(question, { seed: SEED, numRuns: 25 })
@@ -79,7 +78,7 @@ test('the answers are those of a world without the user, who may come again as a
   const [project, untouched] = [await world(BATCHES!), await world(BATCHES!)]
   const others = await readRollups(store, untouched.id)
   const events = BATCHES!.flat().filter(({ user_id }) => user_id === GONE).length
-  const removed = await removeUser(store, project.id, GONE)
+  const removed = await deleteUser(store, project.id, GONE)
   expect(removed).toEqual({ user: expect.any(Number), events: 3, sessions: 1 })
   expect(events).toBeGreaterThan(removed.events)
   await expectSound(project)
@@ -95,10 +94,10 @@ test('who is no user is not deleted, and nobody is deleted twice', async () => {
   const { store } = database
   const project = await world([[{ timestamp: '2026-01-01T10:00:00Z', user_id: 'u' }]])
   const noUser = (id: string) => new UserError(`there is no user ${id} in project ${project.id}`)
-  await expect(removeUser(store, project.id, 'v')).rejects.toEqual(noUser('v'))
-  expect(await removeUser(store, project.id, 'u')).toEqual({ user: 1, events: 1, sessions: 1 })
-  await expect(removeUser(store, project.id, 'u')).rejects.toEqual(noUser('u'))
-  await expect(removeUser(store, 'nobodys', 'u')).rejects.toEqual(
+  await expect(deleteUser(store, project.id, 'v')).rejects.toEqual(noUser('v'))
+  expect(await deleteUser(store, project.id, 'u')).toEqual({ user: 1, events: 1, sessions: 1 })
+  await expect(deleteUser(store, project.id, 'u')).rejects.toEqual(noUser('u'))
+  await expect(deleteUser(store, 'nobodys', 'u')).rejects.toEqual(
     new UserError('there is no project nobodys'),
   )
 })
@@ -120,7 +119,7 @@ test('nothing tells of the user any more but the ids of the events, which do not
     sql`SELECT user_id FROM users WHERE ${of}`,
   )
   expect(user!.user_id).toMatch(/^anonymous-[0-9a-f]{32}$/)
-  await removeUser(store, project.id, user!.user_id)
+  await deleteUser(store, project.id, user!.user_id)
   const rows = sql`
 SELECT 'events' AS name, count() AS n FROM events WHERE ${of}
 UNION ALL SELECT 'sessions', count() FROM sessions WHERE ${of}
@@ -142,14 +141,14 @@ test('what was received before, and not loaded yet, is deleted with the rest', a
   const { store } = database
   const project = await world([[{ timestamp: '2026-01-01T10:00:00Z', user_id: 'u' }]])
   const bytes = Buffer.from('{"timestamp":"2026-02-01T10:00:00Z","user_id":"u"}')
-  await putBatch(store.writer, {
+  await insertBatch(store.writer, {
     now: ARRIVAL,
     batch: 'waiting',
     projectId: project.id,
     firstRow: 1,
     bytes,
   })
-  expect(await removeUser(store, project.id, 'u')).toEqual({ user: 1, events: 2, sessions: 2 })
+  expect(await deleteUser(store, project.id, 'u')).toEqual({ user: 1, events: 2, sessions: 2 })
   expect(await readRollups(store, project.id)).toEqual([])
   await expectSound(project)
 })
@@ -162,7 +161,7 @@ test('a number that is free again is given to the next user, in no group of the 
     country,
   })
   const project = await world([[at(1, 'u', 'DE'), at(2, 'v', 'FR')]])
-  expect(await removeUser(store, project.id, 'v')).toMatchObject({ user: 2 })
+  expect(await deleteUser(store, project.id, 'v')).toMatchObject({ user: 2 })
   await send(store, project, [at(2, 'w', 'DE')])
   const { data } = await ask(store, project, {
     date_range: ['2026-01-01', '2026-01-31'],
@@ -187,6 +186,6 @@ test('a user may have more months than a table takes at once', async () => {
     execute: (one, settings) =>
       writer.execute(one, { max_partitions_per_insert_block: '1', ...settings }),
   }
-  await removeUser({ ...store, writer: narrow }, project.id, 'u')
+  await deleteUser({ ...store, writer: narrow }, project.id, 'u')
   expect(await readRollups(store, project.id)).toEqual([])
 })

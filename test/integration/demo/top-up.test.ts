@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql } from '../../../src/clickhouse/sql.js'
 import { demoDays } from '../../../src/demo/events.js'
-import { topUpDemo } from '../../../src/demo/top-up.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import { send } from '../../support/world/world.js'
+import { topUpDemo } from '../../support/store/loading.js'
 
 let database: TestDatabase
 

@@ -1,7 +1,7 @@
 /** The service over a real store: from an API key to the answer. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { issueKey, revokeKey } from '../../../src/auth/api-keys.js'
-import { openStore } from '../../../src/clickhouse/store.js'
+import { connectStore } from '../../../src/clickhouse/store.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { createProject } from '../../../src/projects/store.js'
@@ -122,12 +122,12 @@ test('the least rate limit there is leaves room to start', async () => {
 })
 
 test('SERVICE_UNAVAILABLE: with the store gone neither keys nor questions are answered', async () => {
-  const store = openStore(database.endpoint)
+  const store = connectStore(database.endpoint)
   const lonely = await start({}, store)
   // Nothing listens there: the store is asked at a place that has become empty.
-  const nowhere = openStore({ ...database.endpoint, url: 'http://127.0.0.1:1' })
+  const nowhere = connectStore({ ...database.endpoint, url: 'http://127.0.0.1:1' })
   Object.assign(store.reader, nowhere.reader)
-  Object.assign(store.lookUps, nowhere.lookUps)
+  Object.assign(store.lookups, nowhere.lookups)
   const response = await project(`Bearer ${token}`, lonely)
   expect(response.headers.get('retry-after')).toBe('1')
   expect(await outcome(response)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
@@ -145,7 +145,7 @@ test('QUERY_TIMEOUT: a question that cannot be answered in time', async () => {
 })
 
 test('a contract that an operation does not keep stops the start', async () => {
-  const store = openStore(database.endpoint)
+  const store = connectStore(database.endpoint)
   const query = store.reader.query.bind(store.reader)
   Object.assign(store.reader, {
     query: () => query({ query: 'SELECT 1 FROM nothing', query_params: {} }),

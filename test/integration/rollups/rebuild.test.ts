@@ -1,17 +1,19 @@
 /** Rollups of stores that have none yet, or others; rebuilds of all and of one project. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { identifier, sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
-import { removeUser } from '../../../src/deletion/delete.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { checkRollups } from '../../../src/rollups/check.js'
-import { prepareRollups } from '../../../src/rollups/ensure-rollups.js'
-import { rebuildRollups } from '../../../src/rollups/rebuild.js'
 import { LIVE } from '../../../src/model/rollup-tables.js'
 import { breaking, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import { readRollups } from '../../support/store/rollups.js'
 import { newProject, send, type SentEvent } from '../../support/world/world.js'
+import {
+  checkRollups,
+  deleteUser,
+  ensureRollups,
+  rebuildRollups,
+} from '../../support/store/loading.js'
 
 let database: TestDatabase
 let shop: StoredProject
@@ -74,7 +76,7 @@ describe('a store is prepared', () => {
     }
     expect(await rollupsOf(shop)).toEqual([])
 
-    await prepareRollups(database.store)
+    await ensureRollups(database.store)
     expect(await rollupsOf(shop)).toEqual(before)
     expect(await viewNames()).toEqual(views)
     await send(database.store, shop, [LATE])
@@ -91,7 +93,7 @@ CREATE MATERIALIZED VIEW feed_former TO sessions_daily AS
 SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS day FROM event_changes`)
     await falsify()
 
-    await prepareRollups(database.store)
+    await ensureRollups(database.store)
     expect(await viewNames()).toEqual(views)
     expect(await rollupsOf(shop)).toEqual(before)
     await send(database.store, shop, [LATE])
@@ -102,7 +104,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
   test('once: then there is nothing left to do', async () => {
     await falsify()
     const before = await rollupsOf(shop)
-    await prepareRollups(database.store)
+    await ensureRollups(database.store)
     expect(await rollupsOf(shop)).toEqual(before)
     expect(await builds()).toEqual([{ builds: 1 }])
   })
@@ -112,11 +114,11 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     await write(sql`TRUNCATE TABLE rollup_builds`)
     await write(sql`CREATE TABLE draft_sessions_daily AS sessions_daily`)
     const writer = breaking(database.store.writer, /SELECT DISTINCT month/)
-    const broken = prepareRollups({ ...database.store, writer })
+    const broken = ensureRollups({ ...database.store, writer })
     await expect(broken).rejects.toBeInstanceOf(BrokenError)
     expect(await builds()).toEqual([{ builds: 0 }])
 
-    await prepareRollups(database.store)
+    await ensureRollups(database.store)
     expect(await viewNames()).toEqual(views)
     expect(await rollupsOf(shop)).toEqual(before)
   })
@@ -157,7 +159,7 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
 
   test('goes through a month whose only user was deleted', async () => {
     await send(database.store, shop, [at('03-01T00:00:00', { user_id: 'gone' })])
-    await removeUser(database.store, shop.id, 'gone')
+    await deleteUser(database.store, shop.id, 'gone')
     const before = await rollupsOf(shop)
     await rebuildRollups(database.store.writer, {})
     expect(await rollupsOf(shop)).toEqual(before)

@@ -1,13 +1,16 @@
 /** Rollups beside a load that was broken off: a rebuild finishes it first, and it counts once. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { putBatch } from '../../../src/ingest/inbox/batches.js'
-import { loadBatch, resumeLoads } from '../../../src/ingest/loader/loader.js'
-import { checkRollups } from '../../../src/rollups/check.js'
-import { rebuildRollups } from '../../../src/rollups/rebuild.js'
+import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import { breaking, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { factsAgree, leftovers } from '../../support/store/facts.js'
 import { ARRIVAL, createWorld, type SentEvent } from '../../support/world/world.js'
+import {
+  checkRollups,
+  loadBatch,
+  rebuildRollups,
+  resumeLoads,
+} from '../../support/store/loading.js'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -33,7 +36,7 @@ test.each([
 ])('broken off %s', async (_when, last) => {
   const { writer } = database.store
   const project = await createWorld(database.store, [at(1, 'DE'), at(2, 'DE')])
-  await putBatch(writer, {
+  await insertBatch(writer, {
     now: ARRIVAL,
     strict: false,
     batch: project.id,

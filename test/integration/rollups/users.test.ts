@@ -5,7 +5,6 @@ import { resolvePeriod } from '../../../src/analytics/request/period.js'
 import { resolveQuery } from '../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest } from '../../../src/contract/api.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { checkRollups } from '../../../src/rollups/check.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import {
   ask,
@@ -16,6 +15,7 @@ import {
   type Asked,
   type SentEvent,
 } from '../../support/world/world.js'
+import { checkRollups } from '../../support/store/loading.js'
 
 let database: TestDatabase
 const projects = new Map<Case, StoredProject>()

@@ -4,13 +4,13 @@ import os from 'node:os'
 import path from 'node:path'
 import { writeConfiguration } from '../../../src/clickhouse/embedded/configuration.js'
 import { launch } from '../../../src/clickhouse/embedded/engine-process.js'
-import { homeOf, openLock } from '../../../src/clickhouse/embedded/engine-dir.js'
+import { engineDirOf, openLock } from '../../../src/clickhouse/embedded/engine-dir.js'
 import { newEndpoint } from '../../../src/clickhouse/embedded/new-endpoint.js'
 import type { Account, Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
-import { openStore, type Store } from '../../../src/clickhouse/store.js'
+import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
-import { prepareRollups } from '../../../src/rollups/ensure-rollups.js'
+import { ensureRollups } from '../store/loading.js'
 
 /** The account that the embedded engine itself logs in with, instead of the one a server's image brings. */
 const BOOT = `<default><no_password/><networks><ip>127.0.0.1</ip></networks><quota>default</quota>
@@ -26,7 +26,7 @@ export interface Server {
 export async function startServer(change = (users: string): string => users): Promise<Server> {
   const stopping = new AbortController()
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-users-'))
-  const home = homeOf(dataDir)
+  const home = engineDirOf(dataDir)
   await mkdir(home, { recursive: true })
   const endpoint = await newEndpoint()
   const lock = await openLock(home)
@@ -45,8 +45,8 @@ export async function startServer(change = (users: string): string => users): Pr
   )
   await lock.close()
   await migrate(endpoint)
-  const store = openStore(endpoint)
-  await prepareRollups(store)
+  const store = connectStore(endpoint)
+  await ensureRollups(store)
   return {
     endpoint,
     store,

@@ -2,16 +2,16 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { openPlaces, type Places } from '../../../src/ingest/enrichment/geoip.js'
+import { openGeoip, type Geoip } from '../../../src/ingest/enrichment/geoip.js'
 import { mmdbFile } from './mmdb.js'
 
 /** What a GeoIP database with these records knows. */
-export async function geographyOf(networks: Parameters<typeof mmdbFile>[0]): Promise<Places> {
+export async function geographyOf(networks: Parameters<typeof mmdbFile>[0]): Promise<Geoip> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'places-'))
   try {
     const file = path.join(folder, 'test.mmdb')
     await writeFile(file, mmdbFile(networks))
-    return await openPlaces(file)
+    return await openGeoip(file)
   } finally {
     await rm(folder, { recursive: true })
   }

@@ -3,8 +3,8 @@ import { expect } from '@jest/globals'
 import { sql, string } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { countWaiting } from '../../../src/ingest/loader/stream.js'
-import { checkRollups } from '../../../src/rollups/check.js'
 import { factsAgree, leftovers, select } from '../store/facts.js'
+import { checkRollups } from '../store/loading.js'
 
 export interface Marks {
   /** Of events of which it was said that they are stored. */

@@ -2,9 +2,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readAnnouncement } from '../../../src/clickhouse/embedded/engine-file.js'
-import { homeOf, isAlive } from '../../../src/clickhouse/embedded/engine-dir.js'
-import { openStore, type Store } from '../../../src/clickhouse/store.js'
+import { readEngineFile } from '../../../src/clickhouse/embedded/engine-file.js'
+import { engineDirOf, isAlive } from '../../../src/clickhouse/embedded/engine-dir.js'
+import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 
 export interface KilledService {
@@ -67,8 +67,8 @@ export function runService(dataDir: string): KilledService {
   const isRunning = (): boolean => state.child?.exitCode === null && state.child.signalCode === null
 
   const open = async (): Promise<Store | undefined> => {
-    const endpoint = (await readAnnouncement(homeOf(dataDir)))?.endpoint
-    return endpoint && openStore(endpoint)
+    const endpoint = (await readEngineFile(engineDirOf(dataDir)))?.endpoint
+    return endpoint && connectStore(endpoint)
   }
 
   return {
@@ -81,7 +81,7 @@ export function runService(dataDir: string): KilledService {
       return state.child!.kill('SIGKILL')
     },
     killEngine: async () => {
-      const pid = (await readAnnouncement(homeOf(dataDir)))?.enginePid
+      const pid = (await readEngineFile(engineDirOf(dataDir)))?.enginePid
       return pid !== undefined && isAlive(pid) && process.kill(pid, 'SIGKILL')
     },
     ask: async (work) => {

@@ -1,12 +1,9 @@
 /** Imports a source of any format, as the command does. */
 import { openRows, type OpenOptions } from '../../../src/ingest/import/formats/open-rows.js'
-import {
-  importEvents,
-  type ImportReport,
-  type Rejection,
-} from '../../../src/ingest/import/import-events.js'
+import { type ImportReport, type Rejection } from '../../../src/ingest/import/import-events.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { ARRIVAL } from '../world/world.js'
+import { importEvents } from '../store/loading.js'
 
 export interface Imported {
   readonly report: ImportReport

@@ -1,12 +1,9 @@
 /** Sources of lines as imports read them: in chunks, some of which fail. */
-import {
-  importEvents,
-  type ImportOptions,
-  type ImportReport,
-} from '../../../src/ingest/import/import-events.js'
+import { type ImportReport } from '../../../src/ingest/import/import-events.js'
 import type { Rejection } from '../../../src/ingest/import/import-events.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { ARRIVAL } from '../world/world.js'
+import { importEvents, type ImportOptions } from '../store/loading.js'
 
 /** The text in chunks of so many bytes each, in turn; a failure at the end if there is one. */
 export async function* chunked(

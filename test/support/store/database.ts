@@ -4,9 +4,9 @@ import { connect } from '../../../src/clickhouse/connection.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
 import { identifier, sql, statement } from '../../../src/clickhouse/sql.js'
-import { prepareRollups } from '../../../src/rollups/ensure-rollups.js'
-import { openStore, type Store } from '../../../src/clickhouse/store.js'
+import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { testEndpoint } from '../engine/engine.js'
+import { ensureRollups } from './loading.js'
 
 export interface TestDatabase {
   /** All three accounts are the admin's: the others have rights on the service's own database only. */
@@ -28,8 +28,8 @@ export function newDatabase(): Endpoint {
 export async function createDatabase(): Promise<TestDatabase> {
   const endpoint = newDatabase()
   await migrate(endpoint)
-  const store = openStore(endpoint)
-  await prepareRollups(store)
+  const store = connectStore(endpoint)
+  await ensureRollups(store)
   return {
     endpoint,
     store,

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream'
 import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
-import { whileHeld } from '../../../src/clickhouse/lease/fenced-connection.js'
-import { loadWaiting } from '../../../src/ingest/loader/loader.js'
+import { fenceConnection } from '../../../src/clickhouse/lease/fenced-connection.js'
 import type { Geography } from '../../../src/ingest/loader/steps/enrich.js'
+import { loadWaiting } from './loading.js'
 
 /** Inserts lines for a project, at a moment of arrival if one is given, in one insert. */
 export async function feed(
@@ -30,5 +30,5 @@ export async function feed(
 }
 
 /** Loads what was fed, as the loader of the service does. */
-export const loadFed = ({ writer }: Store, geography?: Geography): Promise<void> =>
-  withLease(writer, 'loader', ({ signal }) => loadWaiting(whileHeld(writer, signal), geography))
+export const loadFed = ({ writer }: Store, geoip?: Geography): Promise<void> =>
+  withLease(writer, 'loader', ({ signal }) => loadWaiting(fenceConnection(writer, signal), geoip))

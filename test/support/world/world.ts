@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { queryAnalytics } from '../../../src/analytics/query-analytics.js'
 import type { StoredRow } from '../../../src/analytics/response.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../../src/contract/api.js'
-import { createRun } from '../../../src/clickhouse/run.js'
+import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import type { Store } from '../../../src/clickhouse/store.js'
-import { importEvents, type Rejection } from '../../../src/ingest/import/import-events.js'
+import { type Rejection } from '../../../src/ingest/import/import-events.js'
 import type { LoadReport } from '../../../src/ingest/loader/load-log.js'
 import { firstEventAt } from '../../../src/projects/first-event.js'
 import type { NewProject, StoredProject } from '../../../src/projects/project.js'
 import { createProject } from '../../../src/projects/store.js'
+import { importEvents } from '../store/loading.js'
 
 /** An event as it is sent; `properties` and all else as the NDJSON form has them. */
 export type SentEvent = Readonly<Record<string, unknown>> & { readonly timestamp: string }
@@ -97,7 +98,7 @@ export function ask(
   now: Date = NOW,
 ): Promise<AnalyticsQueryResponse> {
   return queryAnalytics(filled(asked), project, {
-    run: (statement) => createRun(store, 30_000)<StoredRow>(statement),
+    run: (statement) => createQueryRunner(store, 30_000)<StoredRow>(statement),
     firstEventAt: (id) => firstEventAt(store.reader, id),
     now: () => now,
   })

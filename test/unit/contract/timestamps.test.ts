@@ -1,7 +1,7 @@
 /** Which texts name a moment, and which. */
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { instantOf } from '../../../src/contract/timestamps.js'
+import { parseInstant } from '../../../src/contract/timestamps.js'
 
 test.each([
   ['1970-01-01T00:00Z', 0],
@@ -14,7 +14,7 @@ test.each([
   ['1000-01-01T00:00:00Z', Date.UTC(1000, 0)],
   ['9999-12-31T23:59:59.999Z', Date.UTC(10_000, 0) - 1],
 ])('%s is %d', (text, want) => {
-  expect(instantOf(text)).toBe(want)
+  expect(parseInstant(text)).toBe(want)
 })
 
 test.each([
@@ -28,7 +28,7 @@ test.each([
   '0999-01-01T00:00:00Z',
   '',
 ])('%j is none', (text) => {
-  expect(instantOf(text)).toBeUndefined()
+  expect(parseInstant(text)).toBeUndefined()
 })
 
 test('every date that JavaScript writes is read back', () => {
@@ -37,5 +37,5 @@ test('every date that JavaScript writes is read back', () => {
     max: new Date('9999-12-31'),
     noInvalidDate: true,
   })
-  fc.assert(fc.property(dates, (date) => instantOf(date.toISOString()) === date.getTime()))
+  fc.assert(fc.property(dates, (date) => parseInstant(date.toISOString()) === date.getTime()))
 })

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { DIMENSIONS } from '../../../src/model/dimensions.js'
 import { FIELDS, FIELDS_TYPE, SESSION_ATTRIBUTES } from '../../../src/model/event-fields.js'
 
-const ATTRIBUTES = Object.values(DIMENSIONS).flatMap(({ field }) => field ?? [])
+const ATTRIBUTES = Object.values(DIMENSIONS).flatMap(({ eventField }) => eventField ?? [])
 const TEXTS = [
   'timestamp',
   'project',

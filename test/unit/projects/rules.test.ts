@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import type { ProjectChanges } from '../../../src/projects/project.js'
 import { checked } from '../../../src/projects/rules.js'
-import { UserError } from '../../../src/lib/user-error.js'
+import { UserError } from '../../../src/lib/errors.js'
 
 test.each<[ProjectChanges & { id?: string }, ProjectChanges & { id?: string }]>([
   [{}, {}],

@@ -8,7 +8,7 @@ const ESTABLISHED = '01'
  * Closes the reading side of every connection to a local port of this process: an idle one ends, and
  * a query that is running still gives its answer. Does nothing where there is no /proc.
  */
-export function hangUp(port: number): void {
+export function closeIdleConnections(port: number): void {
   const sockets = socketsOf(port)
   for (const fd of entries('/proc/self/fd')) {
     if (sockets.has(target(`/proc/self/fd/${fd}`))) libc.shutdownRead(Number(fd))

@@ -5,7 +5,7 @@
 import fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
-import { hangUp } from './close-connections.js'
+import { closeIdleConnections } from './close-connections.js'
 import {
   EXIT_FAILED,
   EXIT_IN_USE,
@@ -18,7 +18,7 @@ import {
   type LaunchOptions,
 } from './protocol.js'
 import { exitNow, libc, openEngine, runEngine } from './ffi.js'
-import { openTerminal } from './pty.js'
+import { openPty } from './pty.js'
 
 const HOST = '127.0.0.1'
 const DRAIN_MS = 250
@@ -50,7 +50,7 @@ if (!libc.tryFlock(LOCK_FD)) exitNow(EXIT_IN_USE)
 // Written before it is cut, so that a refused process never reads an empty file.
 fs.ftruncateSync(LOCK_FD, fs.writeSync(LOCK_FD, JSON.stringify(holder), 0))
 
-const terminal = openTerminal()
+const terminal = openPty()
 const tell = (line: string): number => fs.writeSync(terminal.parent.stdout, `${line}\n`)
 const parent = new net.Socket({ fd: terminal.parent.stdin, readable: true, writable: false })
 let state: 'waiting' | 'starting' | 'ready' | 'stopping' = 'waiting'
@@ -114,7 +114,7 @@ function stop(): void {
   terminal.endInput()
   // What is typed while the engine switches its terminal's mode is lost.
   setInterval(() => terminal.endInput(), RETYPE_MS)
-  setTimeout(() => hangUp(port), DRAIN_MS)
+  setTimeout(() => closeIdleConnections(port), DRAIN_MS)
   setTimeout(() => fail('forced to stop'), STOP_MS)
 }
 

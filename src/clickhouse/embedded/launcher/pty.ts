@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import tty from 'node:tty'
 import { libc } from './ffi.js'
 
-export interface Terminal {
+export interface Pty {
   /** The parent's pipes, which were this process's stdin and stdout. */
   readonly parent: { readonly stdin: number; readonly stdout: number }
   /** Hears everything the engine has printed so far, after each piece of it. */
@@ -16,7 +16,7 @@ export interface Terminal {
 const KEPT = 4096
 
 /** Replaces fd 0 and 1 of this process by a pseudo-terminal. */
-export function openTerminal(): Terminal {
+export function openPty(): Pty {
   const parent = { stdin: libc.dup(0), stdout: libc.dup(1) }
   const flags = fs.constants.O_RDWR | fs.constants.O_NOCTTY
   const master = libc.posixOpenpt(flags)

@@ -3,27 +3,27 @@ import { Readable } from 'node:stream'
 import type { Connection } from '../../../clickhouse/connection.js'
 import { sql, statement, type Sql } from '../../../clickhouse/sql.js'
 import { AGENTS_VERSION, describeAgent } from '../../enrichment/user-agents.js'
-import type { Places } from '../../enrichment/geoip.js'
+import type { Geoip } from '../../enrichment/geoip.js'
 import { describeReferrer, REFERRERS_VERSION } from '../../enrichment/referrers.js'
 import { AGENTS, REFERRERS } from './derived-attributes.js'
 import type { LoadTables } from '../load-tables.js'
 
 /** Knows where addresses are; undefined where no GeoIP database is configured. */
-export type Geography = Places | undefined
+export type Geography = Geoip | undefined
 
 /**
  * Looks up each distinct agent, referrer and address of the rows once. Agents and referrers are kept for
  * later loads; addresses are told apart in a table of the load alone, and go with it.
  */
-export async function fillLookUps(
+export async function enrichRows(
   writer: Connection,
   tables: LoadTables,
-  geography: Geography,
+  geoip: Geography,
 ): Promise<void> {
   await Promise.all([
     fillAgents(writer, tables),
     fillReferrers(writer, tables),
-    fillPlaces(writer, tables, geography),
+    fillPlaces(writer, tables, geoip),
   ])
 }
 
@@ -57,23 +57,19 @@ async function fillReferrers(writer: Connection, tables: LoadTables): Promise<vo
   )
 }
 
-async function fillPlaces(
-  writer: Connection,
-  tables: LoadTables,
-  geography: Geography,
-): Promise<void> {
+async function fillPlaces(writer: Connection, tables: LoadTables, geoip: Geography): Promise<void> {
   await writer.execute(
     statement(sql`
 CREATE TABLE ${tables.places} (ip String, country LowCardinality(String), city LowCardinality(String))
 ENGINE = MergeTree ORDER BY ip`),
   )
-  if (geography === undefined) return
+  if (geoip === undefined) return
   await fill(
     writer,
     distinct(tables, sql`ip`, sql`SELECT ip FROM ${tables.places}`),
     sql`${tables.places} (ip, country, city)`,
     (value) => {
-      const { country, city } = geography.placeOf(value)
+      const { country, city } = geoip.lookup(value)
       return [value, country, city]
     },
   )

@@ -7,7 +7,7 @@ import type { LoadTables } from '../load-tables.js'
  * The rows that are fit and yet no events, in the table `untracked`, each with its project, day and `reason`:
  * `ip`, `country` or `bot`. Of several reasons the first of these counts.
  */
-export const findUntracked = (tables: LoadTables): Sql => sql`
+export const findExcludedEvents = (tables: LoadTables): Sql => sql`
 CREATE TABLE ${tables.untracked} ENGINE = MergeTree ORDER BY seq AS
 WITH
   bots AS (SELECT user_agent FROM (${AGENTS(tables)}) WHERE is_bot),
@@ -25,6 +25,6 @@ WHERE fate IN ('ip', 'country') OR (fate = 'kept' AND (
   OR (project_id, load_places.country) IN (SELECT id, country FROM excluded) AND load_rows.country = ''))`
 
 /** Counts them, by day and reason. */
-export const countUntracked = (tables: LoadTables): Sql => sql`
+export const countExcludedEvents = (tables: LoadTables): Sql => sql`
 INSERT INTO exclusions (project_id, day, reason, events)
 SELECT project_id, day, reason, count() FROM ${tables.untracked} GROUP BY ALL`

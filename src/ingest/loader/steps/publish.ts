@@ -10,7 +10,7 @@ import {
 } from '../../../model/fact-columns.js'
 import { ofMovedSessions } from './sessions.js'
 import type { LoadTables } from '../load-tables.js'
-import { countUntracked } from './excluded-events.js'
+import { countExcludedEvents } from './excluded-events.js'
 
 const EVENTS = join(EVENT_COLUMNS)
 const SESSIONS = join(SESSION_COLUMNS)
@@ -38,7 +38,7 @@ export const inserts = (tables: LoadTables): Readonly<Record<string, Sql>> => ({
 INSERT INTO event_ids
 SELECT project_id, event_key FROM ${tables.rows} AS load_rows WHERE event_key != 0 AND seq IN (SELECT seq FROM ${tables.kept})`,
 
-  exclusions: countUntracked(tables),
+  exclusions: countExcludedEvents(tables),
 
   events: sql`
 INSERT INTO events (${EVENTS})

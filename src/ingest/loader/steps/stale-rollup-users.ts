@@ -16,7 +16,7 @@ const carried = COUNTED_ATTRIBUTES.map(
  * The users that have no event left in a group they were in, in the table `lost`: by day (`grain` is `daily`) and
  * by month (`monthly`, the day being its first). To be asked once the events are as they will be.
  */
-export const findLost = (tables: LoadTables): Sql => sql`
+export const findStaleRollupUsers = (tables: LoadTables): Sql => sql`
 CREATE TABLE ${tables.lost} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, day) AS
 WITH
   were AS (

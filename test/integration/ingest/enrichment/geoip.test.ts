@@ -1,7 +1,7 @@
 /** Where events come from: country and city of an address, which itself is kept nowhere. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { identifier, sql, string } from '../../../../src/clickhouse/sql.js'
-import type { Places } from '../../../../src/ingest/enrichment/geoip.js'
+import type { Geoip } from '../../../../src/ingest/enrichment/geoip.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, select } from '../../../support/store/facts.js'
 import { geographyOf } from '../../../support/geoip/geography.js'
@@ -10,11 +10,11 @@ import { feed, loadFed } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
 let database: TestDatabase
-let geography: Places
+let geoip: Geoip
 
 beforeAll(async () => {
   database = await createDatabase()
-  geography = await geographyOf({
+  geoip = await geographyOf({
     '203.0.113.0/25': { country: { iso_code: 'DE' }, city: { names: { en: 'Munich' } } },
     '203.0.113.128/25': { country: { iso_code: 'FR' } },
     '2001:db8::/32': { country: { iso_code: 'JP' }, city: { names: { en: 'Ōtsu' } } },
@@ -64,9 +64,9 @@ ORDER BY ${identifier(time)}`,
 test('country and city are those of the address, where they are not given', async () => {
   const { store } = database
   const [file, stream] = [await newProject(store), await newProject(store)]
-  await bring(store, linesOf(rows), { projectId: file.id, geography })
+  await bring(store, linesOf(rows), { projectId: file.id, geoip })
   await feed(store, stream.id, rows)
-  await loadFed(store, geography)
+  await loadFed(store, geoip)
   for (const { id } of [file, stream]) {
     const found = await placesIn('events', 'timestamp', id)
     expect(CASES.map(([fields], n) => [fields, found[n]])).toEqual(
@@ -99,7 +99,7 @@ test('a session is where its earliest event is', async () => {
     visit('10', '203.0.113.200'),
   ]) {
     await feed(store, project.id, [row])
-    await loadFed(store, geography)
+    await loadFed(store, geoip)
   }
   expect(await placesIn('events', 'timestamp', project.id)).toEqual(
     Array(3).fill({ country: 'FR', city: '' }),
@@ -125,10 +125,10 @@ test('no address is kept anywhere, whichever way it came and whatever became of 
     { ip: bot, user_agent: 'Googlebot/2.1' },
     { ip: rejected, name: 7 },
   ].map((fields) => ({ timestamp: '2026-01-31T10:00:00Z', ...fields }))
-  await bring(store, linesOf(visits), { projectId: project.id, geography, dryRun: true })
-  await bring(store, linesOf(visits), { projectId: project.id, geography })
+  await bring(store, linesOf(visits), { projectId: project.id, geoip, dryRun: true })
+  await bring(store, linesOf(visits), { projectId: project.id, geoip })
   await feed(store, project.id, visits)
-  await loadFed(store, geography)
+  await loadFed(store, geoip)
   const columns = await select<{ table: string; name: string }>(
     store,
     sql`

@@ -71,7 +71,7 @@ const rowsFor = (project: string, other: string): readonly (object | string)[] =
 
 test('a trial reports what the import then does, and leaves nothing', async () => {
   const { store } = database
-  const geography = await geographyOf({ '203.0.113.0/24': { country: { iso_code: 'DE' } } })
+  const geoip = await geographyOf({ '203.0.113.0/24': { country: { iso_code: 'DE' } } })
   const [project, other] = [await newProject(store, RULES), await newProject(store)]
   const stored = [at('09:40', { event_id: 'stored' }), at('09:00', { user_id: 'w' })]
   await bring(store, linesOf(stored), { projectId: project.id })
@@ -83,11 +83,11 @@ test('a trial reports what the import then does, and leaves nothing', async () =
     ...{ users: 5, sessions: 7 },
     ...{ first: new Date('2026-01-31T10:00:00Z'), last: new Date('2026-01-31T23:00:00Z') },
   }
-  for (const pieceSize of [400, 1_000_000]) {
+  for (const chunkSize of [400, 1_000_000]) {
     const progress: LoadReport[] = []
     const trial = await bring(store, chunked(linesOf(rows), [33]), {
-      geography,
-      pieceSize,
+      geoip,
+      chunkSize,
       dryRun: true,
       onProgress: (soFar) => progress.push(soFar),
     })
@@ -103,14 +103,14 @@ test('a trial reports what the import then does, and leaves nothing', async () =
       },
     ])
     expect(progress.at(-1)?.received).toBe(18)
-    expect(progress.length > 1).toBe(pieceSize === 400)
+    expect(progress.length > 1).toBe(chunkSize === 400)
     expect(await counts()).toEqual(before)
     expect(await leftovers(store)).toEqual([])
   }
-  const trial = await bring(store, linesOf(rows), { geography, dryRun: true })
-  const real = await bring(store, linesOf(rows), { geography, pieceSize: 400 })
+  const trial = await bring(store, linesOf(rows), { geoip, dryRun: true })
+  const real = await bring(store, linesOf(rows), { geoip, chunkSize: 400 })
   expect(real).toEqual(trial)
-  const again = await bring(store, linesOf(rows), { geography, dryRun: true })
+  const again = await bring(store, linesOf(rows), { geoip, dryRun: true })
   expect(again.report).toEqual({
     ...{ received: 18, events: 7, duplicates: 4, bots: 1, excluded: 3, rejected: 3 },
     ...{ users: 5, sessions: 5, first: want.first, last: want.last },
@@ -138,7 +138,7 @@ test('a trial whose source or listener fails leaves nothing either', async () =>
   const fail = (): never => {
     throw failure
   }
-  const options = { projectId, dryRun: true, pieceSize: 80 }
+  const options = { projectId, dryRun: true, chunkSize: 80 }
   for (const [source, more] of [
     [chunked(text, [90], failure), {}],
     [chunked('', [90], failure), {}],

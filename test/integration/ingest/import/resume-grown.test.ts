@@ -31,7 +31,7 @@ const line = (n: number): string => JSON.stringify(event(n))
 
 interface Growth {
   readonly what: string
-  readonly pieceSize?: number
+  readonly chunkSize?: number
   readonly texts: readonly string[]
   /** Of each import. */
   readonly want: readonly ReturnType<typeof counts>[]
@@ -40,7 +40,7 @@ interface Growth {
 test.each<Growth>([
   {
     what: 'more lines at the end',
-    pieceSize: PIECE,
+    chunkSize: PIECE,
     texts: [linesOf(events(3)), linesOf(events(5)), linesOf(events(6)), linesOf(events(6))],
     want: [counts(3), counts(2, 3), counts(1, 5), counts(0, 6)],
   },
@@ -51,7 +51,7 @@ test.each<Growth>([
   },
   {
     what: 'a last line that gets its end, and more',
-    pieceSize: (3 * PIECE) / 2,
+    chunkSize: (3 * PIECE) / 2,
     texts: [`${line(0)}\n${line(1)}`, `${linesOf(events(4))}bad`, `${linesOf(events(4))}bad`],
     want: [counts(2), counts(2, 2, 1), counts(0, 4, 1)],
   },
@@ -74,12 +74,12 @@ test.each<Growth>([
   },
 ])(
   'of a source with $what only what is new is loaded',
-  async ({ texts, want, pieceSize = 100 * PIECE }) => {
+  async ({ texts, want, chunkSize = 100 * PIECE }) => {
     const project = await newProject(database.store)
     for (const [n, text] of texts.entries()) {
       const { report, rejections } = await bring(database.store, text, {
         projectId: project.id,
-        pieceSize,
+        chunkSize,
       })
       expect({ n, ...report }).toMatchObject({ n, ...want[n] })
       const bad = text.split('\n').findIndex((row) => row !== '' && !row.endsWith('}'))

@@ -30,13 +30,13 @@ const pageviews = async (id: string): Promise<readonly number[]> =>
 
 test.each([100, 10_000])(
   'in pieces of %d bytes, rows are loaded once they are fit',
-  async (pieceSize) => {
+  async (chunkSize) => {
     const { store } = database
     const { id } = await newProject(store)
     const later = [`${id}-1`, `${id}-2`] as const
     const rows = [event(id, 0), event(later[0], 1), event(later[1], 2), 'bad', event(id, 3)]
     const run = async () =>
-      told(await bring(store, linesOf(rows), { pieceSize: Math.max(pieceSize, 110) }))
+      told(await bring(store, linesOf(rows), { chunkSize: Math.max(chunkSize, 110) }))
     const make = (project: string) =>
       createProject(store, { id: project, name: 'T', domain: 'example.com' }, ARRIVAL)
     expect(await run()).toEqual({
@@ -82,7 +82,7 @@ test('strict: a refused piece is refused again, and loaded whole without', async
   const { id } = await newProject(store)
   const text = linesOf([event(id, 0), event(id, 1), event(id, 2), 'bad', event(id, 3)])
   const size = 2 * linesOf([event(id, 0)]).length
-  const run = async (strict: boolean) => told(await bring(store, text, { pieceSize: size, strict }))
+  const run = async (strict: boolean) => told(await bring(store, text, { chunkSize: size, strict }))
   const refused = { rows: [4], rejected: 1, received: 4 }
   expect(await run(true)).toEqual({ ...refused, events: 2, duplicates: 0 })
   expect(await pageviews(id)).toEqual([2])
@@ -126,7 +126,7 @@ test('two imports of one source at once bring it once', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const text = linesOf(Array.from({ length: 8 }, (_, n) => event(id, n)))
-  const both = await Promise.all([1, 2].map(() => bring(store, text, { pieceSize: 250 })))
+  const both = await Promise.all([1, 2].map(() => bring(store, text, { chunkSize: 250 })))
   expect(both.map(({ report }) => report.received)).toEqual([8, 8])
   expect(both.reduce((sum, { report }) => sum + report.events, 0)).toBe(8)
   expect(await pageviews(id)).toEqual([8])
@@ -141,10 +141,10 @@ test('the report counts users and sessions, also of pieces that another run load
   const want = { users: 3, sessions: 3 }
   const times = { first: new Date('2026-01-31T10:10:00Z'), last: new Date('2026-01-31T10:42:00Z') }
   for (const events of [5, 0]) {
-    const { report } = await bring(store, linesOf(rows), { pieceSize: 250 })
+    const { report } = await bring(store, linesOf(rows), { chunkSize: 250 })
     expect(report).toMatchObject({ events, ...want, ...times })
   }
-  const grown = await bring(store, linesOf([...rows, late]), { pieceSize: 250 })
+  const grown = await bring(store, linesOf([...rows, late]), { chunkSize: 250 })
   expect(grown.report).toMatchObject({
     ...{ events: 1, duplicates: 5, ...want },
     ...{ first: times.first, last: new Date('2026-01-31T10:45:00Z') },

@@ -1,14 +1,13 @@
 /** Imports that are run again: broken off, of a source that has grown, or just once more. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
-import type { ImportOptions } from '../../../../src/ingest/import/import-events.js'
-import { removeProject } from '../../../../src/deletion/delete.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { breaking } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, leftovers, readFacts, select } from '../../../support/store/facts.js'
 import { bring, chunked, linesOf } from '../../../support/sources/sources.js'
 import { newProject } from '../../../support/world/world.js'
+import { deleteProject, type ImportOptions } from '../../../support/store/loading.js'
 
 let database: TestDatabase
 
@@ -50,7 +49,7 @@ const into = (
   more: Partial<ImportOptions> = {},
 ): Partial<ImportOptions> => ({
   projectId: id,
-  pieceSize: PIECE,
+  chunkSize: PIECE,
   ...more,
 })
 
@@ -131,7 +130,7 @@ test('how the chunks arrive makes no difference, nor does the size of pieces', a
   const text = linesOf(events(6))
   const first = await bring(database.store, text, into(project))
   expect(first.report).toMatchObject(counts(6))
-  for (const [sizes, pieceSize] of [
+  for (const [sizes, chunkSize] of [
     [[1], PIECE],
     [[7, 100, 3], PIECE],
     [[PIECE], 10 * PIECE],
@@ -140,7 +139,7 @@ test('how the chunks arrive makes no difference, nor does the size of pieces', a
     const { report } = await bring(
       database.store,
       chunked(text, sizes),
-      into(project, { pieceSize }),
+      into(project, { chunkSize }),
     )
     expect({ sizes, ...report }).toMatchObject({ sizes, ...counts(0, 6) })
   }
@@ -159,7 +158,7 @@ test('another reading, another project and a project made anew get all of it', a
   expect(await brought(project, 'a')).toEqual([0, 4])
   expect(await brought(project, 'b')).toEqual([4, 0])
   expect(await brought(await newProject(store), 'a')).toEqual([4, 0])
-  await removeProject(store, project.id)
+  await deleteProject(store, project.id)
   expect(await brought(await newProject(store, { id: project.id }), 'a')).toEqual([4, 0])
   expect(await paths(project)).toHaveLength(4)
 })

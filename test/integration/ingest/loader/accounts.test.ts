@@ -1,7 +1,7 @@
 /** The service's own accounts suffice: the writer for every step of a load, the reader for questions. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { migrate } from '../../../../src/clickhouse/migrations/migrate.js'
-import { openStore, type Store } from '../../../../src/clickhouse/store.js'
+import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
 import { testEndpoint } from '../../../support/engine/engine.js'
 import { ask, createWorld, send } from '../../../support/world/world.js'
 
@@ -9,7 +9,7 @@ let store: Store
 beforeAll(async () => {
   const endpoint = testEndpoint()
   await migrate(endpoint)
-  store = openStore(endpoint)
+  store = connectStore(endpoint)
 })
 afterAll(() => store.close())
 

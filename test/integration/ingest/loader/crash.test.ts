@@ -2,16 +2,19 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { LeaseLostError } from '../../../../src/clickhouse/lease/lease.js'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
-import { whileHeld } from '../../../../src/clickhouse/lease/fenced-connection.js'
-import { importEvents } from '../../../../src/ingest/import/import-events.js'
-import { putBatch } from '../../../../src/ingest/inbox/batches.js'
-import { loadBatch, resumeLoads } from '../../../../src/ingest/loader/loader.js'
+import { fenceConnection } from '../../../../src/clickhouse/lease/fenced-connection.js'
+import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
-import { checkRollups } from '../../../../src/rollups/check.js'
 import { breaking, BrokenError, sleeping } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, leftovers, readFacts, select } from '../../../support/store/facts.js'
 import { ARRIVAL, newProject, send } from '../../../support/world/world.js'
+import {
+  checkRollups,
+  importEvents,
+  loadBatch,
+  resumeLoads,
+} from '../../../support/store/loading.js'
 
 let database: TestDatabase
 
@@ -73,7 +76,7 @@ async function makeProjects(count: number): Promise<StoredProject[]> {
 const makeProject = async (): Promise<StoredProject> => (await makeProjects(1))[0]!
 
 const put = (project: StoredProject, batch: string, strict = false): Promise<void> =>
-  putBatch(database.store.writer, {
+  insertBatch(database.store.writer, {
     now: ARRIVAL,
     strict,
     batch,
@@ -210,7 +213,7 @@ test('what another loader left is finished between two pieces of an import', asy
   const report = await importEvents(store, source(), {
     now: ARRIVAL,
     projectId: going.id,
-    pieceSize: 70,
+    chunkSize: 70,
     // Between the first piece and the second.
     onRejected: async () => {
       await put(left, 'left')
@@ -236,7 +239,7 @@ test('two imports at once bring all their pieces, each once', async () => {
   const options = {
     now: ARRIVAL,
     projectId: project.id,
-    pieceSize: 70,
+    chunkSize: 70,
     onRejected: () => undefined,
   }
   const reports = await Promise.all([0, 3].map((from) => importEvents(store, rows(from), options)))
@@ -267,7 +270,7 @@ test('a batch that is loaded whole or not at all stays so whoever loads it', asy
 
 test('a loader whose lease is lost sends nothing more', async () => {
   const lost = new AbortController()
-  const holder = whileHeld(database.store.writer, lost.signal)
+  const holder = fenceConnection(database.store.writer, lost.signal)
   const ask = (): Promise<unknown> => holder.query(statement(sql`SELECT 1`))
   await expect(ask()).resolves.toMatchObject({ total: 1 })
   lost.abort(new LeaseLostError('lost'))

@@ -27,8 +27,8 @@ async function tracked(events: readonly Fields[], rules: Partial<NewProject>): P
   const { store } = database
   const project = await newProject(store, rules)
   const rows = events.map((fields, n) => at(31, { path: `/${n}`, ...fields }))
-  const geography = await geographyOf({ '203.0.113.0/24': { country: { iso_code: 'DE' } } })
-  const { report } = await bring(store, linesOf(rows), { projectId: project.id, geography })
+  const geoip = await geographyOf({ '203.0.113.0/24': { country: { iso_code: 'DE' } } })
+  const { report } = await bring(store, linesOf(rows), { projectId: project.id, geoip })
   await factsAgree(store, project.id)
   const paths = (await readFacts(store, project.id)).flatMap(({ items }) =>
     items.map((item) => item as unknown as readonly unknown[]).map((item) => Object.values(item)),

@@ -1,7 +1,6 @@
 /** Counts of what is not tracked, by day and reason. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { addProject } from '../../../../src/commands/project.js'
-import { removeProject } from '../../../../src/deletion/delete.js'
 import { readExclusions, type DailyExclusions } from '../../../../src/projects/exclusions.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { runCommand } from '../../../support/cli/commands.js'
@@ -10,6 +9,7 @@ import { factsAgree, readFacts } from '../../../support/store/facts.js'
 import { bring, linesOf } from '../../../support/sources/sources.js'
 import { feed, loadFed } from '../../../support/store/stream.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
+import { deleteProject } from '../../../support/store/loading.js'
 
 let database: TestDatabase
 
@@ -101,7 +101,7 @@ test('what is not tracked is forgotten with the project', async () => {
   const project = await newProject(store, RULES)
   await bring(store, linesOf([at(20, OUT.bot), at(20)]), { projectId: project.id })
   expect(await shown(project)).toHaveLength(1)
-  await removeProject(store, project.id)
+  await deleteProject(store, project.id)
   expect(await shown(project)).toEqual([])
   expect(await shown(await newProject(store, { id: project.id }))).toEqual([])
 })

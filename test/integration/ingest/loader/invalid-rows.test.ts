@@ -1,9 +1,10 @@
 /** What is wrong with a row, in plain words: each field of an event wrong in every way. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { FIELDS } from '../../../../src/model/event-fields.js'
-import { importEvents, type Rejection } from '../../../../src/ingest/import/import-events.js'
+import { type Rejection } from '../../../../src/ingest/import/import-events.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
+import { importEvents } from '../../../support/store/loading.js'
 
 const AT = '2026-01-31T10:00:00Z'
 const WRONG_TIME = 'timestamp: must be ISO 8601 with Z or an offset, as 2026-01-31T10:00:00.000Z'
@@ -274,7 +275,7 @@ test('strict: a rejected row keeps its whole piece out, and ends the import', as
     now: ARRIVAL,
     projectId: id,
     strict: true,
-    pieceSize: `${lines[0]}\nx\n`.length,
+    chunkSize: `${lines[0]}\nx\n`.length,
     onRejected: (rows) => void rejected.push(...rows),
   })
   expect(report).toEqual({

@@ -8,11 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Endpoint } from '../../../../src/clickhouse/endpoint.js'
 import { migrate } from '../../../../src/clickhouse/migrations/migrate.js'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
-import { openStore, type Store } from '../../../../src/clickhouse/store.js'
-import { importEvents } from '../../../../src/ingest/import/import-events.js'
+import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
 import { packagePath } from '../../../../src/lib/package-path.js'
-import { checkRollups } from '../../../../src/rollups/check.js'
-import { prepareRollups } from '../../../../src/rollups/ensure-rollups.js'
 import { factsAgree, leftovers, select } from '../../../support/store/facts.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
 import {
@@ -23,6 +20,7 @@ import {
   gone,
   until,
 } from '../../clickhouse/embedded/support.js'
+import { checkRollups, ensureRollups, importEvents } from '../../../support/store/loading.js'
 
 const ROWS = 300_000
 const PIECE = 8 * 1024 * 1024
@@ -50,8 +48,8 @@ async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
 
 async function openDatabase(endpoint: Endpoint): Promise<Store> {
   await migrate(endpoint)
-  const store = openStore(endpoint)
-  await prepareRollups(store)
+  const store = connectStore(endpoint)
+  await ensureRollups(store)
   return store
 }
 
@@ -86,7 +84,7 @@ test('the engine is killed in the midst of imports that are then begun again', a
     importEvents(store, inChunks(bytes), {
       now: ARRIVAL,
       projectId: project.id,
-      pieceSize: PIECE,
+      chunkSize: PIECE,
       onRejected: (rows) => expect(rows).toEqual([]),
     })
   for (const [from, upTo] of [

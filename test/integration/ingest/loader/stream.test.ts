@@ -1,20 +1,20 @@
 /** The stream: rows that are inserted into the inbox one by one become events, each once. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
-import {
-  loadBatch,
-  loadStream,
-  loadWaiting,
-  resumeLoads,
-} from '../../../../src/ingest/loader/loader.js'
-import { putBatch } from '../../../../src/ingest/inbox/batches.js'
-import { checkRollups } from '../../../../src/rollups/check.js'
+import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { breaking, BrokenError, sleeping } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, leftovers, readFacts, select } from '../../../support/store/facts.js'
 import { feed, loadFed } from '../../../support/store/stream.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
+import {
+  checkRollups,
+  loadBatch,
+  loadStream,
+  loadWaiting,
+  resumeLoads,
+} from '../../../support/store/loading.js'
 
 let database: TestDatabase
 
@@ -206,7 +206,7 @@ test('batches and the stream are loaded side by side', async () => {
   const { store } = database
   const project = await newProject(store)
   await feed(store, project.id, [at('10:00:00', { path: '/stream' })])
-  await putBatch(store.writer, {
+  await insertBatch(store.writer, {
     batch: 'side',
     projectId: project.id,
     firstRow: 1,

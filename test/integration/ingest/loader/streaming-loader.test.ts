@@ -5,20 +5,17 @@ import { pino } from 'pino'
 import { withLease } from '../../../../src/clickhouse/lease/lease.js'
 import { createGeneration, listGenerations } from '../../../../src/clickhouse/lease/lease-store.js'
 import { migrate } from '../../../../src/clickhouse/migrations/migrate.js'
-import { openStore, type Store } from '../../../../src/clickhouse/store.js'
+import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
-import {
-  startStreamingLoader,
-  type StreamingLoader,
-} from '../../../../src/ingest/loader/streaming-loader.js'
+import { type StreamingLoader } from '../../../../src/ingest/loader/streaming-loader.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
-import { prepareRollups } from '../../../../src/rollups/ensure-rollups.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, leftovers, select } from '../../../support/store/facts.js'
 import { bring, linesOf } from '../../../support/sources/sources.js'
 import { feed, loadFed } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 import { aDataDir, anEngine, gone, until } from '../../clickhouse/embedded/support.js'
+import { ensureRollups, startStreamingLoader } from '../../../support/store/loading.js'
 
 const SOON = 30_000
 const TIMES = { pause: 50, poll: 20, retry: 100 }
@@ -145,7 +142,7 @@ test('an import beside it gets its turn, and it goes on after', async () => {
     while (state.isOn) await feed(store, project.id, visits(state.fed++))
   })()
   const lines = linesOf(visits(10_000, 100))
-  const { report } = await bring(store, lines, { projectId: project.id, pieceSize: 2_500 })
+  const { report } = await bring(store, lines, { projectId: project.id, chunkSize: 2_500 })
   state.isOn = false
   await feeding
   expect(report).toMatchObject({ events: 100, duplicates: 0 })
@@ -173,11 +170,11 @@ test('goes on after somebody else took its lease', async () => {
 test('goes on after the engine was away, and tells of it once', async () => {
   const engine = await anEngine(await aDataDir())
   await migrate(engine.endpoint)
-  const store = openStore(engine.endpoint)
+  const store = connectStore(engine.endpoint)
   const told: object[] = []
   const loader = aLoader(store, told)
   try {
-    await prepareRollups(store)
+    await ensureRollups(store)
     const project = await newProject(store)
     await feed(store, project.id, visits(0))
     await settled(project, 1, store)

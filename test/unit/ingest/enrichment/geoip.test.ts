@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { openPlaces, type Places } from '../../../../src/ingest/enrichment/geoip.js'
+import { openGeoip, type Geoip } from '../../../../src/ingest/enrichment/geoip.js'
 import { mmdbFile } from '../../../support/geoip/mmdb.js'
 
 let folder: string
@@ -12,10 +12,10 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-async function open(bytes: Buffer | string): Promise<Places> {
+async function open(bytes: Buffer | string): Promise<Geoip> {
   const file = path.join(folder, 'test.mmdb')
   await writeFile(file, bytes)
-  return openPlaces(file)
+  return openGeoip(file)
 }
 
 const CITIES = {
@@ -52,7 +52,7 @@ test.each([
   [':', NOWHERE],
   ['shop.example', NOWHERE],
 ])('%s is in %j', async (ip, place) => {
-  expect((await open(mmdbFile(CITIES))).placeOf(ip)).toEqual(place)
+  expect((await open(mmdbFile(CITIES))).lookup(ip)).toEqual(place)
 })
 
 test.each([
@@ -66,17 +66,17 @@ test.each([
   ['networks', { autonomous_system_number: 64496, is_anycast: true, hosts: ['a'] }, NOWHERE],
   ['text', 'somewhere', NOWHERE],
 ])('a database of %s', async (_, record, place) => {
-  expect((await open(mmdbFile({ '192.0.2.0/24': record }))).placeOf('192.0.2.1')).toEqual(place)
+  expect((await open(mmdbFile({ '192.0.2.0/24': record }))).lookup('192.0.2.1')).toEqual(place)
 })
 
 test('a database of IPv4 alone knows no place of IPv6', async () => {
   const places = await open(mmdbFile({ '0.0.0.0/1': CITIES['192.0.2.0/24'] }, { ipVersion: 4 }))
   const ips = ['1.2.3.4', '::ffff:1.2.3.4', '200.0.0.1', '2001:db8::1', '::1']
-  expect(ips.map((ip) => places.placeOf(ip).city)).toEqual(['Munich', 'Munich', '', '', ''])
+  expect(ips.map((ip) => places.lookup(ip).city)).toEqual(['Munich', 'Munich', '', '', ''])
 })
 
 test('any text has a place or none', async () => {
-  const { placeOf } = await open(mmdbFile(CITIES))
+  const { lookup } = await open(mmdbFile(CITIES))
   const part = fc.constantFrom(':', '::', '.', '192', '0', 'ffff', '2001:db8', '%', '/', 'x', ' ')
   const texts = fc.oneof(
     ...[fc.string({ unit: 'binary' }), fc.ipV4(), fc.ipV6()],
@@ -84,7 +84,7 @@ test('any text has a place or none', async () => {
   )
   fc.assert(
     fc.property(texts, (ip) => {
-      expect(placeOf(ip)).toEqual({ country: expect.any(String), city: expect.any(String) })
+      expect(lookup(ip)).toEqual({ country: expect.any(String), city: expect.any(String) })
     }),
   )
 })
@@ -114,7 +114,7 @@ test.each([
 
 test('a file that is missing is named', async () => {
   const file = path.join(folder, 'missing.mmdb')
-  await expect(openPlaces(file)).rejects.toMatchObject({
+  await expect(openGeoip(file)).rejects.toMatchObject({
     name: 'UserError',
     message: `GeoIP database ${file}: cannot be read`,
   })

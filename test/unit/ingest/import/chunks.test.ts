@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { withoutLast } from '../../../../src/ingest/import/partial-chunk.js'
 import {
-  NOTHING,
+  EMPTY_REPORT,
   type FinishedLoad,
   type LoadReport,
 } from '../../../../src/ingest/loader/load-log.js'
@@ -77,7 +77,7 @@ test('fingerprints of many lengths are those of each, as far as there are bytes'
 test('without its last row, a piece came to one thing less, whatever that was', () => {
   const load = (report: Partial<LoadReport>, rowsLeft: number[] = []): FinishedLoad => ({
     load: { number: 1, batch: 'b', step: 3 },
-    report: { ...NOTHING, ...report },
+    report: { ...EMPTY_REPORT, ...report },
     rowsLeft,
   })
   const lines = { bytes: Buffer.from('a\n \nb\n'), firstRow: 5, rows: 3 }

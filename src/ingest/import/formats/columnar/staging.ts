@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Connection, Settings } from '../../../../clickhouse/connection.js'
-import { dropAbandoned } from '../../../../clickhouse/drop-tables.js'
+import { dropAbandonedTables } from '../../../../clickhouse/drop-tables.js'
 import { identifier, sql, statement, string, uint64, type Sql } from '../../../../clickhouse/sql.js'
 import type { Taken } from '../mapping.js'
 import type { Column, Description } from './columns.js'
@@ -42,7 +42,7 @@ export async function* stagedRows(
   staging: Staging,
   { onTotal, onFault }: Listeners,
 ): AsyncGenerator<Buffer> {
-  await dropAbandoned(writer, STAGED)
+  await dropAbandonedTables(writer, STAGED)
   const table = identifier(`${STAGED}${randomUUID().replaceAll('-', '')}`)
   try {
     await writer.execute(

@@ -1,0 +1,12 @@
+/** Finishes deletions that were started and interrupted. */
+import type { Connection } from '../clickhouse/connection.js'
+import { finishProjectDeletion } from './finish-project.js'
+import { finishUserDeletion } from './finish-user.js'
+import { findUnfinishedDeletions, isOfUser } from './journal.js'
+
+/** Finishes every deletion of the journal, in the order in which they were started. The caller holds the loader lease. */
+export async function finishDeletions(writer: Connection): Promise<void> {
+  for (const deletion of await findUnfinishedDeletions(writer)) {
+    await (isOfUser(deletion) ? finishUserDeletion : finishProjectDeletion)(writer, deletion)
+  }
+}

@@ -1,0 +1,52 @@
+/** What loads, deletes and rebuilds, in the context that the service gives it. */
+import { createLoaderContext } from '../../../src/bootstrap/loader-context.js'
+import type { Connection } from '../../../src/clickhouse/connection.js'
+import type { Store } from '../../../src/clickhouse/store.js'
+import * as deletion from '../../../src/deletion/delete.js'
+import * as demo from '../../../src/demo/top-up.js'
+import type { Geoip } from '../../../src/ingest/enrichment/geoip.js'
+import * as imports from '../../../src/ingest/import/import-events.js'
+import * as loader from '../../../src/ingest/loader/loader.js'
+import * as streaming from '../../../src/ingest/loader/streaming-loader.js'
+import { checkRollups as check } from '../../../src/rollups/check.js'
+import { ensureRollups as ensure } from '../../../src/rollups/ensure-rollups.js'
+import { rebuildRollups as rebuild, type MonthsOptions } from '../../../src/rollups/rebuild.js'
+
+const CONTEXT = createLoaderContext()
+
+export const loadBatch = (writer: Connection, batch: string) =>
+  loader.loadBatch(writer, batch, CONTEXT)
+export const loadStream = (writer: Connection) => loader.loadStream(writer, CONTEXT)
+export const loadWaiting = (writer: Connection, geoip?: Geoip) =>
+  loader.loadWaiting(writer, createLoaderContext(geoip))
+export const resumeLoads = (writer: Connection) => loader.resumeLoads(writer, CONTEXT)
+export const finishInterruptedWork = (writer: Connection) =>
+  loader.finishInterruptedWork(writer, CONTEXT)
+
+export const startStreamingLoader = (
+  options: Omit<streaming.StreamingLoaderOptions, 'context'>,
+): streaming.StreamingLoader => streaming.startStreamingLoader({ ...options, context: CONTEXT })
+
+export interface ImportOptions extends Omit<imports.ImportOptions, 'loader'> {
+  readonly geoip?: Geoip | undefined
+}
+export const importEvents = (
+  store: Store,
+  source: AsyncIterable<Buffer>,
+  { geoip, ...options }: ImportOptions,
+) => imports.importEvents(store, source, { ...options, loader: createLoaderContext(geoip) })
+
+export const topUpDemo = (store: Store, options: Omit<demo.TopUpOptions, 'loader'>) =>
+  demo.topUpDemo(store, { ...options, loader: CONTEXT })
+
+export const deleteUser = (store: Store, projectId: string, userId: string) =>
+  deletion.deleteUser(store, projectId, userId, CONTEXT)
+export const deleteProject = (store: Store, projectId: string) =>
+  deletion.deleteProject(store, projectId, CONTEXT)
+
+type Months = Omit<MonthsOptions, 'finishInterruptedWork'>
+export const ensureRollups = (store: Store) => ensure(store, { finishInterruptedWork })
+export const rebuildRollups = (writer: Connection, options: Months) =>
+  rebuild(writer, { ...options, finishInterruptedWork })
+export const checkRollups = (writer: Connection, options: Months) =>
+  check(writer, { ...options, finishInterruptedWork })
