@@ -1,9 +1,9 @@
 /** Recomputes the rollups from the facts, a month at a time, while questions go on being answered. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
-import { withLease } from '../clickhouse/lease/lease.js'
+import { withLease, type Lease } from '../clickhouse/lease/lease.js'
 import { sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
-import { fenceConnection } from '../clickhouse/lease/fenced-connection.js'
+import { fenceConnection } from '../clickhouse/connection-wrappers.js'
 import { listMonths, ofMonth, withShadowTables, type Month } from './shadow-tables.js'
 import { SHADOW, LIVE, ROLLUP_NAMES, type RollupName } from '../model/rollup-tables.js'
 
@@ -25,17 +25,17 @@ export const PATIENCE_MS = 600_000
 export async function forEachMonth(
   writer: Connection,
   { projectId, onMonth, finishInterruptedWork }: MonthsOptions,
-  work: (holder: Connection, month: Month) => Promise<void>,
+  work: (holder: Connection, month: Month, lease: Lease) => Promise<void>,
 ): Promise<void> {
   for (const month of await listMonths(writer, projectId)) {
     await withLease(
       writer,
       'loader',
-      async ({ signal }) => {
-        const holder = fenceConnection(writer, signal)
+      async (lease) => {
+        const holder = fenceConnection(writer, lease.signal)
         // What is half published would be counted here, and then once more when it is finished.
         await finishInterruptedWork(holder)
-        await withShadowTables(holder, month, projectId, () => work(holder, month))
+        await withShadowTables(holder, month, projectId, () => work(holder, month, lease))
       },
       { waitMs: PATIENCE_MS },
     )
@@ -49,8 +49,8 @@ export async function forEachMonth(
  * of the month before in one step.
  */
 export function rebuildRollups(writer: Connection, options: MonthsOptions): Promise<void> {
-  return forEachMonth(writer, options, (holder, month) =>
-    replaceMonth(holder, month, options.projectId),
+  return forEachMonth(writer, options, (holder, month, lease) =>
+    replaceMonth(holder, month, options.projectId, lease),
   )
 }
 
@@ -62,6 +62,7 @@ async function replaceMonth(
   writer: Connection,
   month: Month,
   projectId: string | undefined,
+  lease: Lease,
 ): Promise<void> {
   for (const name of ROLLUP_NAMES) {
     const [draft, live] = [SHADOW.rollups[name], LIVE.rollups[name]]
@@ -74,6 +75,8 @@ async function replaceMonth(
     )
     // What stays for long is merged once, here: fewer parts are quicker to read.
     await writer.execute(statement(sql`OPTIMIZE TABLE ${draft} FINAL`))
+    // After a long sleep others may have loaded events since: the shadow table would undo their rows.
+    await lease.assertHeld()
     await writer.execute(
       statement(sql`ALTER TABLE ${live} REPLACE PARTITION ${uint32(partition)} FROM ${draft}`),
       // A month that facts say nothing of any more: its users were deleted.

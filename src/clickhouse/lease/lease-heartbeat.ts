@@ -1,46 +1,48 @@
-/** The heartbeat of a lease's holder. */
+/** The heartbeat with which the holder of a lease renews it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isClickHouseError } from '../errors.js'
 
-/** The lease was taken over, or its holder could not say for too long that it is there. */
+/** Another process took the lease over, or its holder failed to renew it in time. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
+
+  constructor(lease: string) {
+    super(`the lease "${lease}" of this database was lost`)
+  }
 }
 
 export interface Heartbeat {
-  /** Aborted with a LeaseLostError when the lease has to be taken for lost. */
+  /** Aborted with a LeaseLostError when the lease counts as lost. */
   readonly lost: AbortSignal
   stop(): void
 }
 
-const BEAT_MS = 2_000
-/** Shorter than the silence after which others take the holder for dead. */
-const GIVE_UP_MS = 8_000
+const RENEW_INTERVAL_MS = 2_000
+/** Shorter than the silence after which other processes take the lease over. */
+const RENEW_TIMEOUT_MS = 8_000
 
 /**
- * Beats until it is stopped or the lease is lost; it keeps no process alive.
+ * Renews a lease until the heartbeat is stopped or the lease is lost. It does not keep the process alive.
  *
- * @param beat says to the store that the holder is there.
+ * @param renew records in the store that the holder is alive
  */
-export function startHeartbeat(beat: () => Promise<void>, name: string): Heartbeat {
+export function startHeartbeat(renew: () => Promise<void>, name: string): Heartbeat {
   const lost = new AbortController()
   const stopped = new AbortController()
   const ended = AbortSignal.any([lost.signal, stopped.signal])
-  const lose = (): void => {
-    lost.abort(new LeaseLostError(`the lease "${name}" of this database was lost`))
-  }
-  let deadline = setTimeout(lose, GIVE_UP_MS).unref()
+  const lose = (): void => lost.abort(new LeaseLostError(name))
+  let deadline = setTimeout(lose, RENEW_TIMEOUT_MS).unref()
 
   const run = async (): Promise<void> => {
     for (;;) {
-      await sleep(BEAT_MS, undefined, { ref: false, signal: ended })
+      await sleep(RENEW_INTERVAL_MS, undefined, { ref: false, signal: ended })
       const begun = performance.now()
       try {
-        await beat()
+        await renew()
         clearTimeout(deadline)
-        deadline = setTimeout(lose, GIVE_UP_MS - (performance.now() - begun)).unref()
+        deadline = setTimeout(lose, RENEW_TIMEOUT_MS - (performance.now() - begun)).unref()
       } catch (error) {
-        // Whoever takes a lease over drops the table of the holder before.
+        // A process that takes a lease over drops the table of the holder before.
         if (isClickHouseError(error, 'UNKNOWN_TABLE')) lose()
       }
     }

@@ -1,29 +1,32 @@
-/** The tables behind a lease: one a generation, in which its holder says that it is there. */
+/** The tables behind a lease: one per generation, in which the holder records its heartbeats. */
 import type { Connection } from '../connection.js'
 import { isClickHouseError } from '../errors.js'
-import { identifier, sql, statement, string } from '../sql.js'
+import { identifier, join, sql, statement, string, uint32 } from '../sql.js'
 
-/** The kinds of work that one process at a time may do. */
+/** The kinds of work that only one process at a time may do on a store. */
 export type LeaseName = 'migrations' | 'projects' | 'loader'
 
-/** What a holder says in its table. */
+/** What a holder writes into its table. */
 export type LeaseState = 'held' | 'released'
 
 export interface Generation {
   readonly number: number
-  /** Milliseconds since its table was made. */
+  /** Milliseconds since its table was created. */
   readonly age: number
 }
 
 export interface HolderState {
   readonly released: boolean
-  /** Milliseconds since the holder was heard of, by the clock of the store. */
+  /** Milliseconds since the last heartbeat, by the clock of the store. */
   readonly silence: number
 }
 
-const tableOf = (name: LeaseName, number: number) => identifier(`lease_${name}_${number}`)
+const generationTable = (name: LeaseName, number: number) => identifier(`lease_${name}_${number}`)
 
-/** The generations that have a table, the newest first. */
+/** Versions that know no requests ignore this name: they list `lease_<name>_<number>` alone. */
+const requestTable = (name: LeaseName, number: number): string => `lease_${name}_${number}_wanted`
+
+/** Lists the generations that have a table, the newest first. */
 export async function listGenerations(
   connection: Connection,
   name: LeaseName,
@@ -39,14 +42,14 @@ export async function listGenerations(
   return rows
 }
 
-/** Makes the table of a generation; false when there is one already. */
+/** Creates the table of a generation; returns false when it exists already. */
 export async function createGeneration(
   connection: Connection,
   name: LeaseName,
   number: number,
 ): Promise<boolean> {
   const create = statement(sql`
-    CREATE TABLE ${tableOf(name, number)}
+    CREATE TABLE ${generationTable(name, number)}
     (
       state Enum8('held' = 1, 'released' = 2),
       at    DateTime64(3, 'UTC')
@@ -67,23 +70,23 @@ export async function dropGeneration(
   name: LeaseName,
   number: number,
 ): Promise<void> {
-  await connection.execute(statement(sql`DROP TABLE IF EXISTS ${tableOf(name, number)}`))
+  await connection.execute(statement(sql`DROP TABLE IF EXISTS ${generationTable(name, number)}`))
 }
 
-/** Writes what the holder says, with the time of the store. */
+/** Writes the holder's state with the current time of the store. */
 export async function writeLeaseState(
   connection: Connection,
   name: LeaseName,
   number: number,
-  note: LeaseState,
+  state: LeaseState,
 ): Promise<void> {
   await connection.execute(
     statement(sql`
-      INSERT INTO ${tableOf(name, number)} (state, at) SELECT ${string(note)}, now64(3)`),
+      INSERT INTO ${generationTable(name, number)} (state, at) SELECT ${string(state)}, now64(3)`),
   )
 }
 
-/** What is known of the holder of a generation; undefined when the table is gone. */
+/** Reads the state of a generation's holder; undefined when its table was dropped. */
 export async function readHolderState(
   connection: Connection,
   name: LeaseName,
@@ -94,7 +97,7 @@ export async function readHolderState(
       statement(sql`
         SELECT count() AS notes, countIf(state = 'released') AS releases,
           dateDiff('millisecond', max(at), now64(3)) AS quiet
-        FROM ${tableOf(name, number)}`),
+        FROM ${generationTable(name, number)}`),
     )
     const [state] = rows
     if (state === undefined) return undefined
@@ -103,4 +106,51 @@ export async function readHolderState(
     if (isClickHouseError(error, 'UNKNOWN_TABLE')) return undefined
     throw error
   }
+}
+
+/**
+ * Asks the holder of a generation to release the lease soon. The request is a table without rows: it cannot be
+ * mistaken for a heartbeat, and it stays until the next generation is taken.
+ */
+export async function requestRelease(
+  connection: Connection,
+  name: LeaseName,
+  number: number,
+): Promise<void> {
+  await connection.execute(
+    statement(sql`
+      CREATE TABLE IF NOT EXISTS ${identifier(requestTable(name, number))} (at DateTime64(3, 'UTC'))
+      ENGINE = Null`),
+  )
+}
+
+/** Returns whether anyone has asked the holder of a generation to release the lease. */
+export async function isReleaseRequested(
+  connection: Connection,
+  name: LeaseName,
+  number: number,
+): Promise<boolean> {
+  const { rows } = await connection.query(
+    statement(sql`
+      SELECT name FROM system.tables
+      WHERE database = currentDatabase() AND name = ${string(requestTable(name, number))}`),
+  )
+  return rows.length > 0
+}
+
+/** Drops the requests to the holders of generations before `number`. */
+export async function dropReleaseRequests(
+  connection: Connection,
+  name: LeaseName,
+  number: number,
+): Promise<void> {
+  const { rows } = await connection.query<{ name: string }>(
+    statement(sql`
+      SELECT name FROM system.tables
+      WHERE database = currentDatabase() AND match(name, ${string(`^lease_${name}_[0-9]+_wanted$`)})
+        AND toUInt32OrZero(extract(name, '[0-9]+')) < ${uint32(number)}`),
+  )
+  if (rows.length === 0) return
+  const tables = join(rows.map((row) => identifier(row.name)))
+  await connection.execute(statement(sql`DROP TABLE IF EXISTS ${tables}`))
 }

@@ -1,19 +1,22 @@
 /**
- * Lets one process at a time do a kind of work on a store, by what every ClickHouse has: of several
- * that create a table of one name, one succeeds.
+ * Lets one process at a time do a kind of work on a store. It needs only what every ClickHouse offers: when
+ * several processes create a table of one name, one of them succeeds.
  *
- * A lease has generations, each with a table. Whoever makes the table of the next generation holds
- * the lease; that may be done when the newest generation was released, or its holder was not heard
- * of for long. The newest table is never dropped, so the numbers only grow and none is held twice.
+ * A lease has generations, each with a table. The process that creates the table of the next generation holds
+ * the lease. It may do so when the newest generation was released, or when its holder has been silent for too
+ * long. The newest table is never dropped, so the numbers only grow and no generation is held twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../connection.js'
-import { startHeartbeat } from './lease-heartbeat.js'
+import { LeaseLostError, startHeartbeat } from './lease-heartbeat.js'
 import {
   createGeneration,
   dropGeneration,
+  dropReleaseRequests,
+  isReleaseRequested,
   listGenerations,
   readHolderState,
+  requestRelease,
   writeLeaseState,
   type Generation,
   type LeaseName,
@@ -23,69 +26,126 @@ export { LeaseLostError } from './lease-heartbeat.js'
 export type { LeaseName } from './lease-store.js'
 
 export interface Lease {
-  /** Aborted with a LeaseLostError once the lease is lost, as far as the heartbeat can tell. */
+  /** Aborted with a LeaseLostError once the heartbeat notices that the lease is lost. */
   readonly signal: AbortSignal
-  /** Asks the store whether the lease is still held, ahead of a step that must not be done twice. */
-  readonly stillHeld: () => Promise<boolean>
+  /**
+   * Asks the store whether the lease is still held, before a step that a process that slept must not take.
+   *
+   * @throws LeaseLostError
+   */
+  assertHeld(): Promise<void>
+}
+
+export interface HeldLease extends Lease {
+  /** Returns whether the holder should release the lease after its present step, so that another process gets its turn. */
+  isWanted(): Promise<boolean>
+  /** Releases the lease; never rejects, and may be called again. */
+  release(): Promise<void>
 }
 
 export interface LeaseOptions {
-  /** Milliseconds to wait for one's turn; a minute by default. */
+  /** How long to wait for the lease, in milliseconds; a minute by default. 0 tries once. */
   readonly waitMs?: number
+  /** Whether to ask the holder for an early release while waiting; true by default. */
+  readonly requestsTurn?: boolean
 }
 
-/** Another process held the lease for longer than was waited. */
+/** Other processes held the lease for the whole wait. */
 export class LeaseTimeoutError extends Error {
   override readonly name = 'LeaseTimeoutError'
+
+  constructor(lease: string, waitMs: number) {
+    super(`another process has held the lease "${lease}" of this database for ${waitMs / 1000} s`)
+  }
 }
 
-const POLL_MS = 100
-/** A holder that was not heard of for so long is taken for dead. Its heart gives up before that. */
+const POLL_INTERVAL_MS = 100
+/** A wait shorter than this is not worth a request. */
+const REQUEST_AFTER_MS = 300
+/** A holder that is silent for this long counts as dead. Its heartbeat gives up before that. */
 const EXPIRY_MS = 10_000
+/** Waiting processes of versions that know no requests get a turn at least this often. */
+const MAX_HOLD_MS = 20_000
+
+/** How long a holder that released a wanted lease waits before it asks again: each waiter looks several times in between. */
+export const HANDOVER_MS = 300
 
 /**
- * Waits for one's turn, runs `work`, and releases the lease however that ends. The account needs to
- * create and drop tables.
+ * Waits for the lease, runs `work`, and releases the lease however the work ends. The account needs to create
+ * and drop tables.
  *
- * @throws LeaseTimeoutError when it is not one's turn within `waitMs`.
+ * @throws LeaseTimeoutError when the lease does not become free within `waitMs`
  */
 export async function withLease<Result>(
   connection: Connection,
   name: LeaseName,
   work: (lease: Lease) => Promise<Result>,
-  { waitMs = 60_000 }: LeaseOptions = {},
+  options: LeaseOptions = {},
 ): Promise<Result> {
-  const number = await acquire(connection, name, waitMs)
-  const heart = startHeartbeat(() => writeLeaseState(connection, name, number, 'held'), name)
-  const stillHeld = async (): Promise<boolean> => {
-    if (heart.lost.aborted) return false
-    const [newest] = await listGenerations(connection, name)
-    return newest?.number === number
-  }
+  const lease = await acquireLease(connection, name, options)
   try {
-    return await work({ signal: heart.lost, stillHeld })
+    return await work(lease)
   } finally {
-    heart.stop()
-    // A lease that cannot be released expires.
-    await writeLeaseState(connection, name, number, 'released').catch(() => undefined)
+    await lease.release()
   }
 }
 
-/** The number of the generation that is held from now on. */
-async function acquire(connection: Connection, name: LeaseName, waitMs: number): Promise<number> {
-  const until = performance.now() + waitMs
+/**
+ * Waits for the lease and takes it, for a holder with several steps of work: between two of them it asks
+ * `isWanted()`. The account needs to create and drop tables.
+ *
+ * @throws LeaseTimeoutError when the lease does not become free within `waitMs`
+ */
+export async function acquireLease(
+  connection: Connection,
+  name: LeaseName,
+  options: LeaseOptions = {},
+): Promise<HeldLease> {
+  const number = await waitForGeneration(connection, name, options)
+  const begun = performance.now()
+  const heartbeat = startHeartbeat(() => writeLeaseState(connection, name, number, 'held'), name)
+  let released: Promise<void> | undefined
+  return {
+    signal: heartbeat.lost,
+    assertHeld: async () => {
+      heartbeat.lost.throwIfAborted()
+      const [newest] = await listGenerations(connection, name)
+      if (newest?.number !== number) throw new LeaseLostError(name)
+    },
+    isWanted: async () =>
+      performance.now() - begun > MAX_HOLD_MS ||
+      (await isReleaseRequested(connection, name, number)),
+    release: () => {
+      heartbeat.stop()
+      // A lease that cannot be released expires.
+      released ??= writeLeaseState(connection, name, number, 'released').catch(() => undefined)
+      return released
+    },
+  }
+}
+
+/** Returns the number of the generation that this process now holds. */
+async function waitForGeneration(
+  connection: Connection,
+  name: LeaseName,
+  { waitMs = 60_000, requestsTurn = true }: LeaseOptions,
+): Promise<number> {
+  const begun = performance.now()
+  let requested: number | undefined
   for (;;) {
     const [newest] = await listGenerations(connection, name)
     if (newest === undefined || (await isFree(connection, name, newest))) {
       const next = (newest?.number ?? 0) + 1
-      if (await take(connection, name, next)) return next
+      if (await takeGeneration(connection, name, next)) return next
     }
-    if (performance.now() > until) {
-      throw new LeaseTimeoutError(
-        `another process has held the lease "${name}" of this database for ${waitMs / 1000} s`,
-      )
+    const waited = performance.now() - begun
+    if (waited > waitMs) throw new LeaseTimeoutError(name, waitMs)
+    const isDue = requestsTurn && waited > REQUEST_AFTER_MS
+    if (newest !== undefined && isDue && newest.number !== requested) {
+      await requestRelease(connection, name, newest.number)
+      requested = newest.number
     }
-    await sleep(POLL_MS)
+    await sleep(POLL_INTERVAL_MS)
   }
 }
 
@@ -98,12 +158,16 @@ async function isFree(
   return holder !== undefined && (holder.released || holder.silence > EXPIRY_MS)
 }
 
-async function take(connection: Connection, name: LeaseName, number: number): Promise<boolean> {
+async function takeGeneration(
+  connection: Connection,
+  name: LeaseName,
+  number: number,
+): Promise<boolean> {
   if (!(await createGeneration(connection, name, number))) return false
   const generations = await listGenerations(connection, name)
   if (generations.some((other) => other.number > number)) {
-    // Between the look at the newest and the making of its successor others held the lease and
-    // dropped their old tables, this one's name among them.
+    // After this process looked up the newest generation, others held the lease and dropped their old
+    // tables, one of this name among them.
     await dropGeneration(connection, name, number)
     return false
   }
@@ -111,5 +175,6 @@ async function take(connection: Connection, name: LeaseName, number: number): Pr
   for (const old of generations.filter((other) => other.number < number)) {
     await dropGeneration(connection, name, old.number)
   }
+  await dropReleaseRequests(connection, name, number)
   return true
 }

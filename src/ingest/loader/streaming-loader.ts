@@ -1,9 +1,9 @@
 /** Loads the stream while the service runs: what comes in is in the answers a moment later. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withLowPriority } from '../../clickhouse/low-priority.js'
+import { withLowPriority } from '../../clickhouse/connection-wrappers.js'
 import { LeaseTimeoutError, withLease } from '../../clickhouse/lease/lease.js'
 import type { Store } from '../../clickhouse/store.js'
-import { fenceConnection } from '../../clickhouse/lease/fenced-connection.js'
+import { fenceConnection } from '../../clickhouse/connection-wrappers.js'
 import type { Logger } from '../../lib/log.js'
 import { loadStream, resumeLoads } from './loader.js'
 import type { LoadReport } from './load-log.js'

@@ -1,7 +1,7 @@
 /** Does work that only one process at a time may do on a store: loading, and removing what was loaded. */
 import type { Connection } from '../../clickhouse/connection.js'
 import { withLease } from '../../clickhouse/lease/lease.js'
-import { fenceConnection } from '../../clickhouse/lease/fenced-connection.js'
+import { fenceConnection } from '../../clickhouse/connection-wrappers.js'
 
 /** While nothing else is loaded; the connection that the work is given refuses once that is no longer so. */
 export const withLoaderLease = <Result>(

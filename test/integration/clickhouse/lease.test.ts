@@ -2,8 +2,18 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Connection } from '../../../src/clickhouse/connection.js'
-import { LeaseTimeoutError, withLease } from '../../../src/clickhouse/lease/lease.js'
-import { createGeneration, listGenerations } from '../../../src/clickhouse/lease/lease-store.js'
+import {
+  acquireLease,
+  HANDOVER_MS,
+  LeaseLostError,
+  LeaseTimeoutError,
+  withLease,
+} from '../../../src/clickhouse/lease/lease.js'
+import {
+  createGeneration,
+  isReleaseRequested,
+  listGenerations,
+} from '../../../src/clickhouse/lease/lease-store.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 
@@ -21,6 +31,12 @@ afterAll(async () => {
 })
 
 const first = (): Connection => connections[0]!
+
+/** The number of the newest generation. */
+async function newestOf(name: 'loader' | 'migrations'): Promise<number> {
+  const [newest] = await listGenerations(first(), name)
+  return newest!.number
+}
 
 test('contenders are inside one after the other, and each gets its turn', async () => {
   let inside = 0
@@ -42,7 +58,7 @@ test('contenders are inside one after the other, and each gets its turn', async 
 
 test('the result of the work is handed on, and the lease is released', async () => {
   expect(await withLease(first(), 'loader', () => Promise.resolve('done'))).toBe('done')
-  expect(await withLease(first(), 'loader', (lease) => lease.stillHeld(), { waitMs: 0 })).toBe(true)
+  await withLease(first(), 'loader', (lease) => lease.assertHeld(), { waitMs: 0 })
 })
 
 test('a failure of the work is handed on, and the lease is released', async () => {
@@ -59,31 +75,120 @@ test('who waits for longer than asked gets an error', async () => {
 })
 
 test('a long holder is not replaced', async () => {
-  await withLease(first(), 'loader', async ({ stillHeld, signal }) => {
+  await withLease(first(), 'loader', async (lease) => {
     const second = withLease(first(), 'loader', () => Promise.resolve(), { waitMs: 11_500 })
     await expect(second).rejects.toBeInstanceOf(LeaseTimeoutError)
-    expect(await stillHeld()).toBe(true)
-    expect(signal.aborted).toBe(false)
+    await lease.assertHeld()
+    expect(lease.signal.aborted).toBe(false)
   })
 })
 
 test('a holder that died at once is replaced when it was not heard of for 10 seconds', async () => {
-  const [newest] = await listGenerations(first(), 'loader')
-  await createGeneration(first(), 'loader', newest!.number + 1)
+  await createGeneration(first(), 'loader', (await newestOf('loader')) + 1)
   const begun = performance.now()
   await withLease(first(), 'loader', () => Promise.resolve())
   expect(performance.now() - begun).toBeGreaterThan(8_900)
   expect(performance.now() - begun).toBeLessThan(13_000)
 })
 
-test('a holder that was replaced is told so', async () => {
-  await withLease(first(), 'migrations', async ({ signal, stillHeld }) => {
-    const [mine] = await listGenerations(first(), 'migrations')
-    expect(mine!.number).toBe(2)
+test('a holder that was replaced notices', async () => {
+  await withLease(first(), 'migrations', async (lease) => {
+    expect(await newestOf('migrations')).toBe(2)
     await createGeneration(first(), 'migrations', 3)
     await first().execute(statement(sql`DROP TABLE lease_migrations_2`))
-    expect(await stillHeld()).toBe(false)
+    await expect(lease.assertHeld()).rejects.toBeInstanceOf(LeaseLostError)
     await sleep(2_500)
-    expect(signal.aborted).toBe(true)
+    expect(lease.signal.aborted).toBe(true)
+    await expect(lease.assertHeld()).rejects.toBeInstanceOf(LeaseLostError)
   })
 })
+
+/** Holds the lease for step after step, and hands it over between two steps when it is wanted. */
+function workEndlessly(connection: Connection): { stop: () => Promise<number> } {
+  const stopping = new AbortController()
+  const isStopped = (): boolean => stopping.signal.aborted
+  const run = async (): Promise<number> => {
+    let steps = 0
+    while (!isStopped()) {
+      const lease = await acquireLease(connection, 'loader', { requestsTurn: false })
+      try {
+        do {
+          await sleep(50)
+          steps += 1
+        } while (!isStopped() && !(await lease.isWanted()))
+      } finally {
+        await lease.release()
+      }
+      await sleep(HANDOVER_MS)
+    }
+    return steps
+  }
+  const ended = run()
+  return {
+    stop: () => {
+      stopping.abort()
+      return ended
+    },
+  }
+}
+
+test('a holder with endless work keeps the lease, and hands it over when another waits', async () => {
+  const holder = workEndlessly(first())
+  await sleep(1_000)
+  const held = await newestOf('loader')
+  await sleep(1_000)
+  expect(await newestOf('loader')).toBe(held)
+
+  for (const connection of connections.slice(1, 4)) {
+    const begun = performance.now()
+    await withLease(connection, 'loader', () => Promise.resolve())
+    expect(performance.now() - begun).toBeLessThan(1_500)
+  }
+  const steps = await holder.stop()
+  expect(steps).toBeGreaterThan(20)
+  const left = await newestOf('loader')
+  await withLease(first(), 'loader', () => Promise.resolve(), { waitMs: 0 })
+  expect(await newestOf('loader')).toBe(left + 1)
+})
+
+test('one that does the same work waits without asking the holder for it', async () => {
+  const lease = await acquireLease(first(), 'loader')
+  const other = acquireLease(connections[1]!, 'loader', { waitMs: 800, requestsTurn: false })
+  await expect(other).rejects.toBeInstanceOf(LeaseTimeoutError)
+  expect(await lease.isWanted()).toBe(false)
+  const insistent = acquireLease(connections[1]!, 'loader', { waitMs: 800 })
+  await expect(insistent).rejects.toBeInstanceOf(LeaseTimeoutError)
+  expect(await lease.isWanted()).toBe(true)
+  await lease.release()
+})
+
+test('a request ends with the generation that it was made to', async () => {
+  const asked = await newestOf('loader')
+  expect(await isReleaseRequested(first(), 'loader', asked)).toBe(true)
+  await withLease(first(), 'loader', async (lease) => {
+    await lease.assertHeld()
+    expect(await isReleaseRequested(first(), 'loader', asked)).toBe(false)
+  })
+  expect(await listGenerations(first(), 'loader')).toHaveLength(1)
+})
+
+test('a lease is released once, however often that is asked', async () => {
+  const lease = await acquireLease(first(), 'loader')
+  await Promise.all([lease.release(), lease.release()])
+  const next = await acquireLease(first(), 'loader', { waitMs: 0 })
+  await lease.release()
+  await next.assertHeld()
+  await expect(acquireLease(first(), 'loader', { waitMs: 0 })).rejects.toBeInstanceOf(
+    LeaseTimeoutError,
+  )
+  await next.release()
+})
+
+test('a waiter of a version without requests gets its turn as well', async () => {
+  const lease = await acquireLease(first(), 'loader')
+  expect(await lease.isWanted()).toBe(false)
+  await sleep(20_500)
+  expect(await lease.isWanted()).toBe(true)
+  await lease.assertHeld()
+  await lease.release()
+}, 40_000)

@@ -1,5 +1,8 @@
 /** Rollups of stores that have none yet, or others; rebuilds of all and of one project. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Connection } from '../../../src/clickhouse/connection.js'
+import { LeaseLostError } from '../../../src/clickhouse/lease/lease.js'
+import { listGenerations } from '../../../src/clickhouse/lease/lease-store.js'
 import { identifier, sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { LIVE } from '../../../src/model/rollup-tables.js'
@@ -163,6 +166,27 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
     const before = await rollupsOf(shop)
     await rebuildRollups(database.store.writer, {})
     expect(await rollupsOf(shop)).toEqual(before)
+  })
+
+  test('does not undo what was loaded while it was asleep', async () => {
+    const { writer } = database.store
+    let isAsleep = true
+    const sleepy: Connection = {
+      ...writer,
+      execute: async (one, settings) => {
+        await writer.execute(one, settings)
+        if (!isAsleep || !one.query.startsWith('OPTIMIZE')) return
+        isAsleep = false
+        // As if it had expired: the next loader takes the lease, and the heartbeat has not noticed yet.
+        const [newest] = await listGenerations(writer, 'loader')
+        const table = identifier(`lease_loader_${newest!.number}`)
+        await write(sql`INSERT INTO ${table} (state, at) SELECT 'released', now64(3)`)
+        await send(database.store, shop, [LATE])
+      },
+    }
+    await expect(rebuildRollups(sleepy, {})).rejects.toBeInstanceOf(LeaseLostError)
+    expect(isAsleep).toBe(false)
+    expect(await check()).toEqual(AGREEING)
   })
 
   test('lets events in between two months, and each counts once', async () => {

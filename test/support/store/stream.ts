@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
-import { fenceConnection } from '../../../src/clickhouse/lease/fenced-connection.js'
+import { fenceConnection } from '../../../src/clickhouse/connection-wrappers.js'
 import type { Geography } from '../../../src/ingest/loader/steps/enrich.js'
 import { loadWaiting } from './loading.js'
 

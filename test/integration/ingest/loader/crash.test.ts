@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { LeaseLostError } from '../../../../src/clickhouse/lease/lease.js'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
-import { fenceConnection } from '../../../../src/clickhouse/lease/fenced-connection.js'
+import { fenceConnection } from '../../../../src/clickhouse/connection-wrappers.js'
 import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { breaking, BrokenError, sleeping } from '../../../support/store/breaking.js'
