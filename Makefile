@@ -1,18 +1,44 @@
-# Everything starts here: `make demo` to look around, `make test` to check. Needs Node 20.19 or newer, npm and make.
-.PHONY: install build test laws demo bench lint clean check-node
+# Start here: `make demo` to look around, `make test` to check. Needs Node 20.19 or newer, npm and make.
+.PHONY: install build test test-long test-all check lint eslint prettier openapi-lint types laws demo bench clean check-node
 .DEFAULT_GOAL := build
 
 INSTALLED := node_modules/.installed
 BUILT := dist/.built
-SOURCES := $(shell find src -name '*.ts') tsconfig.json tsconfig.build.json
+SOURCES := $(shell find src -type f -not -name README.md) tsconfig.json tsconfig.build.json
 
 install: $(INSTALLED)
 
 build: $(BUILT)
 
-# JEST_FLAGS goes to jest as it is.
-test: $(INSTALLED)
-	npm test --silent -- $(JEST_FLAGS)
+# Builds, checks, and runs the tests except the long ones (see CONTRIBUTING.md). Jest gets JEST_FLAGS.
+test: check
+	npm run --silent test:jest -- $(JEST_FLAGS)
+
+# The tests that `make test` leaves out: kills, random worlds, browsers, real traffic.
+test-long: $(BUILT)
+	npm run --silent test:long -- $(JEST_FLAGS)
+
+test-all:
+	$(MAKE) --no-print-directory test
+	$(MAKE) --no-print-directory test-long
+
+# Builds and runs all checks side by side.
+check: $(INSTALLED)
+	@$(MAKE) --no-print-directory -j2 eslint $(BUILT) types prettier openapi-lint
+
+lint: eslint prettier openapi-lint types
+
+eslint: $(INSTALLED)
+	npm run --silent lint:code
+
+prettier: $(INSTALLED)
+	npm run --silent lint:format
+
+openapi-lint: $(INSTALLED)
+	npm run --silent lint:openapi
+
+types: $(INSTALLED)
+	npm run --silent types
 
 # The laws on many more random worlds; LAWS_SEED chooses others.
 laws: $(INSTALLED)
@@ -25,10 +51,6 @@ demo: $(BUILT)
 # DATA_DIR keeps what was generated, CHECK=1 compares all rollups with the facts.
 bench: $(INSTALLED)
 	@npm run --silent bench
-
-lint: $(INSTALLED)
-	npm run --silent lint
-	npm run --silent types
 
 clean:
 	rm -rf dist node_modules

@@ -1,8 +1,13 @@
-/** Native ES modules, TypeScript stripped by swc; `npm test` sets --experimental-vm-modules. */
+/** Native ES modules; swc strips the types. `npm run test:jest` sets --experimental-vm-modules. */
+
+// `*.long.test.ts` run in `make test-long` only, `*.sampled.test.ts` in both runs, all others in `make test`.
+const isLong = process.env.TESTS === 'long'
+
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
-  testMatch: ['**/*.test.ts'],
+  testMatch: isLong ? ['**/*.{long,sampled}.test.ts'] : ['**/*.test.ts'],
+  testPathIgnorePatterns: isLong ? [] : ['\\.long\\.test\\.ts$'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
@@ -14,7 +19,7 @@ export default {
   globalSetup: '<rootDir>/test/support/engine/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/engine/global-teardown.ts',
   testTimeout: 60_000,
-  // Tests wait for the engine more than they work: two at once, on two cores.
-  maxWorkers: 2,
+  // Many tests wait for leases and for processes: a third worker uses the time.
+  maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',
 }

@@ -1,14 +1,15 @@
 /** The law of the stream: events in order come to the same one by one as in one import. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { amount } from '../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import { factsAgree, leftovers, readFacts } from '../support/store/facts.js'
 import { feed, loadFed } from '../support/store/stream.js'
 import { newProject, send, type SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
-/** How many worlds there are; each is loaded in so many goes. */
-const WORLDS = Number(process.env['LAWS_WORLDS'] ?? 2)
+/** The number of worlds; each is loaded in many inserts and loads. */
+const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 2 })
 const EVENTS = 60
 
 const MINUTE = 60_000

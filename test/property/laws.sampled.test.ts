@@ -6,6 +6,7 @@ import { GRANULARITIES } from '../../src/model/granularities.js'
 import type { AnalyticsQueryResponse, Filter, GroupBy, Row } from '../../src/contract/api.js'
 import type { StoredProject } from '../../src/projects/project.js'
 import { event, filter, question } from '../support/arbitrary/world.js'
+import { amount } from '../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import { readWorld, referenceRows } from '../support/world/reference.js'
 import {
@@ -20,9 +21,9 @@ import {
 } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
-/** How many worlds, and questions to each; the nightly run asks for more. */
-const WORLDS = Number(process.env['LAWS_WORLDS'] ?? 4)
-const QUESTIONS = Number(process.env['LAWS_QUESTIONS'] ?? 40)
+/** The number of worlds, and of questions to each. */
+const WORLDS = amount('LAWS_WORLDS', { short: 2, long: 4 })
+const QUESTIONS = amount('LAWS_QUESTIONS', { short: 12, long: 40 })
 
 interface World {
   readonly project: StoredProject

@@ -14,14 +14,15 @@ import { resolveQuery } from '../../src/analytics/request/query.js'
 import { buildStatement } from '../../src/analytics/sql/build-statement.js'
 import { type CheckReport } from '../../src/rollups/check.js'
 import { rolledEvent, rolledQuestion } from '../support/arbitrary/rollups.js'
+import { amount } from '../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import { filled, newProject, NOW, send, type Asked } from '../support/world/world.js'
 import { checkRollups } from '../support/store/loading.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
-/** How many worlds, and questions to each, by threes; the nightly run asks for more. */
-const WORLDS = Number(process.env['LAWS_WORLDS'] ?? 4)
-const QUESTIONS = Number(process.env['LAWS_QUESTIONS'] ?? 40)
+/** The number of worlds, and a third of the number of questions to each. */
+const WORLDS = amount('LAWS_WORLDS', { short: 2, long: 4 })
+const QUESTIONS = amount('LAWS_QUESTIONS', { short: 15, long: 40 })
 const BATCHES = 3
 
 let database: TestDatabase

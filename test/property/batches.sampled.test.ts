@@ -1,13 +1,14 @@
 /** The law of loading: however events are put into batches, the same sessions come out. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { amount } from '../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import { factsAgree, leftovers, readFacts, type Fact } from '../support/store/facts.js'
 import { newProject, send, type SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
-/** How many worlds there are; each holds as many cases as users. */
-const WORLDS = Number(process.env['LAWS_WORLDS'] ?? 2)
+/** The number of worlds; each user of a world is a case. */
+const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 2 })
 const USERS = 60
 
 const MINUTE = 60_000

@@ -1,0 +1,20 @@
+/**
+ * Splits repeated work between the two runs of the tests: `make test` does a sample of it, and
+ * `make test-long` does the rest. Files named `*.sampled.test.ts` take part in both runs.
+ */
+
+/** Whether this is the long run: `make test-long` sets TESTS. */
+const IS_LONG = process.env['TESTS'] === 'long'
+
+/** Picks a number for this run. The environment variable of that name, if set, decides instead. */
+export const amount = (
+  variable: string,
+  { short, long }: { readonly short: number; readonly long: number },
+): number => Number(process.env[variable] ?? (IS_LONG ? long : short))
+
+/** Whether the nth step of a loop belongs to this run: one in `every` is in `make test`. */
+export const isInThisRun = (n: number, every: number): boolean => (n % every === 1) !== IS_LONG
+
+/** The items of a list that belong to this run: the first of each `every` are in `make test`. */
+export const ofThisRun = <T>(items: readonly T[], every: number): readonly T[] =>
+  items.filter((_, i) => isInThisRun(i + 1, every))
