@@ -1,7 +1,8 @@
 /** Native ES modules; swc strips the types. `npm run test:jest` sets --experimental-vm-modules. */
+import { env } from 'node:process'
 
 // `*.long.test.ts` run in `make test-long` only, `*.sampled.test.ts` in both runs, all others in `make test`.
-const isLong = process.env.TESTS === 'long'
+const isLong = env.TESTS === 'long'
 
 export default {
   testEnvironment: 'node',
