@@ -1,26 +1,38 @@
-/** Turns what can go wrong at the store into the errors of the API. */
+/** Recognizes the errors of the store and turns them into errors of the API. */
 import { ClickHouseError } from '@clickhouse/client'
 import { types } from 'node:util'
 import type { ErrorCode } from '../contract/api.js'
 import { ApiError } from '../contract/errors.js'
 
-/** Whether ClickHouse rejected a statement with an error of this type, such as `UNKNOWN_TABLE`. */
+/** Returns whether ClickHouse rejected a statement with an error of this type, such as `UNKNOWN_TABLE`. */
 export const isClickHouseError = (error: unknown, type: string): boolean =>
   error instanceof ClickHouseError && error.type === type
 
-/** A query was given up: its deadline passed, or nobody waits for its answer any more. */
+/**
+ * Returns why ClickHouse rejected a statement, without its notes on where in the query that happened;
+ * undefined for any other error.
+ */
+export function getClickHouseReason(error: unknown): string | undefined {
+  if (!(error instanceof ClickHouseError)) return undefined
+  const [reason] = error.message.split(/: While executing|\. \(/, 1)
+  return reason ?? error.message
+}
+
+/** A query was cancelled: its deadline passed, or its caller no longer waits for the response. */
 export class QueryCancelledError extends Error {
+  override readonly name = 'QueryCancelledError'
+
   constructor(reason: unknown) {
     super('the query was stopped', { cause: reason })
-    this.name = 'StoppedError'
   }
 }
 
-/** The store's answer ended before it was whole. */
+/** The response of the store ended before it was complete. */
 export class IncompleteResponseError extends Error {
+  override readonly name = 'IncompleteResponseError'
+
   constructor() {
-    super('the answer of the store is not whole')
-    this.name = 'IncompleteAnswerError'
+    super('the response of the store is not complete')
   }
 }
 
@@ -29,7 +41,7 @@ type StoreFailure = Extract<
   'QUERY_TOO_EXPENSIVE' | 'QUERY_TIMEOUT' | 'SERVICE_UNAVAILABLE'
 >
 
-/** ClickHouse's own error types; one that is missing here is unforeseen, hence an INTERNAL_ERROR. */
+/** ClickHouse's error types. Any other type is unforeseen and becomes an INTERNAL_ERROR. */
 const CLICKHOUSE_FAILURES: ReadonlyMap<string, StoreFailure> = new Map([
   ['TIMEOUT_EXCEEDED', 'QUERY_TIMEOUT'],
   ['TOO_SLOW', 'QUERY_TIMEOUT'],
@@ -66,9 +78,9 @@ const MESSAGES: Readonly<Record<StoreFailure, string>> = {
   SERVICE_UNAVAILABLE: 'The store does not answer right now. Try again in a moment.',
 }
 
-/** The API's error for a failure of the store; its cause is kept for the log and shown to nobody. */
+/** Turns a failure of the store into an error of the API. The cause is for the log and never sent to a client. */
 export function toStoreError(cause: unknown): ApiError {
-  const code = storeFailure(cause)
+  const code = classifyFailure(cause)
   if (code === undefined) return new ApiError('INTERNAL_ERROR', 'Something went wrong.', { cause })
   return new ApiError(code, MESSAGES[code], {
     cause,
@@ -76,7 +88,7 @@ export function toStoreError(cause: unknown): ApiError {
   })
 }
 
-function storeFailure(cause: unknown): StoreFailure | undefined {
+function classifyFailure(cause: unknown): StoreFailure | undefined {
   if (cause instanceof ClickHouseError) return CLICKHOUSE_FAILURES.get(cause.type ?? '')
   if (cause instanceof QueryCancelledError) return 'QUERY_TIMEOUT'
   if (cause instanceof IncompleteResponseError || cause instanceof SyntaxError) {
@@ -85,9 +97,9 @@ function storeFailure(cause: unknown): StoreFailure | undefined {
   return isUnreachable(cause) ? 'SERVICE_UNAVAILABLE' : undefined
 }
 
-/** Whether nothing answered at the store's address, or the connection broke. */
+/** Returns whether nothing answered at the address of the store, or the connection broke. */
 export function isUnreachable(cause: unknown): boolean {
-  // `instanceof` would miss an error of another realm.
+  // `instanceof` would miss an error of another realm, such as a Jest test.
   if (!types.isNativeError(cause)) return false
   if ('code' in cause && UNREACHABLE.has(String(cause.code))) return true
   return cause.message === 'socket hang up' || cause.message === 'aborted'

@@ -1,6 +1,6 @@
 /** Opens Parquet and Arrow: ClickHouse reads them. */
-import { ClickHouseError } from '@clickhouse/client'
 import type { Connection } from '../../../../clickhouse/connection.js'
+import { getClickHouseReason } from '../../../../clickhouse/errors.js'
 import { SourceError } from '../format.js'
 import { takeColumns, type Mapping } from '../mapping.js'
 import type { Peeked } from '../peek.js'
@@ -44,7 +44,7 @@ export const openColumnar =
 const blame =
   (format: ColumnarFormat) =>
   (error: unknown): never => {
-    if (!(error instanceof ClickHouseError)) throw error
-    const [reason] = error.message.split(/: While executing|\. \(/, 1)
-    throw new SourceError(`cannot be read as ${format}: ${reason ?? error.message}`)
+    const reason = getClickHouseReason(error)
+    if (reason === undefined) throw error
+    throw new SourceError(`cannot be read as ${format}: ${reason}`)
   }
