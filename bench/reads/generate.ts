@@ -1,7 +1,8 @@
 /** Fills a data folder with a year of 201 projects, and says what that came to. */
 import { join, sql, statement, uint32, type Sql } from '../../src/clickhouse/sql.js'
 import type { Store } from '../../src/clickhouse/store.js'
-import { findLoad, EMPTY_REPORT, recordEnd, STEP } from '../../src/ingest/loader/load-log.js'
+import { findLoad, recordLoaded, STEP } from '../../src/ingest/loader/load-log.js'
+import { EMPTY_REPORT } from '../../src/ingest/loader/load-report.js'
 import { createProject } from '../../src/projects/store.js'
 import { INSERT_USERS, insertEvents, insertSessions, scaleOf, type Slice } from './generate-sql.js'
 import { timed } from '../shared/figures.js'
@@ -40,7 +41,12 @@ export async function generate(store: Store, events: number): Promise<void> {
   note(`rollups computed in ${seconds(rebuilt)} s`)
   // It is the first load, so that others can go on from here; and that it is there says all this is done.
   const report = { ...EMPTY_REPORT, events: await countOf(store, sql`events`) }
-  await recordEnd(writer, { number: 1, batch, step: STEP.staged }, report, sql`emptyArrayUInt64()`)
+  await recordLoaded(
+    writer,
+    { number: 1, batch, step: STEP.staged },
+    report,
+    sql`emptyArrayUInt64()`,
+  )
 }
 
 async function insertFacts({ admin }: Store, events: number): Promise<void> {

@@ -108,7 +108,7 @@ function collecting(
   stopping: AbortSignal,
 ): CollectorDependencies {
   const writer = createInboxWriter(store.writer)
-  stopping.addEventListener('abort', () => writer.giveUp(stoppingError()), { once: true })
+  stopping.addEventListener('abort', () => writer.rejectPending(stoppingError()), { once: true })
   return {
     findProject: createFindProject(store.lookups),
     collect: createCollect(writer.write),

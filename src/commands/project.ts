@@ -1,7 +1,7 @@
 /** The commands `tallyhouse project create | list | show | update | delete`. */
 import type { Command } from 'commander'
 import { readProjectHoldings } from '../deletion/holdings.js'
-import { deleteProject } from '../deletion/delete.js'
+import { deleteProject } from '../deletion/delete-project.js'
 import type { ProjectChanges } from '../projects/project.js'
 import { readExclusions } from '../projects/exclusions.js'
 import { createProject, listProjects, requireProject, updateProject } from '../projects/store.js'

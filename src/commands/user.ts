@@ -1,6 +1,6 @@
 /** The command `tallyhouse user delete`. */
 import { readUserHoldings } from '../deletion/holdings.js'
-import { noSuchUser, deleteUser } from '../deletion/delete.js'
+import { createUnknownUserError, deleteUser } from '../deletion/delete-user.js'
 import { requireProject } from '../projects/store.js'
 import { withStore, type AddCommand } from './shared/context.js'
 import { namedUser, unconfirmed, YES, type DeleteOptions } from './shared/deletion.js'
@@ -23,7 +23,7 @@ export const addUser: AddCommand = (program, context) => {
         if (yes !== true) {
           await requireProject(store.reader, project)
           const found = await readUserHoldings(store.reader, project, userId)
-          if (found === undefined) throw noSuchUser(project, userId)
+          if (found === undefined) throw createUnknownUserError(project, userId)
           throw unconfirmed(namedUser(userId, project, found))
         }
         const removed = await deleteUser(store, project, userId, loader)

@@ -2,11 +2,15 @@
 import type { Connection } from '../clickhouse/connection.js'
 import { finishProjectDeletion } from './finish-project.js'
 import { finishUserDeletion } from './finish-user.js'
-import { findUnfinishedDeletions, isOfUser } from './journal.js'
+import { findUnfinishedDeletions, isUserDeletion } from './journal.js'
 
-/** Finishes every deletion of the journal, in the order in which they were started. The caller holds the loader lease. */
+/**
+ * Finishes every deletion of the journal, in the order in which they were started. The caller holds the
+ * loader lease.
+ */
 export async function finishDeletions(writer: Connection): Promise<void> {
   for (const deletion of await findUnfinishedDeletions(writer)) {
-    await (isOfUser(deletion) ? finishUserDeletion : finishProjectDeletion)(writer, deletion)
+    if (isUserDeletion(deletion)) await finishUserDeletion(writer, deletion)
+    else await finishProjectDeletion(writer, deletion)
   }
 }

@@ -1,36 +1,36 @@
-/** Removes a project with all that belongs to it. */
+/** The steps that delete a project; each may be repeated. */
 import type { Connection } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
 import { LIVE } from '../model/rollup-tables.js'
 import { endDeletion, recordStep, STEP, type Deletion } from './journal.js'
 
-const KEYS = sql`api_keys`
+const API_KEYS = sql`api_keys`
 
-/** In this order. Without keys nobody asks any more; at the end go those that were issued meanwhile. */
+/** In order. The keys go first, so that no query is answered any more, and again last, for keys issued meanwhile. */
 const TABLES = [
-  KEYS,
+  API_KEYS,
   ...Object.values(LIVE.rollups),
   sql`events`,
   sql`sessions`,
   sql`users`,
   sql`event_ids`,
   sql`exclusions`,
-  KEYS,
+  API_KEYS,
 ]
 
-/** Removes the project, or goes on where it was left. The caller holds the lease of the loader. */
-export async function finishProjectDeletion(writer: Connection, removal: Deletion): Promise<void> {
-  const { projectId, token, reached } = removal
-  if (reached < STEP.removed) {
+/** Deletes the project from the step that the deletion has reached. The caller holds the loader lease. */
+export async function finishProjectDeletion(writer: Connection, deletion: Deletion): Promise<void> {
+  const { projectId, token, reached } = deletion
+  if (reached < STEP.deleted) {
     for (const table of TABLES) {
       await writer.execute(
         statement(sql`DELETE FROM ${table} WHERE project_id = ${string(projectId)}`),
       )
     }
-    await recordStep(writer, removal, STEP.removed)
+    await recordStep(writer, deletion, STEP.deleted)
   }
-  // From here on there may be a new project of the same id: only the old one has the token.
+  // A new project may have the same id from here on: the token tells the old one from it.
   await withLease(writer, 'projects', () =>
     writer.execute(
       statement(
@@ -38,5 +38,5 @@ export async function finishProjectDeletion(writer: Connection, removal: Deletio
       ),
     ),
   )
-  await endDeletion(writer, removal)
+  await endDeletion(writer, deletion)
 }

@@ -1,8 +1,8 @@
 /**
- * Removes a user: first the facts, then what they came to from the rollups, and the user's number last.
+ * The steps that delete a user: first the facts, then their share of the rollups, and the user's number last.
  *
- * What it comes to is computed into tables of the removal before anything is deleted. Every statement after
- * that may be repeated, whatever has become of those before: it says what is to be, not what is to change.
+ * The share of the rollups is computed into tables of the deletion before anything is deleted. Every later
+ * statement states the result rather than a change, so it may be repeated after a crash at any point.
  */
 import type { Connection } from '../clickhouse/connection.js'
 import { dropTables } from '../clickhouse/drop-tables.js'
@@ -13,49 +13,59 @@ import { applyRetraction, stageRetraction } from '../rollups/retract.js'
 import { tablesAt, type RollupTables } from '../model/rollup-tables.js'
 import { endDeletion, recordStep, STEP, type Deletion } from './journal.js'
 
-/** Removes the user, or goes on where it was left. The caller holds the lease of the loader. */
-export async function finishUserDeletion(writer: Connection, removal: Deletion): Promise<void> {
-  // Its number is in the names: who slept through the end of the lease finds the tables gone.
-  const tables = tablesAt(`removal_${removal.number}_`)
-  if (removal.reached < STEP.staged) {
+/** Deletes the user from the step that the deletion has reached. The caller holds the loader lease. */
+export async function finishUserDeletion(writer: Connection, deletion: Deletion): Promise<void> {
+  // The number is in the names: a process that slept until its lease expired finds its tables gone.
+  const tables = tablesAt(`removal_${deletion.number}_`)
+  if (deletion.reached < STEP.staged) {
     await dropTables(writer, tables.prefix)
-    await stage(writer, removal, tables)
-    await recordStep(writer, removal, STEP.staged)
+    await stageDeletion(writer, deletion, tables)
+    await recordStep(writer, deletion, STEP.staged)
   }
-  if (removal.reached < STEP.removed) {
-    await remove(writer, removal, tables)
-    await recordStep(writer, removal, STEP.removed)
+  if (deletion.reached < STEP.deleted) {
+    await applyDeletion(writer, deletion, tables)
+    await recordStep(writer, deletion, STEP.deleted)
   }
   await dropTables(writer, tables.prefix)
-  await endDeletion(writer, removal)
+  await endDeletion(writer, deletion)
 }
 
-/** The user's rows in a table of facts. Later ones are of somebody who got the number after. */
-const isOwn = ({ number, projectId, user }: Deletion): Sql =>
+/** Whether a row of a fact table is the user's. Later loads may have given the number to another user. */
+const isOwnRow = ({ number, projectId, user }: Deletion): Sql =>
   sql`project_id = ${string(projectId)} AND user = ${uint32(user)} AND load < ${uint64(number)}`
 
-const lostOf = ({ prefix }: RollupTables): Sql => identifier(`${prefix}lost`)
+/** The table of the groups that count the user. A deletion staged by an earlier release uses the same name. */
+const nameGroupsTable = ({ prefix }: RollupTables): Sql => identifier(`${prefix}lost`)
 
-async function stage(writer: Connection, removal: Deletion, tables: RollupTables): Promise<void> {
-  await backfillRollups(writer, tables, { events: isOwn(removal), sessions: isOwn(removal) })
+async function stageDeletion(
+  writer: Connection,
+  deletion: Deletion,
+  tables: RollupTables,
+): Promise<void> {
+  const own = isOwnRow(deletion)
+  await backfillRollups(writer, tables, { events: own, sessions: own })
   await stageRetraction(writer, tables)
   const { users_daily, users_monthly } = tables.rollups
-  const user = uint32(removal.user)
+  const user = uint32(deletion.user)
   await writer.execute(
     statement(sql`
-CREATE TABLE ${lostOf(tables)} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, day) AS
+CREATE TABLE ${nameGroupsTable(tables)} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, day) AS
 SELECT DISTINCT 'daily' AS grain, project_id, dimension, value, day, ${user} AS user FROM ${users_daily}
 UNION ALL
 SELECT DISTINCT 'monthly', project_id, dimension, value, month, ${user} FROM ${users_monthly}`),
   )
 }
 
-async function remove(writer: Connection, removal: Deletion, tables: RollupTables): Promise<void> {
-  const own = isOwn(removal)
+async function applyDeletion(
+  writer: Connection,
+  deletion: Deletion,
+  tables: RollupTables,
+): Promise<void> {
+  const own = isOwnRow(deletion)
   await writer.execute(statement(sql`DELETE FROM events WHERE ${own}`))
   await writer.execute(statement(sql`DELETE FROM sessions WHERE ${own}`))
   await applyRetraction(writer, tables)
-  await removeUsersFromRollups(writer, lostOf(tables), removal.number)
-  // The number may be given again from here on: no set holds it any more.
+  await removeUsersFromRollups(writer, nameGroupsTable(tables), deletion.number)
+  // From here on a new user may get the number: no bitmap contains it any more.
   await writer.execute(statement(sql`DELETE FROM users WHERE ${own}`))
 }

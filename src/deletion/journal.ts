@@ -1,31 +1,34 @@
-/** The log of removals: what is being deleted, and which step that has reached. */
+/** The journal of deletions: what is being deleted, and which step each deletion has reached. */
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, string, uint32, uint64 } from '../clickhouse/sql.js'
-import { nextNumber } from '../ingest/loader/load-log.js'
+import { readNextNumber } from '../ingest/loader/load-log.js'
 
-/** A removal goes through these in order; after a crash it goes on from the last it reached. */
-export const STEP = { started: 1, staged: 2, removed: 3, ended: 4 } as const
+/** A deletion takes these steps in order; after a crash it resumes after the last one it reached. */
+export const STEP = { started: 1, staged: 2, deleted: 3, ended: 4 } as const
 export type Step = (typeof STEP)[keyof typeof STEP]
 
-/** What is to be deleted. */
-export interface Target {
+/** A user or a project to delete. */
+export interface DeletionTarget {
   readonly projectId: string
-  /** The number of the user; 0: it is the whole project. */
+  /** The number of the user; 0 for the whole project. */
   readonly user: number
-  /** Of a whole project its public token; empty for a user. */
+  /** The public token of the project to delete; empty for a user. */
   readonly token: string
 }
 
-export interface Deletion extends Target {
-  /** Higher than that of every load and removal before it. */
+export interface Deletion extends DeletionTarget {
+  /** Higher than the number of every earlier load and deletion. */
   readonly number: number
-  /** The step that it has reached. */
+  /** The last step that was finished. */
   readonly reached: Step
 }
 
-export const isOfUser = ({ user }: Target): boolean => user !== 0
+export const isUserDeletion = ({ user }: DeletionTarget): boolean => user !== 0
 
-/** The removals that were begun, and of which it is still written down whom they are about; in order. */
+/**
+ * Finds the deletions whose target is still recorded, in order. One that has reached its end is among them if
+ * a crash kept the rows that name its target.
+ */
 export async function findUnfinishedDeletions(writer: Connection): Promise<readonly Deletion[]> {
   const { rows } = await writer.query<Deletion>(
     statement(sql`
@@ -37,13 +40,13 @@ FROM removals GROUP BY removal HAVING min(step) < ${uint64(STEP.ended)} ORDER BY
   return rows
 }
 
-/** Begins a removal, under the next number. */
-export async function startDeletion(writer: Connection, target: Target): Promise<void> {
-  const removal = { ...target, number: await nextNumber(writer), reached: STEP.started }
-  await recordStep(writer, removal, STEP.started)
+/** Starts a deletion under the next number. */
+export async function startDeletion(writer: Connection, target: DeletionTarget): Promise<void> {
+  const deletion = { ...target, number: await readNextNumber(writer), reached: STEP.started }
+  await recordStep(writer, deletion, STEP.started)
 }
 
-/** Writes down that a removal has reached a step. */
+/** Records that a deletion has reached a step. */
 export async function recordStep(
   writer: Connection,
   { number, projectId, user, token }: Deletion,
@@ -57,11 +60,11 @@ SELECT ${uint64(number)}, ${uint64(step)}, ${string(projectId)}, ${uint32(user)}
   )
 }
 
-/** Ends a removal. Its number is kept, and not whom it was about. */
-export async function endDeletion(writer: Connection, removal: Deletion): Promise<void> {
-  await recordStep(writer, { ...removal, projectId: '', user: 0, token: '' }, STEP.ended)
+/** Ends a deletion. The journal keeps its number and forgets its target. */
+export async function endDeletion(writer: Connection, deletion: Deletion): Promise<void> {
+  await recordStep(writer, { ...deletion, projectId: '', user: 0, token: '' }, STEP.ended)
   await writer.execute(
     statement(sql`
-DELETE FROM removals WHERE removal = ${uint64(removal.number)} AND step < ${uint64(STEP.ended)}`),
+DELETE FROM removals WHERE removal = ${uint64(deletion.number)} AND step < ${uint64(STEP.ended)}`),
   )
 }

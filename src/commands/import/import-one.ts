@@ -2,7 +2,7 @@
 import type { OpenedStore } from '../../bootstrap/open-store.js'
 import { openRows, type OpenedRows } from '../../ingest/import/formats/open-rows.js'
 import { importEvents, type ImportReport } from '../../ingest/import/import-events.js'
-import { EMPTY_REPORT } from '../../ingest/loader/load-log.js'
+import { EMPTY_REPORT } from '../../ingest/loader/load-report.js'
 import type { CommandContext } from '../shared/context.js'
 import { importFailure } from './failure.js'
 import type { ImportCommandOptions } from './options.js'

@@ -1,5 +1,5 @@
 /** The summary of an import, for people or programs. */
-import type { LoadReport } from '../../ingest/loader/load-log.js'
+import type { LoadReport } from '../../ingest/loader/load-report.js'
 import type { CommandContext } from '../shared/context.js'
 import { json, moment, table } from '../shared/output.js'
 import { grouped, type Stopwatch } from '../shared/progress.js'

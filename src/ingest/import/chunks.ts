@@ -9,7 +9,7 @@ import type { Connection } from '../../clickhouse/connection.js'
 import { fingerprint, nameOf, partsOf, printsOf } from './chunk-id.js'
 import type { LineReader, Lines } from './lines.js'
 import { withoutLast } from './partial-chunk.js'
-import { findLoadsOf, type FinishedLoad } from '../loader/load-log.js'
+import { findLoadsByPrefix, type FinishedLoad } from '../loader/load-log.js'
 
 export interface Chunk {
   /** The name that its batch has, or had. */
@@ -78,7 +78,7 @@ export function openChunks(writer: Connection, seed: readonly string[]): Chunks 
 
   return {
     async next(reader, size) {
-      const loads = await findLoadsOf(writer, `import-${before}-`)
+      const loads = await findLoadsByPrefix(writer, `import-${before}-`)
       const known = await find(reader, loads)
       if (known !== undefined) return takeKnown(reader, known, loads)
       const length = await reader.pieceLength(size)

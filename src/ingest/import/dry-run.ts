@@ -7,11 +7,12 @@ import type { Store } from '../../clickhouse/store.js'
 import type { ImportOptions, ImportReport } from './import-events.js'
 import { insertBatch } from '../inbox/batches.js'
 import { readLines } from './lines.js'
-import { rowsIn, stage, survey } from '../loader/run-load.js'
-import { EMPTY_REPORT, nextNumber, type LoadReport } from '../loader/load-log.js'
+import { selectRows, stageRows, surveyLoad } from '../loader/run-load.js'
+import { readNextNumber } from '../loader/load-log.js'
+import { EMPTY_REPORT, type LoadReport } from '../loader/load-report.js'
 import type { Affected } from '../loader/affected.js'
-import { readRows } from '../loader/steps/parse-rows.js'
-import { tablesAt, type LoadTables } from '../loader/load-tables.js'
+import { parseRows } from '../loader/steps/parse-rows.js'
+import { nameTables, type LoadTables } from '../loader/steps/load-tables.js'
 import { listRejections } from '../inbox/rejections.js'
 
 type TrialOptions = ImportOptions & Required<Pick<ImportOptions, 'chunkSize'>>
@@ -59,22 +60,22 @@ async function attempt(
       now,
       into: inbox,
     })
-    const [count] = await rowsIn<Pick<LoadReport, 'received'>>(
+    const [count] = await selectRows<Pick<LoadReport, 'received'>>(
       writer,
       sql`SELECT count() AS received FROM ${inbox}`,
     )
     options.onProgress?.({ ...EMPTY_REPORT, ...count })
   }
-  const tables = tablesAt(prefix)
-  await writer.execute(statement(readRows(tables, sql`FROM ${inbox}`)))
-  await stage(writer, tables, await nextNumber(writer), loader.geoip, true)
-  const { report } = await survey(writer, tables)
+  const tables = nameTables(prefix)
+  await writer.execute(statement(parseRows(tables, sql`FROM ${inbox}`)))
+  await stageRows(writer, tables, await readNextNumber(writer), loader.geoip, true)
+  const { report } = await surveyLoad(writer, tables)
   if (report.rejected > 0) await options.onRejected(await listRejections(writer, tables.rows))
   return { ...report, ...(await countStaged(writer, tables)) }
 }
 
 async function countStaged(writer: Connection, tables: LoadTables): Promise<Affected> {
-  const [row] = await rowsIn<Affected>(
+  const [row] = await selectRows<Affected>(
     writer,
     sql`SELECT (SELECT count() FROM ${tables.users}) AS users, (SELECT count() FROM ${tables.sessions}) AS sessions`,
   )

@@ -5,13 +5,8 @@ import { findProject } from '../../projects/store.js'
 import { dropBatch, insertBatch } from '../inbox/batches.js'
 import { readLines, type Lines } from './lines.js'
 import { loadBatch, resumeLoads } from '../loader/loader.js'
-import {
-  addReports,
-  findLoad,
-  EMPTY_REPORT,
-  type FinishedLoad,
-  type LoadReport,
-} from '../loader/load-log.js'
+import { findLoad, type FinishedLoad } from '../loader/load-log.js'
+import { addReports, EMPTY_REPORT, type LoadReport } from '../loader/load-report.js'
 import type { LoaderContext } from '../loader/loader-context.js'
 import { countAffected, type Affected } from '../loader/affected.js'
 import { nameAgain, onlyRows, openChunks, type Chunk } from './chunks.js'

@@ -1,6 +1,7 @@
 /** Tells of the loads of a piece what they came to without its last row. */
 import type { Lines } from './lines.js'
-import type { FinishedLoad, LoadReport } from '../loader/load-log.js'
+import type { FinishedLoad } from '../loader/load-log.js'
+import type { LoadReport } from '../loader/load-report.js'
 
 /**
  * The loads as if the piece had been these lines alone, which are all but its last. What had become of the

@@ -21,13 +21,13 @@ export interface NewBatch {
 }
 
 /** What a line begins with that its reader found unfit: the reason stands between the two marks. */
-export const UNFIT = { start: '\x15', end: '\x1f' } as const
+export const INVALID_LINE = { start: '\x15', end: '\x1f' } as const
 
 /** Puts lines into the inbox, all of them or none. */
 export async function insertBatch(writer: Connection, given: NewBatch): Promise<void> {
   const { batch, projectId, firstRow, bytes, now, strict = false, into = sql`inbox` } = given
-  const isUnfit = sql`startsWith(text, ${string(UNFIT.start)})`
-  const end = sql`position(text, ${string(UNFIT.end)})`
+  const isUnfit = sql`startsWith(text, ${string(INVALID_LINE.start)})`
+  const end = sql`position(text, ${string(INVALID_LINE.end)})`
   await writer.upload(
     statement(sql`
 INSERT INTO ${into} (batch, row, project, strict, received_at, fault, line)

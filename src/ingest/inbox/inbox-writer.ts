@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../../clickhouse/connection.js'
 import type { ApiError } from '../../contract/errors.js'
-import { insertRows, rowsOf, unavailable, type NewLines } from './insert-lines.js'
+import { insertRows, formatRows, createUnavailableError, type NewLines } from './insert-lines.js'
 
 export interface InboxWriter {
   /**
@@ -13,30 +13,30 @@ export interface InboxWriter {
    */
   readonly write: (lines: NewLines) => Promise<void>
   /** Lets nobody wait any more: whoever waits gets this error. */
-  readonly giveUp: (error: ApiError) => void
+  readonly rejectPending: (error: ApiError) => void
 }
 
 /** How much is kept and written at once, and how long is waited. */
 export interface InboxWriterOptions {
   /** Bytes that may wait; what would come above is refused at once. */
-  readonly mostWaiting: number
+  readonly maxPendingBytes: number
   /** Bytes of one insert; a request that has more is an insert of its own. */
-  readonly mostAtOnce: number
+  readonly maxInsertBytes: number
   /** Inserts at one time. */
-  readonly inserts: number
+  readonly maxInserts: number
   /** Milliseconds from the start of an insert to that of the next: each costs the store the same, however small. */
-  readonly pace: number
+  readonly intervalMs: number
   /** Milliseconds that a request waits at most. */
-  readonly patience: number
+  readonly timeoutMs: number
 }
 
 const MB = 1024 * 1024
 const DEFAULTS: InboxWriterOptions = {
-  mostWaiting: 64 * MB,
-  mostAtOnce: 8 * MB,
-  inserts: 2,
-  pace: 25,
-  patience: 5_000,
+  maxPendingBytes: 64 * MB,
+  maxInsertBytes: 8 * MB,
+  maxInserts: 2,
+  intervalMs: 25,
+  timeoutMs: 5_000,
 }
 /** Milliseconds between the attempts of an insert, the last again and again. */
 const PAUSES = [20, 50, 100, 200]
@@ -54,7 +54,10 @@ export function createInboxWriter(
   connection: Connection,
   options: Partial<InboxWriterOptions> = {},
 ): InboxWriter {
-  const { mostWaiting, mostAtOnce, inserts, pace, patience } = { ...DEFAULTS, ...options }
+  const { maxPendingBytes, maxInsertBytes, maxInserts, intervalMs, timeoutMs } = {
+    ...DEFAULTS,
+    ...options,
+  }
   const waiting = new Set<Waiting>()
   let waitingBytes = 0
   let queue: Waiting[] = []
@@ -65,11 +68,11 @@ export function createInboxWriter(
   let trouble: unknown
 
   async function write(lines: NewLines): Promise<void> {
-    const rows = rowsOf(lines)
+    const rows = formatRows(lines)
     const bytes = Buffer.byteLength(rows)
-    if (waitingBytes + bytes > mostWaiting) throw unavailable(trouble)
+    if (waitingBytes + bytes > maxPendingBytes) throw createUnavailableError(trouble)
     await new Promise<void>((resolve, reject) => {
-      const overdue = setTimeout(() => one.end(unavailable(trouble)), patience)
+      const overdue = setTimeout(() => one.end(createUnavailableError(trouble)), timeoutMs)
       const one: Waiting = {
         rows,
         bytes,
@@ -93,8 +96,8 @@ export function createInboxWriter(
   }
 
   function startInserts(): void {
-    while (queue.length > 0 && running < inserts && timer === undefined) {
-      const early = queuedBytes < mostAtOnce ? lastStart + pace - performance.now() : 0
+    while (queue.length > 0 && running < maxInserts && timer === undefined) {
+      const early = queuedBytes < maxInsertBytes ? lastStart + intervalMs - performance.now() : 0
       if (early > 0) timer = setTimeout(startLater, early)
       else void insert(takeGroup())
     }
@@ -110,7 +113,7 @@ export function createInboxWriter(
     let bytes = 0
     let end = 0
     for (const one of queue) {
-      if (end > 0 && bytes + one.bytes > mostAtOnce) break
+      if (end > 0 && bytes + one.bytes > maxInsertBytes) break
       bytes += one.bytes
       end += 1
     }
@@ -145,5 +148,5 @@ export function createInboxWriter(
     }
   }
 
-  return { write, giveUp: (error) => waiting.forEach((one) => one.end(error)) }
+  return { write, rejectPending: (error) => waiting.forEach((one) => one.end(error)) }
 }

@@ -19,7 +19,7 @@ const INSERT = statement(
 )
 
 /** Lines as the text that `insertRows` sends. */
-export function rowsOf({ projectId, lines, receivedAt }: NewLines): string {
+export function formatRows({ projectId, lines, receivedAt }: NewLines): string {
   const start = `[${JSON.stringify(projectId)},`
   const end = `,"${receivedAt.toISOString().replace('T', ' ').slice(0, 23)}"]\n`
   return lines.map((line) => start + JSON.stringify(line) + end).join('')
@@ -42,7 +42,7 @@ export async function insertRows(writer: Connection, rows: Buffer): Promise<void
     const error = toStoreError(cause)
     const isForGood =
       error.code === 'INTERNAL_ERROR' && !PASSING.some((type) => isClickHouseError(cause, type))
-    throw isForGood ? error : unavailable(cause)
+    throw isForGood ? error : createUnavailableError(cause)
   }
 }
 
@@ -50,7 +50,7 @@ export async function insertRows(writer: Connection, rows: Buffer): Promise<void
 const PASSING = ['TOO_MANY_PARTS', 'NOT_ENOUGH_SPACE', 'CANNOT_ALLOCATE_MEMORY']
 
 /** The error for events that the store does not take now. */
-export const unavailable = (cause: unknown): ApiError =>
+export const createUnavailableError = (cause: unknown): ApiError =>
   new ApiError('SERVICE_UNAVAILABLE', 'Events cannot be stored right now. Try again in a moment.', {
     cause,
     headers: { 'Retry-After': '1' },

@@ -1,7 +1,7 @@
 /** Counts the users and sessions that the events of some batches are of. */
 import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement, strings, time } from '../../clickhouse/sql.js'
-import type { LoadReport } from './load-log.js'
+import type { LoadReport } from './load-report.js'
 
 export interface Affected {
   readonly users: number

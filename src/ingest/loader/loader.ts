@@ -2,19 +2,13 @@
 import type { Connection } from '../../clickhouse/connection.js'
 import { dropTables } from '../../clickhouse/drop-tables.js'
 import { sql, statement } from '../../clickhouse/sql.js'
-import { nameOfRange } from './load-source.js'
+import { nameRange } from './load-source.js'
 import { clearLoad, runLoad } from './run-load.js'
-import {
-  findLoad,
-  findUnfinishedLoads,
-  startLoad,
-  STEP,
-  type Load,
-  type LoadReport,
-} from './load-log.js'
+import { findLoad, findUnfinishedLoads, startLoad, STEP, type Load } from './load-log.js'
+import type { LoadReport } from './load-report.js'
 import type { LoaderContext } from './loader-context.js'
-import { checkCursor, dropLoaded, nextRange } from './stream.js'
-import { LOADS } from './load-tables.js'
+import { repairCursor, dropLoadedParts, findNextRange } from './stream.js'
+import { LOAD_PREFIX } from './steps/load-tables.js'
 
 /** Rows of the stream that are loaded at once, at most, but for those of one block. */
 const MOST_ROWS = 250_000
@@ -46,9 +40,9 @@ export async function loadStream(
   writer: Connection,
   context: LoaderContext,
 ): Promise<LoadReport | undefined> {
-  const range = await nextRange(writer, MOST_ROWS)
+  const range = await findNextRange(writer, MOST_ROWS)
   if (range === undefined) return undefined
-  return runLoad(writer, await startLoad(writer, nameOfRange(range)), context.geoip)
+  return runLoad(writer, await startLoad(writer, nameRange(range)), context.geoip)
 }
 
 /**
@@ -79,9 +73,9 @@ async function finishThose(
 export async function resumeLoads(writer: Connection, context: LoaderContext): Promise<void> {
   await finishAll(writer, context)
   // A loader that was killed at the very end left what was to be cleared, and nobody else has tables now.
-  await dropTables(writer, LOADS)
-  await dropLoaded(writer)
-  await checkCursor(writer)
+  await dropTables(writer, LOAD_PREFIX)
+  await dropLoadedParts(writer)
+  await repairCursor(writer)
   const waiting = await writer.query<{ batch: string }>(
     statement(sql`SELECT DISTINCT batch FROM inbox WHERE batch != '' ORDER BY batch`),
   )

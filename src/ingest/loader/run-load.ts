@@ -4,30 +4,22 @@ import { join, sql, statement, type Sql } from '../../clickhouse/sql.js'
 import { removeUsersFromRollups } from '../../rollups/remove-users.js'
 import { dropBatch } from '../inbox/batches.js'
 import { ONE_BLOCK } from '../inbox/one-block.js'
-import { rangeOf, rowsOf } from './load-source.js'
-import {
-  EMPTY_REPORT,
-  recordEnd,
-  recordStep,
-  toReport,
-  STEP,
-  type Load,
-  type LoadReport,
-  type ReportRow,
-} from './load-log.js'
+import { parseRange, buildFromClause } from './load-source.js'
+import { recordLoaded, recordStep, STEP, type Load } from './load-log.js'
+import { EMPTY_REPORT, parseReport, type LoadReport, type ReportRow } from './load-report.js'
 import { enrichRows, type Geography } from './steps/enrich.js'
 import { findStaleRollupUsers } from './steps/stale-rollup-users.js'
-import { inserts, insertRejections, removeMovedEvents } from './steps/publish.js'
-import { readRows } from './steps/parse-rows.js'
+import { buildInserts, insertRejections, removeMovedEvents } from './steps/publish.js'
+import { parseRows } from './steps/parse-rows.js'
 import {
   buildSessions,
   cutRuns,
-  findNearSessions,
-  findPastStates,
+  findNearbySessions,
+  findPreviousStates,
   moveEvents,
 } from './steps/sessions.js'
-import { dropLoaded, moveCursor } from './stream.js'
-import { tablesOf, type LoadTables } from './load-tables.js'
+import { dropLoadedParts, moveCursor } from './stream.js'
+import { nameLoadTables, type LoadTables } from './steps/load-tables.js'
 import { findExcludedEvents } from './steps/excluded-events.js'
 import { keepRows, numberUsers, saltDays } from './steps/users.js'
 
@@ -37,15 +29,15 @@ export async function runLoad(
   load: Load,
   geoip: Geography,
 ): Promise<LoadReport> {
-  const tables = tablesOf(load.number)
+  const tables = nameLoadTables(load.number)
   if (load.step < STEP.staged) {
     await dropTables(writer, tables)
-    await writer.execute(statement(readRows(tables, rowsOf(load.batch))))
+    await writer.execute(statement(parseRows(tables, buildFromClause(load.batch))))
     if (await isRefused(writer, tables, load)) return refuse(writer, tables, load)
-    await stage(writer, tables, load.number, geoip)
+    await stageRows(writer, tables, load.number, geoip)
     await recordStep(writer, load, STEP.staged)
   }
-  const { moved, report } = await survey(writer, tables)
+  const { moved, report } = await surveyLoad(writer, tables)
   await publish(writer, tables, load, moved > 0)
   return close(writer, tables, load, report)
 }
@@ -55,7 +47,7 @@ export async function runLoad(
  *
  * @param isTrial nothing will be: then no day gets its salt
  */
-export async function stage(
+export async function stageRows(
   writer: Connection,
   tables: LoadTables,
   number: number,
@@ -68,10 +60,10 @@ export async function stage(
     ...(isTrial ? [] : [saltDays(tables)]),
     keepRows(tables),
     numberUsers(tables, number),
-    findNearSessions(tables),
+    findNearbySessions(tables),
     cutRuns(tables),
     buildSessions(tables, number),
-    findPastStates(tables),
+    findPreviousStates(tables),
     moveEvents(tables, number),
   ]
   for (const one of stages) await writer.execute(statement(one))
@@ -84,19 +76,19 @@ async function publish(
   isMoving: boolean,
 ): Promise<void> {
   if (isMoving) await writer.execute(statement(removeMovedEvents(tables, number)))
-  const all = { ...inserts(tables), rejections: insertRejections(tables, keeperOf(batch)) }
+  const all = { ...buildInserts(tables), rejections: insertRejections(tables, keeperOf(batch)) }
   for (const [name, insert] of Object.entries(all)) {
     await insertOnce(writer, insert, `load-${number}-${name}`)
   }
   if (isMoving) {
-    await dropTables(writer, { lost: tables.lost })
+    await dropTables(writer, { staleRollupUsers: tables.staleRollupUsers })
     await writer.execute(statement(findStaleRollupUsers(tables)))
-    await removeUsersFromRollups(writer, tables.lost, number)
+    await removeUsersFromRollups(writer, tables.staleRollupUsers, number)
   }
 }
 
 /** The batch under which rejected rows are kept: those of the stream all under one. */
-const keeperOf = (batch: string): string => (rangeOf(batch) === undefined ? batch : '')
+const keeperOf = (batch: string): string => (parseRange(batch) === undefined ? batch : '')
 
 /** The token tells whether the block is there; the views behind a table take a block once as well, also where the table has taken it before. */
 const insertOnce = (writer: Connection, insert: Sql, token: string): Promise<void> =>
@@ -109,7 +101,7 @@ const insertOnce = (writer: Connection, insert: Sql, token: string): Promise<voi
 /** Ends a load of which nothing is to become visible but why. */
 async function refuse(writer: Connection, tables: LoadTables, load: Load): Promise<LoadReport> {
   await insertOnce(writer, insertRejections(tables, load.batch), `load-${load.number}-rejections`)
-  const [fates] = await rowsIn<Pick<LoadReport, 'received' | 'excluded' | 'rejected'>>(
+  const [fates] = await selectRows<Pick<LoadReport, 'received' | 'excluded' | 'rejected'>>(
     writer,
     sql`
 SELECT count() AS received, countIf(fate IN ('ip', 'country')) AS excluded, countIf(fate = 'rejected') AS rejected
@@ -126,21 +118,21 @@ async function close(
   report: LoadReport,
   isLeft = sql`fate = 'rejected'`,
 ): Promise<LoadReport> {
-  const range = rangeOf(load.batch)
+  const range = parseRange(load.batch)
   if (range !== undefined) await moveCursor(writer, range.upTo, load.number)
   const left =
     range === undefined
       ? sql`(SELECT groupArray(row) FROM ${tables.rows} WHERE ${isLeft})`
       : sql`emptyArrayUInt64()`
-  await recordEnd(writer, load, report, left)
+  await recordLoaded(writer, load, report, left)
   await clearLoad(writer, load)
   return report
 }
 
 /** Takes away what is needed no more of a batch that is loaded; its rows last, for they tell of it. */
 export async function clearLoad(writer: Connection, { number, batch }: Load): Promise<void> {
-  await dropTables(writer, tablesOf(number))
-  if (rangeOf(batch) !== undefined) await dropLoaded(writer)
+  await dropTables(writer, nameLoadTables(number))
+  if (parseRange(batch) !== undefined) await dropLoadedParts(writer)
   else await dropBatch(writer, batch)
 }
 
@@ -150,40 +142,40 @@ async function isRefused(
   tables: LoadTables,
   { batch }: Load,
 ): Promise<boolean> {
-  const rows = await rowsIn(
+  const rows = await selectRows(
     writer,
     sql`
 SELECT 1 FROM ${tables.rows}
-WHERE fate = 'rejected' AND (SELECT max(strict) ${rowsOf(batch)})
+WHERE fate = 'rejected' AND (SELECT max(strict) ${buildFromClause(batch)})
 LIMIT 1`,
   )
   return rows.length > 0
 }
 
 /** What a staged load comes to, and how many stored sessions it moves. */
-export async function survey(
+export async function surveyLoad(
   writer: Connection,
   tables: LoadTables,
 ): Promise<{ readonly report: LoadReport; readonly moved: number }> {
-  const [counts] = await rowsIn<ReportRow & { readonly moved: number }>(
+  const [counts] = await selectRows<ReportRow & { readonly moved: number }>(
     writer,
     sql`
 WITH
-  (SELECT (count(), countIf(reason = 'bot')) FROM ${tables.untracked}) AS untracked,
+  (SELECT (count(), countIf(reason = 'bot')) FROM ${tables.excludedEvents}) AS untracked,
   (SELECT (count(), toUnixTimestamp64Milli(minOrNull(timestamp)), toUnixTimestamp64Milli(maxOrNull(timestamp))) FROM ${tables.kept}) AS kept
 SELECT
   count() AS received, countIf(fate = 'rejected') AS rejected,
   kept.1 AS events, kept.2 AS first, kept.3 AS last,
   untracked.2 AS bots, untracked.1 - bots AS excluded,
   received - events - untracked.1 - rejected AS duplicates,
-  (SELECT countIf(is_moved) FROM ${tables.past}) AS moved
+  (SELECT countIf(is_moved) FROM ${tables.previousStates}) AS moved
 FROM ${tables.rows}`,
   )
   if (counts === undefined) return { report: EMPTY_REPORT, moved: 0 }
-  return { report: toReport(counts), moved: counts.moved }
+  return { report: parseReport(counts), moved: counts.moved }
 }
 
-export const rowsIn = async <Row>(writer: Connection, query: Sql): Promise<readonly Row[]> =>
+export const selectRows = async <Row>(writer: Connection, query: Sql): Promise<readonly Row[]> =>
   (await writer.query<Row>(statement(query))).rows
 
 /** The tables hold addresses, which are kept nowhere. */

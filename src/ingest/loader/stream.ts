@@ -2,8 +2,8 @@
 import type { Connection } from '../../clickhouse/connection.js'
 import { isClickHouseError } from '../../clickhouse/errors.js'
 import { join, sql, statement, string, uint64, type Sql } from '../../clickhouse/sql.js'
-import type { Range } from './load-source.js'
-import { nextNumber } from './load-log.js'
+import type { BlockRange } from './load-source.js'
+import { readNextNumber } from './load-log.js'
 
 const STREAM = sql`'inbox'`
 
@@ -19,7 +19,7 @@ async function readCursor(writer: Connection): Promise<number> {
 }
 
 /** How many rows of the stream wait to be loaded. */
-export async function countWaiting(connection: Connection): Promise<number> {
+export async function countWaitingRows(connection: Connection): Promise<number> {
   const { rows } = await connection.query<{ waiting: number }>(
     statement(sql`
 WITH (SELECT argMax(block, load) FROM inbox_cursor WHERE stream = ${STREAM}) AS cursor
@@ -32,7 +32,10 @@ SELECT count() AS waiting FROM inbox WHERE batch = '' AND row = 0 AND _block_num
  * The blocks to load next: as many as have `most` rows together, at least one; undefined where none
  * waits. The caller holds the lease of the loader, and no load is unfinished.
  */
-export async function nextRange(writer: Connection, most: number): Promise<Range | undefined> {
+export async function findNextRange(
+  writer: Connection,
+  most: number,
+): Promise<BlockRange | undefined> {
   const after = await readCursor(writer)
   const { rows } = await writer.query<{ upTo: number }>(
     statement(sql`
@@ -60,7 +63,7 @@ export const moveCursor = (writer: Connection, block: number, load: number): Pro
  * Takes away the parts of the stream that are loaded. Numbers of blocks go on from the highest that is there
  * when the server starts, so a blank line takes the next one before the last loaded block goes.
  */
-export async function dropLoaded(writer: Connection): Promise<void> {
+export async function dropLoadedParts(writer: Connection): Promise<void> {
   const cursor = await readCursor(writer)
   const parts = await listParts(writer)
   const loaded = parts.filter(({ last }) => last <= cursor)
@@ -72,7 +75,7 @@ export async function dropLoaded(writer: Connection): Promise<void> {
   } catch (error) {
     // Parts are merged at any time; the rows are in another then.
     if (!isClickHouseError(error, 'NO_SUCH_DATA_PART')) throw error
-    await dropLoaded(writer)
+    await dropLoadedParts(writer)
   }
 }
 
@@ -80,13 +83,13 @@ export async function dropLoaded(writer: Connection): Promise<void> {
  * Puts the cursor right if the inbox was emptied by somebody else: its blocks may be counted from 1 again.
  * The caller holds the lease of the loader, and no load is unfinished.
  */
-export async function checkCursor(writer: Connection): Promise<void> {
+export async function repairCursor(writer: Connection): Promise<void> {
   const cursor = await readCursor(writer)
   const isAhead = async (): Promise<boolean> =>
     (await listParts(writer)).some(({ last }) => last > cursor)
   if (cursor === 0 || (await isAhead())) return
   await putBlank(writer)
-  if (!(await isAhead())) await moveCursor(writer, 0, await nextNumber(writer))
+  if (!(await isAhead())) await moveCursor(writer, 0, await readNextNumber(writer))
 }
 
 /** Rows of the stream have no number in a source; the blank line has one, and so nobody waits for it. */

@@ -6,24 +6,24 @@ import type { Store } from '../../clickhouse/store.js'
 import { fenceConnection } from '../../clickhouse/connection-wrappers.js'
 import type { Logger } from '../../lib/log.js'
 import { loadStream, resumeLoads } from './loader.js'
-import type { LoadReport } from './load-log.js'
+import type { LoadReport } from './load-report.js'
 import type { LoaderContext } from './loader-context.js'
-import { countWaiting } from './stream.js'
+import { countWaitingRows } from './stream.js'
 
 export interface StreamingLoaderOptions {
   readonly store: Store
   readonly logger: Logger
   readonly context: LoaderContext
-  readonly times?: Partial<LoaderTimes>
+  readonly intervals?: Partial<LoaderIntervals>
 }
 
-export interface LoaderTimes {
+export interface LoaderIntervals {
   /** The loader waits so many milliseconds between two loads, for more rows to come. */
-  readonly pause: number
+  readonly loadMs: number
   /** It looks so often whether there are rows at all. */
-  readonly poll: number
+  readonly pollMs: number
   /** It tries again so long after a failure. */
-  readonly retry: number
+  readonly retryMs: number
 }
 
 export interface StreamingLoader {
@@ -31,7 +31,7 @@ export interface StreamingLoader {
   stop(): Promise<void>
 }
 
-const TIMES: LoaderTimes = { pause: 1_000, poll: 200, retry: 1_000 }
+const TIMES: LoaderIntervals = { loadMs: 1_000, pollMs: 200, retryMs: 1_000 }
 
 /** So many waiting rows are loaded without a pause. */
 const FULL = 100_000
@@ -45,7 +45,7 @@ const LEASE_WAIT_MS = 10_000
  */
 export function startStreamingLoader(options: StreamingLoaderOptions): StreamingLoader {
   const { store, logger, context } = options
-  const times = { ...TIMES, ...options.times }
+  const times = { ...TIMES, ...options.intervals }
   const stopping = new AbortController()
   const { signal } = stopping
   // Who sends and who asks goes first: both wait, and the loader has a second.
@@ -70,20 +70,20 @@ export function startStreamingLoader(options: StreamingLoaderOptions): Streaming
     let last = -Infinity
     while (!signal.aborted) {
       try {
-        const waiting = isSound ? await countWaiting(store.lookups) : FULL
-        const isDue = waiting >= FULL || performance.now() - last >= times.pause
+        const waiting = isSound ? await countWaitingRows(store.lookups) : FULL
+        const isDue = waiting >= FULL || performance.now() - last >= times.loadMs
         if (waiting > 0 && isDue) {
           tell(logger, await work())
           last = performance.now()
         } else {
-          await pause(times.poll, signal)
+          await pause(times.pollMs, signal)
         }
       } catch (error) {
         // Of failures in a row the first is told.
         const level = isSound && !(error instanceof LeaseTimeoutError) ? 'warn' : 'debug'
         isSound = false
         logger[level]({ err: error }, 'events wait to be loaded')
-        await pause(times.retry, signal)
+        await pause(times.retryMs, signal)
       }
     }
   }

@@ -97,7 +97,7 @@ test('an insert whose answer was lost is repeated, and each event counts once', 
 
 test('a store that stays away is waited for as long as there is patience', async () => {
   const { connection, uploads } = through(() => Promise.reject(reset()))
-  const writer = createInboxWriter(connection, { patience: 500 })
+  const writer = createInboxWriter(connection, { timeoutMs: 500 })
   const begun = performance.now()
   await expect(writer.write(request('{}'))).rejects.toMatchObject(DOWN)
   expect(performance.now() - begun).toBeGreaterThan(450)
@@ -106,7 +106,7 @@ test('a store that stays away is waited for as long as there is patience', async
 
 test('a store that never answers keeps nobody waiting for longer', async () => {
   const { connection } = through(() => new Promise(() => undefined))
-  const writer = createInboxWriter(connection, { patience: 200, pace: 0, inserts: 1 })
+  const writer = createInboxWriter(connection, { timeoutMs: 200, intervalMs: 0, maxInserts: 1 })
   const waiting = [writer.write(request('{}')), writer.write(request('{}'))]
   const outcomes = await Promise.allSettled(waiting)
   expect(outcomes).toMatchObject([
@@ -122,7 +122,7 @@ test('what nobody waits for any more is not written when the store is back', asy
     if (nth === 1) await back
     await upload()
   })
-  const writer = createInboxWriter(connection, { patience: 200, inserts: 1 })
+  const writer = createInboxWriter(connection, { timeoutMs: 200, maxInserts: 1 })
   const late = [writer.write(request('{"n":1}')), writer.write(request('{"n":2}'))]
   await Promise.allSettled(late)
   isBack()
@@ -146,7 +146,7 @@ test('what is too much to wait is refused at once, and taken again when there is
     await back
     await upload()
   })
-  const writer = createInboxWriter(connection, { mostWaiting: 1_000 })
+  const writer = createInboxWriter(connection, { maxPendingBytes: 1_000 })
   const first = writer.write(request(`"${'x'.repeat(800)}"`))
   const begun = performance.now()
   await expect(writer.write(request(`"${'y'.repeat(800)}"`))).rejects.toMatchObject(DOWN)
@@ -159,7 +159,7 @@ test('what is too much to wait is refused at once, and taken again when there is
 
 test('an insert has no more than so many bytes, but for a request that has more', async () => {
   const { connection, uploads } = through((upload) => upload())
-  const writer = createInboxWriter(connection, { mostAtOnce: 1_000 })
+  const writer = createInboxWriter(connection, { maxInsertBytes: 1_000 })
   const small = Array.from({ length: 20 }, (_, n) => request(`"${String(n).padEnd(300)}"`))
   const large = request(`"${'x'.repeat(5_000)}"`)
   await Promise.all([...small, large].map((one) => writer.write(one)))
@@ -172,6 +172,6 @@ test('given up, nobody waits any more', async () => {
   const writer = createInboxWriter(connection)
   const waiting = writer.write(request('{}'))
   const error = new ApiError('SERVICE_UNAVAILABLE', 'The service is stopping.')
-  writer.giveUp(error)
+  writer.rejectPending(error)
   await expect(waiting).rejects.toBe(error)
 })

@@ -162,8 +162,8 @@ test('finished only after there is a new project of the same id, it spares that'
   )
   const key = await issue(again)
   await send(store, again, EVENTS)
-  const removal = { number: 1_000, reached: STEP.removed, projectId, user: 0, token }
-  await recordStep(store.writer, removal, STEP.removed)
+  const removal = { number: 1_000, reached: STEP.deleted, projectId, user: 0, token }
+  await recordStep(store.writer, removal, STEP.deleted)
   await finishInterruptedWork(store.writer)
   expect(await findProject(store.reader, projectId)).toEqual(again)
   expect(await isRefused(key)).toBe(false)

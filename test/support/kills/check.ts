@@ -2,7 +2,7 @@
 import { expect } from '@jest/globals'
 import { sql, string } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
-import { countWaiting } from '../../../src/ingest/loader/stream.js'
+import { countWaitingRows } from '../../../src/ingest/loader/stream.js'
 import { factsAgree, leftovers, select } from '../store/facts.js'
 import { checkRollups } from '../store/loading.js'
 
@@ -26,7 +26,7 @@ const FEW = 20
 
 /** Whether all that was sent is loaded, and the loader has nothing left to do. */
 export const isDrained = async (store: Store): Promise<boolean> =>
-  (await countWaiting(store.writer)) === 0 && (await leftovers(store)).length === 0
+  (await countWaitingRows(store.writer)) === 0 && (await leftovers(store)).length === 0
 
 /** Compares all events of a project, by the property `mark` that each has of its own. */
 export async function compareMarks(

@@ -2,7 +2,8 @@
 import { createLoaderContext } from '../../../src/bootstrap/loader-context.js'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import type { Store } from '../../../src/clickhouse/store.js'
-import * as deletion from '../../../src/deletion/delete.js'
+import * as projectDeletion from '../../../src/deletion/delete-project.js'
+import * as userDeletion from '../../../src/deletion/delete-user.js'
 import * as demo from '../../../src/demo/top-up.js'
 import type { Geoip } from '../../../src/ingest/enrichment/geoip.js'
 import * as imports from '../../../src/ingest/import/import-events.js'
@@ -40,9 +41,9 @@ export const topUpDemo = (store: Store, options: Omit<demo.TopUpOptions, 'loader
   demo.topUpDemo(store, { ...options, loader: CONTEXT })
 
 export const deleteUser = (store: Store, projectId: string, userId: string) =>
-  deletion.deleteUser(store, projectId, userId, CONTEXT)
+  userDeletion.deleteUser(store, projectId, userId, CONTEXT)
 export const deleteProject = (store: Store, projectId: string) =>
-  deletion.deleteProject(store, projectId, CONTEXT)
+  projectDeletion.deleteProject(store, projectId, CONTEXT)
 
 type Months = Omit<MonthsOptions, 'finishInterruptedWork'>
 export const ensureRollups = (store: Store) => ensure(store, { finishInterruptedWork })

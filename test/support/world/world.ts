@@ -6,7 +6,7 @@ import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../../src
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { type Rejection } from '../../../src/ingest/import/import-events.js'
-import type { LoadReport } from '../../../src/ingest/loader/load-log.js'
+import type { LoadReport } from '../../../src/ingest/loader/load-report.js'
 import { firstEventAt } from '../../../src/projects/first-event.js'
 import type { NewProject, StoredProject } from '../../../src/projects/project.js'
 import { createProject } from '../../../src/projects/store.js'

@@ -37,7 +37,7 @@ test.each([
     ['../ingest/loader/loader.js', '../analytics/plan/planner.js'],
     ['../model/dimensions.js', '../clickhouse/connection.js'],
   ],
-  ['ingest/loader/bad.ts', ['../../deletion/delete.js'], ['../../rollups/remove-users.js']],
+  ['ingest/loader/bad.ts', ['../../deletion/delete-user.js'], ['../../rollups/remove-users.js']],
   [
     'http/query/bad.ts',
     ['../../bootstrap/app.js', '../../commands/serve.js', '../../../generated/openapi.js'],

@@ -5,8 +5,8 @@ import { sql, statement, type Sql } from '../../../clickhouse/sql.js'
 import { AGENTS_VERSION, describeAgent } from '../../enrichment/user-agents.js'
 import type { Geoip } from '../../enrichment/geoip.js'
 import { describeReferrer, REFERRERS_VERSION } from '../../enrichment/referrers.js'
-import { AGENTS, REFERRERS } from './derived-attributes.js'
-import type { LoadTables } from '../load-tables.js'
+import { selectAgents, selectReferrers } from './derived-attributes.js'
+import type { LoadTables } from './load-tables.js'
 
 /** Knows where addresses are; undefined where no GeoIP database is configured. */
 export type Geography = Geoip | undefined
@@ -32,7 +32,7 @@ SELECT DISTINCT ${column} AS value FROM ${tables.rows}
 WHERE fate = 'kept' AND value != '' AND value NOT IN (${known})`
 
 async function fillAgents(writer: Connection, tables: LoadTables): Promise<void> {
-  const known = sql`SELECT user_agent FROM (${AGENTS(tables)})`
+  const known = sql`SELECT user_agent FROM (${selectAgents(tables)})`
   await fill(
     writer,
     distinct(tables, sql`user_agent`, known),
@@ -45,7 +45,7 @@ async function fillAgents(writer: Connection, tables: LoadTables): Promise<void>
 }
 
 async function fillReferrers(writer: Connection, tables: LoadTables): Promise<void> {
-  const known = sql`SELECT key FROM (${REFERRERS(tables)})`
+  const known = sql`SELECT key FROM (${selectReferrers(tables)})`
   await fill(
     writer,
     distinct(tables, sql`referrer_key`, known),

@@ -1,16 +1,16 @@
 /** Finds the events that are not tracked: of bots, and of excluded addresses and countries. */
 import { sql, type Sql } from '../../../clickhouse/sql.js'
-import { AGENTS } from './derived-attributes.js'
-import type { LoadTables } from '../load-tables.js'
+import { selectAgents } from './derived-attributes.js'
+import type { LoadTables } from './load-tables.js'
 
 /**
  * The rows that are fit and yet no events, in the table `untracked`, each with its project, day and `reason`:
  * `ip`, `country` or `bot`. Of several reasons the first of these counts.
  */
 export const findExcludedEvents = (tables: LoadTables): Sql => sql`
-CREATE TABLE ${tables.untracked} ENGINE = MergeTree ORDER BY seq AS
+CREATE TABLE ${tables.excludedEvents} ENGINE = MergeTree ORDER BY seq AS
 WITH
-  bots AS (SELECT user_agent FROM (${AGENTS(tables)}) WHERE is_bot),
+  bots AS (SELECT user_agent FROM (${selectAgents(tables)}) WHERE is_bot),
   excluded AS (SELECT id, arrayJoin(excluded_countries) AS country FROM projects FINAL)
 SELECT
   seq, project_id, toDate(timestamp) AS day,
@@ -27,4 +27,4 @@ WHERE fate IN ('ip', 'country') OR (fate = 'kept' AND (
 /** Counts them, by day and reason. */
 export const countExcludedEvents = (tables: LoadTables): Sql => sql`
 INSERT INTO exclusions (project_id, day, reason, events)
-SELECT project_id, day, reason, count() FROM ${tables.untracked} GROUP BY ALL`
+SELECT project_id, day, reason, count() FROM ${tables.excludedEvents} GROUP BY ALL`

@@ -3,24 +3,24 @@ import { join, sql, string, type Sql } from '../../../clickhouse/sql.js'
 import { clickIdOf } from '../../enrichment/channel.js'
 import { referrerKeyOf } from '../../enrichment/referrer-key.js'
 import { FIELDS_TYPE, SESSION_ATTRIBUTES } from '../../../model/event-fields.js'
-import { BROKEN, FAULTS } from './validate-rows.js'
-import { given, originOf, parameterOf, partsOf } from './json-fields.js'
-import type { LoadTables } from '../load-tables.js'
+import { VIOLATIONS, REJECTION_REASONS } from './validate-rows.js'
+import { jsonField, buildOrigin, decodeParameter, splitUrl } from './json-fields.js'
+import type { LoadTables } from './load-tables.js'
 
 /** Longer texts are cut: what is returned as a group can always be sent back in a filter. */
 const cut = (text: Sql): Sql => sql`leftUTF8(${text}, 1024)`
 
 /** A field of the event, or else what its URL says. */
 const orUrl = (field: string, fromUrl: Sql): Sql =>
-  sql`if(${given(field)} != '' OR empty(url_parts), ${given(field)}, ${fromUrl})`
+  sql`if(${jsonField(field)} != '' OR empty(url_parts), ${jsonField(field)}, ${fromUrl})`
 
 const UTM_FIELDS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term']
-const utm = (field: string): Sql => orUrl(field, parameterOf(sql`url_parts`, field))
+const utm = (field: string): Sql => orUrl(field, decodeParameter(sql`url_parts`, field))
 
 /** Session attributes that are more than the field of their name. */
 const DERIVED: ReadonlyMap<string, Sql> = new Map([
   ...UTM_FIELDS.map((field) => [field, utm(field)] as const),
-  ['referrer_url', sql`if(own_referrer, '', ${given('referrer_url')})`],
+  ['referrer_url', sql`if(own_referrer, '', ${jsonField('referrer_url')})`],
 ])
 
 /** A property's value: a string as it is, anything else as its JSON text. */
@@ -34,16 +34,16 @@ const PARSED = (rows: Sql): Sql => sql`
     bitShiftLeft(toUInt64(_block_number), 32) + _block_offset AS seq, row, batch, fault, line, received_at,
     JSONExtractKeysAndValuesRaw(line) AS pairs,
     JSONExtract(line, ${string(FIELDS_TYPE)}) AS given,
-    if(project != '', project, ${given('project')}) AS named_project
+    if(project != '', project, ${jsonField('project')}) AS named_project
   ${rows}`
 
 const TAKEN_APART = (rows: Sql): Sql => sql`
   SELECT
     *,
-    ${given('timestamp')} = '' AND batch = '' AS is_timed_by_arrival,
-    if(is_timed_by_arrival, received_at, parseDateTime64BestEffortOrNull(${given('timestamp')}, 3, 'UTC')) AS at,
-    ${partsOf(given('url'))} AS url_parts,
-    lower(domain(${given('referrer_url')})) AS referrer_host,
+    ${jsonField('timestamp')} = '' AND batch = '' AS is_timed_by_arrival,
+    if(is_timed_by_arrival, received_at, parseDateTime64BestEffortOrNull(${jsonField('timestamp')}, 3, 'UTC')) AS at,
+    ${splitUrl(jsonField('url'))} AS url_parts,
+    lower(domain(${jsonField('referrer_url')})) AS referrer_host,
     arrayReverse(JSONExtractKeysAndValuesRaw(given.properties)) AS last_first,
     -- Of a name that is given twice the last value counts.
     arrayFilter((pair, nth) -> nth = 1, last_first, arrayEnumerateUniq(last_first.1)) AS property_pairs
@@ -52,7 +52,7 @@ const TAKEN_APART = (rows: Sql): Sql => sql`
 /** What the store keeps of a rejected row itself has no address in it. */
 const WITHOUT_ADDRESS = sql`replaceRegexpAll(line, '("ip"\\\\s*:\\\\s*)"[^"]*"', '\\\\1""')`
 
-const ADDRESS = sql`toIPv6OrNull(${given('ip')})`
+const ADDRESS = sql`toIPv6OrNull(${jsonField('ip')})`
 
 /** The first and the last address of an address or a range in CIDR notation, IPv4 mapped into IPv6. */
 const RANGE_OF = sql`if(
@@ -68,10 +68,10 @@ const PROJECTS = sql`
 const JUDGED = (rows: Sql): Sql => sql`
   SELECT
     parts.*,
-    ${BROKEN} AS broken,
-    ${FAULTS} AS faults,
+    ${VIOLATIONS} AS broken,
+    ${REJECTION_REASONS} AS faults,
     notEmpty(known.excluded_ips) AND arrayExists(range -> ifNull(${ADDRESS} BETWEEN range.1 AND range.2, false), known.excluded_ips) AS is_excluded_ip,
-    has(known.excluded_countries, ${given('country')}) AS is_excluded_country,
+    has(known.excluded_countries, ${jsonField('country')}) AS is_excluded_country,
     known.domain != '' AND (referrer_host = known.domain OR endsWith(referrer_host, concat('.', known.domain))) AS own_referrer
   FROM (${TAKEN_APART(rows)}) AS parts
   LEFT JOIN (${PROJECTS}) AS known ON known.id = parts.named_project`
@@ -85,26 +85,26 @@ const JUDGED = (rows: Sql): Sql => sql`
  *
  * @param rows where they are, from the word FROM on
  */
-export const readRows = (tables: LoadTables, rows: Sql): Sql => sql`
+export const parseRows = (tables: LoadTables, rows: Sql): Sql => sql`
 CREATE TABLE ${tables.rows} ENGINE = MergeTree ORDER BY seq AS
 SELECT
   seq, row,
   toLowCardinality(named_project) AS project_id,
-  if(${given('event_id')} = '', toUInt128(0), reinterpretAsUInt128(sipHash128(${given('event_id')}))) AS event_key,
+  if(${jsonField('event_id')} = '', toUInt128(0), reinterpretAsUInt128(sipHash128(${jsonField('event_id')}))) AS event_key,
   ifNull(at, toDateTime64(0, 3, 'UTC')) AS timestamp,
-  if(${given('name')} = '', 'pageview', ${given('name')}) AS name,
-  ${given('user_id')} AS user_id,
-  ifNull(given.anonymous, ${given('user_id')} = '') AS anonymous,
-  ${given('session_id')} AS session_id,
-  ${given('ip')} AS ip,
-  toLowCardinality(${given('user_agent')}) AS user_agent,
-  toLowCardinality(if(referrer_host = '' OR own_referrer OR ${given('referrer')} != '', '', ${referrerKeyOf(sql`referrer_host`, sql`path(${given('referrer_url')})`)})) AS referrer_key,
+  if(${jsonField('name')} = '', 'pageview', ${jsonField('name')}) AS name,
+  ${jsonField('user_id')} AS user_id,
+  ifNull(given.anonymous, ${jsonField('user_id')} = '') AS anonymous,
+  ${jsonField('session_id')} AS session_id,
+  ${jsonField('ip')} AS ip,
+  toLowCardinality(${jsonField('user_agent')}) AS user_agent,
+  toLowCardinality(if(referrer_host = '' OR own_referrer OR ${jsonField('referrer')} != '', '', ${referrerKeyOf(sql`referrer_host`, sql`path(${jsonField('referrer_url')})`)})) AS referrer_key,
   toLowCardinality(if(position(url_parts[4], 'id=') = 0, '', ${clickIdOf(sql`url_parts[4]`)})) AS click_id,
-  ${cut(orUrl('origin', originOf(sql`url_parts`)))} AS origin,
+  ${cut(orUrl('origin', buildOrigin(sql`url_parts`)))} AS origin,
   ${cut(orUrl('path', sql`if(url_parts[3] = '', '/', url_parts[3])`))} AS path,
   ${cut(orUrl('hash', sql`substring(url_parts[5], 2)`))} AS hash,
   ${PROPERTIES} AS properties,
-  ${join(SESSION_ATTRIBUTES.map(({ column, field }) => sql`${cut(DERIVED.get(field) ?? given(field))} AS ${column}`))},
+  ${join(SESSION_ATTRIBUTES.map(({ column, field }) => sql`${cut(DERIVED.get(field) ?? jsonField(field))} AS ${column}`))},
   multiIf(notEmpty(faults), 'rejected', is_excluded_ip, 'ip', is_excluded_country, 'country', 'kept') AS fate,
   arrayStringConcat(faults, '; ') AS reason,
   multiIf(empty(faults), '', batch = '', ${WITHOUT_ADDRESS}, line) AS rejected_line

@@ -8,8 +8,8 @@ import {
   OWN_COLUMNS,
   SESSION_COLUMNS,
 } from '../../../model/fact-columns.js'
-import { ofMovedSessions } from './sessions.js'
-import type { LoadTables } from '../load-tables.js'
+import { isInMovedSession } from './sessions.js'
+import type { LoadTables } from './load-tables.js'
 import { countExcludedEvents } from './excluded-events.js'
 
 const EVENTS = join(EVENT_COLUMNS)
@@ -19,19 +19,19 @@ const CHANGES = join([...CHANGE_COLUMNS, ...COUNTED])
 
 /** Takes the events of changed sessions away, before they come back changed. */
 export const removeMovedEvents = (tables: LoadTables, load: number): Sql => sql`
-DELETE FROM events WHERE load < ${uint64(load)} AND ${ofMovedSessions(tables)}`
+DELETE FROM events WHERE load < ${uint64(load)} AND ${isInMovedSession(tables)}`
 
 /** The new events, each beside the session it is in now. */
 const newEvents = (tables: LoadTables): Sql => sql`
 FROM ${tables.rows} AS load_rows
-INNER JOIN ${tables.items} AS load_items ON load_items.seq = load_rows.seq
+INNER JOIN ${tables.runs} AS load_items ON load_items.seq = load_rows.seq
 INNER JOIN ${tables.sessions} AS load_sessions ON load_sessions.run = load_items.run
 WHERE is_new`
 
 const ofSession = (column: Sql): Sql => sql`load_sessions.${column}`
 
 /** What a load adds to each table. */
-export const inserts = (tables: LoadTables): Readonly<Record<string, Sql>> => ({
+export const buildInserts = (tables: LoadTables): Readonly<Record<string, Sql>> => ({
   users: sql`INSERT INTO users SELECT project_id, user_id, user, load FROM ${tables.users} WHERE is_new`,
 
   event_ids: sql`
@@ -47,13 +47,13 @@ SELECT
   ${join(OWN_COLUMNS)}, ${join(ATTRIBUTES.map(ofSession))}
 ${newEvents(tables)}
 UNION ALL
-SELECT ${EVENTS} FROM ${tables.moved}`,
+SELECT ${EVENTS} FROM ${tables.movedEvents}`,
 
   sessions: sql`
 INSERT INTO sessions (${SESSIONS})
 SELECT ${SESSIONS} FROM ${tables.sessions} AS load_sessions
 UNION ALL
-SELECT * REPLACE (toInt8(-1) AS sign) FROM (SELECT ${SESSIONS} FROM ${tables.past})`,
+SELECT * REPLACE (toInt8(-1) AS sign) FROM (SELECT ${SESSIONS} FROM ${tables.previousStates})`,
 
   // An event of a session that changed was counted as it was, and is counted as it is.
   event_changes: sql`
@@ -63,13 +63,13 @@ SELECT
   ${join(COUNTED.map(ofSession))}
 ${newEvents(tables)}
 UNION ALL
-SELECT session, 1, ${CHANGES} FROM ${tables.moved}
+SELECT session, 1, ${CHANGES} FROM ${tables.movedEvents}
 UNION ALL
 SELECT
   past_session, -1, ${join(CHANGE_COLUMNS.map((column) => sql`load_moved.${column}`))},
   ${join(COUNTED.map((column) => sql`load_past.${column}`))}
-FROM ${tables.moved} AS load_moved
-INNER JOIN ${tables.past} AS load_past ON load_past.session = load_moved.past_session`,
+FROM ${tables.movedEvents} AS load_moved
+INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = load_moved.past_session`,
 })
 
 /** Keeps the rejected rows of a batch, each with its reason. */

@@ -2,8 +2,8 @@
 import { join, sql, uint64, type Sql } from '../../../clickhouse/sql.js'
 import { SESSION_ATTRIBUTES } from '../../../model/event-fields.js'
 import { ATTRIBUTES, OWN_COLUMNS, SESSION_COLUMNS } from '../../../model/fact-columns.js'
-import { DERIVED, lookUps, SOURCES } from './derived-attributes.js'
-import type { LoadTables } from '../load-tables.js'
+import { DERIVED_ATTRIBUTES, joinEnrichment, SOURCES } from './derived-attributes.js'
+import type { LoadTables } from './load-tables.js'
 
 /** A longer pause than this starts a new session, in milliseconds. */
 const LONGEST_PAUSE = sql`1800000`
@@ -20,8 +20,8 @@ const ofUsers = (
  * The stored sessions that the new events may belong to, in the table `near`: those of the same users, as
  * near in time as a session may go on; and those whose id the events give.
  */
-export const findNearSessions = (tables: LoadTables): Sql => sql`
-CREATE TABLE ${tables.near} ENGINE = MergeTree ORDER BY (session, load) AS
+export const findNearbySessions = (tables: LoadTables): Sql => sql`
+CREATE TABLE ${tables.nearbySessions} ENGINE = MergeTree ORDER BY (session, load) AS
 WITH
   (SELECT (min(timestamp) - INTERVAL 30 MINUTE, max(timestamp) + INTERVAL 30 MINUTE) FROM ${tables.kept}) AS around,
   near AS (
@@ -37,7 +37,7 @@ SELECT * FROM near WHERE sign = 1 AND (session, load) NOT IN (SELECT session, lo
  * of a run `opens` it; what is stored comes before what is new at the same moment.
  */
 export const cutRuns = (tables: LoadTables): Sql => sql`
-CREATE TABLE ${tables.items} ENGINE = MergeTree ORDER BY seq AS
+CREATE TABLE ${tables.runs} ENGINE = MergeTree ORDER BY seq AS
 SELECT
   seq, project_id, user, session_id, is_new, session, load, opens,
   sum(opens) OVER (ORDER BY project_id, user, session_id, since, is_new, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS run
@@ -50,7 +50,7 @@ FROM (
     SELECT seq, project_id, user, session_id, timestamp AS since, timestamp AS until, true AS is_new, 0 AS session, 0 AS load
     FROM ${tables.kept} INNER JOIN ${tables.users} USING (project_id, user_id)
     UNION ALL
-    SELECT 0, project_id, user, session_id, start_at, end_at, false, session, load FROM ${tables.near} AS load_near
+    SELECT 0, project_id, user, session_id, start_at, end_at, false, session, load FROM ${tables.nearbySessions} AS load_near
   )
   WINDOW
     earlier AS (PARTITION BY project_id, user, session_id ORDER BY since, is_new, seq),
@@ -60,20 +60,20 @@ FROM (
 /** The new state of every session that gets events, in the table `sessions`: columns as in `sessions`, and its run. */
 export const buildSessions = (tables: LoadTables, load: number): Sql => sql`
 CREATE TABLE ${tables.sessions} ENGINE = MergeTree ORDER BY run AS
-SELECT ${join(COLUMNS_BEFORE)}, ${join(DERIVED_ATTRIBUTES)}, counted.run AS run
+SELECT ${join(COLUMNS_BEFORE)}, ${join(ATTRIBUTE_VALUES)}, counted.run AS run
 FROM (${countedRuns(tables, load)}) AS counted
 INNER JOIN (${openings(tables)}) AS built ON built.run = counted.run
-${lookUps(tables)}`
+${joinEnrichment(tables)}`
 
-const DERIVED_ATTRIBUTES = SESSION_ATTRIBUTES.map(
-  ({ column, field }) => sql`${DERIVED.get(field) ?? sql`built.${column}`} AS ${column}`,
+const ATTRIBUTE_VALUES = SESSION_ATTRIBUTES.map(
+  ({ column, field }) => sql`${DERIVED_ATTRIBUTES.get(field) ?? sql`built.${column}`} AS ${column}`,
 )
 
 /** The columns of a session ahead of its attributes. */
 const COLUMNS_BEFORE = SESSION_COLUMNS.slice(0, -ATTRIBUTES.length)
 
 const nearOf = (tables: LoadTables): Sql => sql`
-INNER JOIN ${tables.near} AS load_near ON load_near.session = load_items.session AND load_near.load = load_items.load`
+INNER JOIN ${tables.nearbySessions} AS load_near ON load_near.session = load_items.session AND load_near.load = load_items.load`
 
 /** What the items of a run come to. */
 const countedRuns = (tables: LoadTables, load: number): Sql => sql`
@@ -99,7 +99,7 @@ FROM (
     toUInt64(0) AS item_session, timestamp AS item_since, timestamp AS item_until,
     name = 'pageview' AS item_pageviews, name != 'pageview' AS item_events,
     origin AS item_origin, path AS item_path, timestamp AS item_entry_at
-  FROM ${tables.items} AS load_items INNER JOIN ${tables.rows} USING (seq)
+  FROM ${tables.runs} AS load_items INNER JOIN ${tables.rows} USING (seq)
   WHERE is_new
   UNION ALL
   SELECT
@@ -107,7 +107,7 @@ FROM (
     load_near.session, start_at, end_at,
     pageviews, events,
     entry_origin, entry_path, entry_at
-  FROM ${tables.items} AS load_items ${nearOf(tables)}
+  FROM ${tables.runs} AS load_items ${nearOf(tables)}
   WHERE NOT is_new
 )
 GROUP BY run
@@ -116,15 +116,15 @@ HAVING max(is_new)`
 /** The attributes that the first item of each run was given, and what others are derived from. */
 const openings = (tables: LoadTables): Sql => sql`
 SELECT run, ${attributes((column) => column)}, ${join(SOURCES)}
-FROM (SELECT seq, run FROM ${tables.items} WHERE is_new AND opens) AS load_items INNER JOIN ${tables.rows} USING (seq)
+FROM (SELECT seq, run FROM ${tables.runs} WHERE is_new AND opens) AS load_items INNER JOIN ${tables.rows} USING (seq)
 UNION ALL
 SELECT run, ${attributes((column) => sql`load_near.${column}`)}, ${join(SOURCES.map(() => sql`''`))}
-FROM ${tables.items} AS load_items ${nearOf(tables)}
+FROM ${tables.runs} AS load_items ${nearOf(tables)}
 WHERE NOT is_new AND opens`
 
 /** The stored states that are no more, in the table `past`, each with what became of its session. */
-export const findPastStates = (tables: LoadTables): Sql => sql`
-CREATE TABLE ${tables.past} ENGINE = MergeTree ORDER BY (project_id, session) AS
+export const findPreviousStates = (tables: LoadTables): Sql => sql`
+CREATE TABLE ${tables.previousStates} ENGINE = MergeTree ORDER BY (project_id, session) AS
 SELECT
   ${join(SESSION_COLUMNS.map((column) => sql`load_near.${column} AS ${column}`))},
   load_sessions.session AS new_session,
@@ -133,8 +133,8 @@ SELECT
     sql` OR `,
   )} AS is_moved,
   ${attributes((column) => sql`load_sessions.${column} AS new_${column}`)}
-FROM ${tables.items} AS load_items
-INNER JOIN ${tables.near} AS load_near ON load_near.session = load_items.session AND load_near.load = load_items.load
+FROM ${tables.runs} AS load_items
+INNER JOIN ${tables.nearbySessions} AS load_near ON load_near.session = load_items.session AND load_near.load = load_items.load
 INNER JOIN ${tables.sessions} AS load_sessions ON load_sessions.run = load_items.run
 WHERE NOT is_new`
 
@@ -143,22 +143,22 @@ WHERE NOT is_new`
  * `past_session` is the session that each was in.
  */
 export const moveEvents = (tables: LoadTables, load: number): Sql => sql`
-CREATE TABLE ${tables.moved} ENGINE = MergeTree ORDER BY (project_id, timestamp) AS
+CREATE TABLE ${tables.movedEvents} ENGINE = MergeTree ORDER BY (project_id, timestamp) AS
 SELECT
   events.project_id AS project_id, timestamp, events.user AS user, new_session AS session, ${uint64(load)} AS load,
   load_past.session AS past_session,
   ${join(OWN_COLUMNS)},
   ${attributes((column) => sql`new_${column} AS ${column}`)}
-FROM (SELECT * FROM events WHERE ${ofMovedSessions(tables)}) AS events
-INNER JOIN ${tables.past} AS load_past ON load_past.session = events.session`
+FROM (SELECT * FROM events WHERE ${isInMovedSession(tables)}) AS events
+INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = events.session`
 
 /**
  * Which stored events are moved: the loads before this one wrote them. To be asked of `events` alone:
  * beside other tables, or under an alias, its columns would be taken for others.
  */
-export const ofMovedSessions = (
+export const isInMovedSession = (
   tables: LoadTables,
-): Sql => sql`project_id IN (SELECT project_id FROM ${tables.past} AS load_past WHERE is_moved)
-  AND session IN (SELECT session FROM ${tables.past} AS load_past WHERE is_moved)
-  AND timestamp >= (SELECT min(start_at) FROM ${tables.past} AS load_past WHERE is_moved)
-  AND timestamp <= (SELECT max(end_at) FROM ${tables.past} AS load_past WHERE is_moved)`
+): Sql => sql`project_id IN (SELECT project_id FROM ${tables.previousStates} AS load_past WHERE is_moved)
+  AND session IN (SELECT session FROM ${tables.previousStates} AS load_past WHERE is_moved)
+  AND timestamp >= (SELECT min(start_at) FROM ${tables.previousStates} AS load_past WHERE is_moved)
+  AND timestamp <= (SELECT max(end_at) FROM ${tables.previousStates} AS load_past WHERE is_moved)`

@@ -1,7 +1,7 @@
 /** Finds the groups that users are in no more, once their sessions' attributes have changed. */
 import { join, sql, string, type Sql } from '../../../clickhouse/sql.js'
 import { COUNTED_ATTRIBUTES } from '../../../model/fact-columns.js'
-import type { LoadTables } from '../load-tables.js'
+import type { LoadTables } from './load-tables.js'
 
 const dimension = (name: string): Sql => string(name)
 const changed = COUNTED_ATTRIBUTES.map(
@@ -17,12 +17,12 @@ const carried = COUNTED_ATTRIBUTES.map(
  * by month (`monthly`, the day being its first). To be asked once the events are as they will be.
  */
 export const findStaleRollupUsers = (tables: LoadTables): Sql => sql`
-CREATE TABLE ${tables.lost} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, day) AS
+CREATE TABLE ${tables.staleRollupUsers} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, day) AS
 WITH
   were AS (
     SELECT DISTINCT load_moved.project_id AS project_id, load_moved.user AS user, toDate(timestamp) AS day, change.1 AS dimension, change.2 AS value
-    FROM ${tables.moved} AS load_moved
-    INNER JOIN ${tables.past} AS load_past ON load_past.session = load_moved.past_session
+    FROM ${tables.movedEvents} AS load_moved
+    INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = load_moved.past_session
     ARRAY JOIN [${join(changed)}] AS change
     WHERE change.2 != change.3
   ),

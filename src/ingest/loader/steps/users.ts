@@ -1,9 +1,9 @@
 /** Second step of a load: drops duplicates and numbers the users. */
 import { sql, uint64, type Sql } from '../../../clickhouse/sql.js'
-import type { LoadTables } from '../load-tables.js'
+import type { LoadTables } from './load-tables.js'
 
 const isTracked = (tables: LoadTables): Sql =>
-  sql`fate = 'kept' AND seq NOT IN (SELECT seq FROM ${tables.untracked})`
+  sql`fate = 'kept' AND seq NOT IN (SELECT seq FROM ${tables.excludedEvents})`
 
 /** Gives each day that has events of unnamed users its salt, once and for all. */
 export const saltDays = (tables: LoadTables): Sql => sql`

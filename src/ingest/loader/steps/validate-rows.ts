@@ -1,7 +1,7 @@
 /** What makes a row unfit to load, and what its sender is told. */
 import { join, sql, string, strings, type Sql } from '../../../clickhouse/sql.js'
 import { FIELDS } from '../../../model/event-fields.js'
-import { given } from './json-fields.js'
+import { jsonField } from './json-fields.js'
 
 const ISO_8601 = string(
   String.raw`^[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$`,
@@ -26,9 +26,9 @@ const VALUE_FAULTS: readonly (readonly [when: Sql, message: Sql])[] = [
     sql`named_project != '' AND known.id = ''`,
     sql`concat('project: there is no project ', named_project)`,
   ],
-  [sql`${given('timestamp')} = '' AND NOT is_timed_by_arrival`, sql`'timestamp: is required'`],
+  [sql`${jsonField('timestamp')} = '' AND NOT is_timed_by_arrival`, sql`'timestamp: is required'`],
   [
-    sql`${given('timestamp')} != '' AND (at IS NULL OR NOT match(${given('timestamp')}, ${ISO_8601}))`,
+    sql`${jsonField('timestamp')} != '' AND (at IS NULL OR NOT match(${jsonField('timestamp')}, ${ISO_8601}))`,
     sql`'timestamp: must be ISO 8601 with Z or an offset, as 2026-01-31T10:00:00.000Z'`,
   ],
   [
@@ -40,19 +40,19 @@ const VALUE_FAULTS: readonly (readonly [when: Sql, message: Sql])[] = [
     sql`'timestamp: must be at most 24 hours ahead of its arrival'`,
   ],
   [
-    sql`(${given('name')} = '' AND has(pairs.1, 'name') AND NOT has(pairs, ('name', 'null'))) OR lengthUTF8(${given('name')}) > 128`,
+    sql`(${jsonField('name')} = '' AND has(pairs.1, 'name') AND NOT has(pairs, ('name', 'null'))) OR lengthUTF8(${jsonField('name')}) > 128`,
     sql`'name: must have 1 to 128 characters'`,
   ],
   [
-    sql`${given('url')} != '' AND empty(url_parts)`,
+    sql`${jsonField('url')} != '' AND empty(url_parts)`,
     sql`'url: must be absolute, as https://example.com/path'`,
   ],
   [
-    sql`${given('country')} != '' AND NOT match(${given('country')}, ${COUNTRY})`,
+    sql`${jsonField('country')} != '' AND NOT match(${jsonField('country')}, ${COUNTRY})`,
     sql`'country: must be an ISO 3166-1 alpha-2 code, as DE'`,
   ],
   [
-    sql`${given('ip')} != '' AND toIPv6OrNull(${given('ip')}) IS NULL`,
+    sql`${jsonField('ip')} != '' AND toIPv6OrNull(${jsonField('ip')}) IS NULL`,
     sql`'ip: must be an IP address'`,
   ],
   [sql`length(property_pairs) > 64`, sql`'properties: must have at most 64 entries'`],
@@ -82,7 +82,7 @@ const TYPE_FAULTS = sql`arrayMap(
     arrayFilter(pair -> ${expected(sql`pair.1`)} = '' OR ${actual(sql`pair.2`)} NOT IN (${expected(sql`pair.1`)}, 'null'), pairs))`
 
 /** For each fault of a value whether the row has it, in `broken`. */
-export const BROKEN = sql`[${join(VALUE_FAULTS.map(([when]) => when))}]`
+export const VIOLATIONS = sql`[${join(VALUE_FAULTS.map(([when]) => when))}]`
 
 /** Field names with the first character of a value that they may have: of most rows all is said by it. */
 const SOUND = strings(
@@ -98,7 +98,7 @@ const VALUE_MESSAGES = sql`arrayFilter(
       broken)`
 
 /** All faults of a row, each in plain words; empty where it is fit. `broken` is as above. */
-export const FAULTS = sql`multiIf(
+export const REJECTION_REASONS = sql`multiIf(
     fault != '', [fault],
     empty(pairs) AND JSONType(line) != 'Object', [${NOT_AN_OBJECT}],
     NOT has(broken, true) AND arrayAll(pair -> concat(pair.1, ' ', substring(pair.2, 1, 1)) IN ${SOUND}, pairs), emptyArrayString(),

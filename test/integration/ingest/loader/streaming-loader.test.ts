@@ -18,7 +18,7 @@ import { aDataDir, anEngine, gone, until } from '../../clickhouse/embedded/suppo
 import { ensureRollups, startStreamingLoader } from '../../../support/store/loading.js'
 
 const SOON = 30_000
-const TIMES = { pause: 50, poll: 20, retry: 100 }
+const INTERVALS = { loadMs: 50, pollMs: 20, retryMs: 100 }
 
 let database: TestDatabase
 
@@ -33,7 +33,7 @@ const loaders: StreamingLoader[] = []
 function aLoader(store: Store = database.store, told: object[] = []): StreamingLoader {
   const write = (line: string): void => void told.push(JSON.parse(line) as object)
   const logger = pino({ level: 'warn', base: null, timestamp: false }, { write })
-  const loader = startStreamingLoader({ store, logger, times: TIMES })
+  const loader = startStreamingLoader({ store, logger, intervals: INTERVALS })
   loaders.push(loader)
   return loader
 }
@@ -74,7 +74,7 @@ test('loads what is inserted, before it starts and after, until it is stopped', 
   await loader.stop()
   await loader.stop()
   await feed(store, project.id, visits(3))
-  await sleep(20 * TIMES.poll)
+  await sleep(20 * INTERVALS.pollMs)
   expect(await countEvents(project)).toBe(3)
   aLoader()
   await settled(project, 4)

@@ -1,11 +1,8 @@
 /** Pieces of a source that are loaded again in part: their lines keep their numbers. */
 import { expect, test } from '@jest/globals'
 import { withoutLast } from '../../../../src/ingest/import/partial-chunk.js'
-import {
-  EMPTY_REPORT,
-  type FinishedLoad,
-  type LoadReport,
-} from '../../../../src/ingest/loader/load-log.js'
+import { type FinishedLoad } from '../../../../src/ingest/loader/load-log.js'
+import { EMPTY_REPORT, type LoadReport } from '../../../../src/ingest/loader/load-report.js'
 import { fingerprint, nameOf, partsOf, printsOf } from '../../../../src/ingest/import/chunk-id.js'
 import { nameAgain, onlyRows } from '../../../../src/ingest/import/chunks.js'
 
