@@ -3,9 +3,11 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts --omit=optional --no-audit --no-fund
+# esbuild's own install script fetches its binary, which is an optional package, too.
+RUN npm ci --ignore-scripts --omit=optional --no-audit --no-fund && npm rebuild esbuild
 COPY tsconfig.json tsconfig.build.json ./
 COPY generated generated
+COPY scripts scripts
 COPY src src
 RUN npm run build
 

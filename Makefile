@@ -4,7 +4,7 @@
 
 INSTALLED := node_modules/.installed
 BUILT := dist/.built
-SOURCES := $(shell find src -type f -not -name README.md) tsconfig.json tsconfig.build.json
+SOURCES := $(shell find src -type f -not -name README.md) scripts/build-browser.ts tsconfig.json tsconfig.build.json
 
 install: $(INSTALLED)
 

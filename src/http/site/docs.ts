@@ -1,71 +1,62 @@
-/** Publishes the contracts: as pages to read and try, as JSON and as YAML. */
+/** Serves the contracts: as pages to read and try, as JSON and as YAML. */
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import path from 'node:path'
 import { Router, type RequestHandler } from 'express'
-import { pageOf, PAGES, SCRIPT, STYLE } from './docs-page.js'
+import { contentSecurityPolicy, fillPage, readAsset, sendText, setHeaders } from './assets.js'
 import { addRoutes, type RouteTable } from '../server/routes.js'
 import type { Spec, SpecName } from '../../contract/spec.js'
 
-const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+const SWAGGER_UI = path.dirname(
+  createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'),
+)
 
-/** The files of Swagger UI that the page loads. */
-const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']
+/** The files of Swagger UI that the pages load. */
+const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']
 
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+/** Where each contract has its page, and its documents: that path with `.json` and `.yaml`. */
+const PATHS = {
+  openapi: { page: '/docs', contract: '/openapi' },
+  collector: { page: '/docs/collector', contract: '/collector' },
+} as const satisfies Readonly<Record<SpecName, { page: string; contract: string }>>
 
-/** The routes of the pages and documents. They need no key, and nothing from outside. */
+const pageHeaders = setHeaders({
+  'Content-Security-Policy': contentSecurityPolicy("'self' data:"),
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-cache',
+})
+
+/** The routes of the pages and documents. They need no key. */
 export function docsRouter({ openapi, collector }: Readonly<Record<SpecName, Spec>>): Router {
   const router = Router({ caseSensitive: true, strict: true })
   addRoutes(router, {
-    ...routesOf('openapi', openapi),
-    ...routesOf('collector', collector),
-    '/docs/page.js': { get: [guard, sendText('js', SCRIPT)] },
-    '/docs/page.css': { get: [guard, sendText('css', STYLE)] },
+    ...buildRoutes('openapi', openapi),
+    ...buildRoutes('collector', collector),
+    '/docs/page.js': { get: [pageHeaders, sendText('js', readAsset('docs.js'))] },
+    '/docs/page.css': { get: [pageHeaders, sendText('css', readAsset('docs.css'))] },
     ...Object.fromEntries(
-      ASSETS.map((asset) => [`/docs/${asset}`, { get: [guard, sendAsset(asset)] }]),
+      SWAGGER_UI_FILES.map((file) => [`/docs/${file}`, { get: [pageHeaders, sendSwagger(file)] }]),
     ),
   })
   return router
 }
 
-function routesOf(name: SpecName, { yaml, document }: Spec): RouteTable {
-  const page = PAGES[name]
-  return {
-    [page.path]: { get: [guard, sendText('html', pageOf(page))] },
-    [`${page.contract}.json`]: { get: [guard, sendText('json', JSON.stringify(document))] },
-    [`${page.contract}.yaml`]: {
-      get: [guard, sendText('application/yaml; charset=utf-8', yaml)],
-    },
-  }
-}
-
-const guard: RequestHandler = (_req, res, next) => {
-  res.set({
-    'Content-Security-Policy': POLICY,
-    'Referrer-Policy': 'no-referrer',
-    'X-Content-Type-Options': 'nosniff',
-    'Cache-Control': 'no-cache',
+function buildRoutes(name: SpecName, { yaml, document }: Spec): RouteTable {
+  const { page, contract } = PATHS[name]
+  const html = fillPage(readAsset('docs.html'), {
+    contract,
+    isQueryPage: name === 'openapi' ? 'page' : 'false',
+    isCollectorPage: name === 'collector' ? 'page' : 'false',
   })
-  next()
+  return {
+    [page]: { get: [pageHeaders, sendText('html', html)] },
+    [`${contract}.json`]: { get: [pageHeaders, sendText('json', JSON.stringify(document))] },
+    [`${contract}.yaml`]: { get: [pageHeaders, sendText('application/yaml; charset=utf-8', yaml)] },
+  }
 }
 
-const sendAsset =
-  (asset: string): RequestHandler =>
-  (_req, res) => {
-    res.sendFile(join(SWAGGER_UI, asset))
-  }
-
-const sendText =
-  (type: string, text: string): RequestHandler =>
-  (_req, res) => {
-    res.type(type).send(text)
+const sendSwagger =
+  (file: string): RequestHandler =>
+  (_request, response) => {
+    response.sendFile(path.join(SWAGGER_UI, file))
   }

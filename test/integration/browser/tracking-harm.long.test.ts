@@ -68,6 +68,19 @@ describeInBrowser('the tracking script', () => {
     })
   })
 
+  test('a page that has frozen its history: the script does what it can', async () => {
+    const { site, collector } = web
+    const freeze = '<script>Object.freeze(history)</script>'
+    site.pages.set('/start', html(freeze + scriptTag(collector)))
+    await visit(web, start, {}, async (page) => {
+      await page.evaluate(`history.pushState({}, '', '/next'); tally('signup')`)
+      expect(await sent(page, collector, 2)).toStrictEqual([
+        event({ name: 'pageview', url: start }),
+        event({ name: 'signup', url: start.replace('/start', '/next') }),
+      ])
+    })
+  })
+
   test('data-endpoint: another address', async () => {
     const { site, collector } = web
     const attribute = `data-endpoint="${collector.url}/elsewhere?x=1"`

@@ -10,9 +10,12 @@ export const buildLauncher = (): Promise<void> => buildFolder('clickhouse/embedd
 /** Strips the types of a folder of src/ into dist/, as the build does, in a few milliseconds. */
 export async function buildFolder(folder: string): Promise<void> {
   const files = await readdir(packagePath(`src/${folder}`), { recursive: true })
-  const sources = files.filter((file) => file.endsWith('.ts'))
+  const sources = files.filter((file) => file.endsWith('.ts') && !isForBrowsers(file))
   await Promise.all(sources.map((file) => build(path.posix.join(folder, file))))
 }
+
+/** Scripts for browsers are built by scripts/build-browser.ts. */
+const isForBrowsers = (file: string): boolean => file.startsWith('http/site/browser/')
 
 async function build(file: string): Promise<void> {
   const source = packagePath(`src/${file}`)

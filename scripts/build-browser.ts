@@ -1,0 +1,58 @@
+/** Run by `npm run build`: minifies the scripts and styles of src/http/site/browser/ into dist/. */
+import { transform } from 'esbuild'
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { packagePath } from '../src/lib/package-path.js'
+
+const SOURCES = packagePath('src/http/site/browser')
+const TARGETS = packagePath('dist/http/site/browser')
+
+/** How each kind of source becomes the file that is served; other files are not served. */
+const BUILDERS: Readonly<Record<string, (file: string, text: string) => Promise<void>>> = {
+  '.ts': async (file, text) => writeTarget(file.replace(/\.ts$/, '.js'), await minifyScript(text)),
+  '.css': async (file, text) => {
+    const { code } = await transform(text, { loader: 'css', minify: true, legalComments: 'none' })
+    await writeTarget(file, code)
+  },
+  '.html': writeTarget,
+}
+
+/** Builds all files; pages that are served meanwhile get the old ones or the new ones. */
+export async function buildBrowser(): Promise<void> {
+  await mkdir(TARGETS, { recursive: true })
+  await Promise.all(
+    (await readdir(SOURCES)).map(async (file) => {
+      const text = await readFile(path.join(SOURCES, file), 'utf8')
+      await BUILDERS[path.extname(file)]?.(file, text)
+    }),
+  )
+}
+
+const LICENCE = /^\/\*![^]*?\*\//
+
+/** Strips the types and wraps the script in a function; a licence at the top (`/*!`) stays there. */
+async function minifyScript(text: string): Promise<string> {
+  const { code } = await transform(text, {
+    loader: 'ts',
+    target: 'es2020',
+    format: 'iife',
+    minify: true,
+    charset: 'utf8',
+    legalComments: 'none',
+    banner: LICENCE.exec(text)?.[0] ?? '',
+    // Not strict: on a page that froze `history`, assignments to it are to be ignored rather than throw.
+    tsconfigRaw: { compilerOptions: { alwaysStrict: false, strict: false } },
+  })
+  return code
+}
+
+/** Writes a file and renames it into place, so that nobody reads half of it. */
+async function writeTarget(file: string, text: string): Promise<void> {
+  const target = path.join(TARGETS, file)
+  const draft = `${target}.${process.pid}`
+  await writeFile(draft, text)
+  await rename(draft, target)
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await buildBrowser()

@@ -1,0 +1,143 @@
+/*! Tallyhouse tracking script, Apache-2.0 */
+/**
+ * The script that web pages load to send their events. It is JavaScript of 2020 without modules or `eval`. It
+ * stores nothing, defines no global but `tally`, and throws nothing into the page.
+ *
+ * - Events wait for the end of the running task and are sent together, in order, so that the first event of a
+ *   visit arrives first. While the browser prerenders the page they wait until it is shown.
+ * - One value that the collector rejects would cost all events of the request. Numbers beyond 2^53 are therefore
+ *   sent as strings; NULs and lone surrogates are left out.
+ * - Only the first event of a page carries the referrer.
+ * - Calls of the page's placeholder for `tally` still count after the script was loaded.
+ * - A second copy of the script does nothing.
+ */
+
+type Call = [name: string, properties?: unknown]
+
+/** Sends an event. */
+type Tally = ((...call: Call) => void) & { q?: CallQueue }
+
+/** Calls made before the script was loaded, in an array; then the object that takes further calls. */
+interface CallQueue {
+  /** Set by the script: by this a second copy recognizes the first. */
+  readonly on?: number
+  readonly push: (call: Call) => void
+  readonly forEach?: (take: (call: Call) => void) => void
+}
+
+declare global {
+  interface Window {
+    tally?: Tally
+  }
+  interface Navigator {
+    readonly globalPrivacyControl?: boolean
+  }
+  interface Document {
+    readonly prerendering?: boolean
+  }
+}
+
+function start(): void {
+  const queue: CallQueue = window.tally?.q ?? ([] as Call[])
+  const tag = document.currentScript as HTMLScriptElement | null
+  if (!tag || queue.on) return
+
+  const settings = tag.dataset
+  const { doNotTrack, globalPrivacyControl } = navigator
+  const isQuiet = 'respectDnt' in settings && (doNotTrack == '1' || globalPrivacyControl)
+  // eslint-disable-next-line @typescript-eslint/prefer-nullish-coalescing -- an empty attribute counts as missing
+  const url = settings['endpoint'] || new URL('/v1/events', tag.src || location.href)
+  const enqueue = createSender(url, settings['token'])
+  let referrer: string | undefined = document.referrer || undefined
+  let lastPage: string | undefined
+
+  const readPage = (): string | undefined => location.href.split('hash' in settings ? ' ' : '#')[0]
+
+  const tally: Tally = (name, properties) => {
+    try {
+      if (isQuiet || !name.trim()) return
+      const event = {
+        event_id: crypto.getRandomValues(new Uint32Array(4)).join('-'),
+        name: name.slice(0, 128),
+        url: location.href,
+        referrer_url: referrer,
+        properties: limitProperties(properties),
+      }
+      enqueue(toJson(event))
+      referrer = undefined
+      if (name == 'pageview') lastPage = readPage()
+    } catch {
+      // The call was wrong, e.g. without a name; the page must not fail.
+    }
+  }
+
+  const checkPage = (): void => {
+    if (readPage() != lastPage) tally('pageview')
+  }
+
+  window.tally = tally
+  tally.q = { on: 1, push: (call) => tally(...call) }
+  if (!('manual' in settings)) {
+    onNavigation(checkPage)
+    addEventListener('pageshow', (event) => event.persisted && tally('pageview'))
+    checkPage()
+  }
+  queue.forEach?.(tally.q.push)
+}
+
+/** Makes a function that adds an event, as JSON, to those sent at the end of the running task. */
+function createSender(url: string | URL, token: string | undefined): (event: string) => void {
+  const waiting: string[] = []
+  // Some browsers and blockers leave sendBeacon out.
+  const browser: Partial<Navigator> = navigator
+
+  const send = async (): Promise<void> => {
+    while (waiting[0] && !document.prerendering) {
+      const body = `{"token":"${token}","events":[${waiting.splice(0, 50).join()}]}`
+      try {
+        if (!browser.sendBeacon?.(url, body)) {
+          const keepalive = !browser.sendBeacon
+          await fetch(url, { method: 'POST', body, mode: 'no-cors', keepalive })
+        }
+      } catch {
+        // These events are lost; the page must not fail.
+      }
+    }
+  }
+
+  document.addEventListener('prerenderingchange', () => void send())
+  return (event) => {
+    waiting.push(event)
+    queueMicrotask(() => void send())
+  }
+}
+
+/** Calls back whenever the page may have got another address without being loaded again. */
+function onNavigation(checkPage: () => void): void {
+  for (const name of ['pushState', 'replaceState'] as const) {
+    const change = history[name].bind(history)
+    history[name] = (...to) => {
+      change(...to)
+      checkPage()
+    }
+  }
+  addEventListener('popstate', checkPage)
+}
+
+/** Keeps what the collector accepts: 64 properties with names of 1 to 128 characters. */
+const limitProperties = (properties: unknown): object | undefined =>
+  properties && typeof properties == 'object'
+    ? Object.fromEntries(
+        Object.entries(properties)
+          .filter(([key]) => key && key.length < 129)
+          .slice(0, 64),
+      )
+    : undefined
+
+/** Writes JSON without numbers beyond 2^53, NULs and lone surrogates. */
+const toJson = (event: object): string =>
+  JSON.stringify(event, (_key, value: unknown) =>
+    typeof value == 'number' && Math.abs(value) > 9e15 ? String(value) : value,
+  ).replace(/\\(u0000|ud[89a-f]..|.)/g, (escape, code: string) => (code[4] ? '' : escape))
+
+start()

@@ -1,0 +1,36 @@
+/** Builds the files that browsers load, where they are missing or older than their sources. */
+import { execFile } from 'node:child_process'
+import { readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { packagePath } from '../../../src/lib/package-path.js'
+
+const SCRIPT = packagePath('scripts/build-browser.ts')
+const SOURCES = packagePath('src/http/site/browser')
+const TARGETS = packagePath('dist/http/site/browser')
+
+/** Runs scripts/build-browser.ts in a process of its own: esbuild does not work inside jest. */
+export async function buildBrowser(): Promise<void> {
+  const [sources, targets, script] = await Promise.all([
+    modifiedIn(SOURCES),
+    modifiedIn(TARGETS),
+    stat(SCRIPT),
+  ])
+  if (targets.length > 0 && Math.min(...targets) > Math.max(...sources, script.mtimeMs)) return
+  await promisify(execFile)(process.execPath, ['--import', 'tsx', SCRIPT], {
+    cwd: packagePath('.'),
+  })
+}
+
+/** When each file of a folder was modified; empty when the folder is missing. */
+async function modifiedIn(folder: string): Promise<readonly number[]> {
+  const files = await readdir(folder).catch(() => [])
+  return Promise.all(
+    files.map((file) =>
+      stat(path.join(folder, file)).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0,
+      ),
+    ),
+  )
+}
