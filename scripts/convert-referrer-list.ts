@@ -1,6 +1,6 @@
 /** Makes the list of referrers out of the files of Matomo's searchengine-and-social-list. */
 import { parse } from 'yaml'
-import { patternsFor, plainHost } from '../src/ingest/enrichment/referrer-hosts.js'
+import { findPatterns, normalizeHost } from '../src/ingest/enrichment/referrer-hosts.js'
 
 /** The texts of the three files. */
 export interface MatomoFiles {
@@ -59,7 +59,7 @@ const plainName = (name: string): string => decodeURIComponent(name).replace(/[\
 
 function plainPattern(url: string): string {
   const [host = '', ...path] = url.split('/')
-  return [plainHost(host), ...path].join('/').replace(/\/$/, '')
+  return [normalizeHost(host), ...path].join('/').replace(/\/$/, '')
 }
 
 function withoutRepeats(entries: readonly Entry[]): Entry[] {
@@ -74,7 +74,7 @@ const changesKind = ({ kind, pattern }: Entry, _: number, entries: readonly Entr
 }
 
 const fitsWider = (pattern: string, name: string, names: ReadonlyMap<string, string>): boolean =>
-  patternsFor(pattern).some(
+  findPatterns(pattern).some(
     (fitting) =>
       !fitting.above && fitting.pattern !== pattern && names.get(fitting.pattern) === name,
   )

@@ -1,6 +1,5 @@
 /** Says which source made an import fail, and how far it had come. */
-import { SourceError } from '../../ingest/import/formats/format.js'
-import { LineTooLongError } from '../../ingest/import/lines.js'
+import { LineTooLongError, SourceError } from '../../ingest/import/formats/format.js'
 import { UserError } from '../../lib/errors.js'
 import { grouped } from '../shared/progress.js'
 

@@ -1,7 +1,8 @@
 /** Imports one source, and shows how it goes. */
 import type { OpenedStore } from '../../bootstrap/open-store.js'
-import { openRows, type OpenedRows } from '../../ingest/import/formats/open-rows.js'
-import { importEvents, type ImportReport } from '../../ingest/import/import-events.js'
+import { openRows, type OpenedRows } from '../../ingest/import/open-rows.js'
+import { importEvents } from '../../ingest/import/import-events.js'
+import type { ImportReport } from '../../ingest/import/import-options.js'
 import { EMPTY_REPORT } from '../../ingest/loader/load-report.js'
 import type { CommandContext } from '../shared/context.js'
 import { importFailure } from './failure.js'
@@ -15,7 +16,7 @@ export interface Imported {
   readonly report: ImportReport
   /** The batches that its events came in; none of a dry run. */
   readonly batches: readonly string[]
-  readonly passedOver: number
+  readonly skipped: number
   /** Where its rejected rows are, if there are any. */
   readonly rejectedFile: string | undefined
 }
@@ -48,12 +49,12 @@ export async function importOne(
       onRejected: (rows) => rejected.add(rows),
       onProgress: (done) => {
         soFar = done
-        const rows = done.received + opened.passedOver()
+        const rows = done.received + opened.skipped()
         progress.rows(rows, shareOf(rows, opened, bytes.read(), source))
       },
     })
     const rejectedFile = await rejected.close()
-    return { report, batches, passedOver: opened.passedOver(), rejectedFile }
+    return { report, batches, skipped: opened.skipped(), rejectedFile }
   } catch (error) {
     await rejected.close()
     throw importFailure(error, source.name, dryRun ? 0 : soFar.received)

@@ -81,8 +81,8 @@ async function importAll(
 
 async function totalOf({ writer }: Store, imported: readonly Imported[]): Promise<ImportTotal> {
   const total = imported.map(({ report }) => report).reduce(addReports, EMPTY_REPORT)
-  const passedOver = imported.reduce((sum, one) => sum + one.passedOver, 0)
-  return { ...total, passedOver, ...(await touchedBy(writer, imported, total)) }
+  const skipped = imported.reduce((sum, one) => sum + one.skipped, 0)
+  return { ...total, skipped, ...(await touchedBy(writer, imported, total)) }
 }
 
 /** Sources may have users in common; of several that are tried nobody knows. */

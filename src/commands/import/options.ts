@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander'
 import { FIELDS } from '../../model/event-fields.js'
 import type { Format } from '../../ingest/import/formats/format.js'
-import { targetOf, type Mapping } from '../../ingest/import/formats/mapping.js'
+import { parseTarget, type Mapping } from '../../ingest/import/formats/mapping.js'
 
 export interface ImportCommandOptions {
   readonly project?: string
@@ -21,7 +21,7 @@ export function addToMapping(text: string, before: Mapping = new Map()): Mapping
   if (at < 1 || column === '') {
     throw new InvalidArgumentError('It is <field>=<column>, such as user_id=uuid.')
   }
-  if (targetOf(field) === undefined) {
+  if (parseTarget(field) === undefined) {
     const names = [...FIELDS.keys(), 'properties.<name>'].join(', ')
     throw new InvalidArgumentError(`An event has no field ${field}; it has ${names}.`)
   }

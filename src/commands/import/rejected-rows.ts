@@ -1,6 +1,6 @@
 /** Keeps the rows of a source that were not loaded, and shows the first of them. */
 import { open, type FileHandle } from 'node:fs/promises'
-import type { Rejection } from '../../ingest/import/import-events.js'
+import type { Rejection } from '../../ingest/inbox/rejections.js'
 import type { ImportSource } from './sources.js'
 
 export interface RejectedRows {

@@ -6,7 +6,7 @@ import { grouped, type Stopwatch } from '../shared/progress.js'
 
 /** What became of all rows of all sources. */
 export interface ImportTotal extends LoadReport {
-  readonly passedOver: number
+  readonly skipped: number
   /** Those that the events are of; null for a dry run of several sources, which may have some in common. */
   readonly users: number | null
   readonly sessions: number | null
@@ -25,18 +25,18 @@ export function printSummary(
   rejectedFiles: readonly string[],
   { json: asJson = false, dryRun = false }: SummaryOptions,
 ): void {
-  const { passedOver, users, sessions, first, last } = total
-  const read = received + passedOver
+  const { skipped, users, sessions, first, last } = total
+  const read = received + skipped
   const counts = { read, loaded: events, duplicates, bots, excluded, rejected }
   const seconds = watch.seconds()
   const rowsPerSecond = watch.perSecond(read)
   if (asJson) {
-    const parts = { ...counts, passedOver, users, sessions, first, last, dryRun }
+    const parts = { ...counts, passedOver: skipped, users, sessions, first, last, dryRun }
     print(json({ ...parts, seconds: Number(seconds.toFixed(3)), rowsPerSecond, rejectedFiles }))
     return
   }
   const lines = [
-    ...Object.entries({ ...counts, 'passed over': passedOver, users, sessions }).map(
+    ...Object.entries({ ...counts, 'passed over': skipped, users, sessions }).map(
       ([name, value]) => [name, value === null ? '-' : grouped(value)],
     ),
     ['first', moment(first)],

@@ -1,18 +1,18 @@
 /** Tells who sends a request: its address and agent. */
 import type { Request } from 'express'
 import { isIP } from 'node:net'
-import type { Sender } from '../../ingest/collect/client-info.js'
+import type { ClientInfo } from '../../ingest/collect/client-info.js'
 
 /** Longer agents are cut: a request may bring a thousand events, each of which gets it. */
 const LONGEST_AGENT = 1_024
 
 /** Who sends the request; behind proxies, as many of them as are trusted tell. */
-export function senderOf(request: Request): Sender {
+export function senderOf(request: Request): ClientInfo {
   const agent = request.headers['user-agent']?.slice(0, LONGEST_AGENT)
   return {
     ip: addressIn(request.ip ?? ''),
     userAgent: agent === '' ? undefined : agent,
-    isPage: request.headers.origin !== undefined,
+    isBrowser: request.headers.origin !== undefined,
   }
 }
 

@@ -1,6 +1,6 @@
 /** Lets a request that brings events pass once its public token is known to be good. */
 import type { RequestHandler } from 'express'
-import { badToken, type FindProject } from '../../ingest/collect/find-project.js'
+import { invalidTokenError, type FindProject } from '../../ingest/collect/find-project.js'
 import { deliveryOf } from './collect-context.js'
 
 /** RFC 9110: the name of a scheme is case-insensitive. */
@@ -13,7 +13,7 @@ export const tokenInHeader =
     const [header, ...others] = request.headersDistinct['authorization'] ?? []
     if (header !== undefined) {
       const token = BEARER.exec(header)?.groups?.['token']
-      if (token === undefined || others.length > 0) throw badToken()
+      if (token === undefined || others.length > 0) throw invalidTokenError()
       deliveryOf(request).project = await findProject(token)
     }
     next()
@@ -26,10 +26,10 @@ export const tokenInBody =
     const delivery = deliveryOf(request)
     const { token, ...body } = request.body as { readonly token?: unknown }
     if (delivery.project === undefined) {
-      if (typeof token !== 'string') throw badToken()
+      if (typeof token !== 'string') throw invalidTokenError()
       delivery.project = await findProject(token)
     } else if (token !== undefined && token !== delivery.project.token) {
-      throw badToken()
+      throw invalidTokenError()
     }
     request.body = body
     next()

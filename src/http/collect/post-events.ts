@@ -11,8 +11,8 @@ export function postEvents(collect: Collect): RequestHandler {
     const { project, receivedAt } = deliveryOf(request)
     if (project === undefined) throw new Error('the route is not behind authentication')
     const { events } = request.body as { readonly events: readonly SentEvent[] }
-    const sender = senderOf(request)
-    const accepted = await collect({ projectId: project.id, events, sender, receivedAt })
+    const client = senderOf(request)
+    const accepted = await collect({ projectId: project.id, events, client, receivedAt })
     response.status(202).json(accepted)
   }
 }

@@ -2,7 +2,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import * as OpenApiValidator from 'express-openapi-validator'
 import type { FieldFault } from '../../contract/api.js'
-import { checkEvents } from '../../ingest/collect/validate-events.js'
+import { validateEvents } from '../../ingest/collect/validate-events.js'
 import { deliveryOf, type Delivery, type Form } from '../collect/collect-context.js'
 import { describeFaults, type RawFault } from './validation-errors.js'
 import { propertiesOf, type SpecDocument } from '../../contract/spec.js'
@@ -66,8 +66,8 @@ function allFaults(
 function brokenRules(body: unknown, { form, receivedAt }: Delivery): readonly FieldFault[] {
   const { events } = body as { readonly events?: unknown }
   if (!Array.isArray(events)) return []
-  return checkEvents(events, receivedAt).map(({ place, field, message }) => ({
-    field: nameIn(form, String(place), field),
+  return validateEvents(events, receivedAt).map(({ index, field, message }) => ({
+    field: nameIn(form, String(index), field),
     message,
   }))
 }

@@ -2,21 +2,24 @@
 import type { SentEvent } from '../../contract/collector-api.js'
 
 /** Who sent a request. */
-export interface Sender {
+export interface ClientInfo {
   /** Undefined where it is not known, or is no address. */
   readonly ip: string | undefined
   readonly userAgent: string | undefined
   /** A browser that acts for its user, not a server that tells of others. */
-  readonly isPage: boolean
+  readonly isBrowser: boolean
 }
 
 /**
  * The event with its user's address and agent. A page speaks for its own user: what is missing is the
  * request's. A server may speak for anybody: only of an event without any hint is it the user itself.
  */
-export function fromSender(event: SentEvent, { ip, userAgent, isPage }: Sender): SentEvent {
+export function addClientInfo(
+  event: SentEvent,
+  { ip, userAgent, isBrowser }: ClientInfo,
+): SentEvent {
   const isNamed = isGiven(event.ip) || isGiven(event.user_agent) || isGiven(event.user_id)
-  if (isNamed && !isPage) return event
+  if (isNamed && !isBrowser) return event
   return {
     ...event,
     ...(isGiven(event.ip) || ip === undefined ? {} : { ip }),

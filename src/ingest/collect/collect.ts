@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Accepted, SentEvent } from '../../contract/collector-api.js'
 import type { InboxWriter } from '../inbox/inbox-writer.js'
-import { fromSender, type Sender } from './client-info.js'
+import { addClientInfo, type ClientInfo } from './client-info.js'
 
 /** The events of one request, fit to be kept. */
 export interface Collection {
   readonly projectId: string
   readonly events: readonly SentEvent[]
-  readonly sender: Sender
+  readonly client: ClientInfo
   /** When the request came. */
   readonly receivedAt: Date
 }
@@ -19,8 +19,8 @@ export type Collect = (collection: Collection) => Promise<Accepted>
 /** @param write puts lines into the inbox, all of them or none */
 export const createCollect =
   (write: InboxWriter['write']): Collect =>
-  async ({ projectId, events, sender, receivedAt }) => {
-    const lines = events.map((event) => JSON.stringify(withId(fromSender(event, sender))))
+  async ({ projectId, events, client, receivedAt }) => {
+    const lines = events.map((event) => JSON.stringify(withId(addClientInfo(event, client))))
     await write({ projectId, lines, receivedAt })
     return { accepted: events.length }
   }

@@ -40,9 +40,9 @@ export function createFindProject(reader: Connection): FindProject {
     },
   })
   return async (token) => {
-    if (!TOKEN.test(token)) throw badToken()
+    if (!TOKEN.test(token)) throw invalidTokenError()
     const { project } = cache.get(token) ?? (await cache.forceFetch(token))
-    if (project === undefined) throw badToken()
+    if (project === undefined) throw invalidTokenError()
     return project
   }
 }
@@ -60,7 +60,7 @@ async function readProject(reader: Connection, token: string): Promise<StoredPro
 }
 
 /** The error for a token that is missing, of no project, or one of two. */
-export const badToken = (): ApiError =>
+export const invalidTokenError = (): ApiError =>
   new ApiError('UNAUTHORIZED', 'The public token is missing or not valid.', {
     headers: { 'WWW-Authenticate': 'Bearer' },
   })

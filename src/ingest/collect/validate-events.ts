@@ -1,11 +1,11 @@
 /** The rules of events that the contract states in words: when they were, and what their properties hold. */
-import { checkProperties, type Fault } from './validate-properties.js'
+import { validateProperties, type FieldError } from './validate-properties.js'
 import { parseInstant } from '../../contract/timestamps.js'
 
 /** A fault of an event of a request. */
-export interface EventFault extends Fault {
+export interface EventError extends FieldError {
   /** The place of the event, counted from 0. */
-  readonly place: number
+  readonly index: number
 }
 
 const MOST_PROPERTIES = 64
@@ -21,10 +21,10 @@ const TOO_FAR_AHEAD = 'must be at most 24 hours ahead of its arrival'
  *
  * @param now when the events arrived
  */
-export const checkEvents = (events: readonly unknown[], now: Date): readonly EventFault[] =>
-  events.flatMap((event, place) =>
+export const validateEvents = (events: readonly unknown[], now: Date): readonly EventError[] =>
+  events.flatMap((event, index) =>
     typeof event === 'object' && event !== null
-      ? faultsOf(event, now).map((fault) => ({ place, ...fault }))
+      ? faultsOf(event, now).map((fault) => ({ index, ...fault }))
       : [],
   )
 
@@ -33,12 +33,12 @@ interface Unchecked {
   readonly properties?: unknown
 }
 
-function faultsOf({ timestamp, properties }: Unchecked, now: Date): readonly Fault[] {
+function faultsOf({ timestamp, properties }: Unchecked, now: Date): readonly FieldError[] {
   const message = typeof timestamp === 'string' ? faultOfTime(timestamp, now) : undefined
   const ofTime = message === undefined ? [] : [{ field: 'timestamp', message }]
   if (typeof properties !== 'object' || properties === null) return ofTime
   const isChecked = !Array.isArray(properties) && !hasMore(properties, MOST_PROPERTIES)
-  return isChecked ? [...ofTime, ...checkProperties(properties)] : ofTime
+  return isChecked ? [...ofTime, ...validateProperties(properties)] : ofTime
 }
 
 function faultOfTime(timestamp: string, now: Date): string | undefined {

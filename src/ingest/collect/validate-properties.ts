@@ -2,7 +2,7 @@
 import { isText, NOT_TEXT } from '../../lib/text.js'
 
 /** A fault, with its field below the event. */
-export interface Fault {
+export interface FieldError {
   readonly field: string
   readonly message: string
 }
@@ -16,8 +16,8 @@ const TOO_LARGE = 'must hold no number beyond ±9007199254740991; send it as a s
 const BAD_NAME = 'names must have 1 to 128 characters'
 
 /** The faults of properties that are not too many: of their names, and of what each value holds. */
-export function checkProperties(properties: object): readonly Fault[] {
-  const faults: Fault[] = []
+export function validateProperties(properties: object): readonly FieldError[] {
+  const faults: FieldError[] = []
   for (const [name, value] of Object.entries(properties)) {
     const message = faultOfName(name)
     if (message !== undefined) faults.push({ field: 'properties', message })

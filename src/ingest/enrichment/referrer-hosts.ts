@@ -5,7 +5,7 @@ import { parse } from 'tldts'
  * A pattern is a host without `www.`. `{}` at its end stands for a public suffix, `{}` before that for a
  * language or country, as in `{}.bing.com`.
  */
-export interface FittingPattern {
+export interface HostPattern {
   readonly pattern: string
   /** A pattern for a host above this one: `reddit.com` for `old.reddit.com`. */
   readonly above: boolean
@@ -23,14 +23,14 @@ const LANGUAGE = /^[a-z]{2}(?:[-_][a-z]{2})?$/
 const OWN_ENDING = /^(?:com|cat|(?:[a-z]+\.)?[a-z]{2})$/
 
 /** The host as patterns write it: lower case, without `www.`, the dot of the root and a port. */
-export const plainHost = (host: string): string =>
+export const normalizeHost = (host: string): string =>
   host
     .toLowerCase()
     .replace(/^www\./, '')
     .replace(/\.?(?::[0-9]+)?$/, '')
 
 /** All patterns that a plain host fits, the closest first. */
-export function patternsFor(host: string): FittingPattern[] {
+export function findPatterns(host: string): HostPattern[] {
   const same = host.replace(SAME_SITE, '')
   const exact = same === host ? [host] : [host, same]
   return [
@@ -41,7 +41,7 @@ export function patternsFor(host: string): FittingPattern[] {
 
 const fits =
   (above: boolean) =>
-  (pattern: string): FittingPattern => ({ pattern, above })
+  (pattern: string): HostPattern => ({ pattern, above })
 
 function anyEnding(host: string): string[] {
   const { publicSuffix, isIcann } = parse(host, { extractHostname: false })

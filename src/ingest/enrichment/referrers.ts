@@ -1,11 +1,11 @@
 /** The name and the kind of a referrer. */
 import { OWN_REFERRERS } from './own-referrers.js'
-import { patternsFor, plainHost, type FittingPattern } from './referrer-hosts.js'
+import { findPatterns, normalizeHost, type HostPattern } from './referrer-hosts.js'
 import { LIST_VERSION, REFERRER_LIST } from './referrer-list.js'
 
 export type ReferrerKind = '' | 'search' | 'social' | 'email' | 'llm'
 
-export interface ReferrerFacts {
+export interface ReferrerInfo {
   /** What reports call it; an unlisted referrer's host without `www.`, the empty string for no referrer. */
   readonly name: string
   /** Empty where the referrer is of no kind that is known. */
@@ -20,7 +20,7 @@ export const REFERRERS_VERSION = Object.entries(RULES)
   .map(([part, version]) => `${part} ${version}`)
   .join(', ')
 
-const linesOf = (lists: Readonly<Record<string, string>>): [string, ReferrerFacts][] =>
+const linesOf = (lists: Readonly<Record<string, string>>): [string, ReferrerInfo][] =>
   Object.entries(lists).flatMap(([kind, lines]) =>
     lines
       .trim()
@@ -28,12 +28,12 @@ const linesOf = (lists: Readonly<Record<string, string>>): [string, ReferrerFact
       .flatMap((line) => {
         const [name = '', patterns = ''] = line.split(': ')
         const facts = { name, kind: kind as ReferrerKind }
-        return patterns.split(' ').map((pattern): [string, ReferrerFacts] => [pattern, facts])
+        return patterns.split(' ').map((pattern): [string, ReferrerInfo] => [pattern, facts])
       }),
   )
 
 /** By pattern; of two lines for one pattern ours counts. */
-const LISTED: ReadonlyMap<string, ReferrerFacts> = new Map([
+const LISTED: ReadonlyMap<string, ReferrerInfo> = new Map([
   ...linesOf(REFERRER_LIST),
   ...linesOf(OWN_REFERRERS),
 ])
@@ -51,15 +51,15 @@ const LONGEST = 253
  * end do not matter. A subdomain of a listed host is of its kind and name, but for search engines, whose other
  * subdomains are other services. Never throws.
  */
-export function describeReferrer(key: string): ReferrerFacts {
-  const host = plainHost(key.slice(0, LONGEST))
+export function classifyReferrer(key: string): ReferrerInfo {
+  const host = normalizeHost(key.slice(0, LONGEST))
   // A pattern is no host, though somebody may send it as one.
   if (host.includes('{')) return { name: host, kind: '' }
-  const fitting = key.includes('/') ? { pattern: key } : patternsFor(host).find(describes)
+  const fitting = key.includes('/') ? { pattern: key } : findPatterns(host).find(describes)
   return LISTED.get(fitting?.pattern ?? '') ?? { name: host, kind: '' }
 }
 
-function describes({ pattern, above }: FittingPattern): boolean {
+function describes({ pattern, above }: HostPattern): boolean {
   const listed = LISTED.get(pattern)
   return listed !== undefined && !(above && (listed.kind === 'search' || listed.kind === ''))
 }

@@ -11,7 +11,7 @@ import {
 } from './user-agent-names.js'
 
 /** Texts are empty where the user agent does not tell. */
-export interface AgentFacts {
+export interface UserAgentInfo {
   readonly browser: string
   readonly os: string
   readonly device_type: DeviceType
@@ -29,7 +29,7 @@ export const AGENTS_VERSION = Object.entries(RULES)
 /** The libraries' time grows with the length; real user agents are shorter than this. */
 const LONGEST = 1024
 
-const UNKNOWN: AgentFacts = { browser: '', os: '', device_type: '', is_bot: false }
+const UNKNOWN: UserAgentInfo = { browser: '', os: '', device_type: '', is_bot: false }
 
 /** Devices that are neither desktop nor mobile nor tablet, whatever system they run. */
 const TELEVISION =
@@ -40,7 +40,7 @@ const TELEVISION =
  * user agent, is one. An iPad that asks for desktop pages says that it is a Mac, and counts as one.
  * Never throws; what follows the 1,024th character is not read.
  */
-export function describeAgent(userAgent: string): AgentFacts {
+export function classifyUserAgent(userAgent: string): UserAgentInfo {
   const text = spaced(userAgent.slice(0, LONGEST))
   if (text === '') return UNKNOWN
   if (isbot(text)) return { ...UNKNOWN, is_bot: true }

@@ -1,58 +1,73 @@
-/** Names a piece of a source by its bytes and what came before them. */
+/**
+ * Builds and parses the ids of chunks. An id identifies a chunk by its bytes and by everything before them in
+ * the source: `import-<fingerprint before>-<length>-<fingerprint>-<length>-<fingerprint>`, the first pair for the
+ * whole chunk, the second for all lines but the last. Ids are stored in the table `loads` as names of batches, so
+ * their text must not change: a source imported before would be loaded again.
+ */
 import { createHash } from 'node:crypto'
 
-/** Some bytes, from where a piece begins. */
-interface Part {
+/** The first bytes of a chunk. */
+interface Prefix {
+  /** In bytes. */
   readonly length: number
-  readonly print: string
+  readonly fingerprint: string
 }
 
-export interface PieceName {
-  /** The name of the first batch of the piece. */
+export interface ChunkId {
+  /** The name of the chunk's first batch. */
   readonly batch: string
-  readonly whole: Part
-  /** All lines but the last; of length 0 where there is no other. */
-  readonly body: Part
+  readonly whole: Prefix
+  /** All lines but the last; its length is 0 if the chunk has one line. */
+  readonly withoutLastLine: Prefix
 }
 
 const NEWLINE = 10
 
-/** Tells bytes apart, and what came before them. */
-export const fingerprint = (before: string, bytes: Buffer): string =>
-  printsOf(before, bytes, [bytes.length]).get(bytes.length) ?? ''
+/** Hashes bytes together with the fingerprint of the bytes before them. */
+export const computeFingerprint = (before: string, bytes: Buffer): string =>
+  fingerprintPrefixes(before, bytes, [bytes.length]).get(bytes.length) ?? ''
 
-/** The fingerprints of the first bytes, of each number of them that there are. */
-export function printsOf(
+/** Returns the fingerprint of each prefix by its length; lengths beyond the end of `bytes` are left out. */
+export function fingerprintPrefixes(
   before: string,
   bytes: Buffer,
   lengths: readonly number[],
 ): ReadonlyMap<number, string> {
   const hash = createHash('sha256').update(before)
-  const prints = new Map<number, string>()
-  let at = 0
+  const fingerprints = new Map<number, string>()
+  let hashed = 0
   for (const length of [...new Set(lengths)].sort((a, b) => a - b)) {
     if (length > bytes.length) break
-    hash.update(bytes.subarray(at, length))
-    prints.set(length, hash.copy().digest('hex').slice(0, 32))
-    at = length
+    hash.update(bytes.subarray(hashed, length))
+    fingerprints.set(length, hash.copy().digest('hex').slice(0, 32))
+    hashed = length
   }
-  return prints
+  return fingerprints
 }
 
-export function nameOf(before: string, bytes: Buffer): string {
-  const body = bytes.subarray(0, -1).lastIndexOf(NEWLINE) + 1
-  const prints = printsOf(before, bytes, [body, bytes.length])
-  const parts = [bytes.length, body].map((length) => `${length}-${prints.get(length) ?? ''}`)
-  return `import-${before}-${parts.join('-')}`
+/** Returns what the ids of all chunks begin with that follow the bytes with this fingerprint. */
+export const buildIdPrefix = (before: string): string => `import-${before}-`
+
+/** Builds the id of a chunk, which is the name of its first batch. */
+export function buildChunkId(before: string, bytes: Buffer): string {
+  const withoutLastLine = bytes.subarray(0, -1).lastIndexOf(NEWLINE) + 1
+  const fingerprints = fingerprintPrefixes(before, bytes, [withoutLastLine, bytes.length])
+  const prefixes = [bytes.length, withoutLastLine].map(
+    (length) => `${length}-${fingerprints.get(length) ?? ''}`,
+  )
+  return buildIdPrefix(before) + prefixes.join('-')
 }
 
-/** What the name of a batch of a piece tells, whichever of its batches that is. */
-export function partsOf(name: string): PieceName {
+/** Names the batch that loads what earlier loads of a chunk left: one `+` per earlier load. */
+export const nameRetry = (batch: string, loads: number): string => batch + '+'.repeat(loads)
+
+/** Parses the name of any batch of a chunk. */
+export function parseChunkId(name: string): ChunkId {
   const batch = name.replace(/\++$/, '')
-  const [, , length, print = '', bodyLength, bodyPrint = ''] = batch.split('-')
+  const [, , length, fingerprint = '', shorterLength, shorterFingerprint = ''] = batch.split('-')
   return {
     batch,
-    whole: { length: Number(length), print },
-    body: { length: Number(bodyLength), print: bodyPrint },
+    whole: { length: Number(length), fingerprint },
+    withoutLastLine: { length: Number(shorterLength), fingerprint: shorterFingerprint },
   }
 }

@@ -1,116 +1,146 @@
 /**
- * Cuts a source into pieces, and finds those that were loaded before.
+ * Cuts a source into chunks, and recognises chunks that were loaded before.
  *
- * A piece is named by what it holds and what came before it in its source. So a source that is imported
- * again is known piece by piece, also one that was broken off, and one that has grown since: the last line
- * of a piece may have been half a line then, so its name tells the lines before that one as well.
+ * The id of a chunk depends on its bytes and on everything before them. So an import that is run again recognises
+ * its chunks one by one, even if it was interrupted, or if the source has grown since. In a source that has grown,
+ * the last line of a loaded chunk may have been incomplete, so an id also identifies the lines before the last.
  */
 import type { Connection } from '../../clickhouse/connection.js'
-import { fingerprint, nameOf, partsOf, printsOf } from './chunk-id.js'
-import type { LineReader, Lines } from './lines.js'
-import { withoutLast } from './partial-chunk.js'
 import { findLoadsByPrefix, type FinishedLoad } from '../loader/load-log.js'
+import type { LoadReport } from '../loader/load-report.js'
+import {
+  buildChunkId,
+  buildIdPrefix,
+  computeFingerprint,
+  fingerprintPrefixes,
+  parseChunkId,
+} from './chunk-id.js'
+import type { LineReader, Lines } from './lines.js'
 
 export interface Chunk {
-  /** The name that its batch has, or had. */
+  /** The name of its first batch, loaded or not. */
   readonly batch: string
   readonly lines: Lines
-  /** Its loads, in order: the first of all its rows, each further one of those the one before left. */
+  /** Its finished loads, in order: the first of all rows, each later one of the rows that the one before left. */
   readonly loads: readonly FinishedLoad[]
 }
 
-export interface Chunks {
-  /** The next piece, of at most `size` bytes where it was not loaded before; undefined at the end. */
-  next(reader: LineReader, size: number): Promise<Chunk | undefined>
+export interface ChunkSource {
+  /**
+   * Takes the next chunk from the reader; returns undefined at the end of the source.
+   *
+   * @param maxBytes the size limit of a new chunk; a chunk that was loaded before keeps the size it had
+   */
+  next(reader: LineReader, maxBytes: number): Promise<Chunk | undefined>
 }
 
-/** A piece that was loaded before, and how many bytes of it come again. */
-interface Known {
+/** A chunk that was loaded before and occurs in the source again. */
+interface LoadedChunk {
   readonly batch: string
+  /** How many of its bytes occur again. */
   readonly length: number
-  /** Where the line that ends it ends now, which had no end then. */
-  readonly end: number
-  readonly isPart: boolean
+  /** The length up to the end of its last line, which may have had no line end when it was loaded. */
+  readonly lengthWithLineEnd: number
+  /** Whether its last line has changed: only the lines before it are the same. */
+  readonly isLastLineChanged: boolean
 }
 
 const NEWLINE = 10
-/** What a last line gets when it is ended later. */
+/** The line ends that may have been appended to a last line that had none. */
 const LINE_ENDS = ['\n', '\r\n']
 
-/** @param seed tells apart sources that hold the same and yet are not the same */
-export function openChunks(writer: Connection, seed: readonly string[]): Chunks {
-  let before = fingerprint('', Buffer.from(JSON.stringify(seed)))
+/** @param seed keeps apart sources that hold the same bytes but must be loaded separately */
+export function openChunks(writer: Connection, seed: readonly string[]): ChunkSource {
+  let before = computeFingerprint('', Buffer.from(JSON.stringify(seed)))
 
-  /** Of the known pieces that come next the longest. */
-  const find = async (
+  const takeLoaded = (
     reader: LineReader,
-    loads: readonly FinishedLoad[],
-  ): Promise<Known | undefined> => {
-    const parts = loads.map(({ load }) => partsOf(load.batch))
-    const lengths = parts.flatMap(({ whole, body }) => [whole.length, body.length])
-    const ahead = await reader.peek(Math.max(0, ...lengths) + 2)
-    const prints = printsOf(before, ahead, lengths)
-    const found = parts.flatMap(({ batch, whole, body }): Known[] => {
-      const end = endOf(ahead, whole.length)
-      if (end !== undefined && prints.get(whole.length) === whole.print) {
-        return [{ batch, length: whole.length, end, isPart: false }]
-      }
-      const { length, print } = body
-      const isThere = length > 0 && prints.get(length) === print
-      return isThere ? [{ batch, length, end: length, isPart: true }] : []
-    })
-    return found.reduce<Known | undefined>(
-      (best, one) => (best === undefined || one.length > best.length ? one : best),
-      undefined,
-    )
-  }
-
-  const takeKnown = (
-    reader: LineReader,
-    { batch, length, end, isPart }: Known,
+    { batch, length, lengthWithLineEnd, isLastLineChanged }: LoadedChunk,
     loads: readonly FinishedLoad[],
   ): Chunk => {
-    const lines = reader.take(end)
-    before = fingerprint(before, lines.bytes.subarray(0, length))
-    const own = loads.filter(({ load }) => partsOf(load.batch).batch === batch)
-    return { batch, lines, loads: isPart ? withoutLast(own, lines) : own }
+    const lines = reader.take(lengthWithLineEnd)
+    before = computeFingerprint(before, lines.bytes.subarray(0, length))
+    const own = loads.filter(({ load }) => parseChunkId(load.batch).batch === batch)
+    return { batch, lines, loads: isLastLineChanged ? leaveOutLastRow(own, lines) : own }
   }
 
   return {
-    async next(reader, size) {
-      const loads = await findLoadsByPrefix(writer, `import-${before}-`)
-      const known = await find(reader, loads)
-      if (known !== undefined) return takeKnown(reader, known, loads)
-      const length = await reader.pieceLength(size)
+    async next(reader, maxBytes) {
+      const loads = await findLoadsByPrefix(writer, buildIdPrefix(before))
+      const loaded = await findLoadedChunk(reader, before, loads)
+      if (loaded !== undefined) return takeLoaded(reader, loaded, loads)
+      const length = await reader.measureChunk(maxBytes)
       if (length === 0) return undefined
       const lines = reader.take(length)
-      const batch = nameOf(before, lines.bytes)
-      before = fingerprint(before, lines.bytes)
+      const batch = buildChunkId(before, lines.bytes)
+      before = computeFingerprint(before, lines.bytes)
       return { batch, lines, loads: [] }
     },
   }
 }
 
-/** Where the lines of so many bytes end, if that is the end of a line. */
-function endOf(ahead: Buffer, length: number): number | undefined {
+/** Finds the longest loaded chunk that the next bytes of the source begin with. */
+async function findLoadedChunk(
+  reader: LineReader,
+  before: string,
+  loads: readonly FinishedLoad[],
+): Promise<LoadedChunk | undefined> {
+  const ids = loads.map(({ load }) => parseChunkId(load.batch))
+  const lengths = ids.flatMap(({ whole, withoutLastLine }) => [
+    whole.length,
+    withoutLastLine.length,
+  ])
+  const ahead = await reader.peek(Math.max(0, ...lengths) + 2)
+  const fingerprints = fingerprintPrefixes(before, ahead, lengths)
+  const found = ids.flatMap(({ batch, whole, withoutLastLine }): LoadedChunk[] => {
+    const end = findLineEnd(ahead, whole.length)
+    if (end !== undefined && fingerprints.get(whole.length) === whole.fingerprint) {
+      return [{ batch, length: whole.length, lengthWithLineEnd: end, isLastLineChanged: false }]
+    }
+    const { length, fingerprint } = withoutLastLine
+    return length > 0 && fingerprints.get(length) === fingerprint
+      ? [{ batch, length, lengthWithLineEnd: length, isLastLineChanged: true }]
+      : []
+  })
+  return found.reduce<LoadedChunk | undefined>(
+    (longest, one) => (longest === undefined || one.length > longest.length ? one : longest),
+    undefined,
+  )
+}
+
+/** Returns where the line ends whose text ends at `length`; undefined if the line goes on there. */
+function findLineEnd(ahead: Buffer, length: number): number | undefined {
   if (ahead.length === length || ahead[length - 1] === NEWLINE) return length
-  const end = LINE_ENDS.find((text) => ahead.subarray(length).indexOf(text) === 0)
-  return end === undefined ? undefined : length + end.length
+  const lineEnd = LINE_ENDS.find((text) => ahead.subarray(length).indexOf(text) === 0)
+  return lineEnd === undefined ? undefined : length + lineEnd.length
 }
 
-/** The name of the batch of those rows that are still left after so many loads. */
-export const nameAgain = (batch: string, times: number): string => batch + '+'.repeat(times)
-
-/** The same lines, with all blank but some; `rows` are their numbers. */
-export function onlyRows({ bytes, firstRow, rows: count }: Lines, rows: readonly number[]): Lines {
-  const wanted = new Set(rows)
-  const lines: Buffer[] = []
-  let start = 0
-  for (let row = firstRow; row < firstRow + count; row += 1) {
-    const end = bytes.indexOf(NEWLINE, start)
-    const next = end === -1 ? bytes.length : end + 1
-    lines.push(wanted.has(row) ? bytes.subarray(start, next) : Buffer.from('\n'))
-    start = next
-  }
-  return { bytes: Buffer.concat(lines), firstRow, rows: count }
+/**
+ * Returns the loads of a chunk as if it had held these lines alone, which are all but its last one. The outcome
+ * of the last row is not known; most likely it became an event.
+ */
+export function leaveOutLastRow(
+  loads: readonly FinishedLoad[],
+  lines: Lines,
+): readonly FinishedLoad[] {
+  let received = countNonBlankLines(lines.bytes)
+  return loads.map(({ load, report, rowsLeft: left }) => {
+    const rowsLeft = left.filter((row) => row < lines.firstRow + lines.rows)
+    const isLastRowLoaded = report.received > received && left.length === rowsLeft.length
+    const reduced = { ...(isLastRowLoaded ? subtractOneRow(report) : report), received }
+    received = rowsLeft.length
+    return { load, report: reduced, rowsLeft }
+  })
 }
+
+function subtractOneRow(report: LoadReport): LoadReport {
+  const outcomes = ['events', 'duplicates', 'bots', 'excluded'] as const
+  const outcome = outcomes.find((one) => report[one] > 0)
+  return outcome === undefined ? report : { ...report, [outcome]: report[outcome] - 1 }
+}
+
+const countNonBlankLines = (bytes: Buffer): number =>
+  bytes
+    .toString('latin1')
+    .split('\n')
+    .filter((line) => /[^ \t\r]/.test(line)).length

@@ -1,59 +1,61 @@
-/** Tries an import: all that loading would find out, and nothing that stays. */
+/** Runs an import without storing anything: it reports what loading would do. */
 import { randomUUID } from 'node:crypto'
 import type { Connection } from '../../clickhouse/connection.js'
 import { dropAbandonedTables, dropTables } from '../../clickhouse/drop-tables.js'
 import { identifier, sql, statement } from '../../clickhouse/sql.js'
 import type { Store } from '../../clickhouse/store.js'
-import type { ImportOptions, ImportReport } from './import-events.js'
 import { insertBatch } from '../inbox/batches.js'
-import { readLines } from './lines.js'
-import { selectRows, stageRows, surveyLoad } from '../loader/run-load.js'
+import { listRejections } from '../inbox/rejections.js'
+import type { Affected } from '../loader/affected.js'
 import { readNextNumber } from '../loader/load-log.js'
 import { EMPTY_REPORT, type LoadReport } from '../loader/load-report.js'
-import type { Affected } from '../loader/affected.js'
-import { parseRows } from '../loader/steps/parse-rows.js'
+import { selectRows, stageRows, surveyLoad } from '../loader/run-load.js'
 import { nameTables, type LoadTables } from '../loader/steps/load-tables.js'
-import { listRejections } from '../inbox/rejections.js'
+import { parseRows } from '../loader/steps/parse-rows.js'
+import type { ImportOptions, ImportReport } from './import-options.js'
+import { createLineReader } from './lines.js'
 
-type TrialOptions = ImportOptions & Required<Pick<ImportOptions, 'chunkSize'>>
+type DryRunOptions = ImportOptions & Required<Pick<ImportOptions, 'chunkSize'>>
 
-const TRIALS = 'trial_'
+/** The prefix of the tables of all dry runs. Abandoned tables are found by it, so it must not change. */
+const TABLE_PREFIX = 'trial_'
 
 /**
- * Reads and judges all lines, and computes what they would come to beside what is stored, as one batch.
- * A source that was imported before counts as any other: only event ids tell duplicates.
+ * Validates all lines and computes their events beside the stored ones, as one batch. Whether the source was
+ * imported before makes no difference: only event ids identify duplicates.
  */
 export async function dryRunImport(
   { writer }: Store,
   source: AsyncIterable<Buffer>,
-  options: TrialOptions,
+  options: DryRunOptions,
 ): Promise<ImportReport> {
-  const prefix = `${TRIALS}${randomUUID().replaceAll('-', '')}_`
-  // A trial that was killed leaves its tables, with addresses in them; none takes a day.
-  await dropAbandonedTables(writer, TRIALS)
+  const prefix = `${TABLE_PREFIX}${randomUUID().replaceAll('-', '')}_`
+  // A dry run that was killed leaves its tables, which hold IP addresses. No dry run takes a day.
+  await dropAbandonedTables(writer, TABLE_PREFIX)
   try {
-    return await attempt(writer, source, prefix, options)
+    return await loadIntoTables(writer, source, prefix, options)
   } finally {
     await dropTables(writer, prefix)
   }
 }
 
-async function attempt(
+/** Takes the steps of a load, up to the first that writes to tables that queries read. */
+async function loadIntoTables(
   writer: Connection,
   source: AsyncIterable<Buffer>,
   prefix: string,
-  options: TrialOptions,
+  options: DryRunOptions,
 ): Promise<ImportReport> {
   const { projectId = '', chunkSize, now, loader } = options
   const inbox = identifier(`${prefix}inbox`)
   await writer.execute(statement(sql`CREATE TABLE ${inbox} AS inbox`))
-  const reader = readLines(source)
+  const reader = createLineReader(source)
   for (;;) {
-    const length = await reader.pieceLength(chunkSize)
+    const length = await reader.measureChunk(chunkSize)
     if (length === 0) break
     const { bytes, firstRow } = reader.take(length)
     await insertBatch(writer, {
-      batch: `piece-${firstRow}`,
+      batch: `chunk-${firstRow}`,
       projectId,
       firstRow,
       bytes,

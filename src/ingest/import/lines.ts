@@ -1,6 +1,7 @@
-/** Reads a stream of lines piece by piece; how it is cut does not depend on how its bytes arrive. */
+/** Reads a stream of lines chunk by chunk. Where chunks end does not depend on how the bytes arrive. */
+import { LineTooLongError } from './formats/format.js'
 
-/** Whole lines, as they came. */
+/** Whole lines, with their line ends. */
 export interface Lines {
   readonly bytes: Buffer
   /** The number of the first line, counted from 1. */
@@ -8,75 +9,42 @@ export interface Lines {
   readonly rows: number
 }
 
-/** A line is longer than a piece may be: what comes is hardly lines. */
-export class LineTooLongError extends Error {
-  override readonly name = 'LineTooLongError'
-
-  constructor(row: number, longest: number) {
-    super(`row ${row}: is longer than ${longest} bytes`)
-  }
-}
-
-/** Reads ahead in a stream of lines, and takes from its front. */
+/** Reads ahead in a stream of lines, and takes lines from its front. */
 export interface LineReader {
   /** The number of the next line, counted from 1. */
   readonly row: number
-  /** What comes next: so many bytes at least, or all there are. */
+  /** Returns the next bytes without taking them: at least `size`, or all that are left. */
   peek(size: number): Promise<Buffer>
   /**
-   * How long the next piece is: of the lines that come next as many as `size` bytes hold, 0 at the end.
+   * Returns the length of the next chunk: as many whole lines as fit into `maxBytes`; 0 at the end.
    *
-   * @throws LineTooLongError when `size` bytes hold not one
+   * @throws LineTooLongError if not even one line fits
    */
-  pieceLength(size: number): Promise<number>
-  /** Takes so many bytes, which have been peeked at. */
+  measureChunk(maxBytes: number): Promise<number>
+  /** Takes this many bytes; they must have been peeked at. */
   take(length: number): Lines
-  /** Ends the source, when it is read no further. */
+  /** Closes the source, for a reader that is not read to the end. */
   close(): Promise<void>
 }
 
 const NEWLINE = 10
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** A reader of a stream of lines, whose last may lack its end. A byte order mark at the start is dropped. */
-export function readLines(source: AsyncIterable<Buffer>): LineReader {
-  const chunks = source[Symbol.asyncIterator]()
-  let pending: Buffer[] = []
-  let length = 0
-  let hasEnded = false
+/** The last line may have no line end. A byte order mark at the start is dropped. */
+export function createLineReader(source: AsyncIterable<Buffer>): LineReader {
+  const queue = createByteQueue(source)
   let row = 1
-  let isMarkGone = false
-
-  /** All that is pending; what is one buffer already is not copied. */
-  const joined = (): Buffer => {
-    const [only] = pending
-    const all = only !== undefined && pending.length === 1 ? only : Buffer.concat(pending)
-    pending = [all]
-    return all
-  }
-
-  const fill = async (size: number): Promise<Buffer> => {
-    while (length < size && !hasEnded) {
-      const next = await chunks.next()
-      if (next.done === true) hasEnded = true
-      else {
-        pending.push(next.value)
-        length += next.value.length
-      }
-    }
-    return joined()
-  }
+  let isStart = true
 
   const peek = async (size: number): Promise<Buffer> => {
-    if (!isMarkGone) {
-      isMarkGone = true
-      const start = await fill(BYTE_ORDER_MARK.length)
-      if (start.subarray(0, 3).equals(BYTE_ORDER_MARK)) {
-        pending = [start.subarray(3)]
-        length -= 3
+    if (isStart) {
+      isStart = false
+      const start = await queue.fill(BYTE_ORDER_MARK.length)
+      if (start.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) {
+        queue.take(BYTE_ORDER_MARK.length)
       }
     }
-    return fill(size)
+    return queue.fill(size)
   }
 
   return {
@@ -84,24 +52,66 @@ export function readLines(source: AsyncIterable<Buffer>): LineReader {
       return row
     },
     peek,
-    async pieceLength(size) {
-      const all = await peek(size + 1)
-      if (all.length <= size) return all.length
-      const end = all.lastIndexOf(NEWLINE, size - 1) + 1
-      if (end === 0) throw new LineTooLongError(row, size)
+    async measureChunk(maxBytes) {
+      const ahead = await peek(maxBytes + 1)
+      if (ahead.length <= maxBytes) return ahead.length
+      const end = ahead.lastIndexOf(NEWLINE, maxBytes - 1) + 1
+      if (end === 0) throw new LineTooLongError(row, maxBytes)
       return end
     },
-    take(taken) {
-      const all = joined()
-      const bytes = all.subarray(0, taken)
+    take(length) {
+      const bytes = queue.take(length)
       const lines = { bytes, firstRow: row, rows: countLines(bytes) }
-      pending = [all.subarray(taken)]
-      length = all.length - taken
       row += lines.rows
       return lines
     },
+    close: () => queue.close(),
+  }
+}
+
+/** Bytes that were read from a source and not taken yet. */
+interface ByteQueue {
+  /** Reads until the queue holds `size` bytes or the source ends; returns all bytes of the queue. */
+  fill(size: number): Promise<Buffer>
+  /** Takes bytes from the front. */
+  take(length: number): Buffer
+  close(): Promise<void>
+}
+
+function createByteQueue(source: AsyncIterable<Buffer>): ByteQueue {
+  const arriving = source[Symbol.asyncIterator]()
+  let pending: Buffer[] = []
+  let length = 0
+  let hasEnded = false
+
+  /** Joins all pending bytes; a single buffer is not copied. */
+  const joinPending = (): Buffer => {
+    const [only] = pending
+    const all = only !== undefined && pending.length === 1 ? only : Buffer.concat(pending)
+    pending = [all]
+    return all
+  }
+
+  return {
+    async fill(size) {
+      while (length < size && !hasEnded) {
+        const next = await arriving.next()
+        if (next.done === true) hasEnded = true
+        else {
+          pending.push(next.value)
+          length += next.value.length
+        }
+      }
+      return joinPending()
+    },
+    take(taken) {
+      const all = joinPending()
+      pending = [all.subarray(taken)]
+      length = all.length - taken
+      return all.subarray(0, taken)
+    },
     close: async () => {
-      await chunks.return?.()
+      await arriving.return?.()
     },
   }
 }
@@ -110,4 +120,21 @@ function countLines(bytes: Buffer): number {
   let count = 0
   for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) count++
   return bytes.length === 0 || bytes.at(-1) === NEWLINE ? count : count + 1
+}
+
+/** Blanks all lines but those with the given numbers, so that the others keep their numbers. */
+export function blankOtherRows(
+  { bytes, firstRow, rows: count }: Lines,
+  rows: readonly number[],
+): Lines {
+  const wanted = new Set(rows)
+  const lines: Buffer[] = []
+  let start = 0
+  for (let row = firstRow; row < firstRow + count; row += 1) {
+    const end = bytes.indexOf(NEWLINE, start)
+    const next = end === -1 ? bytes.length : end + 1
+    lines.push(wanted.has(row) ? bytes.subarray(start, next) : Buffer.from('\n'))
+    start = next
+  }
+  return { bytes: Buffer.concat(lines), firstRow, rows: count }
 }

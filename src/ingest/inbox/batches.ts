@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Connection } from '../../clickhouse/connection.js'
 import { boolean, sql, statement, string, time, uint64, type Sql } from '../../clickhouse/sql.js'
+import { INVALID_LINE } from './line-marks.js'
 import { ONE_BLOCK } from './one-block.js'
 
 export interface NewBatch {
@@ -20,20 +21,17 @@ export interface NewBatch {
   readonly into?: Sql
 }
 
-/** What a line begins with that its reader found unfit: the reason stands between the two marks. */
-export const INVALID_LINE = { start: '\x15', end: '\x1f' } as const
-
 /** Puts lines into the inbox, all of them or none. */
 export async function insertBatch(writer: Connection, given: NewBatch): Promise<void> {
   const { batch, projectId, firstRow, bytes, now, strict = false, into = sql`inbox` } = given
-  const isUnfit = sql`startsWith(text, ${string(INVALID_LINE.start)})`
+  const isInvalid = sql`startsWith(text, ${string(INVALID_LINE.start)})`
   const end = sql`position(text, ${string(INVALID_LINE.end)})`
   await writer.upload(
     statement(sql`
 INSERT INTO ${into} (batch, row, project, strict, received_at, fault, line)
 SELECT
   ${string(batch)}, ${uint64(firstRow)} + place, ${string(projectId)}, ${boolean(strict)}, ${time(now)},
-  if(${isUnfit}, substring(text, 2, ${end} - 2), ''), if(${isUnfit}, substring(text, ${end} + 1), text)
+  if(${isInvalid}, substring(text, 2, ${end} - 2), ''), if(${isInvalid}, substring(text, ${end} + 1), text)
 FROM (SELECT rowNumberInAllBlocks() AS place, text FROM input('text String'))
 WHERE match(text, '[^ \\t\\r]')
 FORMAT LineAsString`),

@@ -237,12 +237,12 @@ describe('what cannot be imported is told in one line', () => {
     [`cut.gz: the gzip file is damaged (unexpected end of file)${nothing}`, ['cut.gz']],
     [`broken.gz: the gzip file is damaged (incorrect data check)${nothing}`, ['broken.gz']],
     [
-      'words.txt: is not recognised as ndjson, csv, parquet, arrow, log; say what it is with ' +
-        `--format, or what its columns are with --map <field>=<column>${nothing}`,
+      'words.txt: is not recognised as ndjson, csv, parquet, arrow, log; name its format with ' +
+        `--format, or map its columns with --map <field>=<column>${nothing}`,
       ['words.txt'],
     ],
     [
-      'foreign.csv: has columns that are no field of an event: uuid; say what they are with ' +
+      'foreign.csv: has columns that are not fields of an event: uuid; map them with ' +
         `--map <field>=<column>, which leaves out all others${nothing}`,
       ['foreign.csv'],
     ],
@@ -250,7 +250,7 @@ describe('what cannot be imported is told in one line', () => {
       `foreign.csv: has no column id, which --map names; it has timestamp, uuid${nothing}`,
       ['--map', 'user_id=id', 'foreign.csv'],
     ],
-    [`cut.parquet: is not Parquet, or cut short${nothing}`, ['cut.parquet']],
+    [`cut.parquet: is not Parquet, or is cut short${nothing}`, ['cut.parquet']],
     [
       `good.ndjson: is ndjson; --origin is for access logs${nothing}`,
       ['--origin', 'https://a.example', 'good.ndjson'],

@@ -8,7 +8,7 @@ import {
   type CollectorDependencies,
 } from '../../../src/bootstrap/app.js'
 import { createCollect } from '../../../src/ingest/collect/collect.js'
-import { badToken } from '../../../src/ingest/collect/find-project.js'
+import { invalidTokenError } from '../../../src/ingest/collect/find-project.js'
 import { ApiError } from '../../../src/contract/errors.js'
 import type { Caller } from '../../../src/http/query/auth-context.js'
 import { openContract, type Contract } from '../../../src/http/validation/contract.js'
@@ -123,7 +123,9 @@ export async function startApp({ timeouts, ...given }: Given = {}): Promise<Runn
     },
     collector: {
       findProject: (token) =>
-        token === PROJECT.token ? Promise.resolve(CALLER.project) : Promise.reject(badToken()),
+        token === PROJECT.token
+          ? Promise.resolve(CALLER.project)
+          : Promise.reject(invalidTokenError()),
       collect: createCollect((lines) => {
         collected.push(lines)
         return Promise.resolve()

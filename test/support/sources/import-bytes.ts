@@ -1,6 +1,7 @@
 /** Imports a source of any format, as the command does. */
-import { openRows, type OpenOptions } from '../../../src/ingest/import/formats/open-rows.js'
-import { type ImportReport, type Rejection } from '../../../src/ingest/import/import-events.js'
+import { openRows, type OpenOptions } from '../../../src/ingest/import/open-rows.js'
+import type { ImportReport } from '../../../src/ingest/import/import-options.js'
+import type { Rejection } from '../../../src/ingest/inbox/rejections.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { ARRIVAL } from '../world/world.js'
 import { importEvents } from '../store/loading.js'
@@ -8,7 +9,7 @@ import { importEvents } from '../store/loading.js'
 export interface Imported {
   readonly report: ImportReport
   readonly rejections: readonly Rejection[]
-  readonly passedOver: number
+  readonly skipped: number
 }
 
 /** Imports a source into a project. */
@@ -26,5 +27,5 @@ export async function importBytes(
     now: ARRIVAL,
     onRejected: (rows) => void rejections.push(...rows),
   })
-  return { report, rejections, passedOver: opened.passedOver() }
+  return { report, rejections, skipped: opened.skipped() }
 }

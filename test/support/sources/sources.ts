@@ -1,6 +1,6 @@
 /** Sources of lines as imports read them: in chunks, some of which fail. */
-import { type ImportReport } from '../../../src/ingest/import/import-events.js'
-import type { Rejection } from '../../../src/ingest/import/import-events.js'
+import type { ImportReport } from '../../../src/ingest/import/import-options.js'
+import type { Rejection } from '../../../src/ingest/inbox/rejections.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { ARRIVAL } from '../world/world.js'
 import { importEvents, type ImportOptions } from '../store/loading.js'

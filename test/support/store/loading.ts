@@ -7,6 +7,7 @@ import * as userDeletion from '../../../src/deletion/delete-user.js'
 import * as demo from '../../../src/demo/top-up.js'
 import type { Geoip } from '../../../src/ingest/enrichment/geoip.js'
 import * as imports from '../../../src/ingest/import/import-events.js'
+import type * as options from '../../../src/ingest/import/import-options.js'
 import * as loader from '../../../src/ingest/loader/loader.js'
 import * as streaming from '../../../src/ingest/loader/streaming-loader.js'
 import { checkRollups as check } from '../../../src/rollups/check.js'
@@ -28,7 +29,7 @@ export const startStreamingLoader = (
   options: Omit<streaming.StreamingLoaderOptions, 'context'>,
 ): streaming.StreamingLoader => streaming.startStreamingLoader({ ...options, context: CONTEXT })
 
-export interface ImportOptions extends Omit<imports.ImportOptions, 'loader'> {
+export interface ImportOptions extends Omit<options.ImportOptions, 'loader'> {
   readonly geoip?: Geoip | undefined
 }
 export const importEvents = (

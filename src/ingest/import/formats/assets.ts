@@ -1,7 +1,7 @@
-/** Tells the files that a page is made of, or that are downloaded, from pages. */
+/** Tells pages from the files they load and from downloads, by the extension of the path. */
 
-/** The extensions of what is no page. */
-const ASSETS: ReadonlySet<string> = new Set(
+/** The extensions of files that are not pages. */
+const ASSET_EXTENSIONS: ReadonlySet<string> = new Set(
   `
   avif bmp gif heic ico jpeg jpg png svg tif tiff webp
   css js map mjs wasm json xml txt csv webmanifest
@@ -13,8 +13,8 @@ const ASSETS: ReadonlySet<string> = new Set(
     .split(/\s+/),
 )
 
-/** Whether a path ends like a file that is no page. */
+/** Whether a path ends in the extension of a file that is not a page. */
 export function isAsset(path: string): boolean {
   const extension = /\.([A-Za-z0-9]+)$/.exec(path)?.[1]
-  return extension !== undefined && ASSETS.has(extension.toLowerCase())
+  return extension !== undefined && ASSET_EXTENSIONS.has(extension.toLowerCase())
 }

@@ -1,16 +1,16 @@
-/** Turns a stream of lines into another, one for one. */
+/** Converts a stream of lines into another stream with one line for each line. */
 import { isUtf8 } from 'node:buffer'
-import { LineTooLongError } from '../lines.js'
-import { PASSED_OVER, unfit } from './rows.js'
+import { markInvalid, SKIPPED_LINE } from '../../inbox/line-marks.js'
+import { LineTooLongError } from './format.js'
 
 const NEWLINE = 10
 
-/** Longer lines are no text. */
-const LONGEST = 32 * 1024 * 1024
+/** A source with longer lines is not text. */
+const MAX_LINE_BYTES = 32 * 1024 * 1024
 
 /**
- * Converts each line, which comes without its end; blank ones stay blank. A line that is not UTF-8 is
- * unfit.
+ * Converts each line; `convert` gets it without its line end. Blank lines stay blank, and a line that is not UTF-8
+ * becomes an invalid row.
  *
  * @throws LineTooLongError
  */
@@ -19,16 +19,17 @@ export async function* convertLines(
   convert: (line: string) => string,
 ): AsyncGenerator<Buffer> {
   let rows = 0
-  for await (const bytes of wholeLines(source, () => rows + 1)) {
-    const lines = split(bytes, convert)
+  for await (const bytes of readWholeLines(source, () => rows + 1)) {
+    const lines = convertBlock(bytes, convert)
     rows += lines.length
     yield Buffer.from(lines.map((line) => `${line}\n`).join(''))
   }
 }
 
-async function* wholeLines(
+/** Yields blocks of whole lines, each without its last line end. */
+async function* readWholeLines(
   source: AsyncIterable<Buffer>,
-  row: () => number,
+  nextRow: () => number,
 ): AsyncGenerator<Buffer> {
   let pending: Buffer[] = []
   let length = 0
@@ -37,7 +38,7 @@ async function* wholeLines(
     if (end === -1) {
       pending.push(chunk)
       length += chunk.length
-      if (length > LONGEST) throw new LineTooLongError(row(), LONGEST)
+      if (length > MAX_LINE_BYTES) throw new LineTooLongError(nextRow(), MAX_LINE_BYTES)
       continue
     }
     yield Buffer.concat([...pending, chunk.subarray(0, end)])
@@ -48,17 +49,20 @@ async function* wholeLines(
   if (length > 0) yield Buffer.concat(pending)
 }
 
-function split(bytes: Buffer, convert: (line: string) => string): readonly string[] {
-  const whole = (line: string): string => {
+function convertBlock(bytes: Buffer, convert: (line: string) => string): readonly string[] {
+  const convertLine = (line: string): string => {
     const text = line.endsWith('\r') ? line.slice(0, -1) : line
-    return text.trim() === '' ? PASSED_OVER : convert(text)
+    return text.trim() === '' ? SKIPPED_LINE : convert(text)
   }
-  if (isUtf8(bytes)) return bytes.toString().split('\n').map(whole)
+  if (isUtf8(bytes)) return bytes.toString().split('\n').map(convertLine)
+  // Latin-1 keeps every byte, so that lines can be separated before their encoding is checked.
   return bytes
     .toString('latin1')
     .split('\n')
     .map((line) => {
       const own = Buffer.from(line, 'latin1')
-      return isUtf8(own) ? whole(own.toString()) : unfit('is not valid UTF-8', own.toString())
+      return isUtf8(own)
+        ? convertLine(own.toString())
+        : markInvalid('is not valid UTF-8', own.toString())
     })
 }

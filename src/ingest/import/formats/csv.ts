@@ -1,30 +1,32 @@
-/** Reads CSV: records of cells under a header of names. */
+/** Reads CSV: a header of names, then records of cells. */
 import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import { CsvError, parse, type Parser } from 'csv-parse'
-import { LineTooLongError } from '../lines.js'
-import { takeColumns, type Mapping, type Taken } from './mapping.js'
-import { PASSED_OVER, unfit } from './rows.js'
-import { cellJson, eventLine } from './values.js'
+import { markInvalid, SKIPPED_LINE } from '../../inbox/line-marks.js'
+import { LineTooLongError } from './format.js'
+import { bindColumns, type ColumnBinding, type Mapping } from './mapping.js'
+import { buildEventLine, cellToJson } from './values.js'
 
-/** A longer record is one of which a quote is not closed. */
-const LONGEST = 1024 * 1024
+/** A longer record has a quote that is never closed. */
+const MAX_RECORD_BYTES = 1024 * 1024
 
-/** Quotes as RFC 4180 has them: around a cell, and doubled in such a one. */
+/** Quotes as in RFC 4180 §2: around a cell, and doubled within one. */
 const CELL = '(?:"[^"]*(?:""[^"]*)*"|[^",]*)'
-const SOUND = new RegExp(`^${CELL}(?:,${CELL})*$`)
+const WELL_QUOTED = new RegExp(`^${CELL}(?:,${CELL})*$`)
 const BEYOND_ASCII = /[\x80-\xff]/
 
+/** A record as the parser returns it; its texts hold one byte per character. */
 interface CsvRecord {
   readonly record: readonly string[]
-  /** As it stands in the source. */
+  /** Its text in the source. */
   readonly raw: string
 }
 
 /**
- * One line a record, the header not counted; blank lines are records that are passed over.
+ * Converts each record after the header to one line; a blank line is a skipped row.
  *
- * @throws SourceError for a header that does not fit, LineTooLongError for a quote that is not closed.
+ * @throws SourceError if the header names no columns that can be used
+ * @throws LineTooLongError if a quote is not closed within the size limit of a record
  */
 export async function* readCsv(
   source: AsyncIterable<Buffer>,
@@ -37,10 +39,10 @@ export async function* readCsv(
     if (convert !== undefined) {
       lines.push(convert(record))
       rows++
-    } else if (!isBlank(record)) convert = converter(record, mapping)
+    } else if (!isBlank(record)) convert = createConverter(record, mapping)
   }
-  const parser = newParser(onRecord)
-  const taken = (): Buffer => {
+  const parser = createParser(onRecord)
+  const takeLines = (): Buffer => {
     const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''))
     lines = []
     return bytes
@@ -48,32 +50,34 @@ export async function* readCsv(
   try {
     for await (const chunk of source) {
       await write(parser, chunk)
-      if (lines.length > 0) yield taken()
+      if (lines.length > 0) yield takeLines()
     }
     await end(parser)
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    if (error.code !== 'CSV_QUOTE_NOT_CLOSED') throw new LineTooLongError(rows + 1, LONGEST)
-    lines.push(unfit('has a quote that is not closed', textOf(String(error['raw']))))
+    if (error.code !== 'CSV_QUOTE_NOT_CLOSED') {
+      throw new LineTooLongError(rows + 1, MAX_RECORD_BYTES)
+    }
+    lines.push(markInvalid('has a quote that is not closed', decodeUtf8(String(error['raw']))))
   }
-  if (lines.length > 0) yield taken()
+  if (lines.length > 0) yield takeLines()
 }
 
-/** Bytes pass through it in the letters of Latin 1, so that none is lost before it is looked at. */
-function newParser(onRecord: (record: CsvRecord) => void): Parser {
+/** The parser reads Latin-1, which keeps every byte until the encoding of a record is checked. */
+function createParser(onRecord: (record: CsvRecord) => void): Parser {
   const parser = parse({
     encoding: 'latin1',
     raw: true,
     relax_column_count: true,
     relax_quotes: true,
     record_delimiter: ['\r\n', '\n'],
-    max_record_size: LONGEST,
+    max_record_size: MAX_RECORD_BYTES,
     on_record: (record) => {
       onRecord(record as unknown as CsvRecord)
       return null
     },
   })
-  // Errors come to who writes.
+  // Errors reach the caller through `write` and `end`.
   return parser.on('error', () => undefined).resume()
 }
 
@@ -89,34 +93,34 @@ async function end(parser: Parser): Promise<void> {
 
 const isBlank = ({ raw }: CsvRecord): boolean => raw.trim() === ''
 
-function converter(header: CsvRecord, mapping: Mapping): (record: CsvRecord) => string {
-  const names = header.record.map((name) => textOf(name).trim())
-  const taken = takeColumns(names, mapping)
+function createConverter(header: CsvRecord, mapping: Mapping): (record: CsvRecord) => string {
+  const names = header.record.map((name) => decodeUtf8(name).trim())
+  const bindings = bindColumns(names, mapping)
   return (record) =>
-    isBlank(record) ? PASSED_OVER : convertRecord(record, names.length, taken, mapping.size > 0)
+    isBlank(record) ? SKIPPED_LINE : convertRecord(record, names.length, bindings, mapping.size > 0)
 }
 
 function convertRecord(
   { record, raw }: CsvRecord,
   width: number,
-  taken: readonly Taken[],
-  isForeign: boolean,
+  bindings: readonly ColumnBinding[],
+  hasForeignNames: boolean,
 ): string {
   const isAscii = !BEYOND_ASCII.test(raw)
-  const row = (isAscii ? raw : textOf(raw)).trimEnd()
-  if (!isAscii && !isUtf8(Buffer.from(raw, 'latin1'))) return unfit('is not valid UTF-8', row)
-  if (raw.includes('"') && !SOUND.test(raw.trimEnd())) {
-    return unfit('has a quote in the wrong place', row)
+  const row = (isAscii ? raw : decodeUtf8(raw)).trimEnd()
+  if (!isAscii && !isUtf8(Buffer.from(raw, 'latin1'))) return markInvalid('is not valid UTF-8', row)
+  if (raw.includes('"') && !WELL_QUOTED.test(raw.trimEnd())) {
+    return markInvalid('has a quote in the wrong place', row)
   }
   if (record.length !== width) {
-    return unfit(`has ${record.length} cells where the header has ${width}`, row)
+    return markInvalid(`has ${record.length} cells where the header has ${width}`, row)
   }
-  return eventLine(
-    taken.map(({ place, target }) => {
-      const cell = record[place] ?? ''
-      return [target, cellJson(target, isAscii ? cell : textOf(cell), { isForeign })]
+  return buildEventLine(
+    bindings.map(({ index, target }) => {
+      const cell = record[index] ?? ''
+      return [target, cellToJson(target, isAscii ? cell : decodeUtf8(cell), { hasForeignNames })]
     }),
   )
 }
 
-const textOf = (latin1: string): string => Buffer.from(latin1, 'latin1').toString()
+const decodeUtf8 = (latin1: string): string => Buffer.from(latin1, 'latin1').toString()

@@ -1,11 +1,20 @@
-/** The forms in which events come in files. */
+/** The formats of the file import, and the errors of a source that does not follow its format. */
 
 export const FORMATS = ['ndjson', 'csv', 'parquet', 'arrow', 'log'] as const
 
-/** `arrow` is Arrow's IPC, file or stream; `log` the Common and the Combined Log Format. */
+/** `arrow` is Arrow IPC, as a file or a stream; `log` is the Common or the Combined Log Format. */
 export type Format = (typeof FORMATS)[number]
 
-/** A source cannot be read as events at all; its message is to stand behind the source's name. */
+/** The source cannot be read as events at all. The message continues a sentence that begins with its name. */
 export class SourceError extends Error {
   override readonly name = 'SourceError'
+}
+
+/** A line exceeds the size limit, so the source hardly consists of lines. */
+export class LineTooLongError extends Error {
+  override readonly name = 'LineTooLongError'
+
+  constructor(row: number, maxBytes: number) {
+    super(`row ${row}: is longer than ${maxBytes} bytes`)
+  }
 }

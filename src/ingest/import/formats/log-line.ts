@@ -1,19 +1,19 @@
-/** Takes a line of the Common or the Combined Log Format apart. */
+/** Parses a line of the Common or the Combined Log Format. */
 
 export interface LogLine {
   readonly host: string
-  /** ISO 8601 with the offset of the server. */
+  /** ISO 8601, with the UTC offset of the server. */
   readonly timestamp: string
   readonly method: string
-  /** What was asked for, as it stands in the request line; empty for what is no request. */
+  /** The request target as in the request line; empty if that is not a request. */
   readonly target: string
   readonly status: number
-  /** Undefined in the Common Log Format; else `-` where the client sent none. */
+  /** Undefined in the Common Log Format; `-` if the client sent none. */
   readonly referrer: string | undefined
   readonly userAgent: string | undefined
 }
 
-/** What stands in quotes, in which `\` escapes the next character. */
+/** A quoted text, in which `\` escapes the next character. */
 const QUOTED = String.raw`"([^"\\]*(?:\\.[^"\\]*)*)"`
 const LINE = new RegExp(
   String.raw`^(\S+) \S+ [^[]+ \[(\d\d)/([A-Z][a-z]{2})/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d\d)(\d\d)\] ` +
@@ -25,7 +25,7 @@ const MONTHS: readonly string[] = [
   ...['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'],
 ]
 
-/** The parts of a line; undefined where it is none of a log. Fields behind the user agent are ignored. */
+/** Returns undefined for a line of another form. Fields after the user agent are ignored. */
 export function parseLogLine(line: string): LogLine | undefined {
   const match = LINE.exec(line)
   if (match === null) return undefined
@@ -37,30 +37,30 @@ export function parseLogLine(line: string): LogLine | undefined {
     host,
     timestamp: `${year}-${String(monthNumber).padStart(2, '0')}-${day}T${time}${hours}:${minutes}`,
     method,
-    target: unescaped(target),
+    target: unescape(target),
     status: Number(status),
-    referrer: referrer === undefined ? undefined : unescaped(referrer),
-    userAgent: agent === undefined ? undefined : unescaped(agent),
+    referrer: referrer === undefined ? undefined : unescape(referrer),
+    userAgent: agent === undefined ? undefined : unescape(agent),
   }
 }
 
-const BYTES = /(?:\\x[0-9A-Fa-f]{2})+/g
+const HEX_BYTES = /(?:\\x[0-9A-Fa-f]{2})+/g
 const ESCAPE = /\\(.)/g
-const CONTROLS: ReadonlyMap<string, string> = new Map([
+const CONTROL_CHARACTERS: ReadonlyMap<string, string> = new Map([
   ...[['n', '\n'] as const, ['r', '\r'] as const, ['t', '\t'] as const],
 ])
 
-/** Text without its escapes; bytes that are no UTF-8, or NUL, become U+FFFD. */
-function unescaped(text: string): string {
+/** Resolves escapes. Escaped bytes that are not UTF-8, and NUL, become U+FFFD. */
+function unescape(text: string): string {
   if (!text.includes('\\')) return text
   return text
     .split('\\\\')
     .map((part) =>
       part
-        .replace(BYTES, (run) =>
+        .replace(HEX_BYTES, (run) =>
           Buffer.from(run.replaceAll('\\x', ''), 'hex').toString().replaceAll('\0', '\ufffd'),
         )
-        .replace(ESCAPE, (_, letter: string) => CONTROLS.get(letter) ?? letter),
+        .replace(ESCAPE, (_, letter: string) => CONTROL_CHARACTERS.get(letter) ?? letter),
     )
     .join('\\')
 }

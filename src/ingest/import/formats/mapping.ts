@@ -1,67 +1,71 @@
-/** Says which column of a foreign file gives which field of an event. */
+/** Maps the columns of a source to the fields and properties of an event. */
 import { FIELDS } from '../../../model/event-fields.js'
 import { SourceError } from './format.js'
 
-/** What a column gives: a field of the event, or one of its properties. */
+/** The part of an event that a column gives. */
 export interface Target {
   readonly kind: 'field' | 'property'
   readonly name: string
 }
 
-/** Columns by what they give, e.g. `timestamp` → `t`, `properties.plan` → `plan`. */
+/** From the name of a target to a column, e.g. `timestamp` → `t`, `properties.plan` → `plan`. */
 export type Mapping = ReadonlyMap<string, string>
 
-/** The mapping of a file that has our names. */
-export const OWN_NAMES: Mapping = new Map()
+/** For sources whose columns have the names of event fields. */
+export const NO_MAPPING: Mapping = new Map()
 
 const PROPERTY = 'properties.'
 
-/** What a name of ours stands for; undefined for any other name. */
-export function targetOf(name: string): Target | undefined {
+/** Parses `<field>` or `properties.<name>`; returns undefined for any other name. */
+export function parseTarget(name: string): Target | undefined {
   if (FIELDS.has(name)) return { kind: 'field', name }
   const property = name.startsWith(PROPERTY) ? name.slice(PROPERTY.length) : ''
   return property === '' ? undefined : { kind: 'property', name: property }
 }
 
-/** A column of a source, by its place, and what it gives. */
-export interface Taken {
-  readonly place: number
+/** A column of a source, and one target that it gives. */
+export interface ColumnBinding {
+  /** The position of the column, counted from 0. */
+  readonly index: number
   readonly column: string
   readonly target: Target
 }
 
 /**
- * The columns that are taken. A mapped column gives what the mapping says, and nothing under its own name; a
- * field that is mapped is not taken from the column of its name.
+ * Binds columns to targets. A mapped column gives the mapped targets only, not the one of its own name; a mapped
+ * field is not taken from the column of its name.
  *
- * @throws SourceError for a mapped column that is not there, for an unknown column where nothing is mapped,
- *   and for a column that is there twice.
+ * @throws SourceError if a mapped column is missing, if a column is unknown and nothing is mapped, or if a bound
+ *   column occurs twice
  */
-export function takeColumns(columns: readonly string[], mapping: Mapping): readonly Taken[] {
+export function bindColumns(
+  columns: readonly string[],
+  mapping: Mapping,
+): readonly ColumnBinding[] {
   const missing = [...mapping.values()].filter((column) => !columns.includes(column))
   if (missing.length > 0) {
     throw new SourceError(
       `has no column ${missing.join(', ')}, which --map names; it has ${columns.join(', ')}`,
     )
   }
-  const unknown = columns.filter((column) => targetOf(column) === undefined)
+  const unknown = columns.filter((column) => parseTarget(column) === undefined)
   if (mapping.size === 0 && unknown.length > 0) {
     throw new SourceError(
-      `has columns that are no field of an event: ${unknown.map((name) => name || '(no name)').join(', ')}; ` +
-        'say what they are with --map <field>=<column>, which leaves out all others',
+      `has columns that are not fields of an event: ${unknown.map((name) => name || '(no name)').join(', ')}; ` +
+        'map them with --map <field>=<column>, which leaves out all others',
     )
   }
-  const taken = columns.flatMap((column, place) =>
-    targetsOf(column, mapping).map((target) => ({ place, column, target })),
+  const bindings = columns.flatMap((column, index) =>
+    findTargets(column, mapping).map((target) => ({ index, column, target })),
   )
-  const twice = taken.find(({ column, place }) => columns.indexOf(column) !== place)
-  if (twice !== undefined) throw new SourceError(`has the column ${twice.column} twice`)
-  return taken
+  const repeated = bindings.find(({ column, index }) => columns.indexOf(column) !== index)
+  if (repeated !== undefined) throw new SourceError(`has the column ${repeated.column} twice`)
+  return bindings
 }
 
-/** What a column gives; nothing where it is left out. */
-export function targetsOf(column: string, mapping: Mapping): readonly Target[] {
+/** Finds the targets that a column gives; none if it is left out. */
+export function findTargets(column: string, mapping: Mapping): readonly Target[] {
   const mapped = [...mapping].filter(([, from]) => from === column).map(([name]) => name)
   const names = mapped.length > 0 || mapping.has(column) ? mapped : [column]
-  return names.map(targetOf).filter((target) => target !== undefined)
+  return names.map(parseTarget).filter((target) => target !== undefined)
 }

@@ -1,11 +1,11 @@
-/** Turns values of cells into the JSON of an event's values. */
-import { inOneLine } from './rows.js'
+/** Converts cells and JSON values of a source to the JSON of an event. `columnar/value.ts` does the same in SQL. */
+import { toOneLine } from '../../inbox/line-marks.js'
 import type { Target } from './mapping.js'
 
-/** How a value is to be read. */
+/** How to read a value. */
 export interface Reading {
-  /** Of a file with other names than ours: numbers are Unix times, and `direct` or `-` is no referrer. */
-  readonly isForeign: boolean
+  /** In a file with foreign names, numbers are Unix times, and `direct` or `-` means no referrer. */
+  readonly hasForeignNames: boolean
 }
 
 const BOOLEANS: ReadonlyMap<string, string> = new Map([
@@ -15,72 +15,82 @@ const BOOLEANS: ReadonlyMap<string, string> = new Map([
   ['0', 'false'],
 ])
 
-const REFERRERS: ReadonlySet<string> = new Set(['referrer', 'referrer_url'])
-const NO_REFERRERS: ReadonlySet<string> = new Set(['direct', '-'])
+const REFERRER_FIELDS: ReadonlySet<string> = new Set(['referrer', 'referrer_url'])
+const NO_REFERRER: ReadonlySet<string> = new Set(['direct', '-'])
 
-/** A greater number of a Unix time is one of milliseconds, else of seconds. */
-export const MOST_SECONDS = 1e11
+/** The largest Unix time in seconds; larger numbers are milliseconds. */
+export const MAX_UNIX_SECONDS = 1e11
 
-const NUMBER = /^-?\d{1,13}(\.\d+)?$/
+/** A Unix time in text. RE2, which ClickHouse uses, reads the pattern as JavaScript does. */
+export const UNIX_TIME = /^-?\d{1,13}(\.\d+)?$/
 
-/** The JSON of a cell of text; undefined for one that is absent. */
-export function cellJson({ kind, name }: Target, cell: string, { isForeign }: Reading) {
+/** Converts a cell of text to JSON; returns undefined for an absent value. */
+export function cellToJson(
+  { kind, name }: Target,
+  cell: string,
+  { hasForeignNames }: Reading,
+): string | undefined {
   if (cell === '') return undefined
   if (kind === 'property') return JSON.stringify(cell)
   if (name === 'anonymous') return BOOLEANS.get(cell.toLowerCase()) ?? JSON.stringify(cell)
-  if (name === 'properties') return isObject(cell) ? inOneLine(cell) : JSON.stringify(cell)
-  if (isForeign && REFERRERS.has(name) && NO_REFERRERS.has(cell)) return undefined
-  const isUnix = isForeign && name === 'timestamp' && NUMBER.test(cell)
-  return JSON.stringify(isUnix ? unixTime(Number(cell)) : cell)
+  if (name === 'properties') {
+    return parseJsonObject(cell) === undefined ? JSON.stringify(cell) : toOneLine(cell)
+  }
+  if (hasForeignNames && REFERRER_FIELDS.has(name) && NO_REFERRER.has(cell)) return undefined
+  const isUnixTime = hasForeignNames && name === 'timestamp' && UNIX_TIME.test(cell)
+  return JSON.stringify(isUnixTime ? unixTimeToIso(Number(cell)) : cell)
 }
 
-/** The JSON of a value of JSON in a foreign file; undefined for one that is absent. */
-export function foreignJson(target: Target, value: unknown): string | undefined {
+/** Converts a JSON value of a file with foreign names; returns undefined for an absent value. */
+export function foreignValueToJson(target: Target, value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined
   const isField = target.kind === 'field' && target.name !== 'properties'
-  // A number beyond the exact ones would be another's id; it stays a number, and is refused as such.
+  // An integer beyond 2^53 may have lost digits and could be the id of somebody else. It stays a number, so that the
+  // loader rejects it.
   const isExact = typeof value === 'number' && (Number.isSafeInteger(value) || value % 1 !== 0)
   const isText = typeof value === 'string' && value !== ''
   return isField && (isText || isExact)
-    ? cellJson(target, String(value), { isForeign: true })
+    ? cellToJson(target, String(value), { hasForeignNames: true })
     : JSON.stringify(value)
 }
 
-/** ISO 8601, or the number itself where no date is that far away. */
-function unixTime(number: number): string {
-  const time = new Date(Math.abs(number) > MOST_SECONDS ? number : number * 1_000)
+/** Returns ISO 8601, or the number as text if it is beyond the range of dates. */
+function unixTimeToIso(number: number): string {
+  const time = new Date(Math.abs(number) > MAX_UNIX_SECONDS ? number : number * 1_000)
   return Number.isNaN(time.getTime()) ? String(number) : time.toISOString()
 }
 
-function isObject(text: string): boolean {
+/** Returns undefined for text that is not the JSON of an object. */
+export function parseJsonObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 
-/** The line of an event whose values are given as JSON; undefined ones are absent. */
-export function eventLine(
+/** Builds the line of an event from values in JSON; undefined values are left out. */
+export function buildEventLine(
   values: readonly (readonly [target: Target, json: string | undefined])[],
 ): string {
   const fields: string[] = []
-  const properties: string[] = []
-  let given: string | undefined
+  const entries: string[] = []
+  let object: string | undefined
   for (const [{ kind, name }, json] of values) {
     if (json === undefined) continue
-    if (kind === 'property') properties.push(`${JSON.stringify(name)}:${json}`)
-    else if (name === 'properties') given = json
+    if (kind === 'property') entries.push(`${JSON.stringify(name)}:${json}`)
+    else if (name === 'properties') object = json
     else fields.push(`"${name}":${json}`)
   }
-  const all = withEntries(given, properties)
-  return `{${(all === undefined ? fields : [...fields, `"properties":${all}`]).join(',')}}`
+  const properties = addEntries(object, entries)
+  const all = properties === undefined ? fields : [...fields, `"properties":${properties}`]
+  return `{${all.join(',')}}`
 }
 
-/** An object with more entries; what is no object stays as it is, for the loader to refuse. */
-function withEntries(given: string | undefined, entries: readonly string[]): string | undefined {
-  const object = given?.trim()
+/** Adds entries to the JSON of an object. JSON of another type stays as it is, and the loader rejects it. */
+function addEntries(json: string | undefined, entries: readonly string[]): string | undefined {
+  const object = json?.trim()
   if (entries.length === 0 || (object !== undefined && !object.startsWith('{'))) return object
   const before = object?.slice(1, -1).trim() ?? ''
   return `{${[...(before === '' ? [] : [before]), ...entries].join(',')}}`

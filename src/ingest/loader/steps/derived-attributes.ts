@@ -1,7 +1,7 @@
 /** Derives session attributes from what an event brings: its agent, referrer, address and links, as SQL. */
 import { sql, string, type Sql } from '../../../clickhouse/sql.js'
 import { AGENTS_VERSION } from '../../enrichment/user-agents.js'
-import { referrerTypeOf } from '../../enrichment/channel.js'
+import { buildReferrerType } from '../../enrichment/referrer-sql.js'
 import { REFERRERS_VERSION } from '../../enrichment/referrers.js'
 import type { LoadTables } from './load-tables.js'
 
@@ -26,7 +26,7 @@ ANY LEFT JOIN ${tables.places} AS place ON place.ip = built.ip`
 
 const orElse = (given: Sql, derived: Sql): Sql => sql`if(${given} != '', ${given}, ${derived})`
 
-const REFERRER_TYPE = referrerTypeOf({
+const REFERRER_TYPE = buildReferrerType({
   kind: sql`source.kind`,
   hasReferrer: sql`(built.referrer != '' OR built.referrer_key != '')`,
   utmMedium: sql`built.utm_medium`,

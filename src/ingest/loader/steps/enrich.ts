@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream'
 import type { Connection } from '../../../clickhouse/connection.js'
 import { sql, statement, type Sql } from '../../../clickhouse/sql.js'
-import { AGENTS_VERSION, describeAgent } from '../../enrichment/user-agents.js'
+import { AGENTS_VERSION, classifyUserAgent } from '../../enrichment/user-agents.js'
 import type { Geoip } from '../../enrichment/geoip.js'
-import { describeReferrer, REFERRERS_VERSION } from '../../enrichment/referrers.js'
+import { classifyReferrer, REFERRERS_VERSION } from '../../enrichment/referrers.js'
 import { selectAgents, selectReferrers } from './derived-attributes.js'
 import type { LoadTables } from './load-tables.js'
 
@@ -38,7 +38,7 @@ async function fillAgents(writer: Connection, tables: LoadTables): Promise<void>
     distinct(tables, sql`user_agent`, known),
     sql`agents (user_agent, version, browser, os, device_type, is_bot)`,
     (value) => {
-      const { browser, os, device_type, is_bot } = describeAgent(value)
+      const { browser, os, device_type, is_bot } = classifyUserAgent(value)
       return [value, AGENTS_VERSION, browser, os, device_type, is_bot]
     },
   )
@@ -51,7 +51,7 @@ async function fillReferrers(writer: Connection, tables: LoadTables): Promise<vo
     distinct(tables, sql`referrer_key`, known),
     sql`referrers (key, version, name, kind)`,
     (value) => {
-      const { name, kind } = describeReferrer(value)
+      const { name, kind } = classifyReferrer(value)
       return [value, REFERRERS_VERSION, name, kind]
     },
   )

@@ -1,7 +1,6 @@
 /** First step of a load: reads the JSON of a batch into typed rows, and settles the fate of each. */
 import { join, sql, string, type Sql } from '../../../clickhouse/sql.js'
-import { clickIdOf } from '../../enrichment/channel.js'
-import { referrerKeyOf } from '../../enrichment/referrer-key.js'
+import { buildReferrerKey, extractClickId } from '../../enrichment/referrer-sql.js'
 import { FIELDS_TYPE, SESSION_ATTRIBUTES } from '../../../model/event-fields.js'
 import { VIOLATIONS, REJECTION_REASONS } from './validate-rows.js'
 import { jsonField, buildOrigin, decodeParameter, splitUrl } from './json-fields.js'
@@ -98,8 +97,8 @@ SELECT
   ${jsonField('session_id')} AS session_id,
   ${jsonField('ip')} AS ip,
   toLowCardinality(${jsonField('user_agent')}) AS user_agent,
-  toLowCardinality(if(referrer_host = '' OR own_referrer OR ${jsonField('referrer')} != '', '', ${referrerKeyOf(sql`referrer_host`, sql`path(${jsonField('referrer_url')})`)})) AS referrer_key,
-  toLowCardinality(if(position(url_parts[4], 'id=') = 0, '', ${clickIdOf(sql`url_parts[4]`)})) AS click_id,
+  toLowCardinality(if(referrer_host = '' OR own_referrer OR ${jsonField('referrer')} != '', '', ${buildReferrerKey(sql`referrer_host`, sql`path(${jsonField('referrer_url')})`)})) AS referrer_key,
+  toLowCardinality(if(position(url_parts[4], 'id=') = 0, '', ${extractClickId(sql`url_parts[4]`)})) AS click_id,
   ${cut(orUrl('origin', buildOrigin(sql`url_parts`)))} AS origin,
   ${cut(orUrl('path', sql`if(url_parts[3] = '', '/', url_parts[3])`))} AS path,
   ${cut(orUrl('hash', sql`substring(url_parts[5], 2)`))} AS hash,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { gzipSync } from 'node:zlib'
 import { connect, type Connection } from '../../../../src/clickhouse/connection.js'
 import { sql } from '../../../../src/clickhouse/sql.js'
-import { openRows, type OpenOptions } from '../../../../src/ingest/import/formats/open-rows.js'
+import { openRows, type OpenOptions } from '../../../../src/ingest/import/open-rows.js'
 import { writeFile, type FileFormat } from '../../../support/sources/columnar.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { testEndpoint } from '../../../support/engine/engine.js'
@@ -215,7 +215,7 @@ describe.each(FORMATS)('%s', (format) => {
   test('unknown columns are named before anything is read', async () => {
     const file = await writeFile(format, `SELECT 'a' AS name, 1 AS plan, [2] AS tier`)
     await expect(read(file)).rejects.toThrow(
-      'has columns that are no field of an event: plan, tier; say what they are with --map <field>=<column>',
+      'has columns that are not fields of an event: plan, tier; map them with --map <field>=<column>',
     )
   })
 
@@ -227,7 +227,7 @@ describe.each(FORMATS)('%s', (format) => {
     )
     const cut = file.subarray(0, file.length - 100_000)
     await expect(read(cut)).rejects.toThrow(
-      /^(cannot be read as arrow: |is not Parquet, or cut short)/,
+      /^(cannot be read as arrow: |is not Parquet, or is cut short)/,
     )
     const broken = Buffer.concat([
       file.subarray(0, file.length / 4),

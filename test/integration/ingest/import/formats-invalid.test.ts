@@ -162,16 +162,16 @@ test('a log: what is wrong with a line is told beside its number', async () => {
     [LOG.replace('192.0.2.7', 'host.example'), 'ip: must be an IP address'],
     [LOG.replace('31/Jan', '30/Feb'), WRONG_TIME],
     [LOG.replace('31/Jan/2026', '31/Jan/1960'), FAR_TIME],
-    ['nope', 'is no line of the Common or Combined Log Format'],
+    ['nope', 'is not a line of the Common or Combined Log Format'],
   ] as const
   const lines = wrong.flatMap(([line]) => [LOG, line])
-  const { report, rejections, passedOver } = await importing(
+  const { report, rejections, skipped } = await importing(
     Buffer.from([...lines, LOG.replace('/a', '/a.css'), LOG].join('\n')),
   )
   expect(rejections.map(({ row, reason }) => [row, reason])).toEqual(
     wrong.map(([, reason], i) => [2 * i + 2, reason]),
   )
-  expect([report.received, report.events, passedOver]).toEqual([9, 5, 1])
+  expect([report.received, report.events, skipped]).toEqual([9, 5, 1])
   expect(rejections.at(-1)?.line).toBe('nope')
 })
 

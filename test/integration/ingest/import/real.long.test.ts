@@ -10,7 +10,7 @@ import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { AnalyticsQueryResponse, GroupBy } from '../../../../src/contract/api.js'
 import type { Mapping } from '../../../../src/ingest/import/formats/mapping.js'
-import type { Rejection } from '../../../../src/ingest/import/import-events.js'
+import type { Rejection } from '../../../../src/ingest/inbox/rejections.js'
 import { packagePath } from '../../../../src/lib/package-path.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
@@ -22,7 +22,7 @@ const DATA = packagePath('../shared/data')
 const testIfThere = (set: string): typeof test.skip =>
   existsSync(path.join(DATA, set)) ? test : test.skip
 
-const NOTHING = { read: 0, events: 0, bots: 0, passedOver: 0, rejections: [] }
+const NOTHING = { read: 0, events: 0, bots: 0, skipped: 0, rejections: [] }
 
 const NASA = 'nasa-sessions-oracle'
 const USAGOV = 'usagov-bitly-clicks'
@@ -47,15 +47,15 @@ async function load(
   options: { readonly mapping?: Mapping; readonly origin?: string } = {},
 ): Promise<{ readonly project: StoredProject; readonly loaded: Loaded }> {
   const project = await newProject(database.store, { domain: 'nowhere.example' })
-  let loaded: Loaded = { read: 0, events: 0, bots: 0, passedOver: 0, rejections: [] }
+  let loaded: Loaded = { read: 0, events: 0, bots: 0, skipped: 0, rejections: [] }
   for (const file of files) {
     const source = createReadStream(path.join(DATA, file)) as AsyncIterable<Buffer>
     const one = await importBytes(database.store, project.id, source, options)
     loaded = {
-      read: loaded.read + one.report.received + one.passedOver,
+      read: loaded.read + one.report.received + one.skipped,
       events: loaded.events + one.report.events,
       bots: loaded.bots + one.report.bots,
-      passedOver: loaded.passedOver + one.passedOver,
+      skipped: loaded.skipped + one.skipped,
       rejections: [...loaded.rejections, ...one.rejections],
     }
   }
@@ -67,7 +67,7 @@ interface Loaded {
   readonly read: number
   readonly events: number
   readonly bots: number
-  readonly passedOver: number
+  readonly skipped: number
   readonly rejections: readonly Rejection[]
 }
 
@@ -306,7 +306,7 @@ testIfThere(USAGOV).each([
       read: wanted.clicks + wanted.heartbeats,
       events: wanted.clicks - bots,
       bots,
-      passedOver: wanted.heartbeats,
+      skipped: wanted.heartbeats,
       rejections: [],
     })
     if (tellsBots) return
@@ -360,11 +360,11 @@ describe.each(LOGS)('%s', (file) => {
         read: wanted.lines,
         events: non_bot - partsOfPeople.length,
         bots: all - parts.length - (non_bot - partsOfPeople.length),
-        passedOver: wanted.lines - wanted.unparsed - (all - parts.length),
+        skipped: wanted.lines - wanted.unparsed - (all - parts.length),
         // One line lacks its last quote.
         rejections: Array.from(
           { length: wanted.unparsed },
-          () => 'is no line of the Common or Combined Log Format',
+          () => 'is not a line of the Common or Combined Log Format',
         ),
       })
       if (partsOfPeople.length > 0) return

@@ -1,7 +1,7 @@
 /** What is wrong with a row, in plain words: each field of an event wrong in every way. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { FIELDS } from '../../../../src/model/event-fields.js'
-import { type Rejection } from '../../../../src/ingest/import/import-events.js'
+import type { Rejection } from '../../../../src/ingest/inbox/rejections.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
 import { importEvents } from '../../../support/store/loading.js'

@@ -15,7 +15,7 @@ async function idsOf(...events: readonly SentEvent[]): Promise<readonly unknown[
   await collect({
     projectId: 'p',
     events,
-    sender: { ip: undefined, userAgent: undefined, isPage: false },
+    client: { ip: undefined, userAgent: undefined, isBrowser: false },
     receivedAt: new Date('2026-03-10T12:00:00Z'),
   })
   return ids

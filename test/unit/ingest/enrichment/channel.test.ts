@@ -7,8 +7,11 @@ import {
   CLICK_IDS,
   type ChannelCondition,
 } from '../../../../src/ingest/enrichment/channel-rules.js'
-import { clickIdOf, referrerTypeOf } from '../../../../src/ingest/enrichment/channel.js'
-import { referrerKeyOf } from '../../../../src/ingest/enrichment/referrer-key.js'
+import {
+  buildReferrerKey,
+  buildReferrerType,
+  extractClickId,
+} from '../../../../src/ingest/enrichment/referrer-sql.js'
 import { testEndpoint } from '../../../support/engine/engine.js'
 
 interface Visit {
@@ -55,7 +58,7 @@ afterAll(() => engine.close())
 async function typesInSql(visits: readonly Visit[]): Promise<string[]> {
   const column = (name: string) => sql`JSONExtractString(visit, ${string(name)})`
   const flag = (name: string) => sql`JSONExtractBool(visit, ${string(name)})`
-  const type = referrerTypeOf({
+  const type = buildReferrerType({
     kind: column('kind'),
     utmMedium: column('utmMedium'),
     utmSource: column('utmSource'),
@@ -168,7 +171,7 @@ test.each([
   ['?a=gclid', ''],
   ['?xgclid=1', ''],
 ])('the click id of %s is %s', async (query, id) => {
-  const { rows } = await engine.query(statement(sql`SELECT ${clickIdOf(string(query))} AS id`))
+  const { rows } = await engine.query(statement(sql`SELECT ${extractClickId(string(query))} AS id`))
   expect(rows).toEqual([{ id }])
 })
 
@@ -185,7 +188,7 @@ test.each([
 ])('the key of %s is %s', async (url, key) => {
   const host = sql`lower(domain(${string(url)}))`
   const { rows } = await engine.query(
-    statement(sql`SELECT ${referrerKeyOf(host, sql`path(${string(url)})`)} AS key`),
+    statement(sql`SELECT ${buildReferrerKey(host, sql`path(${string(url)})`)} AS key`),
   )
   expect(rows).toEqual([{ key }])
 })

@@ -4,7 +4,7 @@
  */
 import { expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
-import { describeReferrer } from '../../../../src/ingest/enrichment/referrers.js'
+import { classifyReferrer } from '../../../../src/ingest/enrichment/referrers.js'
 import { packagePath } from '../../../../src/lib/package-path.js'
 
 const file = (name: string): string =>
@@ -30,7 +30,7 @@ function compare(name: string): { referrers: number; differ: string[] } {
   const differ = referrers.flatMap(({ url, theirs }) => {
     const want = KINDS.find(([kind]) => kind === theirs)?.[1] ?? ''
     const host = HOST.exec(url)?.[1] ?? ''
-    const { kind } = describeReferrer(host)
+    const { kind } = classifyReferrer(host)
     return kind === want ? [] : [`${host}: ${kind}, not ${want}`]
   })
   return { referrers: referrers.length, differ: [...new Set(differ)] }

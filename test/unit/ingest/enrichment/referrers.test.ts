@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { readFileSync } from 'node:fs'
 import { LIST_VERSION } from '../../../../src/ingest/enrichment/referrer-list.js'
 import {
-  describeReferrer,
+  classifyReferrer,
   REFERRER_PAGES,
   REFERRERS_VERSION,
 } from '../../../../src/ingest/enrichment/referrers.js'
@@ -74,12 +74,12 @@ test.each([
   ['x.com/i/grok/else', 'x.com/i/grok/else', ''],
   ['__proto__', '__proto__', ''],
 ])('%s is %s: %s', (key, name, kind) => {
-  expect(describeReferrer(key)).toEqual({ name, kind })
+  expect(classifyReferrer(key)).toEqual({ name, kind })
 })
 
 test('a referrer that is longer than any host is cut', () => {
-  expect(describeReferrer('a'.repeat(300))).toEqual({ name: 'a'.repeat(253), kind: '' })
-  expect(describeReferrer('a.'.repeat(10_000))).toEqual({ name: 'a.'.repeat(126) + 'a', kind: '' })
+  expect(classifyReferrer('a'.repeat(300))).toEqual({ name: 'a'.repeat(253), kind: '' })
+  expect(classifyReferrer('a.'.repeat(10_000))).toEqual({ name: 'a.'.repeat(126) + 'a', kind: '' })
 })
 
 test('any text has a description', () => {
@@ -90,7 +90,7 @@ test('any text has a description', () => {
   )
   fc.assert(
     fc.property(keys, (key) => {
-      expect(describeReferrer(key)).toEqual({
+      expect(classifyReferrer(key)).toEqual({
         name: expect.any(String),
         kind: expect.stringMatching(/^(search|social|email|llm)?$/),
       })

@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { BROWSERS, SYSTEMS } from '../../../../src/ingest/enrichment/user-agent-names.js'
-import { describeAgent } from '../../../../src/ingest/enrichment/user-agents.js'
+import { classifyUserAgent } from '../../../../src/ingest/enrichment/user-agents.js'
 import { packagePath } from '../../../../src/lib/package-path.js'
 
 interface GoldenAgent {
@@ -64,7 +64,7 @@ function agreement(
 
 testIfThere('uap-core/test_ua.yaml')('browsers, as uap-core names them', () => {
   const agents = agentsOf('uap-core/test_ua.yaml')
-  const found = agreement(agents, BROWSERS, browserName, (text) => describeAgent(text).browser)
+  const found = agreement(agents, BROWSERS, browserName, (text) => classifyUserAgent(text).browser)
   expect(found.agents).toBeGreaterThanOrEqual(233)
   expect(found.agree).toBeGreaterThanOrEqual(95)
 })
@@ -73,7 +73,7 @@ testIfThere('uap-core/test_ua.yaml')('browsers, as uap-core names them', () => {
 const APP = /CFNetwork|Darwin\//
 testIfThere('uap-core/test_os.yaml')('operating systems, as uap-core names them', () => {
   const agents = agentsOf('uap-core/test_os.yaml').filter((a) => !APP.test(a.user_agent_string))
-  const found = agreement(agents, SYSTEMS, systemName, (text) => describeAgent(text).os)
+  const found = agreement(agents, SYSTEMS, systemName, (text) => classifyUserAgent(text).os)
   expect(found.agents).toBeGreaterThanOrEqual(243)
   expect(found.agree).toBeGreaterThanOrEqual(81)
 })
@@ -84,6 +84,8 @@ testIfThere('wikimedia-refinery/isSpider_test_data.csv')('spiders, as Wikimedia 
     .split('\n')
     .flatMap((line) => [...line.matchAll(/^[^,]*, ?(true|false),(.*)$/g)])
     .map(([, spider, text = '']) => ({ spider: spider === 'true', text }))
-  const wrong = agents.filter(({ spider, text }) => describeAgent(text.trim()).is_bot !== spider)
+  const wrong = agents.filter(
+    ({ spider, text }) => classifyUserAgent(text.trim()).is_bot !== spider,
+  )
   expect({ agents: agents.length, wrong }).toEqual({ agents: 62, wrong: [] })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { readFileSync } from 'node:fs'
-import { AGENTS_VERSION, describeAgent } from '../../../../src/ingest/enrichment/user-agents.js'
+import { AGENTS_VERSION, classifyUserAgent } from '../../../../src/ingest/enrichment/user-agents.js'
 import { packagePath } from '../../../../src/lib/package-path.js'
 
 const WINDOWS = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko)'
@@ -83,7 +83,7 @@ test.each([
   ['Mozilla/5.0 (somewhere; else) Gecko/20100101 Else/1.0 (thing)', '', '', ''],
   ['', '', '', ''],
 ])('%s is %s on %s, %s', (text, browser, os, device_type) => {
-  expect(describeAgent(text)).toEqual({ browser, os, device_type, is_bot: false })
+  expect(classifyUserAgent(text)).toEqual({ browser, os, device_type, is_bot: false })
 })
 
 test.each([
@@ -93,13 +93,13 @@ test.each([
   `${WINDOWS} HeadlessChrome/124.0.0.0 Safari/537.36`,
   'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)',
 ])('%s is a bot', (text) => {
-  expect(describeAgent(text)).toEqual({ browser: '', os: '', device_type: '', is_bot: true })
+  expect(classifyUserAgent(text)).toEqual({ browser: '', os: '', device_type: '', is_bot: true })
 })
 
 test('what follows the 1,024th character is not read', () => {
   const text = `${WINDOWS} Chrome/124.0.0.0 Safari/537.36`.padEnd(1024)
-  expect(describeAgent(`${text} Googlebot`)).toEqual(describeAgent(text))
-  expect(describeAgent(`${text.slice(0, -10)} Googlebot`).is_bot).toBe(true)
+  expect(classifyUserAgent(`${text} Googlebot`)).toEqual(classifyUserAgent(text))
+  expect(classifyUserAgent(`${text.slice(0, -10)} Googlebot`).is_bot).toBe(true)
 })
 
 test('any text has a description, with names that are known', () => {
@@ -124,7 +124,7 @@ test('any text has a description, with names that are known', () => {
   )
   fc.assert(
     fc.property(texts, (text) => {
-      const { browser, os, device_type } = describeAgent(text)
+      const { browser, os, device_type } = classifyUserAgent(text)
       expect(`${browser} ${os} ${device_type}`).toMatch(/^[A-Za-z0-9 -]*$/)
     }),
   )

@@ -1,10 +1,16 @@
-/** Pieces of a source that are loaded again in part: their lines keep their numbers. */
+/** Ids of chunks, and chunks of which only some rows are loaded again. */
 import { expect, test } from '@jest/globals'
-import { withoutLast } from '../../../../src/ingest/import/partial-chunk.js'
-import { type FinishedLoad } from '../../../../src/ingest/loader/load-log.js'
+import type { FinishedLoad } from '../../../../src/ingest/loader/load-log.js'
 import { EMPTY_REPORT, type LoadReport } from '../../../../src/ingest/loader/load-report.js'
-import { fingerprint, nameOf, partsOf, printsOf } from '../../../../src/ingest/import/chunk-id.js'
-import { nameAgain, onlyRows } from '../../../../src/ingest/import/chunks.js'
+import {
+  buildChunkId,
+  computeFingerprint,
+  fingerprintPrefixes,
+  nameRetry,
+  parseChunkId,
+} from '../../../../src/ingest/import/chunk-id.js'
+import { leaveOutLastRow } from '../../../../src/ingest/import/chunks.js'
+import { blankOtherRows } from '../../../../src/ingest/import/lines.js'
 
 test.each([
   { bytes: 'a\nb\nc\n', firstRow: 1, rows: [1, 2, 3], want: 'a\nb\nc\n' },
@@ -17,10 +23,10 @@ test.each([
   { bytes: 'a\n', firstRow: 1, rows: [], want: '\n' },
   { bytes: 'a\n', firstRow: 2, rows: [1, 3], want: '\n' },
 ])(
-  'of a piece from row $firstRow on, rows $rows keep their places (%#)',
+  'a chunk that starts at row $firstRow keeps rows $rows in their places (%#)',
   ({ bytes, firstRow, rows, want }) => {
     const count = bytes.replace(/\n$/, '').split('\n').length
-    const lines = onlyRows({ bytes: Buffer.from(bytes), firstRow, rows: count }, rows)
+    const lines = blankOtherRows({ bytes: Buffer.from(bytes), firstRow, rows: count }, rows)
     expect({ ...lines, bytes: lines.bytes.toString() }).toEqual({
       bytes: want,
       firstRow,
@@ -29,49 +35,49 @@ test.each([
   },
 )
 
-test('each load of a piece has a name of its own, and names its piece', () => {
-  const names = [0, 1, 2].map((times) => nameAgain('import-a-20-b', times))
+test('each load of a chunk has its own batch name', () => {
+  const names = [0, 1, 2].map((times) => nameRetry('import-a-20-b', times))
   expect(names).toEqual(['import-a-20-b', 'import-a-20-b+', 'import-a-20-b++'])
 })
 
 test.each([
-  { text: 'a', body: '' },
-  { text: '\n', body: '' },
-  { text: 'a\n', body: '' },
-  { text: 'a\nb', body: 'a\n' },
-  { text: 'a\nb\n', body: 'a\n' },
-  { text: 'a\n\n', body: 'a\n' },
-  { text: '\nb', body: '\n' },
-  { text: 'ä\r\nb\r\n', body: 'ä\r\n' },
+  { text: 'a', withoutLastLine: '' },
+  { text: '\n', withoutLastLine: '' },
+  { text: 'a\n', withoutLastLine: '' },
+  { text: 'a\nb', withoutLastLine: 'a\n' },
+  { text: 'a\nb\n', withoutLastLine: 'a\n' },
+  { text: 'a\n\n', withoutLastLine: 'a\n' },
+  { text: '\nb', withoutLastLine: '\n' },
+  { text: 'ä\r\nb\r\n', withoutLastLine: 'ä\r\n' },
 ])(
-  'the name of a piece tells of it, and of what is before its last line (%#)',
-  ({ text, body }) => {
-    const parts = [text, body].map((part) => {
+  'an id identifies the whole chunk, and the lines before its last (%#)',
+  ({ text, withoutLastLine }) => {
+    const parts = [text, withoutLastLine].map((part) => {
       const bytes = Buffer.from(part)
-      return { length: bytes.length, print: fingerprint('before', bytes) }
+      return { length: bytes.length, fingerprint: computeFingerprint('before', bytes) }
     })
-    const name = nameOf('before', Buffer.from(text))
+    const name = buildChunkId('before', Buffer.from(text))
     expect(name.startsWith('import-before-')).toBe(true)
     for (const times of [0, 1, 2]) {
-      expect(partsOf(nameAgain(name, times))).toEqual({
+      expect(parseChunkId(nameRetry(name, times))).toEqual({
         batch: name,
         whole: parts[0],
-        body: parts[1],
+        withoutLastLine: parts[1],
       })
     }
   },
 )
 
-test('fingerprints of many lengths are those of each, as far as there are bytes', () => {
+test('fingerprintPrefixes leaves out prefixes that are longer than the bytes', () => {
   const bytes = Buffer.from('one\ntwo\nthree\n')
   const lengths = [8, 0, 4, 4, bytes.length, bytes.length + 1]
-  expect([...printsOf('x', bytes, lengths)]).toEqual(
-    [0, 4, 8, bytes.length].map((at) => [at, fingerprint('x', bytes.subarray(0, at))]),
+  expect([...fingerprintPrefixes('x', bytes, lengths)]).toEqual(
+    [0, 4, 8, bytes.length].map((at) => [at, computeFingerprint('x', bytes.subarray(0, at))]),
   )
-  expect(fingerprint('x', bytes)).not.toBe(fingerprint('y', bytes))
+  expect(computeFingerprint('x', bytes)).not.toBe(computeFingerprint('y', bytes))
 })
 
-test('without its last row, a piece came to one thing less, whatever that was', () => {
+test('without its last row, a chunk reports one row less', () => {
   const load = (report: Partial<LoadReport>, rowsLeft: number[] = []): FinishedLoad => ({
     load: { number: 1, batch: 'b', step: 3 },
     report: { ...EMPTY_REPORT, ...report },
@@ -94,5 +100,7 @@ test('without its last row, a piece came to one thing less, whatever that was', 
       [load({ received: 2, events: 1, rejected: 2 }, [7]), load({ received: 1, rejected: 1 }, [7])],
     ],
   ]
-  expect(cases.map(([given]) => withoutLast(given, lines))).toEqual(cases.map(([, want]) => want))
+  expect(cases.map(([given]) => leaveOutLastRow(given, lines))).toEqual(
+    cases.map(([, want]) => want),
+  )
 })

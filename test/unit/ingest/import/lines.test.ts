@@ -1,7 +1,8 @@
 /** Cutting of bytes into pieces of whole lines. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { LineTooLongError, readLines, type Lines } from '../../../../src/ingest/import/lines.js'
+import { LineTooLongError } from '../../../../src/ingest/import/formats/format.js'
+import { createLineReader, type Lines } from '../../../../src/ingest/import/lines.js'
 
 async function* stream(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
   for (const chunk of chunks) yield await Promise.resolve(chunk)
@@ -9,9 +10,9 @@ async function* stream(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
 
 async function cut(source: AsyncIterable<Buffer>, size: number): Promise<Lines[]> {
   const pieces: Lines[] = []
-  const reader = readLines(source)
+  const reader = createLineReader(source)
   for (;;) {
-    const length = await reader.pieceLength(size)
+    const length = await reader.measureChunk(size)
     if (length === 0) return pieces
     pieces.push(reader.take(length))
   }
@@ -121,7 +122,7 @@ describe('readLines', () => {
         hasEnded = true
       }
     }
-    const reader = readLines(source())
+    const reader = createLineReader(source())
     expect([(await reader.peek(2)).toString(), reader.row]).toEqual(['a\nb\n', 1])
     expect(short(reader.take(2))).toEqual(['a\n', 1, 1])
     expect([(await reader.peek(9)).toString(), reader.row]).toEqual(['b\nc\n', 2])

@@ -1,24 +1,24 @@
-/** Has ClickHouse tell the columns of a Parquet or Arrow file. */
+/** Lists the columns of a Parquet or Arrow file, as ClickHouse reads them. */
 import type { Connection } from '../../../../clickhouse/connection.js'
 import { join, sql, statement, string, type Sql } from '../../../../clickhouse/sql.js'
 
 export type ColumnarFormat = 'parquet' | 'arrow'
 
-/** What a file says of its columns. */
+/** The schema of a file, and the file itself. */
 export interface Description {
-  /** A file of the same columns without any row; of Arrow, a stream. */
+  /** A file with the same columns and no rows; for Arrow, a stream. */
   readonly bytes: Buffer
-  /** The input format of the whole. */
+  /** The ClickHouse input format of the whole file. */
   readonly format: Sql
-  /** The whole, to be read once. */
+  /** The whole file, to be read once. */
   readonly stream: AsyncIterable<Buffer>
-  /** Ends the stream; for one that is not read at all. */
+  /** Closes the stream; for one that is never read. */
   readonly close: () => Promise<void>
 }
 
 export interface Column {
   readonly name: string
-  /** A type of ClickHouse, e.g. `Nullable(String)`. */
+  /** A ClickHouse type, e.g. `Nullable(String)`. */
   readonly type: string
 }
 
@@ -27,18 +27,18 @@ const DESCRIBED_AS: Readonly<Record<ColumnarFormat, Sql>> = {
   arrow: sql`ArrowStream`,
 }
 
-/** A longer parameter is refused. */
-const LONGEST_PARAMETER = 100_000
+/** ClickHouse refuses longer query parameters, so the bytes are sent in parts. */
+const MAX_PARAMETER_LENGTH = 100_000
 
-/** The columns in their order, from a file without rows. */
-export async function describeColumns(
+/** Lists the columns, in their order, of a file without rows. */
+export async function listColumns(
   writer: Connection,
   format: ColumnarFormat,
   bytes: Buffer,
 ): Promise<readonly Column[]> {
   const text = bytes.toString('base64')
-  const parts = Array.from({ length: Math.ceil(text.length / LONGEST_PARAMETER) }, (_, i) =>
-    string(text.slice(i * LONGEST_PARAMETER, (i + 1) * LONGEST_PARAMETER)),
+  const parts = Array.from({ length: Math.ceil(text.length / MAX_PARAMETER_LENGTH) }, (_, i) =>
+    string(text.slice(i * MAX_PARAMETER_LENGTH, (i + 1) * MAX_PARAMETER_LENGTH)),
   )
   const { rows } = await writer.query<Column>(
     statement(

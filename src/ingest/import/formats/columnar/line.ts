@@ -1,42 +1,44 @@
-/** The SQL that makes a line of NDJSON of typed values. */
+/** SQL that builds a line of NDJSON from typed values. */
 import { join, sql, string, type Sql } from '../../../../clickhouse/sql.js'
+import { markNotUtf8Sql } from '../../../inbox/line-marks.js'
 import type { Target } from '../mapping.js'
-import { inOneLineSql, jsonOf } from './value.js'
+import { buildJsonSql } from './value.js'
 
-/** A value of a row, and what it gives. */
-export interface Given {
+/** A value of a row, and the target that it gives. */
+export interface TypedValue {
   readonly target: Target
-  /** The type of ClickHouse that the value has. */
+  /** The ClickHouse type of the value. */
   readonly type: string
   readonly value: Sql
 }
 
-/** Text that is not UTF-8 makes its row unfit. */
-export function lineOf(given: readonly Given[], isForeign: boolean): Sql {
-  const fields = given
+/** Builds the line of an event; text that is not UTF-8 makes it the line of an invalid row. */
+export function buildLineSql(values: readonly TypedValue[], hasForeignNames: boolean): Sql {
+  const fields = values
     .filter(({ target }) => target.kind === 'field' && target.name !== 'properties')
-    .map((one) => entry(one, isForeign))
-  const object = sql`concat('{', arrayStringConcat([${join([...fields, ...propertiesOf(given, isForeign)])}], ','), '}')`
-  return sql`if(isValidUTF8(${object} AS object), object, ${UNFIT})`
+    .map((one) => buildMember(one, hasForeignNames))
+  const object = sql`concat('{', arrayStringConcat([${join([...fields, ...buildProperties(values, hasForeignNames)])}], ','), '}')`
+  return sql`if(isValidUTF8(${object} AS object), object, ${markNotUtf8Sql(sql`toValidUTF8(object)`)})`
 }
 
-const UNFIT = sql`concat('\\x15is not valid UTF-8\\x1f', ${inOneLineSql(sql`toValidUTF8(object)`)})`
+/** Builds `"<name>":<value>`. */
+const buildMember = ({ target, type, value }: TypedValue, hasForeignNames: boolean): Sql =>
+  sql`concat(${string(`${JSON.stringify(target.name)}:`)}, ${buildJsonSql(target, type, value, hasForeignNames)})`
 
-const entry = ({ target, type, value }: Given, isForeign: boolean): Sql =>
-  sql`concat(${string(`${JSON.stringify(target.name)}:`)}, ${jsonOf(target, type, value, isForeign)})`
-
-/** The object of the column `properties`, with the entries of the columns of single ones. */
-function propertiesOf(given: readonly Given[], isForeign: boolean): readonly Sql[] {
-  const whole = given.find(({ target }) => target.kind === 'field' && target.name === 'properties')
-  const single = given.filter(({ target }) => target.kind === 'property')
-  if (whole !== undefined && single.length === 0) return [entry(whole, isForeign)]
+/** Builds `properties` from the column of the whole object, and from the columns of single properties. */
+function buildProperties(values: readonly TypedValue[], hasForeignNames: boolean): readonly Sql[] {
+  const whole = values.find(({ target }) => target.kind === 'field' && target.name === 'properties')
+  const single = values.filter(({ target }) => target.kind === 'property')
+  if (whole !== undefined && single.length === 0) return [buildMember(whole, hasForeignNames)]
   if (single.length === 0) return []
-  const { target, type, value } = whole ?? { target: undefined, type: '', value: sql`''` }
-  const object = target === undefined ? sql`'{}'` : jsonOf(target, type, value, isForeign)
+  const object =
+    whole === undefined
+      ? sql`'{}'`
+      : buildJsonSql(whole.target, whole.type, whole.value, hasForeignNames)
   // A property that is null is absent.
   const entries = single.map(
     (one) =>
-      sql`if(${jsonOf(one.target, one.type, one.value, isForeign)} = 'null', '', ${entry(one, isForeign)})`,
+      sql`if(${buildJsonSql(one.target, one.type, one.value, hasForeignNames)} = 'null', '', ${buildMember(one, hasForeignNames)})`,
   )
   return [
     sql`concat('"properties":', if(startsWith(${object} AS given_properties, '{') OR given_properties = 'null',

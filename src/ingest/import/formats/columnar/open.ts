@@ -1,18 +1,18 @@
-/** Opens Parquet and Arrow: ClickHouse reads them. */
+/** Opens Parquet and Arrow, which ClickHouse reads. */
 import type { Connection } from '../../../../clickhouse/connection.js'
 import { getClickHouseReason } from '../../../../clickhouse/errors.js'
+import type { Peeked } from '../byte-stream.js'
 import { SourceError } from '../format.js'
-import { takeColumns, type Mapping } from '../mapping.js'
-import type { Peeked } from '../peek.js'
+import { bindColumns, type Mapping } from '../mapping.js'
 import { describeArrow } from './arrow.js'
-import { describeColumns, type ColumnarFormat, type Description } from './columns.js'
+import { listColumns, type ColumnarFormat, type Description } from './columns.js'
 import { describeParquet } from './parquet.js'
-import { stagedRows } from './staging.js'
+import { readStagedRows } from './staging.js'
 
 interface Options {
   readonly writer: Connection
   readonly mapping: Mapping
-  /** Is told how many rows there are, before the first of them. */
+  /** Called with the number of rows, before the first of them is read. */
   readonly onTotal: (rows: number) => void
 }
 
@@ -21,27 +21,33 @@ const DESCRIBE: Readonly<Record<ColumnarFormat, (peeked: Peeked) => Promise<Desc
   arrow: describeArrow,
 }
 
-/** Its columns are looked at when it is opened, all else when the first row is asked for. */
+/**
+ * Checks the columns at once; everything else happens when the first row is read.
+ *
+ * @throws SourceError
+ */
 export const openColumnar =
   (format: ColumnarFormat) =>
   async (peeked: Peeked, { writer, mapping, onTotal }: Options): Promise<AsyncIterable<Buffer>> => {
     const description = await DESCRIBE[format](peeked)
     try {
-      const columns = await describeColumns(writer, format, description.bytes).catch(blame(format))
-      const taken = takeColumns(
+      const columns = await listColumns(writer, format, description.bytes).catch(
+        rethrowAsSourceError(format),
+      )
+      const bindings = bindColumns(
         columns.map(({ name }) => name),
         mapping,
       )
-      const staging = { ...description, columns, taken, isForeign: mapping.size > 0 }
-      return stagedRows(writer, staging, { onTotal, onFault: blame(format) })
+      const staging = { ...description, columns, bindings, hasForeignNames: mapping.size > 0 }
+      return readStagedRows(writer, staging, { onTotal, onError: rethrowAsSourceError(format) })
     } catch (error) {
       await description.close()
       throw error
     }
   }
 
-/** What ClickHouse cannot read is the source's fault. */
-const blame =
+/** An error that ClickHouse reports while it reads the source is an error of the source. */
+const rethrowAsSourceError =
   (format: ColumnarFormat) =>
   (error: unknown): never => {
     const reason = getClickHouseReason(error)

@@ -1,53 +1,54 @@
-/** Finds what a Parquet file says of its columns: it stands last, so the whole is kept in a file. */
+/** Describes the columns of a Parquet file by its metadata. That comes last, so the source is copied to a file. */
 import { randomUUID } from 'node:crypto'
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { sql } from '../../../../clickhouse/sql.js'
+import type { Peeked } from '../byte-stream.js'
 import { SourceError } from '../format.js'
-import type { Peeked } from '../peek.js'
 import type { Description } from './columns.js'
 
-const MARK = Buffer.from('PAR1')
-/** At the end: the length of the description, and the mark. */
-const TAIL = 8
+const MAGIC = Buffer.from('PAR1')
+/** At the end of a file: the length of the metadata, and the magic, four bytes each. */
+const TAIL_BYTES = 8
 
+/** @throws SourceError if the source is not Parquet */
 export async function describeParquet({ stream }: Peeked): Promise<Description> {
-  const handle = await openUnnamed()
+  const handle = await openUnlinkedFile()
   const close = (): Promise<void> => handle.close()
   try {
     for await (const chunk of stream) await handle.appendFile(chunk)
-    const bytes = Buffer.concat([MARK, await readEnd(handle)])
-    return { bytes, format: sql`Parquet`, stream: contentOf(handle), close }
+    const bytes = Buffer.concat([MAGIC, await readMetadata(handle)])
+    return { bytes, format: sql`Parquet`, stream: readContent(handle), close }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-/** A file that goes away when it is closed, however this process ends. */
-async function openUnnamed(): Promise<FileHandle> {
+/** Opens a temporary file that disappears when it is closed, however this process ends. */
+async function openUnlinkedFile(): Promise<FileHandle> {
   const name = path.join(os.tmpdir(), `tallyhouse-${randomUUID()}.parquet`)
   const handle = await open(name, 'wx+', 0o600)
   await rm(name)
   return handle
 }
 
-/** The description with its length and the mark behind it. */
-async function readEnd(handle: FileHandle): Promise<Buffer> {
+/** Reads the metadata, followed by its length and the magic. */
+async function readMetadata(handle: FileHandle): Promise<Buffer> {
   const { size } = await handle.stat()
-  const read = async (length: number): Promise<Buffer> =>
+  const readLast = async (length: number): Promise<Buffer> =>
     (await handle.read(Buffer.alloc(length), 0, length, size - length)).buffer
-  if (size < MARK.length + TAIL) throw new SourceError('is not Parquet, or cut short')
-  const tail = await read(TAIL)
-  const length = TAIL + tail.readUInt32LE(0)
-  if (!tail.subarray(4).equals(MARK) || length + MARK.length > size) {
-    throw new SourceError('is not Parquet, or cut short')
+  if (size < MAGIC.length + TAIL_BYTES) throw new SourceError('is not Parquet, or is cut short')
+  const tail = await readLast(TAIL_BYTES)
+  const length = TAIL_BYTES + tail.readUInt32LE(0)
+  if (!tail.subarray(4).equals(MAGIC) || length + MAGIC.length > size) {
+    throw new SourceError('is not Parquet, or is cut short')
   }
-  return read(length)
+  return readLast(length)
 }
 
-async function* contentOf(handle: FileHandle): AsyncGenerator<Buffer> {
+async function* readContent(handle: FileHandle): AsyncGenerator<Buffer> {
   try {
     const content = handle.createReadStream({ start: 0, autoClose: false })
     yield* content as AsyncIterable<Buffer>

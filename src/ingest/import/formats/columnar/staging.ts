@@ -1,32 +1,34 @@
-/** Has ClickHouse read a Parquet or Arrow file into a table of its own, and streams the rows out of it. */
+/** Stages a Parquet or Arrow file: ClickHouse reads it into a table, from which the rows are streamed. */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Connection, Settings } from '../../../../clickhouse/connection.js'
 import { dropAbandonedTables } from '../../../../clickhouse/drop-tables.js'
 import { identifier, sql, statement, string, uint64, type Sql } from '../../../../clickhouse/sql.js'
-import type { Taken } from '../mapping.js'
+import type { ColumnBinding } from '../mapping.js'
 import type { Column, Description } from './columns.js'
-import { lineOf } from './line.js'
+import { buildLineSql } from './line.js'
 
 export interface Staging extends Description {
   readonly columns: readonly Column[]
-  readonly taken: readonly Taken[]
-  /** Whether the file has other names than ours. */
-  readonly isForeign: boolean
+  readonly bindings: readonly ColumnBinding[]
+  /** Whether a mapping was given, so that the columns have other names than fields of an event. */
+  readonly hasForeignNames: boolean
 }
 
 interface Listeners {
+  /** Called with the number of rows, before the first of them is read. */
   readonly onTotal: (rows: number) => void
-  /** Is given what went wrong as the file was read; throws it, or what is to be thrown instead. */
-  readonly onFault: (error: unknown) => never
+  /** Called with an error of reading the file; throws it, or another error in its place. */
+  readonly onError: (error: unknown) => never
 }
 
-const STAGED = 'staged_'
+/** The prefix of all staging tables. Abandoned tables are found by it, so it must not change. */
+const TABLE_PREFIX = 'staged_'
 
-/** Rows that are read out of the table at once. */
-const PAGE = 20_000
+/** Rows read from the table at once. */
+const PAGE_ROWS = 20_000
 
-/** One thread reads one block after another, in the order of the file. */
+/** With one thread, ClickHouse reads one block after another, in the order of the file. */
 const IN_ORDER: Settings = {
   max_threads: 1,
   max_insert_threads: '1',
@@ -36,58 +38,58 @@ const IN_ORDER: Settings = {
   formatdatetime_f_prints_scale_number_of_digits: 1,
 }
 
-/** One line a row. The table is dropped in the end, however it ends. */
-export async function* stagedRows(
+/** Yields one line per row. Drops the table at the end, even if reading fails or stops early. */
+export async function* readStagedRows(
   writer: Connection,
   staging: Staging,
-  { onTotal, onFault }: Listeners,
+  { onTotal, onError }: Listeners,
 ): AsyncGenerator<Buffer> {
-  await dropAbandonedTables(writer, STAGED)
-  const table = identifier(`${STAGED}${randomUUID().replaceAll('-', '')}`)
+  await dropAbandonedTables(writer, TABLE_PREFIX)
+  const table = identifier(`${TABLE_PREFIX}${randomUUID().replaceAll('-', '')}`)
   try {
     await writer.execute(
       statement(
         sql`CREATE TABLE ${table} (place UInt64, line String) ENGINE = MergeTree ORDER BY place`,
       ),
     )
-    await fill(writer, table, staging).catch(onFault)
+    await fillTable(writer, table, staging).catch(onError)
     const total = await countRows(writer, table)
     onTotal(total)
-    for (let from = 0; from < total; from += PAGE) yield await readPage(writer, table, from)
+    for (let from = 0; from < total; from += PAGE_ROWS) yield await readPage(writer, table, from)
   } finally {
     await writer.execute(statement(sql`DROP TABLE IF EXISTS ${table} SYNC`))
   }
 }
 
-async function fill(writer: Connection, table: Sql, staging: Staging): Promise<void> {
-  const { columns, taken, format, stream, isForeign } = staging
-  // A file may name its columns as it likes: they are taken by their place.
-  const read = taken.map(({ place }) => columns[place]).filter((column) => column !== undefined)
-  const distinct = [...new Set(read)]
-  const line = lineOf(
-    taken.map(({ target, column }) => {
-      const place = distinct.findIndex(({ name }) => name === column)
+async function fillTable(writer: Connection, table: Sql, staging: Staging): Promise<void> {
+  const { columns, bindings, format, stream, hasForeignNames } = staging
+  // Column names may be any text, so the SQL addresses columns by their position.
+  const bound = bindings.map(({ index }) => columns[index]).filter((column) => column !== undefined)
+  const distinct = [...new Set(bound)]
+  const line = buildLineSql(
+    bindings.map(({ target, column }) => {
+      const index = distinct.findIndex(({ name }) => name === column)
       return {
         target,
-        type: distinct[place]?.type ?? '',
-        value: sql`tupleElement(cells, ${uint64(place + 1)})`,
+        type: distinct[index]?.type ?? '',
+        value: sql`tupleElement(cells, ${uint64(index + 1)})`,
       }
     }),
-    isForeign,
+    hasForeignNames,
   )
   await writer.upload(
     statement(sql`
 INSERT INTO ${table}
 SELECT rowNumberInAllBlocks(), ${line}
-FROM (SELECT tuple(*) AS cells FROM input(${string(structureOf(distinct))}))
+FROM (SELECT tuple(*) AS cells FROM input(${string(formatStructure(distinct))}))
 FORMAT ${format}`),
     Readable.from(stream, { objectMode: false }),
     IN_ORDER,
   )
 }
 
-/** As ClickHouse reads it: names in quotes, each with its type. */
-const structureOf = (columns: readonly Column[]): string =>
+/** Formats the structure argument of `input()`: quoted names, each with its type. */
+const formatStructure = (columns: readonly Column[]): string =>
   columns.map(({ name, type }) => `\`${name.replace(/[\\`]/g, '\\$&')}\` ${type}`).join(', ')
 
 async function countRows(writer: Connection, table: Sql): Promise<number> {
@@ -101,7 +103,7 @@ async function readPage(writer: Connection, table: Sql, from: number): Promise<B
   const { rows } = await writer.query<{ line: string }>(
     statement(sql`
 SELECT line FROM ${table}
-WHERE place >= ${uint64(from)} AND place < ${uint64(from + PAGE)} ORDER BY place`),
+WHERE place >= ${uint64(from)} AND place < ${uint64(from + PAGE_ROWS)} ORDER BY place`),
   )
   return Buffer.from(rows.map(({ line }) => `${line}\n`).join(''))
 }

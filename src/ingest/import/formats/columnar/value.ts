@@ -1,8 +1,10 @@
-/** The SQL that makes the JSON of an event's value of a typed one. */
+/** SQL that converts a typed value to the JSON of an event. `../values.ts` does the same for cells of text. */
 import { sql, string, type Sql } from '../../../../clickhouse/sql.js'
+import { toOneLineSql } from '../../../inbox/line-marks.js'
 import type { Target } from '../mapping.js'
+import { UNIX_TIME } from '../values.js'
 
-/** What a type comes to; `other` is what no field can be. */
+/** The kinds of ClickHouse types; no field can hold a value of kind `other`. */
 type Kind = 'moment' | 'number' | 'boolean' | 'text' | 'object' | 'other'
 
 const KINDS: readonly (readonly [RegExp, Kind])[] = [
@@ -13,48 +15,53 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/^(Map|Tuple|JSON)/, 'object'],
 ]
 
-/** What a value of a type of ClickHouse is. */
-export function kindOf(type: string): Kind {
+/** Returns the kind of a ClickHouse type. */
+export function classifyType(type: string): Kind {
   const bare = type.replace(/^LowCardinality\(/, '').replace(/^Nullable\(/, '')
   return KINDS.find(([pattern]) => pattern.test(bare))?.[1] ?? 'other'
 }
 
-/** The JSON of a value as text, never NULL: `null` is for one that is absent. */
-export function jsonOf(target: Target, type: string, value: Sql, isForeign: boolean): Sql {
-  const kind = kindOf(type)
-  const json = jsonByKind(target, kind, value, isForeign)
+/** Builds the JSON of a value as a String that is never NULL; an absent value is `null`. */
+export function buildJsonSql(
+  target: Target,
+  type: string,
+  value: Sql,
+  hasForeignNames: boolean,
+): Sql {
+  const kind = classifyType(type)
+  const json = convertByTarget(target, kind, value, hasForeignNames)
   return sql`ifNull(${json}, 'null')`
 }
 
-function jsonByKind(target: Target, kind: Kind, value: Sql, isForeign: boolean): Sql {
+function convertByTarget(target: Target, kind: Kind, value: Sql, hasForeignNames: boolean): Sql {
   if (target.kind === 'property') {
-    if (kind === 'moment') return quoted(iso(value))
-    return kind === 'text' ? quoted(textOf(value)) : sql`toJSONString(${value})`
+    if (kind === 'moment') return quote(formatIso(value))
+    return kind === 'text' ? quote(readText(value)) : sql`toJSONString(${value})`
   }
   switch (target.name) {
     case 'timestamp':
-      return timestamp(kind, value, isForeign)
+      return convertTimestamp(kind, value, hasForeignNames)
     case 'anonymous':
-      return anonymous(kind, value)
+      return convertBoolean(kind, value)
     case 'properties':
-      return properties(kind, value)
+      return convertObject(kind, value)
     case 'referrer':
     case 'referrer_url':
-      return text(kind, value, isForeign ? sql`('', '-', 'direct')` : sql`('')`)
+      return convertText(kind, value, hasForeignNames ? sql`('', '-', 'direct')` : sql`('')`)
     default:
-      return text(kind, value, sql`('')`)
+      return convertText(kind, value, sql`('')`)
   }
 }
 
-/** A field that is a text; numbers and moments have one. */
-function text(kind: Kind, value: Sql, absent: Sql): Sql {
+/** Converts to a text; numbers and moments are written as text, other kinds keep their JSON type. */
+function convertText(kind: Kind, value: Sql, absent: Sql): Sql {
   switch (kind) {
     case 'moment':
-      return quoted(iso(value))
+      return quote(formatIso(value))
     case 'number':
-      return quoted(sql`toString(${value})`)
+      return quote(sql`toString(${value})`)
     case 'text':
-      return sql`if(${textOf(value)} IN ${absent}, 'null', ${quoted(textOf(value))})`
+      return sql`if(${readText(value)} IN ${absent}, 'null', ${quote(readText(value))})`
     case 'boolean':
     case 'object':
     case 'other':
@@ -62,51 +69,46 @@ function text(kind: Kind, value: Sql, absent: Sql): Sql {
   }
 }
 
-function timestamp(kind: Kind, value: Sql, isForeign: boolean): Sql {
-  if (kind === 'number') return unixOr(sql`toFloat64(${value})`, sql`toString(${value})`)
-  if (kind !== 'text' || !isForeign) return text(kind, value, sql`('')`)
-  const written = textOf(value)
-  return sql`if(match(${written}, ${NUMBER}), ${unixOr(sql`toFloat64OrZero(${written})`, written)}, ${text(kind, value, sql`('')`)})`
+function convertTimestamp(kind: Kind, value: Sql, hasForeignNames: boolean): Sql {
+  if (kind === 'number') return convertUnixTime(sql`toFloat64(${value})`, sql`toString(${value})`)
+  if (kind !== 'text' || !hasForeignNames) return convertText(kind, value, sql`('')`)
+  const text = readText(value)
+  return sql`if(match(${text}, ${string(UNIX_TIME.source)}), ${convertUnixTime(sql`toFloat64OrZero(${text})`, text)}, ${convertText(kind, value, sql`('')`)})`
 }
 
-const NUMBER = string(String.raw`^-?\d{1,13}(\.\d+)?$`)
-
-/** Seconds, or milliseconds above 1e11; a number that no date has stays as it is written. */
-function unixOr(number: Sql, written: Sql): Sql {
+/** Reads seconds, or milliseconds above 1e11; a number beyond the range of dates stays as it is written. */
+function convertUnixTime(number: Sql, text: Sql): Sql {
   const milliseconds = sql`round(if(abs(${number}) > 1e11, ${number}, ${number} * 1000))`
-  return quoted(
+  return quote(
     sql`if(${milliseconds} BETWEEN -2208988800000 AND 10413791999000,
-      ${iso(sql`fromUnixTimestamp64Milli(toInt64(if(${milliseconds} BETWEEN -2208988800000 AND 10413791999000, ${milliseconds}, 0)), 'UTC')`)}, ${written})`,
+      ${formatIso(sql`fromUnixTimestamp64Milli(toInt64(if(${milliseconds} BETWEEN -2208988800000 AND 10413791999000, ${milliseconds}, 0)), 'UTC')`)}, ${text})`,
   )
 }
 
-function anonymous(kind: Kind, value: Sql): Sql {
+function convertBoolean(kind: Kind, value: Sql): Sql {
   if (kind === 'number') {
     return sql`multiIf(${value} = 0, 'false', ${value} = 1, 'true', toJSONString(${value}))`
   }
   if (kind !== 'text') return sql`toJSONString(${value})`
-  const written = sql`lower(${textOf(value)})`
-  return sql`multiIf(${written} = '', 'null', ${written} IN ('true', '1'), 'true', ${written} IN ('false', '0'), 'false', ${quoted(textOf(value))})`
+  const text = sql`lower(${readText(value)})`
+  return sql`multiIf(${text} = '', 'null', ${text} IN ('true', '1'), 'true', ${text} IN ('false', '0'), 'false', ${quote(readText(value))})`
 }
 
-/** Text is that of an object; entries that are null are absent. */
-function properties(kind: Kind, value: Sql): Sql {
+/** Text must be the JSON of an object; entries of a map or struct that are null are left out. */
+function convertObject(kind: Kind, value: Sql): Sql {
   if (kind === 'text') {
-    const written = textOf(value)
-    return sql`multiIf(${written} = '', 'null', isValidJSON(${written}) AND JSONType(${written}) = 'Object', trim(${inOneLineSql(written)}), ${quoted(written)})`
+    const text = readText(value)
+    return sql`multiIf(${text} = '', 'null', isValidJSON(${text}) AND JSONType(${text}) = 'Object', trim(${toOneLineSql(text)}), ${quote(text)})`
   }
   if (kind !== 'object') return sql`toJSONString(${value})`
   return sql`concat('{', arrayStringConcat(arrayMap(pair -> concat(toJSONString(pair.1), ':', pair.2),
     arrayFilter(pair -> pair.2 != 'null', JSONExtractKeysAndValuesRaw(toJSONString(${value})))), ','), '}')`
 }
 
-const iso = (moment: Sql): Sql =>
+const formatIso = (moment: Sql): Sql =>
   sql`formatDateTime(toDateTime64(${moment}, 3, 'UTC'), '%FT%T.%fZ', 'UTC')`
 
-/** Fixed lengths are filled up with NUL. */
-const textOf = (value: Sql): Sql => sql`replaceRegexpOne(toString(${value}), '\\\\0+$', '')`
+/** ClickHouse pads a FixedString with NUL; the padding is removed. */
+const readText = (value: Sql): Sql => sql`replaceRegexpOne(toString(${value}), '\\\\0+$', '')`
 
-const quoted = (value: Sql): Sql => sql`toJSONString(${value})`
-
-/** Text whose line ends are spaces. */
-export const inOneLineSql = (value: Sql): Sql => sql`translate(${value}, '\\r\\n', '  ')`
+const quote = (value: Sql): Sql => sql`toJSONString(${value})`

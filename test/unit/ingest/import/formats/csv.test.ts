@@ -117,13 +117,13 @@ describe('the header', () => {
   test.each([
     {
       header: 'url,plan,tier',
-      why: /^has columns that are no field of an event: plan, tier; say what they are with --map/,
+      why: /^has columns that are not fields of an event: plan, tier; map them with --map/,
     },
     { header: 'url,user_id,url', why: /^has the column url twice$/ },
-    { header: 'url,', why: /^has columns that are no field of an event: \(no name\); say/ },
+    { header: 'url,', why: /^has columns that are not fields of an event: \(no name\); map/ },
     {
       header: 'url,properties.',
-      why: /^has columns that are no field of an event: properties\.; say/,
+      why: /^has columns that are not fields of an event: properties\.; map/,
     },
   ])('$header', async ({ header, why }) => {
     await expect(readText(`${header}\n1,2,3\n`)).rejects.toThrow(why)

@@ -46,8 +46,8 @@ test.each<[string, string | Buffer, Parameters<typeof readText>[1], string]>([
     'words',
     'Lorem ipsum',
     {},
-    'is not recognised as ndjson, csv, parquet, arrow, log; say what it is with --format, ' +
-      'or what its columns are with --map <field>=<column>',
+    'is not recognised as ndjson, csv, parquet, arrow, log; name its format with --format, ' +
+      'or map its columns with --map <field>=<column>',
   ],
   [
     'a mapping for a log',
@@ -61,10 +61,10 @@ test.each<[string, string | Buffer, Parameters<typeof readText>[1], string]>([
     { origin: 'https://a.example' },
     'is ndjson; --origin is for access logs',
   ],
-  ['text as Parquet', 'timestamp\n', { format: 'parquet' }, 'is not Parquet, or cut short'],
-  ['text as Arrow', 'timestamp\n', { format: 'arrow' }, 'is not Arrow, or cut short'],
-  ['Parquet that is cut short', 'PAR1\x15\x04\x15\x10\x15\x14', {}, 'is not Parquet, or cut short'],
-  ['an Arrow file that is cut short', 'ARROW1\0\0', {}, 'is not Arrow, or cut short'],
+  ['text as Parquet', 'timestamp\n', { format: 'parquet' }, 'is not Parquet, or is cut short'],
+  ['text as Arrow', 'timestamp\n', { format: 'arrow' }, 'is not Arrow, or is cut short'],
+  ['Parquet that is cut short', 'PAR1\x15\x04\x15\x10\x15\x14', {}, 'is not Parquet, or is cut short'],
+  ['an Arrow file that is cut short', 'ARROW1\0\0', {}, 'is not Arrow, or is cut short'],
 ])('%s is refused', async (_, given, options, message) => {
   await expect(readText(given, options)).rejects.toThrow(new Error(message))
 })
@@ -75,7 +75,7 @@ test.each([1, 10, 100_000])('gzip is unpacked first, in chunks of %d bytes', asy
     format: 'csv',
     identity: '["csv",[],""]',
     lines: [EVENT, EVENT, EVENT],
-    passedOver: 0,
+    skipped: 0,
   })
 })
 

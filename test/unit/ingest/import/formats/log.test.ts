@@ -104,7 +104,7 @@ test('all else is passed over, and counted', async () => {
     format: 'log',
     identity: '["log",[],""]',
     lines: ['', ...lines.map(() => ''), '', expect.stringContaining('"path":"/a"')],
-    passedOver: lines.length,
+    skipped: lines.length,
   })
 })
 
@@ -116,14 +116,14 @@ test.each([
   combined('/a').replace('Oct', 'Okt'),
   combined('/a').replace(' -0700', ''),
   combined('/a"b'),
-])('%s: is no line of a log', async (line) => {
-  const { lines, passedOver } = await readText(`${combined('/a')}\n${line}\n${combined('/b')}`)
+])('%s is not a line of a log', async (line) => {
+  const { lines, skipped } = await readText(`${combined('/a')}\n${line}\n${combined('/b')}`)
   expect(lines).toEqual([
     expect.stringContaining('"path":"/a"'),
-    unfit('is no line of the Common or Combined Log Format', line),
+    unfit('is not a line of the Common or Combined Log Format', line),
     expect.stringContaining('"path":"/b"'),
   ])
-  expect(passedOver).toBe(0)
+  expect(skipped).toBe(0)
 })
 
 test('a line that is made to take long takes no longer', async () => {

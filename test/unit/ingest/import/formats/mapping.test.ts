@@ -1,6 +1,6 @@
 /** Foreign files: columns under other names. */
 import { describe, expect, test } from '@jest/globals'
-import { takeColumns } from '../../../../../src/ingest/import/formats/mapping.js'
+import { bindColumns } from '../../../../../src/ingest/import/formats/mapping.js'
 import { readText, unfit } from './support.js'
 
 const mapping = (...pairs: readonly string[]): ReadonlyMap<string, string> =>
@@ -9,8 +9,8 @@ const TIMES = mapping('timestamp=t')
 
 describe('columns', () => {
   const taken = (columns: readonly string[], mapped: ReadonlyMap<string, string>) =>
-    takeColumns(columns, mapped).map(
-      ({ place, target }) => `${place}:${target.kind}:${target.name}`,
+    bindColumns(columns, mapped).map(
+      ({ index, target }) => `${index}:${target.kind}:${target.name}`,
     )
 
   test.each<[string, string[], string[], string[]]>([
@@ -97,9 +97,9 @@ test.each<[string, string, string]>([
   ['keys of objects', '{"__proto__":{"u":1},"constructor":2}', ''],
 ])('a line of NDJSON: %s', async (_, line, want) => {
   const options = { mapping: mapping('url=u', 'referrer_url=r', 'properties.p=p') } as const
-  const { lines, passedOver } = await readText(`{"u":"first"}\n${line}\n`, options)
+  const { lines, skipped } = await readText(`{"u":"first"}\n${line}\n`, options)
   expect(lines).toEqual(['{"url":"first"}', want])
-  expect(passedOver).toBe(want === '' ? 1 : 0)
+  expect(skipped).toBe(want === '' ? 1 : 0)
 })
 
 test('lines that are not UTF-8 are unfit', async () => {

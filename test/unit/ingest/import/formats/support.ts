@@ -1,6 +1,6 @@
 /** Reads text through a format, as the import does. */
 import type { Connection } from '../../../../../src/clickhouse/connection.js'
-import { openRows, type OpenOptions } from '../../../../../src/ingest/import/formats/open-rows.js'
+import { openRows, type OpenOptions } from '../../../../../src/ingest/import/open-rows.js'
 
 /** The bytes in chunks of a size. */
 export async function* chunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
@@ -16,7 +16,7 @@ export interface Read {
   readonly format: string
   readonly identity: string
   readonly lines: readonly string[]
-  readonly passedOver: number
+  readonly skipped: number
 }
 
 /** The lines that a text comes to; it arrives in chunks of `size` bytes. */
@@ -35,7 +35,7 @@ export async function readText(
   const lines = Buffer.concat(read).toString().split('\n')
   if (lines.at(-1) === '') lines.pop()
   const { format, identity } = opened
-  return { format, identity, lines, passedOver: opened.passedOver() }
+  return { format, identity, lines, skipped: opened.skipped() }
 }
 
 /** The line of a row that is unfit. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { unpack } from '../../../../src/ingest/import/formats/unpack.js'
+import { unpack } from '../../../../../src/ingest/import/formats/byte-stream.js'
 
 const TEXT = Buffer.from('{"a":1}\n'.repeat(5_000))
 const PACKED = gzipSync(TEXT)

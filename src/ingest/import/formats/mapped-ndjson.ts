@@ -1,0 +1,36 @@
+/** Reads NDJSON with foreign names: a mapping says which key of each object gives which field. */
+import { SKIPPED_LINE } from '../../inbox/line-marks.js'
+import { convertLines } from './convert-lines.js'
+import { findTargets, type Mapping, type Target } from './mapping.js'
+import { buildEventLine, foreignValueToJson, parseJsonObject } from './values.js'
+
+/** @param onSkipped called for each line that has none of the mapped keys */
+export function readMappedNdjson(
+  source: AsyncIterable<Buffer>,
+  mapping: Mapping,
+  onSkipped: () => void,
+): AsyncGenerator<Buffer> {
+  const keys = [...mapping.values()]
+  const cache = new Map<string, readonly Target[]>()
+  const findCachedTargets = (key: string): readonly Target[] => {
+    const targets = cache.get(key) ?? findTargets(key, mapping)
+    cache.set(key, targets)
+    return targets
+  }
+  return convertLines(source, (line) => {
+    const object = parseJsonObject(line)
+    // The loader rejects a line that is not an object.
+    if (object === undefined) return line
+    if (!keys.some((key) => Object.hasOwn(object, key))) {
+      onSkipped()
+      return SKIPPED_LINE
+    }
+    return buildEventLine(
+      Object.entries(object).flatMap(([key, value]) =>
+        findCachedTargets(key).map(
+          (target) => [target, foreignValueToJson(target, value)] as const,
+        ),
+      ),
+    )
+  })
+}

@@ -1,0 +1,30 @@
+/** The options and the report of an import, shared by the import and its dry run. */
+import type { Rejection } from '../inbox/rejections.js'
+import type { Affected } from '../loader/affected.js'
+import type { LoadReport } from '../loader/load-report.js'
+import type { LoaderContext } from '../loader/loader-context.js'
+
+export interface ImportOptions {
+  /** The project of all rows; without it each row names its own. */
+  readonly projectId?: string
+  /** How the source was converted to lines: the same bytes converted differently are another source. */
+  readonly identity?: string
+  /** Stops at the first chunk that holds a rejected row, and loads nothing of that chunk. */
+  readonly strict?: boolean
+  /** Validates, enriches and reports as if it loaded, but stores nothing. */
+  readonly dryRun?: boolean
+  /** The time of arrival of the events. */
+  readonly now: Date
+  readonly loader: LoaderContext
+  /** The largest number of bytes loaded at once. */
+  readonly chunkSize?: number
+  /** Called with the rejected rows of each chunk after it is loaded. */
+  readonly onRejected: (rejections: readonly Rejection[]) => Promise<void> | void
+  /** Called with the name of each batch, earlier loads included: `countAffected` counts their users. */
+  readonly onBatch?: (batch: string) => void
+  /** Called after each chunk with the totals so far. */
+  readonly onProgress?: (soFar: LoadReport) => void
+}
+
+/** The outcome of all rows, and how many users and sessions have events among them. */
+export type ImportReport = LoadReport & Affected
