@@ -1,21 +1,27 @@
-/** One account's connection to ClickHouse, over its client. */
-import { createClient, type ClickHouseSettings, type ResponseJSON } from '@clickhouse/client'
+/** The connection of one account to ClickHouse. */
+import {
+  createClient,
+  type ClickHouseClient,
+  type ClickHouseSettings,
+  type ResponseJSON,
+} from '@clickhouse/client'
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { MINUTE_MS } from '../lib/time.js'
 import type { Account, Endpoint } from './endpoint.js'
 import { IncompleteResponseError, QueryCancelledError } from './errors.js'
 import type { Statement } from './sql.js'
 
 export type Settings = ClickHouseSettings
 
-/** The rows of an answer, and how many there were before its LIMIT and OFFSET. */
 export interface QueryResult<Row> {
   readonly rows: readonly Row[]
+  /** The number of rows before LIMIT and OFFSET. */
   readonly total: number
   readonly cost: QueryCost
 }
 
-/** What an answer cost the engine. */
+/** What a query cost ClickHouse. */
 export interface QueryCost {
   readonly rowsRead: number
   readonly bytesRead: number
@@ -24,24 +30,32 @@ export interface QueryCost {
 
 export interface QueryOptions {
   readonly settings?: Settings
-  /** Ends the wait at once, and the query in the engine with it. */
+  /** Cancels the query: the caller stops waiting at once, and ClickHouse stops working on it. */
   readonly signal?: AbortSignal
 }
 
 export interface Connection {
-  /** Runs a SELECT and checks that the answer is whole. */
+  /**
+   * Runs a SELECT.
+   *
+   * @throws QueryCancelledError when the signal is aborted, IncompleteResponseError when rows are missing
+   */
   query<Row>(statement: Statement, options?: QueryOptions): Promise<QueryResult<Row>>
-  /** Runs a statement that answers nothing: DDL, INSERT … SELECT, KILL. */
+  /** Runs a statement without a result: DDL, INSERT … SELECT, KILL. */
   execute(statement: Statement, settings?: Settings): Promise<void>
-  /** Streams bytes as the data of an INSERT; `statement` names their FORMAT. */
+  /** Streams bytes as the data of an INSERT; the statement names their FORMAT. */
   upload(statement: Statement, bytes: Readable, settings?: Settings): Promise<void>
-  /** Asks whether the server answers within `timeout` milliseconds. */
-  ping(timeout: number): Promise<boolean>
+  /** Returns whether ClickHouse answers a query within `timeoutMs`. */
+  ping(timeoutMs: number): Promise<boolean>
   close(): Promise<void>
 }
 
-const ALWAYS: Settings = {
-  // A failing statement answers an error and no rows, instead of an error behind half of its rows.
+/** The client's level OFF: the service logs failures itself. */
+const LOG_OFF = 127
+
+/** Settings of every query. */
+const QUERY_SETTINGS: Settings = {
+  // A query that fails returns an error and no rows, rather than an error after half of its rows.
   wait_end_of_query: 1,
   http_write_exception_in_output_format: 0,
   exact_rows_before_limit: 1,
@@ -50,55 +64,27 @@ const ALWAYS: Settings = {
 }
 
 /**
- * Opens a connection of one account. Nothing is sent before the first statement.
+ * Opens the connection of an account. Nothing is sent before the first statement.
  *
- * @param stop ends a query in the engine by its id; without it an abandoned query is left to the
- *   engine, which notices a closed connection only where it reports progress.
+ * @param killQuery ends an abandoned query in ClickHouse, by its id. Without it ClickHouse notices the closed
+ *   connection itself, but only where a query reports progress.
  */
 export function connect(
   endpoint: Endpoint,
   account: Account,
-  stop?: (queryId: string) => void,
+  killQuery?: (queryId: string) => void,
 ): Connection {
-  const client = createClient({
-    url: endpoint.url,
-    database: endpoint.database,
-    ...endpoint.accounts[account],
-    application: 'tallyhouse',
-    max_open_connections: 32,
-    request_timeout: 600_000,
-    // Shorter than the 3 s of the strictest servers: a socket is never reused as the server closes it.
-    keep_alive: { enabled: true, idle_socket_ttl: 2_000, eagerly_destroy_stale_sockets: true },
-    log: { level: 127 },
-  })
-
+  const client = openClient(endpoint, account)
   return {
-    async query<Row>({ query, query_params }: Statement, { settings, signal }: QueryOptions = {}) {
-      if (signal?.aborted === true) throw new QueryCancelledError(signal.reason)
-      const query_id = randomUUID()
-      const work = client
-        .query({
-          query,
-          query_params,
-          query_id,
-          format: 'JSON',
-          use_multipart_params_auto: true,
-          clickhouse_settings: { ...ALWAYS, ...settings },
-          ...(signal === undefined ? {} : { abort_signal: signal }),
-        })
-        .then((answer) => answer.json<Row>())
-      return complete(await (signal === undefined ? work : unlessStopped(work, signal, query_id)))
-    },
-
-    async execute({ query, query_params }, settings) {
+    query: (statement, options) => runQuery(client, statement, options, killQuery),
+    execute: async ({ query, query_params }, settings) => {
       await client.command({
         query,
         query_params,
         clickhouse_settings: { wait_end_of_query: 1, ...settings },
       })
     },
-
-    async upload({ query, query_params }, bytes, settings) {
+    upload: async ({ query, query_params }, bytes, settings) => {
       const { stream } = await client.exec({
         query,
         query_params,
@@ -107,37 +93,84 @@ export function connect(
       })
       stream.resume()
     },
-
-    ping: async (timeout) =>
-      client
-        .query({ query: 'SELECT 1', abort_signal: AbortSignal.timeout(timeout) })
-        .then((answer) => answer.text())
-        .then(
-          () => true,
-          () => false,
-        ),
-
+    ping: (timeoutMs) => ping(client, timeoutMs),
     close: () => client.close(),
-  }
-
-  /** Rejects as soon as the signal comes; the client itself would wait on once headers are there. */
-  function unlessStopped<T>(work: Promise<T>, signal: AbortSignal, queryId: string): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        reject(new QueryCancelledError(signal.reason))
-        stop?.(queryId)
-      }
-      signal.addEventListener('abort', onAbort, { once: true })
-      work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-    })
   }
 }
 
-/** An answer cut short in transit can parse as JSON; its own row count gives it away. */
-function complete<Row>(answer: ResponseJSON<Row>): QueryResult<Row> {
-  const { data, rows, rows_before_limit_at_least: total, statistics } = answer
-  const isWhole = !('exception' in answer) && rows === data.length && statistics !== undefined
-  if (!isWhole) throw new IncompleteResponseError()
+const openClient = (endpoint: Endpoint, account: Account): ClickHouseClient =>
+  createClient({
+    url: endpoint.url,
+    database: endpoint.database,
+    ...endpoint.accounts[account],
+    application: 'tallyhouse',
+    max_open_connections: 32,
+    request_timeout: 10 * MINUTE_MS,
+    // Shorter than the 3 s of the strictest servers, so a socket is not reused while the server closes it.
+    keep_alive: { enabled: true, idle_socket_ttl: 2_000, eagerly_destroy_stale_sockets: true },
+    log: { level: LOG_OFF },
+  })
+
+async function runQuery<Row>(
+  client: ClickHouseClient,
+  { query, query_params }: Statement,
+  { settings, signal }: QueryOptions = {},
+  killQuery?: (queryId: string) => void,
+): Promise<QueryResult<Row>> {
+  if (signal?.aborted === true) throw new QueryCancelledError(signal.reason)
+  const query_id = randomUUID()
+  const response = client
+    .query({
+      query,
+      query_params,
+      query_id,
+      format: 'JSON',
+      use_multipart_params_auto: true,
+      clickhouse_settings: { ...QUERY_SETTINGS, ...settings },
+      ...(signal === undefined ? {} : { abort_signal: signal }),
+    })
+    .then((answer) => answer.json<Row>())
+  if (signal === undefined) return readResult(await response)
+  return readResult(await rejectOnAbort(response, signal, () => killQuery?.(query_id)))
+}
+
+/** Rejects as soon as the signal is aborted; the client itself keeps waiting once it has received headers. */
+function rejectOnAbort<T>(
+  response: Promise<T>,
+  signal: AbortSignal,
+  onAbort: () => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(new QueryCancelledError(signal.reason))
+      onAbort()
+    }
+    signal.addEventListener('abort', abort, { once: true })
+    response.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
+
+/**
+ * Returns the rows of a response. A response cut short in transit can still parse as JSON, so its own row count
+ * is checked.
+ *
+ * @throws IncompleteResponseError
+ */
+function readResult<Row>(response: ResponseJSON<Row>): QueryResult<Row> {
+  const { data, rows, rows_before_limit_at_least: total, statistics } = response
+  const isComplete = !('exception' in response) && rows === data.length && statistics !== undefined
+  if (!isComplete) throw new IncompleteResponseError()
   const { rows_read: rowsRead, bytes_read: bytesRead, elapsed } = statistics
   return { rows: data, total: total ?? rows, cost: { rowsRead, bytesRead, ms: elapsed * 1_000 } }
+}
+
+async function ping(client: ClickHouseClient, timeoutMs: number): Promise<boolean> {
+  try {
+    const abort_signal = AbortSignal.timeout(timeoutMs)
+    const response = await client.query({ query: 'SELECT 1', abort_signal })
+    await response.text()
+    return true
+  } catch {
+    return false
+  }
 }

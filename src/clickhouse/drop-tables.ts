@@ -1,8 +1,8 @@
-/** Drops tables by what their names begin with. */
+/** Drops the temporary tables of a kind of work, found by the prefix of their names. */
 import type { Connection } from './connection.js'
 import { identifier, join, sql, statement, string } from './sql.js'
 
-/** Drops all tables and views of the database whose names begin so, views first. */
+/** Drops all tables and views of the database whose names start with the prefix, views first. */
 export async function dropTables(writer: Connection, prefix: string): Promise<void> {
   const { rows } = await writer.query<{ name: string }>(
     statement(sql`
@@ -15,7 +15,7 @@ ORDER BY engine != 'MaterializedView', name`),
   await writer.execute(statement(sql`DROP TABLE IF EXISTS ${names} SYNC`))
 }
 
-/** Drops the tables whose names begin so, of those made more than a day ago: who made them was killed. */
+/** Drops the tables of the prefix that are older than a day: the process that created them was killed. */
 export async function dropAbandonedTables(writer: Connection, prefix: string): Promise<void> {
   const { rows } = await writer.query<{ name: string }>(
     statement(sql`

@@ -1,6 +1,6 @@
-/** Where a ClickHouse answers, with its accounts: the same shape for an embedded engine and a server. */
+/** The address of a ClickHouse and its accounts, the same for the embedded engine and for a server. */
 
-/** What an account may do: `admin` migrates and stops queries, `writer` loads, `reader` only selects. */
+/** `admin` migrates and kills queries, `writer` loads, `reader` only selects. */
 export type Account = 'admin' | 'writer' | 'reader'
 
 export interface Credentials {

@@ -1,10 +1,10 @@
-/** Runs the statement of a question: within its deadline, and with failures as errors of the API. */
+/** Runs the statements of one query of the API, within its deadline and with errors of the API. */
 import type { QueryResult, Settings } from './connection.js'
 import { toStoreError } from './errors.js'
 import type { Statement } from './sql.js'
 import type { Store } from './store.js'
 
-/** A row of a rollup may hold many users: few rows are work enough for several threads. */
+/** A row of a rollup may hold the bitmap of many users, so even few rows are worth several threads. */
 const SETTINGS: Settings = {
   merge_tree_min_rows_for_concurrent_read: '1024',
   merge_tree_min_bytes_for_concurrent_read: '65536',
@@ -14,24 +14,24 @@ const SETTINGS: Settings = {
 export type RunQuery = <Row>(statement: Statement) => Promise<QueryResult<Row>>
 
 /**
- * For one answer: all its statements share the deadline.
+ * Creates the runner of one query of the API. All its statements share the deadline.
  *
- * @param timeoutMs how long the answer may take from now; a query is stopped in the engine then
- * @param gone fires when nobody waits for the answer any more
+ * @param timeoutMs how long they may take from now; ClickHouse then stops the one that is running
+ * @param disconnected aborted when the client no longer waits for the response
  */
 export function createQueryRunner(
   { reader }: Store,
   timeoutMs: number,
-  gone?: AbortSignal,
+  disconnected?: AbortSignal,
 ): RunQuery {
   const begun = performance.now()
   return async <Row>(statement: Statement) => {
     const left = Math.max(1, timeoutMs - (performance.now() - begun))
     const end = new AbortController()
     const deadline = setTimeout(() => end.abort(new Error('the deadline passed')), left)
-    const leave = (): void => end.abort(gone?.reason)
-    if (gone?.aborted === true) leave()
-    gone?.addEventListener('abort', leave, { once: true })
+    const disconnect = (): void => end.abort(disconnected?.reason)
+    if (disconnected?.aborted === true) disconnect()
+    disconnected?.addEventListener('abort', disconnect, { once: true })
     try {
       return await reader.query<Row>(statement, {
         signal: end.signal,
@@ -41,7 +41,7 @@ export function createQueryRunner(
       throw toStoreError(error)
     } finally {
       clearTimeout(deadline)
-      gone?.removeEventListener('abort', leave)
+      disconnected?.removeEventListener('abort', disconnect)
     }
   }
 }

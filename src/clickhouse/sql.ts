@@ -1,6 +1,6 @@
-/** SQL fragments in which a value can only ever be a typed parameter. */
+/** SQL fragments: every value in them is a typed parameter. */
 
-/** A ClickHouse type that a parameter may have. */
+/** The ClickHouse types of parameters. */
 type ParameterType =
   | 'String'
   | 'Array(String)'
@@ -20,15 +20,15 @@ interface Parameter {
   readonly value: ParameterValue
 }
 
-/** What the client sends: text that holds placeholders alone, and the values beside it. */
+/** What the client sends: a text with placeholders, and the values of the placeholders. */
 export interface Statement {
   readonly query: string
   readonly query_params: Readonly<Record<string, ParameterValue>>
 }
 
 /**
- * A piece of SQL. The private field makes the type impossible to forge: a plain string or an
- * object out of a request body is never taken for a fragment, neither by the compiler nor at run time.
+ * A piece of SQL. The private field makes it impossible to forge: neither the compiler nor the runtime takes a
+ * plain string or an object of a request body for a fragment.
  */
 class Fragment {
   readonly #chunks: readonly (string | Parameter)[]
@@ -45,23 +45,23 @@ class Fragment {
 export type Sql = Fragment
 
 /**
- * The tag that makes fragments: the text is what stands in the source, the holes are fragments.
+ * The template tag that creates fragments: the text stands in the source, the substitutions are fragments.
  *
- * @throws TypeError when it is called as a function with text that was put together at run time.
+ * @throws TypeError when called as a function with a text built at run time
  */
-export function sql(text: TemplateStringsArray, ...holes: readonly Sql[]): Sql {
+export function sql(text: TemplateStringsArray, ...substitutions: readonly Sql[]): Sql {
   if (!Array.isArray(text.raw) || !Object.isFrozen(text.raw)) {
-    throw new TypeError('sql is a template tag; it takes no text made at run time')
+    throw new TypeError('sql is a template tag; it takes no text built at run time')
   }
   return new Fragment(
     text.flatMap((part, i) => {
-      const hole = holes[i]
-      return hole === undefined ? [part] : [part, ...Fragment.chunksOf(hole)]
+      const substitution = substitutions[i]
+      return substitution === undefined ? [part] : [part, ...Fragment.chunksOf(substitution)]
     }),
   )
 }
 
-/** Fragments with a separator between them; an empty list is empty text. */
+/** Joins fragments with a separator; an empty list gives an empty text. */
 export function join(fragments: readonly Sql[], separator = sql`, `): Sql {
   const between = Fragment.chunksOf(separator)
   return new Fragment(
@@ -75,7 +75,7 @@ export function join(fragments: readonly Sql[], separator = sql`, `): Sql {
 export const TRUE = sql`true`
 const FALSE = sql`false`
 
-/** True where every condition is; `and([])` is true. */
+/** A condition that holds where all conditions hold; `and([])` is true. */
 export const and = (conditions: readonly Sql[]): Sql =>
   combine(
     conditions.filter((condition) => condition !== TRUE),
@@ -83,11 +83,11 @@ export const and = (conditions: readonly Sql[]): Sql =>
     TRUE,
   )
 
-/** True where any condition is; `or([])` is false. */
+/** A condition that holds where any condition holds; `or([])` is false. */
 export const or = (conditions: readonly Sql[]): Sql =>
   conditions.includes(TRUE) ? TRUE : combine(conditions, sql` OR `, FALSE)
 
-/** The exact complement of a condition. */
+/** The complement of a condition. */
 export const not = (condition: Sql): Sql => sql`NOT (${condition})`
 
 function combine(conditions: readonly Sql[], separator: Sql, empty: Sql): Sql {
@@ -99,7 +99,7 @@ function combine(conditions: readonly Sql[], separator: Sql, empty: Sql): Sql {
 const parameter = (type: ParameterType, value: ParameterValue): Sql =>
   new Fragment([{ type, value }])
 
-/** Values as parameters. */
+// Values as parameters.
 export const string = (value: string): Sql => parameter('String', value)
 export const strings = (values: readonly string[]): Sql => parameter('Array(String)', values)
 export const boolean = (value: boolean): Sql => parameter('Bool', value)
@@ -109,16 +109,17 @@ export const int64 = (value: number): Sql => parameter('Int64', value)
 export const optionalUint32 = (value: number | null): Sql => parameter('Nullable(UInt32)', value)
 
 /**
- * The name of a table that is numbered, or of a database.
+ * The name of a table or a database that is known only at run time, such as a numbered table.
  *
- * @throws TypeError for a name that would need quotes.
+ * @throws TypeError for a name that would need quotes
  */
 export function identifier(name: string): Sql {
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new TypeError('not the name of a table')
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+    throw new TypeError('not a name of a table or database')
   return parameter('Identifier', name)
 }
 
-/** A moment, to the millisecond. */
+/** A moment as a parameter, in milliseconds. */
 export const time = (value: Date): Sql => parameter("DateTime64(3, 'UTC')", clickhouseTime(value))
 export const optionalTime = (value: Date | null): Sql =>
   parameter("Nullable(DateTime64(3, 'UTC'))", value === null ? null : clickhouseTime(value))
@@ -126,8 +127,8 @@ export const optionalTime = (value: Date | null): Sql =>
 const clickhouseTime = (value: Date): string => value.toISOString().replace('T', ' ').slice(0, 23)
 
 /**
- * Prints a fragment; its parameters are named by their order: `{p0:String}`, `{p1:UInt32}`, … A fragment that
- * occurs again has the same parameters; two that are equal have not, so that no value changes the text.
+ * Renders a fragment. Parameters are named by their order: `{p0:String}`, `{p1:UInt32}`, … A fragment that occurs
+ * twice uses the same parameters. Equal values of different fragments do not, so no value changes the text.
  */
 export function statement(fragment: Sql): Statement {
   const query_params: Record<string, ParameterValue> = {}

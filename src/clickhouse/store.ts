@@ -1,35 +1,23 @@
-/** The store: one connection an account. */
+/** The store: ClickHouse as the service uses it, with a connection per account. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Connection } from './connection.js'
 import type { Endpoint } from './endpoint.js'
 import { sql, statement, string } from './sql.js'
 
 export interface Store {
-  /** Only selects, within limits. */
+  /** Selects only, within the limits of the account. */
   readonly reader: Connection
-  /** The reader again, for what every request waits for: no number of slow questions is in its way. */
+  /** The same account over a second connection, for lookups that every request needs: slow queries cannot block them. */
   readonly lookups: Connection
   readonly writer: Connection
   readonly admin: Connection
   close(): Promise<void>
 }
 
-/** A query may be on its way to the engine while it is given up: it is stopped once more a bit later. */
-const SECOND_TRY_MS = 500
-
-async function stopQuery(admin: Connection, queryId: string): Promise<void> {
-  const kill = statement(sql`KILL QUERY WHERE query_id = ${string(queryId)} ASYNC`)
-  for (const wait of [0, SECOND_TRY_MS]) {
-    await sleep(wait, undefined, { ref: false })
-    // The query ends by its own limit at the latest; a server may also deny KILL to this account.
-    await admin.execute(kill).catch(() => undefined)
-  }
-}
-
-/** Opens the store at an endpoint. */
+/** Opens the store at an endpoint. Nothing is sent before the first statement. */
 export function connectStore(endpoint: Endpoint): Store {
   const admin = connect(endpoint, 'admin')
-  const reader = connect(endpoint, 'reader', (queryId) => void stopQuery(admin, queryId))
+  const reader = connect(endpoint, 'reader', (queryId) => void killQuery(admin, queryId))
   const lookups = connect(endpoint, 'reader')
   const writer = connect(endpoint, 'writer')
   return {
@@ -40,5 +28,17 @@ export function connectStore(endpoint: Endpoint): Store {
     close: async () => {
       await Promise.all([reader, lookups, writer, admin].map((connection) => connection.close()))
     },
+  }
+}
+
+/** A query that was cancelled on its way to ClickHouse starts after the first KILL, so a second one follows. */
+const SECOND_KILL_DELAY_MS = 500
+
+async function killQuery(admin: Connection, queryId: string): Promise<void> {
+  const kill = statement(sql`KILL QUERY WHERE query_id = ${string(queryId)} ASYNC`)
+  for (const delay of [0, SECOND_KILL_DELAY_MS]) {
+    await sleep(delay, undefined, { ref: false })
+    // The server may deny KILL to this account. The query then ends by its own limits.
+    await admin.execute(kill).catch(() => undefined)
   }
 }

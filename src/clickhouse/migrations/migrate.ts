@@ -4,24 +4,23 @@ import { connect, type Connection } from '../connection.js'
 import type { Endpoint } from '../endpoint.js'
 import { isClickHouseError } from '../errors.js'
 import { withLease, type Lease } from '../lease/lease.js'
-import { MigrationError } from './migration-error.js'
-import { readMigrations, type Migration } from './migration-files.js'
-import { createLog, pendingMigrations, recordMigration } from './migration-log.js'
+import { MigrationError, readMigrations, type Migration } from './migration-files.js'
+import { createMigrationLog, findPendingMigrations, recordMigration } from './migration-log.js'
 import { identifier, sql, statement } from '../sql.js'
 
-export { MigrationError } from './migration-error.js'
+export { MigrationError } from './migration-files.js'
 
 export interface MigrateOptions {
-  /** The folder of the migrations; the package's own by default. */
+  /** The folder of the migrations; that of the package by default. */
   readonly folder?: string
 }
 
 /**
- * Makes the database where it is missing, and applies what it has not had. Of several that do so at
- * once, one does the work and the others wait. What failed is tried again by the next call.
+ * Creates the database where it is missing, and applies the migrations that it has not had. When several
+ * processes call this at once, one applies them and the others wait. A call tries a failed migration again.
  *
- * @returns the names of the files that were applied now.
- * @throws MigrationError when a file is missing, changed, wrongly numbered or fails.
+ * @returns the names of the files applied by this call
+ * @throws MigrationError when a file is missing, changed, wrongly numbered or fails
  */
 export async function migrate(
   endpoint: Endpoint,
@@ -31,8 +30,8 @@ export async function migrate(
   await ensureDatabase(endpoint)
   const admin = connect(endpoint, 'admin')
   try {
-    await createLog(admin)
-    const pending = await pendingMigrations(admin, migrations)
+    await createMigrationLog(admin)
+    const pending = await findPendingMigrations(admin, migrations)
     if (pending.length === 0) return []
     return await withLease(admin, 'migrations', (lease) => applyPending(admin, migrations, lease))
   } finally {
@@ -40,7 +39,7 @@ export async function migrate(
   }
 }
 
-/** A connection names its database, so a missing one is made over a connection to another. */
+/** A connection names its database, so a missing one is created over a connection to the database `system`. */
 async function ensureDatabase(endpoint: Endpoint): Promise<void> {
   const inside = connect(endpoint, 'admin')
   const outside = connect({ ...endpoint, database: 'system' }, 'admin')
@@ -60,12 +59,14 @@ async function applyPending(
   migrations: readonly Migration[],
   lease: Lease,
 ): Promise<readonly string[]> {
-  const pending = await pendingMigrations(admin, migrations)
+  const pending = await findPendingMigrations(admin, migrations)
   for (const migration of pending) await apply(admin, migration, lease)
   return pending.map(({ name }) => name)
 }
 
 async function apply(admin: Connection, migration: Migration, lease: Lease): Promise<void> {
+  // While this process slept, another one may have taken over and applied this migration.
+  await lease.assertHeld()
   for (const [i, query] of migration.statements.entries()) {
     lease.signal.throwIfAborted()
     try {

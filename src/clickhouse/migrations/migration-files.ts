@@ -2,24 +2,35 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { MigrationError } from './migration-error.js'
 
 export interface Migration {
   readonly number: number
-  /** The file, e.g. `0001_projects.sql`. */
+  /** The name of the file, e.g. `0001_projects.sql`. */
   readonly name: string
-  /** SHA-256 of the file, in hex. */
+  /** The SHA-256 of the file, in hex. */
   readonly checksum: string
-  /** Each can be run again after a failure further on. */
+  /** Each can run again after a later one failed. */
   readonly statements: readonly string[]
+}
+
+/** A migration was refused or failed; it is not recorded as applied. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError'
+  /** The name of the file, e.g. `0001_projects.sql`. */
+  readonly file: string
+
+  constructor(file: string, reason: string, options?: ErrorOptions) {
+    super(`migration ${file}: ${reason}`, options)
+    this.file = file
+  }
 }
 
 const FILE_NAME = /^(?<number>\d{4})_[a-z0-9_]+\.sql$/
 
 /**
- * The migrations of a folder, in order.
+ * Reads the migrations of a folder, in order.
  *
- * @throws MigrationError when they are not numbered 1, 2, 3, ….
+ * @throws MigrationError when they are not numbered 1, 2, 3, …
  */
 export async function readMigrations(folder: string): Promise<readonly Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
@@ -36,12 +47,12 @@ async function readMigration(folder: string, name: string, expected: number): Pr
     number,
     name,
     checksum: createHash('sha256').update(text).digest('hex'),
-    statements: split(text),
+    statements: splitStatements(text),
   }
 }
 
-/** A statement ends with a semicolon at the end of a line. */
-function split(text: string): readonly string[] {
+/** Splits at each semicolon that ends a line. */
+function splitStatements(text: string): readonly string[] {
   return text
     .split(/;[ \t]*(?:\r?\n|$)/)
     .map((statement) => statement.trim())

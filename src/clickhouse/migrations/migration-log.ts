@@ -1,7 +1,6 @@
-/** The table `migrations`: which migrations a database has had. */
+/** The table `migrations`, which records the migrations that a database has had. */
 import type { Connection } from '../connection.js'
-import { MigrationError } from './migration-error.js'
-import type { Migration } from './migration-files.js'
+import { MigrationError, type Migration } from './migration-files.js'
 import { sql, statement, string, uint32 } from '../sql.js'
 
 interface Applied {
@@ -10,8 +9,8 @@ interface Applied {
   readonly checksum: string
 }
 
-/** Makes the table where it is missing. */
-export async function createLog(connection: Connection): Promise<void> {
+/** Creates the table where it is missing. */
+export async function createMigrationLog(connection: Connection): Promise<void> {
   await connection.execute(
     statement(sql`
       CREATE TABLE IF NOT EXISTS migrations
@@ -27,12 +26,12 @@ export async function createLog(connection: Connection): Promise<void> {
 }
 
 /**
- * The migrations that the database has not had yet.
+ * Returns the migrations that the database has not had yet.
  *
- * @throws MigrationError when one that it had is missing now or has changed, so that nobody could
- *   say what the tables are like.
+ * @throws MigrationError when an applied migration is missing or has changed since: the state of the tables is
+ *   then unknown
  */
-export async function pendingMigrations(
+export async function findPendingMigrations(
   connection: Connection,
   migrations: readonly Migration[],
 ): Promise<readonly Migration[]> {
@@ -44,7 +43,7 @@ export async function pendingMigrations(
     if (file?.name !== applied.name) {
       throw new MigrationError(
         applied.name,
-        'it was applied to this database, and is missing here; is this version older than the database?',
+        'it was applied to this database but is missing here; this version may be older than the database',
       )
     }
     if (file.checksum !== applied.checksum) {
@@ -54,7 +53,7 @@ export async function pendingMigrations(
   return migrations.filter(({ number }) => !rows.some((applied) => applied.number === number))
 }
 
-/** Records that a migration was applied, all of it. */
+/** Records that all of a migration was applied. */
 export async function recordMigration(
   connection: Connection,
   { number, name, checksum }: Migration,
