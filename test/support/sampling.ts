@@ -3,6 +3,8 @@
  * `make test-long` does the rest. Files named `*.sampled.test.ts` take part in both runs.
  */
 
+import { test } from '@jest/globals'
+
 /** Whether this is the long run: `make test-long` sets TESTS. */
 const IS_LONG = process.env['TESTS'] === 'long'
 
@@ -18,3 +20,6 @@ export const isInThisRun = (n: number, every: number): boolean => (n % every ===
 /** The items of a list that belong to this run: the first of each `every` are in `make test`. */
 export const ofThisRun = <T>(items: readonly T[], every: number): readonly T[] =>
   items.filter((_, i) => isInThisRun(i + 1, every))
+
+/** `test` in `make test`, `test.skip` in the long run: for a single case in a sampled file. */
+export const shortTest = IS_LONG ? test.skip : test

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
+import { ofThisRun, shortTest } from '../../../support/sampling.js'
 import { breaking } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, leftovers, readFacts, select } from '../../../support/store/facts.js'
@@ -79,7 +80,7 @@ const atStatement =
   }
 
 describe('broken off', () => {
-  test.each<[string, Breaking]>([
+  const cases = [
     ...[1, 2].map((n): [string, Breaking] => [`after piece ${n}`, afterPieces(n)]),
     ...[0, PIECE + 5, 2 * PIECE].map((at): [string, Breaking] => [
       `by its source at byte ${at}`,
@@ -89,29 +90,33 @@ describe('broken off', () => {
     ...[/INSERT INTO inbox/, /INSERT INTO events/, /DROP PARTITION/].map(
       (at): [string, Breaking] => [`at ${at.source}`, atStatement(at)],
     ),
-  ])('%s and run again, an import brings each row once', async (_, broken) => {
-    const project = await newProject(database.store)
-    const text = linesOf(events(4))
-    await expect(broken(project, text)).rejects.toThrow()
-    const loaded = (await paths(project)).length
-    const { report } = await bring(database.store, text, into(project))
-    expect(await paths(project)).toEqual(['/10', '/11', '/12', '/13'])
-    // What the loader finishes of the broken piece before it comes is a duplicate by then.
-    expect(report).toMatchObject({ received: 4, rejected: 0, users: 2, sessions: 2 })
-    expect(report.duplicates).toBeGreaterThanOrEqual(loaded)
-    expect([report.events + report.duplicates, report.first, report.last]).toEqual([
-      4,
-      moment(0),
-      moment(3),
-    ])
-    const third = await bring(database.store, text, into(project))
-    const again = { ...counts(0, 4), ...NONE, users: 2, sessions: 2 }
-    expect(third.report).toEqual({ ...again, first: moment(0), last: moment(3) })
-    await factsAgree(database.store, project.id)
-    expect(await leftovers(database.store)).toEqual([])
-  })
+  ]
+  test.each(ofThisRun(cases, 5))(
+    '%s and run again, an import brings each row once',
+    async (_, broken) => {
+      const project = await newProject(database.store)
+      const text = linesOf(events(4))
+      await expect(broken(project, text)).rejects.toThrow()
+      const loaded = (await paths(project)).length
+      const { report } = await bring(database.store, text, into(project))
+      expect(await paths(project)).toEqual(['/10', '/11', '/12', '/13'])
+      // What the loader finishes of the broken piece before it comes is a duplicate by then.
+      expect(report).toMatchObject({ received: 4, rejected: 0, users: 2, sessions: 2 })
+      expect(report.duplicates).toBeGreaterThanOrEqual(loaded)
+      expect([report.events + report.duplicates, report.first, report.last]).toEqual([
+        4,
+        moment(0),
+        moment(3),
+      ])
+      const third = await bring(database.store, text, into(project))
+      const again = { ...counts(0, 4), ...NONE, users: 2, sessions: 2 }
+      expect(third.report).toEqual({ ...again, first: moment(0), last: moment(3) })
+      await factsAgree(database.store, project.id)
+      expect(await leftovers(database.store)).toEqual([])
+    },
+  )
 
-  test('by who is told of rejected rows, it tells of them anew', async () => {
+  shortTest('by who is told of rejected rows, it tells of them anew', async () => {
     const project = await newProject(database.store)
     const text = linesOf([...events(1), 'bad row', ...events(1, 1)])
     const onRejected = (): never => {
@@ -125,7 +130,7 @@ describe('broken off', () => {
   })
 })
 
-test('how the chunks arrive makes no difference, nor does the size of pieces', async () => {
+shortTest('how the chunks arrive makes no difference, nor does the size of pieces', async () => {
   const project = await newProject(database.store)
   const text = linesOf(events(6))
   const first = await bring(database.store, text, into(project))
@@ -146,7 +151,7 @@ test('how the chunks arrive makes no difference, nor does the size of pieces', a
   expect(await readFacts(database.store, project.id)).toHaveLength(2)
 })
 
-test('another reading, another project and a project made anew get all of it', async () => {
+shortTest('another reading, another project and a project made anew get all of it', async () => {
   const { store } = database
   const project = await newProject(store)
   const text = linesOf(events(4))
