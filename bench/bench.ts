@@ -24,7 +24,10 @@ type Tokens = ReadonlyMap<string, string>
 
 /** Fills the data folder, and issues a key for each project that is asked about. */
 async function fill(dataDir: string): Promise<Tokens> {
-  const opened = await openStore({ dataDir, clickhouse: undefined }, 'bench')
+  const opened = await openStore(
+    { dataDir, clickhouse: undefined },
+    { purpose: 'bench', access: 'write' },
+  )
   try {
     await generate(opened.store, EVENTS)
     const tokens = new Map<string, string>()

@@ -181,7 +181,10 @@ async function soak(service: RunningService, project: StoredProject): Promise<vo
 
 const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-'))
 try {
-  const opened = await openStore({ dataDir, clickhouse: undefined }, 'bench')
+  const opened = await openStore(
+    { dataDir, clickhouse: undefined },
+    { purpose: 'bench', access: 'write' },
+  )
   const fields = { id: PROJECT, name: 'Bench', domain: 'example.com' }
   const project = await createProject(opened.store, fields, NOW)
   const token = await issueToken(opened.store, dataDir, project.id, NOW)

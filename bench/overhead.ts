@@ -45,7 +45,10 @@ interface Measured {
 
 /** Fills a data folder with the events of the demo, and issues a key for them. */
 async function fill(dataDir: string): Promise<{ projectId: string; token: string }> {
-  const opened = await openStore({ dataDir, clickhouse: undefined }, 'bench')
+  const opened = await openStore(
+    { dataDir, clickhouse: undefined },
+    { purpose: 'bench', access: 'write' },
+  )
   const { store } = opened
   try {
     const { project, loaded } = await topUpDemo(store, { now: NOW })

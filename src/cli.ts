@@ -1,22 +1,22 @@
 #!/usr/bin/env node
-/** The command `tallyhouse`: the one place that reads the clock and the environment's arguments. */
+/** The command `tallyhouse`. Only here are the clock and the command line read. */
 import { Command, CommanderError } from 'commander'
 import { readFileSync } from 'node:fs'
-import type { AddCommand, CommandContext } from './commands/shared/context.js'
+import { isUnreachable } from './clickhouse/errors.js'
 import { addDemo } from './commands/demo.js'
 import { addExplain } from './commands/explain.js'
 import { addImport } from './commands/import/import.js'
 import { addKey } from './commands/key.js'
 import { addMigrate } from './commands/migrate.js'
-import { table } from './commands/shared/output.js'
 import { addProject } from './commands/project.js'
 import { addRollups } from './commands/rollups.js'
 import { addServe } from './commands/serve.js'
+import type { AddCommand, CommandContext } from './commands/shared/context.js'
+import { formatTable } from './commands/shared/output.js'
 import { addUser } from './commands/user.js'
-import { isUnreachable } from './clickhouse/errors.js'
 import { readConfig } from './config/config.js'
-import { packagePath } from './lib/package-path.js'
 import { VARIABLES } from './config/variables.js'
+import { packagePath } from './lib/package-path.js'
 
 /** In the order of the help. */
 const COMMANDS: readonly AddCommand[] = [
@@ -46,42 +46,44 @@ function createProgram(): Command {
     version: string
   }
   const program = new Command('tallyhouse')
-    .description('A web-analytics service: exact answers about traffic over HTTP.')
-    .version(version)
+    .description('A web-analytics service: exact numbers over HTTP, counted by ClickHouse.')
+    .version(version, '-V, --version', 'Print the version')
+    .helpOption('-h, --help', 'Show help')
+    .helpCommand('help [command]', 'Show the help of a command')
     .exitOverride()
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, 'tallyhouse: ')),
     })
-    .addHelpText('after', `\nEnvironment:\n${environmentHelp()}`)
+    .addHelpText('after', `\nEnvironment variables:\n${formatVariables()}`)
   for (const add of COMMANDS) add(program, context)
   return program
 }
 
-function environmentHelp(): string {
-  const lines = Object.entries(VARIABLES).map(([name, { meaning, fallback }]) => [
+function formatVariables(): string {
+  const rows = Object.entries(VARIABLES).map(([name, { description, fallback }]) => [
     `  ${name}`,
-    fallback === null ? meaning : `${meaning} (default: ${fallback})`,
+    fallback === null ? description : `${description} (default: ${fallback})`,
   ])
-  return table(lines)
+  return formatTable(rows)
 }
 
-/** Says what went wrong in one line; commander has said so already of its own errors. */
-function report(error: unknown): number {
+/** Prints an error as one line, except commander's own errors, which it has printed; returns the exit code. */
+function reportError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE
-  process.stderr.write(`tallyhouse: ${messageOf(error)}\n`)
+  process.stderr.write(`tallyhouse: ${formatError(error)}\n`)
   return EXIT_FAILED
 }
 
-function messageOf(error: unknown): string {
+function formatError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  // Of a connection refused at each address of a name, Node's error has no message but a code.
-  const reason = error.message === '' && 'code' in error ? String(error.code) : error.message
-  const line = reason.replaceAll(/\s+/g, ' ').trim()
-  return isUnreachable(error) ? `ClickHouse does not answer: ${line}` : line
+  // When a name has several addresses and each refuses, Node's error has a code and an empty message.
+  const message = error.message === '' && 'code' in error ? String(error.code) : error.message
+  const line = message.replaceAll(/\s+/g, ' ').trim()
+  return isUnreachable(error) ? `ClickHouse does not respond: ${line}` : line
 }
 
 try {
   await createProgram().parseAsync()
 } catch (error) {
-  process.exitCode = report(error)
+  process.exitCode = reportError(error)
 }

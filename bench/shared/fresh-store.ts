@@ -15,7 +15,10 @@ export async function withFreshStore<Result>(
 ): Promise<Result> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-'))
   try {
-    const opened = await openStore({ dataDir, clickhouse: undefined }, 'bench')
+    const opened = await openStore(
+      { dataDir, clickhouse: undefined },
+      { purpose: 'bench', access: 'write' },
+    )
     try {
       const project = { id: PROJECT, name: 'Bench', domain: 'example.com' }
       await createProject(opened.store, project, new Date(START))

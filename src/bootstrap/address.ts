@@ -1,30 +1,30 @@
-/** Tells in plain words why the service cannot have its address. */
+/** Explains why the service cannot listen on its address. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Config } from '../config/config.js'
 import { UserError } from '../lib/errors.js'
 
-/** What the system says of an address that cannot be had. */
+/** Error codes of the operating system, in plain words. */
 const ADDRESS_ERRORS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use by another process',
-  EADDRNOTAVAIL: 'is not one of this machine',
-  EACCES: 'may not be used by this user',
+  EADDRNOTAVAIL: 'does not belong to this machine',
+  EACCES: 'needs more rights than this user has',
   ENOTFOUND: 'does not exist',
 }
 
-/** Throws a UserError for an address that cannot be had, and any other error as it is. */
+/** Throws a UserError for an address that cannot be listened on, and rethrows any other error. */
 export function explainAddress(
   error: NodeJS.ErrnoException & { address?: string; port?: number },
 ): never {
-  const words = error.syscall === undefined ? undefined : ADDRESS_ERRORS[error.code ?? '']
-  if (words === undefined) throw error
-  throw new UserError(`the address ${error.address ?? 'HOST'}:${error.port ?? 'PORT'} ${words}`)
+  const reason = error.syscall === undefined ? undefined : ADDRESS_ERRORS[error.code ?? '']
+  if (reason === undefined) throw error
+  throw new UserError(`the address ${error.address ?? 'HOST'}:${error.port ?? 'PORT'} ${reason}`)
 }
 
 /**
- * Looks whether the service could listen, ahead of work that would be in vain.
+ * Checks that the service can listen, before work that would be wasted if it could not.
  *
- * @throws UserError when it could not.
+ * @throws UserError when the address cannot be listened on.
  */
 export async function requireFreeAddress({ host, port }: Config): Promise<void> {
   const server = createServer()

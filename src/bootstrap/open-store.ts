@@ -1,118 +1,86 @@
-/** Opens the store that a configuration describes: a server, or the engine of the data folder. */
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '../config/config.js'
-import { readEngineFile } from '../clickhouse/embedded/engine-file.js'
-import {
-  DataDirInUseError,
-  findEngine,
-  startEngine,
-  type Engine,
-  type EngineEvent,
-} from '../clickhouse/embedded/engine.js'
-import { engineDirOf } from '../clickhouse/embedded/engine-dir.js'
-import type { Holder } from '../clickhouse/embedded/launcher/protocol.js'
+/** Opens the store that a configuration describes: a ClickHouse server, or the engine of the data folder. */
+import type { Engine } from '../clickhouse/embedded/engine.js'
 import type { Endpoint } from '../clickhouse/endpoint.js'
-import { migrate } from '../clickhouse/migrations/migrate.js'
 import { connectStore, type Store } from '../clickhouse/store.js'
-import { openGeoip } from '../ingest/enrichment/geoip.js'
-import { finishInterruptedWork } from '../ingest/loader/loader.js'
+import type { Config } from '../config/config.js'
+import { finishDeletions } from '../deletion/finish-deletions.js'
+import { openGeoip, type Geoip } from '../ingest/enrichment/geoip.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
-import { createLoaderContext } from './loader-context.js'
-import { ensureRollups } from '../rollups/ensure-rollups.js'
+import { hasEngine, openEngine, type OpenEngineOptions, type OpenedEngine } from './open-engine.js'
+import {
+  createNotSetUpError,
+  requireUpToDate,
+  updateStore,
+  type StoreAccess,
+} from './prepare-store.js'
 
-export const SERVE = 'tallyhouse serve'
-export const DEMO = 'tallyhouse demo'
-
-/** The purposes of processes that run the service: their engine is there for other commands too. */
-const SERVICES: ReadonlySet<string> = new Set([SERVE, DEMO])
-
-export interface OpenOptions {
-  /** True for a process whose engine must be its own. */
-  readonly ownEngine?: boolean
-  readonly onEvent?: (event: EngineEvent) => void
+export interface OpenStoreOptions extends Omit<OpenEngineOptions, 'dataDir'> {
+  readonly access: StoreAccess
 }
 
 export interface OpenedStore {
   readonly store: Store
   readonly loader: LoaderContext
   readonly endpoint: Endpoint
-  /** The engine that this process runs; absent where it uses another one's. */
+  /** The engine that this process runs; undefined when it uses a server or another process's engine. */
   readonly engine: Engine | undefined
-  /** The migrations that were applied just now. */
+  /** The files of the migrations that were applied on opening. */
   readonly migrated: readonly string[]
   /** Closes the store, then stops the engine of this process. */
   close(): Promise<void>
 }
 
-interface Found {
-  readonly endpoint: Endpoint
-  readonly engine: Engine | undefined
-}
-
-/** How long to wait for a command that has the data folder for a moment, or a service that starts. */
-const PATIENCE_MS = 15_000
-const POLL_MS = 200
+type StoreConfig = Pick<Config, 'clickhouse' | 'dataDir'> & Partial<Pick<Config, 'geoipDb'>>
 
 /**
- * Opens the store and brings its database up to date. Without a server in the configuration it is
- * the engine of the service that runs on the data folder, else one that ends with this process.
+ * Opens the store. With `write` access it is brought up to date first; any other access changes nothing.
  *
- * @param purpose what this process does, for those it keeps waiting, e.g. `tallyhouse migrate`.
- * @throws UserError for a GeoIP database that cannot be used; DataDirInUseError when another process keeps the data folder; MigrationError; what the
- *   client throws when nothing answers.
+ * @throws UserError for an unusable GeoIP database, and for a store that `access` cannot read;
+ *   DataDirInUseError when another process keeps the data folder; MigrationError; the client's error when
+ *   ClickHouse does not answer.
  */
 export async function openStore(
-  config: Pick<Config, 'clickhouse' | 'dataDir'> & Partial<Pick<Config, 'geoipDb'>>,
-  purpose: string,
-  options: OpenOptions = {},
+  config: StoreConfig,
+  options: OpenStoreOptions,
 ): Promise<OpenedStore> {
   const loader = createLoaderContext(
     config.geoipDb === undefined ? undefined : await openGeoip(config.geoipDb),
   )
-  const { endpoint, engine } =
-    config.clickhouse === undefined
-      ? await openEngine(config.dataDir, purpose, options)
-      : { endpoint: config.clickhouse, engine: undefined }
+  const { endpoint, engine } = await openEndpoint(config, options)
+  const store = connectStore(endpoint)
+  const close = async (): Promise<void> => {
+    await store.close()
+    await engine?.stop()
+  }
   try {
-    const migrated = await migrate(endpoint)
-    const store = connectStore(endpoint)
-    await ensureRollups(store, {
-      finishInterruptedWork: (writer) => finishInterruptedWork(writer, loader),
-    })
-    const close = async (): Promise<void> => {
-      await store.close()
-      await engine?.stop()
-    }
+    const migrated = await prepare(endpoint, store, loader, options.access)
     return { store, loader, endpoint, engine, migrated, close }
   } catch (error) {
-    await engine?.stop()
+    await close()
     throw error
   }
 }
 
-async function openEngine(dataDir: string, purpose: string, options: OpenOptions): Promise<Found> {
-  const { ownEngine = false, ...engineOptions } = options
-  const until = performance.now() + PATIENCE_MS
-  for (;;) {
-    const endpoint = ownEngine ? undefined : await findService(dataDir)
-    if (endpoint !== undefined) return { endpoint, engine: undefined }
-    try {
-      const engine = await startEngine({ dataDir, purpose, ...engineOptions })
-      return { endpoint: engine.endpoint, engine }
-    } catch (error) {
-      if (!(error instanceof DataDirInUseError)) throw error
-      const stays = ownEngine && isService(error.holder)
-      if (stays || performance.now() > until) throw error
-    }
-    await sleep(POLL_MS)
-  }
+/** What every loader of the service is given; without `geoip`, addresses get no country and city. */
+export const createLoaderContext = (geoip?: Geoip): LoaderContext => ({ geoip, finishDeletions })
+
+async function openEndpoint(
+  { clickhouse, dataDir }: StoreConfig,
+  { access, ...options }: OpenStoreOptions,
+): Promise<OpenedEngine> {
+  if (clickhouse !== undefined) return { endpoint: clickhouse, engine: undefined }
+  // An engine that is only read from would leave an empty database in a mistyped folder.
+  if (access !== 'write' && !(await hasEngine(dataDir))) throw createNotSetUpError()
+  return openEngine({ dataDir, ...options })
 }
 
-/** The engine of a running service. Another command's is not used: it ends with that command. */
-async function findService(dataDir: string): Promise<Endpoint | undefined> {
-  const announcement = await readEngineFile(engineDirOf(dataDir))
-  return isService(announcement?.holder) ? findEngine(dataDir) : undefined
+async function prepare(
+  endpoint: Endpoint,
+  store: Store,
+  loader: LoaderContext,
+  access: StoreAccess,
+): Promise<readonly string[]> {
+  if (access === 'write') return updateStore(endpoint, store, loader)
+  await requireUpToDate(store, access)
+  return []
 }
-
-const isService = (holder: Holder | undefined): boolean =>
-  holder !== undefined && SERVICES.has(holder.purpose)

@@ -1,51 +1,51 @@
-/** Runs the service in this process until it is told to stop. */
+/** Runs the service in this process until a signal, or a failure, ends it. */
 import type { EngineEvent } from '../clickhouse/embedded/engine.js'
-import { openStore, type OpenedStore } from './open-store.js'
 import type { Config } from '../config/config.js'
 import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
-import { startService, type ServiceOptions } from './start-service.js'
 import { explainAddress } from './address.js'
+import { SERVICE_PURPOSES } from './open-engine.js'
+import { openStore, type OpenedStore } from './open-store.js'
 import { waitForShutdown } from './shutdown-signals.js'
+import { startService, type ServiceOptions } from './start-service.js'
 
 export interface RunOptions {
   readonly config: Config
-  /** What this process does, for those it keeps waiting. */
-  readonly purpose: string
+  readonly purpose: keyof typeof SERVICE_PURPOSES
   readonly logger: Logger
   readonly now: () => Date
-  /** Is done before anything is answered; it ends early when `stop` fires. */
+  /** Runs before the service listens; ends early when `stop` fires. */
   readonly prepare?: (opened: OpenedStore, stop: AbortSignal) => Promise<void>
-  /** Further pages; they are asked for after `prepare`. */
+  /** Pages to serve beside the service's own; called after `prepare`. */
   readonly pages?: () => NonNullable<ServiceOptions['pages']>
   readonly onListening: (address: string) => void
 }
 
 /**
- * Starts the store and the service, and stops both in the opposite order.
+ * Opens the store, prepares, then starts the service and the loader; on shutdown stops the service, the
+ * loader and the store, in this order. After a signal during `prepare` nothing is started.
  *
- * @throws what keeps it from starting, or made it stop: the process then exits with 1.
+ * @throws the error that prevented the start or ended the service; the process then exits with 1.
  */
 export async function runService(options: RunOptions): Promise<void> {
-  const { config, purpose, logger, now, prepare, pages = () => [], onListening } = options
+  const { config, purpose, logger, prepare } = options
   const stopping = new AbortController()
-  const end = waitForShutdown(logger).finally(() => stopping.abort())
-  const opened = await openStore(config, purpose, {
-    // One that only takes events, or only answers, may do so beside another.
+  const shutdown = waitForShutdown(logger).finally(() => stopping.abort())
+  const opened = await openStore(config, {
+    purpose: SERVICE_PURPOSES[purpose],
+    access: 'write',
+    // A process with only one of the two roles may use the engine of the process with the other.
     ownEngine: config.role === 'all',
-    onEvent: (event) => logEngine(logger, event),
+    onEvent: (event) => logEngineEvent(logger, event),
   })
   try {
     await prepare?.(opened, stopping.signal)
-    const service = stopping.signal.aborted
-      ? undefined
-      : await startService({ config, opened, logger, now, pages: pages() }).catch(explainAddress)
-    if (service !== undefined) onListening(service.address)
-    const { store, loader: context } = opened
-    const loader = startStreamingLoader({ store, context, logger })
-    const failure = await Promise.race([end, ...(opened.engine ? [opened.engine.failed] : [])])
-    await service?.stop()
-    await loader.stop()
+    const stop = stopping.signal.aborted ? undefined : await start(options, opened)
+    const failure = await Promise.race([
+      shutdown,
+      ...(opened.engine === undefined ? [] : [opened.engine.failed]),
+    ])
+    await stop?.()
     if (failure !== undefined) throw failure
   } finally {
     await opened.close()
@@ -53,7 +53,23 @@ export async function runService(options: RunOptions): Promise<void> {
   }
 }
 
-function logEngine(logger: Logger, { kind, ...details }: EngineEvent): void {
-  const isTrouble = kind === 'died' || kind === 'restart failed' || kind === 'gave up'
-  logger[isTrouble ? 'error' : 'info'](details, `engine ${kind}`)
+/** Starts the service, then the loader. The function it returns stops both. */
+async function start(
+  { config, logger, now, pages = () => [], onListening }: RunOptions,
+  opened: OpenedStore,
+): Promise<() => Promise<void>> {
+  const service = await startService({ config, opened, logger, now, pages: pages() }).catch(
+    explainAddress,
+  )
+  onListening(service.address)
+  const loader = startStreamingLoader({ store: opened.store, context: opened.loader, logger })
+  return async () => {
+    await service.stop()
+    await loader.stop()
+  }
+}
+
+function logEngineEvent(logger: Logger, { kind, ...details }: EngineEvent): void {
+  const isFailure = kind === 'died' || kind === 'restart failed' || kind === 'gave up'
+  logger[isFailure ? 'error' : 'info'](details, `engine ${kind}`)
 }

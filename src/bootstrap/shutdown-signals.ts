@@ -1,41 +1,39 @@
-/** Tells when this process should end. */
+/** Waits for the signal, or the uncaught error, that ends this process. */
 import { constants } from 'node:os'
 import type { Logger } from '../lib/log.js'
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
-/** Ending takes 8 seconds at most; whatever holds it up longer is left behind. */
-const LAST_MOMENT_MS = 9_500
+/** A shutdown takes at most 8 seconds; after this long the process exits without waiting for the rest. */
+const SHUTDOWN_TIMEOUT_MS = 9_500
 
 /**
- * Resolves at the first signal with undefined, or with the error that nothing caught. A second
- * signal ends the process at once: an embedded engine notices, and ends by itself.
+ * Resolves at the first signal with undefined, or at the first uncaught error with that error. A second
+ * signal exits at once: an embedded engine then notices that its parent died, and stops by itself.
  */
 export function waitForShutdown(logger: Logger): Promise<Error | undefined> {
   return new Promise((resolve) => {
-    let isEnding = false
-    const end = (failure: Error | undefined): void => {
-      if (isEnding) return
-      isEnding = true
+    let isShuttingDown = false
+    const shutDown = (failure: Error | undefined): void => {
+      if (isShuttingDown) return
+      isShuttingDown = true
       const code = failure === undefined ? 0 : 1
-      setTimeout(() => process.exit(code), LAST_MOMENT_MS).unref()
+      setTimeout(() => process.exit(code), SHUTDOWN_TIMEOUT_MS).unref()
       resolve(failure)
     }
     for (const signal of SIGNALS) {
       process.on(signal, () => {
-        if (isEnding) process.exit(128 + constants.signals[signal])
+        if (isShuttingDown) process.exit(128 + constants.signals[signal])
         logger.info({ signal }, 'stopping')
-        end(undefined)
+        shutDown(undefined)
       })
     }
-    const crash =
-      (kind: string) =>
-      (thrown: unknown): void => {
-        const error = thrown instanceof Error ? thrown : new Error(String(thrown))
-        logger.fatal({ err: error }, kind)
-        end(error)
-      }
-    process.on('uncaughtException', crash('uncaught exception'))
-    process.on('unhandledRejection', crash('unhandled rejection'))
+    const crash = (message: string, thrown: unknown): void => {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+      logger.fatal({ err: error }, message)
+      shutDown(error)
+    }
+    process.on('uncaughtException', (error) => crash('uncaught exception', error))
+    process.on('unhandledRejection', (reason) => crash('unhandled rejection', reason))
   })
 }

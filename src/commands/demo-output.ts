@@ -1,43 +1,45 @@
-/** What the demo says when it is ready. */
+/** Formats what the demo prints when it is ready. */
 
-export interface Shown {
+export interface Welcome {
+  /** Where the service listens, e.g. `http://127.0.0.1:8080`. */
   readonly address: string
   readonly project: string
-  readonly token: string
+  readonly apiKey: string
+  /** Days until the key expires. */
   readonly keyDays: number
 }
 
-const QUESTION = JSON.stringify({
+const QUERY = JSON.stringify({
   date_range: '30days',
   metrics: ['users', 'pageviews', 'bounce_rate'],
   group_by: ['country'],
   limit: 5,
 })
 
-/** Where to look, the key, and two requests to paste into a shell. */
-export function welcome({ address, project, token, keyDays }: Shown): string {
-  // An address that stands for all addresses of the machine is none to go to.
+/** Addresses to open, the key, and two requests to paste into a shell. */
+export function formatWelcome({ address, project, apiKey, keyDays }: Welcome): string {
+  // The wildcard addresses are for listening; a browser needs the loopback address.
   const url = address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
   return `
-The demo is ready. Stop it with Ctrl-C.
+The demo is ready. Press Ctrl-C to stop it.
 
   docs     ${url}/docs
   shop     ${url}/demo
-           what you do there is tracked, and counts
+           visit it: your own visits are counted
   project  ${project}
-  API key  ${token}
-           good for ${keyDays} days
+  API key  ${apiKey}
+           expires in ${keyDays} days
 
-Ask it who came in the last 30 days:
+Query the visitors of the last 30 days by country:
 
   curl -s ${url}/v1/analytics/query \\
-    -H 'Authorization: Bearer ${token}' \\
+    -H 'Authorization: Bearer ${apiKey}' \\
     -H 'Content-Type: application/json' \\
-    -d '${QUESTION}'
+    -d '${QUERY}'
 
-and which project the key belongs to:
+Show the project of the key:
 
   curl -s ${url}/v1/project \\
-    -H 'Authorization: Bearer ${token}'
+    -H 'Authorization: Bearer ${apiKey}'
 `
 }

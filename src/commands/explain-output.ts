@@ -4,8 +4,7 @@ import type { Period } from '../contract/api.js'
 import type { QueryCost } from '../clickhouse/connection.js'
 import type { Statement } from '../clickhouse/sql.js'
 import type { CommandContext } from './shared/context.js'
-import { json, list, table } from './shared/output.js'
-import { grouped } from './shared/progress.js'
+import { formatJson, formatList, formatNumber, formatTable } from './shared/output.js'
 
 export interface Explanation extends PlanDescription {
   readonly sql: string
@@ -32,20 +31,20 @@ export function printExplanation(
   explanation: Explanation,
   options: { readonly json?: boolean },
 ): void {
-  print(options.json === true ? json(explanation) : textOf(explanation))
+  print(options.json === true ? formatJson(explanation) : textOf(explanation))
 }
 
 function textOf({ period, reads, passedOver, sql, parameters, run, ...rest }: Explanation): string {
   const countsUsers = reads.some(({ measures }) => measures.includes('users'))
   return [
-    table([
+    formatTable([
       ['period', periodText(period)],
       ['users', countsUsers ? USERS_OF[rest.usersOf] : 'not asked for'],
     ]),
-    table([['READ', 'BY', 'FOR', 'FILTERED BY', 'PERIOD'], ...reads.flatMap(readLines)]),
+    formatTable([['READ', 'BY', 'FOR', 'FILTERED BY', 'PERIOD'], ...reads.flatMap(readLines)]),
     ...(passedOver.length === 0 ? [] : [passedOverTable(passedOver)]),
     sql,
-    table(Object.entries(parameters).map(([name, value]) => [name, JSON.stringify(value)])),
+    formatTable(Object.entries(parameters).map(([name, value]) => [name, JSON.stringify(value)])),
     ...(run === null ? [] : [runTable(run)]),
   ].join('\n\n')
 }
@@ -66,20 +65,20 @@ function readLines(read: Read): readonly (readonly string[])[] {
 }
 
 const passedOverTable = (passedOver: Explanation['passedOver']): string =>
-  table([
+  formatTable([
     ['NOT READ', 'FOR', 'WHY'],
     ...passedOver.map(({ relation, measures, why }) => [relation, purpose(measures), why]),
   ])
 
 const purpose = (measures: readonly string[]): string =>
-  measures.length === 0 ? 'which groups there are' : list(measures)
+  measures.length === 0 ? 'which groups there are' : formatList(measures)
 
 const periodText = ({ from, to }: Period): string => `${from} to ${to}`
 
 const runTable = ({ rowsRead, bytesRead, rows, ms }: NonNullable<Explanation['run']>): string =>
-  table([
-    ['rows read', grouped(rowsRead)],
-    ['bytes read', grouped(bytesRead)],
-    ['rows', grouped(rows)],
-    ['ms', grouped(ms)],
+  formatTable([
+    ['rows read', formatNumber(rowsRead)],
+    ['bytes read', formatNumber(bytesRead)],
+    ['rows', formatNumber(rows)],
+    ['ms', formatNumber(ms)],
   ])

@@ -15,9 +15,10 @@ import { readQuestion } from '../http/validation/parse-query-request.js'
 import { firstEventAt } from '../projects/first-event.js'
 import { requireProject } from '../projects/store.js'
 import { UserError } from '../lib/errors.js'
-import { withStore, type AddCommand, type CommandContext } from './shared/context.js'
+import type { AddCommand, CommandContext } from './shared/context.js'
 import { printExplanation, type Explanation } from './explain-output.js'
-import { requireReadable } from './shared/readable.js'
+import { requireReadable } from './shared/require-readable.js'
+import { withStore } from './shared/with-store.js'
 
 interface ExplainOptions {
   readonly project: string
@@ -35,9 +36,7 @@ export const addExplain: AddCommand = (program, context) => {
     .option('--json', 'print JSON')
     .action(async (file: string, options: ExplainOptions) => {
       const request = await readRequest(context, file)
-      await withStore(context, 'tallyhouse explain', ({ store }) =>
-        explain(context, store, request, options),
-      )
+      await withStore(context, 'explain', ({ store }) => explain(context, store, request, options))
     })
 }
 

@@ -1,9 +1,11 @@
 /** The commands `tallyhouse key issue | list | revoke`. */
+import type { Command } from 'commander'
 import { issueKey, listKeys, revokeKey, type StoredKey } from '../auth/api-keys.js'
 import { openSigningKey } from '../auth/signing-key.js'
-import { withStore, type AddCommand } from './shared/context.js'
-import { expiry } from './shared/options.js'
-import { json, moment, table } from './shared/output.js'
+import type { AddCommand, CommandContext } from './shared/context.js'
+import { parseExpiry } from './shared/options.js'
+import { formatJson, formatTable, formatTime } from './shared/output.js'
+import { withStore } from './shared/with-store.js'
 
 interface IssueOptions {
   readonly project: string
@@ -16,67 +18,74 @@ interface ListOptions {
   readonly json?: boolean
 }
 
-const PURPOSE = 'tallyhouse key'
-
 export const addKey: AddCommand = (program, context) => {
-  const key = program.command('key').description('issue, list and revoke API keys')
+  const key = program.command('key').description('Issue, list and revoke API keys')
+  addIssue(key, context)
+  addList(key, context)
+  addRevoke(key, context)
+}
 
+function addIssue(key: Command, context: CommandContext): void {
   key
     .command('issue')
-    .description('make an API key and print it, this once')
-    .requiredOption('--project <id>', 'the project that it reads')
-    .option('--name <name>', 'what it is for', '')
+    .description('Issue an API key and print it once')
+    .requiredOption('--project <id>', 'Project that the key can query')
+    .option('--name <name>', 'Name that tells the key from others', '')
     .option(
       '--expires <when>',
-      'such as 30d, or a date (its start, in UTC); never by default',
-      (text) => expiry(text, context.now()),
+      'Expiry: days from now such as 30d, or a date (its start in UTC) (default: never)',
+      (text) => parseExpiry(text, context.now()),
     )
     .action(({ project: projectId, name, expires }: IssueOptions) =>
-      withStore(context, PURPOSE, async ({ store }) => {
+      withStore(context, 'key issue', async ({ store }) => {
         const signingKey = await openSigningKey(context.config().dataDir)
         const request = { projectId, name, expiresAt: expires ?? null }
         const { token } = await issueKey(store, signingKey, request, context.now())
         context.print(token)
       }),
     )
+}
 
+function addList(key: Command, context: CommandContext): void {
   key
     .command('list')
-    .description('list the keys, without the keys themselves')
-    .option('--project <id>', 'of this project alone')
-    .option('--json', 'print JSON')
+    .description('List API keys: ids, states and names, never the keys themselves')
+    .option('--project <id>', 'List only the keys of this project')
+    .option('--json', 'Print JSON')
     .action((options: ListOptions) =>
-      withStore(context, PURPOSE, async ({ store }) => {
+      withStore(context, 'key list', async ({ store }) => {
         const keys = await listKeys(store.reader, options.project)
-        context.print(options.json === true ? json(keys) : keyTable(keys, context.now()))
+        context.print(options.json === true ? formatJson(keys) : formatKeys(keys, context.now()))
       }),
     )
+}
 
+function addRevoke(key: Command, context: CommandContext): void {
   key
     .command('revoke')
-    .description('end a key for good, within 5 seconds')
-    .argument('<id>', 'as key list shows it')
+    .description('Revoke an API key permanently; services stop accepting it within 5 seconds')
+    .argument('<id>', 'Id of the key, as "key list" shows it')
     .action((id: string) =>
-      withStore(context, PURPOSE, async ({ store }) => {
+      withStore(context, 'key revoke', async ({ store }) => {
         const { projectId } = await revokeKey(store, id, context.now())
         context.print(`revoked ${id} of project ${projectId}`)
       }),
     )
 }
 
-function keyTable(keys: readonly StoredKey[], now: Date): string {
-  const lines = keys.map((key) => [
+function formatKeys(keys: readonly StoredKey[], now: Date): string {
+  const rows = keys.map((key) => [
     key.id,
     key.projectId,
-    stateOf(key, now),
-    moment(key.createdAt),
-    moment(key.expiresAt),
+    describeState(key, now),
+    formatTime(key.createdAt),
+    formatTime(key.expiresAt),
     key.name,
   ])
-  return table([['ID', 'PROJECT', 'STATE', 'CREATED', 'EXPIRES', 'NAME'], ...lines])
+  return formatTable([['ID', 'PROJECT', 'STATE', 'CREATED', 'EXPIRES', 'NAME'], ...rows])
 }
 
-function stateOf({ revokedAt, expiresAt }: StoredKey, now: Date): string {
+function describeState({ revokedAt, expiresAt }: StoredKey, now: Date): string {
   if (revokedAt !== null) return 'revoked'
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid'
 }

@@ -1,15 +1,17 @@
 /** The command `tallyhouse migrate`. */
-import { withStore, type AddCommand } from './shared/context.js'
+import type { AddCommand } from './shared/context.js'
+import { withStore } from './shared/with-store.js'
 
 export const addMigrate: AddCommand = (program, context) => {
   program
     .command('migrate')
-    .description('bring the database up to date; every other command does so too')
-    .action(async () => {
-      const { migrated } = await withStore(context, 'tallyhouse migrate', (service) =>
-        Promise.resolve(service),
-      )
-      if (migrated.length === 0) context.print('nothing to apply')
-      for (const name of migrated) context.print(`applied ${name}`)
-    })
+    .description('Set up the database or bring it up to date; commands that write do so themselves')
+    .action(() =>
+      // Opening the store for writing does the work.
+      withStore(context, 'migrate', ({ migrated }) => {
+        if (migrated.length === 0) context.print('nothing to apply')
+        for (const name of migrated) context.print(`applied ${name}`)
+        return Promise.resolve()
+      }),
+    )
 }

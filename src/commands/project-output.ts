@@ -1,22 +1,18 @@
-/** Prints projects, for people or as the API shows them. */
+/** Prints projects: tables for people, JSON as the API returns them. */
 import type { Store } from '../clickhouse/store.js'
 import type { DailyExclusions } from '../projects/exclusions.js'
 import { firstEventAt } from '../projects/first-event.js'
 import { presentProject } from '../projects/present.js'
 import type { StoredProject } from '../projects/project.js'
 import type { CommandContext } from './shared/context.js'
-import { defined } from './shared/options.js'
-import { json, list, moment, table } from './shared/output.js'
-import { grouped } from './shared/progress.js'
+import { omitUndefined } from './shared/options.js'
+import { formatJson, formatList, formatNumber, formatTable, formatTime } from './shared/output.js'
 
 export interface OutputOptions {
   readonly json?: boolean
 }
 
-const retention = ({ retentionDays }: StoredProject): string =>
-  retentionDays === null ? 'unlimited' : `${retentionDays} days`
-
-/** One project, a field a line; below, what was not tracked of late. */
+/** Prints one project, one field per line, followed by its exclusions if there are any. */
 export async function printProject(
   { print }: CommandContext,
   { reader }: Store,
@@ -26,37 +22,29 @@ export async function printProject(
 ): Promise<void> {
   const first = await firstEventAt(reader, project.id)
   if (options.json === true) {
-    print(json({ ...presentProject(project, first), ...defined({ exclusions }) }))
+    print(formatJson({ ...presentProject(project, first), ...omitUndefined({ exclusions }) }))
     return
   }
-  const lines = [
-    ['id', project.id],
-    ['name', project.name],
-    ['domain', project.domain],
-    ['token', project.token],
-    ['created', moment(project.createdAt)],
-    ['first event', moment(first)],
-    ['public dashboard', project.hasPublicDashboard ? 'yes' : 'no'],
-    ['excluded IPs', list(project.excludedIps)],
-    ['excluded countries', list(project.excludedCountries)],
-    ['retention', retention(project)],
-  ]
-  print(table(lines))
+  print(
+    formatTable([
+      ['id', project.id],
+      ['name', project.name],
+      ['domain', project.domain],
+      ['token', project.token],
+      ['created', formatTime(project.createdAt)],
+      ['first event', formatTime(first)],
+      ['public dashboard', project.hasPublicDashboard ? 'yes' : 'no'],
+      ['excluded IPs', formatList(project.excludedIps)],
+      ['excluded countries', formatList(project.excludedCountries)],
+      ['retention', formatRetention(project)],
+    ]),
+  )
   if (exclusions !== undefined && exclusions.length > 0) {
-    print(`\n${table(exclusionLines(exclusions))}`)
+    print(`\n${formatExclusions(exclusions)}`)
   }
 }
 
-/** What was not tracked, a day a line, the latest first. */
-const exclusionLines = (exclusions: readonly DailyExclusions[]): readonly (readonly string[])[] => [
-  ['NOT TRACKED', 'BOTS', 'EXCLUDED IPS', 'EXCLUDED COUNTRIES'],
-  ...exclusions.map(({ day, bot, ip, country }) => [
-    day,
-    ...[bot, ip, country].map((events) => grouped(events)),
-  ]),
-]
-
-/** Many projects, one a line. */
+/** Prints a list of projects, one per line. */
 export async function printProjects(
   { print }: CommandContext,
   { reader }: Store,
@@ -67,16 +55,29 @@ export async function printProjects(
     projects.map(async (project) => ({ project, first: await firstEventAt(reader, project.id) })),
   )
   if (options.json === true) {
-    print(json(found.map(({ project, first }) => presentProject(project, first))))
+    print(formatJson(found.map(({ project, first }) => presentProject(project, first))))
     return
   }
-  const lines = found.map(({ project, first }) => [
+  const rows = found.map(({ project, first }) => [
     project.id,
     project.name,
     project.domain,
-    retention(project),
-    moment(project.createdAt),
-    moment(first),
+    formatRetention(project),
+    formatTime(project.createdAt),
+    formatTime(first),
   ])
-  print(table([['ID', 'NAME', 'DOMAIN', 'RETENTION', 'CREATED', 'FIRST EVENT'], ...lines]))
+  print(formatTable([['ID', 'NAME', 'DOMAIN', 'RETENTION', 'CREATED', 'FIRST EVENT'], ...rows]))
 }
+
+/** Numbers of excluded events, one day per line, the latest first. */
+const formatExclusions = (exclusions: readonly DailyExclusions[]): string =>
+  formatTable([
+    ['EXCLUDED', 'BOTS', 'BY IP', 'BY COUNTRY'],
+    ...exclusions.map(({ day, bot, ip, country }) => [
+      day,
+      ...[bot, ip, country].map(formatNumber),
+    ]),
+  ])
+
+const formatRetention = ({ retentionDays }: StoredProject): string =>
+  retentionDays === null ? 'unlimited' : `${retentionDays} days`

@@ -1,14 +1,26 @@
 /** The commands `tallyhouse project create | list | show | update | delete`. */
 import type { Command } from 'commander'
-import { readProjectHoldings } from '../deletion/holdings.js'
 import { deleteProject } from '../deletion/delete-project.js'
-import type { ProjectChanges } from '../projects/project.js'
+import { readProjectHoldings } from '../deletion/holdings.js'
 import { readExclusions } from '../projects/exclusions.js'
+import type { ProjectChanges } from '../projects/project.js'
 import { createProject, listProjects, requireProject, updateProject } from '../projects/store.js'
-import { withStore, type AddCommand } from './shared/context.js'
-import { namedProject, unconfirmed, YES, type DeleteOptions } from './shared/deletion.js'
-import { collect, days, defined, NONE, values } from './shared/options.js'
 import { printProject, printProjects, type OutputOptions } from './project-output.js'
+import type { AddCommand, CommandContext } from './shared/context.js'
+import {
+  describeProject,
+  createUnconfirmedError,
+  YES_HELP,
+  type DeleteOptions,
+} from './shared/deletion.js'
+import {
+  appendValue,
+  NONE,
+  omitUndefined,
+  parseClearableList,
+  parseRetentionDays,
+} from './shared/options.js'
+import { withStore } from './shared/with-store.js'
 
 interface FieldOptions extends OutputOptions {
   readonly name?: string
@@ -28,101 +40,127 @@ interface UpdateOptions extends FieldOptions {
   readonly publicDashboard?: boolean
 }
 
-const PURPOSE = 'tallyhouse project'
+const ID_HELP = 'Id of the project'
 
 export const addProject: AddCommand = (program, context) => {
-  const project = program.command('project').description('make, show, change and delete projects')
+  const project = program
+    .command('project')
+    .description('Create, list, show, change and delete projects')
+  addCreate(project, context)
+  addList(project, context)
+  addShow(project, context)
+  addUpdate(project, context)
+  addDelete(project, context)
+}
 
-  withFields(project.command('create').description('make a project, and its public token'), true)
-    .option('--id <id>', 'id; made up where it is left out')
-    .option('--json', 'print JSON')
-    .action((options: CreateOptions) =>
-      withStore(context, PURPOSE, async ({ store }) => {
-        const { name, domain } = options
-        const fields = { ...changesOf(options), ...defined({ id: options.id }), name, domain }
-        const created = await createProject(store, fields, context.now())
-        await printProject(context, store, created, options)
-      }),
-    )
+function addCreate(project: Command, context: CommandContext): void {
+  const create = project
+    .command('create')
+    .description('Create a project with a public token for sending events')
+    .requiredOption('--name <name>', 'Name for people')
+    .requiredOption('--domain <domain>', 'Primary domain, such as example.com')
+    .option('--id <id>', 'Id (default: a random one)')
+  addFieldOptions(create).action((options: CreateOptions) =>
+    withStore(context, 'project create', async ({ store }) => {
+      const { id, name, domain } = options
+      const fields = { ...toChanges(options), ...omitUndefined({ id }), name, domain }
+      const created = await createProject(store, fields, context.now())
+      await printProject(context, store, created, options)
+    }),
+  )
+}
 
+function addList(project: Command, context: CommandContext): void {
   project
     .command('list')
-    .description('list all projects')
-    .option('--json', 'print JSON')
+    .description('List all projects')
+    .option('--json', 'Print JSON')
     .action((options: OutputOptions) =>
-      withStore(context, PURPOSE, async ({ store }) =>
+      withStore(context, 'project list', async ({ store }) =>
         printProjects(context, store, await listProjects(store.reader), options),
       ),
     )
+}
 
+function addShow(project: Command, context: CommandContext): void {
   project
     .command('show')
-    .description('show a project')
-    .argument('<id>')
-    .option('--json', 'print JSON')
+    .description('Show a project, and how many events it excluded per day')
+    .argument('<id>', ID_HELP)
+    .option('--json', 'Print JSON')
     .action((id: string, options: OutputOptions) =>
-      withStore(context, PURPOSE, async ({ store }) => {
-        const project = await requireProject(store.reader, id)
-        const excluded = await readExclusions(store.reader, id)
-        await printProject(context, store, project, options, excluded)
-      }),
-    )
-
-  withFields(project.command('update').description('change what is given of a project'), false)
-    .argument('<id>')
-    .option('--public-dashboard', 'let anyone see the dashboard')
-    .option('--no-public-dashboard', 'do not')
-    .option('--json', 'print JSON')
-    .action(async (id: string, options: UpdateOptions, command: Command) => {
-      const changes = changesOf(options)
-      if (Object.keys(changes).length === 0) command.error('error: nothing to change was given')
-      await withStore(context, PURPOSE, async ({ store }) => {
-        await printProject(context, store, await updateProject(store, id, changes), options)
-      })
-    })
-
-  project
-    .command('delete')
-    .description('delete a project with all that belongs to it; its keys end within 5 seconds')
-    .argument('<id>')
-    .option('--yes', YES)
-    .action((id: string, { yes }: DeleteOptions) =>
-      withStore(context, PURPOSE, async ({ store, loader }) => {
-        if (yes !== true) {
-          await requireProject(store.reader, id)
-          throw unconfirmed(namedProject(id, await readProjectHoldings(store.reader, id)))
-        }
-        context.print(`deleted ${namedProject(id, await deleteProject(store, id, loader))}`)
+      withStore(context, 'project show', async ({ store }) => {
+        const stored = await requireProject(store.reader, id)
+        const exclusions = await readExclusions(store.reader, id)
+        await printProject(context, store, stored, options, exclusions)
       }),
     )
 }
 
-/** The options for fields that a project can be made with and can get later. */
-function withFields(command: Command, needed: boolean): Command {
-  const option = (flags: string, description: string): unknown =>
-    needed ? command.requiredOption(flags, description) : command.option(flags, description)
-  option('--name <name>', 'name')
-  option('--domain <domain>', 'primary domain, such as example.com')
-  return command
-    .option('--retention-days <days>', `days of data that may be asked for, or ${NONE}`, days)
+function addUpdate(project: Command, context: CommandContext): void {
+  const update = project
+    .command('update')
+    .description('Change the given fields of a project')
+    .argument('<id>', ID_HELP)
+    .option('--name <name>', 'Name for people')
+    .option('--domain <domain>', 'Primary domain, such as example.com')
+    .option('--public-dashboard', 'Make the dashboard public')
+    .option('--no-public-dashboard', 'Make the dashboard private')
+  addFieldOptions(update).action(async (id: string, options: UpdateOptions, command: Command) => {
+    const changes = toChanges(options)
+    if (Object.keys(changes).length === 0) command.error('error: no field to change was given')
+    await withStore(context, 'project update', async ({ store }) => {
+      await printProject(context, store, await updateProject(store, id, changes), options)
+    })
+  })
+}
+
+function addDelete(project: Command, context: CommandContext): void {
+  project
+    .command('delete')
+    .description(
+      'Delete a project with its events and API keys; the keys stop working within 5 seconds',
+    )
+    .argument('<id>', ID_HELP)
+    .option('--yes', YES_HELP)
+    .action((id: string, { yes = false }: DeleteOptions) =>
+      yes
+        ? withStore(context, 'project delete --yes', async ({ store, loader }) => {
+            context.print(`deleted ${describeProject(id, await deleteProject(store, id, loader))}`)
+          })
+        : withStore(context, 'project delete', async ({ store: { reader } }) => {
+            await requireProject(reader, id)
+            throw createUnconfirmedError(describeProject(id, await readProjectHoldings(reader, id)))
+          }),
+    )
+}
+
+/** The options of `create` and `update` for fields that have a default. */
+const addFieldOptions = (command: Command): Command =>
+  command
+    .option(
+      '--retention-days <days>',
+      `Days of data that queries can reach back, or "${NONE}" for no limit`,
+      parseRetentionDays,
+    )
     .option(
       '--excluded-ip <address>',
-      `do not track this IP address or CIDR range; repeatable, or ${NONE}`,
-      collect,
+      `Exclude events from this IP address or CIDR range; repeatable; "${NONE}" clears the list`,
+      appendValue,
     )
     .option(
       '--excluded-country <code>',
-      `do not track this country; repeatable, or ${NONE}`,
-      collect,
+      `Exclude events from this country, such as DE; repeatable; "${NONE}" clears the list`,
+      appendValue,
     )
-}
+    .option('--json', 'Print JSON')
 
-const changesOf = (options: FieldOptions & UpdateOptions): ProjectChanges =>
-  defined({
+const toChanges = (options: UpdateOptions): ProjectChanges =>
+  omitUndefined({
     name: options.name,
     domain: options.domain,
     retentionDays: options.retentionDays === NONE ? null : options.retentionDays,
     hasPublicDashboard: options.publicDashboard,
-    excludedIps: values(options.excludedIp),
-    excludedCountries: values(options.excludedCountry),
+    excludedIps: parseClearableList(options.excludedIp),
+    excludedCountries: parseClearableList(options.excludedCountry),
   })

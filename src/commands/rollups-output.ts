@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CheckReport, Difference } from '../rollups/check.js'
 import type { Month } from '../rollups/shadow-tables.js'
 import type { CommandContext } from './shared/context.js'
-import { json, table } from './shared/output.js'
-import { grouped } from './shared/progress.js'
+import { formatJson, formatNumber, formatTable } from './shared/output.js'
 
 /** A month as people write it, e.g. `2026-01`. */
 export const monthName = (month: Month): string => String(month).replace(/(\d\d)$/, '-$1')
@@ -16,20 +15,20 @@ export function printReport(
   options: { readonly json?: boolean },
 ): void {
   if (options.json === true) {
-    print(json(report))
+    print(formatJson(report))
     return
   }
   const { months, groups, different, differences } = report
   print(
-    table([
-      ['months', grouped(months)],
-      ['groups', grouped(groups)],
-      ['differ', different === 0 ? 'none' : grouped(different)],
+    formatTable([
+      ['months', formatNumber(months)],
+      ['groups', formatNumber(groups)],
+      ['differ', different === 0 ? 'none' : formatNumber(different)],
     ]),
   )
   if (differences.length === 0) return
   const header = ['ROLLUP', 'PROJECT', 'DIMENSION', 'VALUE', 'DATE', 'STORED', 'EVENTS']
-  print(`\n${table([header, ...differences.map(cells)])}`)
+  print(`\n${formatTable([header, ...differences.map(cells)])}`)
   if (different > differences.length) print('and more')
 }
 

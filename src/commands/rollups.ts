@@ -6,16 +6,15 @@ import { requireProject } from '../projects/store.js'
 import { checkRollups } from '../rollups/check.js'
 import { rebuildRollups, type MonthsOptions } from '../rollups/rebuild.js'
 import { UserError } from '../lib/errors.js'
-import { withStore, type AddCommand, type CommandContext } from './shared/context.js'
+import type { AddCommand, CommandContext } from './shared/context.js'
+import { withStore } from './shared/with-store.js'
+import { formatNumber } from './shared/output.js'
 import { monthName, printReport } from './rollups-output.js'
-import { grouped } from './shared/progress.js'
 
 interface RollupsOptions {
   readonly project?: string
   readonly json?: boolean
 }
-
-const PURPOSE = 'tallyhouse rollups'
 
 export const addRollups: AddCommand = (program, context) => {
   const rollups = program
@@ -28,13 +27,15 @@ export const addRollups: AddCommand = (program, context) => {
     .option('--project <id>', 'of this project alone')
     .option('--json', 'print JSON')
     .action((options: RollupsOptions) =>
-      withStore(context, PURPOSE, async ({ store, loader }) => {
+      withStore(context, 'rollups check', async ({ store, loader }) => {
         const months = await monthsOf(context, store.reader, loader, options, 'is compared')
         const report = await checkRollups(store.writer, months)
         printReport(context, report, options)
         if (report.different === 0) return
         const groups =
-          report.different === 1 ? '1 group differs' : `${grouped(report.different)} groups differ`
+          report.different === 1
+            ? '1 group differs'
+            : `${formatNumber(report.different)} groups differ`
         throw new UserError(`${groups}; tallyhouse rollups rebuild counts them anew`)
       }),
     )
@@ -44,7 +45,7 @@ export const addRollups: AddCommand = (program, context) => {
     .description('count them anew from the events; questions are answered meanwhile')
     .option('--project <id>', 'of this project alone')
     .action((options: RollupsOptions) =>
-      withStore(context, PURPOSE, async ({ store, loader }) => {
+      withStore(context, 'rollups rebuild', async ({ store, loader }) => {
         const months = await monthsOf(context, store.reader, loader, options, 'is rebuilt')
         await rebuildRollups(store.writer, months)
       }),

@@ -1,11 +1,10 @@
 /** The command `tallyhouse serve`. */
 import { Option } from 'commander'
-import { SERVE } from '../bootstrap/open-store.js'
-import type { Role } from '../config/config.js'
-import { createLogger } from '../lib/log.js'
-import { ROLES } from '../config/variables.js'
-import type { AddCommand } from './shared/context.js'
 import { runService } from '../bootstrap/run-service.js'
+import type { Role } from '../config/config.js'
+import { ROLES } from '../config/variables.js'
+import { createLogger } from '../lib/log.js'
+import type { AddCommand } from './shared/context.js'
 
 interface ServeOptions {
   readonly role?: Role
@@ -14,16 +13,19 @@ interface ServeOptions {
 export const addServe: AddCommand = (program, context) => {
   program
     .command('serve')
-    .description('run the service until it is told to stop')
+    .description('Run the service until a signal stops it')
     .addOption(
-      new Option('--role <role>', 'what it does, where that is not what ROLE says').choices(ROLES),
+      new Option(
+        '--role <role>',
+        'What to run: api answers queries, collector accepts events, all does both (default: ROLE)',
+      ).choices(ROLES),
     )
     .action((options: ServeOptions) => {
       const config = { ...context.config(), ...options }
       const logger = createLogger(config.logLevel)
       return runService({
         config,
-        purpose: SERVE,
+        purpose: 'serve',
         logger,
         now: context.now,
         onListening: (address) => logger.info({ address }, `listening on ${address}`),

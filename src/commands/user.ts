@@ -1,33 +1,44 @@
 /** The command `tallyhouse user delete`. */
-import { readUserHoldings } from '../deletion/holdings.js'
+import type { OpenedStore } from '../bootstrap/open-store.js'
 import { createUnknownUserError, deleteUser } from '../deletion/delete-user.js'
+import { readUserHoldings } from '../deletion/holdings.js'
 import { requireProject } from '../projects/store.js'
-import { withStore, type AddCommand } from './shared/context.js'
-import { namedUser, unconfirmed, YES, type DeleteOptions } from './shared/deletion.js'
+import type { AddCommand } from './shared/context.js'
+import {
+  describeUser,
+  createUnconfirmedError,
+  YES_HELP,
+  type DeleteOptions,
+} from './shared/deletion.js'
+import { withStore } from './shared/with-store.js'
 
 interface UserOptions extends DeleteOptions {
   readonly project: string
 }
 
 export const addUser: AddCommand = (program, context) => {
-  const user = program.command('user').description('delete users of projects')
+  const user = program.command('user').description('Delete users')
 
   user
     .command('delete')
-    .description('delete a user with all events, and take them out of every count')
-    .argument('<user_id>', 'as events name the user, or anonymous-… where they do not')
-    .requiredOption('--project <id>', 'the project of the user')
-    .option('--yes', YES)
-    .action((userId: string, { project, yes }: UserOptions) =>
-      withStore(context, 'tallyhouse user', async ({ store, loader }) => {
-        if (yes !== true) {
-          await requireProject(store.reader, project)
-          const found = await readUserHoldings(store.reader, project, userId)
-          if (found === undefined) throw createUnknownUserError(project, userId)
-          throw unconfirmed(namedUser(userId, project, found))
-        }
-        const removed = await deleteUser(store, project, userId, loader)
-        context.print(`deleted ${namedUser(userId, project, removed)}`)
-      }),
+    .description('Delete a user with all events and sessions, and correct every count')
+    .argument('<user_id>', 'Id of the user in the events; anonymous-… for a derived one')
+    .requiredOption('--project <id>', 'Project of the user')
+    .option('--yes', YES_HELP)
+    .action((userId: string, { project, yes = false }: UserOptions) =>
+      yes
+        ? withStore(context, 'user delete --yes', async ({ store, loader }) => {
+            const deleted = await deleteUser(store, project, userId, loader)
+            context.print(`deleted ${describeUser(userId, project, deleted)}`)
+          })
+        : withStore(context, 'user delete', (opened) => refuse(opened, project, userId)),
     )
+}
+
+/** @throws UserError that reports what the user has; or that there is no such user. */
+async function refuse({ store }: OpenedStore, project: string, userId: string): Promise<never> {
+  await requireProject(store.reader, project)
+  const holdings = await readUserHoldings(store.reader, project, userId)
+  if (holdings === undefined) throw createUnknownUserError(project, userId)
+  throw createUnconfirmedError(describeUser(userId, project, holdings))
 }

@@ -1,34 +1,34 @@
-/** Reads the environment, once, into a checked Config. */
+/** Reads the environment variables into a validated Config. */
 import type { Credentials, Endpoint } from '../clickhouse/endpoint.js'
 import { VARIABLES, type Value, type Variable, type VariableName } from './variables.js'
 
-/** A variable of the environment cannot be used; the message is one line and names it. */
+/** An environment variable has an unusable value. The message is one line that names the variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** What a service does. */
+/** The parts of the service that a process runs. */
 export type Role = Value<'ROLE'>
 
 export interface Config {
   readonly host: string
-  /** 0 lets the system choose. */
+  /** 0 lets the system pick a free port. */
   readonly port: number
   /** An absolute path. */
   readonly dataDir: string
   readonly role: Role
-  /** How many proxies stand in front: they are believed where a request comes from. */
+  /** The number of proxies in front of the service; their `X-Forwarded-For` entries are trusted. */
   readonly trustedProxies: number
-  /** The ClickHouse to use; without it the service runs its own under `dataDir`. */
+  /** The ClickHouse server; undefined for the embedded engine, which runs in `dataDir`. */
   readonly clickhouse: Endpoint | undefined
-  /** The GeoIP database to use, an absolute path; without it addresses have no place. */
+  /** The absolute path of a GeoIP database; undefined leaves countries and cities empty. */
   readonly geoipDb: string | undefined
   readonly logLevel: Value<'LOG_LEVEL'>
-  /** Milliseconds that a query may take. */
+  /** In milliseconds. */
   readonly queryTimeout: number
-  /** Requests per minute and API key; 0 is without limit. */
+  /** Requests per minute and API key; 0 for no limit. */
   readonly rateLimit: number
-  /** Whether each response is checked against the contract before it is sent. */
+  /** Whether responses are checked against the contract before they are sent. */
   readonly validateResponses: boolean
 }
 
@@ -41,9 +41,9 @@ const ACCOUNT_VARIABLES = [
 type AccountVariable = (typeof ACCOUNT_VARIABLES)[number]
 
 /**
- * The configuration that an environment describes.
+ * Parses the configuration of an environment.
  *
- * @throws ConfigError on the first variable that cannot be used.
+ * @throws ConfigError for the first variable with an unusable value.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return {
@@ -64,7 +64,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 function readEndpoint(env: NodeJS.ProcessEnv): Endpoint | undefined {
   const server = read(env, 'CLICKHOUSE_URL')
   if (server === undefined) {
-    for (const name of ACCOUNT_VARIABLES) needs(env, name, 'CLICKHOUSE_URL')
+    for (const name of ACCOUNT_VARIABLES) requireTogether(env, name, 'CLICKHOUSE_URL')
     return undefined
   }
   const { url, database, account: admin } = server
@@ -78,26 +78,29 @@ function readAccount(
   user: AccountVariable,
   password: AccountVariable,
 ): Credentials | undefined {
-  needs(env, password, user)
+  requireTogether(env, password, user)
   const username = read(env, user)
   return username === undefined ? undefined : { username, password: read(env, password) ?? '' }
 }
 
-function needs(env: NodeJS.ProcessEnv, name: VariableName, other: VariableName): void {
-  if (textOf(env, name) !== undefined && textOf(env, other) === undefined) {
+/** @throws ConfigError when `name` is set without `other`. */
+function requireTogether(env: NodeJS.ProcessEnv, name: VariableName, other: VariableName): void {
+  if (readText(env, name) !== undefined && readText(env, other) === undefined) {
     throw new ConfigError(`${name} needs ${other}, which is not set`)
   }
 }
 
 function read<N extends VariableName>(env: NodeJS.ProcessEnv, name: N): Value<N> {
-  const { form, fallback, read: parse, ...variable }: Variable = VARIABLES[name]
-  const text = textOf(env, name) ?? fallback
+  const { format, fallback, parse, secret }: Variable = VARIABLES[name]
+  const text = readText(env, name) ?? fallback
   if (text === null) return undefined as Value<N>
   const value = parse(text)
   if (value !== undefined) return value as Value<N>
-  const shown = variable.secret === true ? '' : `, not ${JSON.stringify(text)}`
-  throw new ConfigError(`${name} must be ${form}${shown}`)
+  throw new ConfigError(
+    `${name} must be ${format}${secret === true ? '' : `, not ${JSON.stringify(text)}`}`,
+  )
 }
 
-const textOf = (env: NodeJS.ProcessEnv, name: VariableName): string | undefined =>
+/** The text of a variable; undefined when it is empty or not set. */
+const readText = (env: NodeJS.ProcessEnv, name: VariableName): string | undefined =>
   env[name] === '' ? undefined : env[name]

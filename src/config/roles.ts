@@ -1,7 +1,7 @@
-/** What a process that serves does, by its role. */
+/** Lists which parts of the service each role runs. */
 import type { Role } from './config.js'
 
-/** A part of the service: answering questions, or taking events. */
+/** A part of the service: `api` answers queries, `collector` accepts events. */
 export type Part = 'api' | 'collector'
 
 const PARTS: Readonly<Record<Role, ReadonlySet<Part>>> = {
@@ -10,5 +10,4 @@ const PARTS: Readonly<Record<Role, ReadonlySet<Part>>> = {
   collector: new Set(['collector']),
 }
 
-/** The parts that a role has. */
 export const partsOf = (role: Role): ReadonlySet<Part> => PARTS[role]

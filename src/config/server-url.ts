@@ -1,4 +1,4 @@
-/** Reads the address of a ClickHouse server, its account and database from one URL. */
+/** Parses the URL of a ClickHouse server: its address, account and database. */
 import type { Credentials } from '../clickhouse/endpoint.js'
 
 export interface Server {
@@ -8,22 +8,25 @@ export interface Server {
   readonly account: Credentials
 }
 
-export const SERVER_URL_FORM = 'http(s)://user:password@host:port/database'
+export const SERVER_URL_FORMAT = 'http(s)://user:password@host:port/database'
 
-/** ClickHouse's own account where a URL names none. */
+/** ClickHouse's own default, for a URL without a user. */
 const DEFAULT_ACCOUNT = 'default'
 const DEFAULT_DATABASE = 'tallyhouse'
 const DATABASE_PATH = /^\/(?<database>[A-Za-z_][A-Za-z0-9_]{0,63})?\/?$/
 
-/** The server that a text of SERVER_URL_FORM names; user, password, port and database may be left out. */
-export function readServerUrl(text: string): Server | undefined {
+/**
+ * Parses a URL such as `http://user:password@host:8123/database`. User, password, port and database may be
+ * left out. Returns undefined for anything else.
+ */
+export function parseServerUrl(text: string): Server | undefined {
   if (!URL.canParse(text)) return undefined
   const url = new URL(text)
   const path = DATABASE_PATH.exec(url.pathname)
   if (!['http:', 'https:'].includes(url.protocol) || path === null) return undefined
   if (url.search !== '' || url.hash !== '') return undefined
-  const username = decoded(url.username)
-  const password = decoded(url.password)
+  const username = decode(url.username)
+  const password = decode(url.password)
   if (username === undefined || password === undefined) return undefined
   return {
     url: url.origin,
@@ -32,7 +35,7 @@ export function readServerUrl(text: string): Server | undefined {
   }
 }
 
-function decoded(text: string): string | undefined {
+function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text)
   } catch {

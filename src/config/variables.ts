@@ -1,97 +1,108 @@
-/** The variables of the environment, as a table: what each means, its default, how it is read. */
+/** The environment variables, as a table: what each means, its default, and how it is parsed. */
 import path from 'node:path'
-import { readServerUrl, SERVER_URL_FORM } from './server-url.js'
+import { parseServerUrl, SERVER_URL_FORMAT } from './server-url.js'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export const ROLES = ['all', 'api', 'collector'] as const
 const ENVIRONMENTS = ['development', 'production', 'test'] as const
 
-/** What is known about a variable of the environment. An empty value counts as none. */
+/** One environment variable. An empty value counts as not set. */
 export interface Variable {
-  readonly meaning: string
-  /** The text that is read where the variable has no value; null where that has a meaning itself. */
+  /** For the help: a noun phrase, or what a value does. */
+  readonly description: string
+  /** The text that is parsed when the variable is not set; null when "not set" has a meaning of its own. */
   readonly fallback: string | null
-  /** What a value must be. */
-  readonly form: string
-  /** Undefined for a text that is not of the form. */
-  readonly read: (text: string) => unknown
-  /** True where an error must not show the value. */
+  /** What a value must be, for error messages: `NAME must be …`. */
+  readonly format: string
+  /** Undefined for a text of another format. */
+  readonly parse: (text: string) => unknown
+  /** True when error messages must not contain the value. */
   readonly secret?: true
 }
 
-const anyText = { form: 'text', read: (text: string) => text }
+const anyText = { format: 'text', parse: (text: string) => text }
 const password = { ...anyText, secret: true } as const
+const filePath = { format: 'a path', parse: (text: string) => path.resolve(text) }
 const integer = (min: number, max: number) => ({
-  form: `an integer from ${min} to ${max}`,
-  read: (text: string) =>
+  format: `an integer from ${min} to ${max}`,
+  parse: (text: string) =>
     /^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max
       ? Number(text)
       : undefined,
 })
 const oneOf = <Value extends string>(values: readonly Value[]) => ({
-  form: `one of ${values.join(', ')}`,
-  read: (text: string) => values.find((value) => value === text),
+  format: `one of ${values.join(', ')}`,
+  parse: (text: string) => values.find((value) => value === text),
 })
 
-/** Every variable there is. */
+/** In the order of the help. */
 export const VARIABLES = {
-  HOST: { meaning: 'address to listen on', fallback: '127.0.0.1', ...anyText },
-  PORT: { meaning: 'port to listen on; 0 for any', fallback: '8080', ...integer(0, 65_535) },
+  HOST: { description: 'Address to listen on', fallback: '127.0.0.1', ...anyText },
+  PORT: {
+    description: 'Port to listen on; 0 picks a free one',
+    fallback: '8080',
+    ...integer(0, 65_535),
+  },
   ROLE: {
-    meaning: 'what a service does: api answers questions, collector takes events, all both',
+    description: 'What to run: api answers queries, collector accepts events, all does both',
     fallback: 'all',
     ...oneOf(ROLES),
   },
   TRUSTED_PROXIES: {
-    meaning: 'proxies in front of the collector: so many tell where a request comes from',
+    description: 'Number of proxies in front of the collector, whose X-Forwarded-For is trusted',
     fallback: '0',
     ...integer(0, 100),
   },
   DATA_DIR: {
-    meaning: 'folder of the signing keys and of the embedded ClickHouse',
+    description: 'Folder for the signing keys and the embedded ClickHouse',
     fallback: './data',
-    form: 'a path',
-    read: (text: string) => path.resolve(text),
+    ...filePath,
   },
   CLICKHOUSE_URL: {
-    meaning: `ClickHouse to use, ${SERVER_URL_FORM}; without it one runs embedded`,
+    description: `ClickHouse server, ${SERVER_URL_FORMAT}; if not set, an embedded one runs`,
     fallback: null,
-    form: SERVER_URL_FORM,
-    read: readServerUrl,
+    format: SERVER_URL_FORMAT,
+    parse: parseServerUrl,
     secret: true,
   },
   CLICKHOUSE_WRITER_USER: {
-    meaning: 'account that loads, where it is not the one of CLICKHOUSE_URL',
+    description: 'Account for loading events, if not the one in CLICKHOUSE_URL',
     fallback: null,
     ...anyText,
   },
-  CLICKHOUSE_WRITER_PASSWORD: { meaning: 'its password', fallback: null, ...password },
+  CLICKHOUSE_WRITER_PASSWORD: {
+    description: 'Password of CLICKHOUSE_WRITER_USER',
+    fallback: null,
+    ...password,
+  },
   CLICKHOUSE_READER_USER: {
-    meaning: 'account that queries, where it is not the one of CLICKHOUSE_URL',
+    description: 'Account for queries, if not the one in CLICKHOUSE_URL',
     fallback: null,
     ...anyText,
   },
-  CLICKHOUSE_READER_PASSWORD: { meaning: 'its password', fallback: null, ...password },
-  GEOIP_DB: {
-    meaning:
-      'file of a GeoIP database (.mmdb) that gives country and city; without it there are none',
+  CLICKHOUSE_READER_PASSWORD: {
+    description: 'Password of CLICKHOUSE_READER_USER',
     fallback: null,
-    form: 'a path',
-    read: (text: string) => path.resolve(text),
+    ...password,
   },
-  LOG_LEVEL: { meaning: 'least level that is logged', fallback: 'info', ...oneOf(LOG_LEVELS) },
+  GEOIP_DB: {
+    description: 'GeoIP database (.mmdb) that gives IP addresses a country and a city',
+    fallback: null,
+    ...filePath,
+  },
+  LOG_LEVEL: { description: 'Lowest level to log', fallback: 'info', ...oneOf(LOG_LEVELS) },
   QUERY_TIMEOUT_MS: {
-    meaning: 'milliseconds that a query may take',
+    description: 'Milliseconds that a query may take',
     fallback: '10000',
     ...integer(1, 60_000),
   },
   RATE_LIMIT: {
-    meaning: 'requests per minute and API key; 0 for no limit',
+    description: 'Requests per minute and API key; 0 for no limit',
     fallback: '60000',
     ...integer(0, 1_000_000_000),
   },
   NODE_ENV: {
-    meaning: 'production does not check responses against the contract; the others do',
+    description: 'production skips the check of responses against the contract',
     fallback: 'development',
     ...oneOf(ENVIRONMENTS),
   },
@@ -99,7 +110,7 @@ export const VARIABLES = {
 
 export type VariableName = keyof typeof VARIABLES
 
-/** What a variable is read as; undefined only where its absence has a meaning. */
+/** The parsed value of a variable; undefined only where "not set" has a meaning of its own. */
 export type Value<N extends VariableName> =
-  | NonNullable<ReturnType<(typeof VARIABLES)[N]['read']>>
+  | NonNullable<ReturnType<(typeof VARIABLES)[N]['parse']>>
   | ((typeof VARIABLES)[N]['fallback'] extends null ? undefined : never)

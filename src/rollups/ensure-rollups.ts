@@ -1,4 +1,5 @@
 /** Sees to it that the rollups are there, and hold all there is. */
+import type { Connection } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
@@ -14,7 +15,7 @@ export async function ensureRollups(
   { admin, writer }: Store,
   options: Pick<MonthsOptions, 'finishInterruptedWork'>,
 ): Promise<void> {
-  if (await isBuilt({ writer })) return
+  if (await hasCurrentRollups(writer)) return
   await withLease(
     admin,
     'loader',
@@ -30,8 +31,9 @@ export async function ensureRollups(
   )
 }
 
-async function isBuilt({ writer }: Pick<Store, 'writer'>): Promise<boolean> {
-  const { rows } = await writer.query<{ definition: string }>(
+/** Whether the rollups were built under the definition of this build; only reads. */
+export async function hasCurrentRollups(connection: Connection): Promise<boolean> {
+  const { rows } = await connection.query<{ definition: string }>(
     statement(sql`SELECT definition FROM rollup_builds ORDER BY built_at DESC LIMIT 1`),
   )
   return rows[0]?.definition === hashDefinitions()

@@ -1,10 +1,14 @@
 /** Brings a database up to date: applies the migrations that it has not had, once and in order. */
-import { packagePath } from '../../lib/package-path.js'
 import { connect, type Connection } from '../connection.js'
 import type { Endpoint } from '../endpoint.js'
 import { isClickHouseError } from '../errors.js'
 import { withLease, type Lease } from '../lease/lease.js'
-import { MigrationError, readMigrations, type Migration } from './migration-files.js'
+import {
+  MigrationError,
+  PACKAGE_MIGRATIONS,
+  readMigrations,
+  type Migration,
+} from './migration-files.js'
 import { createMigrationLog, findPendingMigrations, recordMigration } from './migration-log.js'
 import { identifier, sql, statement } from '../sql.js'
 
@@ -24,7 +28,7 @@ export interface MigrateOptions {
  */
 export async function migrate(
   endpoint: Endpoint,
-  { folder = packagePath('clickhouse/migrations') }: MigrateOptions = {},
+  { folder = PACKAGE_MIGRATIONS }: MigrateOptions = {},
 ): Promise<readonly string[]> {
   const migrations = await readMigrations(folder)
   await ensureDatabase(endpoint)

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { packagePath } from '../../lib/package-path.js'
 
 export interface Migration {
   readonly number: number
@@ -24,6 +25,9 @@ export class MigrationError extends Error {
     this.file = file
   }
 }
+
+/** The folder of this build's migrations. */
+export const PACKAGE_MIGRATIONS = packagePath('clickhouse/migrations')
 
 const FILE_NAME = /^(?<number>\d{4})_[a-z0-9_]+\.sql$/
 

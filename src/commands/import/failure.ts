@@ -1,18 +1,21 @@
-/** Says which source made an import fail, and how far it had come. */
+/** Explains why an import of a source failed, and how far it got. */
 import { LineTooLongError, SourceError } from '../../ingest/import/formats/format.js'
 import { UserError } from '../../lib/errors.js'
-import { grouped } from '../shared/progress.js'
+import { formatNumber } from '../shared/output.js'
 
-/** The error to show; what is not the source's fault is left as it is. */
-export function importFailure(error: unknown, name: string, rowsBefore: number): unknown {
-  const words = faultOf(error)
-  if (words === undefined) return error
-  const before =
-    rowsBefore === 0 ? 'nothing of it was' : `the ${grouped(rowsBefore)} rows before that were`
-  return new UserError(`${name}: ${words}; ${before} imported`)
+/** A UserError for a failure of the source; any other error as it is. */
+export function explainFailure(error: unknown, name: string, rowsBefore: number): unknown {
+  const reason = describeSourceFailure(error)
+  if (reason === undefined) return error
+  const progress =
+    rowsBefore === 0
+      ? 'nothing was imported'
+      : `the ${formatNumber(rowsBefore)} rows before were imported`
+  return new UserError(`${name}: ${reason}; ${progress}`)
 }
 
-function faultOf(error: unknown): string | undefined {
+/** Undefined for an error that the source did not cause. */
+function describeSourceFailure(error: unknown): string | undefined {
   if (error instanceof LineTooLongError || error instanceof SourceError) return error.message
   if (!(error instanceof Error) || !('code' in error)) return undefined
   if (String(error.code).startsWith('Z_')) return `the gzip file is damaged (${error.message})`

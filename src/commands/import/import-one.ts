@@ -1,27 +1,28 @@
-/** Imports one source, and shows how it goes. */
+/** Imports one source and shows its progress. */
 import type { OpenedStore } from '../../bootstrap/open-store.js'
 import { openRows, type OpenedRows } from '../../ingest/import/open-rows.js'
 import { importEvents } from '../../ingest/import/import-events.js'
 import type { ImportReport } from '../../ingest/import/import-options.js'
 import { EMPTY_REPORT } from '../../ingest/loader/load-report.js'
 import type { CommandContext } from '../shared/context.js'
-import { importFailure } from './failure.js'
+import { omitUndefined } from '../shared/options.js'
+import { explainFailure } from './failure.js'
 import type { ImportCommandOptions } from './options.js'
-import type { ImportSource } from './sources.js'
-import { defined } from '../shared/options.js'
 import { showProgress, type Share } from './progress-bar.js'
 import { keepRejected } from './rejected-rows.js'
+import type { ImportSource } from './sources.js'
 
 export interface Imported {
   readonly report: ImportReport
-  /** The batches that its events came in; none of a dry run. */
+  /** The batches that hold its events; empty for a dry run. */
   readonly batches: readonly string[]
+  /** Rows that are no events, such as requests for images in an access log. */
   readonly skipped: number
-  /** Where its rejected rows are, if there are any. */
+  /** The file of its rejected rows; undefined when there are none. */
   readonly rejectedFile: string | undefined
 }
 
-/** @throws UserError for a source that cannot be read as events */
+/** @throws UserError for a source that cannot be read as events. */
 export async function importOne(
   context: CommandContext,
   { store, loader }: OpenedStore,
@@ -31,16 +32,16 @@ export async function importOne(
   const { project, strict, dryRun = false, format, map, origin } = options
   const progress = showProgress(source.name, context.note)
   const rejected = keepRejected(source, progress.note, { writesNothing: dryRun })
-  const bytes = counted(source.open())
+  const bytes = countBytes(source.open())
   const batches: string[] = []
   let soFar = EMPTY_REPORT
   try {
     const opened = await openRows(bytes.chunks, {
       writer: store.writer,
-      ...defined({ format, mapping: map, origin }),
+      ...omitUndefined({ format, mapping: map, origin }),
     })
     const report = await importEvents(store, opened.rows, {
-      ...defined({ projectId: project, strict }),
+      ...omitUndefined({ projectId: project, strict }),
       identity: opened.identity,
       dryRun,
       now: context.now(),
@@ -50,28 +51,33 @@ export async function importOne(
       onProgress: (done) => {
         soFar = done
         const rows = done.received + opened.skipped()
-        progress.rows(rows, shareOf(rows, opened, bytes.read(), source))
+        progress.rows(rows, computeShare(rows, opened, bytes.read(), source))
       },
     })
     const rejectedFile = await rejected.close()
     return { report, batches, skipped: opened.skipped(), rejectedFile }
   } catch (error) {
     await rejected.close()
-    throw importFailure(error, source.name, dryRun ? 0 : soFar.received)
+    throw explainFailure(error, source.name, dryRun ? 0 : soFar.received)
   } finally {
     progress.stop()
   }
 }
 
-/** Of rows where their number is known, else of bytes. */
-function shareOf(rows: number, opened: OpenedRows, read: number, { size }: ImportSource): Share {
+/** The share of rows where the format states their number, else of bytes. */
+function computeShare(
+  rows: number,
+  opened: OpenedRows,
+  read: number,
+  { size }: ImportSource,
+): Share {
   const total = opened.total()
   if (total !== undefined) return total === 0 ? 1 : Math.min(1, rows / total)
   return size === undefined ? undefined : Math.min(1, read / size)
 }
 
-/** Counts the bytes of a source as they are read. */
-function counted(source: AsyncIterable<Buffer>) {
+/** Counts the bytes of a source while they are read. */
+function countBytes(source: AsyncIterable<Buffer>) {
   let read = 0
   async function* chunks(): AsyncGenerator<Buffer> {
     for await (const chunk of source) {

@@ -3,90 +3,90 @@ import { Option } from 'commander'
 import type { OpenedStore } from '../../bootstrap/open-store.js'
 import type { Store } from '../../clickhouse/store.js'
 import { FORMATS } from '../../ingest/import/formats/format.js'
-import { addReports, EMPTY_REPORT, type LoadReport } from '../../ingest/loader/load-report.js'
 import { countAffected } from '../../ingest/loader/affected.js'
-import { requireProject } from '../../projects/store.js'
+import { addReports, EMPTY_REPORT, type LoadReport } from '../../ingest/loader/load-report.js'
 import { UserError } from '../../lib/errors.js'
-import { withStore, type AddCommand, type CommandContext } from '../shared/context.js'
+import { requireProject } from '../../projects/store.js'
+import type { AddCommand, CommandContext } from '../shared/context.js'
+import { startStopwatch } from '../shared/stopwatch.js'
+import { withStore } from '../shared/with-store.js'
 import { importOne, type Imported } from './import-one.js'
-import { addToMapping, originOption, type ImportCommandOptions } from './options.js'
+import { addToMapping, parseOrigin, type ImportCommandOptions } from './options.js'
 import { findSources, type ImportSource } from './sources.js'
 import { printSummary, type ImportTotal } from './summary.js'
-import { stopwatch } from '../shared/progress.js'
 
 export const addImport: AddCommand = (program, context) => {
   program
     .command('import')
     .description(
-      'load events from files: NDJSON, CSV, Parquet, Arrow or access logs, plain or gzip',
+      'Import events from files: NDJSON, CSV, Parquet, Arrow or access logs, plain or gzipped',
     )
     .argument(
       '<file...>',
-      'files or patterns such as "logs/*.gz", in this order; - is standard input',
+      'Files or patterns such as "logs/*.gz", imported in this order; - reads standard input',
     )
-    .option('--project <id>', 'the project of all rows; else each row names its own')
+    .option('--project <id>', 'Project of all rows (default: the field "project" of each row)')
     .addOption(
-      new Option('--format <format>', 'what the files are, where they do not tell').choices(
-        FORMATS,
-      ),
+      new Option('--format <format>', 'Format of the files (default: detected)').choices(FORMATS),
     )
     .option(
       '--map <field=column>',
-      'the column of a field, such as user_id=uuid or properties.plan=tier; again for each; ' +
-        'columns that are not mapped and have no name of ours are left out',
+      'Read a field from a column, such as user_id=uuid or properties.plan=tier; repeatable; ' +
+        'ignores columns that are neither mapped nor named like a field',
       addToMapping,
     )
     .option(
       '--origin <origin>',
-      'the site of an access log, such as https://example.com',
-      originOption,
+      'Site that an access log is of, such as https://example.com',
+      parseOrigin,
     )
-    .option('--dry-run', 'tell what would be loaded, and write nothing')
-    .option('--strict', 'stop at the first rejected rows and exit with 1')
-    .option('--json', 'print the summary as JSON')
+    .option('--dry-run', 'Report what an import would do, and import nothing')
+    .option('--strict', 'Stop at the first chunk with rejected rows, import none of it and exit 1')
+    .option('--json', 'Print the summary as JSON')
     .addHelpText(
       'after',
-      '\nRejected rows go to <file>.rejected.ndjson, or stdin.rejected.ndjson, with the reasons.',
+      '\nRejected rows and their reasons go to <file>.rejected.ndjson, or stdin.rejected.ndjson.',
     )
     .action(async (names: readonly string[], options: ImportCommandOptions) => {
-      const sources = await findSources(names, { writesNothing: options.dryRun === true })
-      await withStore(context, 'tallyhouse import', (service) =>
-        importAll(context, service, sources, options),
+      const { dryRun = false } = options
+      const sources = await findSources(names, { writesNothing: dryRun })
+      await withStore(context, dryRun ? 'import --dry-run' : 'import', (opened) =>
+        importAll(context, opened, sources, options),
       )
     })
 }
 
 async function importAll(
   context: CommandContext,
-  service: OpenedStore,
+  opened: OpenedStore,
   sources: readonly ImportSource[],
-  options: ImportCommandOptions,
+  { strict = false, ...options }: ImportCommandOptions,
 ): Promise<void> {
-  if (options.project !== undefined) await requireProject(service.store.reader, options.project)
-  const watch = stopwatch()
+  if (options.project !== undefined) await requireProject(opened.store.reader, options.project)
+  const stopwatch = startStopwatch()
   const imported: Imported[] = []
   for (const source of sources) {
-    const one = await importOne(context, service, source, options)
+    const one = await importOne(context, opened, source, { strict, ...options })
     imported.push(one)
-    if (options.strict === true && one.report.rejected > 0) break
+    if (strict && one.report.rejected > 0) break
   }
   const rejectedFiles = imported.flatMap(({ rejectedFile }) => rejectedFile ?? [])
-  printSummary(context, await totalOf(service.store, imported), watch, rejectedFiles, options)
-  const rejected = imported.some(({ report }) => report.rejected > 0)
-  if (options.strict === true && rejected) {
+  const total = await addUp(opened.store, imported)
+  printSummary(context, total, stopwatch, rejectedFiles, options)
+  if (strict && total.rejected > 0) {
     const [file] = rejectedFiles
     throw new UserError(`stopped at rejected rows${file === undefined ? '' : `, see ${file}`}`)
   }
 }
 
-async function totalOf({ writer }: Store, imported: readonly Imported[]): Promise<ImportTotal> {
+async function addUp({ writer }: Store, imported: readonly Imported[]): Promise<ImportTotal> {
   const total = imported.map(({ report }) => report).reduce(addReports, EMPTY_REPORT)
   const skipped = imported.reduce((sum, one) => sum + one.skipped, 0)
-  return { ...total, skipped, ...(await touchedBy(writer, imported, total)) }
+  return { ...total, skipped, ...(await countUsers(writer, imported, total)) }
 }
 
-/** Sources may have users in common; of several that are tried nobody knows. */
-async function touchedBy(
+/** Sources may share users and sessions, so those are counted by batch. A dry run of several has no batches. */
+async function countUsers(
   writer: Store['writer'],
   imported: readonly Imported[],
   total: LoadReport,

@@ -1,4 +1,4 @@
-/** Reads the options of the command `tallyhouse import`. */
+/** Parses the options of the command `tallyhouse import`. */
 import { InvalidArgumentError } from 'commander'
 import { FIELDS } from '../../model/event-fields.js'
 import type { Format } from '../../ingest/import/formats/format.js'
@@ -14,24 +14,24 @@ export interface ImportCommandOptions {
   readonly json?: boolean
 }
 
-/** Adds `<field>=<column>` to the mapping. */
-export function addToMapping(text: string, before: Mapping = new Map()): Mapping {
+/** Adds one `<field>=<column>` to the mapping. */
+export function addToMapping(text: string, previous: Mapping = new Map()): Mapping {
   const at = text.indexOf('=')
   const [field, column] = [text.slice(0, at), text.slice(at + 1)]
   if (at < 1 || column === '') {
-    throw new InvalidArgumentError('It is <field>=<column>, such as user_id=uuid.')
+    throw new InvalidArgumentError('Expected <field>=<column>, such as user_id=uuid.')
   }
   if (parseTarget(field) === undefined) {
     const names = [...FIELDS.keys(), 'properties.<name>'].join(', ')
-    throw new InvalidArgumentError(`An event has no field ${field}; it has ${names}.`)
+    throw new InvalidArgumentError(`An event has no field ${field}; its fields are ${names}.`)
   }
-  if (before.has(field)) throw new InvalidArgumentError(`The field ${field} is mapped twice.`)
-  return new Map([...before, [field, column]])
+  if (previous.has(field)) throw new InvalidArgumentError(`The field ${field} is mapped twice.`)
+  return new Map([...previous, [field, column]])
 }
 
-/** An origin without anything behind it. */
-export function originOption(text: string): string {
+/** An http or https origin, without a path. */
+export function parseOrigin(text: string): string {
   const isOrigin = URL.canParse(text) && /^https?:\/\/[^/?#@]+\/?$/i.test(text)
   if (isOrigin) return new URL(text).origin
-  throw new InvalidArgumentError('It is a scheme and a host, such as https://example.com.')
+  throw new InvalidArgumentError('Expected a scheme and a host, such as https://example.com.')
 }

@@ -1,34 +1,35 @@
-/** Shows how far an import has come: a bar on a terminal, lines elsewhere. */
+/** Shows the progress of an import: a bar on a terminal, lines elsewhere. */
 import { SingleBar } from 'cli-progress'
-import { stopwatch } from '../shared/progress.js'
+import { startStopwatch } from '../shared/stopwatch.js'
 
 export interface Progress {
-  /** Tells of so many rows done, of all that are to be read. */
+  /** Shows how many rows are done, and which share of the source has been read. */
   rows(done: number, share: Share): void
-  /** Writes a line that stays. */
+  /** Writes a line that stays visible. */
   readonly note: (text: string) => void
-  /** Ends the bar. */
+  /** Removes the bar. */
   stop(): void
 }
 
-/** From 0 to 1; undefined where it is not known how much there is. */
+/** From 0 to 1; undefined when the size of the source is not known. */
 export type Share = number | undefined
 
-/** @param note writes a line on standard error */
+/** @param note writes a line to standard error. */
 export function showProgress(
   name: string,
   note: (text: string) => void,
   terminal: NodeJS.WriteStream = process.stderr,
 ): Progress {
-  return terminal.isTTY ? bar(name, note, terminal) : lines(name, note)
+  return terminal.isTTY ? showBar(name, note, terminal) : showLines(name, note)
 }
 
-function lines(name: string, note: (text: string) => void): Progress {
-  const watch = stopwatch()
+function showLines(name: string, note: (text: string) => void): Progress {
+  const stopwatch = startStopwatch()
   return {
     rows(done, share) {
-      const left = share === undefined || share >= 1 ? '' : `, ${percent(share)} read`
-      note(`${name}: ${watch.rate(done)}${left}${timeLeft(watch.seconds(), share, ', ')}`)
+      const percent = share === undefined || share >= 1 ? '' : `, ${formatPercent(share)} read`
+      const left = formatTimeLeft(stopwatch.seconds(), share, ', ')
+      note(`${name}: ${stopwatch.rate(done)}${percent}${left}`)
     },
     note,
     stop: () => undefined,
@@ -37,50 +38,53 @@ function lines(name: string, note: (text: string) => void): Progress {
 
 const CLEAR_LINE = '\r\u001b[K'
 
-function bar(name: string, note: (text: string) => void, terminal: NodeJS.WriteStream): Progress {
-  const watch = stopwatch()
-  const single = new SingleBar({
+/** What the bar shows beside itself. */
+interface BarState {
+  readonly rate: string
+  readonly share: Share
+  readonly left: string
+}
+
+function showBar(
+  name: string,
+  note: (text: string) => void,
+  terminal: NodeJS.WriteStream,
+): Progress {
+  const stopwatch = startStopwatch()
+  const bar = new SingleBar({
     stream: terminal,
-    // Of what is not known to end there is no bar.
-    format: (_, { progress }, { told, share, left }: Payload) =>
+    // Without a known total, show a counter instead of a bar.
+    format: (_, { progress }, { rate, share, left }: BarState) =>
       share === undefined
-        ? `${name}: ${told}`
-        : `${name} [${filled(progress)}] ${percent(share)} | ${told}${left}`,
+        ? `${name}: ${rate}`
+        : `${name} [${drawBar(progress)}] ${formatPercent(share)} | ${rate}${left}`,
     hideCursor: null,
     clearOnComplete: true,
     forceRedraw: true,
   })
-  single.start(1, 0, { told: watch.rate(0), share: 0, left: '' } satisfies Payload)
+  bar.start(1, 0, { rate: stopwatch.rate(0), share: 0, left: '' } satisfies BarState)
   return {
     rows(done, share) {
-      const left = timeLeft(watch.seconds(), share, ' | ')
-      single.update(share ?? 0, { told: watch.rate(done), share, left } satisfies Payload)
+      const left = formatTimeLeft(stopwatch.seconds(), share, ' | ')
+      bar.update(share ?? 0, { rate: stopwatch.rate(done), share, left } satisfies BarState)
     },
     note(text) {
       terminal.write(CLEAR_LINE)
       note(text)
     },
-    stop: () => single.stop(),
+    stop: () => bar.stop(),
   }
 }
 
-interface Payload {
-  readonly told: string
-  readonly share: Share
-  readonly left: string
-}
+const BAR_WIDTH = 24
 
-const WIDTH = 24
+const drawBar = (share: number): string =>
+  '='.repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH)
 
-const filled = (share: number): string => {
-  const full = Math.round(share * WIDTH)
-  return '='.repeat(full) + ' '.repeat(WIDTH - full)
-}
+const formatPercent = (share: number): string => `${Math.floor(share * 100)}%`
 
-const percent = (share: number): string => `${Math.floor(share * 100)}%`
-
-/** How long it takes still at the speed so far, e.g. `2 min 5 s left`; empty where that is not known. */
-export function timeLeft(seconds: number, share: Share, separator: string): string {
+/** The remaining time at the speed so far, e.g. `2 min 5 s left`; empty when it cannot be estimated. */
+export function formatTimeLeft(seconds: number, share: Share, separator: string): string {
   if (share === undefined || share <= 0 || share >= 1) return ''
   const left = Math.ceil((seconds * (1 - share)) / share)
   const minutes = Math.floor(left / 60)

@@ -1,19 +1,19 @@
-/** Keeps the rows of a source that were not loaded, and shows the first of them. */
+/** Writes the rejected rows of a source to a file, and shows the first of them. */
 import { open, type FileHandle } from 'node:fs/promises'
 import type { Rejection } from '../../ingest/inbox/rejections.js'
 import type { ImportSource } from './sources.js'
 
 export interface RejectedRows {
-  /** Writes rows to the file, which the first ones make. */
+  /** Appends rows to the file; the first call creates it. */
   add(rejections: readonly Rejection[]): Promise<void>
-  /** The file, if there is one. */
+  /** Closes the file and returns its name; undefined when there is none. */
   close(): Promise<string | undefined>
 }
 
-/** So many reasons are shown; all are in the file. */
-const SHOWN = 5
+/** Only the first rows are shown; the file has all of them. */
+const MAX_SHOWN = 5
 
-/** @param writesNothing shows them only: there is no file. */
+/** @param options with `writesNothing` rows are only shown, and no file is written. */
 export function keepRejected(
   { name, rejectedFile }: ImportSource,
   note: (text: string) => void,
@@ -24,11 +24,11 @@ export function keepRejected(
   return {
     async add(rejections) {
       if (!writesNothing) handle ??= await open(rejectedFile, 'w')
-      for (const { row, reason } of rejections.slice(0, Math.max(0, SHOWN - count))) {
-        note(`${name}: row ${row} is rejected: ${reason}`)
+      for (const { row, reason } of rejections.slice(0, Math.max(0, MAX_SHOWN - count))) {
+        note(`${name}: row ${row} rejected: ${reason}`)
       }
-      if (count <= SHOWN && count + rejections.length > SHOWN) {
-        note(`${name}: more rows are rejected${writesNothing ? '' : `, see ${rejectedFile}`}`)
+      if (count <= MAX_SHOWN && count + rejections.length > MAX_SHOWN) {
+        note(`${name}: more rows rejected${writesNothing ? '' : `, see ${rejectedFile}`}`)
       }
       count += rejections.length
       await handle?.appendFile(rejections.map((row) => `${JSON.stringify(row)}\n`).join(''))

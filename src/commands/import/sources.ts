@@ -1,47 +1,47 @@
-/** What the import reads: files, and standard input under the name `-`. */
+/** Finds what an import reads: files, and standard input under the name `-`. */
 import { constants, createReadStream } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { glob, isDynamicPattern } from 'tinyglobby'
 import { isSystemError, UserError } from '../../lib/errors.js'
-import { requireReadable } from '../shared/readable.js'
+import { requireReadable } from '../shared/require-readable.js'
 
 export interface ImportSource {
-  /** As it is called in messages. */
+  /** Its name in messages. */
   readonly name: string
-  /** Where its rejected rows go. */
+  /** The file for its rejected rows. */
   readonly rejectedFile: string
-  /** Bytes; undefined where they are not known before they are read. */
+  /** Bytes; undefined when only reading tells. */
   readonly size: number | undefined
-  /** Its bytes; to be read once. */
+  /** Opens its bytes; call it once. */
   readonly open: () => AsyncIterable<Buffer>
 }
 
 const STDIN = '-'
-const REJECTED = '.rejected.ndjson'
+const REJECTED_SUFFIX = '.rejected.ndjson'
 
 /**
- * The sources in the order given, those of a pattern in that of their names. Each file is read once. All can
- * be read, and unless `writesNothing` their rejected rows can be written.
+ * The sources in the given order, the matches of a pattern by name. A file named twice is read once. Checks
+ * that all can be read and, unless `writesNothing`, that their files of rejected rows can be written.
  *
- * @throws UserError on the first that cannot, and for a pattern that no file matches.
+ * @throws UserError for the first source that fails a check, and for a pattern without matches.
  */
 export async function findSources(
   names: readonly string[],
   { writesNothing }: { readonly writesNothing: boolean },
 ): Promise<readonly ImportSource[]> {
   if (names.filter((name) => name === STDIN).length > 1) {
-    throw new UserError('standard input (-) can be read once')
+    throw new UserError('standard input (-) can only be read once')
   }
   const found = new Map<string, string>()
   for (const name of names) {
-    for (const file of name === STDIN ? [STDIN] : await filesOf(name)) {
+    for (const file of name === STDIN ? [STDIN] : await expandPattern(name)) {
       const key = file === STDIN ? STDIN : path.resolve(file)
       if (!found.has(key)) found.set(key, file)
     }
   }
   const sources = await Promise.all(
-    [...found.values()].map(async (name) => (name === STDIN ? stdin : openable(name))),
+    [...found.values()].map(async (name) => (name === STDIN ? stdin : checkFile(name))),
   )
   if (!writesNothing) {
     for (const { rejectedFile } of sources) await requireWritable(rejectedFile)
@@ -49,53 +49,51 @@ export async function findSources(
   return sources
 }
 
-/** A file that is there is meant, whatever its name; what earlier imports rejected matches no pattern. */
-async function filesOf(name: string): Promise<readonly string[]> {
-  if (!isDynamicPattern(name) || (await isThere(name))) return [name]
-  const files = await glob(name, { expandDirectories: false, ignore: [`**/*${REJECTED}`] })
+/** The name itself if there is such a file, else its matches without the rejected rows of earlier imports. */
+async function expandPattern(name: string): Promise<readonly string[]> {
+  if (!isDynamicPattern(name) || (await canAccess(name))) return [name]
+  const files = await glob(name, { expandDirectories: false, ignore: [`**/*${REJECTED_SUFFIX}`] })
   if (files.length === 0) throw new UserError(`${name}: no file matches`)
   return files.sort()
 }
 
-const isThere = (name: string): Promise<boolean> =>
-  access(name).then(
-    () => true,
-    () => false,
-  )
-
 const stdin: ImportSource = {
   name: 'standard input',
-  rejectedFile: `stdin${REJECTED}`,
+  rejectedFile: `stdin${REJECTED_SUFFIX}`,
   size: undefined,
   open: () => process.stdin,
 }
 
-async function openable(name: string): Promise<ImportSource> {
+async function checkFile(name: string): Promise<ImportSource> {
   await requireReadable(name)
   const status = await stat(name)
-  // A pipe under a name says 0.
+  // A named pipe reports a size of 0.
   const size = status.isFile() ? status.size : undefined
   if (size === 0) throw new UserError(`${name}: is empty`)
-  return { name, rejectedFile: `${name}${REJECTED}`, size, open: () => createReadStream(name) }
+  return {
+    name,
+    rejectedFile: `${name}${REJECTED_SUFFIX}`,
+    size,
+    open: () => createReadStream(name),
+  }
 }
 
-/** Rows that are rejected must not get lost, so their place is looked at before anything is loaded. */
+/** Checked before anything is loaded, because rejected rows must not be lost. */
 async function requireWritable(rejectedFile: string): Promise<void> {
   try {
     await access(rejectedFile, constants.W_OK)
   } catch (error) {
     const isNew = isSystemError(error, 'ENOENT')
-    const canBeMade = isNew && (await isWritable(path.dirname(rejectedFile)))
-    if (canBeMade) return
+    if (isNew && (await canAccess(path.dirname(rejectedFile), constants.W_OK))) return
     throw new UserError(
-      `${rejectedFile}: rejected rows would go there, and it cannot be written; ` +
-        'import from standard input (-) in a folder that can be written',
+      `${rejectedFile}: this file for rejected rows cannot be written; ` +
+        'import from standard input (-) in a folder that can be written to',
     )
   }
 }
 
-const isWritable = (folder: string): Promise<boolean> =>
-  access(folder, constants.W_OK).then(
+const canAccess = (file: string, mode = constants.F_OK): Promise<boolean> =>
+  access(file, mode).then(
     () => true,
     () => false,
   )

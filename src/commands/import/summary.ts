@@ -1,13 +1,14 @@
-/** The summary of an import, for people or programs. */
+/** Prints the summary of an import, for people or programs. */
 import type { LoadReport } from '../../ingest/loader/load-report.js'
 import type { CommandContext } from '../shared/context.js'
-import { json, moment, table } from '../shared/output.js'
-import { grouped, type Stopwatch } from '../shared/progress.js'
+import { formatJson, formatNumber, formatTable, formatTime } from '../shared/output.js'
+import type { Stopwatch } from '../shared/stopwatch.js'
 
-/** What became of all rows of all sources. */
+/** What happened to the rows of all sources. */
 export interface ImportTotal extends LoadReport {
+  /** Rows that are no events. */
   readonly skipped: number
-  /** Those that the events are of; null for a dry run of several sources, which may have some in common. */
+  /** Users that the events belong to; null for a dry run of several sources, which may share some. */
   readonly users: number | null
   readonly sessions: number | null
 }
@@ -17,34 +18,35 @@ interface SummaryOptions {
   readonly dryRun?: boolean
 }
 
-/** Prints what became of all rows. */
 export function printSummary(
   { print }: CommandContext,
   { received, events, duplicates, bots, excluded, rejected, ...total }: ImportTotal,
-  watch: Stopwatch,
+  stopwatch: Stopwatch,
   rejectedFiles: readonly string[],
   { json: asJson = false, dryRun = false }: SummaryOptions,
 ): void {
   const { skipped, users, sessions, first, last } = total
   const read = received + skipped
   const counts = { read, loaded: events, duplicates, bots, excluded, rejected }
-  const seconds = watch.seconds()
-  const rowsPerSecond = watch.perSecond(read)
+  const seconds = stopwatch.seconds()
+  const rowsPerSecond = stopwatch.perSecond(read)
   if (asJson) {
-    const parts = { ...counts, passedOver: skipped, users, sessions, first, last, dryRun }
-    print(json({ ...parts, seconds: Number(seconds.toFixed(3)), rowsPerSecond, rejectedFiles }))
+    const found = { ...counts, passedOver: skipped, users, sessions, first, last, dryRun }
+    const speed = { seconds: Number(seconds.toFixed(3)), rowsPerSecond }
+    print(formatJson({ ...found, ...speed, rejectedFiles }))
     return
   }
-  const lines = [
-    ...Object.entries({ ...counts, 'passed over': skipped, users, sessions }).map(
-      ([name, value]) => [name, value === null ? '-' : grouped(value)],
-    ),
-    ['first', moment(first)],
-    ['last', moment(last)],
+  const rows = [
+    ...Object.entries({ ...counts, skipped, users, sessions }).map(([name, value]) => [
+      name,
+      value === null ? '-' : formatNumber(value),
+    ]),
+    ['first', formatTime(first)],
+    ['last', formatTime(last)],
     ['seconds', seconds.toFixed(1)],
-    ['rows/s', grouped(rowsPerSecond)],
+    ['rows/s', formatNumber(rowsPerSecond)],
     ...rejectedFiles.map((file) => ['see', file]),
-    ...(dryRun ? [['dry run', 'nothing was written']] : []),
+    ...(dryRun ? [['dry run', 'nothing was imported']] : []),
   ]
-  print(table(lines))
+  print(formatTable(rows))
 }

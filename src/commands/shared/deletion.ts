@@ -1,29 +1,26 @@
-/** What commands say before and after they delete something. */
+/** Describes what a command deletes, and asks for `--yes` first. */
 import type { ProjectHoldings, UserHoldings } from '../../deletion/holdings.js'
 import { UserError } from '../../lib/errors.js'
-import { grouped } from './progress.js'
+import { formatCount } from './output.js'
 
 export interface DeleteOptions {
-  /** Deletes; without it nothing is, and the command tells what would be. */
+  /** Without it the command only reports what it would delete. */
   readonly yes?: boolean
 }
 
-/** The help of the option `--yes`. */
-export const YES = 'do it; without this nothing is deleted'
+/** The help text of `--yes`. */
+export const YES_HELP = 'Delete; without this option, only report what would be deleted'
 
-/** The error for a deletion that was not confirmed. */
-export const unconfirmed = (what: string): UserError =>
-  new UserError(`this would delete ${what}, for good: add --yes to do it`)
+/** The error for a deletion without `--yes`. */
+export const createUnconfirmedError = (what: string): UserError =>
+  new UserError(`this would permanently delete ${what}: add --yes to confirm`)
 
-export const namedUser = (
+export const describeUser = (
   userId: string,
   projectId: string,
   { events, sessions }: UserHoldings,
 ): string =>
-  `user ${userId} of project ${projectId}, with ${counted(events, 'event')} in ${counted(sessions, 'session')}`
+  `user ${userId} of project ${projectId}, with ${formatCount(events, 'event')} in ${formatCount(sessions, 'session')}`
 
-export const namedProject = (id: string, { events, users, keys }: ProjectHoldings): string =>
-  `project ${id}, with ${counted(events, 'event')} of ${counted(users, 'user')} and ${counted(keys, 'key')}`
-
-const counted = (count: number, noun: string): string =>
-  `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
+export const describeProject = (id: string, { events, users, keys }: ProjectHoldings): string =>
+  `project ${id}, with ${formatCount(events, 'event')} of ${formatCount(users, 'user')} and ${formatCount(keys, 'key')}`

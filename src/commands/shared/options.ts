@@ -1,56 +1,58 @@
-/** Reads the values of options that several commands have. */
+/** Parses option values that several commands share. */
 import { InvalidArgumentError } from 'commander'
+import { addDays } from '../../lib/time.js'
 
-/** What clears a value, or a list, that was set before. */
+/** The value that clears a field or a list. */
 export const NONE = 'none'
 
-/** Gathers the values of an option that may be given more than once. */
-export const collect = (value: string, before: readonly string[] = []): readonly string[] => [
-  ...before,
+/** Collects the values of an option that can be repeated. */
+export const appendValue = (value: string, previous: readonly string[] = []): readonly string[] => [
+  ...previous,
   value,
 ]
 
-/** A number of days, or none. */
-export function days(text: string): number | typeof NONE {
+/** A number of days, or `none`. */
+export function parseRetentionDays(text: string): number | typeof NONE {
   if (text === NONE) return NONE
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError(`It is a number of days, or "${NONE}".`)
+  throw new InvalidArgumentError(`Expected a number of days, or "${NONE}".`)
 }
 
-/** A number of things, one at least. */
-export function count(text: string): number {
+/** A whole number from 1 to 9999. */
+export function parseCount(text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It is a whole number from 1 to 9999.')
+  throw new InvalidArgumentError('Expected a whole number from 1 to 9999.')
 }
 
-/** The gathered values; `none` stands alone and is the empty list. */
-export function values(gathered: readonly string[] | undefined): readonly string[] | undefined {
-  return gathered?.length === 1 && gathered[0] === NONE ? [] : gathered
+/** The collected values of an option; a single `none` means the empty list. */
+export function parseClearableList(
+  values: readonly string[] | undefined,
+): readonly string[] | undefined {
+  return values?.length === 1 && values[0] === NONE ? [] : values
 }
 
-const DAY_MS = 86_400_000
-const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
+const ISO_TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
 
-/** A moment to come: `30d` from now, a date (its start, in UTC) or an ISO time with its zone. */
-export function expiry(text: string, now: Date): Date {
-  const count = /^(?<days>[1-9]\d{0,4})d$/.exec(text)?.groups?.['days']
-  if (count !== undefined) return new Date(now.getTime() + Number(count) * DAY_MS)
+/** A time in the future: `30d` from `now`, a date (its start in UTC), or an ISO 8601 time with a zone. */
+export function parseExpiry(text: string, now: Date): Date {
+  const days = /^(?<days>[1-9]\d{0,4})d$/.exec(text)?.groups?.['days']
+  if (days !== undefined) return addDays(now, Number(days))
   const time = new Date(text)
-  if (ISO.test(text) && !Number.isNaN(time.getTime()) && isOfCalendar(text.slice(0, 10)))
-    return time
+  const isTime = ISO_TIME.test(text) && !Number.isNaN(time.getTime())
+  if (isTime && isCalendarDate(text.slice(0, 10))) return time
   throw new InvalidArgumentError(
-    'It is a number of days such as 30d, or a date such as 2030-01-31.',
+    'Expected a number of days such as 30d, or a date such as 2030-01-31.',
   )
 }
 
 /** Whether a date exists: JavaScript reads 30 February as 2 March. */
-function isOfCalendar(date: string): boolean {
+function isCalendarDate(date: string): boolean {
   const day = new Date(`${date}T00:00:00Z`)
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date)
 }
 
-/** The given fields without those that are undefined. */
-export function defined<Fields extends object>(
+/** The fields without those that are undefined. */
+export function omitUndefined<Fields extends object>(
   fields: Fields,
 ): { [F in keyof Fields]?: Exclude<Fields[F], undefined> } {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined)

@@ -1,26 +1,35 @@
-/** The forms in which commands print results. */
+/** Formats what commands print. */
 
-const GAP = '  '
+const COLUMN_GAP = '  '
 
-/** JSON for programs, indented for people. */
-export const json = (value: unknown): string => JSON.stringify(value, undefined, 2)
+const groupedNumber = new Intl.NumberFormat('en-US')
 
-/** Lines of cells under each other; the last cell of a line is as long as it is. */
-export function table(lines: readonly (readonly string[])[]): string {
+/** A number with thousands separators: `1,234,567`. */
+export const formatNumber = (value: number): string => groupedNumber.format(value)
+
+/** Indented JSON, for programs. */
+export const formatJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
+
+/** Rows of cells in aligned columns; the last cell of a row is not padded. */
+export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths: number[] = []
-  for (const line of lines) {
-    for (const [i, cell] of line.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
+  for (const row of rows) {
+    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length)
   }
-  return lines
-    .map((line) => line.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(GAP))
+  return rows
+    .map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(COLUMN_GAP))
     .map((line) => line.trimEnd())
     .join('\n')
 }
 
-/** A moment as people read it, to the second; `-` for none. */
-export const moment = (time: Date | null): string =>
+/** A time to the second, such as `2026-01-31 12:00:00 UTC`; `-` for none. */
+export const formatTime = (time: Date | null): string =>
   time === null ? '-' : `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
 /** A list in one cell; `-` for an empty one. */
-export const list = (values: readonly string[]): string =>
+export const formatList = (values: readonly string[]): string =>
   values.length === 0 ? '-' : values.join(', ')
+
+/** A count with its noun: `1 event`, `2,000 events`. */
+export const formatCount = (count: number, noun: string): string =>
+  `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`

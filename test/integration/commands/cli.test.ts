@@ -132,7 +132,7 @@ describe('without a service', () => {
     const refused = (what: string): Outcome => ({
       code: 1,
       stdout: '',
-      stderr: `tallyhouse: this would delete ${what}, for good: add --yes to do it\n`,
+      stderr: `tallyhouse: this would permanently delete ${what}: add --yes to confirm\n`,
     })
     expect(await run(...deleteUser)).toEqual(refused(user))
     expect(await output(...deleteUser, '--yes')).toBe(`deleted ${user}\n`)
@@ -173,9 +173,10 @@ describe('with a service', () => {
 
   /** Stands in for the service: has its engine on the data folder until its input ends. */
   const SERVICE = `
-    import { openService, SERVE } from ${JSON.stringify(packagePath('dist/clickhouse/open.js'))}
+    import { openStore } from ${JSON.stringify(packagePath('dist/bootstrap/open-store.js'))}
     const config = { dataDir: process.env.DATA_DIR, clickhouse: undefined }
-    const service = await openService(config, SERVE, { ownEngine: true })
+    const options = { purpose: 'tallyhouse serve', access: 'write', ownEngine: true }
+    const service = await openStore(config, options)
     console.log(JSON.stringify(service.endpoint))
     process.stdin.resume().once('end', () => service.close())`
   const start = (): ChildProcess =>
@@ -235,29 +236,29 @@ describe('with a server', () => {
     const env = { DATA_DIR: dataDir, CLICKHOUSE_URL: `http://u:secret@${host}:1/x` }
     const { code, stdout, stderr } = await runCli(['migrate'], env)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^tallyhouse: ClickHouse does not answer: .*ECONNREFUSED.*\n$/)
+    expect(stderr).toMatch(/^tallyhouse: ClickHouse does not respond: .*ECONNREFUSED.*\n$/)
     expect(stderr).not.toContain('secret')
   })
 })
 
 describe('an error is one line, and there is no output', () => {
   test.each<[string, number, readonly string[]]>([
-    ['nothing to change was given', 2, ['project', 'update', 'shop']],
+    ['no field to change was given', 2, ['project', 'update', 'shop']],
     ["unknown command 'bogus'", 2, ['bogus']],
     ["unknown option '--bogus'", 2, ['migrate', '--bogus']],
     ["required option '--domain <domain>' not specified", 2, ['project', 'create', '--name', 'x']],
     ["missing required argument 'id'", 2, ['project', 'show']],
     ["too many arguments for 'list'. Expected 0 arguments but got 1.", 2, ['project', 'list', 'x']],
     [
-      `option '--retention-days <days>' argument 'x' is invalid. It is a number of days, or "none".`,
+      `option '--retention-days <days>' argument 'x' is invalid. Expected a number of days, or "none".`,
       2,
       ['project', 'update', 'shop', '--retention-days', 'x'],
     ],
-    ['there is no project shop', 1, ['project', 'show', 'shop']],
+    ['the database is not set up yet: run "tallyhouse migrate"', 1, ['project', 'show', 'shop']],
     ['there is no project shop', 1, ['key', 'issue', '--project', 'shop']],
     ['there is no key key_x', 1, ['key', 'revoke', 'key_x']],
     ['there is no project shop', 1, ['project', 'delete', 'shop', '--yes']],
-    ['there is no project shop', 1, ['user', 'delete', '--project', 'shop', 'u42']],
+    ['there is no project shop', 1, ['user', 'delete', '--project', 'shop', 'u42', '--yes']],
     [
       '"192.0.2.0/33" is neither an IP address nor a range, such as 192.0.2.1 or 192.0.2.0/24',
       1,
@@ -292,5 +293,5 @@ describe('an error is one line, and there is no output', () => {
 test('help needs no configuration, and lists the variables', async () => {
   const { code, stdout } = await runCli(['--help'], { PORT: 'x' })
   expect(code).toBe(0)
-  expect(stdout).toMatch(/^ {2}QUERY_TIMEOUT_MS +milliseconds .*\(default: 10000\)$/m)
+  expect(stdout).toMatch(/^ {2}QUERY_TIMEOUT_MS +Milliseconds .*\(default: 10000\)$/m)
 })

@@ -105,7 +105,7 @@ test('it shows requests that can be pasted, works beside other commands, and sto
 
   running.child.kill('SIGINT')
   expect(await running.exit).toBe(0)
-  expect(await running.stderr).toMatch(/^loading the events of the demo\n[\d,]+ rows, .+\n$/)
+  expect(await running.stderr).toMatch(/^loading the demo events\n[\d,]+ rows, .+\n$/)
   expect(await readEngineFile(engineDirOf(dataDir))).toBeUndefined()
 })
 
@@ -115,7 +115,7 @@ test('run again, it loads what has happened meanwhile alone', async () => {
   running.child.kill('SIGTERM')
   expect(await running.exit).toBe(0)
   expect(await running.stderr).toMatch(
-    /^loading the events of the demo\n\d{1,2} rows?, .+\n(nothing new\n)?$/,
+    /^loading the demo events\n\d{1,2} rows?, .+\n(nothing new\n)?$/,
   )
 })
 

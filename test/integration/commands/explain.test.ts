@@ -158,11 +158,7 @@ date_range: must not start after its end
   })
 
   test.each([
-    [
-      'a file that is not there',
-      ['--project', 'shop', '/nowhere'],
-      '/nowhere: there is no such file',
-    ],
+    ['a file that is not there', ['--project', 'shop', '/nowhere'], '/nowhere: no such file'],
     ['a folder', ['--project', 'shop', '/'], '/: is a folder'],
   ])('%s', async (_why, args, error) => {
     const given = { endpoint: database.endpoint, now: NOW }

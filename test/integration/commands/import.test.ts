@@ -91,7 +91,7 @@ test('files are loaded in order, plain or gzip, and what came before is known', 
   expect(await importing('plain.ndjson')).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
-      /^read +2\nloaded +0\nduplicates +2\nbots +0\nexcluded +0\nrejected +0\npassed over +0\nusers +1\nsessions +1\nfirst +2026-01-31 10:00:00 UTC\nlast +2026-01-31 10:00:00 UTC\nseconds +[\d.]+\nrows\/s +[\d,]+\n$/,
+      /^read +2\nloaded +0\nduplicates +2\nbots +0\nexcluded +0\nrejected +0\nskipped +0\nusers +1\nsessions +1\nfirst +2026-01-31 10:00:00 UTC\nlast +2026-01-31 10:00:00 UTC\nseconds +[\d.]+\nrows\/s +[\d,]+\n$/,
     ),
   })
 })
@@ -173,7 +173,7 @@ test('rejected rows are kept with their reasons, and the rest is loaded', async 
     const { code, stdout, stderr } = await importing('--json', 'bad.ndjson')
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toEqual({ ...want, ...counts })
-    expect(stderr).toContain('bad.ndjson: row 3 is rejected: bogus: is not a known field\n')
+    expect(stderr).toContain('bad.ndjson: row 3 rejected: bogus: is not a known field\n')
     const rows = (await read('bad.ndjson.rejected.ndjson')).trim().split('\n')
     expect(rows.map((row) => JSON.parse(row) as unknown)).toEqual(rejected)
   }
@@ -185,10 +185,10 @@ test('a dry run tells the same, and writes nothing', async () => {
   expect(dry.code).toBe(0)
   const want = { ...SUMMARY, ...ONE_SESSION, read: 4, loaded: 1, duplicates: 1, rejected: 2 }
   expect(JSON.parse(dry.stdout)).toEqual({ ...want, dryRun: true })
-  expect(dry.stderr).toContain('bad.ndjson: row 3 is rejected: bogus: is not a known field\n')
+  expect(dry.stderr).toContain('bad.ndjson: row 3 rejected: bogus: is not a known field\n')
   expect(await readdir(folder)).toEqual(['bad.ndjson'])
   expect((await importing('--dry-run', 'bad.ndjson')).stdout).toMatch(
-    /\ndry run +nothing was written\n$/,
+    /\ndry run +nothing was imported\n$/,
   )
   const { stdout } = await importing('--json', 'bad.ndjson')
   const rejectedFiles = ['bad.ndjson.rejected.ndjson']
@@ -224,16 +224,16 @@ test('standard input, whose rows name their project', async () => {
 
 describe('what cannot be imported is told in one line', () => {
   const packed = gzipSync(Array.from({ length: 2_000 }, (_, i) => line(`e${i}`)).join(''))
-  const nothing = '; nothing of it was imported'
+  const nothing = '; nothing was imported'
 
   test.each<[string, readonly string[]]>([
     ['there is no project other', ['--project', 'other', 'good.ndjson']],
-    ['missing.ndjson: there is no such file', ['good.ndjson', 'missing.ndjson']],
+    ['missing.ndjson: no such file', ['good.ndjson', 'missing.ndjson']],
     ['missing*.ndjson: no file matches', ['good.ndjson', 'missing*.ndjson']],
     ['.: is a folder', ['good.ndjson', '.']],
     ['empty.csv: is empty', ['good.ndjson', 'empty.csv']],
     [`empty.gz: is empty${nothing}`, ['empty.gz']],
-    ['standard input (-) can be read once', ['-', 'good.ndjson', '-']],
+    ['standard input (-) can only be read once', ['-', 'good.ndjson', '-']],
     [`cut.gz: the gzip file is damaged (unexpected end of file)${nothing}`, ['cut.gz']],
     [`broken.gz: the gzip file is damaged (incorrect data check)${nothing}`, ['broken.gz']],
     [
@@ -276,13 +276,13 @@ describe('what cannot be imported is told in one line', () => {
 
   test.each<[string, readonly string[]]>([
     ['An event has no field uid;', ['--map', 'uid=x']],
-    ['It is <field>=<column>, such as user_id=uuid.', ['--map', 'user_id']],
-    ['It is <field>=<column>, such as user_id=uuid.', ['--map', 'user_id=']],
+    ['Expected <field>=<column>, such as user_id=uuid.', ['--map', 'user_id']],
+    ['Expected <field>=<column>, such as user_id=uuid.', ['--map', 'user_id=']],
     ['The field user_id is mapped twice.', ['--map', 'user_id=a', '--map', 'user_id=b']],
     ['Allowed choices are ndjson, csv, parquet, arrow, log.', ['--format', 'xml']],
-    ['It is a scheme and a host, such as https://example.com.', ['--origin', 'example.com']],
+    ['Expected a scheme and a host, such as https://example.com.', ['--origin', 'example.com']],
     [
-      'It is a scheme and a host, such as https://example.com.',
+      'Expected a scheme and a host, such as https://example.com.',
       ['--origin', 'https://a.example/b'],
     ],
   ])('usage: %s', async (message, args) => {

@@ -1,5 +1,5 @@
 /** What loads, deletes and rebuilds, in the context that the service gives it. */
-import { createLoaderContext } from '../../../src/bootstrap/loader-context.js'
+import { createLoaderContext } from '../../../src/bootstrap/open-store.js'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import * as projectDeletion from '../../../src/deletion/delete-project.js'

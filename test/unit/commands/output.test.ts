@@ -1,14 +1,18 @@
 /** What commands print, and how they read options. */
 import { describe, expect, test } from '@jest/globals'
 import { InvalidArgumentError } from 'commander'
-import { days, expiry, values } from '../../../src/commands/shared/options.js'
-import { moment, table } from '../../../src/commands/shared/output.js'
+import {
+  parseRetentionDays,
+  parseExpiry,
+  parseClearableList,
+} from '../../../src/commands/shared/options.js'
+import { formatTime, formatTable } from '../../../src/commands/shared/output.js'
 
 const NOW = new Date('2026-01-31T12:00:00.500Z')
 
 test('a table is aligned, without spaces at the ends of its lines', () => {
   expect(
-    table([
+    formatTable([
       ['ID', 'NAME'],
       ['longer', 'x'],
       ['a', ''],
@@ -20,7 +24,7 @@ test.each([
   [NOW, '2026-01-31 12:00:00 UTC'],
   [null, '-'],
 ])('the moment %s', (time, want) => {
-  expect(moment(time)).toBe(want)
+  expect(formatTime(time)).toBe(want)
 })
 
 describe('expiry', () => {
@@ -31,7 +35,7 @@ describe('expiry', () => {
     ['2026-12-31T10:00Z', '2026-12-31T10:00:00.000Z'],
     ['2026-12-31T10:00:00+02:00', '2026-12-31T08:00:00.000Z'],
   ])('%s', (text, want) => {
-    expect(expiry(text, NOW).toISOString()).toBe(want)
+    expect(parseExpiry(text, NOW).toISOString()).toBe(want)
   })
 
   test.each([
@@ -46,7 +50,7 @@ describe('expiry', () => {
     '31.12.2026',
     'never',
   ])('refuses %j', (text) => {
-    expect(() => expiry(text, NOW)).toThrow(InvalidArgumentError)
+    expect(() => parseExpiry(text, NOW)).toThrow(InvalidArgumentError)
   })
 })
 
@@ -54,11 +58,11 @@ test.each([
   ['90', 90],
   ['none', 'none'],
 ])('days %s', (text, want) => {
-  expect(days(text)).toBe(want)
+  expect(parseRetentionDays(text)).toBe(want)
 })
 
 test.each(['', '0', '-1', '1.5', 'x', '1e3'])('days refuses %j', (text) => {
-  expect(() => days(text)).toThrow(InvalidArgumentError)
+  expect(() => parseRetentionDays(text)).toThrow(InvalidArgumentError)
 })
 
 test.each([
@@ -69,5 +73,5 @@ test.each([
     ['a', 'b'],
   ],
 ])('values %j', (given, want) => {
-  expect(values(given)).toEqual(want)
+  expect(parseClearableList(given)).toEqual(want)
 })

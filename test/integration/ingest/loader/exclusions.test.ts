@@ -67,7 +67,7 @@ test('what is not tracked is counted by day and reason, the first reason of seve
   const { stdout } = await show('--json')
   expect(JSON.parse(stdout)).toMatchObject({ id: project.id, exclusions: want })
   expect((await show()).stdout).toMatch(
-    /\n\nNOT TRACKED +BOTS +EXCLUDED IPS +EXCLUDED COUNTRIES\n2026-01-22 +0 +0 +2\n2026-01-21 +1 +0 +0\n2026-01-20 +1 +2 +1\n$/,
+    /\n\nEXCLUDED +BOTS +BY IP +BY COUNTRY\n2026-01-22 +0 +0 +2\n2026-01-21 +1 +0 +0\n2026-01-20 +1 +2 +1\n$/,
   )
 })
 

@@ -1,7 +1,7 @@
 /** How far an import has come, as lines and on a terminal. */
 import { describe, expect, test } from '@jest/globals'
 import { PassThrough } from 'node:stream'
-import { showProgress, timeLeft } from '../../../../src/commands/import/progress-bar.js'
+import { showProgress, formatTimeLeft } from '../../../../src/commands/import/progress-bar.js'
 
 describe('time left', () => {
   test.each([
@@ -13,7 +13,7 @@ describe('time left', () => {
     [10, 0, ''],
     [10, undefined, ''],
   ])('%d seconds for %d', (seconds, share, want) => {
-    expect(timeLeft(seconds, share, ', ')).toBe(want)
+    expect(formatTimeLeft(seconds, share, ', ')).toBe(want)
   })
 })
 
@@ -30,13 +30,13 @@ test('elsewhere each piece is a line', () => {
   const { screen, written } = terminal(false)
   const progress = showProgress('a.csv', (text) => notes.push(text), screen)
   progress.rows(1_000, 0.5)
-  progress.note('a.csv: row 1 is rejected: nope')
+  progress.note('a.csv: row 1 rejected: nope')
   progress.rows(2_000, 1)
   progress.rows(2_000, undefined)
   progress.stop()
   expect(notes).toEqual([
     expect.stringMatching(/^a\.csv: 1,000 rows, [\d,]+ rows\/s, 50% read, \d+ s left$/),
-    'a.csv: row 1 is rejected: nope',
+    'a.csv: row 1 rejected: nope',
     expect.stringMatching(/^a\.csv: 2,000 rows, [\d,]+ rows\/s$/),
     expect.stringMatching(/^a\.csv: 2,000 rows, [\d,]+ rows\/s$/),
   ])
@@ -48,9 +48,9 @@ test('on a terminal there is a bar, and lines stay above it', () => {
   const { screen, written } = terminal(true)
   const progress = showProgress('a.csv', (text) => notes.push(text), screen)
   expect(written()).toContain(`a.csv [${' '.repeat(24)}] 0% | 0 rows, 0 rows/s`)
-  progress.note('a.csv: row 1 is rejected: nope')
+  progress.note('a.csv: row 1 rejected: nope')
   expect(written().endsWith('\r\u001b[K')).toBe(true)
-  expect(notes).toEqual(['a.csv: row 1 is rejected: nope'])
+  expect(notes).toEqual(['a.csv: row 1 rejected: nope'])
   progress.rows(1_000, 0.5)
   progress.stop()
   expect(written()).toMatch(/a\.csv \[={12} {12}\] 50% \| 1,000 rows, [\d,]+ rows\/s \| \d+ s left/)

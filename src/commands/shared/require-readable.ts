@@ -1,18 +1,18 @@
-/** Tells in plain words why a file cannot be read. */
+/** Checks that a file named on the command line can be read. */
 import { open } from 'node:fs/promises'
 import { types } from 'node:util'
 import { UserError } from '../../lib/errors.js'
 
-/** What the system says of a file, in plain words. */
+/** Error codes of the operating system, in plain words. */
 const FILE_ERRORS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file',
+  ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
   EISDIR: 'is a folder',
-  EACCES: 'may not be read by this user',
-  EPERM: 'may not be read by this user',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
 }
 
-/** @throws UserError for what is not a file that can be read. */
+/** @throws UserError when `name` is not a readable file. */
 export async function requireReadable(name: string): Promise<void> {
   try {
     const handle = await open(name)

@@ -1,0 +1,78 @@
+/** Opens the embedded engine of a data folder: a running service's, or one that this process starts. */
+import { access as checkAccess } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readEngineFile } from '../clickhouse/embedded/engine-file.js'
+import { engineDirOf } from '../clickhouse/embedded/engine-dir.js'
+import {
+  DataDirInUseError,
+  findEngine,
+  startEngine,
+  type Engine,
+  type EngineEvent,
+} from '../clickhouse/embedded/engine.js'
+import type { Holder } from '../clickhouse/embedded/launcher/protocol.js'
+import type { Endpoint } from '../clickhouse/endpoint.js'
+
+/** The processes that run the service, as the data folder names them. Other commands use their engine. */
+export const SERVICE_PURPOSES = {
+  serve: 'tallyhouse serve',
+  demo: 'tallyhouse demo',
+} as const
+
+export interface OpenEngineOptions {
+  readonly dataDir: string
+  /** What this process does, shown to processes that wait for the data folder: `tallyhouse migrate`. */
+  readonly purpose: string
+  /** True for a process that must not share another one's engine. Default: false. */
+  readonly ownEngine?: boolean
+  readonly onEvent?: (event: EngineEvent) => void
+}
+
+export interface OpenedEngine {
+  readonly endpoint: Endpoint
+  /** The engine that this process runs; undefined when it uses a service's. */
+  readonly engine: Engine | undefined
+}
+
+/** Covers a short command that holds the data folder, and a service that is starting. */
+const DATA_DIR_TIMEOUT_MS = 15_000
+const POLL_INTERVAL_MS = 200
+
+/**
+ * Connects to the engine of the service that runs on the data folder, or starts one. Waits while another
+ * short command holds the folder: its engine is not shared, because it stops with that command.
+ *
+ * @throws DataDirInUseError when another process keeps the data folder.
+ */
+export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngine> {
+  const { ownEngine = false, ...engineOptions } = options
+  const deadline = performance.now() + DATA_DIR_TIMEOUT_MS
+  for (;;) {
+    const endpoint = ownEngine ? undefined : await findServiceEngine(options.dataDir)
+    if (endpoint !== undefined) return { endpoint, engine: undefined }
+    try {
+      const engine = await startEngine(engineOptions)
+      return { endpoint: engine.endpoint, engine }
+    } catch (error) {
+      if (!(error instanceof DataDirInUseError)) throw error
+      const isHeldByService = ownEngine && isService(error.holder)
+      if (isHeldByService || performance.now() > deadline) throw error
+    }
+    await sleep(POLL_INTERVAL_MS)
+  }
+}
+
+/** Whether an engine was ever started on the data folder. */
+export const hasEngine = (dataDir: string): Promise<boolean> =>
+  checkAccess(engineDirOf(dataDir)).then(
+    () => true,
+    () => false,
+  )
+
+async function findServiceEngine(dataDir: string): Promise<Endpoint | undefined> {
+  const engineFile = await readEngineFile(engineDirOf(dataDir))
+  return isService(engineFile?.holder) ? findEngine(dataDir) : undefined
+}
+
+const isService = (holder: Holder | undefined): boolean =>
+  Object.values<string | undefined>(SERVICE_PURPOSES).includes(holder?.purpose)

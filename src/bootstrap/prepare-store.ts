@@ -1,0 +1,61 @@
+/** Brings a store up to date for a process that writes; checks that it is up to date for one that only reads. */
+import type { Endpoint } from '../clickhouse/endpoint.js'
+import { migrate } from '../clickhouse/migrations/migrate.js'
+import { readMigrationStatus } from '../clickhouse/migrations/migration-status.js'
+import type { Store } from '../clickhouse/store.js'
+import { finishInterruptedWork } from '../ingest/loader/loader.js'
+import type { LoaderContext } from '../ingest/loader/loader-context.js'
+import { UserError } from '../lib/errors.js'
+import { ensureRollups, hasCurrentRollups } from '../rollups/ensure-rollups.js'
+
+/**
+ * What a process does with the store, and what has to be true before it starts:
+ *
+ * - `read`: it reads tables. Every migration has been applied.
+ * - `read-rollups`: it reads rollups too. They were also built under this build's definition.
+ * - `write`: it writes. Missing migrations are applied and outdated rollups rebuilt first.
+ */
+export type StoreAccess = 'read' | 'read-rollups' | 'write'
+
+const HOW_TO_UPDATE = 'run "tallyhouse migrate"'
+
+/**
+ * Applies missing migrations, then rebuilds the rollups if their definition has changed.
+ *
+ * @returns the files of the migrations that were applied.
+ * @throws MigrationError when a migration fails or the database is newer than this build.
+ */
+export async function updateStore(
+  endpoint: Endpoint,
+  store: Store,
+  loader: LoaderContext,
+): Promise<readonly string[]> {
+  const applied = await migrate(endpoint)
+  await ensureRollups(store, {
+    finishInterruptedWork: (writer) => finishInterruptedWork(writer, loader),
+  })
+  return applied
+}
+
+/**
+ * Checks that a process can read the store as it is. Writes nothing.
+ *
+ * @throws UserError that says what to run; MigrationError when the database is newer than this build.
+ */
+export async function requireUpToDate(
+  { reader }: Store,
+  access: Exclude<StoreAccess, 'write'>,
+): Promise<void> {
+  const { isSetUp, missing } = await readMigrationStatus(reader)
+  if (!isSetUp) throw createNotSetUpError()
+  if (missing.length > 0) {
+    throw new UserError(`the database lacks ${missing.join(', ')}: ${HOW_TO_UPDATE}`)
+  }
+  if (access === 'read-rollups' && !(await hasCurrentRollups(reader))) {
+    throw new UserError(`the rollups were built by another version: ${HOW_TO_UPDATE}`)
+  }
+}
+
+/** The error for a database that has had no migration. */
+export const createNotSetUpError = (): UserError =>
+  new UserError(`the database is not set up yet: ${HOW_TO_UPDATE}`)

@@ -1,0 +1,41 @@
+/** Opens the store for a command, with no more access than the command needs. */
+import { openStore, type OpenedStore } from '../../bootstrap/open-store.js'
+import type { StoreAccess } from '../../bootstrap/prepare-store.js'
+import type { CommandContext } from './context.js'
+
+/** Every short command that opens the store, and what it does there. `serve` and `demo` run the service. */
+const ACCESS = {
+  import: 'write',
+  'import --dry-run': 'read',
+  migrate: 'write',
+  'project create': 'write',
+  'project list': 'read',
+  'project show': 'read',
+  'project update': 'write',
+  'project delete': 'read',
+  'project delete --yes': 'write',
+  'key issue': 'write',
+  'key list': 'read',
+  'key revoke': 'write',
+  'user delete': 'read',
+  'user delete --yes': 'write',
+  explain: 'read-rollups',
+  // Writes shadow tables that it drops again, and finishes loads that were interrupted.
+  'rollups check': 'read-rollups',
+  'rollups rebuild': 'write',
+} as const satisfies Readonly<Record<string, StoreAccess>>
+
+/** Opens the store, runs `work` with it and closes it again. */
+export async function withStore<Result>(
+  { config }: CommandContext,
+  command: keyof typeof ACCESS,
+  work: (opened: OpenedStore) => Promise<Result>,
+): Promise<Result> {
+  const purpose = `tallyhouse ${command}`
+  const opened = await openStore(config(), { purpose, access: ACCESS[command] })
+  try {
+    return await work(opened)
+  } finally {
+    await opened.close()
+  }
+}
