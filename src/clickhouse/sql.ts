@@ -75,17 +75,23 @@ export function join(fragments: readonly Sql[], separator = sql`, `): Sql {
 export const TRUE = sql`true`
 const FALSE = sql`false`
 
+/** Whether a condition is the literal `true`: a conjunction can leave it out. */
+export function isTrue(condition: Sql): boolean {
+  const chunks = Fragment.chunksOf(condition)
+  return chunks.every((chunk) => typeof chunk === 'string') && chunks.join('') === 'true'
+}
+
 /** A condition that holds where all conditions hold; `and([])` is true. */
 export const and = (conditions: readonly Sql[]): Sql =>
   combine(
-    conditions.filter((condition) => condition !== TRUE),
+    conditions.filter((condition) => !isTrue(condition)),
     sql` AND `,
     TRUE,
   )
 
 /** A condition that holds where any condition holds; `or([])` is false. */
 export const or = (conditions: readonly Sql[]): Sql =>
-  conditions.includes(TRUE) ? TRUE : combine(conditions, sql` OR `, FALSE)
+  conditions.some(isTrue) ? TRUE : combine(conditions, sql` OR `, FALSE)
 
 /** The complement of a condition. */
 export const not = (condition: Sql): Sql => sql`NOT (${condition})`
@@ -117,6 +123,28 @@ export function identifier(name: string): Sql {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     throw new TypeError('not a name of a table or database')
   return parameter('Identifier', name)
+}
+
+/** The members of `Name` that are literals: not `string`, and no template with a `string` in it. */
+type Literals<Name extends string> = Name extends unknown
+  ? { '': 0 } extends Record<Name, unknown>
+    ? never
+    : Name
+  : never
+
+/**
+ * A name of a table or column as text, for names that follow from a table in src/model: REPLACE PARTITION, the text of
+ * a view and an alias take no Identifier parameter. No run-time value can become text this way: the compiler accepts
+ * only literals that stand in the source, and what reaches it all the same cannot be more than one bare word.
+ *
+ * @throws TypeError for anything but lower-case letters and underscores
+ */
+export function declaredName<Name extends string>(
+  name: Name,
+  ..._onlyLiterals: [Name] extends [Literals<Name>] ? [] : [never]
+): Sql {
+  if (!/^[a-z_]+$/.test(name)) throw new TypeError('not a name that the model declares')
+  return new Fragment([name])
 }
 
 /** A moment as a parameter, in milliseconds. */

@@ -3,7 +3,9 @@ import { describe, expect, test } from '@jest/globals'
 import {
   and,
   boolean,
+  declaredName,
   int64,
+  isTrue,
   join,
   not,
   or,
@@ -61,5 +63,40 @@ describe('sql', () => {
     const forged = { chunks: ['DROP TABLE x'] } as unknown as Sql
     expect(() => sql`${forged}`).toThrow(TypeError)
     expect(() => sql`${'DROP TABLE x' as unknown as Sql}`).toThrow(TypeError)
+  })
+})
+
+test('a condition is true by its text, whichever fragment it is', () => {
+  expect([sql`true`, sql`${sql`true`}`].map(isTrue)).toEqual([true, true])
+  expect([sql`false`, sql`true AND a`, string('true'), sql``].map(isTrue)).toEqual(
+    Array.from({ length: 4 }, () => false),
+  )
+  expect(statement(and([sql`true`, sql`a`])).query).toBe('a')
+  expect(statement(or([sql`a`, sql`true`])).query).toBe('true')
+})
+
+describe('declaredName', () => {
+  const grain = 'daily' as 'daily' | 'monthly'
+
+  test('is text: a literal, or a template of literals', () => {
+    expect(statement(declaredName('day'))).toEqual({ query: 'day', query_params: {} })
+    expect(statement(declaredName(`users_${grain}`))).toEqual({
+      query: 'users_daily',
+      query_params: {},
+    })
+  })
+
+  test('takes no text that is known at run time alone: that does not compile', () => {
+    const text: string = grain
+    // @ts-expect-error: any text
+    declaredName(text)
+    // @ts-expect-error: a template with any text in it
+    declaredName(`users_${text}` as const)
+    // @ts-expect-error: any text, among literals
+    declaredName(text as 'day' | `x_${string}`)
+  })
+
+  test.each(['', 'a b', 'a;', '`a`', "a'", 'A', 'a1', 'a.b', 'ä'])('throws for %j', (text) => {
+    expect(() => declaredName(text as 'day')).toThrow(TypeError)
   })
 })
