@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql, statement } from '../../src/clickhouse/sql.js'
 import type { Store } from '../../src/clickhouse/store.js'
-import { ROLLUP_NAMES } from '../../src/model/rollup-tables.js'
+import { ROLLUP_NAMES } from '../../src/model/rollups.js'
 import { printTable, whole } from '../shared/figures.js'
 
 const FACTS: readonly string[] = ['events', 'sessions']

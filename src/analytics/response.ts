@@ -1,9 +1,10 @@
 /** Shapes the rows of the store into the body of the answer. */
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse, Metric, Row } from '../contract/api.js'
+import { PROPERTY_PREFIX } from '../model/dimensions.js'
 import { GRANULARITIES } from '../model/granularities.js'
 import { METRICS } from '../model/metrics.js'
 import { formatMoment, formatPeriod } from './request/period.js'
-import { PROPERTY_PREFIX, type Grouping, type Query } from './request/query.js'
+import type { Grouping, Query } from './request/query.js'
 
 /** A row as the statement gives it: a bucket's key is its number, any other key its text. */
 export type StoredRow = { readonly group_key: string | number } & Readonly<
@@ -49,7 +50,7 @@ function shapeGroup(grouping: Grouping, key: string | number): Row['group'] {
     case 'none':
       return {}
     case 'interval':
-      return { date: formatMoment(GRANULARITIES[grouping.granularity].startOf(Number(key))) }
+      return { date: formatMoment(GRANULARITIES[grouping.granularity].toStart(Number(key))) }
     case 'property':
       return { [`${PROPERTY_PREFIX}${grouping.name}`]: String(key) }
     case 'dimension':

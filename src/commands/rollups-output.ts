@@ -1,7 +1,7 @@
 /** Prints what a check of the rollups found, for people or programs. */
 import { isDeepStrictEqual } from 'node:util'
 import type { CheckReport, Difference } from '../rollups/check.js'
-import type { Month } from '../rollups/shadow-tables.js'
+import type { Month } from '../rollups/months.js'
 import type { CommandContext } from './shared/context.js'
 import { formatJson, formatNumber, formatTable } from './shared/output.js'
 

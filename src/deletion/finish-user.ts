@@ -10,13 +10,13 @@ import { identifier, sql, statement, string, uint32, uint64, type Sql } from '..
 import { removeUsersFromRollups } from '../rollups/remove-users.js'
 import { backfillRollups } from '../rollups/backfill.js'
 import { applyRetraction, stageRetraction } from '../rollups/retract.js'
-import { tablesAt, type RollupTables } from '../model/rollup-tables.js'
+import { nameTables, type RollupTables } from '../model/rollup-tables.js'
 import { endDeletion, recordStep, STEP, type Deletion } from './journal.js'
 
 /** Deletes the user from the step that the deletion has reached. The caller holds the loader lease. */
 export async function finishUserDeletion(writer: Connection, deletion: Deletion): Promise<void> {
   // The number is in the names: a process that slept until its lease expired finds its tables gone.
-  const tables = tablesAt(`removal_${deletion.number}_`)
+  const tables = nameTables(`removal_${deletion.number}_`)
   if (deletion.reached < STEP.staged) {
     await dropTables(writer, tables.prefix)
     await stageDeletion(writer, deletion, tables)

@@ -1,66 +1,71 @@
 /** The dimensions: what events are grouped and filtered by, and where each is stored. */
 import type { Dimension } from '../contract/api.js'
-import { sql, type Sql } from '../clickhouse/sql.js'
-import type { RollupSubject } from './relations.js'
+import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
+import { isCustomEvent } from './facts.js'
+import type { RollupSubject } from './rollups.js'
 
-/** What can be grouped by, and two that can only be filtered by. */
+/** The dimensions of the contract, which group and filter, and two that only filter. */
 export type DimensionName = Dimension | 'page:hash' | 'referrer_url'
 
 export interface DimensionRow {
-  /** Its column of `events`. */
+  /** Its column in `events`. */
   readonly eventColumn: Sql
   /**
-   * Its column of `sessions`, where it is one value for the whole session. Absent where a session's
-   * events may differ in it: sessions are then filtered through their events.
+   * Its column in `sessions`, where all events of a session have the same value. Absent where they may differ:
+   * sessions are then filtered through their events.
    */
   readonly sessionColumn?: Sql
-  /** The column of `sessions` that visits are grouped by where `session` is absent. Absent: not at all. */
+  /** The column in `sessions` that visits are grouped by where `sessionColumn` is absent. Absent: they cannot be. */
   readonly entryColumn?: Sql
-  /** What its value must satisfy to make a group. Absent: any does, the empty one included. */
+  /** What a value must satisfy to make a group. Absent: every value does, the empty one included. */
   readonly groupFilter?: (value: Sql) => Sql
-  /** The rollups that count by it. Absent: none does, and facts answer. */
+  /** The rollups that have its values as groups. Absent: none, queries read the facts. */
   readonly rollupSubject?: RollupSubject
   /**
-   * Whether rollups count by it for each day. Absent: for each month alone, as its days would take more
-   * room than they save time; figures are in bench/README.md.
+   * Whether daily rollups have its groups. Absent: only monthly ones, because its days would take more
+   * room than they save time; see the figures in bench/README.md.
    */
   readonly hasDailyRollup?: boolean
-  /** Whether it may have so many values that users are counted only for those that can be asked for. */
+  /** Whether it may have very many values: users are then counted only for groups that can be on the page. */
   readonly highCardinality?: boolean
-  /** The field of an incoming event that a session attribute is read from. Absent: no session attribute. */
+  /** The field of an incoming event that a session attribute is read from. Absent: it is no session attribute. */
   readonly eventField?: string
 }
 
-const sessionAttribute = (field: string, column: Sql): DimensionRow => ({
-  eventColumn: column,
-  sessionColumn: column,
-  eventField: field,
+type SessionAttribute = Exclude<DimensionName, `${'page' | 'event'}:${string}`>
+
+/** A session attribute: its columns and its field have its name. */
+const sessionAttribute = (name: SessionAttribute): DimensionRow => ({
+  eventColumn: declaredName(name),
+  sessionColumn: declaredName(name),
+  eventField: name,
   rollupSubject: 'sessions',
 })
-const daily = (row: DimensionRow): DimensionRow => ({ ...row, hasDailyRollup: true })
-const wide = (row: DimensionRow): DimensionRow => ({ ...row, highCardinality: true })
+const withDailyRollup = (row: DimensionRow): DimensionRow => ({ ...row, hasDailyRollup: true })
+const withManyValues = (row: DimensionRow): DimensionRow => ({ ...row, highCardinality: true })
 
 const notEmpty = (value: Sql): Sql => sql`notEmpty(${value})`
 
+// The views of the rollups number groups in this order: another order is another definition of the views.
 export const DIMENSIONS: Readonly<Record<DimensionName, DimensionRow>> = {
-  country: daily(sessionAttribute('country', sql`country`)),
-  city: wide(sessionAttribute('city', sql`city`)),
-  browser: daily(sessionAttribute('browser', sql`browser`)),
-  device_type: daily(sessionAttribute('device_type', sql`device_type`)),
-  os: daily(sessionAttribute('os', sql`os`)),
-  referrer: wide(sessionAttribute('referrer', sql`referrer`)),
-  // Nothing can be grouped by it.
+  country: withDailyRollup(sessionAttribute('country')),
+  city: withManyValues(sessionAttribute('city')),
+  browser: withDailyRollup(sessionAttribute('browser')),
+  device_type: withDailyRollup(sessionAttribute('device_type')),
+  os: withDailyRollup(sessionAttribute('os')),
+  referrer: withManyValues(sessionAttribute('referrer')),
+  // Only filters.
   referrer_url: {
     eventColumn: sql`referrer_url`,
     sessionColumn: sql`referrer_url`,
     eventField: 'referrer_url',
   },
-  referrer_type: daily(sessionAttribute('referrer_type', sql`referrer_type`)),
-  utm_source: sessionAttribute('utm_source', sql`utm_source`),
-  utm_medium: sessionAttribute('utm_medium', sql`utm_medium`),
-  utm_campaign: wide(sessionAttribute('utm_campaign', sql`utm_campaign`)),
-  utm_content: wide(sessionAttribute('utm_content', sql`utm_content`)),
-  utm_term: wide(sessionAttribute('utm_term', sql`utm_term`)),
+  referrer_type: withDailyRollup(sessionAttribute('referrer_type')),
+  utm_source: sessionAttribute('utm_source'),
+  utm_medium: sessionAttribute('utm_medium'),
+  utm_campaign: withManyValues(sessionAttribute('utm_campaign')),
+  utm_content: withManyValues(sessionAttribute('utm_content')),
+  utm_term: withManyValues(sessionAttribute('utm_term')),
   'page:origin': {
     eventColumn: sql`origin`,
     entryColumn: sql`entry_origin`,
@@ -68,18 +73,26 @@ export const DIMENSIONS: Readonly<Record<DimensionName, DimensionRow>> = {
     rollupSubject: 'pageviews',
     hasDailyRollup: true,
   },
-  'page:path': wide({
+  'page:path': withManyValues({
     eventColumn: sql`path`,
     entryColumn: sql`entry_path`,
     groupFilter: notEmpty,
     rollupSubject: 'pageviews',
     hasDailyRollup: true,
   }),
+  // Only filters.
   'page:hash': { eventColumn: sql`hash` },
   'event:name': {
     eventColumn: sql`name`,
-    groupFilter: (value) => sql`${value} != 'pageview'`,
+    groupFilter: isCustomEvent,
     rollupSubject: 'events',
     hasDailyRollup: true,
   },
 }
+
+/** Whether a text is the name of a dimension. Names of properties, and other texts of callers, are not. */
+export const isDimensionName = (text: string): text is DimensionName =>
+  Object.hasOwn(DIMENSIONS, text)
+
+/** What the names of event properties have in front of them where they are grouped by, as in `event:prop:plan`. */
+export const PROPERTY_PREFIX = 'event:prop:'

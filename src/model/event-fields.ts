@@ -1,15 +1,33 @@
-/** The fields of an incoming event: their names and JSON types. */
+/** The fields of an incoming event: their names, JSON types and limits. Collector and loader both derive from here. */
+import { DAY_MS } from '../lib/time.js'
 import { DIMENSIONS } from './dimensions.js'
 
 type FieldType = 'string' | 'boolean' | 'object'
 
-/** What every session has one value of: the columns of `events` and `sessions`, with their fields. */
+/** What an event may hold at most. Lengths are in characters (code points). */
+export const EVENT_LIMITS = {
+  /** Of the name of an event. */
+  maxNameLength: 128,
+  maxProperties: 64,
+  maxPropertyNameLength: 128,
+  /** How deep the value of a property may be nested. */
+  maxPropertyDepth: 100,
+  /** Longer texts are stored up to here: what is returned as a group can always be sent back in a filter. */
+  maxStoredLength: 1024,
+  /** The first moment that an event may have, and the first that is too late. */
+  earliestTimestamp: new Date(Date.UTC(1970, 0)),
+  endOfTimestamps: new Date(Date.UTC(2100, 0)),
+  /** How far an event may lie ahead of its arrival. */
+  maxLeadMs: DAY_MS,
+} as const
+
+/** The attributes that all events of a session share: the columns of `events` and `sessions`, with their fields. */
 export const SESSION_ATTRIBUTES = Object.values(DIMENSIONS).flatMap(
   ({ eventColumn, eventField }) =>
     eventField === undefined ? [] : [{ column: eventColumn, field: eventField }],
 )
 
-/** Everything a sender may say of an event. All are optional but `timestamp`. */
+/** All fields that an event may have, each optional; `timestamp` may be left out only where arrival stands in for it. */
 export const FIELDS: ReadonlyMap<string, FieldType> = new Map<string, FieldType>([
   ['timestamp', 'string'],
   ['project', 'string'],

@@ -3,10 +3,10 @@ import { sql, type Sql } from '../clickhouse/sql.js'
 import { DIMENSIONS } from './dimensions.js'
 import { SESSION_ATTRIBUTES } from './event-fields.js'
 
-/** What every event of a session carries. */
+/** The session attributes: all events of a session have the same. */
 export const ATTRIBUTES: readonly Sql[] = SESSION_ATTRIBUTES.map(({ column }) => column)
 
-/** The columns of an event that are its own. */
+/** The columns in which events of one session may differ. */
 export const OWN_COLUMNS: readonly Sql[] = [
   sql`name`,
   sql`anonymous`,
@@ -43,7 +43,7 @@ export const SESSION_COLUMNS: readonly Sql[] = [
   ...ATTRIBUTES,
 ]
 
-/** The session attributes that rollups count by. */
+/** The session attributes that rollups have as groups. */
 export const COUNTED_ATTRIBUTES: readonly { readonly dimension: string; readonly column: Sql }[] =
   Object.entries(DIMENSIONS).flatMap(([dimension, { rollupSubject, sessionColumn }]) =>
     rollupSubject === 'sessions' && sessionColumn !== undefined
@@ -51,7 +51,7 @@ export const COUNTED_ATTRIBUTES: readonly { readonly dimension: string; readonly
       : [],
   )
 
-/** What rollups are told of an event, besides its `sign` and its session's attributes. */
+/** The columns of `event_changes`, besides `session`, `sign` and the counted attributes. */
 export const CHANGE_COLUMNS: readonly Sql[] = [
   sql`project_id`,
   sql`timestamp`,

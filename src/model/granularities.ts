@@ -1,51 +1,53 @@
-/** The bucket sizes of a time series: buckets are counted from the epoch, and labelled with their start. */
+/** The bucket sizes of a time series. Buckets are numbered from the epoch, and labelled with their start. */
 import { sql, type Sql } from '../clickhouse/sql.js'
-
-export type Granularity = 'hour' | 'day' | 'week' | 'month'
+import { addDays, DAY_MS, HOUR_MS } from '../lib/time.js'
 
 export interface GranularityRow {
-  /** The longest period that is cut this way, in milliseconds from its start to its inclusive end. */
-  readonly upTo: number
+  /** The longest period that is divided this way, in milliseconds from its start to its inclusive end. */
+  readonly maxLengthMs: number
   /** The number of the bucket that a moment lies in. */
-  readonly bucketOf: (moment: Date) => number
+  readonly toBucket: (moment: Date) => number
   /** The start of a bucket. */
-  readonly startOf: (bucket: number) => Date
-  /** `bucketOf` in SQL. */
+  readonly toStart: (bucket: number) => Date
+  /** `toBucket` in SQL. */
   readonly expression: (time: Sql) => Sql
 }
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
+/** From fine to coarse: `interval:auto` takes the first that the period is not too long for. */
+export const FINE_TO_COARSE = ['hour', 'day', 'week', 'month'] as const
+
+export type Granularity = (typeof FINE_TO_COARSE)[number]
+
 /** 1 January 1970 was a Thursday: the third day of its ISO week, counted from 0 on Monday. */
 const EPOCH_WEEKDAY = 3
 
-const dayOf = (moment: Date): number => Math.floor(moment.getTime() / DAY)
+const toDayNumber = (moment: Date): number => Math.floor(moment.getTime() / DAY_MS)
 
-/** From fine to coarse; the first that a period fits is taken. */
 export const GRANULARITIES: Readonly<Record<Granularity, GranularityRow>> = {
   hour: {
-    upTo: 48 * HOUR,
-    bucketOf: (moment) => Math.floor(moment.getTime() / HOUR),
-    startOf: (bucket) => new Date(bucket * HOUR),
+    maxLengthMs: 48 * HOUR_MS,
+    toBucket: (moment) => Math.floor(moment.getTime() / HOUR_MS),
+    toStart: (bucket) => new Date(bucket * HOUR_MS),
     expression: (time) => sql`intDiv(toUnixTimestamp64Milli(${time}), 3600000)`,
   },
   day: {
-    upTo: 92 * DAY,
-    bucketOf: dayOf,
-    startOf: (bucket) => new Date(bucket * DAY),
+    maxLengthMs: 92 * DAY_MS,
+    toBucket: toDayNumber,
+    toStart: (bucket) => addDays(new Date(0), bucket),
     expression: (time) => sql`intDiv(toUnixTimestamp64Milli(${time}), 86400000)`,
   },
   week: {
-    upTo: 184 * DAY,
-    bucketOf: (moment) => Math.floor((dayOf(moment) + EPOCH_WEEKDAY) / 7),
-    startOf: (bucket) => new Date((bucket * 7 - EPOCH_WEEKDAY) * DAY),
+    maxLengthMs: 184 * DAY_MS,
+    toBucket: (moment) => Math.floor((toDayNumber(moment) + EPOCH_WEEKDAY) / 7),
+    toStart: (bucket) => addDays(new Date(0), bucket * 7 - EPOCH_WEEKDAY),
     expression: (time) => sql`intDiv(intDiv(toUnixTimestamp64Milli(${time}), 86400000) + 3, 7)`,
   },
   month: {
-    upTo: Infinity,
-    bucketOf: (moment) => moment.getUTCFullYear() * 12 + moment.getUTCMonth(),
-    startOf: (bucket) => {
+    maxLengthMs: Infinity,
+    toBucket: (moment) => moment.getUTCFullYear() * 12 + moment.getUTCMonth(),
+    toStart: (bucket) => {
       const start = new Date(0)
+      // Not Date.UTC(): it reads the years 0 to 99 as 1900 to 1999.
       start.setUTCFullYear(Math.floor(bucket / 12), bucket % 12)
       return start
     },

@@ -1,52 +1,50 @@
-/** The metrics: what each is made of. */
+/** The metrics of the contract, each computed from measures. */
 import type { Metric } from '../contract/api.js'
-import { sql, type Sql } from '../clickhouse/sql.js'
-import type { Measure } from './relations.js'
+import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
+import { mapRecord } from '../lib/records.js'
+import { MEASURE_COLUMNS, type Measure } from './measures.js'
 
 export interface MetricRow {
   /** The measures it is computed from. */
   readonly measures: readonly [Measure, ...Measure[]]
   /** The metric, from the columns of its measures. */
   readonly expression: Sql
-  /** Its column in the answer. */
-  readonly column: Sql
-  /** The name of that column, as the client reads it. */
+  /** The name of its column in the rows of a statement, as the client reads it. */
   readonly key: `metric_${Metric}`
+  /** That name as SQL. */
+  readonly column: Sql
 }
 
-// Ratios are divided in whole hundredths, half up: the same digits whatever order the engine adds in.
-const hundredths = (numerator: Sql): Sql =>
-  sql`if(measure_visits > 0, intDivOrZero(2 * ${numerator} + measure_visits, 2 * measure_visits) / 100, NULL)`
+type MetricDefinition = Pick<MetricRow, 'measures' | 'expression'>
 
-export const METRICS: Readonly<Record<Metric, MetricRow>> = {
-  users: {
-    measures: ['users'],
-    expression: sql`measure_users`,
-    column: sql`metric_users`,
-    key: 'metric_users',
-  },
-  pageviews: {
-    measures: ['pageviews'],
-    expression: sql`measure_pageviews`,
-    column: sql`metric_pageviews`,
-    key: 'metric_pageviews',
-  },
-  events: {
-    measures: ['events'],
-    expression: sql`measure_events`,
-    column: sql`metric_events`,
-    key: 'metric_events',
-  },
+const count = (measure: Measure): MetricDefinition => ({
+  measures: [measure],
+  expression: MEASURE_COLUMNS[measure],
+})
+
+const { visits, bounces, duration } = MEASURE_COLUMNS
+
+// Ratios are divided as integers, rounded half up to hundredths: their digits do not depend on the order in which the
+// engine adds. The bounce rate is in percent; the duration is in milliseconds, the average in seconds.
+const DEFINITIONS: Readonly<Record<Metric, MetricDefinition>> = {
+  users: count('users'),
+  pageviews: count('pageviews'),
+  events: count('events'),
   bounce_rate: {
     measures: ['visits', 'bounces'],
-    expression: hundredths(sql`10000 * measure_bounces`),
-    column: sql`metric_bounce_rate`,
-    key: 'metric_bounce_rate',
+    expression: sql`if(${visits} > 0, intDivOrZero(2 * 10000 * ${bounces} + ${visits}, 2 * ${visits}) / 100, NULL)`,
   },
   visit_duration: {
     measures: ['visits', 'duration'],
-    expression: sql`if(measure_visits > 0, intDivOrZero(measure_duration + 5 * measure_visits, 10 * measure_visits) / 100, NULL)`,
-    column: sql`metric_visit_duration`,
-    key: 'metric_visit_duration',
+    expression: sql`if(${visits} > 0, intDivOrZero(${duration} + 5 * ${visits}, 10 * ${visits}) / 100, NULL)`,
   },
 }
+
+export const METRICS: Readonly<Record<Metric, MetricRow>> = mapRecord(
+  DEFINITIONS,
+  (metric, definition) => ({
+    ...definition,
+    key: `metric_${metric}` as const,
+    column: declaredName(`metric_${metric}`),
+  }),
+)

@@ -1,8 +1,8 @@
-/** The operators of clauses: what each means for a value, or for a property that may be missing. */
+/** The operators of filter clauses as SQL: on a value, and on a property that may be missing. */
 import type { ListOperator, StringOperator } from '../contract/api.js'
 import { not, sql, string, strings, TRUE, type Sql } from '../clickhouse/sql.js'
 
-/** A condition on a text; comparisons are literal and bytewise. */
+/** A condition on a text. Comparisons are literal and bytewise. */
 type StringCondition = (text: Sql, value: string) => Sql
 
 const equals: StringCondition = (text, value) => sql`${text} = ${string(value)}`
@@ -19,39 +19,39 @@ export const STRING_OPERATORS: Readonly<Record<StringOperator, StringCondition>>
   endsWith: (text, value) => sql`endsWith(${text}, ${string(value)})`,
 }
 
-/** An event without the property satisfies the negations alone: each is the complement of its twin. */
-const present =
+/** An event without the property matches only negations: `notEq` is the exact complement of `eq`. */
+const requireProperty =
   (condition: StringCondition): PropertyCondition =>
   (name, value) =>
     sql`(mapContains(properties, ${string(name)}) AND ${condition(sql`properties[${string(name)}]`, value)})`
 
-/** A condition on an event's property of that name. */
+/** A condition on the property of that name of an event. */
 export type PropertyCondition = (name: string, value: string) => Sql
 
 export const PROPERTY_OPERATORS: Readonly<Record<StringOperator, PropertyCondition>> = {
   any: (name) => sql`mapContains(properties, ${string(name)})`,
-  eq: present(STRING_OPERATORS.eq),
-  notEq: (name, value) => not(present(STRING_OPERATORS.eq)(name, value)),
-  contains: present(STRING_OPERATORS.contains),
-  notContains: (name, value) => not(present(STRING_OPERATORS.contains)(name, value)),
-  startsWith: present(STRING_OPERATORS.startsWith),
-  endsWith: present(STRING_OPERATORS.endsWith),
+  eq: requireProperty(STRING_OPERATORS.eq),
+  notEq: (name, value) => not(requireProperty(STRING_OPERATORS.eq)(name, value)),
+  contains: requireProperty(STRING_OPERATORS.contains),
+  notContains: (name, value) => not(requireProperty(STRING_OPERATORS.contains)(name, value)),
+  startsWith: requireProperty(STRING_OPERATORS.startsWith),
+  endsWith: requireProperty(STRING_OPERATORS.endsWith),
 }
 
-const ofValue =
+const testValue =
   (condition: StringCondition): PropertyCondition =>
   (_name, value) =>
     condition(sql`value`, value)
 
-/** The same for rows that are there for a property: it is present, and its text is their `value`. */
+/** The same for rows of a rollup by that property: all of them have it, and its text is their `value`. */
 export const PRESENT_OPERATORS: typeof PROPERTY_OPERATORS = {
   any: () => TRUE,
-  eq: ofValue(STRING_OPERATORS.eq),
-  notEq: ofValue(STRING_OPERATORS.notEq),
-  contains: ofValue(STRING_OPERATORS.contains),
-  notContains: ofValue(STRING_OPERATORS.notContains),
-  startsWith: ofValue(STRING_OPERATORS.startsWith),
-  endsWith: ofValue(STRING_OPERATORS.endsWith),
+  eq: testValue(STRING_OPERATORS.eq),
+  notEq: testValue(STRING_OPERATORS.notEq),
+  contains: testValue(STRING_OPERATORS.contains),
+  notContains: testValue(STRING_OPERATORS.notContains),
+  startsWith: testValue(STRING_OPERATORS.startsWith),
+  endsWith: testValue(STRING_OPERATORS.endsWith),
 }
 
 export const LIST_OPERATORS: Readonly<

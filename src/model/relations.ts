@@ -1,140 +1,106 @@
-/** The relations that questions are answered from, the cheapest first, with the measures that each can give. */
-import { sql, TRUE, type Sql } from '../clickhouse/sql.js'
+/** The relations that queries are planned on: rollups and facts, each with the measures it can give. */
+import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
+import { buildRecord, indexByName } from '../lib/records.js'
+import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from './facts.js'
+import type { Measure } from './measures.js'
+import { LIVE } from './rollup-tables.js'
+import { ROLLUPS, type Rollup, type RollupName, type RollupSubject } from './rollups.js'
 
-/** What groups a rollup counts by: session attributes and in total, pages, names and properties of events. */
-export type RollupSubject = 'sessions' | 'pageviews' | 'events'
-type RollupName = `${RollupSubject | 'users'}_${'monthly' | 'daily'}`
-export type RelationName = RollupName | 'events' | 'sessions'
+type FactName = 'events' | 'sessions'
+export type RelationName = RollupName | FactName
 
-/** What is counted: metrics are made of measures, and measures of different scans add up. */
-export type Measure = 'users' | 'pageviews' | 'events' | 'visits' | 'bounces' | 'duration'
-
-/** How finely rows tell the time: a relation answers for whole months, whole days, or any period. */
+/** How exactly rows are dated: a relation can answer for whole months, whole days, or any period. */
 export type Grain = 'month' | 'day' | 'moment'
 
 export interface Relation {
+  readonly name: RelationName
   readonly table: Sql
   readonly grain: Grain
-  /** The moment by which a row belongs to a bucket. */
+  /** What reading it costs, as a rank: the planner tries cheap relations first. */
+  readonly cost: number
+  /** The moment that decides which bucket a row belongs to. */
   readonly time: Sql
-  /** That a row lies in a period, from the fragments of its bounds. */
+  /** The condition that a row lies in a period, from the fragments of its bounds. */
   readonly within: (start: Sql, end: Sql) => Sql
-  /** What makes a row count besides tenant, period and filters. */
-  readonly condition: Sql
-  /**
-   * Of a rollup: whose groups it has, each in rows of `dimension` and `value`; `users` has those of all
-   * families. Absent: the relation is a table of facts.
-   */
+  /** What a row must satisfy besides project, period and filters. */
+  readonly conditions: readonly Sql[]
+  /** Which groups a rollup has. Absent for facts. */
   readonly rollup?: RollupSubject | 'users'
-  /** How a group's rows give a measure. A measure that is missing cannot be answered from here. */
+  /** How each measure is computed from the rows of a group. A missing measure cannot be answered from here. */
   readonly measures: Readonly<Partial<Record<Measure, Sql>>>
-  /** The users of a group's rows as a set that can be united with others. */
-  readonly userSet?: Sql
-  /** Whether a group's rows show that events match. Absent: no group is made by them. */
+  /** The users of a group's rows as a bitmap that can be united with others. */
+  readonly userBitmap?: Sql
+  /** Whether a group's rows show that events match. Absent where rows show no groups. */
   readonly isGroup?: Sql
 }
 
-const monthly = {
-  grain: 'month',
-  time: sql`toDateTime64(month, 3, 'UTC')`,
-  within: (start: Sql, end: Sql) => sql`month >= toDate(${start}) AND month < toDate(${end})`,
-} as const
+/** The longer the time that a row stands for, the fewer rows there are. */
+const COSTS: Readonly<Record<Grain, number>> = { month: 1, day: 2, moment: 3 }
 
-const daily = {
-  grain: 'day',
-  time: sql`toDateTime64(day, 3, 'UTC')`,
-  within: (start: Sql, end: Sql) => sql`day >= toDate(${start}) AND day < toDate(${end})`,
-} as const
-
-const users = {
-  condition: TRUE,
-  rollup: 'users',
-  measures: { users: sql`groupBitmapMerge(users)` },
-  userSet: sql`groupBitmapMergeState(users)`,
-} as const
-
-const OF_EVENTS = { pageviews: sql`sum(pageviews)`, events: sql`sum(events)` }
-const OF_VISITS = {
-  visits: sql`sum(visits)`,
-  bounces: sql`sum(bounces)`,
-  duration: sql`sum(duration)`,
+function describeRollup(rollup: Rollup): Relation {
+  const { name, subject, grain, dateColumn } = rollup
+  return {
+    name,
+    table: LIVE.rollups[name],
+    grain,
+    cost: COSTS[grain],
+    time: sql`toDateTime64(${dateColumn}, 3, 'UTC')`,
+    within: (start, end) =>
+      sql`${dateColumn} >= toDate(${start}) AND ${dateColumn} < toDate(${end})`,
+    conditions: [],
+    rollup: subject,
+    ...(subject === 'users'
+      ? {
+          measures: { users: sql`groupBitmapMerge(users)` },
+          userBitmap: sql`groupBitmapMergeState(users)`,
+        }
+      : {
+          measures: buildRecord(rollup.sums, (measure) => sql`sum(${declaredName(measure)})`),
+          // Events that were moved away leave rows of zeros behind until parts are merged.
+          isGroup: sql`sum(pageviews + events) > 0`,
+        }),
+  }
 }
 
-const counts = (rollup: RollupSubject, measures: Relation['measures']) => ({
-  condition: TRUE,
-  rollup,
-  measures,
-  // What events were moved away from stays behind as a row of zeros until a merge.
-  isGroup: sql`sum(pageviews + events) > 0`,
-})
-
-export const RELATIONS: Readonly<Record<RelationName, Relation>> = {
-  sessions_monthly: {
-    table: sql`sessions_monthly`,
-    ...monthly,
-    ...counts('sessions', { ...OF_EVENTS, ...OF_VISITS }),
-  },
-  pageviews_monthly: {
-    table: sql`pageviews_monthly`,
-    ...monthly,
-    ...counts('pageviews', { ...OF_EVENTS, ...OF_VISITS }),
-  },
-  events_monthly: { table: sql`events_monthly`, ...monthly, ...counts('events', OF_EVENTS) },
-  users_monthly: { table: sql`users_monthly`, ...monthly, ...users },
-  sessions_daily: {
-    table: sql`sessions_daily`,
-    ...daily,
-    ...counts('sessions', { ...OF_EVENTS, ...OF_VISITS }),
-  },
-  pageviews_daily: {
-    table: sql`pageviews_daily`,
-    ...daily,
-    ...counts('pageviews', { ...OF_EVENTS, ...OF_VISITS }),
-  },
-  events_daily: { table: sql`events_daily`, ...daily, ...counts('events', OF_EVENTS) },
-  users_daily: { table: sql`users_daily`, ...daily, ...users },
-  // A session's row is written again with sign -1 when the session changes: only sums over sign count.
-  sessions: {
-    table: sql`sessions`,
-    grain: 'moment',
-    time: sql`start_at`,
-    within: (start, end) => sql`start_at >= ${start} AND start_at < ${end}`,
-    condition: sql`pageviews > 0`,
-    measures: {
-      visits: sql`sum(toInt64(sign))`,
-      bounces: sql`sumIf(toInt64(sign), pageviews = 1 AND events = 0)`,
-      // Milliseconds.
-      duration: sql`sum(sign * (toUnixTimestamp64Milli(end_at) - toUnixTimestamp64Milli(start_at)))`,
-    },
-  },
-  events: {
-    table: sql`events`,
-    grain: 'moment',
-    time: sql`timestamp`,
-    within: (start, end) => sql`timestamp >= ${start} AND timestamp < ${end}`,
-    condition: TRUE,
-    measures: {
-      users: sql`uniqExact(user)`,
-      pageviews: sql`toInt64(countIf(name = 'pageview'))`,
-      events: sql`toInt64(countIf(name != 'pageview'))`,
-    },
-    userSet: sql`groupBitmapState(user)`,
-    isGroup: TRUE,
-  },
+const SESSIONS: Relation = {
+  name: 'sessions',
+  table: LIVE.sessions,
+  grain: 'moment',
+  cost: COSTS.moment,
+  time: sql`start_at`,
+  within: (start, end) => sql`start_at >= ${start} AND start_at < ${end}`,
+  conditions: [IS_VISIT],
+  measures: VISIT_AGGREGATES,
 }
 
-/** All of them, the cheapest first; and those that rollups are made of. */
-export const ALL_RELATIONS = Object.keys(RELATIONS) as readonly RelationName[]
-export const FACTS: readonly RelationName[] = ALL_RELATIONS.filter(
-  (name) => RELATIONS[name].rollup === undefined,
+const EVENTS: Relation = {
+  name: 'events',
+  table: sql`events`,
+  grain: 'moment',
+  cost: COSTS.moment,
+  time: sql`timestamp`,
+  within: (start, end) => sql`timestamp >= ${start} AND timestamp < ${end}`,
+  conditions: [],
+  measures: {
+    users: sql`uniqExact(user)`,
+    pageviews: sql`toInt64(countIf(${isPageview(sql`name`)}))`,
+    events: sql`toInt64(countIf(${isCustomEvent(sql`name`)}))`,
+  },
+  userBitmap: sql`groupBitmapState(user)`,
+  isGroup: sql`true`,
+}
+
+/** Sorting is stable: among relations of the same cost the order is this one. */
+const ALL: readonly Relation[] = [...ROLLUPS.map(describeRollup), SESSIONS, EVENTS].sort(
+  (one, other) => one.cost - other.cost,
 )
 
-/** The column that a scan names each measure: never the name of a column of a table. */
-export const MEASURE_COLUMNS: Readonly<Record<Measure, Sql>> = {
-  users: sql`measure_users`,
-  pageviews: sql`measure_pageviews`,
-  events: sql`measure_events`,
-  visits: sql`measure_visits`,
-  bounces: sql`measure_bounces`,
-  duration: sql`measure_duration`,
-}
+/** All relations, the cheapest first. */
+export const ALL_RELATIONS: readonly RelationName[] = ALL.map(({ name }) => name)
+
+/** The relations that rollups are computed from: events and sessions themselves. */
+export const FACTS: readonly RelationName[] = ALL.filter(({ rollup }) => rollup === undefined).map(
+  ({ name }) => name,
+)
+
+export const RELATIONS: Readonly<Record<RelationName, Relation>> = indexByName(ALL)

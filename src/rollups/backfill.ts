@@ -1,17 +1,18 @@
-/** Computes the rollups of some facts into tables of their own. */
+/** Computes the rollups of some facts into tables that it creates. */
 import type { Connection } from '../clickhouse/connection.js'
 import { join, sql, statement, type Sql } from '../clickhouse/sql.js'
 import { CHANGE_COLUMNS, COUNTED_ATTRIBUTES } from '../model/fact-columns.js'
+import { LIVE, type RollupTables } from '../model/rollup-tables.js'
+import { ROLLUP_NAMES } from '../model/rollups.js'
 import { createViews } from './materialized-views.js'
-import { LIVE, ROLLUP_NAMES, type RollupTables } from '../model/rollup-tables.js'
 
-/** Which facts: what their rows satisfy. */
-export interface FactsOf {
+/** Which facts to read: a condition on the rows of each table. */
+export interface FactFilter {
   readonly events: Sql
   readonly sessions: Sql
 }
 
-/** Large blocks: what is added up before it is written need not be merged. */
+/** Large blocks: rows that are added up before they are written need no merge. */
 const LARGE_BLOCKS = {
   insert_deduplicate: 0,
   min_insert_block_size_rows: '2000000',
@@ -23,29 +24,29 @@ const LARGE_BLOCKS = {
 const COLUMNS = join([...CHANGE_COLUMNS, ...COUNTED_ATTRIBUTES.map(({ column }) => column)])
 
 /**
- * Makes the tables, and the views between them, and fills them. The caller holds the lease of the loader,
- * so that facts stand still.
+ * Creates the tables and the views between them, and inserts the facts. The caller holds the loader lease, so that
+ * the facts do not change meanwhile.
  */
 export async function backfillRollups(
   writer: Connection,
   tables: RollupTables,
-  factsOf: FactsOf,
+  facts: FactFilter,
 ): Promise<void> {
-  await create(writer, tables)
+  await createTables(writer, tables)
   await writer.execute(
     statement(sql`
 INSERT INTO ${tables.eventChanges} (session, sign, ${COLUMNS})
-SELECT session, 1, ${COLUMNS} FROM events WHERE ${factsOf.events}`),
+SELECT session, 1, ${COLUMNS} FROM events WHERE ${facts.events}`),
     LARGE_BLOCKS,
   )
   await writer.execute(
-    statement(sql`INSERT INTO ${tables.sessions} SELECT * FROM sessions WHERE ${factsOf.sessions}`),
+    statement(sql`INSERT INTO ${tables.sessions} SELECT * FROM sessions WHERE ${facts.sessions}`),
     LARGE_BLOCKS,
   )
 }
 
-async function create(writer: Connection, tables: RollupTables): Promise<void> {
-  const copies: readonly (readonly [Sql, Sql])[] = [
+async function createTables(writer: Connection, tables: RollupTables): Promise<void> {
+  const copies: readonly (readonly [copy: Sql, live: Sql])[] = [
     [tables.eventChanges, LIVE.eventChanges],
     [tables.rollupChanges, LIVE.rollupChanges],
     ...ROLLUP_NAMES.map((name) => [tables.rollups[name], LIVE.rollups[name]] as const),
@@ -53,7 +54,7 @@ async function create(writer: Connection, tables: RollupTables): Promise<void> {
   for (const [copy, live] of copies) {
     await writer.execute(statement(sql`CREATE TABLE ${copy} AS ${live}`))
   }
-  // Facts are read from the table itself; its copy is a way in that keeps nothing.
+  // The live table stores sessions and feeds the views. This one only feeds them.
   await writer.execute(
     statement(sql`CREATE TABLE ${tables.sessions} AS ${LIVE.sessions} ENGINE = Null`),
   )

@@ -1,54 +1,54 @@
 /** Compares the rollups with the facts. */
 import type { Connection } from '../clickhouse/connection.js'
 import { join, sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
-import { dateColumn, ofMonth, type Month } from './shadow-tables.js'
-import { isOfUsers, measuresOf, sumsOf } from '../model/rollup-measures.js'
-import { forEachMonth, type MonthsOptions } from './rebuild.js'
-import { SHADOW, LIVE, ROLLUP_NAMES, type RollupName } from '../model/rollup-tables.js'
+import { LIVE, SHADOW } from '../model/rollup-tables.js'
+import { listSumColumns, ROLLUPS, type Rollup, type RollupName } from '../model/rollups.js'
+import { isOfMonth, type Month } from './months.js'
+import { forEachMonth, type MonthsOptions } from './shadow-tables.js'
 
-/** A group of which a rollup says something else than the facts. */
+/** A group for which a rollup and the facts disagree. */
 export interface Difference {
   readonly rollup: RollupName
   readonly projectId: string
   readonly dimension: string
   readonly value: string
-  /** The day, or the first of the month. */
+  /** The day, or the first day of the month. */
   readonly date: string
-  /** What the rollup says, and what the facts come to, measure by measure; duration in milliseconds. */
+  /** Each measure of the rollup as it is stored, and as the facts give it; duration in milliseconds. */
   readonly stored: Readonly<Record<string, number>>
   readonly facts: Readonly<Record<string, number>>
 }
 
 export interface CheckReport {
   readonly months: number
-  /** Groups of the rollups that were compared. */
+  /** How many groups were compared. */
   readonly groups: number
   /** How many of them differ. */
   readonly different: number
-  /** The first of those that differ, of each rollup and month at most `SAMPLES`. */
+  /** Samples of those that differ: at most `MAX_SAMPLES` per rollup and month. */
   readonly differences: readonly Difference[]
 }
 
-const SAMPLES = 10
+const MAX_SAMPLES = 10
 
-/** Compares every group of every rollup, a month at a time. */
+/** Compares every group of every rollup, one month at a time. */
 export async function checkRollups(
   writer: Connection,
   options: MonthsOptions,
 ): Promise<CheckReport> {
-  const found: CheckReport[] = []
+  const reports: CheckReport[] = []
   await forEachMonth(writer, options, async (holder, month) => {
-    for (const name of ROLLUP_NAMES) {
-      found.push(await compare(holder, name, month, options.projectId))
+    for (const rollup of ROLLUPS) {
+      reports.push(await compareRollup(holder, rollup, month, options.projectId))
     }
   })
-  const sum = (of: (report: CheckReport) => number): number =>
-    found.reduce((total, report) => total + of(report), 0)
+  const sum = (count: (report: CheckReport) => number): number =>
+    reports.reduce((total, report) => total + count(report), 0)
   return {
-    months: found.length / ROLLUP_NAMES.length,
+    months: reports.length / ROLLUPS.length,
     groups: sum(({ groups }) => groups),
     different: sum(({ different }) => different),
-    differences: found.flatMap(({ differences }) => differences),
+    differences: reports.flatMap(({ differences }) => differences),
   }
 }
 
@@ -61,52 +61,62 @@ interface Row {
   readonly facts: readonly number[]
 }
 
-async function compare(
+async function compareRollup(
   writer: Connection,
-  rollup: RollupName,
+  rollup: Rollup,
   month: Month,
   projectId: string | undefined,
 ): Promise<CheckReport> {
-  const compared = bothSides(rollup, month, projectId)
+  const compared = selectBothSides(rollup, month, projectId)
   const counted = await writer.query<{ groups: number; different: number }>(
     statement(
       sql`SELECT count() AS groups, countIf(stored_print != facts_print) AS different FROM (${compared})`,
     ),
   )
   const { groups, different } = counted.rows[0] ?? { groups: 0, different: 0 }
-  const rows = different === 0 ? [] : await samplesOf(writer, compared)
+  const rows = different === 0 ? [] : await selectSamples(writer, compared)
   return {
     months: 1,
     groups,
     different,
     differences: rows.map(({ project_id, stored, facts, ...row }) => ({
-      rollup,
+      rollup: rollup.name,
       projectId: project_id,
       ...row,
-      stored: named(rollup, stored),
-      facts: named(rollup, facts),
+      stored: nameMeasures(rollup, stored),
+      facts: nameMeasures(rollup, facts),
     })),
   }
 }
 
-/** The first groups that differ; most often there are none to be looked for. */
-async function samplesOf(writer: Connection, compared: Sql): Promise<readonly Row[]> {
+/** The first groups that differ. A query of its own, because most often there are none. */
+async function selectSamples(writer: Connection, compared: Sql): Promise<readonly Row[]> {
   const { rows } = await writer.query<Row>(
     statement(
-      sql`SELECT project_id, dimension, value, toString(date) AS date, stored, facts FROM (${compared} HAVING stored_print != facts_print) ORDER BY project_id, dimension, value, date LIMIT ${uint32(SAMPLES)}`,
+      sql`SELECT project_id, dimension, value, toString(date) AS date, stored, facts FROM (${compared} HAVING stored_print != facts_print) ORDER BY project_id, dimension, value, date LIMIT ${uint32(MAX_SAMPLES)}`,
     ),
   )
   return rows
 }
 
-const named = (rollup: RollupName, values: readonly number[]): Record<string, number> =>
-  Object.fromEntries(measuresOf(rollup).map((name, i) => [name, values[i] ?? 0]))
+const nameMeasures = ({ measures }: Rollup, values: readonly number[]): Record<string, number> =>
+  Object.fromEntries(measures.map((measure, i) => [measure, values[i] ?? 0]))
 
-/** Each group with what it has on both sides, and a print of it: of users, of who they are. */
-function bothSides(rollup: RollupName, month: Month, projectId: string | undefined): Sql {
+/** One row per group: its measures on both sides, and a hash of each side, which for users covers who they are. */
+function selectBothSides(rollup: Rollup, month: Month, projectId: string | undefined): Sql {
   const sides = [
-    side(rollup, LIVE.rollups[rollup], sql`true`, ofMonth(rollup, month, projectId)),
-    side(rollup, SHADOW.rollups[rollup], sql`false`, ofMonth(rollup, month, projectId)),
+    selectSide(
+      rollup,
+      LIVE.rollups[rollup.name],
+      sql`true`,
+      isOfMonth(rollup.dateColumn, month, projectId),
+    ),
+    selectSide(
+      rollup,
+      SHADOW.rollups[rollup.name],
+      sql`false`,
+      isOfMonth(rollup.dateColumn, month, projectId),
+    ),
   ]
   return sql`
 SELECT project_id, dimension, value, date,
@@ -116,17 +126,18 @@ FROM (${join(sides, sql` UNION ALL `)})
 GROUP BY project_id, dimension, value, date`
 }
 
-/** The groups of one table; those of zeros are as good as none. */
-function side(rollup: RollupName, table: Sql, isStored: Sql, isAsked: Sql): Sql {
-  const measured = isOfUsers(rollup)
+/** The groups of one table. Groups of zeros are left out: they count as absent. */
+function selectSide(rollup: Rollup, table: Sql, isStored: Sql, isSelected: Sql): Sql {
+  const countsUsers = rollup.subject === 'users'
+  const measured = countsUsers
     ? sql`[toInt64(groupBitmapMerge(users))]`
-    : sql`[${join(Object.values(sumsOf(rollup)).map((column) => sql`sum(${column})`))}]`
-  const print = isOfUsers(rollup)
+    : sql`[${join(listSumColumns(rollup).map((column) => sql`sum(${column})`))}]`
+  const print = countsUsers
     ? sql`cityHash64(arraySort(bitmapToArray(groupBitmapMergeState(users))))`
     : sql`cityHash64(measured)`
   return sql`
-SELECT project_id, dimension, value, ${dateColumn(rollup)} AS date, ${measured} AS measured, ${print} AS print, ${isStored} AS is_stored
-FROM ${table} WHERE ${isAsked}
+SELECT project_id, dimension, value, ${rollup.dateColumn} AS date, ${measured} AS measured, ${print} AS print, ${isStored} AS is_stored
+FROM ${table} WHERE ${isSelected}
 GROUP BY project_id, dimension, value, date
 HAVING arrayExists(one -> one != 0, measured)
 SETTINGS optimize_aggregation_in_order = 1`

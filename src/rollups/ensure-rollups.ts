@@ -3,8 +3,9 @@ import type { Connection } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
-import { createViews, hashDefinitions, dropViews } from './materialized-views.js'
-import { PATIENCE_MS, rebuildRollups, type MonthsOptions } from './rebuild.js'
+import { createViews, dropViews, hashDefinitions } from './materialized-views.js'
+import { rebuildRollups } from './rebuild.js'
+import { LEASE_TIMEOUT_MS, type MonthsOptions } from './shadow-tables.js'
 import { LIVE } from '../model/rollup-tables.js'
 
 /**
@@ -23,7 +24,7 @@ export async function ensureRollups(
       await dropViews(admin, LIVE)
       await createViews(admin, LIVE)
     },
-    { waitMs: PATIENCE_MS },
+    { waitMs: LEASE_TIMEOUT_MS },
   )
   await rebuildRollups(writer, options)
   await writer.execute(

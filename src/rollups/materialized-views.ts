@@ -1,31 +1,28 @@
-/** Makes and drops the views that fill the rollups, and says what they are. */
+/** Creates and drops the materialized views that fill the rollups, and hashes their definitions. */
 import { createHash } from 'node:crypto'
 import type { Connection } from '../clickhouse/connection.js'
 import { dropTables } from '../clickhouse/drop-tables.js'
-import { identifier, sql, statement, type Sql } from '../clickhouse/sql.js'
+import { identifier, sql, statement } from '../clickhouse/sql.js'
 import { LIVE, type RollupTables } from '../model/rollup-tables.js'
-import { defineViews, type View } from './view-definitions.js'
+import { defineViews } from './view-definitions.js'
 
-const prefixOf = ({ prefix }: RollupTables): string => `${prefix}feed_`
-const nameOf = ({ name }: View, tables: RollupTables): Sql =>
-  identifier(`${prefixOf(tables)}${name}`)
+const viewPrefix = ({ prefix }: RollupTables): string => `${prefix}feed_`
 
-/** Makes the views between some tables. */
+/** Creates the views between some tables. */
 export async function createViews(connection: Connection, tables: RollupTables): Promise<void> {
-  for (const view of defineViews(tables)) {
+  for (const { name, target, select } of defineViews(tables)) {
+    const view = identifier(`${viewPrefix(tables)}${name}`)
     await connection.execute(
-      statement(
-        sql`CREATE MATERIALIZED VIEW ${nameOf(view, tables)} TO ${view.target} AS ${view.select}`,
-      ),
+      statement(sql`CREATE MATERIALIZED VIEW ${view} TO ${target} AS ${select}`),
     )
   }
 }
 
-/** Drops the views between some tables, also those of another definition. */
+/** Drops the views between some tables, including those of another definition. */
 export const dropViews = (connection: Connection, tables: RollupTables): Promise<void> =>
-  dropTables(connection, prefixOf(tables))
+  dropTables(connection, viewPrefix(tables))
 
-/** Tells one definition of the rollups from another: a hash of all their views. */
+/** The SHA-256 of all views as this build defines them. Another hash means that the rollups must be built again. */
 export function hashDefinitions(): string {
   const hash = createHash('sha256')
   for (const { name, target, select } of defineViews(LIVE)) {

@@ -1,28 +1,26 @@
-/** Takes users out of groups of the rollups that they are in no more. */
+/** Removes users from the bitmaps of groups that they are no longer in. */
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, string, uint64, type Sql } from '../clickhouse/sql.js'
-
-const GRAINS = [
-  { grain: 'daily', table: sql`users_daily`, column: sql`day` },
-  { grain: 'monthly', table: sql`users_monthly`, column: sql`month` },
-] as const
+import { LIVE } from '../model/rollup-tables.js'
+import { USER_ROLLUPS } from '../model/rollups.js'
 
 /**
- * Writes the sets without those users as a generation of their own, then deletes what was before: in
- * between they still hold who is lost, and never miss who is not. To do it again changes nothing. The
- * caller holds the lease of the loader.
+ * Writes the reduced bitmaps under a new generation, then deletes the older rows. Between the two steps a reader may
+ * still count a removed user, but never misses a remaining one. Idempotent. The caller holds the loader lease.
  *
- * @param lost a table of `grain`, `project_id`, `dimension`, `value`, `day` (of a month its first) and `user`
- * @param generation higher than that of all who did so before
+ * @param stale a table with the users to remove from each group: `grain` (`daily` or `monthly`), `project_id`,
+ *   `dimension`, `value`, `day` (for a month its first day) and `user`
+ * @param generation must be higher than in all earlier calls
  */
 export async function removeUsersFromRollups(
   writer: Connection,
-  lost: Sql,
+  stale: Sql,
   generation: number,
 ): Promise<void> {
-  for (const { grain, table, column } of GRAINS) {
-    const ofGrain = sql`(SELECT * FROM ${lost} WHERE grain = ${string(grain)})`
-    const isTouched = sql`
+  for (const { name, frequency, dateColumn: column } of USER_ROLLUPS) {
+    const table = LIVE.rollups[name]
+    const ofGrain = sql`(SELECT * FROM ${stale} WHERE grain = ${string(frequency)})`
+    const isAffected = sql`
   project_id IN (SELECT project_id FROM ${ofGrain})
   AND (project_id, dimension, value, ${column}) IN (SELECT project_id, dimension, value, day FROM ${ofGrain})`
     await writer.execute(
@@ -31,7 +29,7 @@ INSERT INTO ${table} (project_id, dimension, value, ${column}, generation, users
 SELECT project_id, dimension, value, ${column}, ${uint64(generation)}, bitmapAndnot(stored.all_users, gone.all_users)
 FROM (
   SELECT project_id, dimension, value, ${column}, groupBitmapMergeState(users) AS all_users
-  FROM ${table} WHERE ${isTouched} GROUP BY ALL
+  FROM ${table} WHERE ${isAffected} GROUP BY ALL
 ) AS stored
 INNER JOIN (
   SELECT project_id, dimension, value, day AS ${column}, groupBitmapState(user) AS all_users
@@ -41,7 +39,7 @@ INNER JOIN (
     )
     await writer.execute(
       statement(
-        sql`DELETE FROM ${table} WHERE generation < ${uint64(generation)} AND ${isTouched}`,
+        sql`DELETE FROM ${table} WHERE generation < ${uint64(generation)} AND ${isAffected}`,
       ),
     )
   }

@@ -1,56 +1,56 @@
 /**
- * Takes what some facts came to out of the rollups that add up.
+ * Retracts facts from the rollups that add up: subtracts what the facts added.
  *
- * What is to be left is computed before anything is written. A rollup then gets the difference from what it
- * has to that: done again, or half done before, it comes to the same.
+ * The remaining sums are staged in tables before anything is written. Applying them inserts the difference between the
+ * live sums and the staged ones, so it can be repeated, or resumed halfway, with the same result.
  */
 import type { Connection } from '../clickhouse/connection.js'
 import { identifier, join, sql, statement, type Sql } from '../clickhouse/sql.js'
-import { dateColumn } from './shadow-tables.js'
-import { sumsOf, SUM_NAMES, type SumName } from '../model/rollup-measures.js'
 import { LIVE, type RollupTables } from '../model/rollup-tables.js'
+import { listSumColumns, SUM_ROLLUPS, type Rollup } from '../model/rollups.js'
 
-/** What is to be left of the groups that a rollup loses something of. */
-const restOf = (name: SumName, { prefix }: RollupTables): Sql => identifier(`${prefix}rest_${name}`)
+/** The table with the remaining sums of the groups that a rollup has to change. */
+const restTable = ({ name }: Rollup, { prefix }: RollupTables): Sql =>
+  identifier(`${prefix}rest_${name}`)
 
 /**
- * Computes what the rollups come to without what the tables hold, beside them. The caller holds the lease of
- * the loader until it is applied, so that nothing is added meanwhile.
+ * Stages the sums that the rollups have without those in `retracted`. The caller holds the loader lease until they are
+ * applied, so that nothing is added in between.
  */
-export async function stageRetraction(writer: Connection, lost: RollupTables): Promise<void> {
-  for (const name of SUM_NAMES) {
-    const groups = lost.rollups[name]
+export async function stageRetraction(writer: Connection, retracted: RollupTables): Promise<void> {
+  for (const rollup of SUM_ROLLUPS) {
+    const groups = retracted.rollups[rollup.name]
     await writer.execute(
       statement(sql`
-CREATE TABLE ${restOf(name, lost)} ENGINE = MergeTree ORDER BY (project_id, dimension, value, ${dateColumn(name)}) AS
-${difference(name, LIVE.rollups[name], groups, groups)}`),
+CREATE TABLE ${restTable(rollup, retracted)} ENGINE = MergeTree ORDER BY (project_id, dimension, value, ${rollup.dateColumn}) AS
+${subtract(rollup, LIVE.rollups[rollup.name], groups, groups)}`),
     )
   }
 }
 
-/** Makes the rollups what was staged. */
-export async function applyRetraction(writer: Connection, lost: RollupTables): Promise<void> {
-  for (const name of SUM_NAMES) {
-    const [live, rest] = [LIVE.rollups[name], restOf(name, lost)]
-    const columns = Object.values(sumsOf(name))
+/** Changes the live rollups to the staged sums. */
+export async function applyRetraction(writer: Connection, retracted: RollupTables): Promise<void> {
+  for (const rollup of SUM_ROLLUPS) {
+    const [live, rest] = [LIVE.rollups[rollup.name], restTable(rollup, retracted)]
+    const columns = listSumColumns(rollup)
     await writer.execute(
       statement(sql`
-INSERT INTO ${live} (project_id, dimension, value, ${dateColumn(name)}, ${join(columns)})
-${difference(name, rest, live, rest)}
+INSERT INTO ${live} (project_id, dimension, value, ${rollup.dateColumn}, ${join(columns)})
+${subtract(rollup, rest, live, rest)}
 HAVING arrayExists(one -> one != 0, [${join(columns)}])`),
       { insert_deduplicate: 0, max_partitions_per_insert_block: '0' },
     )
   }
 }
 
-/** What one table has more than another, of the groups of a third. */
-function difference(name: SumName, table: Sql, less: Sql, groups: Sql): Sql {
-  const key = sql`project_id, dimension, value, ${dateColumn(name)}`
-  const columns = Object.values(sumsOf(name))
-  const rowsOf = (from: Sql, side: Sql): Sql => sql`
-  SELECT ${key}, ${join(columns)}, ${side} AS side FROM ${from}
+/** The sums of one table minus those of another, for the groups that a third table has. */
+function subtract(rollup: Rollup, minuend: Sql, subtrahend: Sql, groups: Sql): Sql {
+  const key = sql`project_id, dimension, value, ${rollup.dateColumn}`
+  const columns = listSumColumns(rollup)
+  const selectRows = (table: Sql, side: Sql): Sql => sql`
+  SELECT ${key}, ${join(columns)}, ${side} AS side FROM ${table}
   WHERE project_id IN (SELECT project_id FROM ${groups}) AND (${key}) IN (SELECT ${key} FROM ${groups})`
   return sql`SELECT ${key}, ${join(columns.map((column) => sql`sum(side * both.${column}) AS ${column}`))}
-FROM (${rowsOf(table, sql`1`)} UNION ALL ${rowsOf(less, sql`-1`)}) AS both
+FROM (${selectRows(minuend, sql`1`)} UNION ALL ${selectRows(subtrahend, sql`-1`)}) AS both
 GROUP BY ${key}`
 }

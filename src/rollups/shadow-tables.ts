@@ -1,64 +1,69 @@
-/** Computes the rollups of a month once more from the facts, beside those that are there. */
+/** Fills the shadow tables: the rollups of one month, computed from the facts beside the live tables. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
+import { fenceConnection } from '../clickhouse/connection-wrappers.js'
 import { dropTables } from '../clickhouse/drop-tables.js'
-import { join, sql, statement, string, uint32, TRUE, type Sql } from '../clickhouse/sql.js'
+import { withLease, type Lease } from '../clickhouse/lease/lease.js'
+import { sql } from '../clickhouse/sql.js'
+import { SHADOW } from '../model/rollup-tables.js'
 import { backfillRollups } from './backfill.js'
-import { SHADOW, LIVE, ROLLUP_NAMES, type RollupName } from '../model/rollup-tables.js'
+import { isOfMonth, listMonths, type Month } from './months.js'
 
-/** A month as ClickHouse numbers partitions, e.g. 202601. */
-export type Month = number
+export interface MonthsOptions {
+  /** Finishes loads and deletions that were interrupted. It is called by the holder of the loader lease. */
+  readonly finishInterruptedWork: (writer: Connection) => Promise<void>
+  /** The only project to process; absent: all. */
+  readonly projectId?: string | undefined
+  /** Called after each month. */
+  readonly onMonth?: (month: Month) => void
+}
 
-/** The column by which the rows of a rollup belong to a month. */
-export const dateColumn = (name: RollupName): Sql =>
-  name.endsWith('_daily') ? sql`day` : sql`month`
-
-/** The rows of a project, or of all. */
-export const ofProject = (projectId: string | undefined): Sql =>
-  projectId === undefined ? TRUE : sql`project_id = ${string(projectId)}`
-
-/** The rows of a rollup's month, of a project or of all. */
-export const ofMonth = (name: RollupName, month: Month, projectId?: string): Sql =>
-  sql`toYYYYMM(${dateColumn(name)}) = ${uint32(month)} AND ${ofProject(projectId)}`
+/** Between two months a loader that waits for the lease gets its turn. */
+const PAUSE_MS = 250
+/** A loader at work may be in the middle of a large batch. */
+export const LEASE_TIMEOUT_MS = 600_000
 
 /**
- * Does the work with the drafts of a month filled from the facts, and drops them however it ends. The
- * caller holds the lease of the loader, so that facts and rollups stand still.
- *
- * @param projectId the only project whose rows are computed
+ * Calls `work` once per month, the earliest first, each time under the loader lease and with the month's rollups in
+ * the shadow tables.
  */
-export async function withShadowTables<Result>(
+export async function forEachMonth(
   writer: Connection,
-  month: Month,
-  projectId: string | undefined,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  await dropTables(writer, SHADOW.prefix)
-  try {
-    await backfillRollups(writer, SHADOW, {
-      events: sql`toYYYYMM(timestamp) = ${uint32(month)} AND ${ofProject(projectId)}`,
-      sessions: sql`toYYYYMM(start_at) = ${uint32(month)} AND ${ofProject(projectId)}`,
-    })
-    return await work()
-  } finally {
-    await dropTables(writer, SHADOW.prefix)
+  { projectId, onMonth, finishInterruptedWork }: MonthsOptions,
+  work: (holder: Connection, month: Month, lease: Lease) => Promise<void>,
+): Promise<void> {
+  for (const month of await listMonths(writer, projectId)) {
+    await withLease(
+      writer,
+      'loader',
+      async (lease) => {
+        const holder = fenceConnection(writer, lease.signal)
+        // A load that is half published would be counted here, and again when it is finished.
+        await finishInterruptedWork(holder)
+        await withShadowTables(holder, month, projectId, () => work(holder, month, lease))
+      },
+      { waitMs: LEASE_TIMEOUT_MS },
+    )
+    onMonth?.(month)
+    await sleep(PAUSE_MS)
   }
 }
 
-/** The months that there are facts or rollups of, the earliest first. */
-export async function listMonths(
+/** Calls `work` with the shadow tables filled, and drops them however it ends. The caller holds the loader lease. */
+async function withShadowTables(
   writer: Connection,
+  month: Month,
   projectId: string | undefined,
-): Promise<readonly Month[]> {
-  const ofTables = [
-    sql`SELECT toYYYYMM(timestamp) AS month FROM events WHERE ${ofProject(projectId)}`,
-    sql`SELECT toYYYYMM(start_at) FROM sessions WHERE ${ofProject(projectId)}`,
-    ...ROLLUP_NAMES.map(
-      (name) =>
-        sql`SELECT toYYYYMM(${dateColumn(name)}) FROM ${LIVE.rollups[name]} WHERE ${ofProject(projectId)}`,
-    ),
-  ]
-  const { rows } = await writer.query<{ month: Month }>(
-    statement(sql`SELECT DISTINCT month FROM (${join(ofTables, sql` UNION ALL `)}) ORDER BY month`),
-  )
-  return rows.map(({ month }) => month)
+  work: () => Promise<void>,
+): Promise<void> {
+  await dropTables(writer, SHADOW.prefix)
+  try {
+    await backfillRollups(writer, SHADOW, {
+      events: isOfMonth(sql`timestamp`, month, projectId),
+      sessions: isOfMonth(sql`start_at`, month, projectId),
+    })
+    await work()
+  } finally {
+    await dropTables(writer, SHADOW.prefix)
+  }
 }

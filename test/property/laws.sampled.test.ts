@@ -64,10 +64,10 @@ const periodOf = (asked: Asked) => resolvePeriod(asked.date_range, NOW, NOW)
 
 function bucketsOf(asked: Asked): { from: number; label: string }[] {
   const { start, end } = periodOf(asked)
-  const { bucketOf, startOf } = GRANULARITIES[granularityOf({ start, end })]
-  const first = bucketOf(start)
-  const count = bucketOf(new Date(end.getTime() - 1_000)) - first + 1
-  return Array.from({ length: count }, (_, i) => startOf(first + i)).map((from) => ({
+  const { toBucket, toStart } = GRANULARITIES[granularityOf({ start, end })]
+  const first = toBucket(start)
+  const count = toBucket(new Date(end.getTime() - 1_000)) - first + 1
+  return Array.from({ length: count }, (_, i) => toStart(first + i)).map((from) => ({
     from: from.getTime(),
     label: formatMoment(from),
   }))

@@ -1,15 +1,11 @@
 /** Says whether a relation can answer a measure of a query exactly, and if not, why. */
-import { DIMENSIONS, type DimensionName } from '../../model/dimensions.js'
+import { DIMENSIONS, PROPERTY_PREFIX, type DimensionName } from '../../model/dimensions.js'
 import type { Granularity } from '../../model/granularities.js'
-import {
-  RELATIONS,
-  type RollupSubject,
-  type Grain,
-  type Measure,
-  type RelationName,
-} from '../../model/relations.js'
+import type { Measure } from '../../model/measures.js'
+import { RELATIONS, type Grain, type RelationName } from '../../model/relations.js'
+import { TOTAL, type RollupSubject } from '../../model/rollups.js'
 import type { Predicate } from '../request/filters.js'
-import { PROPERTY_PREFIX, type Query } from '../request/query.js'
+import type { Query } from '../request/query.js'
 
 /** What a rollup counts by: the whole, a dimension, or an event property. */
 export interface RollupKey {
@@ -17,9 +13,6 @@ export interface RollupKey {
   /** As its rows have it in the column `dimension`. */
   readonly dimension: string
 }
-
-/** The rows of a rollup that count everything there is. */
-export const TOTAL = 'total'
 
 /** Grains that a bucket is made of whole rows of; a week has no whole months. */
 const FITTING_GRAINS: Readonly<Record<Granularity, readonly Grain[]>> = {

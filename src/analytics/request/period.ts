@@ -1,6 +1,6 @@
 /** Resolves a date range to the period it means: half-open, in UTC. */
 import type { DateRange, Preset, Period as ShownPeriod } from '../../contract/api.js'
-import { GRANULARITIES, type Granularity } from '../../model/granularities.js'
+import { FINE_TO_COARSE, GRANULARITIES, type Granularity } from '../../model/granularities.js'
 
 /** From `start` to just before `end`. Both are whole seconds. */
 export interface Period {
@@ -70,6 +70,5 @@ export const formatPeriod = (period: Period): ShownPeriod => ({
 /** The bucket size of `interval:auto` for a period. */
 export function granularityOf(period: Period): Granularity {
   const length = inclusiveEnd(period).getTime() - period.start.getTime()
-  const names = Object.keys(GRANULARITIES) as Granularity[]
-  return names.find((name) => length <= GRANULARITIES[name].upTo) ?? 'month'
+  return FINE_TO_COARSE.find((name) => length <= GRANULARITIES[name].maxLengthMs) ?? 'month'
 }

@@ -1,5 +1,6 @@
 /** Resolves a validated request to a query: metrics, grouping, predicate, order, page. */
 import type { AnalyticsQueryRequest, Dimension, Metric, SortDirection } from '../../contract/api.js'
+import { PROPERTY_PREFIX } from '../../model/dimensions.js'
 import type { Granularity } from '../../model/granularities.js'
 import { granularityOf, type Period } from './period.js'
 import { toPredicate, type Predicate } from './filters.js'
@@ -28,7 +29,6 @@ export interface Query {
   readonly offset: number
 }
 
-export const PROPERTY_PREFIX = 'event:prop:'
 const DEFAULT_METRICS: readonly Metric[] = ['users', 'pageviews', 'events']
 
 /** The query that a request asks of a project. */

@@ -1,7 +1,7 @@
 /** Writes the groups of a plan that counts users last: only of those that can get onto the page. */
 import { join, sql, uint32, type Sql } from '../../clickhouse/sql.js'
 import { groups } from './groups.js'
-import { MEASURE_COLUMNS } from '../../model/relations.js'
+import { MEASURE_COLUMNS } from '../../model/measures.js'
 import { orderBy, outputs } from './select.js'
 import type { Plan } from '../plan/planner.js'
 

@@ -1,7 +1,8 @@
 /** Writes the groups of a plan: one row each, with the measures of all scans. */
 import { int64, join, sql, type Sql } from '../../clickhouse/sql.js'
 import { GRANULARITIES } from '../../model/granularities.js'
-import { MEASURE_COLUMNS, RELATIONS, type Measure } from '../../model/relations.js'
+import { MEASURE_COLUMNS, type Measure } from '../../model/measures.js'
+import { RELATIONS } from '../../model/relations.js'
 import { inclusiveEnd } from '../request/period.js'
 import type { Plan, Scan } from '../plan/planner.js'
 import type { Query } from '../request/query.js'
@@ -55,10 +56,10 @@ const isRow = ({ relation, makesGroups }: Scan): Sql =>
 
 /** A measure of a scan's groups; one that the scan does not give adds nothing. */
 function partOf(scan: Scan, measure: Measure, areSets: boolean): Sql {
-  const { measures, userSet } = RELATIONS[scan.relation]
+  const { measures, userBitmap } = RELATIONS[scan.relation]
   const isSet = measure === 'users' && areSets
   if (!scan.measures.includes(measure)) return nothing(measure, isSet)
-  return given(scan, measure, isSet ? userSet : measures[measure])
+  return given(scan, measure, isSet ? userBitmap : measures[measure])
 }
 
 function given(scan: Scan, measure: Measure, expression: Sql | undefined): Sql {
@@ -72,8 +73,8 @@ const nothing = (measure: Measure, isSet: boolean): Sql =>
 /** Every bucket of the period as a row without counts. */
 function buckets({ grouping, period }: Query, measures: readonly Measure[], areSets: boolean): Sql {
   if (grouping.kind !== 'interval') throw new TypeError('only a time series has buckets')
-  const { bucketOf } = GRANULARITIES[grouping.granularity]
-  const [first, last] = [bucketOf(period.start), bucketOf(inclusiveEnd(period))]
+  const { toBucket } = GRANULARITIES[grouping.granularity]
+  const [first, last] = [toBucket(period.start), toBucket(inclusiveEnd(period))]
   const nothings = measures.map((measure) => nothing(measure, areSets && measure === 'users'))
   const bucket = sql`arrayJoin(range(${int64(first)}, ${int64(last + 1)})) AS group_key`
   return sql`SELECT ${join([bucket, ...nothings, sql`true AS is_row`])}`

@@ -1,5 +1,5 @@
 /** Writes the SELECT of one scan: the groups of a relation's matching rows. */
-import { join, or, sql, string, time, TRUE, type Sql } from '../../clickhouse/sql.js'
+import { isTrue, join, or, sql, string, time, type Sql } from '../../clickhouse/sql.js'
 import { condition, ENTRY_TERMS, EVENT_TERMS, SESSION_TERMS, VALUE_TERMS } from './where.js'
 import { DIMENSIONS } from '../../model/dimensions.js'
 import { GRANULARITIES } from '../../model/granularities.js'
@@ -56,10 +56,10 @@ function sessionsWithMatchingEvents(query: Query): Sql {
 
 /** The one place where a question names a table: none is read without the project's condition. */
 function rowsOf(query: Query, relation: RelationName, conditions: readonly Sql[]): Sql {
-  const { table, condition } = RELATIONS[relation]
-  const all = [sql`project_id = ${string(query.projectId)}`, condition, ...conditions]
+  const { table, conditions: own } = RELATIONS[relation]
+  const all = [sql`project_id = ${string(query.projectId)}`, ...own, ...conditions]
   return sql`${table} WHERE ${join(
-    all.filter((one) => one !== TRUE),
+    all.filter((one) => !isTrue(one)),
     sql` AND `,
   )}`
 }

@@ -1,7 +1,7 @@
 /** Logs how a question is answered, for whoever looks into a slow one. */
 import { describePlan } from '../../analytics/plan/describe.js'
 import type { Plan } from '../../analytics/plan/planner.js'
-import { PROPERTY_PREFIX } from '../../analytics/request/query.js'
+import { PROPERTY_PREFIX } from '../../model/dimensions.js'
 import type { Logger } from '../../lib/log.js'
 
 /**

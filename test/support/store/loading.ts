@@ -12,7 +12,8 @@ import * as loader from '../../../src/ingest/loader/loader.js'
 import * as streaming from '../../../src/ingest/loader/streaming-loader.js'
 import { checkRollups as check } from '../../../src/rollups/check.js'
 import { ensureRollups as ensure } from '../../../src/rollups/ensure-rollups.js'
-import { rebuildRollups as rebuild, type MonthsOptions } from '../../../src/rollups/rebuild.js'
+import { rebuildRollups as rebuild } from '../../../src/rollups/rebuild.js'
+import type { MonthsOptions } from '../../../src/rollups/shadow-tables.js'
 
 const CONTEXT = createLoaderContext()
 

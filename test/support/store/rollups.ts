@@ -1,23 +1,22 @@
-/** Reads back what the rollups of a project say. */
+/** Reads the rollups of a project back. */
 import { join, sql, string, type Sql } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
-import { dateColumn } from '../../../src/rollups/shadow-tables.js'
-import { isOfUsers, sumsOf } from '../../../src/model/rollup-measures.js'
-import { LIVE, ROLLUP_NAMES, type RollupName } from '../../../src/model/rollup-tables.js'
+import { LIVE } from '../../../src/model/rollup-tables.js'
+import { listSumColumns, ROLLUPS, type Rollup } from '../../../src/model/rollups.js'
 import { select } from './facts.js'
 
-/** What a group comes to: its sums, or the numbers of its users. */
-const measured = (name: RollupName): Sql =>
-  isOfUsers(name)
+/** The sums of a group, or the numbers of its users. */
+const measured = (rollup: Rollup): Sql =>
+  rollup.subject === 'users'
     ? sql`arraySort(arrayMap(user -> toInt64(user), bitmapToArray(groupBitmapMergeState(users))))`
-    : sql`[${join(Object.values(sumsOf(name)).map((column) => sql`sum(${column})`))}]`
+    : sql`[${join(listSumColumns(rollup).map((column) => sql`sum(${column})`))}]`
 
-/** Every group of every rollup that comes to something. */
+/** Every group of every rollup whose measures are not all zero. */
 export function readRollups(store: Store, projectId: string): Promise<readonly object[]> {
-  const all = ROLLUP_NAMES.map(
-    (name) => sql`
-SELECT ${string(name)} AS rollup, dimension, value, ${dateColumn(name)} AS date, ${measured(name)} AS measured
-FROM ${LIVE.rollups[name]} WHERE project_id = ${string(projectId)}
+  const all = ROLLUPS.map(
+    (rollup) => sql`
+SELECT ${string(rollup.name)} AS rollup, dimension, value, ${rollup.dateColumn} AS date, ${measured(rollup)} AS measured
+FROM ${LIVE.rollups[rollup.name]} WHERE project_id = ${string(projectId)}
 GROUP BY ALL HAVING arrayExists(one -> one != 0, measured)`,
   )
   return select(

@@ -14,12 +14,12 @@ describe('buckets', () => {
     ['month', '2024-02-29T23:59:59.999Z', '2024-02-01T00:00:00.000Z'],
     ['month', '0099-03-15T00:00:00.000Z', '0099-03-01T00:00:00.000Z'],
   ])('%s of %s starts %s', (granularity, moment, start) => {
-    const { bucketOf, startOf } = GRANULARITIES[granularity]
-    expect(startOf(bucketOf(new Date(moment))).toISOString()).toBe(start)
+    const { toBucket, toStart } = GRANULARITIES[granularity]
+    expect(toStart(toBucket(new Date(moment))).toISOString()).toBe(start)
   })
 
   test.each(Object.keys(GRANULARITIES) as Granularity[])('%s: buckets tile all of time', (name) => {
-    const { bucketOf, startOf } = GRANULARITIES[name]
+    const { toBucket, toStart } = GRANULARITIES[name]
     const moments = fc.date({
       min: new Date('0001-01-01'),
       max: new Date('9999-12-31'),
@@ -27,10 +27,10 @@ describe('buckets', () => {
     })
     fc.assert(
       fc.property(moments, (moment) => {
-        const bucket = bucketOf(moment)
-        expect(startOf(bucket).getTime()).toBeLessThanOrEqual(moment.getTime())
-        expect(startOf(bucket + 1).getTime()).toBeGreaterThan(moment.getTime())
-        expect(bucketOf(startOf(bucket))).toBe(bucket)
+        const bucket = toBucket(moment)
+        expect(toStart(bucket).getTime()).toBeLessThanOrEqual(moment.getTime())
+        expect(toStart(bucket + 1).getTime()).toBeGreaterThan(moment.getTime())
+        expect(toBucket(toStart(bucket))).toBe(bucket)
       }),
     )
   })

@@ -7,12 +7,8 @@ import {
   whyNot,
   type RollupKey,
 } from '../../../../src/analytics/plan/coverage.js'
-import {
-  ALL_RELATIONS,
-  RELATIONS,
-  type Measure,
-  type RelationName,
-} from '../../../../src/model/relations.js'
+import { ALL_RELATIONS, RELATIONS, type RelationName } from '../../../../src/model/relations.js'
+import type { Measure } from '../../../../src/model/measures.js'
 import { resolveQuery, type Query } from '../../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest, Filter, StringOperator } from '../../../../src/contract/api.js'
 import { filled } from '../../../support/world/world.js'

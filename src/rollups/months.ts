@@ -1,0 +1,46 @@
+/** The months that rollups are rebuilt and compared by. */
+import type { Connection } from '../clickhouse/connection.js'
+import { join, sql, statement, string, uint32, TRUE, type Sql } from '../clickhouse/sql.js'
+import { LIVE } from '../model/rollup-tables.js'
+import { ROLLUPS, type Rollup } from '../model/rollups.js'
+
+/** A month as ClickHouse numbers partitions, e.g. 202601. */
+export type Month = number
+
+/** The condition that a row is of this project; of any project without one. */
+export const isOfProject = (projectId: string | undefined): Sql =>
+  projectId === undefined ? TRUE : sql`project_id = ${string(projectId)}`
+
+/** The condition that a moment or date lies in a month, and its row is of this project. */
+export const isOfMonth = (date: Sql, month: Month, projectId: string | undefined): Sql =>
+  sql`toYYYYMM(${date}) = ${uint32(month)} AND ${isOfProject(projectId)}`
+
+/** The partition of a rollup that a month is in, and the condition that a row is in it. */
+export function findPartition(
+  { grain, dateColumn }: Rollup,
+  month: Month,
+): { readonly partition: Sql; readonly isInPartition: Sql } {
+  // Daily rollups are partitioned by month, monthly ones by year.
+  const partition = uint32(grain === 'day' ? month : Math.floor(month / 100))
+  const number = grain === 'day' ? sql`toYYYYMM(${dateColumn})` : sql`toYear(${dateColumn})`
+  return { partition, isInPartition: sql`${number} = ${partition}` }
+}
+
+/** The months that have facts or rows of rollups, the earliest first. */
+export async function listMonths(
+  writer: Connection,
+  projectId: string | undefined,
+): Promise<readonly Month[]> {
+  const selects = [
+    sql`SELECT toYYYYMM(timestamp) AS month FROM events WHERE ${isOfProject(projectId)}`,
+    sql`SELECT toYYYYMM(start_at) FROM sessions WHERE ${isOfProject(projectId)}`,
+    ...ROLLUPS.map(
+      ({ name, dateColumn }) =>
+        sql`SELECT toYYYYMM(${dateColumn}) FROM ${LIVE.rollups[name]} WHERE ${isOfProject(projectId)}`,
+    ),
+  ]
+  const { rows } = await writer.query<{ month: Month }>(
+    statement(sql`SELECT DISTINCT month FROM (${join(selects, sql` UNION ALL `)}) ORDER BY month`),
+  )
+  return rows.map(({ month }) => month)
+}

@@ -1,0 +1,51 @@
+/** The table of rollups: names and columns that follow from it, which stores have had since they were made. */
+import { expect, test } from '@jest/globals'
+import { statement } from '../../../src/clickhouse/sql.js'
+import { ALL_RELATIONS, FACTS, RELATIONS } from '../../../src/model/relations.js'
+import { LIVE, nameTables, SHADOW } from '../../../src/model/rollup-tables.js'
+import { listSumColumns, ROLLUP_NAMES, ROLLUPS } from '../../../src/model/rollups.js'
+
+const SUMS = ['pageviews', 'events', 'visits', 'bounces', 'duration']
+const ROWS = [
+  ['sessions_daily', 'day', SUMS],
+  ['sessions_monthly', 'month', SUMS],
+  ['pageviews_daily', 'day', SUMS],
+  ['pageviews_monthly', 'month', SUMS],
+  ['events_daily', 'day', ['pageviews', 'events']],
+  ['events_monthly', 'month', ['pageviews', 'events']],
+  ['users_daily', 'day', []],
+  ['users_monthly', 'month', []],
+]
+
+test('eight rollups, each with its date column and its sums', () => {
+  expect(
+    ROLLUPS.map((rollup) => [
+      rollup.name,
+      statement(rollup.dateColumn).query,
+      listSumColumns(rollup).map((column) => statement(column).query),
+    ]),
+  ).toEqual(ROWS)
+})
+
+test('live and shadow tables are text; tables of a deletion, whose number is known at run time, are parameters', () => {
+  const tables = nameTables('removal_7_')
+  for (const name of ROLLUP_NAMES) {
+    expect(statement(LIVE.rollups[name])).toEqual({ query: name, query_params: {} })
+    expect(statement(SHADOW.rollups[name])).toEqual({ query: `draft_${name}`, query_params: {} })
+    expect(statement(tables.rollups[name])).toEqual({
+      query: '{p0:Identifier}',
+      query_params: { p0: `removal_7_${name}` },
+    })
+  }
+})
+
+test('relations: months before days before facts', () => {
+  expect(ALL_RELATIONS).toEqual([
+    ...['sessions_monthly', 'pageviews_monthly', 'events_monthly', 'users_monthly'],
+    ...['sessions_daily', 'pageviews_daily', 'events_daily', 'users_daily'],
+    ...['sessions', 'events'],
+  ])
+  expect(FACTS).toEqual(['sessions', 'events'])
+  const costs = ALL_RELATIONS.map((name) => RELATIONS[name].cost)
+  expect(costs).toEqual([...costs].sort((one, other) => one - other))
+})
