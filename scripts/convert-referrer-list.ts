@@ -76,7 +76,7 @@ const changesKind = ({ kind, pattern }: Entry, _: number, entries: readonly Entr
 const fitsWider = (pattern: string, name: string, names: ReadonlyMap<string, string>): boolean =>
   findPatterns(pattern).some(
     (fitting) =>
-      !fitting.above && fitting.pattern !== pattern && names.get(fitting.pattern) === name,
+      !fitting.isForParent && fitting.pattern !== pattern && names.get(fitting.pattern) === name,
   )
 
 function linesOf(entries: readonly Entry[], kind: Kind): string {

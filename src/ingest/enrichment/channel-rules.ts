@@ -1,34 +1,33 @@
-/** The rules by which a visit is search, social, email, paid, llm, direct or unknown. */
+/** The rules that decide the referrer type of a visit. `referrer-sql.ts` translates them to SQL. */
+import type { ReferrerType } from '../../contract/api.js'
 
-export type ReferrerType = 'search' | 'social' | 'email' | 'paid' | 'llm' | 'direct' | 'unknown'
-
-/** What is known of where a visit came from; texts are compared in lower case, without spaces around. */
+/** The texts that rules compare, in lower case and without surrounding spaces. */
 export type ChannelText = 'kind' | 'utmMedium' | 'utmSource' | 'clickId'
 export type ChannelFlag = 'hasReferrer' | 'isTagged'
 
 export type ChannelCondition =
   | { readonly of: ChannelText; readonly is: readonly string[] }
-  /** A regular expression that RE2 and JavaScript read alike; it matches anywhere. */
+  /** A regular expression that means the same in RE2 and in JavaScript. It may match anywhere in the text. */
   | { readonly of: ChannelText; readonly matches: string }
   | { readonly of: ChannelFlag; readonly isNot: true }
 
 export interface ChannelRule {
   readonly type: ReferrerType
-  /** All must hold; without any the rule holds always. */
+  /** All must hold. A rule without conditions always holds. */
   readonly when: readonly ChannelCondition[]
 }
 
-/** The parameters by which ad networks mark a click on an ad. */
+/** URL parameters that ad networks add to a click on an ad. */
 const AD_CLICK_IDS = [
   ...['gclid', 'gbraid', 'wbraid', 'dclid', 'msclkid', 'ttclid', 'twclid', 'li_fat_id', 'yclid'],
 ]
-/** Facebook marks every link with it, paid or not. */
+/** Facebook adds this parameter to every link, paid or not. */
 const FACEBOOK_CLICK_ID = 'fbclid'
 
-/** All parameters of a URL that mark a click. */
+/** All URL parameters that mark a click. */
 export const CLICK_IDS: readonly string[] = [...AD_CLICK_IDS, FACEBOOK_CLICK_ID]
 
-/** Words that stand alone or between signs: `cpc`, `google_cpc`, `paid-social`, `paidsearch`. */
+/** Matches whole words only: `cpc`, `google_cpc`, `paid-social`, `paidsearch`. */
 const PAID_WORD =
   '(^|[^a-z])(cp[acmv]|ppc|paid[a-z]*|retargeting|remarketing|ads?|adwords)([^a-z]|$)'
 const PAID_MEDIUM = `${PAID_WORD}|^(display|banner|expandable|interstitial|native|affiliates?|sponsored|promoted|sem)$`
@@ -36,27 +35,27 @@ const PAID_SOURCE = '(^|[^a-z])(ads?|adwords)$|^(google|bing|facebook|fb|meta|li
 
 const EMAIL = '^(e[-_ ]?mail(ing|s)?|mail(ing|s)?|newsletters?)$'
 
-/** A site as a source: its name or its host. */
-const site = (names: string): string => `^((www|m|lm?)[.])?(${names})$`
+/** Builds a pattern for sources that name a site, by its name or its host. */
+const matchSite = (names: string): string => `^((www|m|lm?)[.])?(${names})$`
 
-const LLM_SOURCE = site(
+const LLM_SOURCE = matchSite(
   'chatgpt([.]com)?|chat[.]openai[.]com|openai([.]com)?|perplexity([.]ai)?|claude([.]ai)?|gemini([.]google[.]com)?|copilot([.]microsoft[.]com)?|grok([.]com)?|deepseek|chat[.]deepseek[.]com|(le[-_ ]?chat|chat)[.]mistral[.]ai|mistral|meta[.]ai|duck[.]ai|you[.]com',
 )
 const LLM_MEDIUM = '^(llm|ai|ai[-_ ](assistant|chat|search)|chatbot)$'
 
 const SOCIAL_MEDIUM = '^(sm|(organic[-_ ])?social([-_ ]?(networks?|media))?)$'
-const SOCIAL_SOURCE = site(
+const SOCIAL_SOURCE = matchSite(
   '(facebook|instagram|linkedin|pinterest|reddit|snapchat|telegram|threads|tiktok|twitter|whatsapp|youtube)([.]com)?|fb|ig|insta|x|x[.]com|t[.]co|threads[.]net|lnkd[.]in|youtu[.]be|vk|vk[.]com|weibo([.]com)?|mastodon|bluesky|bsky([.]app)?|hackernews|news[.]ycombinator[.]com|discord([.]com)?',
 )
 
 const SEARCH_MEDIUM = '^(organic([-_ ]search)?|seo|search)$'
-const SEARCH_SOURCE = site(
+const SEARCH_SOURCE = matchSite(
   '(google|yahoo|yandex|baidu|duckduckgo|bing|qwant|startpage|kagi)([.](com|[a-z]{2}|co[.][a-z]{2}))?|ecosia([.]org)?|search[.](brave|yahoo)[.]com|naver([.]com)?|seznam([.]cz)?',
 )
 
 /**
- * The first rule that holds decides. What the sender says of the link (paid first, then by medium or source) goes
- * before what the referrer is; `organic` goes after the sources, as it is said of posts too.
+ * The first rule that holds decides. Tags of the link come before the kind of the referrer: first paid, then medium
+ * and source. The medium `organic` comes after the sources, because posts on social networks are tagged with it too.
  */
 export const CHANNEL_RULES: readonly ChannelRule[] = [
   { type: 'paid', when: [{ of: 'utmMedium', matches: PAID_MEDIUM }] },

@@ -1,6 +1,6 @@
 /**
- * Referrers that the list does not have, or has otherwise: in its form, a line being a name, a colon, and
- * its patterns. A name of Android's packages is what `android-app://` referrers have for a host.
+ * Referrers that the generated list lacks or classifies differently, in the same form: each line is a name, a colon
+ * and patterns. The host of an `android-app://` referrer is the name of an Android package.
  */
 export const OWN_REFERRERS = {
   email: `
@@ -61,7 +61,7 @@ DuckDuckGo: com.duckduckgo.mobile.android
 Ecosia: com.ecosia.android
 Yandex: com.yandex.browser ru.yandex.searchplugin
 `,
-  // Sites with a search box, and a page for signing in, which the list counts as more than that.
+  // Sites that merely have a search box, and a sign-in page: the list counts them as search engines and a network.
   '': `
 cnn.com: cnn.com
 login.live.com: login.live.com

@@ -1,64 +1,61 @@
-/** Which patterns of the list of referrers a host fits. */
+/** Finds the patterns of the referrer list that match a host. */
 import { parse } from 'tldts'
 
 /**
- * A pattern is a host without `www.`. `{}` at its end stands for a public suffix, `{}` before that for a
+ * A pattern is a host without `www.`. `{}` at its end stands for a public suffix; `{}` anywhere before stands for a
  * language or country, as in `{}.bing.com`.
  */
 export interface HostPattern {
   readonly pattern: string
-  /** A pattern for a host above this one: `reddit.com` for `old.reddit.com`. */
-  readonly above: boolean
+  /** Whether the pattern is for a parent domain of the host: `reddit.com` for `old.reddit.com`. */
+  readonly isForParent: boolean
 }
 
-/** Subdomains that show the same site to other devices. */
-const SAME_SITE = /^(?:m|mobile|touch|amp|lm?)\./
+/** Subdomains that serve the same site to other devices. */
+const DEVICE_SUBDOMAIN = /^(?:m|mobile|touch|amp|lm?)\./
 
 const LANGUAGE = /^[a-z]{2}(?:[-_][a-z]{2})?$/
 
 /**
- * Endings under which a company has its own name everywhere: those of countries, and `com`. Others are sold to anybody:
- * `google.{}` must not fit `google.zip`.
+ * The suffixes under which a company is assumed to own its name: those of countries, `cat` and `com`. Anybody can buy a
+ * name under the others: `google.{}` must not match `google.zip`.
  */
-const OWN_ENDING = /^(?:com|cat|(?:[a-z]+\.)?[a-z]{2})$/
+const TRUSTED_SUFFIX = /^(?:com|cat|(?:[a-z]+\.)?[a-z]{2})$/
 
-/** The host as patterns write it: lower case, without `www.`, the dot of the root and a port. */
+/** Normalizes a host to the form of patterns: lower case, without `www.`, a trailing dot and a port. */
 export const normalizeHost = (host: string): string =>
   host
     .toLowerCase()
     .replace(/^www\./, '')
     .replace(/\.?(?::[0-9]+)?$/, '')
 
-/** All patterns that a plain host fits, the closest first. */
+/** Lists all patterns that match a normalized host, the most specific first. */
 export function findPatterns(host: string): HostPattern[] {
-  const same = host.replace(SAME_SITE, '')
-  const exact = same === host ? [host] : [host, same]
+  const canonical = host.replace(DEVICE_SUBDOMAIN, '')
+  const exact = canonical === host ? [host] : [host, canonical]
+  const own = exact.flatMap((name) => [name, ...replaceSuffix(name), ...replaceLanguage(name)])
   return [
-    ...exact.flatMap((name) => [name, ...anyEnding(name), ...anyLanguage(name)]).map(fits(false)),
-    ...parents(same).map(fits(true)),
+    ...own.map((pattern) => ({ pattern, isForParent: false })),
+    ...listParents(canonical).map((pattern) => ({ pattern, isForParent: true })),
   ]
 }
 
-const fits =
-  (above: boolean) =>
-  (pattern: string): HostPattern => ({ pattern, above })
-
-function anyEnding(host: string): string[] {
+function replaceSuffix(host: string): string[] {
   const { publicSuffix, isIcann } = parse(host, { extractHostname: false })
-  if (publicSuffix === null || isIcann !== true || !OWN_ENDING.test(publicSuffix)) return []
+  if (publicSuffix === null || isIcann !== true || !TRUSTED_SUFFIX.test(publicSuffix)) return []
   const name = host.slice(0, -publicSuffix.length)
   return name === '' ? [] : [`${name}{}`]
 }
 
-function anyLanguage(host: string): string[] {
+function replaceLanguage(host: string): string[] {
   const labels = host.split('.')
   return labels.flatMap((label, at) =>
     at < labels.length - 2 && LANGUAGE.test(label) ? [labels.with(at, '{}').join('.')] : [],
   )
 }
 
-/** The domains a host is under, the nearest first; the last label alone is none. */
-function parents(host: string): string[] {
+/** Lists the parent domains of a host, the nearest first; a top-level domain is not one of them. */
+function listParents(host: string): string[] {
   const labels = host.split('.').slice(-10)
   return labels.slice(1, -1).map((_, at) => labels.slice(at + 1).join('.'))
 }

@@ -1,65 +1,68 @@
-/** The name and the kind of a referrer. */
+/** Classifies referrers: their name in reports, and their kind. */
+import type { ReferrerType } from '../../contract/api.js'
 import { OWN_REFERRERS } from './own-referrers.js'
 import { findPatterns, normalizeHost, type HostPattern } from './referrer-hosts.js'
 import { LIST_VERSION, REFERRER_LIST } from './referrer-list.js'
 
-export type ReferrerKind = '' | 'search' | 'social' | 'email' | 'llm'
+/** The kinds of listed referrers; empty for a referrer of no known kind. */
+export type ReferrerKind = '' | Extract<ReferrerType, 'search' | 'social' | 'email' | 'llm'>
 
 export interface ReferrerInfo {
-  /** What reports call it; an unlisted referrer's host without `www.`, the empty string for no referrer. */
+  /** The name in reports; for an unlisted referrer its host without `www.`, for no referrer an empty string. */
   readonly name: string
-  /** Empty where the referrer is of no kind that is known. */
   readonly kind: ReferrerKind
 }
 
-/** Where the rules come from, and the number of our own table: to be raised with each change of it. */
-const RULES = { matomo: LIST_VERSION, tldts: '7.5.4', table: '1' }
+/** The versions of the list, the library and `OWN_REFERRERS`; `table` is to be raised with each change of those. */
+const VERSIONS = { matomo: LIST_VERSION, tldts: '7.5.4', table: '1' }
 
-/** Names the rules: what was derived by rules of another name is to be derived anew. */
-export const REFERRERS_VERSION = Object.entries(RULES)
+/** Identifies the rules. Referrers are stored with it, and classified again when it changes. */
+export const REFERRERS_VERSION = Object.entries(VERSIONS)
   .map(([part, version]) => `${part} ${version}`)
   .join(', ')
 
-const linesOf = (lists: Readonly<Record<string, string>>): [string, ReferrerInfo][] =>
+/** Parses lists by kind; each line is a name, a colon and patterns. */
+const parseLists = (lists: Readonly<Record<string, string>>): [string, ReferrerInfo][] =>
   Object.entries(lists).flatMap(([kind, lines]) =>
     lines
       .trim()
       .split('\n')
       .flatMap((line) => {
         const [name = '', patterns = ''] = line.split(': ')
-        const facts = { name, kind: kind as ReferrerKind }
-        return patterns.split(' ').map((pattern): [string, ReferrerInfo] => [pattern, facts])
+        const info = { name, kind: kind as ReferrerKind }
+        return patterns.split(' ').map((pattern): [string, ReferrerInfo] => [pattern, info])
       }),
   )
 
-/** By pattern; of two lines for one pattern ours counts. */
+/** By pattern. Later entries win, so `OWN_REFERRERS` overrides the list. */
 const LISTED: ReadonlyMap<string, ReferrerInfo> = new Map([
-  ...linesOf(REFERRER_LIST),
-  ...linesOf(OWN_REFERRERS),
+  ...parseLists(REFERRER_LIST),
+  ...parseLists(OWN_REFERRERS),
 ])
 
-/** Listed pages of hosts that are otherwise something else: a host without `www.`, and the start of a path. */
+/** Listed pages, each a host without `www.` and the start of a path; the rest of the host is classified otherwise. */
 export const REFERRER_PAGES: readonly string[] = [...LISTED.keys()].filter((pattern) =>
   pattern.includes('/'),
 )
 
-/** No host is longer than this. */
-const LONGEST = 253
+/** The length limit of a host name (RFC 1035 §2.3.4, without the root label). */
+const MAX_HOST_LENGTH = 253
 
 /**
- * Describes a referrer by its key: a host, or one of the pages. Upper case, `www.`, a port and a dot at the
- * end do not matter. A subdomain of a listed host is of its kind and name, but for search engines, whose other
- * subdomains are other services. Never throws.
+ * Classifies a referrer by its key: a host, or one of `REFERRER_PAGES`. Upper case, `www.`, a port and a trailing dot
+ * make no difference. A subdomain of a listed host has the same name and kind, except under search engines, whose
+ * other subdomains are other services. Never throws.
  */
 export function classifyReferrer(key: string): ReferrerInfo {
-  const host = normalizeHost(key.slice(0, LONGEST))
-  // A pattern is no host, though somebody may send it as one.
+  const host = normalizeHost(key.slice(0, MAX_HOST_LENGTH))
+  // A pattern is not a host, but a client may send one as its referrer.
   if (host.includes('{')) return { name: host, kind: '' }
-  const fitting = key.includes('/') ? { pattern: key } : findPatterns(host).find(describes)
-  return LISTED.get(fitting?.pattern ?? '') ?? { name: host, kind: '' }
+  const match = key.includes('/') ? { pattern: key } : findPatterns(host).find(isListed)
+  return LISTED.get(match?.pattern ?? '') ?? { name: host, kind: '' }
 }
 
-function describes({ pattern, above }: HostPattern): boolean {
+function isListed({ pattern, isForParent }: HostPattern): boolean {
   const listed = LISTED.get(pattern)
-  return listed !== undefined && !(above && (listed.kind === 'search' || listed.kind === ''))
+  if (listed === undefined) return false
+  return !isForParent || (listed.kind !== 'search' && listed.kind !== '')
 }

@@ -1,10 +1,9 @@
-/** What browsers and operating systems are called: the library's names, each with the one we use. */
+/** Names of browsers and operating systems: from the names of bowser to the names in reports. */
+import type { DeviceType } from '../../contract/api.js'
 
-export type DeviceType = '' | 'desktop' | 'mobile' | 'tablet'
-
-/** A name that is not here is part of the text of the user agent, or a bot's: neither is a browser. */
+/** For other user agents bowser returns a part of their text, or the name of a bot; those are not browsers. */
 export const BROWSERS: ReadonlyMap<string, string> = new Map([
-  // Called otherwise by those who read reports.
+  // Reports use the more common name.
   ['Microsoft Edge', 'Edge'],
   ['Samsung Internet for Android', 'Samsung Internet'],
   ['NAVER Whale Browser', 'Whale'],
@@ -34,7 +33,7 @@ export const SYSTEMS: ReadonlyMap<string, string> = new Map([
   ].map((name) => [name, name] as const),
 ])
 
-/** The device a system runs on where the library tells none. */
+/** The device that a system usually runs on, for user agents whose device bowser does not detect. */
 export const DEVICES: ReadonlyMap<string, DeviceType> = new Map([
   ['Android', 'mobile'],
   ['BlackBerry', 'mobile'],
@@ -47,7 +46,7 @@ export const DEVICES: ReadonlyMap<string, DeviceType> = new Map([
   ['Windows Phone', 'mobile'],
 ])
 
-/** Browsers the library takes for the one they are built on, by the mark each leaves. */
+/** Browsers that bowser mistakes for the one they are built on, by a mark in their user agent. */
 export const BROWSER_MARKS: readonly (readonly [mark: RegExp, browser: string])[] = [
   [/\bBrave\b/i, 'Brave'],
   [/\bUC(?:Mobile|WEB|Browser)|\bUBrowser\//, 'UC Browser'],
@@ -55,7 +54,7 @@ export const BROWSER_MARKS: readonly (readonly [mark: RegExp, browser: string])[
   [/\bGSA\//, 'Google App'],
 ]
 
-/** Systems the library does not see, by their mark; asked where it tells none. */
+/** Systems that bowser does not detect, by a mark in the user agent. */
 export const SYSTEM_MARKS: readonly (readonly [mark: RegExp, system: string])[] = [
   [/\bHarmonyOS\b/, 'HarmonyOS'],
   [/\biOS\b/, 'iOS'],

@@ -108,7 +108,7 @@ test.each([
   const file = path.join(folder, 'test.mmdb')
   await expect(open(bytes)).rejects.toMatchObject({
     name: 'UserError',
-    message: `GeoIP database ${file}: is no whole .mmdb file`,
+    message: `GeoIP database ${file}: is not a complete .mmdb file`,
   })
 })
 
