@@ -1,5 +1,5 @@
-# The service in an image of its own, for a ClickHouse server beside it. The embedded engine is left out: its library
-# alone is larger than everything else here. For the engine in the image, drop `--omit=optional`.
+# Builds an image of the service, to run beside a ClickHouse server. The image leaves out the embedded engine, whose
+# library is larger than everything else in it. To include the engine, remove `--omit=optional`.
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./

@@ -40,15 +40,15 @@ openapi-lint: $(INSTALLED)
 types: $(INSTALLED)
 	npm run --silent types
 
-# The laws on many more random worlds; LAWS_SEED chooses others.
+# Runs the property tests on many more random worlds. LAWS_SEED selects other worlds.
 laws: $(INSTALLED)
 	npm run --silent laws -- $(JEST_FLAGS)
 
 demo: $(BUILT)
 	@node dist/cli.js demo
 
-# EVENTS is how many (20 million; the figures are of 100), RUNS how often each question is asked (15);
-# DATA_DIR keeps what was generated, CHECK=1 compares all rollups with the facts.
+# Measures queries. EVENTS: events to generate (default: 20 million; bench/README.md has figures for 100 million).
+# RUNS: runs per query (default: 15). DATA_DIR: folder that keeps the generated data. CHECK=1: also check the rollups.
 bench: $(INSTALLED)
 	@npm run --silent bench
 
