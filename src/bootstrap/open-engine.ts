@@ -2,7 +2,7 @@
 import { access as checkAccess } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readEngineFile } from '../clickhouse/embedded/engine-file.js'
-import { engineDirOf } from '../clickhouse/embedded/engine-dir.js'
+import { getEngineDir } from '../clickhouse/embedded/engine-dir.js'
 import {
   DataDirInUseError,
   findEngine,
@@ -64,13 +64,13 @@ export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngi
 
 /** Whether an engine was ever started on the data folder. */
 export const hasEngine = (dataDir: string): Promise<boolean> =>
-  checkAccess(engineDirOf(dataDir)).then(
+  checkAccess(getEngineDir(dataDir)).then(
     () => true,
     () => false,
   )
 
 async function findServiceEngine(dataDir: string): Promise<Endpoint | undefined> {
-  const engineFile = await readEngineFile(engineDirOf(dataDir))
+  const engineFile = await readEngineFile(getEngineDir(dataDir))
   return isService(engineFile?.holder) ? findEngine(dataDir) : undefined
 }
 

@@ -1,15 +1,15 @@
-/** Writes the files the engine reads at its start: config.xml, users.xml and system.sql. */
+/** Writes the files that the engine reads when it starts: config.xml, users.xml and system.sql. */
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Endpoint } from '../endpoint.js'
 import type { Limits } from './limits.js'
-import { usersXml } from './users.js'
+import { buildUsersXml } from './users.js'
 
-/** The text of config.xml for an engine in the folder `home`. */
-export function configXml(home: string, { serverMemory }: Limits): string {
-  const file = (name: string): string => escape(path.join(home, name))
+/** Returns the text of config.xml. */
+export function buildConfigXml(engineDir: string, { serverMemory }: Limits): string {
+  const file = (name: string): string => escapeXml(path.join(engineDir, name))
   return `<clickhouse>
   <users_config>${file('users.xml')}</users_config>
   <tmp_path>${file('tmp')}/</tmp_path>
@@ -41,36 +41,36 @@ export function configXml(home: string, { serverMemory }: Limits): string {
   <max_concurrent_queries>100</max_concurrent_queries>
   <keep_alive_timeout>10</keep_alive_timeout>
   <background_pool_size>2</background_pool_size>
-  <!-- How many parts may wait for each thread: of a DELETE on more of them the rest would be put off by a second. -->
+  <!-- How many parts may wait per thread. A DELETE that touches more parts would delay the rest by a second. -->
   <background_merges_mutations_concurrency_ratio>16</background_merges_mutations_concurrency_ratio>
   <background_schedule_pool_size>8</background_schedule_pool_size>
 </clickhouse>
 `
 }
 
-/** Writes the configuration of an engine into its folder, readable by this user of the system only. */
+/** Writes the configuration of an engine into its folder, readable only by this system user. */
 export async function writeConfiguration(
-  home: string,
+  engineDir: string,
   endpoint: Endpoint,
   limits: Limits,
 ): Promise<void> {
-  const metadata = path.join(home, 'data', 'metadata')
+  const metadata = path.join(engineDir, 'data', 'metadata')
   await mkdir(metadata, { recursive: true, mode: 0o700 })
-  await chmod(home, 0o700)
-  await write(path.join(home, 'config.xml'), configXml(home, limits))
-  await write(path.join(home, 'users.xml'), usersXml(endpoint, limits))
-  // Else `system` would be a database in memory, and query_log would break at the second start.
+  await chmod(engineDir, 0o700)
+  await writePrivate(path.join(engineDir, 'config.xml'), buildConfigXml(engineDir, limits))
+  await writePrivate(path.join(engineDir, 'users.xml'), buildUsersXml(endpoint, limits))
+  // Otherwise `system` would be a database in memory, and query_log would break at the second start.
   const system = path.join(metadata, 'system.sql')
   if (!existsSync(system)) {
-    await write(system, `ATTACH DATABASE _ UUID '${randomUUID()}'\nENGINE = Atomic\n`)
+    await writePrivate(system, `ATTACH DATABASE _ UUID '${randomUUID()}'\nENGINE = Atomic\n`)
   }
 }
 
-async function write(file: string, text: string): Promise<void> {
+async function writePrivate(file: string, text: string): Promise<void> {
   await writeFile(file, text, { mode: 0o600 })
   await chmod(file, 0o600)
 }
 
-function escape(text: string): string {
+function escapeXml(text: string): string {
   return text.replace(/[<>&]/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -1,4 +1,4 @@
-/** The engine's folder, and the lock that gives it to one process at a time. */
+/** The engine's folder, and the lock that reserves it for one process at a time. */
 import { constants, readFileSync } from 'node:fs'
 import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises'
 import path from 'node:path'
@@ -6,23 +6,22 @@ import type { Holder } from './launcher/protocol.js'
 
 const LOCK = 'lock'
 
-/** The engine's folder in a data folder. */
-export const engineDirOf = (dataDir: string): string =>
+/** Returns the engine's folder in a data folder. */
+export const getEngineDir = (dataDir: string): string =>
   path.join(path.resolve(dataDir), 'clickhouse')
 
 /**
- * Opens the lock file. The lock itself is taken by the launcher, which inherits this open file: it is
- * then held until both have let go, so neither a restart of the engine nor the death of its parent
- * gives the folder away while the other is there.
+ * Opens the lock file. The launcher inherits the open file and locks it. Parent and launcher then both hold the
+ * lock: neither a restart of the engine nor the death of the parent frees the folder while the other runs.
  */
-export async function openLock(home: string): Promise<FileHandle> {
-  await mkdir(home, { recursive: true, mode: 0o700 })
-  return open(path.join(home, LOCK), constants.O_RDWR | constants.O_CREAT, 0o600)
+export async function openLock(engineDir: string): Promise<FileHandle> {
+  await mkdir(engineDir, { recursive: true, mode: 0o700 })
+  return open(path.join(engineDir, LOCK), constants.O_RDWR | constants.O_CREAT, 0o600)
 }
 
-/** Who holds the folder, as far as the lock file tells; true only while the lock is held. */
-export async function readHolder(home: string): Promise<Holder | undefined> {
-  const text = await readFile(path.join(home, LOCK), 'utf8').catch(() => '')
+/** Reads from the lock file which process holds the folder. It is right only while the lock is held. */
+export async function readHolder(engineDir: string): Promise<Holder | undefined> {
+  const text = await readFile(path.join(engineDir, LOCK), 'utf8').catch(() => '')
   try {
     return JSON.parse(text) as Holder
   } catch {
@@ -30,7 +29,7 @@ export async function readHolder(home: string): Promise<Holder | undefined> {
   }
 }
 
-/** Whether a process of that id, of any user, runs. */
+/** Returns whether a process of that id runs, of any user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -40,7 +39,7 @@ export function isAlive(pid: number): boolean {
   return !isZombie(pid)
 }
 
-/** A dead process that nobody has asked for yet still has its id. */
+/** A dead process keeps its id until its parent has waited for it. */
 function isZombie(pid: number): boolean {
   try {
     return /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))

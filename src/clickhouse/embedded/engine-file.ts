@@ -1,4 +1,4 @@
-/** The file engine.json: how a second process finds the engine that a first one runs. */
+/** The file engine.json, by which other processes find a running engine. */
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Endpoint } from '../endpoint.js'
@@ -6,29 +6,29 @@ import type { Holder } from './launcher/protocol.js'
 
 export interface EngineFile {
   readonly holder: Holder
-  /** The engine's own process; another one after each restart. */
+  /** The process of the engine; a restart changes it. */
   readonly enginePid: number
   readonly endpoint: Endpoint
 }
 
-const fileIn = (home: string): string => path.join(home, 'engine.json')
+const pathIn = (engineDir: string): string => path.join(engineDir, 'engine.json')
 
-/** Tells other processes of this user of the system about the engine, passwords included. */
-export async function writeEngineFile(home: string, announcement: EngineFile): Promise<void> {
-  const draft = `${fileIn(home)}.new`
+/** Writes the file, passwords included; only processes of the same system user can read it. */
+export async function writeEngineFile(engineDir: string, content: EngineFile): Promise<void> {
+  const draft = `${pathIn(engineDir)}.new`
   await rm(draft, { force: true })
-  await writeFile(draft, JSON.stringify(announcement, undefined, 2), { mode: 0o600, flag: 'wx' })
-  await rename(draft, fileIn(home))
+  await writeFile(draft, JSON.stringify(content, undefined, 2), { mode: 0o600, flag: 'wx' })
+  await rename(draft, pathIn(engineDir))
 }
 
-export async function removeEngineFile(home: string): Promise<void> {
-  await rm(fileIn(home), { force: true })
+export async function removeEngineFile(engineDir: string): Promise<void> {
+  await rm(pathIn(engineDir), { force: true })
 }
 
-/** What is announced in a folder, true or stale; undefined when nothing legible is. */
-export async function readEngineFile(home: string): Promise<EngineFile | undefined> {
+/** Reads the file, which may be stale; undefined when there is none or it cannot be parsed. */
+export async function readEngineFile(engineDir: string): Promise<EngineFile | undefined> {
   try {
-    return JSON.parse(await readFile(fileIn(home), 'utf8')) as EngineFile
+    return JSON.parse(await readFile(pathIn(engineDir), 'utf8')) as EngineFile
   } catch {
     return undefined
   }

@@ -1,21 +1,31 @@
-/** Starts one launcher and knows it until it has ended. */
+/** Starts one launcher process and follows it until it ends. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { packagePath } from '../../lib/package-path.js'
-import { EngineError } from './errors.js'
-import { LOCKED, READY, START, type LaunchOptions } from './launcher/protocol.js'
+import { LOCKED, MESSAGE_PREFIX, READY, START, type LaunchOptions } from './launcher/protocol.js'
+
+/** The engine's process ended before it was ready, or without being asked to. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError'
+  readonly exitCode: number | null
+
+  constructor(reason: string, exitCode: number | null = null) {
+    super(`the embedded ClickHouse ${reason}`)
+    this.exitCode = exitCode
+  }
+}
 
 export interface EngineProcess {
   readonly pid: number
-  /** Resolves when the process is gone: with why, or with undefined after a clean stop. */
+  /** Resolves when the process has ended: with the reason, or with undefined after a clean stop. */
   readonly ended: Promise<EngineError | undefined>
 }
 
-export interface LaunchParts {
+export interface LaunchContext {
   /** The descriptor of the open lock file. */
   readonly lock: number
-  /** Called once the folder is ours and before the engine reads its configuration. */
+  /** Called once the folder is locked, before the engine reads its configuration. */
   readonly onLocked: (pid: number) => Promise<void>
   /** Ends the process, at whatever point it is. */
   readonly stop: AbortSignal
@@ -23,30 +33,39 @@ export interface LaunchParts {
 
 type Child = ChildProcessWithoutNullStreams
 
-/** A clean stop takes about a second at most. Killing a hung engine loses nothing that was acknowledged. */
-const KILL_MS = 3_000
+/** A clean stop takes about a second at most. Killing a hung engine loses no acknowledged insert. */
+const KILL_TIMEOUT_MS = 3_000
 const LAUNCHER = packagePath('dist/clickhouse/embedded/launcher/launcher.js')
-const PREFIX = 'embedded: '
+/** How many characters of stderr are kept. */
+const MAX_STDERR = 4096
 
-/** Starts the launcher and waits until the engine answers; rejects with an EngineError. */
-export async function launch(options: LaunchOptions, parts: LaunchParts): Promise<EngineProcess> {
-  if (!existsSync(LAUNCHER))
+/**
+ * Starts the launcher and waits until the engine is ready.
+ *
+ * @throws EngineError when it ends before
+ */
+export async function launch(
+  options: LaunchOptions,
+  { lock, onLocked, stop }: LaunchContext,
+): Promise<EngineProcess> {
+  if (!existsSync(LAUNCHER)) {
     throw new EngineError(`is not built (npm run build): ${LAUNCHER} is missing`)
+  }
   const child = spawn(process.execPath, [LAUNCHER, JSON.stringify(options)], {
-    cwd: options.home,
-    // Nothing of the service's environment, and nothing of the user's, reaches the engine.
-    env: { HOME: options.home, TZ: 'UTC' },
-    stdio: ['pipe', 'pipe', 'pipe', parts.lock],
-    // A process group of its own: SYSTEM SHUTDOWN signals its whole group, and ^C means the parent.
+    cwd: options.engineDir,
+    // Nothing of the environment of the service or the user reaches the engine.
+    env: { HOME: options.engineDir, TZ: 'UTC' },
+    stdio: ['pipe', 'pipe', 'pipe', lock],
+    // A separate process group: SYSTEM SHUTDOWN signals its whole group, and ^C is meant for the parent.
     detached: true,
   }) as Child
-  const ended = watch(child)
-  stopOn(parts.stop, child)
+  const ended = waitForEnd(child)
+  stopOnAbort(child, stop)
   const early = ended.then((error) => {
     throw error ?? new EngineError('was stopped while it started')
   })
   try {
-    await Promise.race([readyOf(child, parts.onLocked), early])
+    await Promise.race([waitUntilReady(child, onLocked), early])
     return { pid: child.pid ?? 0, ended }
   } catch (error) {
     child.stdin.end()
@@ -57,8 +76,8 @@ export async function launch(options: LaunchOptions, parts: LaunchParts): Promis
   }
 }
 
-/** Speaks the launcher's short protocol: it is locked, it may start, it is ready. */
-function readyOf(child: Child, onLocked: LaunchParts['onLocked']): Promise<void> {
+/** Follows the launcher's protocol: it reports its lock, is told to start, reports that it is ready. */
+function waitUntilReady(child: Child, onLocked: LaunchContext['onLocked']): Promise<void> {
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line === READY) resolve()
@@ -69,35 +88,35 @@ function readyOf(child: Child, onLocked: LaunchParts['onLocked']): Promise<void>
   })
 }
 
-/** Resolves when the process is gone and its last words are read. */
-function watch(child: Child): Promise<EngineError | undefined> {
-  let words = ''
+/** Resolves when the process has ended and its stderr is read. */
+function waitForEnd(child: Child): Promise<EngineError | undefined> {
+  let stderr = ''
   child.stdin.on('error', () => undefined)
   child.stderr.setEncoding('utf8').on('data', (piece) => {
-    words = (words + String(piece)).slice(-4096)
+    stderr = (stderr + String(piece)).slice(-MAX_STDERR)
   })
   return new Promise((resolve) => {
     child.on('error', (error) => resolve(new EngineError(`cannot be started: ${error.message}`)))
     child.on('close', (code, signal) => {
       if (code === 0) resolve(undefined)
-      else resolve(new EngineError(`ended: ${reason(words, code, signal)}`, code))
+      else resolve(new EngineError(`ended: ${findReason(stderr, code, signal)}`, code))
     })
   })
 }
 
-/** The launcher's own words where it had any; the engine's chatter on stderr is left out. */
-function reason(words: string, code: number | null, signal: string | null): string {
-  const own = words.split('\n').filter((line) => line.startsWith(PREFIX))
-  const last = own.at(-1)?.slice(PREFIX.length)
+/** Returns the last message of the launcher, or how the process ended. Other output of the engine is ignored. */
+function findReason(stderr: string, code: number | null, signal: string | null): string {
+  const messages = stderr.split('\n').filter((line) => line.startsWith(MESSAGE_PREFIX))
+  const last = messages.at(-1)?.slice(MESSAGE_PREFIX.length)
   return last ?? (signal === null ? `exit code ${code ?? 0}` : `signal ${signal}`)
 }
 
-/** The end of its input stops the launcher, cleanly. */
-function stopOn(stop: AbortSignal, child: Child): void {
+/** Stops the launcher cleanly, by ending its input, when the signal is aborted; kills it if that takes too long. */
+function stopOnAbort(child: Child, stop: AbortSignal): void {
   let timer: NodeJS.Timeout | undefined
   const end = (): void => {
     child.stdin.end()
-    timer = setTimeout(() => child.kill('SIGKILL'), KILL_MS)
+    timer = setTimeout(() => child.kill('SIGKILL'), KILL_TIMEOUT_MS)
   }
   child.on('close', () => {
     stop.removeEventListener('abort', end)

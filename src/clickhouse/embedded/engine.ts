@@ -1,128 +1,162 @@
-/** Starts the embedded engine on a data folder and answers for it until it is stopped. */
+/** Starts the embedded engine on a data folder and keeps it running until it is stopped. */
+import type { FileHandle } from 'node:fs/promises'
 import type { Endpoint } from '../endpoint.js'
-import { writeEngineFile, removeEngineFile } from './engine-file.js'
-import { sendStatement } from './send-statement.js'
 import { writeConfiguration } from './configuration.js'
+import { getEngineDir, openLock } from './engine-dir.js'
+import { removeEngineFile, writeEngineFile } from './engine-file.js'
 import { launch, type EngineProcess } from './engine-process.js'
-import { repairDedupLogs } from './repair-dedup-log.js'
 import { startFirst, type FirstStart } from './first-start.js'
-import { engineDirOf, openLock } from './engine-dir.js'
-import { availableMemory, limitsFor } from './limits.js'
+import type { Holder } from './launcher/protocol.js'
+import { computeLimits, readAvailableMemory, type Limits } from './limits.js'
+import { repairDedupLogs } from './repair-dedup-log.js'
+import { sendStatement } from './send-statement.js'
 import { supervise, type EngineEvent } from './supervisor.js'
 
-export { DataDirInUseError, EngineError } from './errors.js'
+export { EngineError } from './engine-process.js'
 export { findEngine } from './find-engine.js'
+export { DataDirInUseError } from './first-start.js'
 export type { EngineEvent } from './supervisor.js'
 
 export interface EngineOptions {
-  /** The service's data folder; the engine uses `clickhouse/` in it. */
+  /** The data folder of the service; the engine uses `clickhouse/` in it. */
   readonly dataDir: string
-  /** What this process does, for those it keeps waiting, e.g. `tallyhouse serve`. */
+  /** The command of this process, e.g. `tallyhouse serve`; the error of a refused second process names it. */
   readonly purpose: string
   readonly onEvent?: (event: EngineEvent) => void
 }
 
 export interface Engine {
-  /** The same over all restarts. */
+  /** The same across all restarts. */
   readonly endpoint: Endpoint
-  /** The engine's process of the moment. */
+  /** The engine's current process. */
   readonly pid: number
-  /** Resolves when restarting is given up; the engine is then gone for good. */
+  /** Resolves when the engine could not be restarted and has ended for good. */
   readonly failed: Promise<Error>
-  /** Ends the engine; close the clients first. Resolves when its process is gone. */
+  /** Stops the engine; close the clients first. Resolves when its process has ended. */
   stop(): Promise<void>
 }
 
+/** What all processes of one engine share, from its first start over its restarts. */
+interface EngineContext {
+  readonly engineDir: string
+  readonly holder: Holder
+  readonly limits: Limits
+  readonly lock: FileHandle
+  readonly stopping: AbortController
+  readonly onEvent: (event: EngineEvent) => void
+}
+
+const CREATE_TIMEOUT_MS = 60_000
 const KILL_SELECTS = `KILL QUERY WHERE query_kind = 'Select' AND query_id != queryID() ASYNC`
+const KILL_SELECTS_TIMEOUT_MS = 500
 
 /**
- * Starts an engine on the folder and keeps it running. Rejects with a DataDirInUseError when another
- * process has the folder, and with an EngineError when the engine does not start.
+ * Starts an engine on the folder and keeps it running.
+ *
+ * @throws DataDirInUseError when another process holds the folder, EngineError when the engine does not start
  */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const { dataDir, purpose, onEvent = () => undefined } = options
   const begun = performance.now()
-  const home = engineDirOf(dataDir)
-  const holder = { pid: process.pid, purpose }
-  const limits = limitsFor(availableMemory())
-  const lock = await openLock(home)
-  const stopping = new AbortController()
-  const stop = stopping.signal
-
-  const start: Start = (endpoint, onLocked) =>
-    launch(
-      { home, port: Number(new URL(endpoint.url).port), holder },
-      {
-        lock: lock.fd,
-        stop,
-        async onLocked(pid) {
-          await writeConfiguration(home, endpoint, limits)
-          await repairDedupLogs(home)
-          await onLocked(pid)
-        },
-      },
-    )
-
+  const engineDir = getEngineDir(dataDir)
+  const context: EngineContext = {
+    engineDir,
+    holder: { pid: process.pid, purpose },
+    limits: computeLimits(readAvailableMemory()),
+    lock: await openLock(engineDir),
+    stopping: new AbortController(),
+    onEvent,
+  }
   let first: FirstStart | undefined
   try {
-    first = await startFirst(dataDir, (endpoint) => start(endpoint, () => removeEngineFile(home)))
-    const { endpoint, engine } = first
-    await sendStatement(
-      endpoint,
-      'admin',
-      `CREATE DATABASE IF NOT EXISTS ${endpoint.database}`,
-      60_000,
+    first = await startFirst(dataDir, (endpoint) =>
+      launchEngine(context, endpoint, () => removeEngineFile(engineDir)),
     )
-    await writeEngineFile(home, { holder, enginePid: engine.pid, endpoint })
-    onEvent({ kind: 'started', pid: engine.pid, milliseconds: elapsed(begun) })
-
-    let { pid } = engine
-    const restart = (): Promise<EngineProcess> =>
-      start(endpoint, async (enginePid) => {
-        pid = enginePid
-        await writeEngineFile(home, { holder, enginePid, endpoint })
-      })
-    const over = supervise(engine, { start: restart, stop, onEvent }).finally(() => lock.close())
-
-    const end = async (): Promise<void> => {
-      await removeEngineFile(home)
-      await sendStatement(endpoint, 'admin', KILL_SELECTS, 500).catch(() => undefined)
-      stopping.abort()
-      await over
-      onEvent({ kind: 'stopped' })
-    }
-    let ending: Promise<void> | undefined
-    return {
-      endpoint,
-      get pid() {
-        return pid
-      },
-      failed: failureOf(over, home),
-      stop: () => (ending ??= end()),
-    }
+    const { endpoint, engine } = first
+    const create = `CREATE DATABASE IF NOT EXISTS ${endpoint.database}`
+    await sendStatement(endpoint, 'admin', create, CREATE_TIMEOUT_MS)
+    await publishEngine(context, endpoint, engine.pid)
+    const milliseconds = Math.round(performance.now() - begun)
+    onEvent({ kind: 'started', pid: engine.pid, milliseconds })
+    return superviseEngine(context, first)
   } catch (error) {
-    stopping.abort()
+    context.stopping.abort()
     await first?.engine.ended
-    await lock.close()
+    await context.lock.close()
     throw error
   }
 }
 
-/** Starts a process; `onLocked` is called with its id once the folder is its own. */
-type Start = (
+/**
+ * Starts a process of the engine and waits until it is ready.
+ *
+ * @param onLocked called with the id of the process once it has locked the folder
+ */
+function launchEngine(
+  { engineDir, holder, limits, lock, stopping }: EngineContext,
   endpoint: Endpoint,
   onLocked: (pid: number) => Promise<void>,
-) => Promise<EngineProcess>
+): Promise<EngineProcess> {
+  return launch(
+    { engineDir, port: Number(new URL(endpoint.url).port), holder },
+    {
+      lock: lock.fd,
+      stop: stopping.signal,
+      async onLocked(pid) {
+        await writeConfiguration(engineDir, endpoint, limits)
+        await repairDedupLogs(engineDir)
+        await onLocked(pid)
+      },
+    },
+  )
+}
 
-/** Resolves only if the supervision ends in a failure. */
-function failureOf(over: Promise<Error | undefined>, home: string): Promise<Error> {
+/** Lets other processes find the engine. */
+const publishEngine = (
+  { engineDir, holder }: EngineContext,
+  endpoint: Endpoint,
+  enginePid: number,
+): Promise<void> => writeEngineFile(engineDir, { holder, enginePid, endpoint })
+
+/** Restarts the engine whenever it ends, until it is stopped. */
+function superviseEngine(context: EngineContext, { endpoint, engine }: FirstStart): Engine {
+  const { engineDir, lock, stopping, onEvent } = context
+  let { pid } = engine
+  const start = (): Promise<EngineProcess> =>
+    launchEngine(context, endpoint, async (enginePid) => {
+      pid = enginePid
+      await publishEngine(context, endpoint, enginePid)
+    })
+  const supervision = { start, stop: stopping.signal, onEvent }
+  const ended = supervise(engine, supervision).finally(() => lock.close())
+
+  const stop = async (): Promise<void> => {
+    await removeEngineFile(engineDir)
+    await sendStatement(endpoint, 'admin', KILL_SELECTS, KILL_SELECTS_TIMEOUT_MS).catch(
+      () => undefined,
+    )
+    stopping.abort()
+    await ended
+    onEvent({ kind: 'stopped' })
+  }
+  let stopped: Promise<void> | undefined
+  return {
+    endpoint,
+    get pid() {
+      return pid
+    },
+    failed: waitForFailure(ended, engineDir),
+    stop: () => (stopped ??= stop()),
+  }
+}
+
+/** Resolves when the supervision ends in a failure, and never when it ends otherwise. */
+function waitForFailure(ended: Promise<Error | undefined>, engineDir: string): Promise<Error> {
   return new Promise((resolve) => {
-    void over.then(async (failure) => {
+    void ended.then(async (failure) => {
       if (failure === undefined) return
-      await removeEngineFile(home)
+      await removeEngineFile(engineDir)
       resolve(failure)
     })
   })
 }
-
-const elapsed = (since: number): number => Math.round(performance.now() - since)

@@ -1,30 +1,34 @@
 /** Finds the engine that another process runs on a data folder. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Endpoint } from '../endpoint.js'
+import { getEngineDir, isAlive } from './engine-dir.js'
 import { readEngineFile } from './engine-file.js'
 import { sendStatement } from './send-statement.js'
-import { engineDirOf, isAlive } from './engine-dir.js'
 
 /** Longer than a restart takes. */
-const PATIENCE_MS = 3_000
+const RESTART_TIMEOUT_MS = 3_000
+const POLL_INTERVAL_MS = 50
+const ANSWER_TIMEOUT_MS = 1_000
 
 /**
- * The endpoint of a running engine on the folder, which has answered just now; undefined when there
- * is none. Waits a little for one that is being restarted.
+ * Returns the endpoint of the engine that runs on the folder, after a query to it; undefined when none runs.
+ * Waits a little for an engine that is being restarted.
  */
 export async function findEngine(dataDir: string): Promise<Endpoint | undefined> {
-  const until = performance.now() + PATIENCE_MS
+  const until = performance.now() + RESTART_TIMEOUT_MS
   for (;;) {
-    const announcement = await readEngineFile(engineDirOf(dataDir))
-    if (announcement === undefined || !isAlive(announcement.holder.pid)) return undefined
-    if (await answers(announcement.endpoint)) return announcement.endpoint
+    const found = await readEngineFile(getEngineDir(dataDir))
+    if (found === undefined || !isAlive(found.holder.pid)) return undefined
+    if (await isAnswering(found.endpoint)) return found.endpoint
     if (performance.now() > until) return undefined
-    await sleep(50)
+    await sleep(POLL_INTERVAL_MS)
   }
 }
 
-/** Asks as the reader, so that whatever else has the port meanwhile is not taken for the engine. */
-async function answers(endpoint: Endpoint): Promise<boolean> {
-  const answer = await sendStatement(endpoint, 'reader', 'SELECT 1', 1_000).catch(() => undefined)
+/** Sends a query as the reader: its password shows that it is the engine, not another process on the same port. */
+async function isAnswering(endpoint: Endpoint): Promise<boolean> {
+  const answer = await sendStatement(endpoint, 'reader', 'SELECT 1', ANSWER_TIMEOUT_MS).catch(
+    () => undefined,
+  )
   return answer === '1\n'
 }

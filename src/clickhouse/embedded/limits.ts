@@ -1,23 +1,23 @@
-/** How much of the machine the embedded engine may use. */
+/** How much memory of the machine the embedded engine may use. */
 import os from 'node:os'
 
 export interface Limits {
-  /** Bytes of memory of the whole engine. */
+  /** Memory of the whole engine, in bytes. */
   readonly serverMemory: number
-  /** Bytes of memory of one query of the reader. */
+  /** Memory of one query of the reader, in bytes. */
   readonly queryMemory: number
 }
 
 const GIB = 1024 ** 3
 
-/** Half of the memory, but 1 GiB at least; a quarter of that for one query of the reader. */
-export function limitsFor(memory: number): Limits {
+/** Half of the memory, at least 1 GiB; a quarter of that for one query of the reader. */
+export function computeLimits(memory: number): Limits {
   const serverMemory = Math.max(GIB, Math.floor(memory / 2))
   return { serverMemory, queryMemory: Math.floor(serverMemory / 4) }
 }
 
-/** The memory of this machine, or of this container where that has less. */
-export function availableMemory(): number {
+/** Returns the memory of this machine in bytes, or of this container where that is less. */
+export function readAvailableMemory(): number {
   const constrained = process.constrainedMemory()
   return constrained > 0 ? Math.min(constrained, os.totalmem()) : os.totalmem()
 }

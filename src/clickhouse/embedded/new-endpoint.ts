@@ -1,19 +1,42 @@
-/** Invents the address and the accounts of an engine that is about to start. */
-import { randomBytes } from 'node:crypto'
+/** Creates the address, accounts and passwords of an engine that is about to start. */
+import { randomBytes, randomInt } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import type { Account, Credentials, Endpoint } from '../endpoint.js'
-import { choosePort } from './port.js'
 
 const DATABASE = 'tallyhouse'
+const MIN_PORT = 10_000
+/** The lowest ephemeral port of Linux by default. */
+const DEFAULT_EPHEMERAL_PORT = 32_768
 
-/** A new endpoint on this machine; its passwords are as long as the engine lives, and never reused. */
-export async function newEndpoint(): Promise<Endpoint> {
-  const account = (username: Account): Credentials => ({
-    username,
-    password: randomBytes(24).toString('base64url'),
-  })
+/** Creates an endpoint on this machine. Its passwords live as long as the engine and are never used again. */
+export async function createEndpoint(): Promise<Endpoint> {
   return {
     url: `http://127.0.0.1:${await choosePort()}`,
     database: DATABASE,
-    accounts: { admin: account('admin'), writer: account('writer'), reader: account('reader') },
+    accounts: {
+      admin: createCredentials('admin'),
+      writer: createCredentials('writer'),
+      reader: createCredentials('reader'),
+    },
   }
+}
+
+const createCredentials = (username: Account): Credentials => ({
+  username,
+  password: randomBytes(24).toString('base64url'),
+})
+
+/**
+ * Returns a random port below the ephemeral ports, which the system gives to outgoing connections. A client that
+ * retries while the engine restarts could be given an ephemeral port of the engine as its own end: it would
+ * connect to itself and keep the engine from coming back.
+ */
+async function choosePort(): Promise<number> {
+  return randomInt(MIN_PORT, await readLowestEphemeralPort())
+}
+
+async function readLowestEphemeralPort(): Promise<number> {
+  const range = await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').catch(() => '')
+  const lowest = Number.parseInt(range, 10)
+  return lowest > MIN_PORT ? lowest : DEFAULT_EPHEMERAL_PORT
 }

@@ -1,53 +1,51 @@
 /**
- * Takes back what a killed engine left untrue in its logs of inserts.
+ * Repairs the deduplication logs that a killed engine left behind.
  *
- * The engine writes down the token of an insert, then moves the insert's part into place. Killed between
- * the two, it knows the token of rows that are not there: it would drop them whenever they come again.
+ * The engine logs the token of an insert, then moves the part of the insert into place. An engine killed between
+ * the two knows the token without having the rows, and would drop them whenever they are inserted again.
  */
 import { readdir, readFile, truncate } from 'node:fs/promises'
 import path from 'node:path'
 
 const LOGS = 'deduplication_logs'
 const LOG = /^deduplication_log_(\d+)\.txt$/
-/** A line that adds the token of a part: the part has a partition, and its first and last block. */
+/** A line that adds the token of a part, with the part's partition and its first and last block. */
 const ADDED = /^1\t([^_\t]+)_(\d+)_(\d+)_\d+\t.*\n$/
 const PART = /^([^_]+)_(\d+)_(\d+)_\d+(?:_\d+)?$/
 
 /**
- * Removes each token without its rows. Tables are written one insert after the other, so that can be but
- * the last line of a table's log. No engine may run on the folder.
- *
- * @param home the engine's folder
+ * Removes each token whose rows are missing. The inserts of a table run one after the other, so only the last
+ * line of its log can have one. No engine may run on the folder.
  */
-export async function repairDedupLogs(home: string): Promise<void> {
-  const store = path.join(home, 'data', 'store')
-  for (const prefix of await namesIn(store)) {
-    for (const table of await namesIn(path.join(store, prefix))) {
-      await mendTable(path.join(store, prefix, table))
+export async function repairDedupLogs(engineDir: string): Promise<void> {
+  const store = path.join(engineDir, 'data', 'store')
+  for (const prefix of await listFolder(store)) {
+    for (const table of await listFolder(path.join(store, prefix))) {
+      await repairTable(path.join(store, prefix, table))
     }
   }
 }
 
-async function mendTable(folder: string): Promise<void> {
-  const logs = (await namesIn(path.join(folder, LOGS)))
+async function repairTable(folder: string): Promise<void> {
+  const logs = (await listFolder(path.join(folder, LOGS)))
     .map((name) => ({ name, number: Number(LOG.exec(name)?.[1] ?? -1) }))
     .filter(({ number }) => number >= 0)
     .sort((a, b) => b.number - a.number)
   for (const { name } of logs) {
     const file = path.join(folder, LOGS, name)
     const text = await readFile(file, 'latin1')
-    // A log is begun while it is still empty; then the last line stands in the one before.
+    // A new log may still be empty; the last line is then in the one before.
     if (text === '') continue
     const line = text.slice(text.lastIndexOf('\n', text.length - 2) + 1)
-    if (await isFalse(line, folder)) await truncate(file, text.length - line.length)
+    if (await isWithoutPart(line, folder)) await truncate(file, text.length - line.length)
     return
   }
 }
 
-async function isFalse(line: string, folder: string): Promise<boolean> {
+async function isWithoutPart(line: string, folder: string): Promise<boolean> {
   const [, partition, first, last] = ADDED.exec(line) ?? []
   if (partition === undefined) return false
-  const parts = (await namesIn(folder)).map((name) => PART.exec(name))
+  const parts = (await listFolder(folder)).map((name) => PART.exec(name))
   return !parts.some(
     (part) =>
       part?.[1] === partition &&
@@ -56,8 +54,8 @@ async function isFalse(line: string, folder: string): Promise<boolean> {
   )
 }
 
-/** What a folder holds; nothing where there is none. */
-async function namesIn(folder: string): Promise<readonly string[]> {
+/** Returns the names in a folder; none where there is no folder. */
+async function listFolder(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder)
   } catch (error) {

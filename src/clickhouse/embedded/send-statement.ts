@@ -1,17 +1,19 @@
-/** One statement to an engine over a connection of its own, for starting, finding and stopping it. */
+/** Sends single statements to an engine, to start, find and stop it. */
 import http from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Account, Endpoint } from '../endpoint.js'
 
 /**
- * Sends a statement and returns the text of the answer. No connection is left behind: an open one
- * would hold up the engine's stop.
+ * Sends a statement over a new connection and returns the text of the response. The connection is closed, since
+ * an open one would delay the engine's stop.
+ *
+ * @throws Error when the engine does not answer within `timeoutMs` or reports an error
  */
 export async function sendStatement(
   endpoint: Endpoint,
   account: Account,
   statement: string,
-  timeout: number,
+  timeoutMs: number,
 ): Promise<string> {
   const { username, password } = endpoint.accounts[account]
   const headers = { 'X-ClickHouse-User': username, 'X-ClickHouse-Key': password }
@@ -21,7 +23,7 @@ export async function sendStatement(
         method: 'POST',
         headers,
         agent: false,
-        signal: AbortSignal.timeout(timeout),
+        signal: AbortSignal.timeout(timeoutMs),
       })
       .on('error', reject)
       .on('response', (response) => {

@@ -1,8 +1,8 @@
-/** Keeps an engine running: starts it again whenever it ends unasked. */
+/** Keeps an engine running: restarts it whenever it ends without being asked to. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineProcess } from './engine-process.js'
 
-/** What happens to an engine, for the log. It has no secrets in it. */
+/** An event in the life of an engine, for the log. It contains no secrets. */
 export type EngineEvent =
   | { readonly kind: 'started'; readonly pid: number; readonly milliseconds: number }
   | { readonly kind: 'died'; readonly pid: number; readonly reason: string }
@@ -15,18 +15,18 @@ export interface Supervision {
   readonly start: () => Promise<EngineProcess>
   readonly stop: AbortSignal
   readonly onEvent: (event: EngineEvent) => void
-  /** Milliseconds to wait after that many failed starts in a row. */
-  readonly pause?: (failures: number) => number
+  /** Returns the milliseconds to wait after a number of failed starts in a row. */
+  readonly computePause?: (failures: number) => number
 }
 
-const ATTEMPTS = 10
+const MAX_ATTEMPTS = 10
 
-/** 100 ms, doubled each time, up to 5 s: half a minute in all before giving up. */
-const growingPause = (failures: number): number => Math.min(50 * 2 ** failures, 5_000)
+/** 100 ms, doubled each time, up to 5 s: about 20 s in all before the supervisor gives up. */
+const computeGrowingPause = (failures: number): number => Math.min(50 * 2 ** failures, 5_000)
 
 /**
- * Watches over a running engine until it is stopped, then resolves with undefined; with the last
- * error when it could not be started 10 times in a row.
+ * Restarts a running engine whenever it ends, until it is stopped. Resolves with undefined then, or with the last
+ * error after 10 failed starts in a row.
  */
 export async function supervise(
   first: EngineProcess,
@@ -38,7 +38,11 @@ export async function supervise(
     const end = await current.ended
     if (stop.aborted) return undefined
     const diedAt = performance.now()
-    onEvent({ kind: 'died', pid: current.pid, reason: end?.message ?? 'it ended unasked' })
+    onEvent({
+      kind: 'died',
+      pid: current.pid,
+      reason: end?.message ?? 'it ended without being asked to',
+    })
     const { engine, failure } = await restart(supervision)
     if (failure !== undefined) onEvent({ kind: 'gave up', reason: failure.message })
     if (engine === undefined) return failure
@@ -51,15 +55,15 @@ export async function supervise(
   }
 }
 
-/** What restarting came to; neither when it was stopped meanwhile. */
+/** The result of a restart; empty when the engine was stopped meanwhile. */
 interface Restarted {
   readonly engine?: EngineProcess
   readonly failure?: Error
 }
 
-/** Tries until it runs: at once, then after growing pauses. */
+/** Tries until the engine runs: at once, then after growing pauses. */
 async function restart(supervision: Supervision): Promise<Restarted> {
-  const { start, stop, onEvent, pause = growingPause } = supervision
+  const { start, stop, onEvent, computePause = computeGrowingPause } = supervision
   for (let attempt = 1; ; attempt += 1) {
     try {
       return { engine: await start() }
@@ -67,9 +71,9 @@ async function restart(supervision: Supervision): Promise<Restarted> {
       if (stop.aborted) return {}
       const failure = error as Error
       onEvent({ kind: 'restart failed', attempt, reason: failure.message })
-      if (attempt === ATTEMPTS) return { failure }
+      if (attempt === MAX_ATTEMPTS) return { failure }
     }
-    const isAwake = await sleep(pause(attempt), true, { signal: stop }).catch(() => false)
+    const isAwake = await sleep(computePause(attempt), true, { signal: stop }).catch(() => false)
     if (!isAwake) return {}
   }
 }

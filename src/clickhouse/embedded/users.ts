@@ -1,9 +1,9 @@
-/** The text of users.xml: who may log in to the embedded engine, and for what. */
+/** Builds users.xml: the accounts of the embedded engine, with their grants and limits. */
 import { createHash } from 'node:crypto'
 import type { Account, Endpoint } from '../endpoint.js'
 import type { Limits } from './limits.js'
 
-/** The engines of tables that the writer may create: none of them reads a file or a network. */
+/** The table engines that the writer may use. None of them reads files or the network. */
 const TABLE_ENGINES = [
   'MergeTree',
   'ReplacingMergeTree',
@@ -16,26 +16,26 @@ const TABLE_ENGINES = [
   'Memory',
 ]
 
-const grants = (database: string): Readonly<Record<Account, readonly string[]>> => ({
+const buildGrants = (database: string): Readonly<Record<Account, readonly string[]>> => ({
   admin: ['ALL ON *.* WITH GRANT OPTION'],
   writer: [
     `SELECT, INSERT, TRUNCATE, OPTIMIZE ON ${database}.*`,
     `CREATE TABLE, CREATE VIEW, ALTER TABLE, ALTER VIEW, DROP TABLE, DROP VIEW ON ${database}.*`,
-    // To the engine the table function input() is a temporary table.
+    // The engine treats the table function input() as a temporary table.
     'CREATE TEMPORARY TABLE ON *.*',
     ...TABLE_ENGINES.map((engine) => `TABLE ENGINE ON ${engine}`),
   ],
   reader: [`SELECT ON ${database}.*`],
 })
 
-/** For everyone: a query is logged once, at its end; the rest is as on a server, not as in a shell. */
-const DEFAULTS = `
+/** Settings of all accounts: a query is logged once, at its end; the others are those of a server, not of a shell. */
+const DEFAULT_SETTINGS = `
       <log_queries_min_type>QUERY_FINISH</log_queries_min_type>
       <implicit_select>0</implicit_select>
       <allow_introspection_functions>0</allow_introspection_functions>`
 
-const profiles = ({ serverMemory, queryMemory }: Limits): string => `
-    <default>${DEFAULTS}
+const buildProfiles = ({ serverMemory, queryMemory }: Limits): string => `
+    <default>${DEFAULT_SETTINGS}
     </default>
     <boot><max_sessions_for_user>1</max_sessions_for_user></boot>
     <admin/>
@@ -63,10 +63,10 @@ const profiles = ({ serverMemory, queryMemory }: Limits): string => `
       </constraints>
     </reader>`
 
-/** The text of users.xml. Of the passwords it has the hashes only. */
-export function usersXml({ accounts, database }: Endpoint, limits: Limits): string {
-  const granted = grants(database)
-  const user = (account: Account): string => {
+/** Returns the text of users.xml, which holds only hashes of the passwords. */
+export function buildUsersXml({ accounts, database }: Endpoint, limits: Limits): string {
+  const grants = buildGrants(database)
+  const buildUser = (account: Account): string => {
     const { username, password } = accounts[account]
     return `
     <${username}>
@@ -74,30 +74,30 @@ export function usersXml({ accounts, database }: Endpoint, limits: Limits): stri
       <networks><ip>127.0.0.1</ip></networks>
       <profile>${account}</profile>
       <quota>default</quota>
-      ${grantsXml(granted[account])}
+      ${buildGrantsXml(grants[account])}
     </${username}>`
   }
   return `<clickhouse>
-  <profiles>${profiles(limits)}
+  <profiles>${buildProfiles(limits)}
   </profiles>
   <quotas><default/></quotas>
   <users>
     <!-- The engine's own session logs in as default, without a password, and lasts as long as the
-         engine. It is the one session default may have, so nobody else can log in as default. -->
+         engine. The account may have one session, so nobody else can log in as default. -->
     <default>
       <no_password/>
       <networks><ip>127.0.0.1</ip></networks>
       <profile>boot</profile>
       <quota>default</quota>
-      ${grantsXml(['SYSTEM LISTEN ON *.*'])}
-    </default>${user('admin')}${user('writer')}${user('reader')}
+      ${buildGrantsXml(['SYSTEM LISTEN ON *.*'])}
+    </default>${buildUser('admin')}${buildUser('writer')}${buildUser('reader')}
   </users>
 </clickhouse>
 `
 }
 
-function grantsXml(granted: readonly string[]): string {
-  const queries = granted.map((grant) => `\n        <query>GRANT ${grant}</query>`)
+function buildGrantsXml(grants: readonly string[]): string {
+  const queries = grants.map((grant) => `\n        <query>GRANT ${grant}</query>`)
   return `<grants>${queries.join('')}\n      </grants>`
 }
 

@@ -9,7 +9,7 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { readEngineFile } from '../../../src/clickhouse/embedded/engine-file.js'
-import { engineDirOf } from '../../../src/clickhouse/embedded/engine-dir.js'
+import { getEngineDir } from '../../../src/clickhouse/embedded/engine-dir.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { buildFolder } from '../../support/engine/build-launcher.js'
 import { runCli } from '../../support/cli/cli.js'
@@ -106,7 +106,7 @@ test('it shows requests that can be pasted, works beside other commands, and sto
   running.child.kill('SIGINT')
   expect(await running.exit).toBe(0)
   expect(await running.stderr).toMatch(/^loading the demo events\n[\d,]+ rows, .+\n$/)
-  expect(await readEngineFile(engineDirOf(dataDir))).toBeUndefined()
+  expect(await readEngineFile(getEngineDir(dataDir))).toBeUndefined()
 })
 
 test('run again, it loads what has happened meanwhile alone', async () => {

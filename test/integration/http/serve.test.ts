@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readEngineFile } from '../../../src/clickhouse/embedded/engine-file.js'
-import { engineDirOf } from '../../../src/clickhouse/embedded/engine-dir.js'
+import { getEngineDir } from '../../../src/clickhouse/embedded/engine-dir.js'
 import { connectStore } from '../../../src/clickhouse/store.js'
 import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import { packagePath } from '../../../src/lib/package-path.js'
@@ -74,7 +74,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     for (const path of ['/openapi.json', '/readyz']) {
       expect((await fetch(address + path)).status).toBe(200)
     }
-    const engine = await readEngineFile(engineDirOf(dataDir))
+    const engine = await readEngineFile(getEngineDir(dataDir))
     const begun = performance.now()
     child.kill(signal)
     expect(await exit).toBe(0)
@@ -108,15 +108,15 @@ test('a busy port is told in one line, and no engine is left behind', async () =
   expect(await stderr).toBe(
     `tallyhouse: the address 127.0.0.1:${port} is in use by another process\n`,
   )
-  expect(await readEngineFile(engineDirOf(dataDir))).toBeUndefined()
+  expect(await readEngineFile(getEngineDir(dataDir))).toBeUndefined()
   server.close()
 })
 
 test('a collector works beside the service, on its engine', async () => {
   const first = await startServing('--role', 'api')
-  const announced = await readEngineFile(engineDirOf(dataDir))
+  const announced = await readEngineFile(getEngineDir(dataDir))
   const collector = await startServing('--role', 'collector')
-  expect(await readEngineFile(engineDirOf(dataDir))).toEqual(announced)
+  expect(await readEngineFile(getEngineDir(dataDir))).toEqual(announced)
   const store = connectStore(announced!.endpoint)
   const { token } = await newProject(store)
   await store.close()
@@ -150,13 +150,13 @@ test('a second service on the folder is told so in one line, and the first one s
 
 test('an engine that dies is started again; meanwhile the service is not ready', async () => {
   const { child, address, exit } = await startServing()
-  const { enginePid } = (await readEngineFile(engineDirOf(dataDir)))!
+  const { enginePid } = (await readEngineFile(getEngineDir(dataDir)))!
   process.kill(enginePid, 'SIGKILL')
   const statuses = new Set<number>()
   for (const until = performance.now() + 15_000; performance.now() < until;) {
     statuses.add((await fetch(`${address}/readyz`)).status)
     expect((await fetch(`${address}/livez`)).status).toBe(200)
-    const now = await readEngineFile(engineDirOf(dataDir))
+    const now = await readEngineFile(getEngineDir(dataDir))
     if (now !== undefined && now.enginePid !== enginePid && isAlive(now.enginePid)) break
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
@@ -173,7 +173,7 @@ test.each([
   const { exit, stderr } = serve({}, intruder)
   expect(await exit).toBe(1)
   expect(await stderr).toBe('tallyhouse: boom\n')
-  expect(await readEngineFile(engineDirOf(dataDir))).toBeUndefined()
+  expect(await readEngineFile(getEngineDir(dataDir))).toBeUndefined()
 })
 
 test('a variable that cannot be used is told in one line', async () => {
@@ -184,7 +184,7 @@ test('a variable that cannot be used is told in one line', async () => {
 
 test('what an import left in the inbox is loaded without another import', async () => {
   const { child, exit } = await startServing()
-  const store = connectStore((await readEngineFile(engineDirOf(dataDir)))!.endpoint)
+  const store = connectStore((await readEngineFile(getEngineDir(dataDir)))!.endpoint)
   const project = await newProject(store)
   await insertBatch(store.writer, {
     now: ARRIVAL,
@@ -199,7 +199,7 @@ test('what an import left in the inbox is loaded without another import', async 
   await exit
 
   const again = await startServing()
-  const after = connectStore((await readEngineFile(engineDirOf(dataDir)))!.endpoint)
+  const after = connectStore((await readEngineFile(getEngineDir(dataDir)))!.endpoint)
   for (let i = 0; i < 200 && (await firstEventAt(after.reader, project.id)) === null; i++) {
     await sleep(100)
   }

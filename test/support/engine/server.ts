@@ -4,8 +4,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { writeConfiguration } from '../../../src/clickhouse/embedded/configuration.js'
 import { launch } from '../../../src/clickhouse/embedded/engine-process.js'
-import { engineDirOf, openLock } from '../../../src/clickhouse/embedded/engine-dir.js'
-import { newEndpoint } from '../../../src/clickhouse/embedded/new-endpoint.js'
+import { getEngineDir, openLock } from '../../../src/clickhouse/embedded/engine-dir.js'
+import { createEndpoint } from '../../../src/clickhouse/embedded/new-endpoint.js'
 import type { Account, Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
@@ -26,20 +26,20 @@ export interface Server {
 export async function startServer(change = (users: string): string => users): Promise<Server> {
   const stopping = new AbortController()
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-users-'))
-  const home = engineDirOf(dataDir)
-  await mkdir(home, { recursive: true })
-  const endpoint = await newEndpoint()
-  const lock = await openLock(home)
+  const engineDir = getEngineDir(dataDir)
+  await mkdir(engineDir, { recursive: true })
+  const endpoint = await createEndpoint()
+  const lock = await openLock(engineDir)
   const holder = { pid: process.pid, purpose: 'jest' }
   const engine = await launch(
-    { home, port: Number(new URL(endpoint.url).port), holder },
+    { engineDir, port: Number(new URL(endpoint.url).port), holder },
     {
       lock: lock.fd,
       stop: stopping.signal,
       onLocked: async () => {
         const limits = { serverMemory: 4 * 1024 ** 3, queryMemory: 1024 ** 3 }
-        await writeConfiguration(home, endpoint, limits)
-        await writeFile(path.join(home, 'users.xml'), change(await usersFile(endpoint)))
+        await writeConfiguration(engineDir, endpoint, limits)
+        await writeFile(path.join(engineDir, 'users.xml'), change(await usersFile(endpoint)))
       },
     },
   )

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readEngineFile } from '../../../src/clickhouse/embedded/engine-file.js'
-import { engineDirOf, isAlive } from '../../../src/clickhouse/embedded/engine-dir.js'
+import { getEngineDir, isAlive } from '../../../src/clickhouse/embedded/engine-dir.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 
@@ -67,7 +67,7 @@ export function runService(dataDir: string): KilledService {
   const isRunning = (): boolean => state.child?.exitCode === null && state.child.signalCode === null
 
   const open = async (): Promise<Store | undefined> => {
-    const endpoint = (await readEngineFile(engineDirOf(dataDir)))?.endpoint
+    const endpoint = (await readEngineFile(getEngineDir(dataDir)))?.endpoint
     return endpoint && connectStore(endpoint)
   }
 
@@ -81,7 +81,7 @@ export function runService(dataDir: string): KilledService {
       return state.child!.kill('SIGKILL')
     },
     killEngine: async () => {
-      const pid = (await readEngineFile(engineDirOf(dataDir)))?.enginePid
+      const pid = (await readEngineFile(getEngineDir(dataDir)))?.enginePid
       return pid !== undefined && isAlive(pid) && process.kill(pid, 'SIGKILL')
     },
     ask: async (work) => {

@@ -1,4 +1,4 @@
-/** The C functions the launcher calls: a few of libc, and the two of libchdb. */
+/** The C functions that the launcher calls: a few of libc, and two of libchdb. */
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { DataType, isNullPointer, load, open, restorePointer, wrapPointer } from 'ffi-rs'
@@ -9,7 +9,7 @@ open({ library: 'c', path: LIBC })
 const { I32, External, StringArray } = DataType
 
 /** Calls a function of libc whose arguments and result are ints. */
-function int(name: string, ...values: readonly number[]): number {
+function callInt(name: string, ...values: readonly number[]): number {
   return load({
     library: 'c',
     funcName: name,
@@ -20,12 +20,12 @@ function int(name: string, ...values: readonly number[]): number {
 }
 
 export const libc = {
-  dup: (fd: number): number => int('dup', fd),
-  dup2: (from: number, to: number): number => int('dup2', from, to),
-  posixOpenpt: (flags: number): number => int('posix_openpt', flags),
-  grantpt: (master: number): number => int('grantpt', master),
-  unlockpt: (master: number): number => int('unlockpt', master),
-  /** The path of the other side of a pseudo-terminal. */
+  dup: (fd: number): number => callInt('dup', fd),
+  dup2: (from: number, to: number): number => callInt('dup2', from, to),
+  posixOpenpt: (flags: number): number => callInt('posix_openpt', flags),
+  grantpt: (master: number): number => callInt('grantpt', master),
+  unlockpt: (master: number): number => callInt('unlockpt', master),
+  /** Returns the path of the other end of a pseudo-terminal. */
   ptsname: (master: number): string =>
     load({
       library: 'c',
@@ -34,28 +34,32 @@ export const libc = {
       paramsType: [I32],
       paramsValue: [master],
     }),
-  /** Tries to take the lock of an open file for this process and those that share the file. */
+  /** Tries to lock an open file, for this process and those that share the open file. */
   tryFlock(fd: number): boolean {
     const LOCK_EX = 2
     const LOCK_NB = 4
-    return int('flock', fd, LOCK_EX | LOCK_NB) === 0
+    return callInt('flock', fd, LOCK_EX | LOCK_NB) === 0
   },
   shutdownRead(fd: number): number {
     const SHUT_RD = 0
-    return int('shutdown', fd, SHUT_RD)
+    return callInt('shutdown', fd, SHUT_RD)
   },
 }
 
 /**
- * Ends the process at once. `process.exit()` would join libuv's thread pool, where the engine runs,
- * and wait for ever.
+ * Ends the process at once. `process.exit()` would join libuv's thread pool, where the engine runs, and wait
+ * forever.
  */
 export function exitNow(code: number): never {
-  int('_exit', code)
+  callInt('_exit', code)
   throw new Error('unreachable')
 }
 
-/** Loads libchdb; throws if there is none for this platform. */
+/**
+ * Loads libchdb.
+ *
+ * @throws Error when its package is not installed
+ */
 export function openEngine(): void {
   const libc = process.platform === 'linux' ? '-gnu' : ''
   const name = `@chdb/lib-${process.platform}-${process.arch}${libc}`
@@ -63,12 +67,14 @@ export function openEngine(): void {
   try {
     folder = path.dirname(createRequire(import.meta.url).resolve(name))
   } catch {
-    throw new Error(`the package ${name} is not installed, so there is no embedded engine here`)
+    throw new Error(
+      `the package ${name} is not installed, so there is no embedded engine on this machine`,
+    )
   }
   open({ library: 'chdb', path: path.join(folder, 'libchdb.so') })
 }
 
-/** Runs `clickhouse local` on a thread of the pool until it ends; the message of its error, if any. */
+/** Runs `clickhouse local` on a thread of libuv's pool until it ends. Resolves with its error message, if any. */
 export async function runEngine(args: readonly string[]): Promise<string | undefined> {
   const result = await load({
     library: 'chdb',
@@ -85,7 +91,7 @@ export async function runEngine(args: readonly string[]): Promise<string | undef
     paramsType: [External],
     paramsValue: [result],
   })
-  // A null pointer declared as a string ends the process with a segmentation fault.
+  // It is NULL without an error: declared as a string, it would end the process with a segmentation fault.
   if (isNullPointer(message)) return undefined
   return restorePointer<DataType.String>({
     retType: [DataType.String],

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { engineDirOf } from '../../../../src/clickhouse/embedded/engine-dir.js'
+import { getEngineDir } from '../../../../src/clickhouse/embedded/engine-dir.js'
 import { aClient, aDataDir, anEngine } from './support.js'
 
 async function insert(client: ClickHouseClient, n: number): Promise<void> {
@@ -28,7 +28,7 @@ async function folderOf(dataDir: string, client: ClickHouseClient): Promise<stri
     format: 'JSONEachRow',
   })
   const [row] = await found.json<{ folder: string }>()
-  return path.resolve(engineDirOf(dataDir), row!.folder)
+  return path.resolve(getEngineDir(dataDir), row!.folder)
 }
 
 /** Does something with an engine on the folder, then ends it. */

@@ -1,8 +1,8 @@
 /** The texts the embedded engine reads at its start. */
 import { expect, test } from '@jest/globals'
-import { configXml } from '../../../../src/clickhouse/embedded/configuration.js'
-import { limitsFor } from '../../../../src/clickhouse/embedded/limits.js'
-import { usersXml } from '../../../../src/clickhouse/embedded/users.js'
+import { buildConfigXml } from '../../../../src/clickhouse/embedded/configuration.js'
+import { computeLimits } from '../../../../src/clickhouse/embedded/limits.js'
+import { buildUsersXml } from '../../../../src/clickhouse/embedded/users.js'
 import type { Endpoint } from '../../../../src/clickhouse/endpoint.js'
 
 const GIB = 1024 ** 3
@@ -22,16 +22,16 @@ test.each([
   { memory: 8 * GIB, serverMemory: 4 * GIB, queryMemory: GIB },
   { memory: GIB, serverMemory: GIB, queryMemory: GIB / 4 },
 ])('of $memory bytes it takes $serverMemory', ({ memory, ...limits }) => {
-  expect(limitsFor(memory)).toEqual(limits)
+  expect(computeLimits(memory)).toEqual(limits)
 })
 
 test('the folder is escaped', () => {
-  const text = configXml('/data/<a> & b', limitsFor(8 * GIB))
+  const text = buildConfigXml('/data/<a> & b', computeLimits(8 * GIB))
   expect(text).toContain('<users_config>/data/&#60;a&#62; &#38; b/users.xml</users_config>')
 })
 
 test('what the engine ignores or gets wrong by default is set', () => {
-  const text = configXml('/data', limitsFor(8 * GIB))
+  const text = buildConfigXml('/data', computeLimits(8 * GIB))
   expect(text).toContain('<log-level>error</log-level>')
   expect(text).toContain('<console>0</console>')
   expect(text).toContain(`<max_server_memory_usage>${4 * GIB}</max_server_memory_usage>`)
@@ -40,13 +40,13 @@ test('what the engine ignores or gets wrong by default is set', () => {
 })
 
 test('passwords are in it as hashes only', () => {
-  const text = usersXml(endpoint, limitsFor(8 * GIB))
+  const text = buildUsersXml(endpoint, computeLimits(8 * GIB))
   expect(text).not.toMatch(/of-the-/)
   expect(text.match(/<password_sha256_hex>[0-9a-f]{64}</g)).toHaveLength(3)
 })
 
 test('the account without a password has one session, and no right but to listen', () => {
-  const text = usersXml(endpoint, limitsFor(8 * GIB))
+  const text = buildUsersXml(endpoint, computeLimits(8 * GIB))
   const [, locked] = /<default>\s*<no_password\/>(.*?)<\/default>/s.exec(text) ?? []
   expect(locked).toContain('<profile>boot</profile>')
   expect(locked?.match(/GRANT [^<]*/g)).toEqual(['GRANT SYSTEM LISTEN ON *.*'])
@@ -55,7 +55,7 @@ test('the account without a password has one session, and no right but to listen
 })
 
 test('whatever limits the reader has a lower bound as well, or cannot be changed', () => {
-  const text = usersXml(endpoint, limitsFor(8 * GIB))
+  const text = buildUsersXml(endpoint, computeLimits(8 * GIB))
   const [, constraints = ''] = /<constraints>(.*?)<\/constraints>/s.exec(text) ?? []
   for (const [, , bounds] of constraints.matchAll(/<(max_\w+)>(.*?)<\/\1>/g)) {
     expect(bounds).toMatch(/^(<readonly\/>|<min>[\d.]+<\/min><max>\d+<\/max>)$/)

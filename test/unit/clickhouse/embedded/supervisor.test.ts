@@ -1,7 +1,7 @@
 /** The supervisor, over engines that live and die as told. */
 import { expect, test } from '@jest/globals'
 import type { EngineProcess } from '../../../../src/clickhouse/embedded/engine-process.js'
-import { EngineError } from '../../../../src/clickhouse/embedded/errors.js'
+import { EngineError } from '../../../../src/clickhouse/embedded/engine-process.js'
 import { supervise, type EngineEvent } from '../../../../src/clickhouse/embedded/supervisor.js'
 
 const killed = new EngineError('ended: signal SIGKILL')
@@ -16,7 +16,7 @@ async function watch(starts: readonly ('fails' | 'dies')[]) {
   const outcome = await supervise(dead(1), {
     stop: stop.signal,
     onEvent: ({ kind }) => kinds.push(kind),
-    pause: (failures) => {
+    computePause: (failures) => {
       pauses.push(failures)
       return 0
     },
