@@ -27,6 +27,11 @@ export const SESSION_ATTRIBUTES = Object.values(DIMENSIONS).flatMap(
     eventField === undefined ? [] : [{ column: eventColumn, field: eventField }],
 )
 
+/** The fields of utm values. URLs give them in parameters of the same names. */
+export const UTM_FIELDS: readonly string[] = SESSION_ATTRIBUTES.map(({ field }) => field).filter(
+  (field) => field.startsWith('utm_'),
+)
+
 /** All fields that an event may have, each optional; `timestamp` may be left out only where arrival stands in for it. */
 export const FIELDS: ReadonlyMap<string, FieldType> = new Map<string, FieldType>([
   ['timestamp', 'string'],

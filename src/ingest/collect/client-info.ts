@@ -1,31 +1,32 @@
-/** Adds to an event what only its request tells of the user. */
+/** Completes events with what their request says about the client. */
 import type { SentEvent } from '../../contract/collector-api.js'
 
-/** Who sent a request. */
+/** The client that sent a request. */
 export interface ClientInfo {
-  /** Undefined where it is not known, or is no address. */
+  /** Undefined if it is unknown or not an IP address. */
   readonly ip: string | undefined
   readonly userAgent: string | undefined
-  /** A browser that acts for its user, not a server that tells of others. */
+  /** Whether it is a browser, which acts for its own user, and not a server, which reports events of others. */
   readonly isBrowser: boolean
 }
 
 /**
- * The event with its user's address and agent. A page speaks for its own user: what is missing is the
- * request's. A server may speak for anybody: only of an event without any hint is it the user itself.
+ * Adds the client's IP address and user agent to an event that lacks them. An event from a server gets them only if
+ * nothing in it identifies a user: neither `ip` nor `user_agent` nor `user_id`.
  */
 export function addClientInfo(
   event: SentEvent,
   { ip, userAgent, isBrowser }: ClientInfo,
 ): SentEvent {
-  const isNamed = isGiven(event.ip) || isGiven(event.user_agent) || isGiven(event.user_id)
-  if (isNamed && !isBrowser) return event
+  const identifiesUser =
+    isPresent(event.ip) || isPresent(event.user_agent) || isPresent(event.user_id)
+  if (identifiesUser && !isBrowser) return event
   return {
     ...event,
-    ...(isGiven(event.ip) || ip === undefined ? {} : { ip }),
-    ...(isGiven(event.user_agent) || userAgent === undefined ? {} : { user_agent: userAgent }),
+    ...(isPresent(event.ip) || ip === undefined ? {} : { ip }),
+    ...(isPresent(event.user_agent) || userAgent === undefined ? {} : { user_agent: userAgent }),
   }
 }
 
-const isGiven = (text: string | null | undefined): boolean =>
+const isPresent = (text: string | null | undefined): boolean =>
   text !== undefined && text !== null && text !== ''

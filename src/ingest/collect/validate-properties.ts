@@ -1,48 +1,50 @@
-/** Checks the properties of an event: whatever is in them must survive the way to a query. */
+/** Validates the properties of an event: names and values must survive storage and come back in queries. */
 import { isText, NOT_TEXT } from '../../lib/text.js'
+import { EVENT_LIMITS } from '../../model/event-fields.js'
 
-/** A fault, with its field below the event. */
+/** An error of a field. */
 export interface FieldError {
+  /** The path of the field within the event. */
   readonly field: string
   readonly message: string
 }
 
-/** Far less than readers of JSON can take, far more than anybody nests. */
-const DEEPEST = 100
-const LONGEST_NAME = 128
+const { maxPropertyDepth, maxPropertyNameLength } = EVENT_LIMITS
 
-const TOO_DEEP = `must be nested at most ${DEEPEST} deep`
-const TOO_LARGE = 'must hold no number beyond ±9007199254740991; send it as a string'
-const BAD_NAME = 'names must have 1 to 128 characters'
+const TOO_DEEP = `must be nested at most ${maxPropertyDepth} deep`
+const TOO_LARGE = `must hold no number beyond ±${Number.MAX_SAFE_INTEGER}; send it as a string`
+const BAD_NAME_LENGTH = `names must have 1 to ${maxPropertyNameLength} characters`
 
-/** The faults of properties that are not too many: of their names, and of what each value holds. */
+/** Returns the errors of property names and values; does not check how many properties there are. */
 export function validateProperties(properties: object): readonly FieldError[] {
-  const faults: FieldError[] = []
+  const errors: FieldError[] = []
   for (const [name, value] of Object.entries(properties)) {
-    const message = faultOfName(name)
-    if (message !== undefined) faults.push({ field: 'properties', message })
-    const fault = faultOf(value, 1)
-    if (fault !== undefined) faults.push({ field: `properties.${name}`, message: fault })
+    const nameError = validateName(name)
+    if (nameError !== undefined) errors.push({ field: 'properties', message: nameError })
+    const valueError = validateValue(value, 1)
+    if (valueError !== undefined) errors.push({ field: `properties.${name}`, message: valueError })
   }
-  return faults
+  return errors
 }
 
-function faultOfName(name: string): string | undefined {
-  if (name === '') return BAD_NAME
-  if (name.length > LONGEST_NAME && Array.from(name).length > LONGEST_NAME) return BAD_NAME
+function validateName(name: string): string | undefined {
+  if (name === '') return BAD_NAME_LENGTH
+  // Characters are code points; counting them is needed only if there are more UTF-16 units than allowed.
+  const mayBeTooLong = name.length > maxPropertyNameLength
+  if (mayBeTooLong && Array.from(name).length > maxPropertyNameLength) return BAD_NAME_LENGTH
   return isText(name) ? undefined : `names ${NOT_TEXT}`
 }
 
-function faultOf(value: unknown, depth: number): string | undefined {
+function validateValue(value: unknown, depth: number): string | undefined {
   if (typeof value === 'string') return isText(value) ? undefined : NOT_TEXT
   if (typeof value === 'number') {
     return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? undefined : TOO_LARGE
   }
   if (typeof value !== 'object' || value === null) return undefined
-  if (depth === DEEPEST) return TOO_DEEP
+  if (depth === maxPropertyDepth) return TOO_DEEP
   for (const [name, inner] of Object.entries(value)) {
-    const fault = isText(name) ? faultOf(inner, depth + 1) : NOT_TEXT
-    if (fault !== undefined) return fault
+    const error = isText(name) ? validateValue(inner, depth + 1) : NOT_TEXT
+    if (error !== undefined) return error
   }
   return undefined
 }

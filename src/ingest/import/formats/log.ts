@@ -1,4 +1,5 @@
 /** Reads access logs of web servers: each page that was served becomes a pageview. */
+import { UTM_FIELDS } from '../../../model/event-fields.js'
 import { markInvalid, SKIPPED_LINE } from '../../inbox/line-marks.js'
 import { isAsset } from './assets.js'
 import { convertLines } from './convert-lines.js'
@@ -14,9 +15,6 @@ export interface LogOptions {
 /** Statuses of a page that was served; 304 means that the client had it already. */
 const SERVED_STATUSES: ReadonlySet<number> = new Set([200, 304])
 
-const UTM_FIELDS = [
-  ...['utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term'],
-] as const
 const ABSOLUTE_URL = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]/
 
 export function readLog(

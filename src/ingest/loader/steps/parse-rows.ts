@@ -1,7 +1,7 @@
 /** First step of a load: reads the JSON of a batch into typed rows, and settles the fate of each. */
 import { join, sql, string, type Sql } from '../../../clickhouse/sql.js'
 import { buildReferrerKey, extractClickId } from '../../enrichment/referrer-sql.js'
-import { FIELDS_TYPE, SESSION_ATTRIBUTES } from '../../../model/event-fields.js'
+import { FIELDS_TYPE, SESSION_ATTRIBUTES, UTM_FIELDS } from '../../../model/event-fields.js'
 import { VIOLATIONS, REJECTION_REASONS } from './validate-rows.js'
 import { jsonField, buildOrigin, decodeParameter, splitUrl } from './json-fields.js'
 import type { LoadTables } from './load-tables.js'
@@ -13,7 +13,6 @@ const cut = (text: Sql): Sql => sql`leftUTF8(${text}, 1024)`
 const orUrl = (field: string, fromUrl: Sql): Sql =>
   sql`if(${jsonField(field)} != '' OR empty(url_parts), ${jsonField(field)}, ${fromUrl})`
 
-const UTM_FIELDS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term']
 const utm = (field: string): Sql => orUrl(field, decodeParameter(sql`url_parts`, field))
 
 /** Session attributes that are more than the field of their name. */
