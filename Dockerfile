@@ -24,6 +24,7 @@ COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 COPY openapi/openapi.yaml openapi/collector.yaml openapi/
 COPY clickhouse clickhouse
+COPY generated/referrer-list.json generated/
 RUN mkdir /data && chown node:node /data
 USER node
 WORKDIR /data

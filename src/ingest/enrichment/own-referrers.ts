@@ -1,71 +1,110 @@
 /**
- * Referrers that the generated list lacks or classifies differently, in the same form: each line is a name, a colon
- * and patterns. The host of an `android-app://` referrer is the name of an Android package.
+ * Referrers that the generated list lacks or classifies differently. The host of an `android-app://` referrer is the
+ * name of an Android package.
  */
-export const OWN_REFERRERS = {
-  email: `
-AOL Mail: mail.aol.com
-Fastmail: app.fastmail.com
-Gmail: mail.google.com com.google.android.gm
-GMX: deref-gmx.com deref-gmx.net navigator.gmx.com navigator.gmx.net
-iCloud Mail: icloud.com/mail
-Mail.ru: e.mail.ru light.mail.ru touch.mail.ru ru.mail.mailapp
-NetEase Mail: mail.126.com mail.163.com
-Orange Mail: messagerie.orange.fr webmail.orange.fr
-Outlook: outlook.com outlook.live.com outlook.office.com outlook.office365.com outlook.cloud.microsoft mail.live.com com.microsoft.office.outlook
-Proton Mail: account.proton.me/mail mail.proton.me mail.protonmail.com ch.protonmail.android
-QQ Mail: mail.qq.com
-Seznam Email: email.seznam.cz
-Web.de Mail: deref-web.de deref-web-02.de navigator.web.de
-Yahoo! Mail: mail.yahoo.com mail.yahoo.co.jp com.yahoo.mobile.client.android.mail
-Yandex Mail: mail.yandex.{}
-Zoho Mail: mail.zoho.com mail.zoho.eu mail.zoho.in
-`,
-  llm: `
-ChatGPT: com.openai.chatgpt
-Claude: com.anthropic.claude
-Copilot: copilot.cloud.microsoft m365.cloud.microsoft
-Deepseek: deepseek.com
-Gemini: com.google.android.apps.bard
-Kimi: kimi.com
-Le Chat: lechat.mistral.ai
-Perplexity: ai.perplexity.app.android
-Phind: phind.com
-Poe: poe.com
-Qwen: chat.qwenlm.ai qwen.ai
-`,
-  social: `
-Facebook: m.me messenger.com com.facebook.katana com.facebook.lite com.facebook.orca
-Instagram: ig.me com.instagram.android
-LINE: line.me jp.naver.line.android
-Medium: medium.com
-Odnoklassniki: ok.ru
-Pinterest: pin.it com.pinterest
-Quora: quora.com
-Slack: slack.com com.slack
-Stack Exchange: stackexchange.com
-Steam: steamcommunity.com
-Telegram: t.me telegram.me telegram.org
-Threads: com.instagram.barcelona
-TikTok: com.zhiliaoapp.musically
-Twitch: twitch.tv
-Twitter: com.twitter.android
-Vkontakte: com.vkontakte.android
-WhatsApp: wa.me whatsapp.com com.whatsapp
-YouTube: com.google.android.youtube
-reddit: redd.it
-`,
-  search: `
-Bing: com.microsoft.bing
-DuckDuckGo: com.duckduckgo.mobile.android
-Ecosia: com.ecosia.android
-Yandex: com.yandex.browser ru.yandex.searchplugin
-`,
+import type { ListedReferrer } from './referrer-list.js'
+
+export const OWN_REFERRERS: readonly ListedReferrer[] = [
+  { kind: 'email', name: 'AOL Mail', patterns: ['mail.aol.com'] },
+  { kind: 'email', name: 'Fastmail', patterns: ['app.fastmail.com'] },
+  { kind: 'email', name: 'Gmail', patterns: ['mail.google.com', 'com.google.android.gm'] },
+  {
+    kind: 'email',
+    name: 'GMX',
+    patterns: ['deref-gmx.com', 'deref-gmx.net', 'navigator.gmx.com', 'navigator.gmx.net'],
+  },
+  { kind: 'email', name: 'iCloud Mail', patterns: ['icloud.com/mail'] },
+  {
+    kind: 'email',
+    name: 'Mail.ru',
+    patterns: ['e.mail.ru', 'light.mail.ru', 'touch.mail.ru', 'ru.mail.mailapp'],
+  },
+  { kind: 'email', name: 'NetEase Mail', patterns: ['mail.126.com', 'mail.163.com'] },
+  { kind: 'email', name: 'Orange Mail', patterns: ['messagerie.orange.fr', 'webmail.orange.fr'] },
+  {
+    kind: 'email',
+    name: 'Outlook',
+    patterns: [
+      'outlook.com',
+      'outlook.live.com',
+      'outlook.office.com',
+      'outlook.office365.com',
+      'outlook.cloud.microsoft',
+      'mail.live.com',
+      'com.microsoft.office.outlook',
+    ],
+  },
+  {
+    kind: 'email',
+    name: 'Proton Mail',
+    patterns: [
+      'account.proton.me/mail',
+      'mail.proton.me',
+      'mail.protonmail.com',
+      'ch.protonmail.android',
+    ],
+  },
+  { kind: 'email', name: 'QQ Mail', patterns: ['mail.qq.com'] },
+  { kind: 'email', name: 'Seznam Email', patterns: ['email.seznam.cz'] },
+  {
+    kind: 'email',
+    name: 'Web.de Mail',
+    patterns: ['deref-web.de', 'deref-web-02.de', 'navigator.web.de'],
+  },
+  {
+    kind: 'email',
+    name: 'Yahoo! Mail',
+    patterns: ['mail.yahoo.com', 'mail.yahoo.co.jp', 'com.yahoo.mobile.client.android.mail'],
+  },
+  { kind: 'email', name: 'Yandex Mail', patterns: ['mail.yandex.{}'] },
+  { kind: 'email', name: 'Zoho Mail', patterns: ['mail.zoho.com', 'mail.zoho.eu', 'mail.zoho.in'] },
+  { kind: 'llm', name: 'ChatGPT', patterns: ['com.openai.chatgpt'] },
+  { kind: 'llm', name: 'Claude', patterns: ['com.anthropic.claude'] },
+  { kind: 'llm', name: 'Copilot', patterns: ['copilot.cloud.microsoft', 'm365.cloud.microsoft'] },
+  { kind: 'llm', name: 'Deepseek', patterns: ['deepseek.com'] },
+  { kind: 'llm', name: 'Gemini', patterns: ['com.google.android.apps.bard'] },
+  { kind: 'llm', name: 'Kimi', patterns: ['kimi.com'] },
+  { kind: 'llm', name: 'Le Chat', patterns: ['lechat.mistral.ai'] },
+  { kind: 'llm', name: 'Perplexity', patterns: ['ai.perplexity.app.android'] },
+  { kind: 'llm', name: 'Phind', patterns: ['phind.com'] },
+  { kind: 'llm', name: 'Poe', patterns: ['poe.com'] },
+  { kind: 'llm', name: 'Qwen', patterns: ['chat.qwenlm.ai', 'qwen.ai'] },
+  {
+    kind: 'social',
+    name: 'Facebook',
+    patterns: [
+      'm.me',
+      'messenger.com',
+      'com.facebook.katana',
+      'com.facebook.lite',
+      'com.facebook.orca',
+    ],
+  },
+  { kind: 'social', name: 'Instagram', patterns: ['ig.me', 'com.instagram.android'] },
+  { kind: 'social', name: 'LINE', patterns: ['line.me', 'jp.naver.line.android'] },
+  { kind: 'social', name: 'Medium', patterns: ['medium.com'] },
+  { kind: 'social', name: 'Odnoklassniki', patterns: ['ok.ru'] },
+  { kind: 'social', name: 'Pinterest', patterns: ['pin.it', 'com.pinterest'] },
+  { kind: 'social', name: 'Quora', patterns: ['quora.com'] },
+  { kind: 'social', name: 'Slack', patterns: ['slack.com', 'com.slack'] },
+  { kind: 'social', name: 'Stack Exchange', patterns: ['stackexchange.com'] },
+  { kind: 'social', name: 'Steam', patterns: ['steamcommunity.com'] },
+  { kind: 'social', name: 'Telegram', patterns: ['t.me', 'telegram.me', 'telegram.org'] },
+  { kind: 'social', name: 'Threads', patterns: ['com.instagram.barcelona'] },
+  { kind: 'social', name: 'TikTok', patterns: ['com.zhiliaoapp.musically'] },
+  { kind: 'social', name: 'Twitch', patterns: ['twitch.tv'] },
+  { kind: 'social', name: 'Twitter', patterns: ['com.twitter.android'] },
+  { kind: 'social', name: 'Vkontakte', patterns: ['com.vkontakte.android'] },
+  { kind: 'social', name: 'WhatsApp', patterns: ['wa.me', 'whatsapp.com', 'com.whatsapp'] },
+  { kind: 'social', name: 'YouTube', patterns: ['com.google.android.youtube'] },
+  { kind: 'social', name: 'reddit', patterns: ['redd.it'] },
+  { kind: 'search', name: 'Bing', patterns: ['com.microsoft.bing'] },
+  { kind: 'search', name: 'DuckDuckGo', patterns: ['com.duckduckgo.mobile.android'] },
+  { kind: 'search', name: 'Ecosia', patterns: ['com.ecosia.android'] },
+  { kind: 'search', name: 'Yandex', patterns: ['com.yandex.browser', 'ru.yandex.searchplugin'] },
   // Sites that merely have a search box, and a sign-in page: the list counts them as search engines and a network.
-  '': `
-cnn.com: cnn.com
-login.live.com: login.live.com
-msnbc.msn.com: msnbc.msn.com
-nintendo.co.jp: cgi2.nintendo.co.jp
-`,
-} as const
+  { kind: '', name: 'cnn.com', patterns: ['cnn.com'] },
+  { kind: '', name: 'login.live.com', patterns: ['login.live.com'] },
+  { kind: '', name: 'msnbc.msn.com', patterns: ['msnbc.msn.com'] },
+  { kind: '', name: 'nintendo.co.jp', patterns: ['cgi2.nintendo.co.jp'] },
+]

@@ -1,11 +1,7 @@
 /** Classifies referrers: their name in reports, and their kind. */
-import type { ReferrerType } from '../../contract/api.js'
 import { OWN_REFERRERS } from './own-referrers.js'
 import { findPatterns, normalizeHost, type HostPattern } from './referrer-hosts.js'
-import { LIST_VERSION, REFERRER_LIST } from './referrer-list.js'
-
-/** The kinds of listed referrers; empty for a referrer of no known kind. */
-export type ReferrerKind = '' | Extract<ReferrerType, 'search' | 'social' | 'email' | 'llm'>
+import { REFERRER_LIST, type ReferrerKind } from './referrer-list.js'
 
 export interface ReferrerInfo {
   /** The name in reports; for an unlisted referrer its host without `www.`, for no referrer an empty string. */
@@ -14,31 +10,19 @@ export interface ReferrerInfo {
 }
 
 /** The versions of the list, the library and `OWN_REFERRERS`; `table` is to be raised with each change of those. */
-const VERSIONS = { matomo: LIST_VERSION, tldts: '7.5.4', table: '1' }
+const VERSIONS = { matomo: REFERRER_LIST.version, tldts: '7.5.4', table: '1' }
 
 /** Identifies the rules. Referrers are stored with it, and classified again when it changes. */
 export const REFERRERS_VERSION = Object.entries(VERSIONS)
   .map(([part, version]) => `${part} ${version}`)
   .join(', ')
 
-/** Parses lists by kind; each line is a name, a colon and patterns. */
-const parseLists = (lists: Readonly<Record<string, string>>): [string, ReferrerInfo][] =>
-  Object.entries(lists).flatMap(([kind, lines]) =>
-    lines
-      .trim()
-      .split('\n')
-      .flatMap((line) => {
-        const [name = '', patterns = ''] = line.split(': ')
-        const info = { name, kind: kind as ReferrerKind }
-        return patterns.split(' ').map((pattern): [string, ReferrerInfo] => [pattern, info])
-      }),
-  )
-
 /** By pattern. Later entries win, so `OWN_REFERRERS` overrides the list. */
-const LISTED: ReadonlyMap<string, ReferrerInfo> = new Map([
-  ...parseLists(REFERRER_LIST),
-  ...parseLists(OWN_REFERRERS),
-])
+const LISTED: ReadonlyMap<string, ReferrerInfo> = new Map(
+  [...REFERRER_LIST.referrers, ...OWN_REFERRERS].flatMap(({ kind, name, patterns }) =>
+    patterns.map((pattern) => [pattern, { name, kind }] as const),
+  ),
+)
 
 /** Listed pages, each a host without `www.` and the start of a path; the rest of the host is classified otherwise. */
 export const REFERRER_PAGES: readonly string[] = [...LISTED.keys()].filter((pattern) =>

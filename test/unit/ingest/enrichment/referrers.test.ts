@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { readFileSync } from 'node:fs'
-import { LIST_VERSION } from '../../../../src/ingest/enrichment/referrer-list.js'
+import { REFERRER_LIST } from '../../../../src/ingest/enrichment/referrer-list.js'
 import {
   classifyReferrer,
   REFERRER_PAGES,
@@ -110,5 +110,5 @@ test('few pages are something else than their host', () => {
 test('the version names the list and the library that are used', () => {
   const file = packagePath('node_modules/tldts/package.json')
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string }
-  expect(REFERRERS_VERSION).toBe(`matomo ${LIST_VERSION}, tldts ${version}, table 1`)
+  expect(REFERRERS_VERSION).toBe(`matomo ${REFERRER_LIST.version}, tldts ${version}, table 1`)
 })

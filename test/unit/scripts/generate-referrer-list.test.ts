@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { convertLists } from '../../../scripts/convert-referrer-list.js'
+import { generateReferrerList } from '../../../scripts/generate-referrer-list.js'
 
 const ASSISTANTS = `
 Helper:
@@ -42,27 +42,27 @@ Nothing:
     params: []
 `
 
-test('the files become lines of names and patterns, by kind', () => {
+test('the files become one row per kind and name', () => {
   const files = { assistants: ASSISTANTS, socials: SOCIALS, searchEngines: SEARCH_ENGINES }
-  const [head, body] = convertLists(files, '1.2.3').split('export const REFERRER_LIST')
-  expect(head).toContain('searchengine-and-social-list, version 1.2.3, CC0-1.0')
-  expect(head).toContain("export const LIST_VERSION = '1.2.3'")
-  expect(body).toBe(` = {
-  llm: \`
-Helper: helper.example.com x.com/i/helper
-\`,
-  social: \`
-Friends+: shared.example.com x.com
-Old friends: friends.example.org
-\`,
-  search: \`
-Finder: alone.example.com/search finder.{} {}.finder.com
-\`,
-} as const
-`)
+  expect(JSON.parse(generateReferrerList(files, '1.2.3'))).toEqual({
+    comment: 'Written by npm run lists: do not edit.',
+    source: 'https://github.com/matomo-org/searchengine-and-social-list',
+    license: 'CC0-1.0',
+    version: '1.2.3',
+    referrers: [
+      { kind: 'llm', name: 'Helper', patterns: ['helper.example.com', 'x.com/i/helper'] },
+      { kind: 'social', name: 'Friends+', patterns: ['shared.example.com', 'x.com'] },
+      { kind: 'social', name: 'Old friends', patterns: ['friends.example.org'] },
+      {
+        kind: 'search',
+        name: 'Finder',
+        patterns: ['alone.example.com/search', 'finder.{}', '{}.finder.com'],
+      },
+    ],
+  })
 })
 
 test('the same files make the same text', () => {
   const files = { assistants: ASSISTANTS, socials: SOCIALS, searchEngines: SEARCH_ENGINES }
-  expect(convertLists(files, '1.2.3')).toBe(convertLists(files, '1.2.3'))
+  expect(generateReferrerList(files, '1.2.3')).toBe(generateReferrerList(files, '1.2.3'))
 })
