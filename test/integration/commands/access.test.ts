@@ -13,7 +13,6 @@ import { addProject } from '../../../src/commands/project.js'
 import { addRollups } from '../../../src/commands/rollups.js'
 import { addUser } from '../../../src/commands/user.js'
 import type { AddCommand } from '../../../src/commands/shared/context.js'
-import { buildFolder } from '../../support/engine/build-launcher.js'
 import { runCli } from '../../support/cli/cli.js'
 import { runCommand, type Told } from '../../support/cli/commands.js'
 import { createDatabase, newDatabase, type TestDatabase } from '../../support/store/database.js'
@@ -140,7 +139,6 @@ test('commands that only read do not make a database', async () => {
 
 describe('a data folder', () => {
   let dataDir: string
-  beforeAll(() => buildFolder(''))
   beforeEach(async () => {
     dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-access-data-'))
   })

@@ -10,7 +10,6 @@ import { openKeyring } from '../../../src/auth/keyring.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { connectStore } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
-import { buildFolder } from '../../support/engine/build-launcher.js'
 import { runCli, type Outcome } from '../../support/cli/cli.js'
 import { dropDatabase, newDatabase } from '../../support/store/database.js'
 
@@ -38,7 +37,6 @@ const SHOP = {
 }
 const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]{86}\n$/
 
-beforeAll(() => buildFolder(''))
 beforeEach(async () => {
   dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-cli-'))
 })

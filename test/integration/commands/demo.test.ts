@@ -11,12 +11,10 @@ import { promisify } from 'node:util'
 import { readEngineFile } from '../../../src/clickhouse/embedded/engine-file.js'
 import { getEngineDir } from '../../../src/clickhouse/embedded/engine-dir.js'
 import { packagePath } from '../../../src/lib/package-path.js'
-import { buildFolder } from '../../support/engine/build-launcher.js'
 import { runCli } from '../../support/cli/cli.js'
 
 let dataDir: string
 beforeAll(async () => {
-  await buildFolder('')
   dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-demo-'))
 })
 afterAll(() => rm(dataDir, { recursive: true, force: true }))

@@ -4,7 +4,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { addExplain } from '../../../src/commands/explain.js'
-import { buildFolder } from '../../support/engine/build-launcher.js'
 import { runCli } from '../../support/cli/cli.js'
 import { runCommand, urlOf, type Told } from '../../support/cli/commands.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
@@ -171,7 +170,6 @@ date_range: must not start after its end
 })
 
 test('a question comes from standard input, and the project has to be there', async () => {
-  await buildFolder('')
   const env = { CLICKHOUSE_URL: urlOf(database.endpoint) }
   const [known, unknown] = await Promise.all(
     ['shop', 'nobody'].map((id) =>

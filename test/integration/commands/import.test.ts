@@ -9,7 +9,6 @@ import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { sql, string } from '../../../src/clickhouse/sql.js'
 import { packagePath } from '../../../src/lib/package-path.js'
-import { buildFolder } from '../../support/engine/build-launcher.js'
 import type { Outcome } from '../../support/cli/cli.js'
 import { urlOf } from '../../support/cli/commands.js'
 import { writeFile as writeColumnar } from '../../support/sources/columnar.js'
@@ -68,7 +67,6 @@ const SUMMARY = {
 const ONE_SESSION = { users: 1, sessions: 1, first: AT, last: AT }
 
 beforeAll(async () => {
-  await buildFolder('')
   database = await createDatabase()
 })
 afterAll(() => database.drop())

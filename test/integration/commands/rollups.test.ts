@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
 import { addRollups } from '../../../src/commands/rollups.js'
-import { buildFolder } from '../../support/engine/build-launcher.js'
 import { runCli } from '../../support/cli/cli.js'
 import { runCommand, urlOf, type Told } from '../../support/cli/commands.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
@@ -69,7 +68,6 @@ SELECT 'shop', 'total', '', '2026-01-01', 0, groupBitmapState(toUInt32(400000000
   })
 
   // A process tells its caller by its exit.
-  await buildFolder('')
   expect(await runCli(['rollups', 'check'], { CLICKHOUSE_URL: urlOf(database.endpoint) })).toEqual({
     code: 1,
     stdout: expect.stringMatching(/^months {2}1\ngroups {2}\d+\ndiffer {2}2\n\nROLLUP /),

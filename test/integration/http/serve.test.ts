@@ -30,8 +30,8 @@ interface Run {
 
 /** @param intruder a module that is loaded first, of which the service knows nothing. */
 function serve(env: NodeJS.ProcessEnv = {}, intruder = '', options: readonly string[] = []): Run {
-  const modules = ['--import', 'tsx', '--import', `data:text/javascript,${intruder}`]
-  const args = [...modules, packagePath('src/cli.ts'), 'serve', ...options]
+  const modules = ['--import', `data:text/javascript,${intruder}`]
+  const args = [...modules, packagePath('dist/cli.js'), 'serve', ...options]
   const child = spawn(process.execPath, args, {
     cwd: packagePath('.'),
     env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', ...env },

@@ -8,7 +8,7 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** Runs the built command; build it first. It gets PATH and the variables given, nothing else. */
+/** Runs the built command with PATH and the given variables only. */
 export function runCli(
   args: readonly string[],
   env: NodeJS.ProcessEnv,

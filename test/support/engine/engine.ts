@@ -1,9 +1,9 @@
 /** The engine that all tests of a run share. */
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 
-/** Where the shared engine answers, as the global setup has told it to the workers. */
+/** The address and accounts of the shared engine, which the global setup hands to the workers. */
 export function testEndpoint(): Endpoint {
-  const told = process.env['TEST_ENGINE']
-  if (told === undefined) throw new Error('TEST_ENGINE is not set: run the tests with jest')
-  return JSON.parse(told) as Endpoint
+  const text = process.env['TEST_ENGINE']
+  if (text === undefined) throw new Error('TEST_ENGINE is not set: run the tests with jest')
+  return JSON.parse(text) as Endpoint
 }

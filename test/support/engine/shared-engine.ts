@@ -1,10 +1,10 @@
-/** Starts the one engine of a test run, in a folder that goes away with it. */
+/** Starts the one engine that the tests of a run share, on a folder of its own. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { startEngine } from '../../../src/clickhouse/embedded/engine.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
-import { buildLauncher } from './build-launcher.js'
+import { buildService } from './build-service.js'
 
 export interface SharedEngine {
   readonly endpoint: Endpoint
@@ -12,8 +12,9 @@ export interface SharedEngine {
   stop(): Promise<void>
 }
 
+/** Builds the service and starts its engine. */
 export async function startSharedEngine(): Promise<SharedEngine> {
-  await buildLauncher()
+  await buildService()
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-test-'))
   const remove = (): Promise<void> => rm(dataDir, { recursive: true, force: true })
   const engine = await startEngine({ dataDir, purpose: 'jest' }).catch(async (error: unknown) => {

@@ -119,18 +119,14 @@ test('the command is killed in the midst, and run again', async () => {
   const { username, password } = endpoint.accounts.admin
   Object.assign(url, { username, password })
   const start = () =>
-    spawn(
-      process.execPath,
-      ['--import', 'tsx', packagePath('src/cli.ts'), 'import', '--project', project.id, file],
-      {
-        cwd: packagePath('.'),
-        stdio: 'ignore',
-        env: {
-          PATH: process.env['PATH'],
-          CLICKHOUSE_URL: url.href,
-        },
+    spawn(process.execPath, [packagePath('dist/cli.js'), 'import', '--project', project.id, file], {
+      cwd: packagePath('.'),
+      stdio: 'ignore',
+      env: {
+        PATH: process.env['PATH'],
+        CLICKHOUSE_URL: url.href,
       },
-    )
+    })
   const first = start()
   await until(async () => {
     const [loads] = await select<{ n: number }>(store, sql`SELECT count() AS n FROM loads`)

@@ -1,21 +1,14 @@
-/** Builds what tests run as a process of its own, where it is missing or older than its source. */
+/** Builds the service into dist/, for tests that run it, or the engine's launcher, as a process. */
 import { transformFile } from '@swc/core'
 import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { packagePath } from '../../../src/lib/package-path.js'
 
-/** Builds the engine's launcher. */
-export const buildLauncher = (): Promise<void> => buildFolder('clickhouse/embedded')
-
-/** Strips the types of a folder of src/ into dist/, as the build does, in a few milliseconds. */
-export async function buildFolder(folder: string): Promise<void> {
-  const files = await readdir(packagePath(`src/${folder}`), { recursive: true })
-  const sources = files.filter((file) => file.endsWith('.ts') && !isForBrowsers(file))
-  await Promise.all(sources.map((file) => build(path.posix.join(folder, file))))
+/** Strips the types of src/ into dist/, as the build does, where dist/ is missing files or is older. */
+export async function buildService(): Promise<void> {
+  const files = await readdir(packagePath('src'), { recursive: true })
+  await Promise.all(files.filter((file) => file.endsWith('.ts')).map(build))
 }
-
-/** Scripts for browsers are built by scripts/build-browser.ts. */
-const isForBrowsers = (file: string): boolean => file.startsWith('http/site/browser/')
 
 async function build(file: string): Promise<void> {
   const source = packagePath(`src/${file}`)
@@ -26,7 +19,7 @@ async function build(file: string): Promise<void> {
     jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
     module: { type: 'es6' },
   })
-  // Renamed into place: another run may be starting the file just now.
+  // Renamed into place: another run of the tests may be starting this file.
   await mkdir(path.dirname(target), { recursive: true })
   const draft = `${target}.${process.pid}`
   await writeFile(draft, code)
