@@ -294,20 +294,20 @@ export interface components {
              * @example [
              *       {
              *         "field": "[3].url",
-             *         "message": "must be absolute, as https://example.com/path"
+             *         "message": "must be an absolute URL, such as https://example.com/path"
              *       }
              *     ]
              */
-            readonly details?: readonly components["schemas"]["FieldFault"][];
+            readonly details?: readonly components["schemas"]["FieldError"][];
         };
         /**
          * @description One fault of a request.
          * @example {
          *       "field": "[3].url",
-         *       "message": "must be absolute, as https://example.com/path"
+         *       "message": "must be an absolute URL, such as https://example.com/path"
          *     }
          */
-        readonly FieldFault: {
+        readonly FieldError: {
             /**
              * @description The field: `url` of an event that came alone, `[3].url` of the fourth of several. `body` is the body as a whole.
              * @example [3].url
@@ -315,7 +315,7 @@ export interface components {
             readonly field: string;
             /**
              * @description What is wrong with it.
-             * @example must be absolute, as https://example.com/path
+             * @example must be an absolute URL, such as https://example.com/path
              */
             readonly message: string;
         };

@@ -1007,7 +1007,7 @@ export interface components {
              *       }
              *     ]
              */
-            readonly details?: readonly components["schemas"]["FieldFault"][];
+            readonly details?: readonly components["schemas"]["FieldError"][];
         };
         /**
          * @description One fault of a request.
@@ -1016,7 +1016,7 @@ export interface components {
          *       "message": "must be one of: oneOf, noneOf"
          *     }
          */
-        readonly FieldFault: {
+        readonly FieldError: {
             /**
              * @description The path of the field, joined by dots, with array positions counted from 0. `body` is the body as a whole.
              * @example filters.0.operator

@@ -1,5 +1,6 @@
 /** Tells from the Authorization header of a request whom it speaks for. */
 import type { Store } from '../clickhouse/store.js'
+import { parseBearerToken } from '../contract/bearer.js'
 import { ApiError } from '../contract/errors.js'
 import type { StoredProject } from '../projects/project.js'
 import type { Keyring } from './keyring.js'
@@ -29,9 +30,6 @@ export interface Authenticator {
   readonly authenticate: (header: string | undefined) => Promise<Authenticated>
 }
 
-/** RFC 9110: the name of a scheme is case-insensitive. */
-const BEARER = /^bearer (?<token>\S+)$/i
-
 /** An authenticator for all requests of a service: it remembers keys for up to 4 seconds. */
 export function createAuthenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const { store, keyring, now } = dependencies
@@ -39,7 +37,7 @@ export function createAuthenticator(dependencies: AuthenticatorDependencies): Au
   const verify = createVerifier(keyring)
   return {
     async authenticate(header) {
-      const token = BEARER.exec(header ?? '')?.groups?.['token']
+      const token = parseBearerToken(header)
       if (token === undefined) throw unauthorized()
       const principal = await verify(token, now()).catch((cause: unknown) => {
         throw keysUnavailable(cause)

@@ -1,60 +1,71 @@
-/** Assembles the HTTP application from what it depends on. */
+/** Composes the HTTP application: its middlewares and routes, in the order in which they run. */
 import express, { type Express, type Router } from 'express'
 import type { Collect } from '../ingest/collect/collect.js'
 import type { FindProject } from '../ingest/collect/find-project.js'
-import { authentication } from '../http/query/authentication.js'
-import { bodyLimit } from '../http/server/body-limit.js'
-import type { Authenticate } from '../http/query/auth-context.js'
-import { headAsGet, originForm } from '../http/server/normalize-request.js'
-import { commonHeaders } from '../http/server/common-headers.js'
-import type { Contract } from '../http/validation/contract.js'
-import { cors, preflight } from '../http/collect/cors.js'
-import { beginDelivery } from '../http/collect/collect-context.js'
-import { drain, type Shutdown } from '../http/server/graceful-shutdown.js'
-import { errorWriter } from '../http/server/error-response.js'
-import { eventsBody, MAX_EVENTS_BYTES } from '../http/collect/events-body.js'
-import { livez, readyz } from '../http/server/health.js'
+import {
+  allowAnyOrigin,
+  beginCollect,
+  optionsEvents,
+  postEvents,
+} from '../http/collect/collect-handlers.js'
+import { checkBodyToken, checkHeaderToken } from '../http/collect/collector-auth.js'
+import { MAX_EVENTS_BYTES, readEventsBody } from '../http/collect/events-body.js'
 import {
   getProject,
   postAnalyticsQuery,
-  type Query,
   type ReadProject,
+  type RunQuery,
 } from '../http/query/api-handlers.js'
-import { postEvents } from '../http/collect/post-events.js'
-import { tokenInBody, tokenInHeader } from '../http/collect/collector-auth.js'
-import { keyRateLimit } from '../http/query/rate-limit.js'
-import { requestLog } from '../http/server/request-log.js'
-import { addRoutes, notFound, type Handler, type RouteTable } from '../http/server/routes.js'
+import { authenticateRequests, type Authenticate } from '../http/query/authentication.js'
+import { MAX_QUERY_BYTES, readQueryBody } from '../http/query/query-body.js'
+import { limitRate } from '../http/query/rate-limit.js'
+import { limitBodySize } from '../http/server/body.js'
+import { handleError } from '../http/server/error-response.js'
+import { followShutdown, type Shutdown } from '../http/server/graceful-shutdown.js'
+import { getLivez, getReadyz } from '../http/server/health.js'
+import {
+  enforceHttpConformance,
+  normalizeTarget,
+  treatHeadAsGet,
+} from '../http/server/http-conformance.js'
+import { logRequests } from '../http/server/request-log.js'
+import { commonHeaders } from '../http/server/response-headers.js'
+import {
+  addRoutes,
+  rejectUnknownPath,
+  type Handler,
+  type RouteTable,
+} from '../http/server/routes.js'
+import { docsRouter } from '../http/site/docs.js'
 import { trackingRouter } from '../http/site/tracking.js'
-import { MAX_BODY_BYTES } from '../http/validation/validate-query.js'
-import { wireRules } from '../http/server/http-conformance.js'
+import type { Contract } from '../http/validation/contract.js'
 import type { Logger } from '../lib/log.js'
 
-/** What answers questions. */
+/** The use cases of the query API. */
 export interface ApiDependencies {
   readonly authenticate: Authenticate
-  readonly query: Query
+  readonly runQuery: RunQuery
   readonly readProject: ReadProject
-  /** Requests a minute and API key; 0 is without limit. */
+  /** Requests per minute and API key; 0 means no limit. */
   readonly rateLimit: number
 }
 
-/** What takes events. */
+/** The use cases of the collector. */
 export interface CollectorDependencies {
   readonly findProject: FindProject
   readonly collect: Collect
   readonly now: () => Date
-  /** How many proxies in front are believed where a request comes from. */
+  /** The number of proxies in front of the service whose X-Forwarded-For is trusted. */
   readonly trustedProxies: number
 }
 
-/** What the application needs from the rest of the service. */
+/** All that the application needs from the rest of the service. */
 export interface AppDependencies {
-  /** Undefined where no questions are answered. */
+  /** Undefined where the process does not serve the query API. */
   readonly api: ApiDependencies | undefined
-  /** Undefined where no events are taken. */
+  /** Undefined where the process does not collect events. */
   readonly collector: CollectorDependencies | undefined
-  /** Whether the store answers; asked at every probe of /readyz. */
+  /** Whether the store responds; called for every probe of /readyz. */
   readonly isReady: () => Promise<boolean>
   readonly contract: Contract
   readonly shutdown: Shutdown
@@ -65,7 +76,7 @@ export interface AppDependencies {
 
 const EVENTS = '/v1/events'
 
-/** The application, ready to be listened with. */
+/** Creates the application. */
 export function createApp(dependencies: AppDependencies): Express {
   const { api, collector, contract, logger, shutdown, pages = [] } = dependencies
   const app = express()
@@ -74,58 +85,63 @@ export function createApp(dependencies: AppDependencies): Express {
   app.enable('case sensitive routing')
   app.enable('strict routing')
   app.set('trust proxy', collector?.trustedProxies ?? 0)
-  app.use(requestLog(logger), commonHeaders)
-  if (collector !== undefined) app.use(EVENTS, cors)
-  app.use(wireRules, originForm, drain(shutdown))
+  app.use(logRequests(logger), commonHeaders)
+  if (collector !== undefined) app.use(EVENTS, allowAnyOrigin)
+  app.use(enforceHttpConformance, normalizeTarget, followShutdown(shutdown))
   addRoutes(app, {
-    ...(collector === undefined ? {} : eventRoutes(collector, contract)),
-    ...(api === undefined ? {} : questionRoutes(api, contract, shutdown)),
-    ...commonRoutes(dependencies),
+    ...(collector === undefined ? {} : buildCollectorRoutes(collector, contract)),
+    ...(api === undefined ? {} : buildApiRoutes(api, contract, shutdown)),
+    ...buildCommonRoutes(dependencies),
   })
   if (collector !== undefined) app.use(trackingRouter())
-  app.use(...pages, contract.docs, notFound, errorWriter)
+  app.use(...pages, docsRouter(contract.specs), rejectUnknownPath, handleError)
   return app
 }
 
-/** What needs a key is checked in the order written here. */
-function questionRoutes(api: ApiDependencies, contract: Contract, shutdown: Shutdown): RouteTable {
-  const key: readonly Handler[] = [authentication(api.authenticate), keyRateLimit(api.rateLimit)]
-  const checks: readonly Handler[] = [headAsGet, bodyLimit(MAX_BODY_BYTES), ...contract.checks]
+function buildApiRoutes(api: ApiDependencies, contract: Contract, shutdown: Shutdown): RouteTable {
+  const checks: readonly Handler[] = [
+    authenticateRequests(api.authenticate),
+    limitRate(api.rateLimit),
+    treatHeadAsGet,
+    limitBodySize(MAX_QUERY_BYTES),
+    ...readQueryBody,
+    contract.checkQuery,
+  ]
   return {
     '/v1/analytics/query': {
-      post: [...key, ...checks, postAnalyticsQuery(api.query, shutdown.stopping)],
+      post: [...checks, postAnalyticsQuery(api.runQuery, shutdown.stopping)],
     },
     '/v1/project': {
-      get: [...key, ...checks, getProject(api.readProject, shutdown.stopping)],
+      get: [...checks, getProject(api.readProject, shutdown.stopping)],
     },
   }
 }
 
-/** A token in the header is checked before the body is read; one in the body as soon as that can be. */
-const eventRoutes = (
+/** A token in the header is checked before the body is read, one in the body right after it was parsed. */
+const buildCollectorRoutes = (
   { findProject, collect, now }: CollectorDependencies,
   contract: Contract,
 ): RouteTable => ({
   [EVENTS]: {
     post: [
-      beginDelivery(now),
-      tokenInHeader(findProject),
-      bodyLimit(MAX_EVENTS_BYTES),
-      ...eventsBody,
-      tokenInBody(findProject),
-      ...contract.eventChecks,
+      beginCollect(now),
+      checkHeaderToken(findProject),
+      limitBodySize(MAX_EVENTS_BYTES),
+      ...readEventsBody,
+      checkBodyToken(findProject),
+      contract.checkEvents,
       postEvents(collect),
     ],
-    options: [preflight],
+    options: [optionsEvents],
   },
 })
 
-const commonRoutes = ({ isReady, shutdown }: AppDependencies): RouteTable => ({
-  '/livez': { get: [livez] },
-  '/readyz': { get: [readyz(isReady, shutdown.draining)] },
-  '/': { get: [toDocs] },
+const buildCommonRoutes = ({ isReady, shutdown }: AppDependencies): RouteTable => ({
+  '/livez': { get: [getLivez] },
+  '/readyz': { get: [getReadyz(isReady, shutdown.draining)] },
+  '/': { get: [redirectToDocs] },
 })
 
-const toDocs: Handler = (_request: express.Request, response: express.Response) => {
+const redirectToDocs: Handler = (_request: express.Request, response: express.Response) => {
   response.redirect('/docs')
 }

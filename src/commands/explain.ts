@@ -11,7 +11,8 @@ import { createQueryRunner } from '../clickhouse/run.js'
 import { sql, statement, string, type Statement } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { ApiError } from '../contract/errors.js'
-import { readQuestion } from '../http/validation/parse-query-request.js'
+import { parseQueryBody } from '../http/query/query-body.js'
+import { compileContract } from '../http/validation/contract.js'
 import { firstEventAt } from '../projects/first-event.js'
 import { requireProject } from '../projects/store.js'
 import { UserError } from '../lib/errors.js'
@@ -45,7 +46,8 @@ async function readRequest({ note }: CommandContext, file: string): Promise<Anal
   if (file !== STDIN) await requireReadable(file)
   const body = file === STDIN ? await buffer(process.stdin) : await readFile(file)
   try {
-    return await readQuestion(body)
+    const contract = await compileContract({ validateResponses: false })
+    return await contract.validateQuery(parseQueryBody(body))
   } catch (error) {
     if (!(error instanceof ApiError) || error.details === undefined) throw error
     for (const { field, message } of error.details) note(`${field}: ${message}`)

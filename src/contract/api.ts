@@ -1,9 +1,9 @@
-/** Short names for the generated types of the contract: the only file that imports them. */
+/** Short names for the types generated from the query contract. Only this file imports them. */
 import type { components } from '../../generated/openapi.js'
 
 type Schemas = components['schemas']
 
-/** The request as it is after validation: every default is filled in. */
+/** A validated request: every default is filled in. */
 export type AnalyticsQueryRequest = Required<Schemas['AnalyticsQueryRequest']>
 export type AnalyticsQueryResponse = Schemas['AnalyticsQueryResponse']
 export type ResolvedQuery = Schemas['ResolvedQuery']
@@ -47,4 +47,4 @@ export type ProjectResponse = Schemas['ProjectResponse']
 
 export type ErrorCode = Schemas['ErrorCode']
 export type ErrorResponse = Schemas['ErrorResponse']
-export type FieldFault = Schemas['FieldFault']
+export type FieldError = Schemas['FieldError']

@@ -1,10 +1,10 @@
-/** Short names for the generated types of the collector's contract: the only file that imports them. */
+/** Short names for the types generated from the collector contract. Only this file imports them. */
 import type { components } from '../../generated/collector.js'
 
 type Schemas = components['schemas']
 
-/** An event as it is sent. */
+/** One event as a client sends it. */
 export type SentEvent = Schemas['Event']
-/** Each form of a body that is sent. */
+/** A request body, in any of its three forms. */
 export type SentEvents = Schemas['Events']
 export type Accepted = Schemas['Accepted']

@@ -1,6 +1,6 @@
-/** The catalogue of errors: every code with its HTTP status, and the one class that carries a code. */
+/** The error catalogue: the HTTP status of every code, and the one class that carries a code. */
 import { ExpectedError } from '../lib/errors.js'
-import type { ErrorCode, FieldFault } from './api.js'
+import type { ErrorCode, FieldError } from './api.js'
 
 /** The HTTP status of each error code. */
 export const ERROR_STATUS = {
@@ -18,21 +18,21 @@ export const ERROR_STATUS = {
   QUERY_TIMEOUT: 504,
 } as const satisfies Record<ErrorCode, number>
 
-/** What an error may carry besides its code and message. */
+/** The optional parts of an error. */
 export interface ApiErrorOptions {
-  /** The faults of the request, one per field. Absent unless the code is VALIDATION_ERROR. */
-  readonly details?: readonly FieldFault[]
-  /** Headers the answer must bear: Allow, Retry-After, WWW-Authenticate. Absent means none. */
+  /** The errors of single fields; only with the code VALIDATION_ERROR. */
+  readonly details?: readonly FieldError[]
+  /** Headers to send with the response: Allow, Retry-After, WWW-Authenticate, Connection. */
   readonly headers?: Readonly<Record<string, string>>
-  /** What brought it about: logged, never sent. */
+  /** The underlying error. It is logged, never sent. */
   readonly cause?: unknown
 }
 
-/** An error with a code of the catalogue. Its message is sent to the caller. */
+/** An error with a code of the catalogue. Its message is sent to the client. */
 export class ApiError extends ExpectedError {
   override readonly name = 'ApiError'
   readonly code: ErrorCode
-  readonly details: readonly FieldFault[] | undefined
+  readonly details: readonly FieldError[] | undefined
   readonly headers: Readonly<Record<string, string>>
 
   constructor(

@@ -1,16 +1,16 @@
-/** The formats of strings that the contract names beyond those of JSON Schema. */
-import { isUtcDateOrSecond } from './date-range-format.js'
-import { parseInstant } from './timestamps.js'
-import { isAbsoluteUrl, isIpAddress, isCountryCode } from './field-formats.js'
+/** The string formats that the contracts name beyond those of JSON Schema. */
+import { isIP } from 'node:net'
 import { isText, NOT_TEXT } from '../lib/text.js'
+import { isUtcDateOrSecond, parseInstant } from './timestamps.js'
 
-/** One format: how it is tested, and what is said of a string that fails. */
+/** One format: its check, and the error message for a string that fails it. */
 export interface Format {
   readonly type: 'string'
   readonly validate: (text: string) => boolean
   readonly message: string
 }
 
+/** The formats by name. The formats of events accept the empty string: it stands for a missing value. */
 export const FORMATS: Readonly<Record<string, Format>> = {
   'utc-date-or-second': {
     type: 'string',
@@ -25,17 +25,37 @@ export const FORMATS: Readonly<Record<string, Format>> = {
   instant: {
     type: 'string',
     validate: (text) => text === '' || parseInstant(text) !== undefined,
-    message: 'must be ISO 8601 with Z or an offset, as 2026-01-31T10:00:00.000Z',
+    message:
+      'must be an ISO 8601 timestamp with Z or a UTC offset, such as 2026-01-31T10:00:00.000Z',
   },
   'absolute-url': {
     type: 'string',
     validate: (text) => isText(text) && isAbsoluteUrl(text),
-    message: 'must be absolute, as https://example.com/path',
+    message: 'must be an absolute URL, such as https://example.com/path',
   },
   country: {
     type: 'string',
     validate: isCountryCode,
-    message: 'must be an ISO 3166-1 alpha-2 code, as DE',
+    message: 'must be an ISO 3166-1 alpha-2 country code, such as DE',
   },
-  ip: { type: 'string', validate: isIpAddress, message: 'must be an IP address' },
+  ip: { type: 'string', validate: isIpAddress, message: 'must be an IPv4 or IPv6 address' },
+}
+
+const ABSOLUTE_URL =
+  /^[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:[^/?#@]*@)?[^/?#@]+[^?#]*(?:\?[^#]*)?(?:#.*)?$/s
+const COUNTRY = /^[A-Z]{2}$/
+
+/** A URL with a scheme and a host. */
+function isAbsoluteUrl(text: string): boolean {
+  return text === '' || ABSOLUTE_URL.test(text)
+}
+
+/** Two capital letters, as in ISO 3166-1 alpha-2. */
+function isCountryCode(text: string): boolean {
+  return text === '' || COUNTRY.test(text)
+}
+
+/** An IPv4 or IPv6 address without a zone. */
+function isIpAddress(text: string): boolean {
+  return text === '' || (isIP(text) !== 0 && !text.includes('%'))
 }

@@ -1,11 +1,15 @@
-/** Reads the timestamps of events. */
+/** Parses the two kinds of points in time that the contracts accept: of events and of date ranges. */
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.js'
 
 const ISO_8601 =
   /^([1-9]\d{3})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])([01]\d|2[0-3]):?([0-5]\d))$/
 
-const MINUTE = 60_000
-
-/** The moment that an ISO 8601 text with `Z` or an offset names, in milliseconds; undefined for any other text. */
+/**
+ * Parses an ISO 8601 timestamp with `Z` or a UTC offset.
+ *
+ * @returns milliseconds since 1970; undefined for any other text. Digits after the third of a second's
+ *   fraction are dropped.
+ */
 export function parseInstant(text: string): number | undefined {
   const parts = ISO_8601.exec(text)
   if (parts === null) return undefined
@@ -23,10 +27,21 @@ export function parseInstant(text: string): number | undefined {
     minutes = 0,
   ] = parts
   const date = Date.UTC(Number(year), Number(month) - 1, Number(day))
-  // A day that its month does not have is one of the next.
+  // Date.UTC turns 30 February into 2 March: if the day moved, it does not exist.
   if (new Date(date).getUTCDate() !== Number(day)) return undefined
-  const time = Number(hour) * 60 * MINUTE + Number(minute) * MINUTE + Number(second) * 1_000
+  const time = Number(hour) * HOUR_MS + Number(minute) * MINUTE_MS + Number(second) * SECOND_MS
   const ms = Number(fraction.slice(0, 3).padEnd(3, '0'))
-  const offset = (Number(hours) * 60 + Number(minutes)) * MINUTE
+  const offset = Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS
   return date + time + ms + (sign === '-' ? offset : -offset)
+}
+
+const DATE_OR_SECOND = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?$/
+
+/** Whether `text` is an existing UTC date (`YYYY-MM-DD`) or second (`YYYY-MM-DDThh:mm:ssZ`). */
+export function isUtcDateOrSecond(text: string): boolean {
+  if (!DATE_OR_SECOND.test(text) || text.startsWith('0000')) return false
+  const second = text.length === 10 ? `${text}T00:00:00Z` : text
+  const time = Date.parse(second)
+  // Date.parse turns 30 February into 2 March, and 24:00:00 into the next day: if it moved, it does not exist.
+  return !Number.isNaN(time) && new Date(time).toISOString() === second.replace('Z', '.000Z')
 }

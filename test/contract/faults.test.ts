@@ -144,7 +144,10 @@ describe('metrics, group_by, order_by', () => {
       query({ metrics: [5, '__proto__'] }),
       { 'metrics.0': ONE_OF(METRICS), 'metrics.1': ONE_OF(METRICS) },
     ],
-    [query({ metrics: ['users', 'events', 'users'] }), { metrics: 'must not repeat an item' }],
+    [
+      query({ metrics: ['users', 'events', 'users'] }),
+      { metrics: 'must not contain duplicate items' },
+    ],
     [
       query({ metrics: Array.from({ length: 6 }, () => 'users') }),
       { metrics: 'must have at most 5 items' },

@@ -1,11 +1,11 @@
 /** The rules of a query that tie several fields together, which no schema can say. */
-import type { AnalyticsQueryRequest, FieldFault, Filter } from '../../contract/api.js'
+import type { AnalyticsQueryRequest, FieldError, Filter } from '../../contract/api.js'
 
 /** One rule. It is pure, and lists what breaks it. */
 export interface Rule {
   /** The fields it looks at: it is applied only when none of them is faulty in itself. */
   readonly fields: readonly (keyof AnalyticsQueryRequest)[]
-  readonly check: (request: AnalyticsQueryRequest) => readonly FieldFault[]
+  readonly check: (request: AnalyticsQueryRequest) => readonly FieldError[]
 }
 
 /** The most string clauses that the filters of a request may hold together. */
@@ -21,13 +21,13 @@ export const RULES: readonly Rule[] = [
 export function checkRules(
   request: AnalyticsQueryRequest,
   faultyFields: ReadonlySet<string> = new Set(),
-): readonly FieldFault[] {
+): readonly FieldError[] {
   return RULES.filter(({ fields }) => !fields.some((field) => faultyFields.has(field))).flatMap(
     ({ check }) => check(request),
   )
 }
 
-function startsBeforeEnd({ date_range: range }: AnalyticsQueryRequest): readonly FieldFault[] {
+function startsBeforeEnd({ date_range: range }: AnalyticsQueryRequest): readonly FieldError[] {
   if (typeof range === 'string') return []
   const [start, end] = range
   const first = start.length === 10 ? `${start}T00:00:00Z` : start
@@ -35,7 +35,7 @@ function startsBeforeEnd({ date_range: range }: AnalyticsQueryRequest): readonly
   return first <= last ? [] : [{ field: 'date_range', message: 'must not start after its end' }]
 }
 
-function ordersByColumn(request: AnalyticsQueryRequest): readonly FieldFault[] {
+function ordersByColumn(request: AnalyticsQueryRequest): readonly FieldError[] {
   const { metrics, group_by: grouping, order_by: order } = request
   const dates = grouping.includes('interval:auto') ? ['date'] : []
   const columns: readonly string[] = [...metrics, ...grouping, ...dates]
@@ -51,7 +51,7 @@ function ordersByColumn(request: AnalyticsQueryRequest): readonly FieldFault[] {
   )
 }
 
-function holdsFewClauses({ filters }: AnalyticsQueryRequest): readonly FieldFault[] {
+function holdsFewClauses({ filters }: AnalyticsQueryRequest): readonly FieldError[] {
   const count = filters.reduce((sum, filter) => sum + countStringClauses(filter), 0)
   if (count <= MAX_STRING_CLAUSES) return []
   const message = `must hold at most ${MAX_STRING_CLAUSES} string clauses in all, and hold ${count}`

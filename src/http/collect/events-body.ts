@@ -1,26 +1,26 @@
-/** Reads the body of a request that brings events, and brings it into one form. */
+/** Reads the body of a request to the collector and normalizes its form. */
 import express, { type RequestHandler } from 'express'
 import { isUtf8 } from 'node:buffer'
 import type { ApiError } from '../../contract/errors.js'
-import { EVENT_TYPES, normalizeContentType } from '../validation/content-type.js'
-import { deliveryOf, type Form } from './collect-context.js'
+import { EVENT_TYPES, normalizeContentType, parseJson } from '../server/body.js'
+import { getCollectContext, type BodyForm } from '../server/request-context.js'
 import { validationError } from '../server/translate-error.js'
 
-/** The most bytes that a body of events may have: 1 MB. */
+/** The maximum size of a body of events: 1 MB. */
 export const MAX_EVENTS_BYTES = 1_048_576
 
 /**
- * The handlers, in their order. Behind them `req.body` is `{ token?, events }`, or what else the body has
- * instead of the two; none of it is checked.
+ * The middlewares that parse the body, in order. Behind them `request.body` is `{ token?, events }`, plus any
+ * other properties that the client sent. Nothing in it has been validated.
  */
-export const eventsBody: readonly RequestHandler[] = [
+export const readEventsBody: readonly RequestHandler[] = [
   normalizeContentType(EVENT_TYPES),
   express.raw({ limit: MAX_EVENTS_BYTES, inflate: false, type: () => true }),
   (request, _response, next) => {
-    const [form, body] = inOneForm(readJson(request.body))
-    const delivery = deliveryOf(request)
-    delivery.form = form
-    if (Array.isArray(body.events)) delivery.events = body.events.length
+    const [form, body] = normalizeForm(parseBody(request.body))
+    const context = getCollectContext(request)
+    context.form = form
+    if (Array.isArray(body.events)) context.events = body.events.length
     request.body = body
     next()
   },
@@ -31,29 +31,27 @@ interface EventsBody {
   readonly events?: unknown
 }
 
-function readJson(body: unknown): unknown {
-  if (!Buffer.isBuffer(body)) throw faulty(NOT_JSON)
-  if (!isUtf8(body)) throw faulty('is not valid UTF-8')
-  const text = body.toString('utf8')
+function parseBody(body: unknown): unknown {
+  if (!Buffer.isBuffer(body)) throw invalidBody(NOT_JSON)
+  if (!isUtf8(body)) throw invalidBody('is not valid UTF-8')
   try {
-    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text)
+    return parseJson(body)
   } catch (cause) {
-    throw faulty(NOT_JSON, cause)
+    throw invalidBody(NOT_JSON, cause)
   }
 }
 
-function inOneForm(body: unknown): readonly [Form, EventsBody] {
+function normalizeForm(body: unknown): readonly [BodyForm, EventsBody] {
   if (Array.isArray(body)) return ['array', { events: body as readonly unknown[] }]
-  if (typeof body !== 'object' || body === null) throw faulty(NOT_EVENTS)
+  if (typeof body !== 'object' || body === null) throw invalidBody(NOT_EVENTS)
   if ('events' in body) return ['list', body]
   if (!('token' in body)) return ['event', { events: [body] }]
   const { token, ...event } = body
   return ['event', { token, events: [event] }]
 }
 
-const BYTE_ORDER_MARK = '\ufeff'
 const NOT_JSON = 'is not valid JSON'
 const NOT_EVENTS = 'must be an event, an array of events, or an object with a list of events'
 
-const faulty = (message: string, cause?: unknown): ApiError =>
+const invalidBody = (message: string, cause?: unknown): ApiError =>
   validationError([{ field: 'body', message }], cause)

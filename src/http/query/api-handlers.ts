@@ -1,33 +1,35 @@
-/** The handlers of the operations: from a validated request to the answer of its use case. */
+/** The handlers of the query API: from a validated request to the response of its use case. */
 import type { RequestHandler, Response } from 'express'
 import type { Plan } from '../../analytics/plan/planner.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse, Project } from '../../contract/api.js'
 import type { StoredProject } from '../../projects/project.js'
-import { abandonment } from '../server/abort-on-disconnect.js'
-import { callerOf } from './auth-context.js'
+import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
 import { stoppingError } from '../server/graceful-shutdown.js'
+import { getAuthContext } from '../server/request-context.js'
 import { logPlan } from './plan-log.js'
 
 /**
- * Answers a question about a project, and tells `onPlan` how; `signal` comes when nobody waits for the
- * answer any more.
+ * Runs a query on a project.
+ *
+ * @param signal aborts when the response can no longer be delivered
+ * @param onPlan is called with the plan before the query runs
  */
-export type Query = (
+export type RunQuery = (
   request: AnalyticsQueryRequest,
   project: StoredProject,
   signal: AbortSignal,
   onPlan: (plan: Plan) => void,
 ) => Promise<AnalyticsQueryResponse>
 
-/** Reads a project as its callers see it. */
+/** Reads the public fields of a project. */
 export type ReadProject = (project: StoredProject, signal: AbortSignal) => Promise<Project>
 
 /** POST /v1/analytics/query */
-export function postAnalyticsQuery(query: Query, stopping: AbortSignal): RequestHandler {
+export function postAnalyticsQuery(runQuery: RunQuery, stopping: AbortSignal): RequestHandler {
   return async (request, response) => {
-    const { project } = callerOf(request)
-    await answer(response, stopping, (signal) =>
-      query(request.body as AnalyticsQueryRequest, project, signal, (plan) =>
+    const { project } = getAuthContext(request)
+    await respond(response, stopping, (signal) =>
+      runQuery(request.body as AnalyticsQueryRequest, project, signal, (plan) =>
         logPlan(request.log, plan),
       ),
     )
@@ -37,19 +39,20 @@ export function postAnalyticsQuery(query: Query, stopping: AbortSignal): Request
 /** GET /v1/project */
 export function getProject(readProject: ReadProject, stopping: AbortSignal): RequestHandler {
   return async (request, response) => {
-    const stored = callerOf(request).project
-    await answer(response, stopping, async (signal) => ({
-      project: await readProject(stored, signal),
+    const { project } = getAuthContext(request)
+    await respond(response, stopping, async (signal) => ({
+      project: await readProject(project, signal),
     }))
   }
 }
 
-async function answer(
+/** Sends the result of `work`. Work that fails while the service is stopping fails because of that. */
+async function respond(
   response: Response,
   stopping: AbortSignal,
   work: (signal: AbortSignal) => Promise<object>,
 ): Promise<void> {
-  const signal = abandonment(response, stopping)
+  const signal = abortOnDisconnect(response, stopping)
   try {
     response.json(await work(signal))
   } catch (error) {

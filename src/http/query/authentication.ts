@@ -1,12 +1,19 @@
-/** Lets a request pass once its API key is known to be good. */
+/** Authenticates requests to the query API by their API key. */
 import type { RequestHandler } from 'express'
-import { setCaller, type Authenticate } from './auth-context.js'
+import type { AuthContext } from '../server/request-context.js'
 
-/** Authenticates the request; a second Authorization header makes the key ambiguous, hence none. */
-export function authentication(authenticate: Authenticate): RequestHandler {
+/**
+ * Finds the key and the project that an Authorization header stands for.
+ *
+ * @throws ApiError UNAUTHORIZED for a missing or invalid key, SERVICE_UNAVAILABLE if it cannot be checked
+ */
+export type Authenticate = (header: string | undefined) => Promise<AuthContext>
+
+/** Sets `request.authContext`. With a second Authorization header no key is taken to be sent. */
+export function authenticateRequests(authenticate: Authenticate): RequestHandler {
   return async (request, _response, next) => {
     const [header, ...others] = request.headersDistinct['authorization'] ?? []
-    setCaller(request, await authenticate(others.length === 0 ? header : undefined))
+    request.authContext = await authenticate(others.length === 0 ? header : undefined)
     next()
   }
 }

@@ -1,28 +1,29 @@
-/** Limits how many requests one API key may send a minute. */
+/** Limits the requests per minute of each API key. */
 import type { RequestHandler } from 'express'
 import { rateLimit } from 'express-rate-limit'
 import { ApiError } from '../../contract/errors.js'
-import { callerOf } from './auth-context.js'
+import { MINUTE_MS } from '../../lib/time.js'
+import { getAuthContext } from '../server/request-context.js'
 
 /**
- * Counts requests by key id in windows of a minute, and tells the state in RateLimit headers.
+ * Counts requests by key id in windows of a minute, and reports the state in RateLimit headers.
  *
- * @param perMinute the most requests of a key; 0 is without limit.
+ * @param perMinute the maximum number of requests per key; 0 means no limit
  */
-export function keyRateLimit(perMinute: number): RequestHandler {
+export function limitRate(perMinute: number): RequestHandler {
   if (perMinute === 0) return (_request, _response, next) => next()
   return rateLimit({
-    windowMs: 60_000,
+    windowMs: MINUTE_MS,
     limit: perMinute,
     identifier: 'key',
     standardHeaders: 'draft-8',
     legacyHeaders: false,
-    keyGenerator: (request) => callerOf(request).principal.keyId,
-    // Its checks are about limits by IP address behind proxies.
+    keyGenerator: (request) => getAuthContext(request).principal.keyId,
+    // The library's checks concern limits by IP address behind proxies.
     validate: false,
-    handler: (_request, _response, next) => next(new ApiError('RATE_LIMIT_EXCEEDED', message)),
+    handler: (_request, _response, next) => next(new ApiError('RATE_LIMIT_EXCEEDED', MESSAGE)),
   })
 }
 
-const message =
-  'The API key sent more requests than it may within a minute. Wait as long as Retry-After says.'
+const MESSAGE =
+  'The API key has exceeded its number of requests per minute. Wait the seconds given in Retry-After.'

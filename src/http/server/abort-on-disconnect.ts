@@ -1,20 +1,20 @@
-/** Tells when nobody waits for an answer any more. */
+/** Aborts work when its result can no longer be delivered. */
 import type { ServerResponse } from 'node:http'
 
-/** A signal that comes when the client is gone before its answer, or when `stopping` comes. */
-export function abandonment(response: ServerResponse, stopping: AbortSignal): AbortSignal {
+/** A signal that aborts when the client disconnects before the response is sent, or when `stopping` aborts. */
+export function abortOnDisconnect(response: ServerResponse, stopping: AbortSignal): AbortSignal {
   const controller = new AbortController()
   const stop = (): void => controller.abort(stopping.reason)
-  const leave = (): void => controller.abort(new Error('the client is gone'))
+  const disconnect = (): void => controller.abort(new Error('the client disconnected'))
   if (stopping.aborted) stop()
-  // A client that left while its request was checked: `close` does not come a second time.
-  else if (response.destroyed) leave()
+  // The client disconnected during validation: `close` has been emitted and will not come again.
+  else if (response.destroyed) disconnect()
   else {
-    // AbortSignal.any would do, but on Node 20 it keeps every signal that derives from a lasting one.
+    // Not AbortSignal.any: on Node 20 it retains every signal derived from a long-lived one.
     stopping.addEventListener('abort', stop, { once: true })
     response.once('close', () => {
       stopping.removeEventListener('abort', stop)
-      if (!response.writableFinished) leave()
+      if (!response.writableFinished) disconnect()
     })
   }
   return controller.signal

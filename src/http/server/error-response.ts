@@ -1,4 +1,4 @@
-/** Writes errors: the one place where an error becomes an answer. */
+/** Writes error responses: the one place where an error becomes a response. */
 import type { ErrorRequestHandler } from 'express'
 import type { ServerResponse } from 'node:http'
 import type { ErrorResponse } from '../../contract/api.js'
@@ -6,16 +6,16 @@ import { ERROR_STATUS, type ApiError } from '../../contract/errors.js'
 import { toApiError } from './translate-error.js'
 
 /**
- * Answers with an error, unless the answer is under way already or nobody is left to read it.
+ * Sends an error. If the response has been started or the client has disconnected, destroys it instead.
  *
- * It needs nothing but Node's response, so that requests which never reach the app are answered alike.
+ * Needs only Node's response, so that requests which never reach Express get the same errors.
  */
 export function writeError(response: ServerResponse, error: ApiError): void {
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return
   }
-  const text = JSON.stringify(bodyOf(error))
+  const text = JSON.stringify(buildBody(error))
   response.statusCode = ERROR_STATUS[error.code]
   for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value)
   response.setHeader('Content-Type', 'application/json; charset=utf-8')
@@ -23,18 +23,19 @@ export function writeError(response: ServerResponse, error: ApiError): void {
   response.end(text)
 }
 
-/** The last middleware: whatever was thrown is answered with a code of the catalogue. */
-export const errorWriter: ErrorRequestHandler = (thrown: unknown, _request, response, _next) => {
+/** The last middleware: turns anything thrown into an error response. */
+export const handleError: ErrorRequestHandler = (thrown: unknown, _request, response, _next) => {
   const error = toApiError(thrown)
-  if (ERROR_STATUS[error.code] >= 500) response.err = loggable(error)
+  if (ERROR_STATUS[error.code] >= 500) response.err = unwrap(error)
   writeError(response, error)
 }
 
-function loggable(error: ApiError): Error {
+/** The error to log: the underlying one, if it is an Error. */
+function unwrap(error: ApiError): Error {
   return error.cause instanceof Error ? error.cause : error
 }
 
-function bodyOf({ code, message, details }: ApiError): ErrorResponse {
+function buildBody({ code, message, details }: ApiError): ErrorResponse {
   return {
     error: { code, message, ...(details === undefined ? {} : { details: [...details] }) },
   }

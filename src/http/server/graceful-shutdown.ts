@@ -1,24 +1,24 @@
-/** Makes answers fit the stopping of the service. */
+/** Lets the HTTP layer stop in two steps: drain, then refuse. */
 import type { RequestHandler } from 'express'
 import { setMaxListeners } from 'node:events'
 import { ApiError } from '../../contract/errors.js'
 
-/** How far a service has gone in stopping; each signal stays aborted. */
+/** The progress of a shutdown, as signals that stay aborted. */
 export interface Shutdown {
-  /** No more traffic is wanted: requests are still answered, and their connections then closed. */
+  /** Requests are still served, but their connections are closed afterwards. */
   readonly draining: AbortSignal
-  /** The grace is over: what is unanswered now gets SERVICE_UNAVAILABLE. */
+  /** The grace period is over: pending requests get SERVICE_UNAVAILABLE. */
   readonly stopping: AbortSignal
 }
 
-/** What a server calls as it stops, a step after the other. */
-export type StopSteps = Readonly<Record<keyof Shutdown, () => void>>
+/** Starts each step of a shutdown; the server calls them in order. */
+export type ShutdownSteps = Readonly<Record<keyof Shutdown, () => void>>
 
-/** The signals of a service that is not stopping yet, and what makes them come. */
-export function createShutdown(): { readonly shutdown: Shutdown; readonly steps: StopSteps } {
+/** Creates the signals of a running service, and the functions that abort them. */
+export function createShutdown(): { readonly shutdown: Shutdown; readonly steps: ShutdownSteps } {
   const draining = new AbortController()
   const stopping = new AbortController()
-  // Every request under way listens to it.
+  // Every pending request adds a listener.
   setMaxListeners(0, stopping.signal)
   return {
     shutdown: { draining: draining.signal, stopping: stopping.signal },
@@ -26,14 +26,14 @@ export function createShutdown(): { readonly shutdown: Shutdown; readonly steps:
   }
 }
 
-/** The answer to a request that comes, or is still unanswered, as the service stops. */
+/** The error for a request that arrives, or is still pending, when the grace period is over. */
 export const stoppingError = (): ApiError =>
   new ApiError('SERVICE_UNAVAILABLE', 'The service is stopping. Try again in a moment.', {
     headers: { 'Retry-After': '1', Connection: 'close' },
   })
 
-/** Asks clients to leave while the service drains, and refuses requests once the grace is over. */
-export function drain({ draining, stopping }: Shutdown): RequestHandler {
+/** Closes connections after their response while draining, and refuses requests once stopping. */
+export function followShutdown({ draining, stopping }: Shutdown): RequestHandler {
   return (_request, response, next) => {
     if (stopping.aborted) throw stoppingError()
     if (draining.aborted) response.setHeader('Connection', 'close')

@@ -1,18 +1,18 @@
-/** The two probes for whoever runs the service. */
+/** The two health probes. */
 import type { RequestHandler } from 'express'
 import { ApiError } from '../../contract/errors.js'
 
-/** The process is alive: depends on nothing. */
-export const livez: RequestHandler = (_request, response) => {
+/** GET /livez: the process runs. Depends on nothing else. */
+export const getLivez: RequestHandler = (_request, response) => {
   response.json({ status: 'alive' })
 }
 
 /**
- * Whether requests should be sent here: the store answers, and the service is not stopping.
+ * GET /readyz: the store responds and the service is not stopping.
  *
- * @param isReady is asked at every probe, hence must be cheap.
+ * @param isReady is called for every probe, so it must be cheap
  */
-export function readyz(isReady: () => Promise<boolean>, draining: AbortSignal): RequestHandler {
+export function getReadyz(isReady: () => Promise<boolean>, draining: AbortSignal): RequestHandler {
   return async (_request, response) => {
     if (draining.aborted || !(await isReady())) {
       throw new ApiError('SERVICE_UNAVAILABLE', 'The service is not ready.', {

@@ -1,46 +1,64 @@
-/** Refuses requests that Node accepts although HTTP forbids them, or that it would read only in part. */
+/** Enforces rules of HTTP that Node leaves to the application, and normalizes equivalent requests. */
 import type { RequestHandler } from 'express'
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../../contract/errors.js'
 
-/** The most header lines of one request. */
+/** The maximum number of header lines of a request. */
 export const MAX_HEADERS = 100
 
-/** A rule with the plain words for breaking it. */
-interface WireRule {
+interface HttpRule {
   readonly isBroken: (request: IncomingMessage) => boolean
   readonly message: string
 }
 
-const RULES: readonly WireRule[] = [
+const RULES: readonly HttpRule[] = [
   {
-    // A request line without a version is HTTP/0.9 to Node.
+    // Node reports a request line without a version as HTTP/0.9.
     isBroken: ({ httpVersion }) => httpVersion !== '1.1' && httpVersion !== '1.0',
-    message: 'The request is not in HTTP/1.1 or HTTP/1.0.',
+    message: 'The request must use HTTP/1.1 or HTTP/1.0.',
   },
   {
-    // Node drops the headers beyond its limit without a word, a key among them perhaps.
+    // Node silently drops headers beyond its limit, which could be the Authorization header.
     isBroken: ({ rawHeaders }) => rawHeaders.length / 2 > MAX_HEADERS,
     message: `The request has more than ${MAX_HEADERS} headers.`,
   },
   {
+    // RFC 9112 §3.2
     isBroken: ({ httpVersion, headersDistinct }) =>
       httpVersion === '1.1' && headersDistinct['host']?.length !== 1,
-    message: 'The request needs exactly one Host header.',
+    message: 'The request must have exactly one Host header.',
   },
   {
+    // RFC 9110 §10.1.1
     isBroken: ({ headers }) =>
       headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue',
-    message: 'The expectation of the Expect header cannot be met; only 100-continue can.',
+    message: 'The Expect header must be 100-continue; no other expectation is supported.',
   },
 ]
 
-/** Checks the rules; a connection that breaks one is closed, as its framing cannot be trusted. */
-export const wireRules: RequestHandler = (request, _response, next) => {
+/** Refuses a request that breaks a rule, and closes its connection: its framing cannot be trusted. */
+export const enforceHttpConformance: RequestHandler = (request, _response, next) => {
   const broken = RULES.find((rule) => rule.isBroken(request))
   if (broken === undefined) {
     next()
     return
   }
   throw new ApiError('VALIDATION_ERROR', broken.message, { headers: { Connection: 'close' } })
+}
+
+const SCHEME_AND_AUTHORITY = /^https?:\/\/[^/?#]*/i
+
+/** Reduces a target in absolute form, `http://host/path`, to `/path` (RFC 9112 §3.2.2). */
+export const normalizeTarget: RequestHandler = (request, _response, next) => {
+  if (!request.url.startsWith('/')) {
+    const target = request.url.replace(SCHEME_AND_AUTHORITY, '')
+    if (target.startsWith('/')) request.url = request.originalUrl = target
+  }
+  next()
+}
+
+/** Handles HEAD as GET, which is all the contract knows. Node omits the body of the response by itself. */
+export const treatHeadAsGet: RequestHandler = (request, _response, next) => {
+  if (request.method === 'HEAD') request.method = 'GET'
+  next()
 }

@@ -1,84 +1,83 @@
-/** Listens for HTTP within limits, and stops without breaking an answer. */
+/** Runs the HTTP server with time limits, and stops it without cutting responses off. */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../lib/log.js'
-import type { StopSteps } from './graceful-shutdown.js'
-import { answerRefusals } from './client-errors.js'
+import { SECOND_MS } from '../../lib/time.js'
+import { answerClientErrors } from './client-errors.js'
+import type { ShutdownSteps } from './graceful-shutdown.js'
 import { MAX_HEADERS } from './http-conformance.js'
 
-const SECOND = 1_000
-
-/** How long requests and answers may take on the wire; the work between is limited elsewhere. */
-export interface WireTimeouts {
+/** How long receiving a request and sending a response may take, in milliseconds. The work between has its own limits. */
+export interface HttpTimeouts {
   readonly headers: number
   readonly request: number
-  /** The longest pause of a client in reading its answer. */
+  /** How long a client may pause while it reads its response. */
   readonly stall: number
-  /** Longer than load balancers keep idle connections, so that they never send into a closing one. */
+  /** Longer than load balancers keep idle connections, so that they never send on one that is being closed. */
   readonly keepAlive: number
 }
 
-const TIMEOUTS: WireTimeouts = {
-  headers: 10 * SECOND,
-  request: 15 * SECOND,
-  stall: 30 * SECOND,
-  keepAlive: 65 * SECOND,
+const TIMEOUTS: HttpTimeouts = {
+  headers: 10 * SECOND_MS,
+  request: 15 * SECOND_MS,
+  stall: 30 * SECOND_MS,
+  keepAlive: 65 * SECOND_MS,
 }
 
-/** How long stopping may take, in its three steps. */
+/** How long the steps of a shutdown may take, in milliseconds. */
 export interface StopTimes {
-  /** Connections are still accepted: until balancers and clients have heard of the end. */
+  /** New connections are still accepted while load balancers take note. */
   readonly notice: number
-  /** Requests may still be answered. */
+  /** Pending requests may still finish. */
   readonly grace: number
-  /** What is unanswered is refused, and then cut off. */
+  /** Pending requests get SERVICE_UNAVAILABLE; afterwards their connections are destroyed. */
   readonly refusal: number
 }
 
-const STOP_TIMES: StopTimes = { notice: 300, grace: 5 * SECOND, refusal: 500 }
+const STOP_TIMES: StopTimes = { notice: 300, grace: 5 * SECOND_MS, refusal: 500 }
 
 export interface ListenOptions {
   readonly host: string
-  /** 0 takes any free port. */
+  /** 0 lets the system choose a free port. */
   readonly port: number
   readonly logger: Logger
-  readonly timeouts?: Partial<WireTimeouts>
+  readonly timeouts?: Partial<HttpTimeouts>
 }
 
-export interface Listening {
-  /** Where the server answers, e.g. `http://127.0.0.1:8080`. */
+export interface HttpServer {
+  /** The URL of the server, e.g. `http://127.0.0.1:8080`. */
   readonly address: string
-  /** Stops; each of the steps is called as it begins. */
-  stop(steps: StopSteps, times?: Partial<StopTimes>): Promise<void>
+  /** Stops the server; calls each of `steps` when that step begins. */
+  stop(steps: ShutdownSteps, times?: Partial<StopTimes>): Promise<void>
 }
 
 /**
- * Listens.
+ * Starts a server.
  *
- * @throws the error of the operating system, with its code, when the address cannot be had.
+ * @throws the operating system's error, such as EADDRINUSE, if the address cannot be bound.
  */
-export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
+export async function listen(app: RequestListener, options: ListenOptions): Promise<HttpServer> {
   const timeouts = { ...TIMEOUTS, ...options.timeouts }
   const server = createServer({
     headersTimeout: timeouts.headers,
     requestTimeout: timeouts.request,
     keepAliveTimeout: timeouts.keepAlive,
-    connectionsCheckingInterval: Math.min(SECOND, timeouts.headers / 2),
+    connectionsCheckingInterval: Math.min(SECOND_MS, timeouts.headers / 2),
     maxHeaderSize: 16 * 1024,
-    // The app checks this one, as Node would answer without a body.
+    // enforceHttpConformance checks Host; Node would respond with an empty body.
     requireHostHeader: false,
   })
-  // One more than is allowed, so that the app can see that there are too many.
+  // One more than allowed, so that enforceHttpConformance can see that there are too many.
   server.maxHeadersCount = MAX_HEADERS + 1
   server.on('request', (request, response) => {
     response.once('prefinish', () => request.socket.setTimeout(timeouts.stall))
     app(request, response)
   })
-  answerRefusals(server, options.logger)
+  answerClientErrors(server, options.logger)
   await bind(server, options.host, options.port)
   return {
-    address: addressOf(server, options.host),
+    address: formatAddress(server, options.host),
     stop: (steps, times) => stop(server, steps, { ...STOP_TIMES, ...times }),
   }
 }
@@ -93,12 +92,12 @@ function bind(server: Server, host: string, port: number): Promise<void> {
   })
 }
 
-function addressOf(server: Server, host: string): string {
+function formatAddress(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-async function stop(server: Server, steps: StopSteps, times: StopTimes): Promise<void> {
+async function stop(server: Server, steps: ShutdownSteps, times: StopTimes): Promise<void> {
   steps.draining()
   await sleep(times.notice)
   const closed = new Promise<true>((resolve) => server.close(() => resolve(true)))

@@ -1,39 +1,38 @@
-/** Logs one line a request: who asked what, and how it went; no header, query string or body. */
+/** Logs one line per request: route, status, duration, key and project; no header, query string or body. */
 import type { RequestHandler } from 'express'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pinoHttp } from 'pino-http'
 import type { Logger } from '../../lib/log.js'
-import { findCaller } from '../query/auth-context.js'
-import { findDelivery } from '../collect/collect-context.js'
-import { requestId } from './request-id.js'
+import './request-context.js'
+import { assignRequestId } from './response-headers.js'
 
-/** They come every second or so, and whoever sends them knows their answers. */
+/** Load balancers probe about once a second and see the responses themselves. */
 const PROBES = new Set(['/livez', '/readyz'])
 
-/** The status of events that are kept: by the thousand a second, where all is well. */
-const KEPT = 202
+/** The status of accepted events: thousands of responses a second when all is well. */
+const ACCEPTED = 202
 
-/** Names the request, and logs its line as soon as it is answered or its client is gone. */
-export function requestLog(logger: Logger): RequestHandler {
-  // Of a line that nobody sees not even its parts are put together.
-  const ofCourse = logger.isLevelEnabled('debug') ? 'debug' : 'silent'
+/** Assigns the request id, and logs a line when the response is finished or the client disconnects. */
+export function logRequests(logger: Logger): RequestHandler {
+  // Unless debug is on, use `silent`, so that pino never builds the log object.
+  const routine = logger.isLevelEnabled('debug') ? 'debug' : 'silent'
   return pinoHttp({
     logger,
-    genReqId: requestId,
+    genReqId: assignRequestId,
     customAttributeKeys: { reqId: 'requestId', responseTime: 'ms' },
     quietReqLogger: true,
     quietResLogger: true,
-    // Without these the whole request would be printed: its address, and its headers with the key.
+    // The default serializers would log the URL and all headers, the API key included.
     wrapSerializers: false,
     serializers: { req: () => undefined, res: () => undefined },
-    customSuccessObject: (request, response, { ms }: Timed) => line(request, response, ms),
+    customSuccessObject: (request, response, { ms }: Timed) => describe(request, response, ms),
     customErrorObject: (request, response, err, { ms }: Timed) => ({
-      ...line(request, response, ms),
+      ...describe(request, response, ms),
       err,
     }),
     customErrorMessage: () => 'request failed',
     customLogLevel: (request, { statusCode }) => {
-      if (PROBES.has(routeOf(request) ?? '') || statusCode === KEPT) return ofCourse
+      if (PROBES.has(getRoute(request) ?? '') || statusCode === ACCEPTED) return routine
       return statusCode >= 500 ? 'error' : 'info'
     },
   })
@@ -43,22 +42,21 @@ interface Timed {
   readonly ms: number
 }
 
-function line(request: IncomingMessage, response: ServerResponse, ms: number): object {
-  const caller = findCaller(request)
-  const delivery = findDelivery(request)
+function describe(request: IncomingMessage, response: ServerResponse, ms: number): object {
+  const { authContext, collectContext } = request
   return {
     method: request.method,
-    route: routeOf(request),
+    route: getRoute(request),
     status: response.statusCode,
     ms,
-    keyId: caller?.principal.keyId,
-    projectId: caller?.principal.projectId ?? delivery?.project?.id,
-    events: delivery?.events,
+    keyId: authContext?.principal.keyId,
+    projectId: authContext?.principal.projectId ?? collectContext?.project?.id,
+    events: collectContext?.events,
   }
 }
 
-/** The template of the matched route; the address itself is the client's text, and stays out. */
-function routeOf(request: IncomingMessage & { route?: { path?: unknown } }): string | undefined {
+/** The template of the matched route. The URL itself is text from the client and is never logged. */
+function getRoute(request: IncomingMessage & { route?: { path?: unknown } }): string | undefined {
   const path = request.route?.path
   return typeof path === 'string' ? path : undefined
 }

@@ -1,64 +1,74 @@
-/** Says once what several forms of a field have each complained of. */
-import type { FieldFault } from '../../contract/api.js'
-import { namesOf, type SpecDocument } from '../../contract/spec.js'
+/** Reduces the errors that every branch of a union reports to those that help the client. */
+import type { FieldError } from '../../contract/api.js'
+import { listEnumValues, type SpecDocument } from '../../contract/spec.js'
 
-/** A fault, and the keyword of JSON Schema that failed. */
-export interface Fault extends FieldFault {
+/** A field error with the JSON Schema keyword that failed. */
+export interface KeywordError extends FieldError {
   readonly keyword: string
 }
 
-/** What must be said of a place that takes one of several forms, by field with `*` for positions. */
-export type ChoiceHints = Readonly<Record<string, string>>
+/** The message for a value that matches no branch of a union, by field, with `*` for array positions. */
+export type UnionMessages = Readonly<Record<string, string>>
 
-/** The hints of the contract, with the names it allows. */
-export function choiceHints(document: SpecDocument): ChoiceHints {
-  const presets = namesOf(document, 'Preset').join(', ')
-  const groupings = [...namesOf(document, 'Interval'), ...namesOf(document, 'Dimension')].join(', ')
+/** The messages of the query contract; they list the names that it allows. */
+export function buildUnionMessages(document: SpecDocument): UnionMessages {
+  const presets = listEnumValues(document, 'Preset').join(', ')
+  const groupings = ['Interval', 'Dimension'].flatMap((name) => listEnumValues(document, name))
   return {
     date_range: `must be a preset (${presets}) or an array [start, end], each YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ`,
-    'group_by.*': `must be one of: ${groupings}, or event:prop: followed by a name of 1 to 128 characters`,
+    'group_by.*': `must be one of: ${groupings.join(', ')}, or event:prop: followed by a name of 1 to 128 characters`,
   }
 }
 
-/** Whether a fault is one of a known field: an unknown property may be called `limit.0`, too. */
-export const isOfKnown = ({ keyword }: Pick<Fault, 'keyword'>): boolean =>
-  keyword !== 'additionalProperties'
+/**
+ * Replaces the errors of a union's branches by one, unless they show which branch the client meant: then
+ * that branch's errors are kept.
+ */
+export const mergeUnionErrors = (
+  errors: readonly KeywordError[],
+  messages: UnionMessages,
+): readonly KeywordError[] => mergeBranches(dropTypesBesideEnums(errors), messages)
 
-/** What is none of several names needs not be told, too, that it is no string. */
-export function settleEnums(faults: readonly Fault[]): readonly Fault[] {
-  const enums = new Set(faults.filter(({ keyword }) => keyword === 'enum').map((f) => f.field))
-  return faults.filter(({ field, keyword }) => keyword !== 'type' || !enums.has(field))
+/** Drops the `type` error of a field that also failed its `enum`: one message is enough. */
+function dropTypesBesideEnums(errors: readonly KeywordError[]): readonly KeywordError[] {
+  const enums = new Set(errors.filter(({ keyword }) => keyword === 'enum').map((e) => e.field))
+  return errors.filter(({ field, keyword }) => keyword !== 'type' || !enums.has(field))
 }
 
-/** The keywords that fail together at a place that takes one of several forms. */
-const OF_A_FORM: ReadonlySet<string> = new Set(['type', 'enum', 'const', 'pattern'])
+/** The keywords that say that a value is of another branch, rather than what is wrong within this one. */
+const BRANCH_KEYWORDS: ReadonlySet<string> = new Set(['type', 'enum', 'const', 'pattern'])
 
-/**
- * Where none of several forms fits, every form has complained. Keeps the complaints of the form that
- * was meant: those from deeper inside, or of more than the form itself. Else says the choice, once.
- */
-export function settleChoices(faults: readonly Fault[], hints: ChoiceHints): readonly Fault[] {
-  const choices = new Set(faults.filter(({ keyword }) => keyword === 'oneOf').map((f) => f.field))
-  if (choices.size === 0) return faults
-  const meant = new Set(
-    faults
-      .filter(isOfKnown)
-      .flatMap(({ field, keyword }) =>
-        OF_A_FORM.has(keyword) || keyword === 'oneOf' ? outside(field) : [field, ...outside(field)],
-      ),
-  )
-  return faults.flatMap((fault) => {
-    if (!choices.has(fault.field)) return [fault]
-    if (fault.keyword === 'oneOf') {
-      const hint = hints[fault.field.replaceAll(/\b\d+\b/g, '*')] ?? 'is not valid'
-      return meant.has(fault.field) ? [] : [{ ...fault, message: hint }]
+function mergeBranches(
+  errors: readonly KeywordError[],
+  messages: UnionMessages,
+): readonly KeywordError[] {
+  const unions = new Set(errors.filter(({ keyword }) => keyword === 'oneOf').map((e) => e.field))
+  if (unions.size === 0) return errors
+  const recognized = listRecognized(errors)
+  return errors.flatMap((error) => {
+    if (!unions.has(error.field)) return [error]
+    if (error.keyword === 'oneOf') {
+      const message = messages[error.field.replaceAll(/\b\d+\b/g, '*')] ?? 'is not valid'
+      return recognized.has(error.field) ? [] : [{ ...error, message }]
     }
-    return OF_A_FORM.has(fault.keyword) ? [] : [fault]
+    return BRANCH_KEYWORDS.has(error.keyword) ? [] : [error]
   })
 }
 
-/** The fields that a field lies in: `filters`, `filters.0` and so on. */
-function outside(field: string): readonly string[] {
+/** The fields of which one branch was recognized: an error lies inside them, or is about more than the branch. */
+function listRecognized(errors: readonly KeywordError[]): ReadonlySet<string> {
+  const known = errors.filter(({ keyword }) => keyword !== 'additionalProperties')
+  return new Set(
+    known.flatMap(({ field, keyword }) =>
+      BRANCH_KEYWORDS.has(keyword) || keyword === 'oneOf'
+        ? listParents(field)
+        : [field, ...listParents(field)],
+    ),
+  )
+}
+
+/** The fields that contain a field: of `filters.0.type`, `filters` and `filters.0`. */
+function listParents(field: string): readonly string[] {
   const parts = field.split('.')
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('.'))
 }

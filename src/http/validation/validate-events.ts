@@ -1,88 +1,103 @@
-/** Validates requests that bring events against the collector's contract. */
-import type { ErrorRequestHandler, RequestHandler } from 'express'
-import * as OpenApiValidator from 'express-openapi-validator'
-import type { FieldFault } from '../../contract/api.js'
+/** Validates requests to the collector: by the schemas of its contract, then by the rules for events. */
+import type { RequestHandler } from 'express'
+import type { FieldError } from '../../contract/api.js'
+import { listProperties, type SpecDocument } from '../../contract/spec.js'
 import { validateEvents } from '../../ingest/collect/validate-events.js'
-import { deliveryOf, type Delivery, type Form } from '../collect/collect-context.js'
-import { describeFaults, type RawFault } from './validation-errors.js'
-import { propertiesOf, type SpecDocument } from '../../contract/spec.js'
-import { toApiError, validationError } from '../server/translate-error.js'
-import { manyUnknownFields } from './unknown-fields.js'
-import { parameterFaults, validator, type ValidationOptions } from './validator.js'
+import { getCollectContext, type BodyForm, type CollectContext } from '../server/request-context.js'
+import { validationError } from '../server/translate-error.js'
+import { describeErrors } from './validation-errors.js'
+
+/** Up to this many unknown fields are left to the validator, which reports all other errors as well. */
+const MAX_UNKNOWN_FIELDS = 100
 
 /**
- * The handlers that check a body in the form `{ events }`, in their order. Behind them its events are fit to
- * be loaded; a request with a fault goes on as an `ApiError`.
+ * Creates the middleware that validates a body of the form `{ events }`. Behind it the events can be stored;
+ * an invalid request is passed on as an `ApiError`.
  */
-export const eventsValidation = (
+export function createEventsCheck(
   document: SpecDocument,
-  options: ValidationOptions,
-): readonly (RequestHandler | ErrorRequestHandler)[] => [
-  refuseManyUnknown(propertiesOf(document, 'EventFields')),
-  ...validator(document, options),
-  applyRules,
-  translateFaults,
-]
-
-function refuseManyUnknown(fields: readonly string[]): RequestHandler {
-  const known = new Set(fields)
-  return (request, _response, next) => {
-    const { form } = deliveryOf(request)
-    const faults = manyUnknownFields(request.body as object, known, (place, field) =>
-      nameIn(form, String(place), field),
-    )
-    next(faults.length === 0 ? undefined : validationError(faults))
+  validateSchemas: RequestHandler,
+): RequestHandler {
+  const known = new Set(listProperties(document, 'EventFields'))
+  return (request, response, next) => {
+    const context = getCollectContext(request)
+    const body = request.body as EventsBody
+    const unknown = listUnknownFields(body, known, context.form)
+    // Ajv is slow at reporting thousands of unknown fields, so they are refused before it sees them.
+    if (unknown.length > MAX_UNKNOWN_FIELDS) {
+      next(validationError(unknown))
+      return
+    }
+    validateSchemas(request, response, (error?: unknown) => {
+      const errors =
+        error === undefined ? checkRules(body, context) : listErrors(error, body, context)
+      if (errors === undefined) next(error)
+      else if (errors.length === 0) next()
+      else next(validationError(errors, error))
+    })
   }
 }
 
-const applyRules: RequestHandler = (request, _response, next) => {
-  const faults = brokenRules(request.body, deliveryOf(request))
-  next(faults.length === 0 ? undefined : validationError(faults))
+interface EventsBody {
+  readonly events?: unknown
 }
 
-const translateFaults: ErrorRequestHandler = (error: unknown, request, _response, next) => {
-  if (!(error instanceof OpenApiValidator.error.BadRequest)) {
-    next(toApiError(error))
-    return
+function listUnknownFields(
+  body: EventsBody,
+  known: ReadonlySet<string>,
+  form: BodyForm | undefined,
+): readonly FieldError[] {
+  const fields = Object.keys(body).filter((name) => name !== 'events')
+  const { events } = body
+  if (Array.isArray(events)) {
+    for (const [place, event] of (events as readonly unknown[]).entries()) {
+      if (typeof event !== 'object' || event === null || Array.isArray(event)) continue
+      for (const name of Object.keys(event)) {
+        if (!known.has(name)) fields.push(nameField(form, place, name))
+      }
+    }
   }
-  const delivery = deliveryOf(request)
-  next(validationError(allFaults(error.errors, request.body, delivery), error))
+  return fields.map((field) => ({ field, message: 'is not a known property' }))
 }
 
-function allFaults(
-  raw: readonly RawFault[],
-  body: unknown,
-  delivery: Delivery,
-): readonly FieldFault[] {
-  const parameters = parameterFaults(raw)
-  if (parameters.length > 0) return parameters
-  const ofSchema = describeFaults(raw, body, {}).map(({ field, message }) => ({
-    field: asSent(field, delivery.form),
+/** The errors of the schemas and of the rules; undefined for an unexpected error. */
+function listErrors(
+  error: unknown,
+  body: EventsBody,
+  context: CollectContext,
+): readonly FieldError[] | undefined {
+  const described = describeErrors(error, body)
+  if (described === undefined) return undefined
+  if (described.inQueryString) return described.errors
+  const errors = described.errors.map(({ field, message }) => ({
+    field: translateField(field, context.form),
     message,
   }))
-  return [...ofSchema, ...brokenRules(body, delivery)]
+  return [...errors, ...checkRules(body, context)]
 }
 
-function brokenRules(body: unknown, { form, receivedAt }: Delivery): readonly FieldFault[] {
-  const { events } = body as { readonly events?: unknown }
+function checkRules(
+  { events }: EventsBody,
+  { form, receivedAt }: CollectContext,
+): readonly FieldError[] {
   if (!Array.isArray(events)) return []
   return validateEvents(events, receivedAt).map(({ index, field, message }) => ({
-    field: nameIn(form, String(index), field),
+    field: nameField(form, index, field),
     message,
   }))
 }
 
-const PLACED = /^events\.(\d+)(?:\.(.*))?$/s
+const EVENT_FIELD = /^events\.(\d+)(?:\.(.*))?$/s
 
-/** The name of a field of the body as its sender knows it. */
-function asSent(field: string, form: Form | undefined): string {
-  const [, place, inner] = PLACED.exec(field) ?? []
-  if (place !== undefined) return nameIn(form, place, inner)
+/** From a field of the normalized body to the name that fits the form the client sent. */
+function translateField(field: string, form: BodyForm | undefined): string {
+  const [, place, inner] = EVENT_FIELD.exec(field) ?? []
+  if (place !== undefined) return nameField(form, Number(place), inner)
   return field === 'events' && form !== 'list' ? 'body' : field
 }
 
-/** @param field undefined where it is about the event as a whole */
-function nameIn(form: Form | undefined, place: string, field: string | undefined): string {
+/** @param field undefined for an error about the event as a whole */
+function nameField(form: BodyForm | undefined, place: number, field: string | undefined): string {
   if (form === 'event') return field ?? 'body'
   return field === undefined ? `[${place}]` : `[${place}].${field}`
 }

@@ -1,74 +1,56 @@
-/** Validates questions, and on wish their answers, against the contract. */
-import express from 'express'
-import type { ErrorRequestHandler, RequestHandler } from 'express'
-import * as OpenApiValidator from 'express-openapi-validator'
+/** Validates requests of the query API: by the schemas of its contract, then by the rules between fields. */
+import type { RequestHandler } from 'express'
 import { checkRules } from '../../analytics/request/validate.js'
-import type { AnalyticsQueryRequest, FieldFault } from '../../contract/api.js'
-import { choiceHints, type ChoiceHints } from './union-errors.js'
-import { normalizeContentType, QUESTION_TYPES } from './content-type.js'
-import { describeFaults, faultyFields, type RawFault } from './validation-errors.js'
+import type { AnalyticsQueryRequest, FieldError } from '../../contract/api.js'
 import type { SpecDocument } from '../../contract/spec.js'
-import { toApiError, validationError } from '../server/translate-error.js'
-import { parameterFaults, validator, type ValidationOptions } from './validator.js'
-
-/** The most bytes a request body may have: 64 kB. */
-export const MAX_BODY_BYTES = 65_536
+import { validationError } from '../server/translate-error.js'
+import { buildUnionMessages, type UnionMessages } from './union-errors.js'
+import { describeErrors } from './validation-errors.js'
 
 /**
- * The handlers that read the body of a question and check it, in their order. Behind them `req.body`
- * of a query is an `AnalyticsQueryRequest`; a request with a fault goes on as an `ApiError`.
+ * Creates the middleware that validates a request whose body has been parsed. The body of a query becomes an
+ * `AnalyticsQueryRequest`, with defaults filled in; an invalid request is passed on as an `ApiError`.
  */
-export function validation(
+export function createQueryCheck(
   document: SpecDocument,
-  options: ValidationOptions,
-): readonly (RequestHandler | ErrorRequestHandler)[] {
-  return [
-    normalizeContentType(QUESTION_TYPES),
-    express.json({ limit: MAX_BODY_BYTES, inflate: false, strict: true }),
-    readGapsAsDefaults,
-    ...validator(document, options),
-    applyRules,
-    translateFaults(choiceHints(document)),
-  ]
-}
-
-/** An empty body lacks fields, which are then named; an empty list of metrics means the default. */
-const readGapsAsDefaults: RequestHandler = (req, _res, next) => {
-  if (req.headers['content-type'] !== undefined) req.body ??= {}
-  const body: unknown = req.body
-  if (isRecord(body) && Array.isArray(body['metrics']) && body['metrics'].length === 0) {
-    delete body['metrics']
+  validateSchemas: RequestHandler,
+): RequestHandler {
+  const unions = buildUnionMessages(document)
+  return (request, response, next) => {
+    if (request.headers['content-type'] !== undefined) request.body = fillGaps(request.body)
+    validateSchemas(request, response, (error?: unknown) => {
+      const body: unknown = request.body
+      const errors = error === undefined ? checkBody(body) : listErrors(error, body, unions)
+      if (errors === undefined) next(error)
+      else if (errors.length === 0) next()
+      else next(validationError(errors, error))
+    })
   }
-  next()
 }
 
-const applyRules: RequestHandler = (req, _res, next) => {
-  const faults = req.body === undefined ? [] : checkRules(req.body as AnalyticsQueryRequest)
-  next(faults.length === 0 ? undefined : validationError(faults))
+/** An empty body lacks fields, which are then reported; an empty list of metrics means the default. */
+function fillGaps(body: unknown = {}): unknown {
+  if (!isRecord(body) || !Array.isArray(body['metrics']) || body['metrics'].length > 0) return body
+  return omitMetrics(body)
 }
 
-const translateFaults =
-  (hints: ChoiceHints): ErrorRequestHandler =>
-  (error: unknown, req, _res, next) => {
-    if (!(error instanceof OpenApiValidator.error.BadRequest)) {
-      next(toApiError(error))
-      return
-    }
-    next(validationError(allFaults(error.errors, req.body, hints), error))
-  }
+const omitMetrics = ({ metrics: _, ...rest }: Record<string, unknown>): object => rest
 
-/** The faults of the schema, and those of the rules whose fields have none. */
-function allFaults(
-  raw: readonly RawFault[],
+const checkBody = (body: unknown): readonly FieldError[] =>
+  body === undefined ? [] : checkRules(body as AnalyticsQueryRequest)
+
+/** The errors of the schemas, and of those rules whose fields are valid; undefined for an unexpected error. */
+function listErrors(
+  error: unknown,
   body: unknown,
-  hints: ChoiceHints,
-): readonly FieldFault[] {
-  const parameters = parameterFaults(raw)
-  if (parameters.length > 0) return parameters
-  const faults = describeFaults(raw, body, hints)
-  if (!isRecord(body)) return faults
-  // The fields without a fault are as the rules expect them: checked, and with their defaults.
-  return [...faults, ...checkRules(body as unknown as AnalyticsQueryRequest, faultyFields(raw))]
+  unions: UnionMessages,
+): readonly FieldError[] | undefined {
+  const described = describeErrors(error, body, unions)
+  if (described === undefined) return undefined
+  const { errors, invalidFields, inQueryString } = described
+  if (inQueryString || !isRecord(body)) return errors
+  // Valid fields are as the rules expect them: checked, and with their defaults.
+  return [...errors, ...checkRules(body as unknown as AnalyticsQueryRequest, invalidFields)]
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>

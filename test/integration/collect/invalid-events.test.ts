@@ -1,6 +1,6 @@
 /** What is wrong with events that are sent, in plain words: each field wrong in every way. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { FieldFault } from '../../../src/contract/api.js'
+import type { FieldError } from '../../../src/contract/api.js'
 import { FIELDS } from '../../../src/model/event-fields.js'
 import { NOW, startApp, type RunningApp } from '../http/harness.js'
 
@@ -13,12 +13,12 @@ afterAll(() => app.stop())
 type Faults = Readonly<Record<string, string>>
 type Case = readonly [body: unknown, faults: Faults]
 
-const TIME = 'must be ISO 8601 with Z or an offset, as 2026-01-31T10:00:00.000Z'
+const TIME = 'must be an ISO 8601 timestamp with Z or a UTC offset, such as 2026-01-31T10:00:00.000Z'
 const FAR = 'must lie between the years 1970 and 2099'
 const AHEAD = 'must be at most 24 hours ahead of its arrival'
-const URL = 'must be absolute, as https://example.com/path'
-const COUNTRY = 'must be an ISO 3166-1 alpha-2 code, as DE'
-const IP = 'must be an IP address'
+const URL = 'must be an absolute URL, such as https://example.com/path'
+const COUNTRY = 'must be an ISO 3166-1 alpha-2 country code, such as DE'
+const IP = 'must be an IPv4 or IPv6 address'
 const TEXT = 'must not contain NUL characters or lone surrogates'
 const UNKNOWN = 'is not a known property'
 const NAMES = 'names must have 1 to 128 characters'
@@ -27,10 +27,10 @@ const DEEP = 'must be nested at most 100 deep'
 const EVENTS = 'must be an event, an array of events, or an object with a list of events'
 
 /** The faults that a body is refused for; none if it is accepted. */
-async function faultsOf(body: unknown): Promise<readonly FieldFault[]> {
+async function faultsOf(body: unknown): Promise<readonly FieldError[]> {
   const before = app.collected.length
   const response = await app.collect(body)
-  const answer = (await response.json()) as { error?: { details: readonly FieldFault[] } }
+  const answer = (await response.json()) as { error?: { details: readonly FieldError[] } }
   expect(response.status).toBe(answer.error === undefined ? 202 : 400)
   expect(app.collected.length - before).toBe(answer.error === undefined ? 1 : 0)
   return answer.error?.details ?? []

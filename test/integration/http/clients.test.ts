@@ -55,7 +55,7 @@ test('a client that does not read its answer is cut', async () => {
     metrics: { users: i },
   }))
   const answer: AnalyticsQueryResponse = { ...ANSWER, data: rows }
-  const app = await startApp({ query: () => Promise.resolve(answer), timeouts: { stall: 300 } })
+  const app = await startApp({ runQuery: () => Promise.resolve(answer), timeouts: { stall: 300 } })
   const socket = net.connect(app.port, '127.0.0.1').pause()
   const ended = new Promise((resolve) => socket.on('error', resolve).on('close', resolve))
   socket.write(`${HEAD}Content-Length: 22\r\n\r\n{"date_range":"today"}`)
@@ -70,7 +70,7 @@ test('1,000 clients that leave early leave no query behind', async () => {
   let asked = 0
   let running = 0
   const app = await startApp({
-    query: (_request, _project, signal) => {
+    runQuery: (_request, _project, signal) => {
       asked += 1
       running += 1
       return sleep(60_000, ANSWER, { signal }).finally(() => (running -= 1))

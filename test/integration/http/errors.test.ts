@@ -8,7 +8,7 @@ let failure: unknown
 let app: RunningApp
 beforeAll(async () => {
   app = await startApp({
-    query: () => (failure === undefined ? Promise.resolve(ANSWER) : throws(failure)),
+    runQuery: () => (failure === undefined ? Promise.resolve(ANSWER) : throws(failure)),
     readProject: () => throws(new TypeError('connect ECONNREFUSED 10.0.0.3:8123 SELECT secret')),
     rateLimit: 10_000,
   })
@@ -72,7 +72,7 @@ test('INTERNAL_ERROR says nothing of its cause', async () => {
 
 test('INTERNAL_ERROR: an answer that breaks the contract is not sent', async () => {
   const broken = await startApp({
-    query: () => Promise.resolve({ ...ANSWER, secret: 'of another project' }),
+    runQuery: () => Promise.resolve({ ...ANSWER, secret: 'of another project' }),
   })
   const response = await broken.ask()
   expect(await outcome(response)).toEqual({ status: 500, code: 'INTERNAL_ERROR' })

@@ -10,10 +10,10 @@ import {
 import { createCollect } from '../../../src/ingest/collect/collect.js'
 import { invalidTokenError } from '../../../src/ingest/collect/find-project.js'
 import { ApiError } from '../../../src/contract/errors.js'
-import type { Caller } from '../../../src/http/query/auth-context.js'
-import { openContract, type Contract } from '../../../src/http/validation/contract.js'
+import type { AuthContext } from '../../../src/http/server/request-context.js'
+import { compileContract, type Contract } from '../../../src/http/validation/contract.js'
 import { createShutdown } from '../../../src/http/server/graceful-shutdown.js'
-import { listen, type StopTimes, type WireTimeouts } from '../../../src/http/server/listen.js'
+import { listen, type StopTimes, type HttpTimeouts } from '../../../src/http/server/listen.js'
 import type { NewLines } from '../../../src/ingest/inbox/insert-lines.js'
 import { createLogger } from '../../../src/lib/log.js'
 
@@ -52,7 +52,7 @@ export const ANSWER: AnalyticsQueryResponse = {
   data: [{ group: {}, metrics: { users: 1 } }],
 }
 
-const CALLER: Caller = {
+const CALLER: AuthContext = {
   principal: { keyId: 'key-1', projectId: PROJECT.id },
   project: {
     id: PROJECT.id,
@@ -76,7 +76,7 @@ export interface Given
     Partial<Omit<AppDependencies, 'api' | 'collector'>>,
     Partial<ApiDependencies>,
     Partial<CollectorDependencies> {
-  readonly timeouts?: Partial<WireTimeouts>
+  readonly timeouts?: Partial<HttpTimeouts>
 }
 
 export interface RunningApp {
@@ -97,7 +97,7 @@ export interface RunningApp {
 }
 
 /** Compiled once: it is the same for all. */
-let contract: Contract | undefined
+let contract: Promise<Contract> | undefined
 
 export async function startApp({ timeouts, ...given }: Given = {}): Promise<RunningApp> {
   const lines: string[] = []
@@ -116,7 +116,7 @@ export async function startApp({ timeouts, ...given }: Given = {}): Promise<Runn
     api: {
       authenticate: (header) =>
         header === `Bearer ${KEY}` ? Promise.resolve(CALLER) : Promise.reject(unauthorized()),
-      query: () => Promise.resolve(ANSWER),
+      runQuery: () => Promise.resolve(ANSWER),
       readProject: () => Promise.resolve(PROJECT),
       rateLimit: 0,
       ...given,
@@ -135,7 +135,7 @@ export async function startApp({ timeouts, ...given }: Given = {}): Promise<Runn
       ...given,
     },
     isReady: () => Promise.resolve(true),
-    contract: (contract ??= openContract({ validateResponses: true })),
+    contract: await (contract ??= compileContract({ validateResponses: true })),
     shutdown,
     logger,
     ...given,

@@ -1,6 +1,6 @@
 /** The probes tell whether the process lives, and whether requests should come here. */
 import { expect, test } from '@jest/globals'
-import { cachedProbe } from '../../../src/bootstrap/readiness.js'
+import { cacheProbe } from '../../../src/bootstrap/start-service.js'
 import { outcome, startApp } from './harness.js'
 
 test('a store that is away makes the service SERVICE_UNAVAILABLE, not dead', async () => {
@@ -22,7 +22,7 @@ test('with the store there it is ready', async () => {
 
 test('many probes ask the store once', async () => {
   let asked = 0
-  const probe = cachedProbe(() => Promise.resolve(++asked > 0))
+  const probe = cacheProbe(() => Promise.resolve(++asked > 0))
   expect(await Promise.all(Array.from({ length: 100 }, probe))).toEqual(Array(100).fill(true))
   expect(asked).toBe(1)
 })

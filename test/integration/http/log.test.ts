@@ -55,7 +55,7 @@ test('a failure is an error with its cause, to the depth of a few causes', async
     request: { headers: { authorization: SECRET } },
   })
   const app = await startApp({
-    query: () => Promise.reject(new ApiError('SERVICE_UNAVAILABLE', 'Later.', { cause })),
+    runQuery: () => Promise.reject(new ApiError('SERVICE_UNAVAILABLE', 'Later.', { cause })),
   })
   await app.ask()
   await app.stop()
@@ -75,7 +75,7 @@ test('a failure is an error with its cause, to the depth of a few causes', async
   expect(app.log()).not.toContain(SECRET)
 })
 
-const planning: Given['query'] = (request, project, _signal, onPlan) =>
+const planning: Given['runQuery'] = (request, project, _signal, onPlan) =>
   queryAnalytics(request, project, {
     run: () => Promise.resolve({ rows: [], total: 0 }),
     firstEventAt: () => Promise.resolve(null),
@@ -84,7 +84,7 @@ const planning: Given['query'] = (request, project, _signal, onPlan) =>
   })
 
 test('at debug level, the plan of a question is told, under the id of its request', async () => {
-  const app = await startApp({ query: planning })
+  const app = await startApp({ runQuery: planning })
   const date_range = ['2026-01-31', '2026-03-01']
   const body = { date_range, metrics: ['pageviews'], group_by: ['country'] }
   await app.ask(body, { headers: { 'X-Request-Id': 'request-1' } })
@@ -121,14 +121,14 @@ test('at debug level, the plan of a question is told, under the id of its reques
 test('at the levels above, no plan is told', async () => {
   const lines: string[] = []
   const logger = createLogger('info', { write: (line) => void lines.push(line) })
-  const app = await startApp({ query: planning, logger })
+  const app = await startApp({ runQuery: planning, logger })
   await app.ask()
   await app.stop()
   expect(lines.map((line) => JSON.parse(line) as Line)).toMatchObject([{ status: 200 }])
 })
 
 test('of a plan, no name of a property and no value is told', async () => {
-  const app = await startApp({ query: planning })
+  const app = await startApp({ runQuery: planning })
   const property = `a and ${SECRET}\nevent:prop:${SECRET}`
   const properties = [{ property, operator: 'eq', value: SECRET }]
   const filters = [{ type: 'event', properties }]
@@ -142,7 +142,7 @@ test('of a plan, no name of a property and no value is told', async () => {
 })
 
 test('no header, parameter or body is told, whatever the outcome', async () => {
-  const app = await startApp({ query: () => Promise.reject(new Error('failed')) })
+  const app = await startApp({ runQuery: () => Promise.reject(new Error('failed')) })
   const headers = {
     Cookie: `a=${SECRET}`,
     'X-Api-Key': SECRET,

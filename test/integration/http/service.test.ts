@@ -143,13 +143,3 @@ test('QUERY_TIMEOUT: a question that cannot be answered in time', async () => {
   expect(await outcome(response)).toEqual({ status: 504, code: 'QUERY_TIMEOUT' })
   await hasty.stop()
 })
-
-test('a contract that an operation does not keep stops the start', async () => {
-  const store = connectStore(database.endpoint)
-  const query = store.reader.query.bind(store.reader)
-  Object.assign(store.reader, {
-    query: () => query({ query: 'SELECT 1 FROM nothing', query_params: {} }),
-  })
-  await expect(start({}, store)).rejects.toThrow('/v1/project does not work')
-  await store.close()
-})

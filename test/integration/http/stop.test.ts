@@ -58,7 +58,7 @@ test('while it drains it is not ready, and answers all else with Connection: clo
 })
 
 test('a request under way is answered', async () => {
-  const app = await startApp({ query: () => sleep(400, ANSWER) })
+  const app = await startApp({ runQuery: () => sleep(400, ANSWER) })
   const answer = app.ask()
   await sleep(100)
   await app.stop()
@@ -67,7 +67,7 @@ test('a request under way is answered', async () => {
 
 test('SERVICE_UNAVAILABLE: a query that outlasts the grace is stopped, and its caller told', async () => {
   const app = await startApp({
-    query: (_request, _project, signal) =>
+    runQuery: (_request, _project, signal) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(new Error('stopped')))
       }),
@@ -81,7 +81,7 @@ test('SERVICE_UNAVAILABLE: a query that outlasts the grace is stopped, and its c
 })
 
 test('SERVICE_UNAVAILABLE: a request over an old connection after the grace is refused', async () => {
-  const app = await startApp({ query: () => sleep(10_000, ANSWER, { ref: false }) })
+  const app = await startApp({ runQuery: () => sleep(10_000, ANSWER, { ref: false }) })
   const pending = app.ask().catch(() => 'cut')
   const late = net.connect(app.port, '127.0.0.1').setEncoding('latin1')
   // The half of a request keeps the connection from being idle.

@@ -1,6 +1,6 @@
 /** Which ends of a date range exist. */
 import { expect, test } from '@jest/globals'
-import { isUtcDateOrSecond } from '../../../src/contract/date-range-format.js'
+import { isUtcDateOrSecond } from '../../../src/contract/timestamps.js'
 
 test.each([
   '2026-01-31',

@@ -3,10 +3,10 @@ import { beforeAll, expect, test } from '@jest/globals'
 import { Script } from 'node:vm'
 import express from 'express'
 import request from 'supertest'
-import { errorWriter } from '../../../../src/http/server/error-response.js'
+import { handleError } from '../../../../src/http/server/error-response.js'
 import { trackingRouter } from '../../../../src/http/site/tracking.js'
 
-const app = express().disable('etag').use(trackingRouter(), errorWriter)
+const app = express().disable('etag').use(trackingRouter(), handleError)
 
 let headers: Readonly<Record<string, string>>
 let text: string

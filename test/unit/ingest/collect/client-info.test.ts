@@ -1,6 +1,6 @@
 /** Addresses as proxies write them. */
 import { expect, test } from '@jest/globals'
-import { addressIn } from '../../../../src/http/collect/client-info.js'
+import { parseAddress } from '../../../../src/http/collect/client-info.js'
 
 test.each([
   ['203.0.113.1', '203.0.113.1'],
@@ -19,5 +19,5 @@ test.each([
   ['[1.2.3.4', undefined],
   ['shop.example', undefined],
 ])('%j: %j', (text, want) => {
-  expect(addressIn(text)).toBe(want)
+  expect(parseAddress(text)).toBe(want)
 })

@@ -1,0 +1,45 @@
+/** What the service learns about a request on its way through the handlers, kept on the request itself. */
+import type { IncomingMessage } from 'node:http'
+import type { StoredProject } from '../../projects/project.js'
+
+/** The API key of a request, and the project that the key reads. */
+export interface AuthContext {
+  readonly principal: { readonly keyId: string; readonly projectId: string }
+  readonly project: StoredProject
+}
+
+/** The form in which a body holds its events: a single one, an array, or the list `events` of an object. */
+export type BodyForm = 'event' | 'array' | 'list'
+
+/** What is known about a request to the collector; its handlers fill it in step by step. */
+export interface CollectContext {
+  readonly receivedAt: Date
+  /** Undefined until the token has been checked. */
+  project?: StoredProject
+  /** The form that the client sent, before the body was normalized to `list`. */
+  form?: BodyForm
+  /** The number of events. */
+  events?: number
+}
+
+// Node's type is augmented, not that of Express, because pino-http hands the log Node's type.
+declare module 'http' {
+  interface IncomingMessage {
+    /** Set once the API key has been checked. */
+    authContext?: AuthContext
+    /** Set on the routes of the collector. */
+    collectContext?: CollectContext
+  }
+}
+
+/** @throws Error on a route without authentication: a bug. */
+export function getAuthContext({ authContext }: IncomingMessage): AuthContext {
+  if (authContext === undefined) throw new Error('the route is not behind authentication')
+  return authContext
+}
+
+/** @throws Error on a route that does not belong to the collector: a bug. */
+export function getCollectContext({ collectContext }: IncomingMessage): CollectContext {
+  if (collectContext === undefined) throw new Error('the route does not belong to the collector')
+  return collectContext
+}

@@ -1,0 +1,173 @@
+/** A contract that cannot be validated against stops the start, with an error that names the place. */
+import { describe, expect, test } from '@jest/globals'
+import { parse } from 'yaml'
+import { ApiError } from '../../src/contract/errors.js'
+import { readSpecs, type SpecDocument, type SpecName } from '../../src/contract/spec.js'
+import { compileContract } from '../../src/http/validation/contract.js'
+import { prepareDocument } from '../../src/http/validation/prepare-document.js'
+
+const specs = readSpecs()
+
+/** A contract with some of its text replaced. */
+function edited(name: SpecName, from: string, to: string): SpecDocument {
+  const { yaml } = specs[name]
+  expect(yaml).toContain(from)
+  return parse(yaml.replace(from, to)) as SpecDocument
+}
+
+/** Starts with a contract as the service does. */
+const compiled = (name: SpecName, document: SpecDocument, validateResponses = false) =>
+  compileContract({ validateResponses }, { ...specs, [name]: { yaml: specs[name].yaml, document } })
+
+describe('a construct that the validator cannot take must be marked', () => {
+  test.each<[why: string, name: SpecName, from: string, to: string, message: string]>([
+    [
+      'anyOf',
+      'openapi',
+      'x-validator: { replace-with: Value }\n',
+      '\n',
+      'components.schemas.ReferrerTypeFilter.properties.value.items: anyOf needs an x-validator mark',
+    ],
+    [
+      'maxItems',
+      'openapi',
+      'x-validator: max-items-first\n',
+      '\n',
+      'components.schemas.Metrics: maxItems beside items needs an x-validator mark',
+    ],
+    [
+      'a discriminator',
+      'openapi',
+      'x-validator: split-by-discriminator\n',
+      '\n',
+      'components.schemas.Filter: discriminator needs an x-validator mark',
+    ],
+    [
+      'a default behind a reference',
+      'openapi',
+      'x-validator: lift-defaults\n',
+      '\n',
+      'components.schemas.AnalyticsQueryRequest: a reference to a schema with a default needs an x-validator mark',
+    ],
+    [
+      'allOf',
+      'collector',
+      'x-validator: merge-all-of\n',
+      '\n',
+      'components.schemas.SingleEvent: allOf needs an x-validator mark',
+    ],
+    [
+      'propertyNames',
+      'collector',
+      'x-validator: skip-property-names\n',
+      '\n',
+      'components.schemas.EventFields.properties.properties: propertyNames needs an x-validator mark',
+    ],
+    [
+      'a new keyword',
+      'openapi',
+      'uniqueItems: true\n',
+      'contains: { const: users }\n',
+      'components.schemas.Metrics: contains needs an x-validator mark',
+    ],
+    [
+      'an unknown format',
+      'collector',
+      'format: instant\n',
+      'format: moment\n',
+      'components.schemas.EventFields.properties.timestamp: unknown format moment',
+    ],
+    [
+      'a keyword beside a reference',
+      'openapi',
+      "$ref: '#/components/schemas/DateRange'\n",
+      "$ref: '#/components/schemas/DateRange'\n          maxLength: 5\n",
+      'components.schemas.AnalyticsQueryRequest.properties.date_range: maxLength needs an x-validator mark',
+    ],
+    [
+      'a mark that does not exist',
+      'openapi',
+      'x-validator: lift-defaults\n',
+      'x-validator: guess\n',
+      'components.schemas.AnalyticsQueryRequest: unknown x-validator "guess"',
+    ],
+    [
+      'a mark without its construct',
+      'openapi',
+      'x-validator: lift-defaults\n',
+      'x-validator: merge-all-of\n',
+      'components.schemas.AnalyticsQueryRequest: x-validator "merge-all-of" needs allOf',
+    ],
+    [
+      'a replacement that does not exist',
+      'collector',
+      'x-validator: { replace-with: EventList }\n',
+      'x-validator: { replace-with: Nothing }\n',
+      'components.schemas.Events: x-validator replaces it with nothing',
+    ],
+  ])('%s', async (_, name, from, to, message) => {
+    const document = edited(name, from, to)
+    expect(() => prepareDocument(document)).toThrow(message)
+    await expect(compiled(name, document)).rejects.toThrow(message)
+  })
+})
+
+describe('an operation that does not work is named', () => {
+  test('a pattern that is none', async () => {
+    const document = edited('collector', 'format: instant\n', "pattern: '('\n")
+    await expect(compiled('collector', document)).rejects.toThrow(
+      'the contract of POST /v1/events cannot be compiled: ',
+    )
+  })
+
+  test('an example that its schema refuses', async () => {
+    const document = edited('openapi', 'required: [date_range]', 'required: [date_range, owner]')
+    await expect(compiled('openapi', document)).rejects.toThrow(
+      'the contract of POST /v1/analytics/query cannot be compiled: ',
+    )
+  })
+
+  test('a response that its schema refuses', async () => {
+    const document = edited('openapi', 'required: [project]', 'required: [project, owner]')
+    await compiled('openapi', document)
+    await expect(compiled('openapi', document, true)).rejects.toThrow(
+      'the contract of GET /v1/project cannot be compiled: ',
+    )
+  })
+})
+
+describe('bodies are validated without a server', () => {
+  const contract = compileContract({ validateResponses: false })
+  const receivedAt = new Date('2026-03-10T12:00:00.000Z')
+
+  test('a query gets its defaults', async () => {
+    expect(
+      await (await contract).validateQuery({ date_range: 'today', metrics: [] }),
+    ).toMatchObject({
+      date_range: 'today',
+      metrics: ['users', 'pageviews', 'events'],
+      limit: 100,
+    })
+  })
+
+  test('errors of a query are those of the service', async () => {
+    const error = await (
+      await contract
+    )
+      .validateQuery({ limit: 0 })
+      .catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(ApiError)
+    expect((error as ApiError).details).toEqual([
+      { field: 'date_range', message: 'is required' },
+      { field: 'limit', message: 'must be at least 1' },
+    ])
+  })
+
+  test('events, too', async () => {
+    const events = [{ name: 'signup' }]
+    expect(await (await contract).validateEvents(events, { receivedAt })).toEqual(events)
+    await expect(
+      (await contract).validateEvents([{ name: 5 }], { receivedAt, form: 'event' }),
+    ).rejects.toThrow('The request is not valid: name must be a string.')
+  })
+})
