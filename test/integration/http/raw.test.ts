@@ -187,7 +187,10 @@ test('METHOD_NOT_ALLOWED for CONNECT names the methods there are', async () => {
 test('PAYLOAD_TOO_LARGE for a long header says that it is the header', async () => {
   const [answer] = await exchange(app.port, `${GET}X-A: ${'x'.repeat(20_000)}\r\n${END}`)
   expect(JSON.parse(answer!.body)).toEqual({
-    error: { code: 'PAYLOAD_TOO_LARGE', message: 'The request line and headers are over 16 kB.' },
+    error: {
+      code: 'PAYLOAD_TOO_LARGE',
+      message: 'The request line and headers are larger than 16 kB.',
+    },
   })
 })
 
