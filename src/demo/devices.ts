@@ -1,5 +1,5 @@
-/** What the visitors of the demo browse with. */
-import { chooser, type Weighted } from './weighted.js'
+/** The devices of the demo's visitors. */
+import { createChooser, type Weighted } from './weighted.js'
 
 export interface Device extends Weighted {
   readonly browser: string
@@ -28,6 +28,6 @@ const ROWS: readonly Row[] = [
   ['Chrome', 'Chrome OS', 'desktop', 0.5],
 ]
 
-export const chooseDevice = chooser<Device>(
+export const chooseDevice = createChooser<Device>(
   ROWS.map(([browser, os, device_type, weight]) => ({ browser, os, device_type, weight })),
 )

@@ -1,59 +1,63 @@
-/** The events of the demo in the order of time. Each day comes out the same whenever it is made. */
+/** Generates the events of the demo in order of time. Each day is the same whenever it is generated. */
+import { DAY_MS, HOUR_MS } from '../lib/time.js'
 import { createRandom } from './random.js'
-import { sourcesOf } from './sources.js'
-import { chooseHour, DAY_MS, dayOf, daysFrom, type Day } from './traffic.js'
-import { returningUser, userOf } from './users.js'
-import { eventsOf, type DemoEvent } from './visit.js'
+import { getSourceChooser } from './sources.js'
+import { chooseHour, generateDays, toDayNumber, type Day } from './traffic.js'
+import { chooseReturningUser, createUser } from './users.js'
+import { generateVisit, type DemoEvent } from './visit.js'
 
 export interface DemoPeriod {
-  /** The day on which the demo's history begins; everything depends on it. */
+  /** The day on which the demo's history begins; all events depend on it. */
   readonly start: Date
-  /** Whole days before the one of this moment are left out. */
+  /** Whole days before the day of this moment are left out. */
   readonly from: Date
-  /** Nothing happens after this moment. */
+  /** Events after this moment are left out. */
   readonly until: Date
 }
 
 const SEED = 3
-const HOUR_MS = 3_600_000
 
-/** The events of each day of a period, one array a day. */
-export function* demoDays({ start, from, until }: DemoPeriod): Generator<readonly DemoEvent[]> {
-  const [first, last] = [dayOf(from), dayOf(until)]
+/** Generates the events of a period, one array per day. */
+export function* generateEvents({
+  start,
+  from,
+  until,
+}: DemoPeriod): Generator<readonly DemoEvent[]> {
+  const [first, last] = [toDayNumber(from), toDayNumber(until)]
   const latest = until.toISOString()
-  // Visits go on after midnight, so a day also holds the end of those that began the day before.
-  let after: readonly DemoEvent[] = []
-  for (const day of daysFrom(dayOf(start))) {
+  // Visits continue after midnight: a day also holds the end of visits that began the day before.
+  let afterMidnight: readonly DemoEvent[] = []
+  for (const day of generateDays(toDayNumber(start))) {
     if (day.number > last) return
     if (day.number < first - 1) continue
     const midnight = new Date((day.number + 1) * DAY_MS).toISOString()
-    const events = [...after, ...eventsStarting(day)].sort(inTime)
-    after = events.filter(({ timestamp }) => timestamp >= midnight)
+    const events = [...afterMidnight, ...generateVisits(day)].sort(compareByTime)
+    afterMidnight = events.filter(({ timestamp }) => timestamp >= midnight)
     if (day.number < first) continue
     const isOver = latest >= midnight
     yield events.filter(({ timestamp }) => timestamp < midnight && (isOver || timestamp <= latest))
   }
 }
 
-/** The events of the visits that begin on a day. */
-function eventsStarting(day: Day): readonly DemoEvent[] {
+/** Generates the events of the visits that begin on a day, visit by visit. */
+function generateVisits(day: Day): readonly DemoEvent[] {
   const random = createRandom(SEED, day.number)
   const midnight = day.number * DAY_MS
   const date = new Date(midnight)
   const prefix = `demo-${date.toISOString().slice(0, 10)}`
-  const chooseSource = sourcesOf(date.getUTCMonth() + 1)
-  return Array.from({ length: day.visits }, (_, place) => {
-    const isFirst = place < day.newUsers
-    const user = isFirst ? userOf(day.knownUsers + place + 1) : returningUser(day, random)
+  const chooseSource = getSourceChooser(date.getUTCMonth() + 1)
+  return Array.from({ length: day.visits }, (_, i) => {
+    const isFirst = i < day.newUsers
+    const user = isFirst ? createUser(day.knownUsers + i + 1) : chooseReturningUser(day, random)
     const hour = (24 + chooseHour(random).hour - user.place.offset) % 24
     const startAt = midnight + hour * HOUR_MS + random.below(HOUR_MS)
-    const visit = { id: `${prefix}-${place}`, startAt, user, isFirst, source: chooseSource(random) }
-    return eventsOf(visit, random)
+    const visit = { id: `${prefix}-${i}`, startAt, user, isFirst, source: chooseSource(random) }
+    return generateVisit(visit, random)
   }).flat()
 }
 
-/** All timestamps have one form, so their order is that of their texts. */
-function inTime(a: DemoEvent, b: DemoEvent): number {
+/** Timestamps all have the same form, so they sort as strings. */
+function compareByTime(a: DemoEvent, b: DemoEvent): number {
   if (a.timestamp !== b.timestamp) return a.timestamp < b.timestamp ? -1 : 1
   return a.event_id < b.event_id ? -1 : 1
 }

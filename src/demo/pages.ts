@@ -1,12 +1,12 @@
-/** The pages of the shop of the demo. */
-import { chooser, ranked, type Weighted } from './weighted.js'
+/** The pages and products of the demo shop. */
+import { addRankedWeights, createChooser, type Weighted } from './weighted.js'
 
 export const DOMAIN = 'shop.example'
 export const ORIGIN = `https://${DOMAIN}`
 
 export interface Page extends Weighted {
   readonly path: string
-  /** Of a product's page alone. */
+  /** Only on the page of a product. */
   readonly product?: Product
 }
 
@@ -17,32 +17,36 @@ export interface Product {
   readonly price: number
 }
 
-const product = (name: string, category: string, price: number): { readonly product: Product } => ({
+const createProduct = (
+  name: string,
+  category: string,
+  price: number,
+): { readonly product: Product } => ({
   product: { name, category, price },
 })
 
 /** By falling popularity. */
 export const PRODUCTS = [
-  product('trail-runner-2', 'shoes', 129),
-  product('rain-shell', 'jackets', 189),
-  product('daypack-20', 'packs', 89),
-  product('merino-tee', 'base-layers', 59),
-  product('two-person-tent', 'tents', 349),
-  product('down-jacket', 'jackets', 259),
-  product('hiking-boot-mid', 'shoes', 179),
-  product('headlamp-400', 'lights', 49),
-  product('sleeping-bag-minus-5', 'sleeping', 229),
-  product('trekking-poles', 'accessories', 79),
-  product('trek-pack-55', 'packs', 199),
-  product('gas-stove', 'kitchen', 65),
-  product('fleece-hoodie', 'base-layers', 99),
-  product('air-mat', 'sleeping', 119),
-  product('solo-tent', 'tents', 289),
-  product('water-filter', 'kitchen', 39),
-  product('camp-lantern', 'lights', 35),
-  product('wool-socks-3', 'accessories', 29),
-  product('approach-shoe', 'shoes', 139),
-  product('titanium-mug', 'kitchen', 25),
+  createProduct('trail-runner-2', 'shoes', 129),
+  createProduct('rain-shell', 'jackets', 189),
+  createProduct('daypack-20', 'packs', 89),
+  createProduct('merino-tee', 'base-layers', 59),
+  createProduct('two-person-tent', 'tents', 349),
+  createProduct('down-jacket', 'jackets', 259),
+  createProduct('hiking-boot-mid', 'shoes', 179),
+  createProduct('headlamp-400', 'lights', 49),
+  createProduct('sleeping-bag-minus-5', 'sleeping', 229),
+  createProduct('trekking-poles', 'accessories', 79),
+  createProduct('trek-pack-55', 'packs', 199),
+  createProduct('gas-stove', 'kitchen', 65),
+  createProduct('fleece-hoodie', 'base-layers', 99),
+  createProduct('air-mat', 'sleeping', 119),
+  createProduct('solo-tent', 'tents', 289),
+  createProduct('water-filter', 'kitchen', 39),
+  createProduct('camp-lantern', 'lights', 35),
+  createProduct('wool-socks-3', 'accessories', 29),
+  createProduct('approach-shoe', 'shoes', 139),
+  createProduct('titanium-mug', 'kitchen', 25),
 ]
 
 const POSTS = [
@@ -77,18 +81,18 @@ const OTHERS: readonly Page[] = [
 ]
 
 const HOME: Page = { path: '/', weight: 36 }
-const productPages: readonly Page[] = ranked(PRODUCTS, 16).map((page) => ({
+const productPages: readonly Page[] = addRankedWeights(PRODUCTS, 16).map((page) => ({
   ...page,
   path: `/products/${page.product.name}`,
 }))
-const postPages: readonly Page[] = ranked(POSTS, 9)
+const postPages: readonly Page[] = addRankedWeights(POSTS, 9)
 
-/** The first page of a visit that no link leads to another one. */
-export const chooseEntry = chooser([HOME, ...productPages, ...postPages, ...OTHERS])
-/** Where search engines, friends and assistants send people: articles and products. */
-export const chooseLinked = chooser([...productPages, ...postPages, { ...HOME, weight: 12 }])
-/** The next page of a visit. */
-export const chooseNext = chooser([
+/** Chooses the first page of a visit that no link led deeper into the site. */
+export const chooseEntry = createChooser([HOME, ...productPages, ...postPages, ...OTHERS])
+/** Chooses the page that a search engine, a post or an assistant links to: mostly articles and products. */
+export const chooseLinked = createChooser([...productPages, ...postPages, { ...HOME, weight: 12 }])
+/** Chooses the next page of a visit. */
+export const chooseNext = createChooser([
   { ...HOME, weight: 9 },
   ...productPages.map((page) => ({ ...page, weight: page.weight * 1.6 })),
   ...postPages.map((page) => ({ ...page, weight: page.weight / 3 })),

@@ -1,17 +1,17 @@
-/** Where the visitors of the demo are. */
-import { chooser, ranked, type Weighted } from './weighted.js'
+/** The countries and cities of the demo's visitors. */
+import { addRankedWeights, createChooser, type Weighted } from './weighted.js'
 
 export interface Place extends Weighted {
   readonly country: string
   readonly city: string
-  /** Hours that its clocks are ahead of UTC. */
+  /** Hours that local time is ahead of UTC. */
   readonly offset: number
 }
 
-type Country = readonly [country: string, weight: number, offset: number, cities: string]
+type Row = readonly [country: string, weight: number, offset: number, cities: string]
 
-/** Cities by falling number of visitors; an empty one is a city that is not known. */
-const COUNTRIES: readonly Country[] = [
+/** The cities of a country by falling number of visitors; an empty one stands for unknown cities. */
+const COUNTRIES: readonly Row[] = [
   ['US', 30, -6, 'New York,Los Angeles,Chicago,,Seattle,Austin,Denver,Portland,Boston'],
   ['DE', 14, 1, 'Berlin,München,Hamburg,Köln,,Leipzig,Stuttgart'],
   ['GB', 11, 0, 'London,Manchester,,Edinburgh,Bristol,Leeds'],
@@ -39,7 +39,7 @@ const COUNTRIES: readonly Country[] = [
 ]
 
 const PLACES: readonly Place[] = COUNTRIES.flatMap(([country, weight, offset, names]) => {
-  const cities = ranked(
+  const cities = addRankedWeights(
     names.split(',').map((city) => ({ country, city, offset })),
     1,
   )
@@ -47,4 +47,4 @@ const PLACES: readonly Place[] = COUNTRIES.flatMap(([country, weight, offset, na
   return cities.map((city) => ({ ...city, weight: (weight * city.weight) / total }))
 })
 
-export const choosePlace = chooser(PLACES)
+export const choosePlace = createChooser(PLACES)

@@ -1,32 +1,32 @@
-/** Chance that can be repeated: the same seed gives the same numbers, on every machine. */
+/** Random numbers that can be repeated: the same seed gives the same numbers on every machine. */
 
 export interface Random {
-  /** From 0 up to, but not, 1. */
+  /** At least 0 and less than 1. */
   next(): number
-  /** A whole number from 0 up to, but not, `bound`. */
+  /** An integer: at least 0 and less than `bound`. */
   below(bound: number): number
-  /** True in `share` of all cases. */
+  /** True with this probability, from 0 to 1. */
   chance(share: number): boolean
-  /** Mostly small, now and then several times the mean. */
+  /** A number of the exponential distribution: mostly small, now and then several times the mean. */
   exponential(mean: number): number
 }
 
-const GOLDEN = 0x9e3779b9
+const GOLDEN_RATIO = 0x9e3779b9
 
-/** Mixes numbers into one of 32 bits: near seeds give far results. */
-export function mix(...values: readonly number[]): number {
-  let hash = 0
+/** Hashes numbers to 32 bits, so that neighbouring seeds give unrelated states. */
+function hash(...values: readonly number[]): number {
+  let bits = 0
   for (const value of values) {
-    hash = Math.imul(hash ^ (value + GOLDEN), 0x85ebca6b)
-    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-    hash ^= hash >>> 16
+    bits = Math.imul(bits ^ (value + GOLDEN_RATIO), 0x85ebca6b)
+    bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35)
+    bits ^= bits >>> 16
   }
-  return hash >>> 0
+  return bits >>> 0
 }
 
-/** A source of chance (the generator mulberry32). */
+/** Creates a generator (mulberry32) from a seed of one or more numbers. */
 export function createRandom(...seed: readonly number[]): Random {
-  let state = mix(...seed)
+  let state = hash(...seed)
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0
     let bits = Math.imul(state ^ (state >>> 15), 1 | state)

@@ -1,22 +1,22 @@
-/** Where the visits of the demo come from. */
-import { chooser, type Weighted } from './weighted.js'
+/** The traffic sources of the demo: referrers, campaigns, direct visits. */
+import { createChooser, type Choose, type Weighted } from './weighted.js'
 
 export interface Source extends Weighted {
-  /** What the first event of the visit says of it; nothing for direct visits. */
+  /** The fields it sets on the first event of a visit; none for direct visits. */
   readonly fields: Readonly<Record<string, string>>
-  /** What its links carry, from the question mark on. */
+  /** The query string of its links, with the question mark. */
   readonly query?: string
-  /** Where its links lead; elsewhere the visitor's choice. */
+  /** The page its links lead to; absent when that varies. */
   readonly landing?: string
-  /** Whether its links lead into the site rather than to its front. */
+  /** Whether its links lead to articles and products rather than the home page. */
   readonly deep?: true
-  /** The share of its visits that end with their first page. */
+  /** The share of its visits that end on their first page, from 0 to 1. */
   readonly bounces: number
-  /** The months, 1 to 12, in which it sends anyone; all where absent. */
+  /** The months, 1 to 12, in which it sends visitors; all when absent. */
   readonly months?: readonly number[]
 }
 
-const referrer = (
+const createReferrer = (
   name: string,
   type: string,
   url: string,
@@ -24,73 +24,109 @@ const referrer = (
   fields: { referrer: name, referrer_type: type, referrer_url: url },
 })
 
-const utm = (tags: Readonly<Record<string, string>>): string =>
+const writeQuery = (tags: Readonly<Record<string, string>>): string =>
   `?${Object.entries(tags)
     .map(([tag, value]) => `utm_${tag}=${encodeURIComponent(value)}`)
     .join('&')}`
 
-const google = referrer('Google', 'search', 'https://www.google.com/')
-const paidGoogle = referrer('Google', 'paid', 'https://www.google.com/')
-const paidInstagram = referrer('Instagram', 'paid', 'https://l.instagram.com/')
+const google = createReferrer('Google', 'search', 'https://www.google.com/')
+const paidGoogle = createReferrer('Google', 'paid', 'https://www.google.com/')
+const paidInstagram = createReferrer('Instagram', 'paid', 'https://l.instagram.com/')
 const newsletter = { fields: { referrer_type: 'email' } }
 
-const ads = (campaign: string, content: string, term: string): string =>
-  utm({ source: 'google', medium: 'cpc', campaign, content, term })
-const social = (campaign: string, content: string): string =>
-  utm({ source: 'instagram', medium: 'paid-social', campaign, content })
-const mail = (campaign: string): string => utm({ source: 'newsletter', medium: 'email', campaign })
+const writeAdsQuery = (campaign: string, content: string, term: string): string =>
+  writeQuery({ source: 'google', medium: 'cpc', campaign, content, term })
+const writeSocialQuery = (campaign: string, content: string): string =>
+  writeQuery({ source: 'instagram', medium: 'paid-social', campaign, content })
+const writeMailQuery = (campaign: string): string =>
+  writeQuery({ source: 'newsletter', medium: 'email', campaign })
 
 const SOURCES: readonly Source[] = [
   { weight: 31, fields: {}, bounces: 0.44 },
   { weight: 27, ...google, deep: true, bounces: 0.52 },
-  { weight: 3.2, ...referrer('Bing', 'search', 'https://www.bing.com/'), deep: true, bounces: 0.5 },
+  {
+    weight: 3.2,
+    ...createReferrer('Bing', 'search', 'https://www.bing.com/'),
+    deep: true,
+    bounces: 0.5,
+  },
   {
     weight: 2.4,
-    ...referrer('DuckDuckGo', 'search', 'https://duckduckgo.com/'),
+    ...createReferrer('DuckDuckGo', 'search', 'https://duckduckgo.com/'),
     deep: true,
     bounces: 0.47,
   },
-  { weight: 0.8, ...referrer('Ecosia', 'search', 'https://www.ecosia.org/'), bounces: 0.49 },
-  { weight: 5, ...referrer('Instagram', 'social', 'https://l.instagram.com/'), bounces: 0.64 },
-  { weight: 3.5, ...referrer('Facebook', 'social', 'https://l.facebook.com/'), bounces: 0.63 },
+  { weight: 0.8, ...createReferrer('Ecosia', 'search', 'https://www.ecosia.org/'), bounces: 0.49 },
+  {
+    weight: 5,
+    ...createReferrer('Instagram', 'social', 'https://l.instagram.com/'),
+    bounces: 0.64,
+  },
+  {
+    weight: 3.5,
+    ...createReferrer('Facebook', 'social', 'https://l.facebook.com/'),
+    bounces: 0.63,
+  },
   {
     weight: 2.4,
-    ...referrer('Reddit', 'social', 'https://www.reddit.com/'),
+    ...createReferrer('Reddit', 'social', 'https://www.reddit.com/'),
     deep: true,
     bounces: 0.66,
   },
-  { weight: 1.6, ...referrer('YouTube', 'social', 'https://www.youtube.com/'), bounces: 0.58 },
-  { weight: 1.1, ...referrer('Pinterest', 'social', 'https://www.pinterest.com/'), bounces: 0.6 },
-  { weight: 2.6, ...referrer('ChatGPT', 'llm', 'https://chatgpt.com/'), deep: true, bounces: 0.41 },
+  {
+    weight: 1.6,
+    ...createReferrer('YouTube', 'social', 'https://www.youtube.com/'),
+    bounces: 0.58,
+  },
+  {
+    weight: 1.1,
+    ...createReferrer('Pinterest', 'social', 'https://www.pinterest.com/'),
+    bounces: 0.6,
+  },
+  {
+    weight: 2.6,
+    ...createReferrer('ChatGPT', 'llm', 'https://chatgpt.com/'),
+    deep: true,
+    bounces: 0.41,
+  },
   {
     weight: 0.9,
-    ...referrer('Perplexity', 'llm', 'https://www.perplexity.ai/'),
+    ...createReferrer('Perplexity', 'llm', 'https://www.perplexity.ai/'),
     deep: true,
     bounces: 0.43,
   },
-  { weight: 0.7, ...referrer('Claude', 'llm', 'https://claude.ai/'), deep: true, bounces: 0.4 },
+  {
+    weight: 0.7,
+    ...createReferrer('Claude', 'llm', 'https://claude.ai/'),
+    deep: true,
+    bounces: 0.4,
+  },
   {
     weight: 1.7,
-    ...referrer('trailblog.example', 'unknown', 'https://trailblog.example/gear/packing-list'),
+    ...createReferrer(
+      'trailblog.example',
+      'unknown',
+      'https://trailblog.example/gear/packing-list',
+    ),
     deep: true,
     bounces: 0.46,
   },
   {
     weight: 1.1,
-    ...referrer('hut-finder.example', 'unknown', 'https://hut-finder.example/partners'),
+    ...createReferrer('hut-finder.example', 'unknown', 'https://hut-finder.example/partners'),
     bounces: 0.5,
   },
   {
     weight: 2.5,
     ...paidGoogle,
-    query: ads('brand', 'homepage', 'shop example'),
+    query: writeAdsQuery('brand', 'homepage', 'shop example'),
     landing: '/',
     bounces: 0.38,
   },
   {
     weight: 3.5,
     ...paidGoogle,
-    query: ads('tents', 'two-person', 'light tent'),
+    query: writeAdsQuery('tents', 'two-person', 'light tent'),
     landing: '/products/two-person-tent',
     months: [3, 4, 5, 6, 7, 8],
     bounces: 0.55,
@@ -98,7 +134,7 @@ const SOURCES: readonly Source[] = [
   {
     weight: 3,
     ...paidInstagram,
-    query: social('autumn-layers', 'reel'),
+    query: writeSocialQuery('autumn-layers', 'reel'),
     landing: '/collections/hiking',
     months: [9, 10],
     bounces: 0.62,
@@ -106,7 +142,7 @@ const SOURCES: readonly Source[] = [
   {
     weight: 7,
     ...paidInstagram,
-    query: social('black-friday', 'countdown'),
+    query: writeSocialQuery('black-friday', 'countdown'),
     landing: '/sale',
     months: [11],
     bounces: 0.48,
@@ -114,30 +150,36 @@ const SOURCES: readonly Source[] = [
   {
     weight: 4,
     ...paidGoogle,
-    query: ads('winter-sale', 'sale', 'down jacket'),
+    query: writeAdsQuery('winter-sale', 'sale', 'down jacket'),
     landing: '/sale',
     months: [12, 1],
     bounces: 0.51,
   },
-  { weight: 3, ...newsletter, query: mail('weekly'), deep: true, bounces: 0.36 },
-  { weight: 2, ...newsletter, query: mail('members'), landing: '/membership', bounces: 0.33 },
+  { weight: 3, ...newsletter, query: writeMailQuery('weekly'), deep: true, bounces: 0.36 },
+  {
+    weight: 2,
+    ...newsletter,
+    query: writeMailQuery('members'),
+    landing: '/membership',
+    bounces: 0.33,
+  },
   {
     weight: 2.5,
     ...newsletter,
-    query: mail('spring-news'),
+    query: writeMailQuery('spring-news'),
     landing: '/sale',
     months: [3, 4],
     bounces: 0.35,
   },
 ]
 
-const BY_MONTH = Array.from({ length: 12 }, (_, i) =>
-  chooser(SOURCES.filter(({ months }) => months?.includes(i + 1) ?? true)),
+const CHOOSERS_BY_MONTH = Array.from({ length: 12 }, (_, i) =>
+  createChooser(SOURCES.filter(({ months }) => months?.includes(i + 1) ?? true)),
 )
 
-/** The choice of sources in a month, 1 to 12. */
-export function sourcesOf(month: number): (typeof BY_MONTH)[number] {
-  const choose = BY_MONTH[month - 1]
+/** Returns the chooser of a month, 1 to 12. @throws RangeError for other months */
+export function getSourceChooser(month: number): Choose<Source> {
+  const choose = CHOOSERS_BY_MONTH[month - 1]
   if (choose === undefined) throw new RangeError(`there is no month ${month}`)
   return choose
 }

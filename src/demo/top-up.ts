@@ -1,4 +1,4 @@
-/** Brings the events of the demo's project up to the present. */
+/** Loads the demo's events up to now. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Store } from '../clickhouse/store.js'
 import { importEvents } from '../ingest/import/import-events.js'
@@ -7,11 +7,11 @@ import { lastEventAt } from '../projects/last-event.js'
 import type { StoredProject } from '../projects/project.js'
 import { createProject, findProject } from '../projects/store.js'
 import { UserError } from '../lib/errors.js'
-import { demoDays, type DemoPeriod } from './events.js'
+import { addDays, startOfDay } from '../lib/time.js'
+import { generateEvents, type DemoPeriod } from './events.js'
 import { DOMAIN, ORIGIN } from './pages.js'
-import { DAY_MS, dayOf } from './traffic.js'
 
-/** Thirteen months, so that a year can be held against the one before. */
+/** 13 months, so that a month can be compared with the same month of the year before. */
 export const DEMO_DAYS = 396
 
 const PROJECT = { id: 'demo', name: 'Demo shop', domain: DOMAIN }
@@ -19,30 +19,29 @@ const PROJECT = { id: 'demo', name: 'Demo shop', domain: DOMAIN }
 export interface TopUpOptions {
   readonly loader: LoaderContext
   readonly now: Date
-  /** How far back a new demo begins; one that is there keeps its beginning. */
+  /** Days of history of a new demo; an existing demo keeps its start. */
   readonly days?: number
-  /** Ends the work early; what is missing comes with the next time. */
+  /** Stops early; the next call loads the rest. */
   readonly stop?: AbortSignal
-  /** Is told after each piece how many events are loaded, and up to which moment. */
+  /** Called after each chunk with the number of events loaded and the time of the last one. */
   readonly onProgress?: (loaded: number, upTo: Date) => void
 }
 
 /**
- * Makes the project where it is missing, and loads what has happened in it since its last event: the
- * same way as a file is imported.
+ * Creates the project unless it exists, and imports the events since its last one, as a file is imported.
  *
- * @throws UserError when the project is somebody else's.
+ * @throws UserError when a project with the same id is not the demo's
  */
 export async function topUpDemo(
   store: Store,
   { loader, now, days = DEMO_DAYS, stop, onProgress }: TopUpOptions,
 ): Promise<{ readonly project: StoredProject; readonly loaded: number }> {
-  const project = await openProject(store, new Date((dayOf(now) - days) * DAY_MS), now)
+  const project = await openProject(store, addDays(startOfDay(now), -days), now)
   const start = project.createdAt
-  // Visits of the demo's own page, of another origin, are not its made-up history.
+  // Visits of the page /demo have another origin and are not part of the generated history.
   const from = (await lastEventAt(store.reader, project.id, ORIGIN, now)) ?? start
   let upTo = from
-  const source = lines({ start, from, until: now }, stop, (day) => {
+  const source = generateLines({ start, from, until: now }, stop, (day) => {
     upTo = day
   })
   const { events } = await importEvents(store, source, {
@@ -61,21 +60,21 @@ async function openProject(store: Store, start: Date, now: Date): Promise<Stored
   const found = await findProject(store.reader, PROJECT.id)
   if (found === undefined) return createProject(store, PROJECT, start)
   if (found.domain === DOMAIN && found.createdAt <= now) return found
-  throw new UserError(`the project ${PROJECT.id} is not the demo's: use another DATA_DIR`)
+  throw new UserError(`project ${PROJECT.id} exists and is not the demo's: use another DATA_DIR`)
 }
 
-/** The events of a period as lines of JSON, a day at a time. */
-async function* lines(
+/** Generates the events of a period as lines of JSON, one buffer per day. */
+async function* generateLines(
   period: DemoPeriod,
   stop: AbortSignal | undefined,
   onDay: (end: Date) => void,
 ): AsyncGenerator<Buffer> {
-  for (const events of demoDays(period)) {
+  for (const events of generateEvents(period)) {
     if (stop?.aborted === true) return
     const latest = events.at(-1)
     if (latest !== undefined) onDay(new Date(latest.timestamp))
     yield Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(''))
-    // Signals are heard between two days.
+    // Generating is synchronous: let signals be handled between two days.
     await turn()
   }
 }

@@ -1,11 +1,11 @@
-/** One visit of the demo: its pages, and what is done on them. */
+/** Generates the events of one visit of the demo. */
 import { chooseEntry, chooseLinked, chooseNext, ORIGIN, type Page, type Product } from './pages.js'
 import type { Random } from './random.js'
 import type { Source } from './sources.js'
 import type { User } from './users.js'
-import { chooser } from './weighted.js'
+import { createChooser } from './weighted.js'
 
-/** An event in the form of a line of a file. */
+/** An event, in the format of an import file. */
 export interface DemoEvent {
   readonly timestamp: string
   readonly event_id: string
@@ -13,11 +13,12 @@ export interface DemoEvent {
 }
 
 export interface Visit {
-  /** Unlike that of any other visit. */
+  /** Unique among all visits. */
   readonly id: string
   /** Milliseconds since 1970. */
   readonly startAt: number
   readonly user: User
+  /** Whether it is the user's first visit. */
   readonly isFirst: boolean
   readonly source: Source
 }
@@ -25,106 +26,147 @@ export interface Visit {
 type Properties = Readonly<Record<string, string | number>>
 
 const MEAN_PAUSE_S = 48
-/** Well below the half hour after which a visit would be over. */
-const LONGEST_PAUSE_S = 900
+/** Well below the 30 minutes after which a session ends. */
+const MAX_PAUSE_S = 900
 const MEAN_MORE_PAGES = 2.6
 
-const chooseWords = chooser(
+const chooseSearch = createChooser(
   ['tent', 'rain jacket', 'hiking boots', 'backpack', 'headlamp', 'gift card', 'ultralight'].map(
-    (words, place) => ({ words, weight: 8 - place }),
+    (query, i) => ({ query, weight: 8 - i }),
   ),
 )
-const chooseMethod = chooser([
+const chooseSignupMethod = createChooser([
   { method: 'email', weight: 60 },
   { method: 'google', weight: 30 },
   { method: 'apple', weight: 10 },
 ])
 
-/** All events of a visit, in order. The first one alone says where the visitor came from. */
-export function eventsOf(visit: Visit, random: Random): readonly DemoEvent[] {
-  const { user, source, isFirst } = visit
-  const { place, device, plan } = user
+/** Collects the events of a visit; each event advances the clock by a random pause. */
+interface Recorder {
+  readonly events: readonly DemoEvent[]
+  /** Records a pageview. @param path with the hash, if any */
+  view(path: string): void
+  /** Records a custom event on the current page. */
+  track(name: string, properties: Properties): void
+  /** Path and hash of the current page. */
+  getPath(): string
+  /** From here on the user is not anonymous. */
+  identify(): void
+  isIdentified(): boolean
+}
+
+function createRecorder(visit: Visit, random: Random): Recorder {
+  const { user, source } = visit
+  const { country, city } = user.place
+  const { browser, os, device_type } = user.device
   const events: DemoEvent[] = []
   let at = visit.startAt
   let path = ''
-  let isKnown = plan !== undefined && !isFirst
+  let isIdentified = user.plan !== undefined && !visit.isFirst
 
   const add = (name: string | undefined, properties?: Properties): void => {
     const isEntry = events.length === 0
-    const [page = '', hash] = path.split('#')
-    const query = isEntry ? (source.query ?? '') : ''
-    // What is undefined is not written as JSON.
+    // JSON.stringify() leaves out the fields that are undefined.
     const event: DemoEvent = {
       timestamp: new Date(at).toISOString(),
       event_id: `${visit.id}-${events.length}`,
       name,
       user_id: user.id,
-      anonymous: !isKnown,
-      url: `${ORIGIN}${page}${query}${hash === undefined ? '' : `#${hash}`}`,
-      country: place.country,
-      city: place.city,
-      browser: device.browser,
-      os: device.os,
-      device_type: device.device_type,
+      anonymous: !isIdentified,
+      url: buildUrl(path, isEntry ? source.query : undefined),
+      ...{ country, city, browser, os, device_type },
       properties,
     }
     events.push(isEntry ? { ...event, ...source.fields } : event)
-    at += Math.floor(1_000 * Math.min(LONGEST_PAUSE_S, 2 + random.exponential(MEAN_PAUSE_S)))
-  }
-  const view = (next: string): void => {
-    path = next
-    add(undefined)
+    at += Math.floor(1_000 * Math.min(MAX_PAUSE_S, 2 + random.exponential(MEAN_PAUSE_S)))
   }
 
-  const entry = entryOf(source, random)
-  view(entry.path)
-  const signsUp = isFirst && plan !== undefined
-  if (!signsUp && random.chance(source.bounces * (isKnown ? 0.8 : 1.1))) return events
-
-  const cart: Product[] = []
-  const more = 1 + Math.floor(random.exponential(MEAN_MORE_PAGES))
-  for (let page: Page = entry, left = more; left > 0; left--) {
-    if (page.product !== undefined && random.chance(0.2)) {
-      cart.push(page.product)
-      add('add_to_cart', { product: page.product.name, category: page.product.category })
-    }
-    if (random.chance(0.06)) {
-      view('/search')
-      add('search', { query: chooseWords(random).words, results: random.below(40) })
-    }
-    const next = chooseNext(random)
-    if (next.path === path) continue
-    page = next
-    view(page.path)
-  }
-  if (signsUp) {
-    view('/signup')
-    isKnown = true
-    add('signup', { plan, method: chooseMethod(random).method })
-  }
-  if (cart.length > 0 && random.chance(0.6)) checkOut()
-  if (!signsUp && random.chance(0.03)) add('newsletter', { place: 'footer' })
-  return events
-
-  function checkOut(): void {
-    view('/cart')
-    view('/checkout')
-    if (!random.chance(0.7)) return
-    const amount = cart.reduce((sum, { price }) => sum + price, 0)
-    const [first] = cart
-    view('/checkout/thanks')
-    add('purchase', {
-      product: first?.name ?? '',
-      category: first?.category ?? '',
-      items: cart.length,
-      amount,
-      currency: 'EUR',
-      plan: isKnown ? (plan ?? 'none') : 'none',
-    })
+  return {
+    events,
+    view(next) {
+      path = next
+      add(undefined)
+    },
+    track: add,
+    getPath: () => path,
+    identify() {
+      isIdentified = true
+    },
+    isIdentified: () => isIdentified,
   }
 }
 
-function entryOf({ landing, deep }: Source, random: Random): Page {
+function buildUrl(path: string, query = ''): string {
+  const [page = '', hash] = path.split('#')
+  return `${ORIGIN}${page}${query}${hash === undefined ? '' : `#${hash}`}`
+}
+
+/**
+ * Generates all events of a visit, in order. Only the first one carries the source. The order of the draws from
+ * `random` is part of the result: another order gives other events.
+ */
+export function generateVisit(visit: Visit, random: Random): readonly DemoEvent[] {
+  const { user, source, isFirst } = visit
+  const recorder = createRecorder(visit, random)
+  const entry = chooseEntryPage(source, random)
+  recorder.view(entry.path)
+  const plan = isFirst ? user.plan : undefined
+  const bounces = source.bounces * (recorder.isIdentified() ? 0.8 : 1.1)
+  if (plan === undefined && random.chance(bounces)) return recorder.events
+
+  const cart = browse(recorder, entry, random)
+  if (plan !== undefined) signUp(recorder, plan, random)
+  if (cart.length > 0 && random.chance(0.6)) checkOut(recorder, cart, user, random)
+  if (plan === undefined && random.chance(0.03)) recorder.track('newsletter', { place: 'footer' })
+  return recorder.events
+}
+
+function chooseEntryPage({ landing, deep }: Source, random: Random): Page {
   if (landing !== undefined) return { path: landing, weight: 1 }
   return deep === true ? chooseLinked(random) : chooseEntry(random)
+}
+
+/** Views further pages; returns the products that were added to the cart. */
+function browse(recorder: Recorder, entry: Page, random: Random): readonly Product[] {
+  const cart: Product[] = []
+  const more = 1 + Math.floor(random.exponential(MEAN_MORE_PAGES))
+  for (let page = entry, left = more; left > 0; left--) {
+    if (page.product !== undefined && random.chance(0.2)) {
+      const { name: product, category } = page.product
+      cart.push(page.product)
+      recorder.track('add_to_cart', { product, category })
+    }
+    if (random.chance(0.06)) {
+      recorder.view('/search')
+      const { query } = chooseSearch(random)
+      recorder.track('search', { query, results: random.below(40) })
+    }
+    const next = chooseNext(random)
+    if (next.path === recorder.getPath()) continue
+    page = next
+    recorder.view(page.path)
+  }
+  return cart
+}
+
+function signUp(recorder: Recorder, plan: string, random: Random): void {
+  recorder.view('/signup')
+  recorder.identify()
+  recorder.track('signup', { plan, method: chooseSignupMethod(random).method })
+}
+
+/** Opens the checkout; seven of ten visitors complete it. */
+function checkOut(recorder: Recorder, cart: readonly Product[], user: User, random: Random): void {
+  recorder.view('/cart')
+  recorder.view('/checkout')
+  if (!random.chance(0.7)) return
+  recorder.view('/checkout/thanks')
+  recorder.track('purchase', {
+    product: cart[0]?.name ?? '',
+    category: cart[0]?.category ?? '',
+    items: cart.length,
+    amount: cart.reduce((sum, { price }) => sum + price, 0),
+    currency: 'EUR',
+    plan: recorder.isIdentified() ? (user.plan ?? 'none') : 'none',
+  })
 }

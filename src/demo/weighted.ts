@@ -1,18 +1,18 @@
-/** Choosing from a table in which each row has a weight. */
+/** Chooses at random from a table in which each row has a weight. */
 import type { Random } from './random.js'
 
 export interface Weighted {
   readonly weight: number
 }
 
-/** Chooses a row; one of twice the weight comes twice as often. */
+/** Chooses a row. A row with twice the weight is chosen twice as often. */
 export type Choose<Row> = (random: Random) => Row
 
-/** Prepares a table, which must not be empty, for choosing from it. */
-export function chooser<Row extends Weighted>(rows: readonly Row[]): Choose<Row> {
+/** Makes a function that chooses from a table. @throws RangeError when the table is empty */
+export function createChooser<Row extends Weighted>(rows: readonly Row[]): Choose<Row> {
   const last = rows.at(-1)
-  if (last === undefined) throw new RangeError('there is nothing to choose from')
-  // The likely rows are looked at first.
+  if (last === undefined) throw new RangeError('the table is empty')
+  // Likely rows first, to find one after few steps.
   const sorted = rows.toSorted((a, b) => b.weight - a.weight)
   const total = rows.reduce((sum, { weight }) => sum + weight, 0)
   return (random) => {
@@ -25,9 +25,8 @@ export function chooser<Row extends Weighted>(rows: readonly Row[]): Choose<Row>
   }
 }
 
-/** Weights that fall with the place, as the popularity of things does: 1, 1/2, 1/3 … of the first. */
-export const ranked = <Row extends object>(
+/** Adds weights that fall with the rank, as popularity does: `first`, `first` / 2, `first` / 3 … */
+export const addRankedWeights = <Row extends object>(
   rows: readonly Row[],
   first: number,
-): readonly (Row & Weighted)[] =>
-  rows.map((row, place) => ({ ...row, weight: first / (place + 1) }))
+): readonly (Row & Weighted)[] => rows.map((row, i) => ({ ...row, weight: first / (i + 1) }))

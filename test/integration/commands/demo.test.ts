@@ -144,5 +144,5 @@ test('a project of its name that is not its own is left alone', async () => {
   )
   const { exit, stderr } = demo(env)
   expect(await exit).toBe(1)
-  expect(await stderr).toMatch(/^tallyhouse: the project demo is not the demo's: .+\n$/m)
+  expect(await stderr).toMatch(/^tallyhouse: project demo exists and is not the demo's: .+\n$/m)
 })

@@ -1,7 +1,7 @@
 /** Bringing the demo up to the present: nothing of its history is left out or comes twice. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql } from '../../../src/clickhouse/sql.js'
-import { demoDays } from '../../../src/demo/events.js'
+import { generateEvents } from '../../../src/demo/events.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import { send } from '../../support/world/world.js'
@@ -24,7 +24,7 @@ test('a visit of the page of the demo does not hide what its shop lived before',
   const now = new Date('2026-03-10T16:00:00Z')
   await topUpDemo(store, { now, days: 2 })
   const all = [
-    ...demoDays({ start: project.createdAt, from: project.createdAt, until: now }),
+    ...generateEvents({ start: project.createdAt, from: project.createdAt, until: now }),
   ].flat()
   expect(
     await select(

@@ -1,13 +1,13 @@
 /** The events of the demo: the same each time, in the order of time, and lively. */
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { demoDays, type DemoPeriod } from '../../../src/demo/events.js'
+import { generateEvents, type DemoPeriod } from '../../../src/demo/events.js'
 import type { DemoEvent } from '../../../src/demo/visit.js'
 
 const at = (text: string): Date => new Date(text)
 const start = at('2026-01-01T00:00:00Z')
 const until = at('2026-01-25T15:30:00Z')
 const eventsOf = (period: Partial<DemoPeriod> = {}): readonly DemoEvent[] =>
-  [...demoDays({ start, from: start, until, ...period })].flat()
+  [...generateEvents({ start, from: start, until, ...period })].flat()
 
 let events: readonly DemoEvent[]
 beforeAll(() => {
@@ -29,7 +29,7 @@ test('a later run goes on where an earlier one ended, and changes nothing', () =
 
 test('they are in the order of time, each within its day, none after the present', () => {
   let last = start.toISOString()
-  for (const day of demoDays({ start, from: start, until })) {
+  for (const day of generateEvents({ start, from: start, until })) {
     expect(new Set(day.map(({ timestamp }) => timestamp.slice(0, 10))).size).toBe(1)
     for (const { timestamp } of day) {
       if (timestamp < last) throw new Error(`${timestamp} comes after ${last}`)
