@@ -1,4 +1,4 @@
-/** Prints how a question is answered, for people or programs. */
+/** Prints how a query is run, as tables or as JSON. */
 import type { PlanDescription, Read } from '../analytics/plan/describe.js'
 import type { Period } from '../contract/api.js'
 import type { QueryCost } from '../clickhouse/connection.js'
@@ -9,19 +9,19 @@ import { formatJson, formatList, formatNumber, formatTable } from './shared/outp
 export interface Explanation extends PlanDescription {
   readonly sql: string
   readonly parameters: Statement['query_params']
-  /** What it took to run it, and how many rows came of it; null where it could not be run. */
+  /** What running it cost, and the number of rows; null where it could not be run. */
   readonly run: (QueryCost & { readonly rows: number }) | null
 }
 
-const USERS_OF: Readonly<Record<Explanation['usersOf'], string>> = {
+const USER_COUNTING: Readonly<Record<Explanation['userCounting'], string>> = {
   all: 'counted for every group',
-  page: 'counted for the groups on the page asked for, which other metrics tell',
-  bounded: 'counted for the groups with so many events that they can get onto the page asked for',
+  page: 'counted only for the groups on the requested page',
+  candidates: 'counted only for groups with enough events to be on the requested page',
 }
 
 const FILTERED_BY: Readonly<Record<NonNullable<Read['filteredBy']>, string>> = {
   columns: 'its columns',
-  entry: 'the page that the visit entered on',
+  entry: 'the entry page of the visit',
   value: 'the value it counts by',
   events: 'the events of each session',
 }
@@ -31,51 +31,56 @@ export function printExplanation(
   explanation: Explanation,
   options: { readonly json?: boolean },
 ): void {
-  print(options.json === true ? formatJson(explanation) : textOf(explanation))
+  print(options.json === true ? formatJson(explanation) : formatText(explanation))
 }
 
-function textOf({ period, reads, passedOver, sql, parameters, run, ...rest }: Explanation): string {
+function formatText(explanation: Explanation): string {
+  const { period, reads, rejected, userCounting, sql, parameters, run } = explanation
   const countsUsers = reads.some(({ measures }) => measures.includes('users'))
   return [
     formatTable([
-      ['period', periodText(period)],
-      ['users', countsUsers ? USERS_OF[rest.usersOf] : 'not asked for'],
+      ['period', formatPeriodText(period)],
+      ['users', countsUsers ? USER_COUNTING[userCounting] : 'not counted'],
     ]),
-    formatTable([['READ', 'BY', 'FOR', 'FILTERED BY', 'PERIOD'], ...reads.flatMap(readLines)]),
-    ...(passedOver.length === 0 ? [] : [passedOverTable(passedOver)]),
+    formatTable([['READ', 'BY', 'FOR', 'FILTERED BY', 'PERIOD'], ...reads.flatMap(formatRead)]),
+    ...(rejected.length === 0 ? [] : [formatRejected(rejected)]),
     sql,
     formatTable(Object.entries(parameters).map(([name, value]) => [name, JSON.stringify(value)])),
-    ...(run === null ? [] : [runTable(run)]),
+    ...(run === null ? [] : [formatCost(run)]),
   ].join('\n\n')
 }
 
-/** A relation on one line, and one more for each further part of the period. */
-function readLines(read: Read): readonly (readonly string[])[] {
+/** One line for a relation, and one more for each further part of the period. */
+function formatRead(read: Read): readonly (readonly string[])[] {
   const { relation, dimension = '-', measures, filteredBy, periods } = read
   const first = [
     relation,
     dimension,
-    purpose(measures),
+    formatPurpose(measures),
     filteredBy === null ? '-' : FILTERED_BY[filteredBy],
   ]
   return periods.map((period, i) => [
     ...(i === 0 ? first : first.map(() => '')),
-    periodText(period),
+    formatPeriodText(period),
   ])
 }
 
-const passedOverTable = (passedOver: Explanation['passedOver']): string =>
+const formatRejected = (rejected: Explanation['rejected']): string =>
   formatTable([
-    ['NOT READ', 'FOR', 'WHY'],
-    ...passedOver.map(({ relation, measures, why }) => [relation, purpose(measures), why]),
+    ['NOT READ', 'FOR', 'REASON'],
+    ...rejected.map(({ relation, measures, reason }) => [
+      relation,
+      formatPurpose(measures),
+      reason,
+    ]),
   ])
 
-const purpose = (measures: readonly string[]): string =>
-  measures.length === 0 ? 'which groups there are' : formatList(measures)
+const formatPurpose = (measures: readonly string[]): string =>
+  measures.length === 0 ? 'the groups' : formatList(measures)
 
-const periodText = ({ from, to }: Period): string => `${from} to ${to}`
+const formatPeriodText = ({ from, to }: Period): string => `${from} to ${to}`
 
-const runTable = ({ rowsRead, bytesRead, rows, ms }: NonNullable<Explanation['run']>): string =>
+const formatCost = ({ rowsRead, bytesRead, rows, ms }: NonNullable<Explanation['run']>): string =>
   formatTable([
     ['rows read', formatNumber(rowsRead)],
     ['bytes read', formatNumber(bytesRead)],

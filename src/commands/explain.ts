@@ -31,9 +31,9 @@ const STDIN = '-'
 export const addExplain: AddCommand = (program, context) => {
   program
     .command('explain')
-    .description('show how a question is answered: what is read, why, by which SQL, at what cost')
-    .argument('[file]', 'the body of POST /v1/analytics/query; - is standard input', STDIN)
-    .requiredOption('--project <id>', 'the project that is asked about')
+    .description('show how a query is run: which tables it reads and why, its SQL, its cost')
+    .argument('[file]', 'the body of POST /v1/analytics/query; - reads standard input', STDIN)
+    .requiredOption('--project <id>', 'the project to query')
     .option('--json', 'print JSON')
     .action(async (file: string, options: ExplainOptions) => {
       const request = await readRequest(context, file)
@@ -41,7 +41,7 @@ export const addExplain: AddCommand = (program, context) => {
     })
 }
 
-/** Reads a request as the service does; its faults are told one a line. */
+/** Reads a request as the service does, and prints validation errors on one line each. */
 async function readRequest({ note }: CommandContext, file: string): Promise<AnalyticsQueryRequest> {
   if (file !== STDIN) await requireReadable(file)
   const body = file === STDIN ? await buffer(process.stdin) : await readFile(file)
@@ -51,15 +51,15 @@ async function readRequest({ note }: CommandContext, file: string): Promise<Anal
   } catch (error) {
     if (!(error instanceof ApiError) || error.details === undefined) throw error
     for (const { field, message } of error.details) note(`${field}: ${message}`)
-    throw new UserError('the question is not valid')
+    throw new UserError('the query is invalid')
   }
 }
 
 /**
- * Plans the question, runs it once, and prints both. How far back the project's subscription lets its
- * keys look is not asked: whoever has this command has the data.
+ * Plans the query, runs it once, and prints the plan and the cost. The retention of the project's plan does not apply:
+ * a user of this command has access to all data anyway.
  *
- * @throws ApiError when it cannot be run; how it would have been is printed all the same.
+ * @throws ApiError when the query cannot be run; the plan is printed nevertheless
  */
 async function explain(
   context: CommandContext,
@@ -76,7 +76,7 @@ async function explain(
   const built = buildStatement(plan)
   const explained = {
     ...describePlan(plan),
-    sql: await formatted(store.reader, built),
+    sql: await formatSql(store.reader, built),
     parameters: built.query_params,
   }
   let run: Explanation['run'] = null
@@ -84,7 +84,7 @@ async function explain(
     const { rows, cost } = await createQueryRunner(store, context.config().queryTimeout)(built)
     run = { ...cost, rows: rows.length }
   } catch (error) {
-    // Callers of the service are not told what the store says; here it is what one came for.
+    // The service hides the message of the store from its callers. Here it helps.
     if (error instanceof ApiError && types.isNativeError(error.cause)) {
       context.note(error.cause.message)
     }
@@ -94,8 +94,8 @@ async function explain(
   }
 }
 
-/** The SQL with a line a clause, as ClickHouse itself writes it. */
-async function formatted(reader: Connection, { query }: Statement): Promise<string> {
+/** Formats SQL with one clause per line, as ClickHouse does. */
+async function formatSql(reader: Connection, { query }: Statement): Promise<string> {
   const { rows } = await reader.query<{ text: string }>(
     statement(sql`SELECT formatQuery(${string(query)}) AS text`),
   )

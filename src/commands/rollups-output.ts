@@ -1,14 +1,14 @@
-/** Prints what a check of the rollups found, for people or programs. */
+/** Prints the report of a check of the rollups, as tables or as JSON. */
 import { isDeepStrictEqual } from 'node:util'
 import type { CheckReport, Difference } from '../rollups/check.js'
 import type { Month } from '../rollups/months.js'
 import type { CommandContext } from './shared/context.js'
 import { formatJson, formatNumber, formatTable } from './shared/output.js'
 
-/** A month as people write it, e.g. `2026-01`. */
-export const monthName = (month: Month): string => String(month).replace(/(\d\d)$/, '-$1')
+/** Formats a month as `2026-01`. */
+export const formatMonth = (month: Month): string => String(month).replace(/(\d\d)$/, '-$1')
 
-/** Prints how much was compared, and the first groups that differ. */
+/** Prints how many groups were compared, and samples of those that differ. */
 export function printReport(
   { print }: CommandContext,
   report: CheckReport,
@@ -28,19 +28,19 @@ export function printReport(
   )
   if (differences.length === 0) return
   const header = ['ROLLUP', 'PROJECT', 'DIMENSION', 'VALUE', 'DATE', 'STORED', 'EVENTS']
-  print(`\n${formatTable([header, ...differences.map(cells)])}`)
-  if (different > differences.length) print('and more')
+  print(`\n${formatTable([header, ...differences.map(formatDifference)])}`)
+  if (different > differences.length) print('… and more')
 }
 
-function cells(one: Difference): readonly string[] {
-  const { rollup, projectId, dimension, value, date, stored, facts } = one
-  // Values come from events, and so from anyone: JSON keeps a line one line.
+function formatDifference(difference: Difference): readonly string[] {
+  const { rollup, projectId, dimension, value, date, stored, facts } = difference
+  // Values come from events, so anyone can choose them. As JSON each stays on its line.
   const group = [rollup, projectId, dimension, JSON.stringify(value), date]
-  const others = isDeepStrictEqual(stored, facts) ? ', but others' : ''
-  return [...group, counts(stored), counts(facts) + others]
+  const others = isDeepStrictEqual(stored, facts) ? ' (different ones)' : ''
+  return [...group, formatMeasures(stored), formatMeasures(facts) + others]
 }
 
-const counts = (measures: Readonly<Record<string, number>>): string =>
+const formatMeasures = (measures: Readonly<Record<string, number>>): string =>
   Object.entries(measures)
     .map(([name, count]) => `${name} ${count}`)
     .join(', ')

@@ -10,7 +10,7 @@ import { UserError } from '../lib/errors.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
 import { withStore } from './shared/with-store.js'
 import { formatNumber } from './shared/output.js'
-import { monthName, printReport } from './rollups-output.js'
+import { formatMonth, printReport } from './rollups-output.js'
 
 interface RollupsOptions {
   readonly project?: string
@@ -20,16 +20,16 @@ interface RollupsOptions {
 export const addRollups: AddCommand = (program, context) => {
   const rollups = program
     .command('rollups')
-    .description('check and rebuild the counts by day and month that are kept beside the events')
+    .description('check and rebuild the rollups: counts per day and month, kept beside the events')
 
   rollups
     .command('check')
-    .description('compare them with the events, and exit with 1 where they differ')
-    .option('--project <id>', 'of this project alone')
+    .description('compare the rollups with the events, and exit with 1 if they differ')
+    .option('--project <id>', 'only this project')
     .option('--json', 'print JSON')
     .action((options: RollupsOptions) =>
       withStore(context, 'rollups check', async ({ store, loader }) => {
-        const months = await monthsOf(context, store.reader, loader, options, 'is compared')
+        const months = await buildMonthsOptions(context, store.reader, loader, options, 'compared')
         const report = await checkRollups(store.writer, months)
         printReport(context, report, options)
         if (report.different === 0) return
@@ -37,24 +37,24 @@ export const addRollups: AddCommand = (program, context) => {
           report.different === 1
             ? '1 group differs'
             : `${formatNumber(report.different)} groups differ`
-        throw new UserError(`${groups}; tallyhouse rollups rebuild counts them anew`)
+        throw new UserError(`${groups}; run tallyhouse rollups rebuild to recompute them`)
       }),
     )
 
   rollups
     .command('rebuild')
-    .description('count them anew from the events; questions are answered meanwhile')
-    .option('--project <id>', 'of this project alone')
+    .description('recompute the rollups from the events; queries are served meanwhile')
+    .option('--project <id>', 'only this project')
     .action((options: RollupsOptions) =>
       withStore(context, 'rollups rebuild', async ({ store, loader }) => {
-        const months = await monthsOf(context, store.reader, loader, options, 'is rebuilt')
+        const months = await buildMonthsOptions(context, store.reader, loader, options, 'rebuilt')
         await rebuildRollups(store.writer, months)
       }),
     )
 }
 
-/** The months to go through, each with a line when it is done. */
-async function monthsOf(
+/** Builds the options for going through the months, with a line after each. */
+async function buildMonthsOptions(
   { note }: CommandContext,
   reader: Connection,
   loader: LoaderContext,
@@ -65,6 +65,6 @@ async function monthsOf(
   return {
     projectId,
     finishInterruptedWork: (writer) => finishInterruptedWork(writer, loader),
-    onMonth: (month) => note(`${monthName(month)} ${done}`),
+    onMonth: (month) => note(`${formatMonth(month)} ${done}`),
   }
 }

@@ -1,7 +1,11 @@
 /** The laws of the answers, on random worlds and questions and a real engine. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { resolvePeriod, granularityOf, formatMoment } from '../../src/analytics/request/period.js'
+import {
+  resolvePeriod,
+  chooseGranularity,
+  formatMoment,
+} from '../../src/analytics/request/period.js'
 import { GRANULARITIES } from '../../src/model/granularities.js'
 import type { AnalyticsQueryResponse, Filter, GroupBy, Row } from '../../src/contract/api.js'
 import type { StoredProject } from '../../src/projects/project.js'
@@ -64,7 +68,7 @@ const periodOf = (asked: Asked) => resolvePeriod(asked.date_range, NOW, NOW)
 
 function bucketsOf(asked: Asked): { from: number; label: string }[] {
   const { start, end } = periodOf(asked)
-  const { toBucket, toStart } = GRANULARITIES[granularityOf({ start, end })]
+  const { toBucket, toStart } = GRANULARITIES[chooseGranularity({ start, end })]
   const first = toBucket(start)
   const count = toBucket(new Date(end.getTime() - 1_000)) - first + 1
   return Array.from({ length: count }, (_, i) => toStart(first + i)).map((from) => ({

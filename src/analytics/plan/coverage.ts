@@ -1,123 +1,112 @@
-/** Says whether a relation can answer a measure of a query exactly, and if not, why. */
-import { DIMENSIONS, PROPERTY_PREFIX, type DimensionName } from '../../model/dimensions.js'
+/** Decides whether a relation can answer part of a query exactly, and if not, gives the reason. */
+import { DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
 import type { Granularity } from '../../model/granularities.js'
 import type { Measure } from '../../model/measures.js'
 import { RELATIONS, type Grain, type RelationName } from '../../model/relations.js'
 import { TOTAL, type RollupSubject } from '../../model/rollups.js'
-import type { Predicate } from '../request/filters.js'
 import type { Query } from '../request/query.js'
+import { listGroupingTerms, listTerms, nameTerm, requiresProperties, type Term } from './terms.js'
 
-/** What a rollup counts by: the whole, a dimension, or an event property. */
+/** What a scan is for: a measure, or the groups themselves, which exist wherever events match. */
+export type Need = Measure | 'groups'
+
+/** The rows of rollups that a query reads: those of one dimension, of a property, or of everything. */
 export interface RollupKey {
-  readonly family: RollupSubject
-  /** As its rows have it in the column `dimension`. */
+  readonly subject: RollupSubject
+  /** As in the column `dimension` of the rows. */
   readonly dimension: string
 }
 
-/** Grains that a bucket is made of whole rows of; a week has no whole months. */
-const FITTING_GRAINS: Readonly<Record<Granularity, readonly Grain[]>> = {
+/** Whether rollups have the groups of a query. */
+export type RollupMatch =
+  | { readonly kind: 'covered'; readonly key: RollupKey }
+  | { readonly kind: 'rejected'; readonly reason: string }
+
+/** Grains whose rows add up to buckets. A week may begin within a month. */
+const GRAINS_OF_BUCKETS: Readonly<Record<Granularity, readonly Grain[]>> = {
   hour: ['moment'],
   day: ['day', 'moment'],
   week: ['day', 'moment'],
   month: ['month', 'day', 'moment'],
 }
 
-/** What a query must be put to rollups by, or why no rollup has it. */
-export function rollupKeyOf({ grouping, predicate }: Query): RollupKey | string {
-  const terms = new Set(termsOf(predicate))
-  if (grouping.kind === 'dimension') terms.add(grouping.dimension)
-  if (grouping.kind === 'property') terms.add(`${PROPERTY_PREFIX}${grouping.name}`)
-  const [term, ...others] = terms
-  if (term === undefined) return { family: 'sessions', dimension: TOTAL }
-  if (others.length > 0) return `no rollup counts by ${[...terms].join(' and ')} at once`
-  const family = term.startsWith(PROPERTY_PREFIX) ? 'events' : familyOf(term)
-  if (family === undefined) return `no rollup counts by ${term}`
-  const isProperty = term.startsWith(PROPERTY_PREFIX)
-  if (isProperty && grouping.kind !== 'property' && !impliesProperty(predicate)) {
-    return `no rollup has the events without ${term}`
+const reject = (reason: string): RollupMatch => ({ kind: 'rejected', reason })
+const cover = (subject: RollupSubject, dimension: string): RollupMatch => ({
+  kind: 'covered',
+  key: { subject, dimension },
+})
+
+/** Finds the rows of rollups for a query. There are some when it looks at no more than one dimension or property. */
+export function matchRollups({ grouping, predicate }: Query): RollupMatch {
+  const terms = new Map(
+    [...listTerms(predicate), ...listGroupingTerms(grouping)].map((term) => [nameTerm(term), term]),
+  )
+  const [first, ...others] = terms
+  if (first === undefined) return cover('sessions', TOTAL)
+  if (others.length > 0) return reject(`no rollup combines ${[...terms.keys()].join(' and ')}`)
+  const [name, term] = first
+  const subject = findSubject(term)
+  if (subject === undefined) return reject(`no rollup counts by ${name}`)
+  if (term.kind === 'property' && grouping.kind !== 'property' && !requiresProperties(predicate)) {
+    return reject(`no rollup counts events without ${name}`)
   }
-  return { family, dimension: term }
+  return cover(subject, name)
 }
 
-const familyOf = (term: string): RollupSubject | undefined =>
-  term in DIMENSIONS ? DIMENSIONS[term as DimensionName].rollupSubject : undefined
-
-/** The names of what a predicate looks at. */
-function termsOf(predicate: Predicate): readonly string[] {
-  switch (predicate.kind) {
-    case 'all':
-    case 'any':
-      return predicate.of.flatMap(termsOf)
-    case 'string':
-    case 'list':
-      return [predicate.dimension]
+function findSubject(term: Term): RollupSubject | undefined {
+  switch (term.kind) {
+    case 'dimension':
+      return DIMENSIONS[term.dimension].rollupSubject
     case 'property':
-      return [`${PROPERTY_PREFIX}${predicate.name}`]
+      return 'events'
     case 'anonymous':
-      return ['anonymous']
+      return undefined
     default:
-      return predicate satisfies never
+      return term satisfies never
   }
 }
 
-/** Whether every event that a predicate selects has the properties it looks at. */
-function impliesProperty(predicate: Predicate): boolean {
-  switch (predicate.kind) {
-    case 'all':
-      return predicate.of.some((part) => termsOf(part).length > 0 && impliesProperty(part))
-    case 'any':
-      return predicate.of.every((part) => termsOf(part).length > 0 && impliesProperty(part))
-    case 'property':
-      return predicate.operator !== 'notEq' && predicate.operator !== 'notContains'
-    case 'string':
-    case 'list':
-    case 'anonymous':
-      return true
-    default:
-      return predicate satisfies never
-  }
-}
+/** Whether a relation can serve a need at all, whichever the query. */
+export const canServe = (name: RelationName, need: Need): boolean =>
+  need === 'groups'
+    ? RELATIONS[name].isGroup !== undefined
+    : RELATIONS[name].measures[need] !== undefined
 
-/** Why a relation cannot answer a measure of a query exactly; undefined where it can. */
-export function whyNot(
+/** The reason why a relation cannot serve a need of a query exactly; undefined where it can. */
+export function rejectionReason(
   name: RelationName,
-  measure: Measure,
-  query: Query,
-  key: RollupKey | string,
+  need: Need,
+  { grouping }: Query,
+  match: RollupMatch,
 ): string | undefined {
   const { grain, rollup } = RELATIONS[name]
   if (rollup === undefined) return undefined
-  if (typeof key === 'string') return key
-  if (rollup !== 'users' && rollup !== key.family) return `it does not count by ${key.dimension}`
-  if (grain === 'day' && !hasDays(key)) return `${key.dimension} is counted by month alone`
-  const { grouping } = query
-  if (grouping.kind === 'interval' && !FITTING_GRAINS[grouping.granularity].includes(grain)) {
-    return `buckets of one ${grouping.granularity} are not made of whole ${grain}s`
+  if (match.kind === 'rejected') return match.reason
+  const { subject, dimension } = match.key
+  if (rollup !== 'users' && rollup !== subject) return `it does not count by ${dimension}`
+  if (grain === 'day' && !hasDailyRollup(dimension)) {
+    return `${dimension} has no daily rollup`
   }
-  if (isOfVisits(measure) && key.family === 'pageviews' && grouping.kind !== 'dimension') {
-    return 'it has visits by the page they entered on, and a filter looks at all their pages'
+  if (grouping.kind === 'interval' && !GRAINS_OF_BUCKETS[grouping.granularity].includes(grain)) {
+    return `its ${grain}s do not add up to buckets of one ${grouping.granularity}`
+  }
+  if (isVisitMeasure(need) && subject === 'pageviews' && grouping.kind !== 'dimension') {
+    return 'it counts visits by entry page, and the filter matches any page of a visit'
   }
   return undefined
 }
 
-/** Whether rollups count by a key for each day: by a dimension as its row says, by all else always. */
-const hasDays = ({ dimension }: RollupKey): boolean =>
-  !(dimension in DIMENSIONS) || DIMENSIONS[dimension as DimensionName].hasDailyRollup === true
+/** Whether daily rollups have a `dimension`. Totals and properties are always counted by day. */
+const hasDailyRollup = (dimension: string): boolean =>
+  !isDimensionName(dimension) || DIMENSIONS[dimension].hasDailyRollup === true
 
-const isOfVisits = (measure: Measure): boolean => measure in RELATIONS.sessions.measures
+const isVisitMeasure = (need: Need): boolean => canServe('sessions', need)
 
-/** Whether a predicate looks at nothing that differs between the events of a session. */
-export function isOfSessions(predicate: Predicate): boolean {
-  return termsOf(predicate).every(
-    (term) => term in DIMENSIONS && DIMENSIONS[term as DimensionName].sessionColumn !== undefined,
-  )
-}
-
-/** Whether a query asks for pages by nothing but the page it groups by: a visit then counts by its entry alone. */
-export function isOfEntries({ grouping, predicate }: Query): boolean {
+/** Whether a query groups by page and filters by nothing else: a visit is then matched by its entry page alone. */
+export function matchesEntries({ grouping, predicate }: Query): boolean {
+  if (grouping.kind !== 'dimension') return false
   return (
-    grouping.kind === 'dimension' &&
     DIMENSIONS[grouping.dimension].entryColumn !== undefined &&
-    termsOf(predicate).every((term) => term === grouping.dimension)
+    listTerms(predicate).every((term) => nameTerm(term) === grouping.dimension)
   )
 }

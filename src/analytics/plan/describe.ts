@@ -1,8 +1,14 @@
-/** Describes a plan to people: what is read for which measures, and why not something cheaper. */
+/** Describes a plan to people: which relations are read for which measures, and why no cheaper ones. */
 import type { Period } from '../../contract/api.js'
 import type { RelationName } from '../../model/relations.js'
 import { formatPeriod } from '../request/period.js'
-import type { PassedOver, Plan, Scan } from './planner.js'
+import {
+  listScans,
+  type Plan,
+  type RejectedRelation,
+  type Scan,
+  type UserCounting,
+} from './plan.js'
 import type { Predicate } from '../request/filters.js'
 
 /** One relation that is read. */
@@ -13,29 +19,32 @@ export interface Read extends Pick<Scan, 'measures' | 'dimension'> {
   readonly filteredBy: Scan['filteredBy'] | null
 }
 
-/** A plan without what the question is about: no value of a filter is in it. */
+/** A plan without the values of its query: no value of a filter is in it. */
 export interface PlanDescription {
   readonly period: Period
+  /** In the order of the statement: scans for deferred user counts come last. */
   readonly reads: readonly Read[]
-  /** Cheaper relations that are not read, or for other parts of the period alone. */
-  readonly passedOver: readonly PassedOver[]
-  readonly usersOf: Plan['usersOf']
+  /** Cheaper relations that are not read, or only for other parts of the period. */
+  readonly rejected: readonly RejectedRelation[]
+  readonly userCounting: UserCounting['kind']
 }
 
-export function describePlan({ query, scans, passedOver, usersOf }: Plan): PlanDescription {
+export function describePlan(plan: Plan): PlanDescription {
+  const { query, rejected, userCounting } = plan
+  const isFiltered = !isEmptyFilter(query.predicate)
   return {
     period: formatPeriod(query.period),
-    reads: scans.map(({ relation, dimension, measures, periods, filteredBy }) => ({
+    reads: listScans(plan).map(({ relation, dimension, measures, periods, filteredBy }) => ({
       relation,
       ...(dimension === undefined ? {} : { dimension }),
       measures,
       periods: periods.map(formatPeriod),
-      filteredBy: looksAtNothing(query.predicate) ? null : filteredBy,
+      filteredBy: isFiltered ? filteredBy : null,
     })),
-    passedOver,
-    usersOf,
+    rejected,
+    userCounting: userCounting.kind,
   }
 }
 
-const looksAtNothing = (predicate: Predicate): boolean =>
-  predicate.kind === 'all' && predicate.of.every(looksAtNothing)
+const isEmptyFilter = (predicate: Predicate): boolean =>
+  predicate.kind === 'all' && predicate.of.every(isEmptyFilter)

@@ -1,51 +1,45 @@
-/** Cuts periods into the part that rows of a grain can answer, and the rest. */
+/** Splits periods into the whole months or days that rows of a grain can answer, and the rest. */
+import { addMs, DAY_MS, startOfDay, startOfMonth } from '../../lib/time.js'
 import type { Grain } from '../../model/relations.js'
 import type { Period } from '../request/period.js'
 
-const DAY = 86_400_000
-
-/** The last start of a whole month or day that is not after a moment. */
+/** The start of the month or day that a moment lies in. */
 const STARTS: Readonly<Record<Grain, (moment: Date) => Date>> = {
-  month: (moment) => {
-    const start = new Date(moment)
-    start.setUTCDate(1)
-    start.setUTCHours(0, 0, 0, 0)
-    return start
-  },
-  day: (moment) => new Date(Math.floor(moment.getTime() / DAY) * DAY),
+  month: (moment) => startOfMonth(moment),
+  day: startOfDay,
   moment: (moment) => moment,
 }
 
-/** More than a month, from the first of any. */
-const NEXT: Readonly<Record<Grain, number>> = { month: 32 * DAY, day: DAY, moment: 0 }
+/** From the start of any month or day, this much later lies in the next one. */
+const NEXT_MS: Readonly<Record<Grain, number>> = { month: 32 * DAY_MS, day: DAY_MS, moment: 0 }
 
-/** The first start of a whole month or day that is not before a moment. */
-function startFrom(moment: Date, grain: Grain): Date {
-  const last = STARTS[grain](moment)
-  if (last.getTime() === moment.getTime()) return moment
-  return STARTS[grain](new Date(last.getTime() + NEXT[grain]))
+/** The first start of a month or day that is not before a moment. */
+function roundUp(moment: Date, grain: Grain): Date {
+  const start = STARTS[grain](moment)
+  if (start.getTime() === moment.getTime()) return moment
+  return STARTS[grain](addMs(start, NEXT_MS[grain]))
 }
 
-export interface Aligned {
+export interface SplitPeriods {
   /** Whole months or days. */
   readonly inside: readonly Period[]
   readonly outside: readonly Period[]
 }
 
-/** The whole months or days of periods that do not overlap, and what is left of them before and behind. */
-export function align(periods: readonly Period[], grain: Grain): Aligned {
-  const cut = periods.map(({ start, end }) => {
-    const inside = { start: startFrom(start, grain), end: STARTS[grain](end) }
-    if (isEmpty(inside)) return { inside: [], outside: [{ start, end }] }
+/** Splits periods that do not overlap into their whole months or days, and what is left before and after those. */
+export function splitByGrain(periods: readonly Period[], grain: Grain): SplitPeriods {
+  const splits = periods.map(({ start, end }): SplitPeriods => {
+    const whole = { start: roundUp(start, grain), end: STARTS[grain](end) }
+    if (isEmpty(whole)) return { inside: [], outside: [{ start, end }] }
     const edges = [
-      { start, end: inside.start },
-      { start: inside.end, end },
+      { start, end: whole.start },
+      { start: whole.end, end },
     ]
-    return { inside: [inside], outside: edges.filter((edge) => !isEmpty(edge)) }
+    return { inside: [whole], outside: edges.filter((edge) => !isEmpty(edge)) }
   })
   return {
-    inside: cut.flatMap(({ inside }) => inside),
-    outside: cut.flatMap(({ outside }) => outside),
+    inside: splits.flatMap(({ inside }) => inside),
+    outside: splits.flatMap(({ outside }) => outside),
   }
 }
 

@@ -2,7 +2,7 @@
 import type { AnalyticsQueryRequest, Dimension, Metric, SortDirection } from '../../contract/api.js'
 import { PROPERTY_PREFIX } from '../../model/dimensions.js'
 import type { Granularity } from '../../model/granularities.js'
-import { granularityOf, type Period } from './period.js'
+import { chooseGranularity, type Period } from './period.js'
 import { toPredicate, type Predicate } from './filters.js'
 
 /** What rows are made of. Aggregate, breakdown and time series differ in nothing else. */
@@ -53,7 +53,7 @@ export function resolveQuery(
 
 function resolveGrouping([token]: AnalyticsQueryRequest['group_by'], period: Period): Grouping {
   if (token === undefined) return { kind: 'none' }
-  if (token === 'interval:auto') return { kind: 'interval', granularity: granularityOf(period) }
+  if (token === 'interval:auto') return { kind: 'interval', granularity: chooseGranularity(period) }
   if (isProperty(token)) return { kind: 'property', name: token.slice(PROPERTY_PREFIX.length) }
   return { kind: 'dimension', dimension: token }
 }

@@ -1,19 +1,24 @@
 /** Writes the one statement that answers a plan. */
-import { join, sql, statement, uint32 } from '../../clickhouse/sql.js'
-import type { Statement } from '../../clickhouse/sql.js'
-import { groups } from './groups.js'
-import { orderBy, outputs } from './select.js'
-import type { Plan } from '../plan/planner.js'
-import { groupsWithUsersLast } from './deferred-users.js'
+import { join, sql, statement, uint32, type Statement } from '../../clickhouse/sql.js'
+import { listScans, type Plan } from '../plan/plan.js'
+import { writeGroupsWithDeferredUsers } from './deferred-users.js'
+import { listMeasures, writeGroups } from './groups.js'
+import { orderRows, selectMetrics } from './select.js'
+import { createWhereWriter } from './where.js'
 
 /**
- * The statement of a plan. Its columns: `group_key` (the group's value, or the number of a bucket),
- * and a `metric_…` for each metric asked for. Its total before LIMIT is that of the answer.
+ * Writes the statement of a plan. Its columns: `group_key` (the value of the group, or the number of a bucket) and a
+ * `metric_…` for each selected metric. Its number of rows before LIMIT is the total of the response.
  */
 export function buildStatement(plan: Plan): Statement {
-  const { limit, offset } = plan.query
-  const all = plan.usersOf === 'all' ? groups(plan) : groupsWithUsersLast(plan)
+  const { query, userCounting } = plan
+  const context = { query, where: createWhereWriter(query.predicate) }
+  const groups =
+    userCounting.kind === 'all'
+      ? writeGroups(context, plan)
+      : writeGroupsWithDeferredUsers(context, plan, userCounting)
+  const columns = [sql`group_key`, ...selectMetrics(query.metrics, listMeasures(listScans(plan)))]
   return statement(
-    sql`SELECT ${join([sql`group_key`, ...outputs(plan)])} FROM (${all}) ORDER BY ${orderBy(plan.query)} LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`,
+    sql`SELECT ${join(columns)} FROM (${groups}) ORDER BY ${orderRows(query)} LIMIT ${uint32(query.limit)} OFFSET ${uint32(query.offset)}`,
   )
 }

@@ -1,85 +1,84 @@
-/** Writes the groups of a plan: one row each, with the measures of all scans. */
+/** Writes the groups of some scans: one row per group, with the measures of all scans. */
 import { int64, join, sql, type Sql } from '../../clickhouse/sql.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { MEASURE_COLUMNS, type Measure } from '../../model/measures.js'
 import { RELATIONS } from '../../model/relations.js'
+import type { Plan, Scan } from '../plan/plan.js'
 import { inclusiveEnd } from '../request/period.js'
-import type { Plan, Scan } from '../plan/planner.js'
 import type { Query } from '../request/query.js'
-import { scanned } from './scan.js'
+import { writeScan, type StatementContext } from './scan.js'
 
 /**
- * The groups as SQL: `group_key` and a `measure_…` for each measure of the plan.
+ * Writes the groups: `group_key` and a column `measure_…` for each measure of the scans.
  *
- * @param keys a subquery of the groups that users are counted of; absent: of all
+ * @param keys a subquery of groups: only these are read; absent: all
  */
-export function groups({ query, scans, rows }: Plan, keys?: Sql): Sql {
+export function writeGroups(
+  context: StatementContext,
+  { scans, rows }: Pick<Plan, 'scans' | 'rows'>,
+  keys?: Sql,
+): Sql {
   const [only, ...others] = scans
-  const isFact = only !== undefined && RELATIONS[only.relation].rollup === undefined
-  if (
-    only !== undefined &&
-    others.length === 0 &&
-    (rows === 'one' || (rows === 'events' && isFact))
-  ) {
-    return scanned(
-      query,
-      only,
-      only.measures.map((measure) =>
-        given(only, measure, RELATIONS[only.relation].measures[measure]),
-      ),
-      keys,
-    )
+  if (only !== undefined && others.length === 0 && areRowsGroups(only, rows)) {
+    const columns = only.measures.map((measure) => selectMeasure(only, measure, false))
+    return writeScan(context, only, columns, keys)
   }
-  const measures = [...new Set(scans.flatMap((scan) => scan.measures))]
-  const areSets = scans.filter((scan) => scan.measures.includes('users')).length > 1
+  const measures = listMeasures(scans)
+  // Users of several scans are united as bitmaps.
+  const areBitmaps = scans.filter((scan) => scan.measures.includes('users')).length > 1
   const parts = scans.map((scan) => {
-    const columns = measures.map((measure) => partOf(scan, measure, areSets))
-    const isGroup = rows === 'one' ? sql`true` : isRow(scan)
-    return scanned(
-      query,
-      scan,
-      [...columns, sql`${isGroup} AS is_row`],
-      isForUsers(scan) ? keys : undefined,
+    const columns = measures.map((measure) =>
+      scan.measures.includes(measure)
+        ? selectMeasure(scan, measure, areBitmaps)
+        : selectNothing(measure, areBitmaps),
     )
+    const isRow = rows === 'one' ? sql`true` : isGroup(scan)
+    return writeScan(context, scan, [...columns, sql`${isRow} AS is_row`], keys)
   })
-  if (rows === 'buckets') parts.push(buckets(query, measures, areSets))
+  if (rows === 'buckets') parts.push(writeBuckets(context.query, measures, areBitmaps))
   const united = measures.map((measure) => {
     const column = MEASURE_COLUMNS[measure]
-    const unite = measure === 'users' && areSets ? sql`groupBitmapMerge` : sql`sum`
+    const unite = measure === 'users' && areBitmaps ? sql`groupBitmapMerge` : sql`sum`
     return sql`${unite}(parts.${column}) AS ${column}`
   })
   return sql`SELECT ${join([sql`group_key`, ...united])} FROM (${join(parts, sql` UNION ALL `)}) AS parts GROUP BY group_key HAVING max(is_row)`
 }
 
-const isRow = ({ relation, makesGroups }: Scan): Sql =>
+/** The measures that some scans give, each once. */
+export const listMeasures = (scans: readonly Scan[]): readonly Measure[] => [
+  ...new Set(scans.flatMap(({ measures }) => measures)),
+]
+
+/** Whether each row of a scan that stands alone is a row of the response. Rollups may have groups that add up to zero. */
+const areRowsGroups = ({ relation }: Scan, rows: Plan['rows']): boolean =>
+  rows === 'one' || (rows === 'events' && RELATIONS[relation].rollup === undefined)
+
+const isGroup = ({ relation, makesGroups }: Scan): Sql =>
   (makesGroups ? RELATIONS[relation].isGroup : undefined) ?? sql`false`
 
-/** A measure of a scan's groups; one that the scan does not give adds nothing. */
-function partOf(scan: Scan, measure: Measure, areSets: boolean): Sql {
-  const { measures, userBitmap } = RELATIONS[scan.relation]
-  const isSet = measure === 'users' && areSets
-  if (!scan.measures.includes(measure)) return nothing(measure, isSet)
-  return given(scan, measure, isSet ? userBitmap : measures[measure])
-}
-
-function given(scan: Scan, measure: Measure, expression: Sql | undefined): Sql {
-  if (expression === undefined) throw new TypeError(`${scan.relation} has no ${measure}`)
+function selectMeasure({ relation }: Scan, measure: Measure, areBitmaps: boolean): Sql {
+  const { measures, userBitmap } = RELATIONS[relation]
+  const expression = measure === 'users' && areBitmaps ? userBitmap : measures[measure]
+  if (expression === undefined) throw new TypeError(`${relation} has no ${measure}`)
   return sql`${expression} AS ${MEASURE_COLUMNS[measure]}`
 }
 
-const nothing = (measure: Measure, isSet: boolean): Sql =>
-  sql`${isSet ? sql`bitmapBuild(emptyArrayUInt32())` : sql`0`} AS ${MEASURE_COLUMNS[measure]}`
+/** A measure that a scan does not give: a value that adds nothing. */
+function selectNothing(measure: Measure, areBitmaps: boolean): Sql {
+  const isBitmap = measure === 'users' && areBitmaps
+  return sql`${isBitmap ? sql`bitmapBuild(emptyArrayUInt32())` : sql`0`} AS ${MEASURE_COLUMNS[measure]}`
+}
 
-/** Every bucket of the period as a row without counts. */
-function buckets({ grouping, period }: Query, measures: readonly Measure[], areSets: boolean): Sql {
+/** Writes every bucket of the period as a row that counts nothing. */
+function writeBuckets(
+  { grouping, period }: Query,
+  measures: readonly Measure[],
+  areBitmaps: boolean,
+): Sql {
   if (grouping.kind !== 'interval') throw new TypeError('only a time series has buckets')
   const { toBucket } = GRANULARITIES[grouping.granularity]
   const [first, last] = [toBucket(period.start), toBucket(inclusiveEnd(period))]
-  const nothings = measures.map((measure) => nothing(measure, areSets && measure === 'users'))
+  const columns = measures.map((measure) => selectNothing(measure, areBitmaps))
   const bucket = sql`arrayJoin(range(${int64(first)}, ${int64(last + 1)})) AS group_key`
-  return sql`SELECT ${join([bucket, ...nothings, sql`true AS is_row`])}`
+  return sql`SELECT ${join([bucket, ...columns, sql`true AS is_row`])}`
 }
-
-/** Whether a scan is there for users alone: it may leave out what need not be counted. */
-const isForUsers = ({ measures, makesGroups }: Scan): boolean =>
-  !makesGroups && measures.every((measure) => measure === 'users')

@@ -1,21 +1,23 @@
-/** Writes the metrics of an answer, and the order of its rows, from the measures of its groups. */
+/** Writes the metrics from the measures of groups, and the order of the rows. */
 import { sql, type Sql } from '../../clickhouse/sql.js'
+import type { Metric } from '../../contract/api.js'
+import type { Measure } from '../../model/measures.js'
 import { METRICS } from '../../model/metrics.js'
-import type { Plan } from '../plan/planner.js'
 import type { Query } from '../request/query.js'
 
-/** The columns of the metrics; one whose measures no scan gives is null. */
-export function outputs({ query, scans }: Plan): readonly Sql[] {
-  const available = new Set(scans.flatMap((scan) => scan.measures))
-  return query.metrics.map((metric) => {
+/** Writes the columns of some metrics. A metric is null where one of its measures is not available. */
+export const selectMetrics = (
+  metrics: readonly Metric[],
+  available: readonly Measure[],
+): readonly Sql[] =>
+  metrics.map((metric) => {
     const { measures, expression, column } = METRICS[metric]
-    const answered = measures.every((measure) => available.has(measure))
-    return sql`${answered ? expression : sql`NULL`} AS ${column}`
+    const isAnswered = measures.every((measure) => available.includes(measure))
+    return sql`${isAnswered ? expression : sql`NULL`} AS ${column}`
   })
-}
 
-/** The order of the rows: by a metric or the group, and then always by the group. */
-export function orderBy({ order }: Query): Sql {
+/** Writes the order of the rows: by a metric and then by group, or by group alone. */
+export function orderRows({ order }: Query): Sql {
   const direction = order.direction === 'asc' ? sql`ASC` : sql`DESC`
   return order.by === 'group'
     ? sql`group_key ${direction}`

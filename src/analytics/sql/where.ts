@@ -1,4 +1,4 @@
-/** Writes a predicate as a condition on the rows of a relation. */
+/** Writes the predicate of a query as a condition on rows. */
 import { and, boolean, or, sql, type Sql } from '../../clickhouse/sql.js'
 import { DIMENSIONS, type DimensionName } from '../../model/dimensions.js'
 import {
@@ -10,8 +10,14 @@ import {
 } from '../../model/operators.js'
 import type { Predicate } from '../request/filters.js'
 
-/** How the rows of a relation show what a predicate looks at; what they do not show is absent. */
-export interface Terms {
+/**
+ * The rows that a predicate is applied to: of `events`; of `sessions`, by session attributes or by entry page; or of a
+ * rollup, by the value of the one dimension or property that the predicate looks at.
+ */
+export type RowKind = 'events' | 'sessions' | 'entries' | 'values'
+
+/** How rows show what a predicate looks at. What they do not show is absent. */
+interface ColumnMapping {
   readonly dimension: (name: DimensionName) => Sql | undefined
   readonly property?: Readonly<
     Record<Extract<Predicate, { kind: 'property' }>['operator'], PropertyCondition>
@@ -19,65 +25,68 @@ export interface Terms {
   readonly anonymous?: Sql
 }
 
-/** Rows of `events`. */
-export const EVENT_TERMS: Terms = {
-  dimension: (name) => DIMENSIONS[name].eventColumn,
-  property: PROPERTY_OPERATORS,
-  anonymous: sql`anonymous`,
+const MAPPINGS: Readonly<Record<RowKind, ColumnMapping>> = {
+  events: {
+    dimension: (name) => DIMENSIONS[name].eventColumn,
+    property: PROPERTY_OPERATORS,
+    anonymous: sql`anonymous`,
+  },
+  sessions: { dimension: (name) => DIMENSIONS[name].sessionColumn },
+  entries: { dimension: (name) => DIMENSIONS[name].entryColumn },
+  values: { dimension: () => sql`value`, property: PRESENT_OPERATORS },
 }
 
-/** Rows of `sessions`, by what all events of a session have in common. */
-export const SESSION_TERMS: Terms = { dimension: (name) => DIMENSIONS[name].sessionColumn }
-
-/** Rows of `sessions`, by the page that the visit entered on. */
-export const ENTRY_TERMS: Terms = { dimension: (name) => DIMENSIONS[name].entryColumn }
-
-/** Rows of a rollup that count by the one thing that the predicate looks at, each a value of it. */
-export const VALUE_TERMS: Terms = { dimension: () => sql`value`, property: PRESENT_OPERATORS }
-
-/** What was written of a predicate: a statement that asks for it again sends its values once. */
-const written = new WeakMap<Predicate, Map<Terms, Sql>>()
+/** Writes the condition that a row of a kind satisfies exactly when the predicate holds. */
+export type WhereWriter = (rows: RowKind) => Sql
 
 /**
- * The condition that a row satisfies exactly when the predicate holds; the same fragment each time.
- *
- * @throws TypeError when the rows lack something: the planner puts a predicate only to relations that
- *   show all it looks at
+ * Creates the writer for one statement. It returns the same fragment for the same kind of rows, so that the statement
+ * sends the values of the predicate once, however many scans it has.
  */
-export function condition(predicate: Predicate, terms: Terms): Sql {
-  const known = written.get(predicate) ?? new Map<Terms, Sql>()
-  written.set(predicate, known)
-  const fragment = known.get(terms) ?? write(predicate, terms)
-  known.set(terms, fragment)
-  return fragment
+export function createWhereWriter(predicate: Predicate): WhereWriter {
+  const written = new Map<RowKind, Sql>()
+  return (rows) => {
+    const fragment = written.get(rows) ?? writeCondition(predicate, rows)
+    written.set(rows, fragment)
+    return fragment
+  }
 }
 
-function write(predicate: Predicate, terms: Terms): Sql {
+/**
+ * Writes a predicate for rows of a kind.
+ *
+ * @throws TypeError when the rows lack something: the planner applies predicates only to rows that show all they
+ *   look at
+ */
+export const writeCondition = (predicate: Predicate, rows: RowKind): Sql =>
+  write(predicate, MAPPINGS[rows])
+
+function write(predicate: Predicate, columns: ColumnMapping): Sql {
   switch (predicate.kind) {
     case 'all':
-      return and(predicate.of.map((part) => write(part, terms)))
+      return and(predicate.of.map((part) => write(part, columns)))
     case 'any':
-      return or(predicate.of.map((part) => write(part, terms)))
+      return or(predicate.of.map((part) => write(part, columns)))
     case 'string':
       return STRING_OPERATORS[predicate.operator](
-        given(terms.dimension(predicate.dimension)),
+        requireColumn(columns.dimension(predicate.dimension)),
         predicate.value,
       )
     case 'list':
       return LIST_OPERATORS[predicate.operator](
-        given(terms.dimension(predicate.dimension)),
+        requireColumn(columns.dimension(predicate.dimension)),
         predicate.values,
       )
     case 'property':
-      return given(terms.property)[predicate.operator](predicate.name, predicate.value)
+      return requireColumn(columns.property)[predicate.operator](predicate.name, predicate.value)
     case 'anonymous':
-      return sql`${given(terms.anonymous)} = ${boolean(predicate.value)}`
+      return sql`${requireColumn(columns.anonymous)} = ${boolean(predicate.value)}`
     default:
       return predicate satisfies never
   }
 }
 
-function given<T>(term: T | undefined): T {
-  if (term === undefined) throw new TypeError('the relation lacks what the predicate looks at')
-  return term
+function requireColumn<T>(column: T | undefined): T {
+  if (column === undefined) throw new TypeError('the rows lack what the predicate looks at')
+  return column
 }

@@ -1,6 +1,6 @@
 /** The handlers of the query API: from a validated request to the response of its use case. */
 import type { RequestHandler, Response } from 'express'
-import type { Plan } from '../../analytics/plan/planner.js'
+import type { Plan } from '../../analytics/plan/plan.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse, Project } from '../../contract/api.js'
 import type { StoredProject } from '../../projects/project.js'
 import { abortOnDisconnect } from '../server/abort-on-disconnect.js'

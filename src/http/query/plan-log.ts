@@ -1,34 +1,34 @@
-/** Logs how a question is answered, for whoever looks into a slow one. */
+/** Logs the plan of a query, to find out why one is slow. */
 import { describePlan } from '../../analytics/plan/describe.js'
-import type { Plan } from '../../analytics/plan/planner.js'
-import { PROPERTY_PREFIX } from '../../model/dimensions.js'
+import type { Plan } from '../../analytics/plan/plan.js'
 import type { Logger } from '../../lib/log.js'
+import { PROPERTY_PREFIX } from '../../model/dimensions.js'
 
 /**
- * Logs which relations are read and why no cheaper ones, at debug level.
+ * Logs at debug level which relations are read, and why no cheaper ones.
  *
- * @param logger that of the request: the line bears its id
+ * @param logger the logger of the request: the line has its id
  */
 export function logPlan(logger: Logger, plan: Plan): void {
   if (!logger.isLevelEnabled('debug')) return
-  const { reads, passedOver, ...rest } = describePlan(plan)
+  const { reads, rejected, ...rest } = describePlan(plan)
   logger.debug(
     {
       plan: {
         ...rest,
         reads: reads.map(({ dimension, ...read }) => ({
           ...read,
-          ...(dimension === undefined ? {} : { dimension: withoutNames(dimension) }),
+          ...(dimension === undefined ? {} : { dimension: hidePropertyNames(dimension) }),
         })),
-        passedOver: passedOver.map((one) => ({ ...one, why: withoutNames(one.why) })),
+        rejected: rejected.map((one) => ({ ...one, reason: hidePropertyNames(one.reason) })),
       },
     },
     'planned',
   )
 }
 
-/** The names of event properties are text of the caller, which may hold anything: the rest is cut off. */
-function withoutNames(text: string): string {
+/** Cuts a text off after the first `event:prop:`. Names of properties come from callers, and may hold anything. */
+function hidePropertyNames(text: string): string {
   const [known = '', ...cut] = text.split(PROPERTY_PREFIX)
   return cut.length === 0 ? text : `${known}${PROPERTY_PREFIX}…`
 }

@@ -1,4 +1,4 @@
-/** `tallyhouse explain`: how a question is answered, told before and apart from its answer. */
+/** `tallyhouse explain` shows how a query is run, before and apart from its response. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
@@ -42,17 +42,17 @@ const QUESTION = {
 
 const PERIOD = { from: '2025-12-30T00:00:00Z', to: '2026-01-31T23:59:59Z' }
 
-test('a question is explained in parts, the last of them what it cost', async () => {
+test('a query is explained in parts, the last of them what it cost', async () => {
   const { stdout, ...rest } = await explain(QUESTION)
   expect(rest).toEqual({ stderr: '', error: undefined })
   const parts = stdout.split('\n\n')
   expect(parts.slice(0, 3)).toEqual([
     `period  2025-12-30T00:00:00Z to 2026-01-31T23:59:59Z
-users   not asked for`,
+users   not counted`,
     `READ            BY       FOR                         FILTERED BY             PERIOD
 sessions_daily  country  pageviews, visits, bounces  the value it counts by  2025-12-30T00:00:00Z to 2026-01-31T23:59:59Z`,
-    `NOT READ           FOR                         WHY
-sessions_monthly   pageviews, visits, bounces  buckets of one day are not made of whole months
+    `NOT READ           FOR                         REASON
+sessions_monthly   pageviews, visits, bounces  its months do not add up to buckets of one day
 pageviews_monthly  pageviews, visits, bounces  it does not count by country
 events_monthly     pageviews                   it does not count by country`,
   ])
@@ -80,10 +80,10 @@ test('as JSON', async () => {
       { relation: 'sessions_daily', ...byCountry, measures: visits, periods: december },
       { relation: 'users_daily', ...byCountry, measures: users, periods: december },
     ],
-    passedOver: [
-      { relation: 'pageviews_monthly', measures: visits, why: 'it does not count by country' },
+    rejected: [
+      { relation: 'pageviews_monthly', measures: visits, reason: 'it does not count by country' },
     ],
-    usersOf: 'all',
+    userCounting: 'all',
     sql: expect.stringMatching(/^SELECT\n/),
     parameters: expect.any(Object),
     run: {
@@ -131,22 +131,18 @@ test('all starts with the first event, however far back keys may look', async ()
 describe('what cannot be explained', () => {
   test.each<[string, unknown, Omit<Told, 'stdout'>]>([
     [
-      'faults are told one a line, as the service tells them',
+      'validation errors stand on one line each, as the service words them',
       { date_range: ['2026-02-01', '2026-01-01'], limit: 0, bogus: 1 },
       {
         stderr: `bogus: is not a known property
 limit: must be at least 1
 date_range: must not start after its end
 `,
-        error: 'the question is not valid',
+        error: 'the query is invalid',
       },
     ],
-    [
-      'no JSON',
-      'nope',
-      { stderr: 'body: must be a JSON object\n', error: 'the question is not valid' },
-    ],
-    ['nothing', '', { stderr: 'date_range: is required\n', error: 'the question is not valid' }],
+    ['no JSON', 'nope', { stderr: 'body: must be a JSON object\n', error: 'the query is invalid' }],
+    ['nothing', '', { stderr: 'date_range: is required\n', error: 'the query is invalid' }],
     [
       'too much',
       ' '.repeat(65_537),
@@ -169,7 +165,7 @@ date_range: must not start after its end
   })
 })
 
-test('a question comes from standard input, and the project has to be there', async () => {
+test('a query comes from standard input, and the project has to be there', async () => {
   const env = { CLICKHOUSE_URL: urlOf(database.endpoint) }
   const [known, unknown] = await Promise.all(
     ['shop', 'nobody'].map((id) =>

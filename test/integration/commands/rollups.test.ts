@@ -18,29 +18,29 @@ afterAll(() => database.drop())
 
 const rollups = (...args: readonly string[]): Promise<Told> =>
   runCommand(addRollups, ['rollups', ...args], { endpoint: database.endpoint, now: NOW })
-const DIFFER = '2 groups differ; tallyhouse rollups rebuild counts them anew'
+const DIFFER = '2 groups differ; run tallyhouse rollups rebuild to recompute them'
 const write = (text: Sql): Promise<void> => database.store.writer.execute(statement(text))
 
 test('all is as the events say', async () => {
   expect(await rollups('check')).toEqual({
     stdout: expect.stringMatching(/^months {2}1\ngroups {2}\d+\ndiffer {2}none\n$/),
-    stderr: '2026-01 is compared\n',
+    stderr: '2026-01 compared\n',
     error: undefined,
   })
 })
 
-test('what differs is told, and is gone when its project is rebuilt', async () => {
+test('what differs is told, and is gone when its project rebuilt', async () => {
   await write(sql`
 INSERT INTO sessions_daily (project_id, dimension, value, day, pageviews, events, visits, bounces, duration)
 VALUES ('shop', 'country', 'DE', '2026-01-31', 4, 1, 0, -1, 0)`)
   await write(sql`
 INSERT INTO users_monthly (project_id, dimension, value, month, generation, users)
 SELECT 'shop', 'total', '', '2026-01-01', 0, groupBitmapState(toUInt32(4000000000))`)
-  const rebuilt = { stdout: '', stderr: '2026-01 is rebuilt\n', error: undefined }
+  const rebuilt = { stdout: '', stderr: '2026-01 rebuilt\n', error: undefined }
   expect(await rollups('rebuild', '--project', 'other')).toEqual(rebuilt)
 
   const { stdout, ...rest } = await rollups('check', '--project', 'shop', '--json')
-  expect(rest).toEqual({ stderr: '2026-01 is compared\n', error: DIFFER })
+  expect(rest).toEqual({ stderr: '2026-01 compared\n', error: DIFFER })
   expect(JSON.parse(stdout)).toEqual({
     months: 1,
     groups: expect.any(Number),
@@ -71,7 +71,7 @@ SELECT 'shop', 'total', '', '2026-01-01', 0, groupBitmapState(toUInt32(400000000
   expect(await runCli(['rollups', 'check'], { CLICKHOUSE_URL: urlOf(database.endpoint) })).toEqual({
     code: 1,
     stdout: expect.stringMatching(/^months {2}1\ngroups {2}\d+\ndiffer {2}2\n\nROLLUP /),
-    stderr: `2026-01 is compared\ntallyhouse: ${DIFFER}\n`,
+    stderr: `2026-01 compared\ntallyhouse: ${DIFFER}\n`,
   })
 
   expect(await rollups('rebuild', '--project', 'shop')).toEqual(rebuilt)

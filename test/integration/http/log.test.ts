@@ -97,7 +97,7 @@ test('at debug level, the plan of a question is told, under the id of its reques
     { from: '2026-03-01T00:00:00Z', to: '2026-03-01T23:59:59Z' },
   ]
   const read = { measures: ['pageviews'], dimension: 'country', filteredBy: null }
-  const why = 'it does not count by country'
+  const reason = 'it does not count by country'
   expect({ ...line, time: '' }).toEqual({
     level: 'debug',
     time: '',
@@ -108,11 +108,11 @@ test('at debug level, the plan of a question is told, under the id of its reques
         { ...read, relation: 'sessions_monthly', periods: february },
         { ...read, relation: 'sessions_daily', periods: around },
       ],
-      passedOver: [
-        { relation: 'pageviews_monthly', measures: ['pageviews'], why },
-        { relation: 'events_monthly', measures: ['pageviews'], why },
+      rejected: [
+        { relation: 'pageviews_monthly', measures: ['pageviews'], reason },
+        { relation: 'events_monthly', measures: ['pageviews'], reason },
       ],
-      usersOf: 'all',
+      userCounting: 'all',
     },
     msg: 'planned',
   })
@@ -136,7 +136,7 @@ test('of a plan, no name of a property and no value is told', async () => {
   await app.ask({ date_range: '7days', metrics: ['pageviews'], filters, group_by })
   await app.ask({ date_range: '7days', metrics: ['pageviews'], filters })
   await app.stop()
-  expect(app.log()).toContain('"why":"no rollup counts by event:prop:…"')
+  expect(app.log()).toContain('"reason":"no rollup counts by event:prop:…"')
   expect(app.log()).toContain('"dimension":"event:prop:…"')
   expect(app.log()).not.toContain(SECRET)
 })

@@ -1,6 +1,6 @@
 /** What a check of the rollups prints. */
 import { describe, expect, test } from '@jest/globals'
-import { monthName, printReport } from '../../../src/commands/rollups-output.js'
+import { formatMonth, printReport } from '../../../src/commands/rollups-output.js'
 import type { CheckReport, Difference } from '../../../src/rollups/check.js'
 
 const pages: Difference = {
@@ -32,7 +32,7 @@ describe('printReport', () => {
 
 ROLLUP         PROJECT  DIMENSION        VALUE   DATE        STORED                 EVENTS
 events_daily   shop     event:prop:plan  "a\\nb"  2026-01-31  pageviews 0, events 2  pageviews 0, events 1
-users_monthly  shop     total            ""      2026-01-01  users 3                users 3, but others`,
+users_monthly  shop     total            ""      2026-01-01  users 3                users 3 (different ones)`,
     ],
     [
       'more than is shown',
@@ -40,8 +40,8 @@ users_monthly  shop     total            ""      2026-01-01  users 3            
       `differ  1,200
 
 ROLLUP         PROJECT  DIMENSION  VALUE  DATE        STORED   EVENTS
-users_monthly  shop     total      ""     2026-01-01  users 3  users 3, but others
-and more`,
+users_monthly  shop     total      ""     2026-01-01  users 3  users 3 (different ones)
+… and more`,
     ],
   ])('%s', (_why, given, want) => {
     const lines: string[] = []
@@ -51,6 +51,6 @@ and more`,
   })
 })
 
-test('monthName', () => {
-  expect([202_601, 199_912].map(monthName)).toEqual(['2026-01', '1999-12'])
+test('formatMonth', () => {
+  expect([202_601, 199_912].map(formatMonth)).toEqual(['2026-01', '1999-12'])
 })

@@ -1,12 +1,12 @@
 /** Coverage: what rollups are asked by, and which relation can answer which measure. */
 import { describe, expect, test } from '@jest/globals'
 import {
-  isOfEntries,
-  isOfSessions,
-  rollupKeyOf,
-  whyNot,
+  matchesEntries,
+  matchRollups,
+  rejectionReason,
   type RollupKey,
 } from '../../../../src/analytics/plan/coverage.js'
+import { matchesWholeSessions } from '../../../../src/analytics/plan/terms.js'
 import { ALL_RELATIONS, RELATIONS, type RelationName } from '../../../../src/model/relations.js'
 import type { Measure } from '../../../../src/model/measures.js'
 import { resolveQuery, type Query } from '../../../../src/analytics/request/query.js'
@@ -31,12 +31,18 @@ const plan = (...operators: readonly StringOperator[]): Filter => ({
   properties: operators.map((operator) => ({ property: 'plan', value: 'x', operator })),
 })
 
-const total: RollupKey = { family: 'sessions', dimension: 'total' }
-const ofPlan: RollupKey = { family: 'events', dimension: 'event:prop:plan' }
-const withoutPlan = 'no rollup has the events without event:prop:plan'
+const total: RollupKey = { subject: 'sessions', dimension: 'total' }
+const ofPlan: RollupKey = { subject: 'events', dimension: 'event:prop:plan' }
+const withoutPlan = 'no rollup counts events without event:prop:plan'
 const any = { filtersOperator: 'or' } as const
 
-describe('rollupKeyOf', () => {
+/** The match of rollups for a query, in short: their key, or the reason why there is none. */
+function match(given: Given): RollupKey | string {
+  const found = matchRollups(query(given))
+  return found.kind === 'covered' ? found.key : found.reason
+}
+
+describe('matchRollups', () => {
   test.each<[string, Given, RollupKey | string]>([
     ['nothing is looked at: all there is', {}, total],
     ['time is no value', { group_by: ['interval:auto'] }, total],
@@ -44,58 +50,58 @@ describe('rollupKeyOf', () => {
     [
       'a session attribute that is grouped by',
       { group_by: ['country'] },
-      { family: 'sessions', dimension: 'country' },
+      { subject: 'sessions', dimension: 'country' },
     ],
     [
       'a session attribute that is filtered by',
       { filters: [country] },
-      { family: 'sessions', dimension: 'country' },
+      { subject: 'sessions', dimension: 'country' },
     ],
     [
       'one that is both',
       { group_by: ['country'], filters: [country] },
-      { family: 'sessions', dimension: 'country' },
+      { subject: 'sessions', dimension: 'country' },
     ],
     [
       'one in several filters, in buckets',
       { group_by: ['interval:auto'], filters: [country, country], ...any },
-      { family: 'sessions', dimension: 'country' },
+      { subject: 'sessions', dimension: 'country' },
     ],
     [
       'pages that are grouped by',
       { group_by: ['page:path'] },
-      { family: 'pageviews', dimension: 'page:path' },
+      { subject: 'pageviews', dimension: 'page:path' },
     ],
     [
       'pages that are filtered by',
       { filters: [path] },
-      { family: 'pageviews', dimension: 'page:path' },
+      { subject: 'pageviews', dimension: 'page:path' },
     ],
     [
       'names of events',
       { group_by: ['event:name'], filters: [name] },
-      { family: 'events', dimension: 'event:name' },
+      { subject: 'events', dimension: 'event:name' },
     ],
     ['a property that is grouped by', { group_by: ['event:prop:plan'] }, ofPlan],
     [
       'a property named as something that every object has',
       { group_by: ['event:prop:constructor'] },
-      { family: 'events', dimension: 'event:prop:constructor' },
+      { subject: 'events', dimension: 'event:prop:constructor' },
     ],
     [
       'two dimensions: a grouping and a filter',
       { group_by: ['city'], filters: [country] },
-      'no rollup counts by country and city at once',
+      'no rollup combines country and city',
     ],
     [
       'two dimensions: two filters',
       { filters: [country, path] },
-      'no rollup counts by country and page:path at once',
+      'no rollup combines country and page:path',
     ],
     [
       'two dimensions: two members of one filter',
       { filters: [{ type: 'location', country: oneOf, city: oneOf }] },
-      'no rollup counts by country and city at once',
+      'no rollup combines country and city',
     ],
     [
       'two properties',
@@ -103,12 +109,12 @@ describe('rollupKeyOf', () => {
         group_by: ['event:prop:plan'],
         filters: [{ type: 'event', properties: [{ property: 'n', ...eq }] }],
       },
-      'no rollup counts by event:prop:n and event:prop:plan at once',
+      'no rollup combines event:prop:n and event:prop:plan',
     ],
     [
       'a property and the name of the event',
       { filters: [{ type: 'event', name: eq, properties: [{ property: 'plan', ...eq }] }] },
-      'no rollup counts by event:name and event:prop:plan at once',
+      'no rollup combines event:name and event:prop:plan',
     ],
     ['whether users are anonymous', { filters: [anonymous] }, 'no rollup counts by anonymous'],
     [
@@ -122,7 +128,7 @@ describe('rollupKeyOf', () => {
       'no rollup counts by referrer_url',
     ],
   ])('%s', (_why, given, want) => {
-    expect(rollupKeyOf(query(given))).toEqual(want)
+    expect(match(given)).toEqual(want)
   })
 
   test.each<[StringOperator, RollupKey | string]>([
@@ -134,7 +140,7 @@ describe('rollupKeyOf', () => {
     ['startsWith', ofPlan],
     ['endsWith', ofPlan],
   ])('a property that is filtered by, which no row lacks: %s', (operator, want) => {
-    expect(rollupKeyOf(query({ filters: [plan(operator)] }))).toEqual(want)
+    expect(match({ filters: [plan(operator)] })).toEqual(want)
   })
 
   test.each<[string, Given, RollupKey | string]>([
@@ -168,28 +174,28 @@ describe('rollupKeyOf', () => {
       withoutPlan,
     ],
   ])('a property, where %s', (_why, given, want) => {
-    expect(rollupKeyOf(query(given))).toEqual(want)
+    expect(match(given)).toEqual(want)
   })
 })
 
 /** Which relations answer a measure, and why the others do not. */
 function answering(given: Given, measure: Measure, period = JANUARY) {
   const asked = query(given, period)
-  const key = rollupKeyOf(asked)
+  const found = matchRollups(asked)
   const reasons = ALL_RELATIONS.filter((one) => RELATIONS[one].measures[measure] !== undefined).map(
-    (one) => [one, whyNot(one, measure, asked, key)] as const,
+    (one) => [one, rejectionReason(one, measure, asked, found)] as const,
   )
   return Object.fromEntries(reasons) as Partial<Record<RelationName, string | undefined>>
 }
 
 const not = (what: string): string => `it does not count by ${what}`
-const MONTHLY_CITIES = 'city is counted by month alone'
+const MONTHLY_CITIES = 'city has no daily rollup'
 const year = { start: new Date('2025-02-01'), end: new Date('2026-02-01') }
 const days = (count: number) => ({
   start: new Date('2026-01-01'),
   end: new Date(Date.parse('2026-01-01') + count * 86_400_000),
 })
-const ENTERED = 'it has visits by the page they entered on, and a filter looks at all their pages'
+const ENTERED = 'it counts visits by entry page, and the filter matches any page of a visit'
 
 /** Of relations that count, each with the same reason. */
 const counts = (
@@ -218,10 +224,10 @@ const visits = (sessions: string | undefined, pageviews: string | undefined) => 
   sessions: undefined,
 })
 
-describe('whyNot', () => {
+describe('rejectionReason', () => {
   test.each<[string, Given, Measure, ReturnType<typeof answering>]>([
     [
-      'in total: of each family the one that has the whole',
+      'in total: of each subject the one that has the whole',
       {},
       'pageviews',
       counts(undefined, not('total'), not('total')),
@@ -304,7 +310,7 @@ describe('whyNot', () => {
       'visits',
       {
         ...visits(not('page:path'), ENTERED),
-        pageviews_monthly: 'buckets of one day are not made of whole months',
+        pageviews_monthly: 'its months do not add up to buckets of one day',
       },
     ],
     [
@@ -333,11 +339,11 @@ describe('whyNot', () => {
     [
       'an hour',
       days(2),
-      'buckets of one hour are not made of whole months',
-      'buckets of one hour are not made of whole days',
+      'its months do not add up to buckets of one hour',
+      'its days do not add up to buckets of one hour',
     ],
-    ['a day', days(3), 'buckets of one day are not made of whole months', undefined],
-    ['a week', days(100), 'buckets of one week are not made of whole months', undefined],
+    ['a day', days(3), 'its months do not add up to buckets of one day', undefined],
+    ['a week', days(100), 'its months do not add up to buckets of one week', undefined],
     ['a month', year, undefined, undefined],
   ])('users in buckets of %s', (_what, period, monthly, daily) => {
     const want = users(monthly, daily)
@@ -346,46 +352,46 @@ describe('whyNot', () => {
 })
 
 describe('what a filter on visits is put to', () => {
-  test.each<[string, Given, { isOfSessions: boolean; isOfEntries: boolean }]>([
-    ['no filter', {}, { isOfSessions: true, isOfEntries: false }],
+  test.each<[string, Given, { ofWholeSessions: boolean; ofEntries: boolean }]>([
+    ['no filter', {}, { ofWholeSessions: true, ofEntries: false }],
     [
       'session attributes',
       { filters: [country, city] },
-      { isOfSessions: true, isOfEntries: false },
+      { ofWholeSessions: true, ofEntries: false },
     ],
     [
       'the URL of a referrer is one, though nothing counts by it',
       { filters: [{ type: 'referrer_url', ...eq }] },
-      { isOfSessions: true, isOfEntries: false },
+      { ofWholeSessions: true, ofEntries: false },
     ],
-    ['a page', { filters: [path] }, { isOfSessions: false, isOfEntries: false }],
+    ['a page', { filters: [path] }, { ofWholeSessions: false, ofEntries: false }],
     [
       'the page that is grouped by',
       { filters: [path], group_by: ['page:path'] },
-      { isOfSessions: false, isOfEntries: true },
+      { ofWholeSessions: false, ofEntries: true },
     ],
     [
       'another part of the page than is grouped by',
       { filters: [path], group_by: ['page:origin'] },
-      { isOfSessions: false, isOfEntries: false },
+      { ofWholeSessions: false, ofEntries: false },
     ],
     [
       'the page that is grouped by, and a session attribute',
       { filters: [path, country], group_by: ['page:path'] },
-      { isOfSessions: false, isOfEntries: false },
+      { ofWholeSessions: false, ofEntries: false },
     ],
-    ['a property', { filters: [plan('eq')] }, { isOfSessions: false, isOfEntries: false }],
-    ['anonymity', { filters: [anonymous] }, { isOfSessions: false, isOfEntries: false }],
+    ['a property', { filters: [plan('eq')] }, { ofWholeSessions: false, ofEntries: false }],
+    ['anonymity', { filters: [anonymous] }, { ofWholeSessions: false, ofEntries: false }],
     [
       'the name of events, which has no visits',
       { filters: [name], group_by: ['event:name'] },
-      { isOfSessions: false, isOfEntries: false },
+      { ofWholeSessions: false, ofEntries: false },
     ],
   ])('%s', (_what, given, want) => {
     const asked = query(given)
     expect({
-      isOfSessions: isOfSessions(asked.predicate),
-      isOfEntries: isOfEntries(asked),
+      ofWholeSessions: matchesWholeSessions(asked.predicate),
+      ofEntries: matchesEntries(asked),
     }).toEqual(want)
   })
 })

@@ -2,11 +2,12 @@
 import { describe, expect, test } from '@jest/globals'
 import { ALL_RELATIONS, FACTS, type RelationName } from '../../../../src/model/relations.js'
 import {
-  planQuery,
-  type PassedOver,
+  listScans,
   type Plan,
+  type RejectedRelation,
   type Scan,
-} from '../../../../src/analytics/plan/planner.js'
+} from '../../../../src/analytics/plan/plan.js'
+import { planQuery } from '../../../../src/analytics/plan/planner.js'
 import { resolveQuery } from '../../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest, Filter, SortDirection } from '../../../../src/contract/api.js'
 import { filled } from '../../../support/world/world.js'
@@ -37,7 +38,7 @@ const told = ({ relation, measures, makesGroups, dimension, filteredBy, periods 
     `by ${filteredBy}`,
     `in ${periods.map(({ start, end }) => `${short(start)}..${short(end)}`).join(' + ')}`,
   ].join(' ')
-const read = (plan: Plan): readonly string[] => plan.scans.map(told)
+const read = (plan: Plan): readonly string[] => listScans(plan).map(told)
 
 const path: Filter = { type: 'page', path: { value: '/', operator: 'eq' } }
 const browser: Filter = { type: 'browser', value: ['Chrome'], operator: 'oneOf' }
@@ -136,9 +137,9 @@ describe('from facts alone', () => {
   ])('%s', (_why, given, want) => {
     const plan = planOf(given, JANUARY, FACTS)
     expect({ read: read(plan), rows: plan.rows }).toEqual(want)
-    expect({ passedOver: plan.passedOver, usersOf: plan.usersOf }).toEqual({
-      passedOver: [],
-      usersOf: 'all',
+    expect({ rejected: plan.rejected, userCounting: plan.userCounting }).toEqual({
+      rejected: [],
+      userCounting: { kind: 'all' },
     })
   })
 })
@@ -199,8 +200,9 @@ describe('a period is composed', () => {
       ['2026-01-30', '2026-03-01'],
       [
         'sessions_monthly(pageviews) groups of city by value in 02-01..03-01',
+        'events(pageviews) groups by columns in 01-30..02-01',
         'users_monthly(users) of city by value in 02-01..03-01',
-        'events(pageviews,users) groups by columns in 01-30..02-01',
+        'events(users) by columns in 01-30..02-01',
       ],
     ],
     [
@@ -305,24 +307,28 @@ function originIs(value: string): Filter {
   return { type: 'page', origin: { value, operator: 'eq' } }
 }
 
-describe('what is passed over, and why', () => {
-  const over = (relation: RelationName, measures: PassedOver['measures'], why: string) => ({
+describe('which relations are rejected, and why', () => {
+  const over = (
+    relation: RelationName,
+    measures: RejectedRelation['measures'],
+    reason: string,
+  ) => ({
     relation,
     measures,
-    why,
+    reason,
   })
   const noTotal = 'it does not count by total'
-  test.each<[string, Given, Bounds, readonly PassedOver[]]>([
+  test.each<[string, Given, Bounds, readonly RejectedRelation[]]>([
     ['nothing, once the first has all of it', { metrics: ['pageviews'] }, JANUARY, []],
     [
       'months that are not whole, and what counts by something else',
       { metrics: ['pageviews', 'users'] },
       DAYS,
       [
-        over('sessions_monthly', ['pageviews'], 'the period has no whole month for it'),
+        over('sessions_monthly', ['pageviews'], 'the period has no whole month left for it'),
         over('pageviews_monthly', ['pageviews'], noTotal),
         over('events_monthly', ['pageviews'], noTotal),
-        over('users_monthly', ['users'], 'the period has no whole month for it'),
+        over('users_monthly', ['users'], 'the period has no whole month left for it'),
         over('pageviews_daily', ['pageviews'], noTotal),
         over('events_daily', ['pageviews'], noTotal),
       ],
@@ -332,8 +338,8 @@ describe('what is passed over, and why', () => {
       { metrics: ['users'], filters: [country, browser] },
       JANUARY,
       [
-        over('users_monthly', ['users'], 'no rollup counts by country and browser at once'),
-        over('users_daily', ['users'], 'no rollup counts by country and browser at once'),
+        over('users_monthly', ['users'], 'no rollup combines country and browser'),
+        over('users_daily', ['users'], 'no rollup combines country and browser'),
       ],
     ],
     [
@@ -341,7 +347,11 @@ describe('what is passed over, and why', () => {
       { metrics: ['visit_duration'], group_by: ['country'] },
       DAYS,
       [
-        over('sessions_monthly', ['visits', 'duration'], 'the period has no whole month for it'),
+        over(
+          'sessions_monthly',
+          ['visits', 'duration'],
+          'the period has no whole month left for it',
+        ),
         over('pageviews_monthly', ['visits', 'duration'], 'it does not count by country'),
         over('events_monthly', [], 'it does not count by country'),
         over('pageviews_daily', ['visits', 'duration'], 'it does not count by country'),
@@ -358,11 +368,11 @@ describe('what is passed over, and why', () => {
           ['pageviews', 'visits', 'bounces'],
           'it does not count by page:path',
         ),
-        over('pageviews_monthly', ['pageviews'], 'the period has no whole month for it'),
+        over('pageviews_monthly', ['pageviews'], 'the period has no whole month left for it'),
         over(
           'pageviews_monthly',
           ['visits', 'bounces'],
-          'it has visits by the page they entered on, and a filter looks at all their pages',
+          'it counts visits by entry page, and the filter matches any page of a visit',
         ),
         over('events_monthly', ['pageviews'], 'it does not count by page:path'),
         over(
@@ -373,13 +383,13 @@ describe('what is passed over, and why', () => {
         over(
           'pageviews_daily',
           ['visits', 'bounces'],
-          'it has visits by the page they entered on, and a filter looks at all their pages',
+          'it counts visits by entry page, and the filter matches any page of a visit',
         ),
         over('events_daily', ['pageviews'], 'it does not count by page:path'),
       ],
     ],
   ])('%s', (_what, given, period, want) => {
-    expect(planOf(given, period).passedOver).toEqual(want)
+    expect(planOf(given, period).rejected).toEqual(want)
   })
 })
 
@@ -388,13 +398,18 @@ describe('of which groups users are counted', () => {
     order_by: [[field, direction]],
   })
   const wide: Given = { group_by: ['page:path'], metrics: ['users', 'pageviews'] }
-  test.each<[string, Given, Bounds, Plan['usersOf']]>([
-    ['many groups by users, most first', { ...wide, ...by('users', 'desc') }, JANUARY, 'bounded'],
+  test.each<[string, Given, Bounds, Plan['userCounting']['kind']]>([
+    [
+      'many groups by users, most first',
+      { ...wide, ...by('users', 'desc') },
+      JANUARY,
+      'candidates',
+    ],
     ['many groups by users, fewest first', { ...wide, ...by('users', 'asc') }, JANUARY, 'all'],
     ['many groups by another metric', { ...wide, ...by('pageviews', 'asc') }, JANUARY, 'page'],
     ['many groups by the group', { ...wide, ...by('page:path', 'asc') }, JANUARY, 'page'],
-    ['without an order the first metric counts', wide, JANUARY, 'bounded'],
-    ['a page as far as a list goes', { ...wide, limit: 1000, offset: 1000 }, JANUARY, 'bounded'],
+    ['without an order the first metric counts', wide, JANUARY, 'candidates'],
+    ['a page as far as a list goes', { ...wide, limit: 1000, offset: 1000 }, JANUARY, 'candidates'],
     ['a page farther down', { ...wide, limit: 1000, offset: 1001 }, JANUARY, 'all'],
     [
       'more than the edges of days are facts',
@@ -406,7 +421,7 @@ describe('of which groups users are counted', () => {
       'any property may have many values',
       { group_by: ['event:prop:plan'], metrics: ['users'] },
       JANUARY,
-      'bounded',
+      'candidates',
     ],
     ['few groups', { ...wide, group_by: ['country'] }, JANUARY, 'all'],
     ['one row', { metrics: ['users'] }, JANUARY, 'all'],
@@ -424,7 +439,7 @@ describe('of which groups users are counted', () => {
       'all',
     ],
   ])('%s', (_why, given, period, want) => {
-    expect(planOf(given, period).usersOf).toBe(want)
+    expect(planOf(given, period).userCounting.kind).toBe(want)
   })
 
   test('those that have enough events are told by events, though nobody asks for those', () => {
@@ -432,6 +447,21 @@ describe('of which groups users are counted', () => {
     expect(read(planOf(given, JANUARY))).toEqual([
       'pageviews_monthly(pageviews,events) groups of page:path by value in 01-01..02-01',
       'users_monthly(users) of page:path by value in 01-01..02-01',
+    ])
+  })
+
+  test('users that are counted in a second step have scans of their own', () => {
+    const { scans, userCounting } = planOf(wide, [JANUARY[0], '2026-02-01T06:00:00Z'])
+    expect({ first: scans.map(told), second: userCounting.kind }).toEqual({
+      first: [
+        'pageviews_monthly(pageviews,events) groups of page:path by value in 01-01..02-01',
+        'events(pageviews,events) groups by columns in 02-01..02-01T06h',
+      ],
+      second: 'candidates',
+    })
+    expect(userCounting.kind === 'all' ? [] : userCounting.scans.map(told)).toEqual([
+      'users_monthly(users) of page:path by value in 01-01..02-01',
+      'events(users) by columns in 02-01..02-01T06h',
     ])
   })
 })

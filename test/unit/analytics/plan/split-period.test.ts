@@ -1,14 +1,15 @@
-/** Alignment: the whole months and days of a period, and what is left before and behind. */
+/** Split periods: the whole months and days of a period, and what is left before and behind. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { align, type Aligned } from '../../../../src/analytics/plan/split-period.js'
+import { splitByGrain, type SplitPeriods } from '../../../../src/analytics/plan/split-period.js'
+import { DAY_MS } from '../../../../src/lib/time.js'
 import type { Grain } from '../../../../src/model/relations.js'
 import type { Period } from '../../../../src/analytics/request/period.js'
 
 type Bounds = readonly [start: string, end: string]
 
 const period = ([start, end]: Bounds): Period => ({ start: new Date(start), end: new Date(end) })
-const aligned = (inside: readonly Bounds[], outside: readonly Bounds[]): Aligned => ({
+const split = (inside: readonly Bounds[], outside: readonly Bounds[]): SplitPeriods => ({
   inside: inside.map(period),
   outside: outside.map(period),
 })
@@ -150,9 +151,9 @@ const CASES: readonly (readonly [why: string, grain: Grain, Case])[] = [
   ],
 ]
 
-describe('align', () => {
+describe('splitByGrain', () => {
   test.each(CASES)('%s', (_why, grain, { given, inside, outside }) => {
-    expect(align(given.map(period), grain)).toEqual(aligned(inside, outside))
+    expect(splitByGrain(given.map(period), grain)).toEqual(split(inside, outside))
   })
 
   test.each<Grain>(['month', 'day'])('%s: the parts tile the period', (grain) => {
@@ -164,7 +165,7 @@ describe('align', () => {
     const bounds = fc.tuple(moment, moment).filter(([a, b]) => a < b)
     fc.assert(
       fc.property(bounds, ([start, end]) => {
-        const { inside, outside } = align([{ start, end }], grain)
+        const { inside, outside } = splitByGrain([{ start, end }], grain)
         const parts = [...inside, ...outside].sort((a, b) => a.start.getTime() - b.start.getTime())
         const inner = parts.slice(1).map((part) => part.start)
         expect(parts.map((part) => part.start)).toEqual([start, ...inner])
@@ -176,7 +177,7 @@ describe('align', () => {
           )
         }
         // What is left before or behind is shorter than what it was cut off.
-        const longest = (grain === 'month' ? 31 : 1) * 86_400_000 * (inside.length === 0 ? 2 : 1)
+        const longest = (grain === 'month' ? 31 : 1) * DAY_MS * (inside.length === 0 ? 2 : 1)
         for (const part of outside) {
           expect(part.end.getTime() - part.start.getTime()).toBeLessThan(longest)
         }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   formatMoment,
-  granularityOf,
+  chooseGranularity,
   inclusiveEnd,
   resolvePeriod,
 } from '../../../../src/analytics/request/period.js'
@@ -63,7 +63,7 @@ describe('resolvePeriod', () => {
   })
 })
 
-describe('granularityOf', () => {
+describe('chooseGranularity', () => {
   test.each<[DateRange, string]>([
     ['today', 'hour'],
     ['yesterday', 'hour'],
@@ -80,6 +80,6 @@ describe('granularityOf', () => {
     [['2026-01-01', '2026-07-03'], 'week'],
     [['2026-01-01', '2026-07-04'], 'month'],
   ])('%p is cut by %s', (range, want) => {
-    expect(granularityOf(resolvePeriod(range, new Date(HISTORY), new Date(NOW)))).toBe(want)
+    expect(chooseGranularity(resolvePeriod(range, new Date(HISTORY), new Date(NOW)))).toBe(want)
   })
 })

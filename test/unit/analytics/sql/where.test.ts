@@ -1,20 +1,17 @@
 /** Predicates to conditions: a row for each operator, and for each kind of rows that one is put to. */
 import { describe, expect, test } from '@jest/globals'
 import {
-  condition,
-  ENTRY_TERMS,
-  EVENT_TERMS,
-  SESSION_TERMS,
-  VALUE_TERMS,
-  type Terms,
+  createWhereWriter,
+  writeCondition,
+  type RowKind,
 } from '../../../../src/analytics/sql/where.js'
 import type { DimensionName } from '../../../../src/model/dimensions.js'
 import type { Predicate } from '../../../../src/analytics/request/filters.js'
 import type { StringOperator } from '../../../../src/contract/api.js'
-import { statement } from '../../../../src/clickhouse/sql.js'
+import { sql, statement } from '../../../../src/clickhouse/sql.js'
 
-const lower = (predicate: Predicate, terms: Terms = EVENT_TERMS) =>
-  statement(condition(predicate, terms))
+const lower = (predicate: Predicate, rows: RowKind = 'events') =>
+  statement(writeCondition(predicate, rows))
 
 const any = (dimension: DimensionName): Predicate => ({
   kind: 'string',
@@ -30,7 +27,7 @@ const property = (operator: StringOperator): Predicate => ({
 })
 const anonymous: Predicate = { kind: 'anonymous', value: true }
 
-describe('condition', () => {
+describe('writeCondition', () => {
   test.each<[StringOperator, string, object]>([
     ['any', 'notEmpty(path)', {}],
     ['eq', 'path = {p0:String}', { p0: 'x' }],
@@ -69,7 +66,7 @@ describe('condition', () => {
     ['startsWith', 'startsWith(value, {p0:String})', { p0: 'x' }],
     ['endsWith', 'endsWith(value, {p0:String})', { p0: 'x' }],
   ])('%s of a property that all rows have as their value', (operator, query, query_params) => {
-    expect(lower(property(operator), VALUE_TERMS)).toEqual({ query, query_params })
+    expect(lower(property(operator), 'values')).toEqual({ query, query_params })
   })
 
   test.each<[Predicate, string, object]>([
@@ -104,24 +101,38 @@ describe('condition', () => {
     expect(lower(predicate)).toEqual({ query, query_params })
   })
 
-  test.each<[string, Terms, Predicate, string | typeof TypeError]>([
-    ['events: a page', EVENT_TERMS, any('page:path'), 'notEmpty(path)'],
-    ['events: the hash of a page', EVENT_TERMS, any('page:hash'), 'notEmpty(hash)'],
-    ['events: a session attribute', EVENT_TERMS, any('country'), 'notEmpty(country)'],
-    ['sessions: a session attribute', SESSION_TERMS, any('country'), 'notEmpty(country)'],
-    ['sessions: a page, of which each has many', SESSION_TERMS, any('page:path'), TypeError],
-    ['sessions: a property', SESSION_TERMS, property('any'), TypeError],
-    ['sessions: anonymity', SESSION_TERMS, anonymous, TypeError],
-    ['entries: a page', ENTRY_TERMS, any('page:path'), 'notEmpty(entry_path)'],
-    ['entries: an origin', ENTRY_TERMS, any('page:origin'), 'notEmpty(entry_origin)'],
-    ['entries: what a visit does not enter on', ENTRY_TERMS, any('country'), TypeError],
-    ['rollups: the dimension they count by', VALUE_TERMS, any('country'), 'notEmpty(value)'],
-    ['rollups: anonymity', VALUE_TERMS, anonymous, TypeError],
-  ])('rows of %s', (_what, terms, predicate, want) => {
+  test.each<[string, RowKind, Predicate, string | typeof TypeError]>([
+    ['events: a page', 'events', any('page:path'), 'notEmpty(path)'],
+    ['events: the hash of a page', 'events', any('page:hash'), 'notEmpty(hash)'],
+    ['events: a session attribute', 'events', any('country'), 'notEmpty(country)'],
+    ['sessions: a session attribute', 'sessions', any('country'), 'notEmpty(country)'],
+    ['sessions: a page, of which each has many', 'sessions', any('page:path'), TypeError],
+    ['sessions: a property', 'sessions', property('any'), TypeError],
+    ['sessions: anonymity', 'sessions', anonymous, TypeError],
+    ['entries: a page', 'entries', any('page:path'), 'notEmpty(entry_path)'],
+    ['entries: an origin', 'entries', any('page:origin'), 'notEmpty(entry_origin)'],
+    ['entries: what a visit does not enter on', 'entries', any('country'), TypeError],
+    ['rollups: the dimension they count by', 'values', any('country'), 'notEmpty(value)'],
+    ['rollups: anonymity', 'values', anonymous, TypeError],
+  ])('rows of %s', (_what, rows, predicate, want) => {
     if (typeof want === 'string') {
-      expect(lower(predicate, terms)).toEqual({ query: want, query_params: {} })
+      expect(lower(predicate, rows)).toEqual({ query: want, query_params: {} })
     } else {
-      expect(() => lower(predicate, terms)).toThrow(want)
+      expect(() => lower(predicate, rows)).toThrow(want)
     }
+  })
+})
+
+test('the writer of a statement sends the values of a predicate once for each kind of rows', () => {
+  const where = createWhereWriter({
+    kind: 'string',
+    dimension: 'page:path',
+    operator: 'eq',
+    value: 'x',
+  })
+  const fragment = sql`${where('events')}, ${where('entries')}, ${where('events')}`
+  expect(statement(fragment)).toEqual({
+    query: 'path = {p0:String}, entry_path = {p1:String}, path = {p0:String}',
+    query_params: { p0: 'x', p1: 'x' },
   })
 })

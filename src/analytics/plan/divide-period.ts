@@ -1,0 +1,101 @@
+/** Divides the period of a query among relations, and builds the scans that follow. */
+import type { Measure } from '../../model/measures.js'
+import { RELATIONS, type RelationName } from '../../model/relations.js'
+import { arePeriodsEqual, type Period } from '../request/period.js'
+import type { Query } from '../request/query.js'
+import {
+  canServe,
+  matchesEntries,
+  rejectionReason,
+  type Need,
+  type RollupMatch,
+} from './coverage.js'
+import type { RejectedRelation, Scan } from './plan.js'
+import { splitByGrain } from './split-period.js'
+import { matchesWholeSessions } from './terms.js'
+
+/** Which parts of the period each relation answers for one need, and why others do not. */
+export interface Division {
+  readonly need: Need
+  readonly periods: ReadonlyMap<RelationName, readonly Period[]>
+  readonly rejections: ReadonlyMap<RelationName, string>
+}
+
+/**
+ * Divides the period for one need: each relation gets all that it can answer of what cheaper ones left.
+ *
+ * @param relations the cheapest first
+ */
+export function dividePeriod(
+  need: Need,
+  query: Query,
+  match: RollupMatch,
+  relations: readonly RelationName[],
+): Division {
+  const periods = new Map<RelationName, readonly Period[]>()
+  const rejections = new Map<RelationName, string>()
+  let rest: readonly Period[] = [query.period]
+  for (const name of relations.filter((one) => canServe(one, need))) {
+    if (rest.length === 0) break
+    const { grain } = RELATIONS[name]
+    const reason = rejectionReason(name, need, query, match)
+    const { inside, outside } = splitByGrain(rest, grain)
+    if (reason !== undefined) rejections.set(name, reason)
+    else if (inside.length === 0)
+      rejections.set(name, `the period has no whole ${grain} left for it`)
+    else {
+      periods.set(name, inside)
+      rest = outside
+    }
+  }
+  return { need, periods, rejections }
+}
+
+/** The scans of a relation. One serves all needs that read the same parts of the period. */
+export function buildScans(
+  relation: RelationName,
+  divisions: readonly Division[],
+  query: Query,
+  match: RollupMatch,
+): readonly Scan[] {
+  const reads: { readonly periods: readonly Period[]; readonly needs: Need[] }[] = []
+  for (const { need, periods: all } of divisions) {
+    const periods = all.get(relation)
+    if (periods === undefined) continue
+    const same = reads.find((read) => arePeriodsEqual(read.periods, periods))
+    if (same === undefined) reads.push({ periods, needs: [need] })
+    else same.needs.push(need)
+  }
+  return reads.map(({ periods, needs }) => ({
+    relation,
+    measures: needs.filter(isMeasure),
+    makesGroups: needs.includes('groups'),
+    periods,
+    filteredBy: chooseFilter(relation, query),
+    ...(isRollup(relation) && match.kind === 'covered' ? { dimension: match.key.dimension } : {}),
+  }))
+}
+
+/** The reasons why a relation is not read, each with the measures that it holds for. */
+export function listRejections(
+  relation: RelationName,
+  divisions: readonly Division[],
+): readonly RejectedRelation[] {
+  const measures = new Map<string, readonly Measure[]>()
+  for (const { need, rejections } of divisions) {
+    const reason = rejections.get(relation)
+    if (reason === undefined) continue
+    measures.set(reason, [...(measures.get(reason) ?? []), ...[need].filter(isMeasure)])
+  }
+  return [...measures].map(([reason, of]) => ({ relation, measures: of, reason }))
+}
+
+const isMeasure = (need: Need): need is Measure => need !== 'groups'
+
+export const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup !== undefined
+
+function chooseFilter(relation: RelationName, query: Query): Scan['filteredBy'] {
+  if (isRollup(relation)) return 'value'
+  if (relation === 'events' || matchesWholeSessions(query.predicate)) return 'columns'
+  return matchesEntries(query) ? 'entry' : 'events'
+}

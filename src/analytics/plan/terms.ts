@@ -1,0 +1,82 @@
+/** The terms of a query: the dimensions and properties that its predicate and grouping look at. */
+import { DIMENSIONS, PROPERTY_PREFIX, type DimensionName } from '../../model/dimensions.js'
+import type { Predicate } from '../request/filters.js'
+import type { Grouping } from '../request/query.js'
+
+export type Term =
+  | { readonly kind: 'dimension'; readonly dimension: DimensionName }
+  | { readonly kind: 'property'; readonly name: string }
+  | { readonly kind: 'anonymous' }
+
+/** A term as rollups have it in their column `dimension`, e.g. `country` or `event:prop:plan`. */
+export function nameTerm(term: Term): string {
+  switch (term.kind) {
+    case 'dimension':
+      return term.dimension
+    case 'property':
+      return `${PROPERTY_PREFIX}${term.name}`
+    case 'anonymous':
+      return 'anonymous'
+    default:
+      return term satisfies never
+  }
+}
+
+/** The terms of a predicate, with repetitions. */
+export function listTerms(predicate: Predicate): readonly Term[] {
+  switch (predicate.kind) {
+    case 'all':
+    case 'any':
+      return predicate.of.flatMap(listTerms)
+    case 'string':
+    case 'list':
+      return [{ kind: 'dimension', dimension: predicate.dimension }]
+    case 'property':
+      return [{ kind: 'property', name: predicate.name }]
+    case 'anonymous':
+      return [{ kind: 'anonymous' }]
+    default:
+      return predicate satisfies never
+  }
+}
+
+/** The term that a query groups by; none for a single row or a time series. */
+export function listGroupingTerms(grouping: Grouping): readonly Term[] {
+  switch (grouping.kind) {
+    case 'dimension':
+      return [{ kind: 'dimension', dimension: grouping.dimension }]
+    case 'property':
+      return [{ kind: 'property', name: grouping.name }]
+    case 'none':
+    case 'interval':
+      return []
+    default:
+      return grouping satisfies never
+  }
+}
+
+/** Whether every event that a predicate matches has the properties that it looks at. */
+export function requiresProperties(predicate: Predicate): boolean {
+  switch (predicate.kind) {
+    case 'all':
+      return predicate.of.some((part) => hasTerms(part) && requiresProperties(part))
+    case 'any':
+      return predicate.of.every((part) => hasTerms(part) && requiresProperties(part))
+    case 'property':
+      return predicate.operator !== 'notEq' && predicate.operator !== 'notContains'
+    case 'string':
+    case 'list':
+    case 'anonymous':
+      return true
+    default:
+      return predicate satisfies never
+  }
+}
+
+const hasTerms = (predicate: Predicate): boolean => listTerms(predicate).length > 0
+
+/** Whether a predicate looks only at session attributes, so that it matches all events of a session or none. */
+export const matchesWholeSessions = (predicate: Predicate): boolean =>
+  listTerms(predicate).every(
+    (term) => term.kind === 'dimension' && DIMENSIONS[term.dimension].sessionColumn !== undefined,
+  )
