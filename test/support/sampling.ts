@@ -23,3 +23,6 @@ export const ofThisRun = <T>(items: readonly T[], every: number): readonly T[] =
 
 /** `test` in `make test`, `test.skip` in the long run: for a single case in a sampled file. */
 export const shortTest = IS_LONG ? test.skip : test
+
+/** `test` in the long run, `test.skip` in `make test`. */
+export const longTest = IS_LONG ? test : test.skip

@@ -1,7 +1,7 @@
 /** Each field wrong in every way, in every format that can say it: its row is told, the others are kept. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { FIELDS } from '../../../../src/model/event-fields.js'
-import { ofThisRun, shortTest } from '../../../support/sampling.js'
+import { isInThisRun, shortTest } from '../../../support/sampling.js'
 import { writeFile, type FileFormat } from '../../../support/sources/columnar.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { importBytes, type Imported } from '../../../support/sources/import-bytes.js'
@@ -149,15 +149,16 @@ const TYPED: readonly (readonly [columns: string, reason: string])[] = [
   [`toDate32('1950-01-01') AS timestamp`, FAR_TIME],
 ]
 
-describe.each(ofThisRun<FileFormat>(['Parquet', 'Arrow', 'ArrowStream'], 3))(
-  '%s: values of other types',
-  (format) => {
-    test.each(TYPED)('%s', async (columns, reason) => {
-      const { rejections } = await importing(await writeFile(format, `SELECT ${columns}`))
-      expect(rejections.map((rejection) => rejection.reason)).toEqual([reason])
-    })
-  },
-)
+describe.each<[FileFormat, number]>([
+  ['Parquet', 1],
+  ['Arrow', 2],
+  ['ArrowStream', 3],
+])('%s: values of other types', (format, n) => {
+  test.each(TYPED.filter((_, i) => isInThisRun(3 * i + n, 5)))('%s', async (columns, reason) => {
+    const { rejections } = await importing(await writeFile(format, `SELECT ${columns}`))
+    expect(rejections.map((rejection) => rejection.reason)).toEqual([reason])
+  })
+})
 
 const LOG = `192.0.2.7 - - [31/Jan/2026:10:00:00 +0000] "GET /a HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"`
 

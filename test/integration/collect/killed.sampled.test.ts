@@ -8,14 +8,15 @@ import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { startService } from '../../../src/bootstrap/start-service.js'
+import { amount } from '../../support/sampling.js'
 import { newProject } from '../../support/world/world.js'
 import { aDataDir, anEngine, until } from '../clickhouse/embedded/support.js'
 import { ensureRollups, loadWaiting } from '../../support/store/loading.js'
 
-const KILLS = 5
+const KILLS = amount('COLLECTOR_KILLS', { short: 2, long: 5 })
 const SENDERS = 20
 
-test('killed 5 times under load, with every accepted event once', async () => {
+test(`killed ${KILLS} times under load, with every accepted event once`, async () => {
   const dataDir = await aDataDir()
   const engine = await anEngine(dataDir)
   await migrate(engine.endpoint)

@@ -7,6 +7,7 @@ import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { UserError } from '../../../src/lib/errors.js'
 import { event, question } from '../../support/arbitrary/world.js'
+import { amount, shortTest } from '../../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { factsAgree, leftovers, readFacts, select } from '../../support/store/facts.js'
 import { readRollups } from '../../support/store/rollups.js'
@@ -14,7 +15,10 @@ import { ARRIVAL, ask, newProject, send, type SentEvent } from '../../support/wo
 import { checkRollups, deleteUser } from '../../support/store/loading.js'
 
 const SEED = 20_260_615
-const QUESTIONS = fc.sample(question, { seed: SEED, numRuns: 25 })
+const QUESTIONS = fc.sample(question, {
+  seed: SEED,
+  numRuns: amount('LAWS_QUESTIONS', { short: 8, long: 25 }),
+})
 /** Two batches: what the second brings changes sessions of the first. */
 const BATCH = fc.array(event, { minLength: 60, maxLength: 60, size: 'max' })
 const [BATCHES] = fc.sample(fc.tuple(BATCH, BATCH), { seed: SEED, numRuns: 1 })
@@ -90,7 +94,7 @@ test('the answers are those of a world without the user, who may come again as a
   await expectSame(project, await world([...ofOthers(BATCHES!), ...withoutIds(BATCHES!)]))
 }, 120_000)
 
-test('who is no user is not deleted, and nobody is deleted twice', async () => {
+shortTest('who is no user is not deleted, and nobody is deleted twice', async () => {
   const { store } = database
   const project = await world([[{ timestamp: '2026-01-01T10:00:00Z', user_id: 'u' }]])
   const noUser = (id: string) => new UserError(`there is no user ${id} in project ${project.id}`)
@@ -102,42 +106,45 @@ test('who is no user is not deleted, and nobody is deleted twice', async () => {
   )
 })
 
-test('nothing tells of the user any more but the ids of the events, which do not come again', async () => {
-  const { store } = database
-  const events = [
-    {
-      timestamp: '2026-01-01T10:00:00Z',
-      event_id: 'e',
-      ip: '10.0.0.1',
-      properties: { plan: 'pro' },
-    },
-  ]
-  const project = await world([events])
-  const of = sql`project_id = ${string(project.id)}`
-  const [user] = await select<{ user_id: string }>(
-    store,
-    sql`SELECT user_id FROM users WHERE ${of}`,
-  )
-  expect(user!.user_id).toMatch(/^anonymous-[0-9a-f]{32}$/)
-  await deleteUser(store, project.id, user!.user_id)
-  const rows = sql`
+shortTest(
+  'nothing tells of the user any more but the ids of the events, which do not come again',
+  async () => {
+    const { store } = database
+    const events = [
+      {
+        timestamp: '2026-01-01T10:00:00Z',
+        event_id: 'e',
+        ip: '10.0.0.1',
+        properties: { plan: 'pro' },
+      },
+    ]
+    const project = await world([events])
+    const of = sql`project_id = ${string(project.id)}`
+    const [user] = await select<{ user_id: string }>(
+      store,
+      sql`SELECT user_id FROM users WHERE ${of}`,
+    )
+    expect(user!.user_id).toMatch(/^anonymous-[0-9a-f]{32}$/)
+    await deleteUser(store, project.id, user!.user_id)
+    const rows = sql`
 SELECT 'events' AS name, count() AS n FROM events WHERE ${of}
 UNION ALL SELECT 'sessions', count() FROM sessions WHERE ${of}
 UNION ALL SELECT 'users', count() FROM users WHERE ${of}
 UNION ALL SELECT 'removals', count() FROM removals WHERE ${of}
 UNION ALL SELECT 'event_ids', count() FROM event_ids WHERE ${of}`
-  expect(await select(store, sql`SELECT name FROM (${rows}) WHERE n > 0`)).toEqual([
-    { name: 'event_ids' },
-  ])
-  expect(await readRollups(store, project.id)).toEqual([])
-  const { report } = await send(store, project, events)
-  expect(report).toEqual({
-    ...{ received: 1, events: 0, duplicates: 1, bots: 0, excluded: 0, rejected: 0 },
-    ...{ users: 0, sessions: 0, first: null, last: null },
-  })
-})
+    expect(await select(store, sql`SELECT name FROM (${rows}) WHERE n > 0`)).toEqual([
+      { name: 'event_ids' },
+    ])
+    expect(await readRollups(store, project.id)).toEqual([])
+    const { report } = await send(store, project, events)
+    expect(report).toEqual({
+      ...{ received: 1, events: 0, duplicates: 1, bots: 0, excluded: 0, rejected: 0 },
+      ...{ users: 0, sessions: 0, first: null, last: null },
+    })
+  },
+)
 
-test('what was received before, and not loaded yet, is deleted with the rest', async () => {
+shortTest('what was received before, and not loaded yet, is deleted with the rest', async () => {
   const { store } = database
   const project = await world([[{ timestamp: '2026-01-01T10:00:00Z', user_id: 'u' }]])
   const bytes = Buffer.from('{"timestamp":"2026-02-01T10:00:00Z","user_id":"u"}')
@@ -153,26 +160,29 @@ test('what was received before, and not loaded yet, is deleted with the rest', a
   await expectSound(project)
 })
 
-test('a number that is free again is given to the next user, in no group of the former', async () => {
-  const { store } = database
-  const at = (day: number, user_id: string, country: string): SentEvent => ({
-    timestamp: `2026-01-0${day}T10:00:00Z`,
-    user_id,
-    country,
-  })
-  const project = await world([[at(1, 'u', 'DE'), at(2, 'v', 'FR')]])
-  expect(await deleteUser(store, project.id, 'v')).toMatchObject({ user: 2 })
-  await send(store, project, [at(2, 'w', 'DE')])
-  const { data } = await ask(store, project, {
-    date_range: ['2026-01-01', '2026-01-31'],
-    metrics: ['users'],
-    group_by: ['country'],
-  })
-  expect(data).toEqual([{ group: { country: 'DE' }, metrics: { users: 2 } }])
-  await expectSound(project)
-})
+shortTest(
+  'a number that is free again is given to the next user, in no group of the former',
+  async () => {
+    const { store } = database
+    const at = (day: number, user_id: string, country: string): SentEvent => ({
+      timestamp: `2026-01-0${day}T10:00:00Z`,
+      user_id,
+      country,
+    })
+    const project = await world([[at(1, 'u', 'DE'), at(2, 'v', 'FR')]])
+    expect(await deleteUser(store, project.id, 'v')).toMatchObject({ user: 2 })
+    await send(store, project, [at(2, 'w', 'DE')])
+    const { data } = await ask(store, project, {
+      date_range: ['2026-01-01', '2026-01-31'],
+      metrics: ['users'],
+      group_by: ['country'],
+    })
+    expect(data).toEqual([{ group: { country: 'DE' }, metrics: { users: 2 } }])
+    await expectSound(project)
+  },
+)
 
-test('a user may have more months than a table takes at once', async () => {
+shortTest('a user may have more months than a table takes at once', async () => {
   const { store } = database
   const { writer } = store
   const project = await world([

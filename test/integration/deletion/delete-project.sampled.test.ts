@@ -8,6 +8,7 @@ import { recordStep, startDeletion, STEP } from '../../../src/deletion/journal.j
 import type { StoredProject } from '../../../src/projects/project.js'
 import { createProject, findProject } from '../../../src/projects/store.js'
 import { UserError } from '../../../src/lib/errors.js'
+import { ofThisRun, shortTest } from '../../support/sampling.js'
 import { breaking, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { leftovers, readFacts, select } from '../../support/store/facts.js'
@@ -76,42 +77,45 @@ WHERE database = currentDatabase() AND (name = 'project_id' OR (table, name) IN 
 
 const WHOLE: Asked = { date_range: ['2026-01-01', '2026-01-31'], group_by: ['country'] }
 
-test('nothing of it is left, its keys are refused, and other projects are as they were', async () => {
-  const { store } = database
-  const [project, other] = [await createWorld(store, EVENTS), await createWorld(store, EVENTS)]
-  const [key, otherKey] = [await issue(project), await issue(other)]
-  const stateOf = async (one: StoredProject): Promise<unknown> => [
-    await ask(store, one, WHOLE),
-    await readFacts(store, one.id),
-    await readRollups(store, one.id),
-    await isRefused(otherKey),
-  ]
-  const before = await stateOf(other)
-  expect(await isRefused(key)).toBe(false)
-  const bytes = Buffer.from(JSON.stringify({ ...EVENTS[0], event_id: '3' }))
-  await insertBatch(store.writer, {
-    now: ARRIVAL,
-    batch: 'waiting',
-    projectId: project.id,
-    firstRow: 1,
-    bytes,
-  })
+shortTest(
+  'nothing of it is left, its keys are refused, and other projects are as they were',
+  async () => {
+    const { store } = database
+    const [project, other] = [await createWorld(store, EVENTS), await createWorld(store, EVENTS)]
+    const [key, otherKey] = [await issue(project), await issue(other)]
+    const stateOf = async (one: StoredProject): Promise<unknown> => [
+      await ask(store, one, WHOLE),
+      await readFacts(store, one.id),
+      await readRollups(store, one.id),
+      await isRefused(otherKey),
+    ]
+    const before = await stateOf(other)
+    expect(await isRefused(key)).toBe(false)
+    const bytes = Buffer.from(JSON.stringify({ ...EVENTS[0], event_id: '3' }))
+    await insertBatch(store.writer, {
+      now: ARRIVAL,
+      batch: 'waiting',
+      projectId: project.id,
+      firstRow: 1,
+      bytes,
+    })
 
-  expect(await deleteProject(store, project.id)).toEqual({ events: 3, users: 2, keys: 1 })
-  expect(await holding(project)).toEqual([])
-  expect(await leftovers(store)).toEqual([])
-  expect(await isRefused(key)).toBe(true)
-  expect(await stateOf(other)).toEqual(before)
-  await expect(deleteProject(store, project.id)).rejects.toEqual(
-    new UserError(`there is no project ${project.id}`),
-  )
-  const { rejections } = await send(store, project, EVENTS)
-  expect(rejections.map(({ reason }) => reason)).toEqual(
-    EVENTS.map(() => `project: there is no project ${project.id}`),
-  )
-})
+    expect(await deleteProject(store, project.id)).toEqual({ events: 3, users: 2, keys: 1 })
+    expect(await holding(project)).toEqual([])
+    expect(await leftovers(store)).toEqual([])
+    expect(await isRefused(key)).toBe(true)
+    expect(await stateOf(other)).toEqual(before)
+    await expect(deleteProject(store, project.id)).rejects.toEqual(
+      new UserError(`there is no project ${project.id}`),
+    )
+    const { rejections } = await send(store, project, EVENTS)
+    expect(rejections.map(({ reason }) => reason)).toEqual(
+      EVENTS.map(() => `project: there is no project ${project.id}`),
+    )
+  },
+)
 
-test('a new project of the same id has nothing of the old one', async () => {
+shortTest('a new project of the same id has nothing of the old one', async () => {
   const { store } = database
   const old = await createWorld(store, EVENTS)
   const key = await issue(old)
@@ -134,7 +138,7 @@ test('stopped in the middle it is finished by the next loader', async () => {
     /FROM events /,
     /FROM event_ids/,
   ]
-  for (const moment of moments) {
+  for (const moment of ofThisRun(moments, 3)) {
     const project = await createWorld(store, EVENTS)
     const key = await issue(project)
     const broken = breaking(store.writer, moment)
@@ -150,7 +154,7 @@ test('stopped in the middle it is finished by the next loader', async () => {
   }
 }, 60_000)
 
-test('finished only after there is a new project of the same id, it spares that', async () => {
+shortTest('finished only after there is a new project of the same id, it spares that', async () => {
   const { store } = database
   const old = await createWorld(store, EVENTS)
   const { id: projectId, token } = old

@@ -6,12 +6,13 @@ import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { createCollect } from '../../../src/ingest/collect/collect.js'
 import { createInboxWriter } from '../../../src/ingest/inbox/inbox-writer.js'
 import { sentEvents } from '../../support/arbitrary/sent.js'
+import { amount } from '../../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { newProject } from '../../support/world/world.js'
 import { NOW, startApp, type RunningApp } from '../http/harness.js'
 import { loadWaiting } from '../../support/store/loading.js'
 
-const EVENTS = Number(process.env['SENT_EVENTS'] ?? 2_000)
+const EVENTS = amount('SENT_EVENTS', { short: 500, long: 2_000 })
 const AT_ONCE = 50
 
 let database: TestDatabase

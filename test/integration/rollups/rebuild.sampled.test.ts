@@ -1,11 +1,12 @@
 /** Rollups of stores that have none yet, or others; rebuilds of all and of one project. */
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect } from '@jest/globals'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { LeaseLostError } from '../../../src/clickhouse/lease/lease.js'
 import { listGenerations } from '../../../src/clickhouse/lease/lease-store.js'
 import { identifier, sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { LIVE } from '../../../src/model/rollup-tables.js'
+import { longTest, shortTest } from '../../support/sampling.js'
 import { breaking, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
@@ -71,7 +72,7 @@ FROM projects ARRAY JOIN [toDate('2026-01-01'), toDate('2026-02-01')] AS month`)
 const builds = () => select(database.store, sql`SELECT count() AS builds FROM rollup_builds`)
 
 describe('a store is prepared', () => {
-  test('that was filled before there were rollups', async () => {
+  shortTest('that was filled before there were rollups', async () => {
     const [views, before] = [await viewNames(), await rollupsOf(shop)]
     for (const name of views) await write(sql`DROP VIEW ${identifier(name)} SYNC`)
     for (const table of [...Object.values(LIVE.rollups), sql`rollup_builds`]) {
@@ -87,7 +88,7 @@ describe('a store is prepared', () => {
     expect(await builds()).toEqual([{ builds: 1 }])
   })
 
-  test('whose rollups have another definition', async () => {
+  longTest('whose rollups have another definition', async () => {
     const [views, before] = [await viewNames(), await rollupsOf(shop)]
     await write(sql`INSERT INTO rollup_builds (definition) SELECT 'another'`)
     await write(sql`DROP VIEW feed_visits SYNC`)
@@ -104,7 +105,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await builds()).toEqual([{ builds: 3 }])
   })
 
-  test('once: then there is nothing left to do', async () => {
+  shortTest('once: then there is nothing left to do', async () => {
     await falsify()
     const before = await rollupsOf(shop)
     await ensureRollups(database.store)
@@ -112,7 +113,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await builds()).toEqual([{ builds: 1 }])
   })
 
-  test('where that was broken off, from the beginning', async () => {
+  shortTest('where that was broken off, from the beginning', async () => {
     const [views, before] = [await viewNames(), await rollupsOf(shop)]
     await write(sql`TRUNCATE TABLE rollup_builds`)
     await write(sql`CREATE TABLE draft_sessions_daily AS sessions_daily`)
@@ -128,7 +129,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
 })
 
 describe('a rebuild', () => {
-  test('of all sets right what is wrong, and tells of each month', async () => {
+  shortTest('of all sets right what is wrong, and tells of each month', async () => {
     const before = [await rollupsOf(shop), await rollupsOf(other)]
     await falsify()
     const months: number[] = []
@@ -137,7 +138,7 @@ describe('a rebuild', () => {
     expect(months).toEqual([202601, 202602])
   })
 
-  test('of one project leaves the others as they are', async () => {
+  longTest('of one project leaves the others as they are', async () => {
     const before = await rollupsOf(shop)
     await falsify()
     const others = await rollupsOf(other)
@@ -150,7 +151,7 @@ describe('a rebuild', () => {
     })
   })
 
-  test('takes away what is said of a month that has no events', async () => {
+  longTest('takes away what is said of a month that has no events', async () => {
     const before = await rollupsOf(shop)
     await write(sql`
 INSERT INTO events_daily (project_id, dimension, value, day, pageviews, events)
@@ -160,7 +161,7 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
     expect(await rollupsOf(shop)).toEqual(before)
   })
 
-  test('goes through a month whose only user was deleted', async () => {
+  longTest('goes through a month whose only user was deleted', async () => {
     await send(database.store, shop, [at('03-01T00:00:00', { user_id: 'gone' })])
     await deleteUser(database.store, shop.id, 'gone')
     const before = await rollupsOf(shop)
@@ -168,7 +169,7 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
     expect(await rollupsOf(shop)).toEqual(before)
   })
 
-  test('does not undo what was loaded while it was asleep', async () => {
+  shortTest('does not undo what was loaded while it was asleep', async () => {
     const { writer } = database.store
     let sleeping: Promise<void> | undefined
     const sleep = async (): Promise<void> => {
@@ -191,7 +192,7 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
     expect(await check()).toEqual(AGREEING)
   })
 
-  test('lets events in between two months, and each counts once', async () => {
+  shortTest('lets events in between two months, and each counts once', async () => {
     const sent: Promise<unknown>[] = []
     await rebuildRollups(database.store.writer, {
       onMonth: () =>

@@ -1,6 +1,7 @@
 /** Rejected rows of imports that are run again: told of each time, and loaded once when they are fit. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createProject } from '../../../../src/projects/store.js'
+import { ofThisRun, shortTest } from '../../../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, leftovers, readFacts } from '../../../support/store/facts.js'
 import { bring, linesOf, type Brought } from '../../../support/sources/sources.js'
@@ -28,7 +29,7 @@ const told = ({ report, rejections }: Brought) => ({
 const pageviews = async (id: string): Promise<readonly number[]> =>
   (await readFacts(database.store, id)).map((fact) => Number(fact['pageviews']))
 
-test.each([100, 10_000])(
+test.each(ofThisRun([100, 10_000], 2))(
   'in pieces of %d bytes, rows are loaded once they are fit',
   async (chunkSize) => {
     const { store } = database
@@ -77,7 +78,7 @@ test.each([100, 10_000])(
   },
 )
 
-test('strict: a refused piece is refused again, and loaded whole without', async () => {
+shortTest('strict: a refused piece is refused again, and loaded whole without', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const text = linesOf([event(id, 0), event(id, 1), event(id, 2), 'bad', event(id, 3)])
@@ -93,7 +94,7 @@ test('strict: a refused piece is refused again, and loaded whole without', async
   expect(await run(true)).toEqual({ ...refused, events: 0, duplicates: 3 })
 })
 
-test('sources that are as long as each other are told apart', async () => {
+shortTest('sources that are as long as each other are told apart', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const bad = 'bad'.padEnd(JSON.stringify(event(id, 0)).length, '!')
@@ -122,7 +123,7 @@ test('sources that are as long as each other are told apart', async () => {
   expect(await pageviews(id)).toEqual([4])
 })
 
-test('two imports of one source at once bring it once', async () => {
+shortTest('two imports of one source at once bring it once', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const text = linesOf(Array.from({ length: 8 }, (_, n) => event(id, n)))
@@ -133,25 +134,31 @@ test('two imports of one source at once bring it once', async () => {
   expect(await leftovers(store)).toEqual([])
 })
 
-test('the report counts users and sessions, also of pieces that another run loaded', async () => {
-  const { store } = database
-  const { id } = await newProject(store)
-  const rows = ['u', 'v', 'u', 'v', 'w'].map((user_id, n) => ({ ...event(id, n * 8), user_id }))
-  const late = { ...event(id, 35), user_id: 'u' }
-  const want = { users: 3, sessions: 3 }
-  const times = { first: new Date('2026-01-31T10:10:00Z'), last: new Date('2026-01-31T10:42:00Z') }
-  for (const events of [5, 0]) {
-    const { report } = await bring(store, linesOf(rows), { chunkSize: 250 })
-    expect(report).toMatchObject({ events, ...want, ...times })
-  }
-  const grown = await bring(store, linesOf([...rows, late]), { chunkSize: 250 })
-  expect(grown.report).toMatchObject({
-    ...{ events: 1, duplicates: 5, ...want },
-    ...{ first: times.first, last: new Date('2026-01-31T10:45:00Z') },
-  })
-})
+shortTest(
+  'the report counts users and sessions, also of pieces that another run loaded',
+  async () => {
+    const { store } = database
+    const { id } = await newProject(store)
+    const rows = ['u', 'v', 'u', 'v', 'w'].map((user_id, n) => ({ ...event(id, n * 8), user_id }))
+    const late = { ...event(id, 35), user_id: 'u' }
+    const want = { users: 3, sessions: 3 }
+    const times = {
+      first: new Date('2026-01-31T10:10:00Z'),
+      last: new Date('2026-01-31T10:42:00Z'),
+    }
+    for (const events of [5, 0]) {
+      const { report } = await bring(store, linesOf(rows), { chunkSize: 250 })
+      expect(report).toMatchObject({ events, ...want, ...times })
+    }
+    const grown = await bring(store, linesOf([...rows, late]), { chunkSize: 250 })
+    expect(grown.report).toMatchObject({
+      ...{ events: 1, duplicates: 5, ...want },
+      ...{ first: times.first, last: new Date('2026-01-31T10:45:00Z') },
+    })
+  },
+)
 
-test('the report counts users and sessions that a later load has moved', async () => {
+shortTest('the report counts users and sessions that a later load has moved', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const text = linesOf([event(id, 0), event(id, 5)])

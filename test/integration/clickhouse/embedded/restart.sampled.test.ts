@@ -4,13 +4,14 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineEvent } from '../../../../src/clickhouse/embedded/engine.js'
+import { amount, shortTest } from '../../../support/sampling.js'
 import { aClient, aDataDir, anEngine, answering, gone, until } from './support.js'
 
-const KILLS = 20
+const KILLS = amount('ENGINE_KILLS', { short: 5, long: 20 })
 const BATCH = 50
 const RESETS = 2_000
 
-test('killed 20 times under load it is back within 2 s, with every acknowledged row', async () => {
+test(`killed ${KILLS} times under load it is back within 2 s, with every acknowledged row`, async () => {
   const engine = await anEngine(await aDataDir())
   const { endpoint } = engine
   const writer = aClient(endpoint, 'writer')
@@ -68,7 +69,7 @@ test('killed 20 times under load it is back within 2 s, with every acknowledged 
   expect(acknowledged.filter((batch) => !kept.has(batch))).toEqual([])
 })
 
-test('is back as well when it is killed while it starts', async () => {
+shortTest('is back as well when it is killed while it starts', async () => {
   const events: EngineEvent[] = []
   const engine = await anEngine(await aDataDir(), events)
   const reader = aClient(engine.endpoint, 'reader')
@@ -83,7 +84,7 @@ test('is back as well when it is killed while it starts', async () => {
   expect(events.filter(({ kind }) => kind === 'gave up')).toEqual([])
 })
 
-test('stopped while it restarts, it does not come back', async () => {
+shortTest('stopped while it restarts, it does not come back', async () => {
   const engine = await anEngine(await aDataDir())
   const first = engine.pid
   process.kill(first, 'SIGKILL')
@@ -94,7 +95,7 @@ test('stopped while it restarts, it does not come back', async () => {
   await gone(engine.pid, 0)
 })
 
-test('2,000 connections reset while they send their headers do not end it', async () => {
+shortTest('2,000 connections reset while they send their headers do not end it', async () => {
   const events: EngineEvent[] = []
   const engine = await anEngine(await aDataDir(), events)
   const { pid, endpoint } = engine

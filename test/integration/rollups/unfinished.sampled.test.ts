@@ -1,6 +1,7 @@
 /** Rollups beside a load that was broken off: a rebuild finishes it first, and it counts once. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { insertBatch } from '../../../src/ingest/inbox/batches.js'
+import { ofThisRun } from '../../support/sampling.js'
 import { breaking, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { factsAgree, leftovers } from '../../support/store/facts.js'
@@ -25,7 +26,7 @@ const at = (minute: number, country: string): SentEvent => ({
   country,
 })
 
-test.each([
+const STOPS = [
   ['before anything is computed', /INSERT INTO loads/],
   ['when its sessions are taken out', /DELETE FROM events/],
   ['when events are there', /INSERT INTO events/],
@@ -33,7 +34,9 @@ test.each([
   ['when rollups know of it', /INSERT INTO event_changes/],
   ['when it is known who is lost', /SELECT 'daily' AS grain/],
   ['when sets are written without them', /INSERT INTO users_monthly/],
-])('broken off %s', async (_when, last) => {
+] as const
+
+test.each(ofThisRun(STOPS, 3))('broken off %s', async (_when, last) => {
   const { writer } = database.store
   const project = await createWorld(database.store, [at(1, 'DE'), at(2, 'DE')])
   await insertBatch(writer, {
