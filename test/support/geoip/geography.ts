@@ -1,11 +1,11 @@
-/** Places of the few networks that a test names. */
+/** A GeoIP database of the few networks that a test names. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { openGeoip, type Geoip } from '../../../src/ingest/enrichment/geoip.js'
 import { mmdbFile } from './mmdb.js'
 
-/** What a GeoIP database with these records knows. */
+/** Opens a GeoIP database with these records. */
 export async function geographyOf(networks: Parameters<typeof mmdbFile>[0]): Promise<Geoip> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'places-'))
   try {

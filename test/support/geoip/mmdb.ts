@@ -1,18 +1,18 @@
-/** Files in MaxMind's database format, with the few networks that a test names. */
+/** Writes files in MaxMind's database format, with the few networks that a test names. */
 import ipaddr from 'ipaddr.js'
 
 type Value =
   string | number | bigint | boolean | readonly Value[] | { readonly [key: string]: Value }
 
 export interface MmdbSettings {
-  /** Of a database of IPv4 alone; IPv4 networks lie under `::/96` otherwise. */
+  /** 4 for a database of IPv4 only; otherwise IPv4 networks are under `::/96`. */
   readonly ipVersion?: 4 | 6
   readonly databaseType?: string
 }
 
 const TYPE = { map: 7, string: 2, uint16: 5, uint32: 6, uint64: 9, array: 11, boolean: 14 } as const
 
-/** The head of a value: its type and size; sizes of more than 284 are not written. */
+/** Writes the control bytes of a value: its type and its size, which may be up to 284. */
 function head(type: number, size: number): Buffer {
   if (size > 284) throw new RangeError('larger than a test needs')
   const short = Math.min(size, 29)
@@ -42,11 +42,11 @@ function encode(value: Value): Buffer {
   return Buffer.concat([head(TYPE.map, entries.length), ...entries.flat().map(encode)])
 }
 
-/** A node of the tree: for each bit the next node, the place of a record in the data, or nothing. */
+/** A node of the tree: for each bit the next node, the offset of a record in the data, or nothing. */
 type Branch = number | Node | undefined
 type Node = [Branch, Branch]
 
-/** The bits of a network, as they are in a tree of that version. */
+/** Returns the bits of a network in a tree of this IP version. */
 function bitsOf(network: string, ipVersion: 4 | 6): number[] {
   const [address, length] = ipaddr.parseCIDR(network)
   const bits = address
@@ -56,7 +56,7 @@ function bitsOf(network: string, ipVersion: 4 | 6): number[] {
   return [...Array<number>(before).fill(0), ...bits.slice(0, length).map(Number)]
 }
 
-/** A file with a record for each network, which may not overlap: `{ '192.0.2.0/24': { … } }`. */
+/** Writes a file with one record per network; networks must not overlap: `{ '192.0.2.0/24': { … } }`. */
 export function mmdbFile(
   networks: Readonly<Record<string, Value>>,
   { ipVersion = 6, databaseType = 'Test-City' }: MmdbSettings = {},

@@ -1,9 +1,9 @@
-/** Has the engine write files of its formats. */
+/** Writes files of the engine's formats. */
 import { testEndpoint } from '../engine/engine.js'
 
 export type FileFormat = 'Parquet' | 'Arrow' | 'ArrowStream'
 
-/** The file that a SELECT comes to. */
+/** Writes the result of a SELECT to a file. */
 export async function writeFile(
   format: FileFormat,
   select: string,

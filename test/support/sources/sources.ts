@@ -5,7 +5,7 @@ import type { Store } from '../../../src/clickhouse/store.js'
 import { ARRIVAL } from '../world/world.js'
 import { importEvents, type ImportOptions } from '../store/loading.js'
 
-/** The text in chunks of so many bytes each, in turn; a failure at the end if there is one. */
+/** Splits a text into chunks of these sizes, in turn; throws `failure` at the end, if given. */
 export async function* chunked(
   text: string | Buffer,
   sizes: readonly number[] = [1_000_000],
@@ -20,7 +20,7 @@ export async function* chunked(
   if (failure !== undefined) throw failure
 }
 
-/** One line an event; strings are lines as they are. */
+/** Writes one line per event; strings are lines already. */
 export const linesOf = (rows: readonly (object | string)[]): string =>
   rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join('')
 
@@ -29,7 +29,7 @@ export interface Brought {
   readonly rejections: readonly Rejection[]
 }
 
-/** Imports a text; tells the report and all rejections. */
+/** Imports a text; returns the report and all rejections. */
 export async function bring(
   store: Store,
   source: string | AsyncIterable<Buffer>,

@@ -1,4 +1,4 @@
-/** What is made of an event: pages, sources, users and what is left out, on a real engine. */
+/** How events are stored: pages, sources, users and excluded events, on a real engine. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { identifier, sql, string, type Sql } from '../../../../src/clickhouse/sql.js'
 import type { NewProject, StoredProject } from '../../../../src/projects/project.js'
@@ -16,7 +16,7 @@ afterAll(() => database.drop())
 type Fields = Readonly<Record<string, unknown>>
 type Stored = Readonly<Record<string, unknown>>
 
-/** What is stored of events that are sent, in order, each by a user of its own. */
+/** Loads events, each of another user, and returns what is stored of them, in order. */
 async function stored(
   events: readonly Fields[],
   columns: Sql,
@@ -40,7 +40,7 @@ async function stored(
   )
 }
 
-/** Sends what is given and compares what is stored with what is wanted, all in one batch. */
+/** Loads all given events in one batch, and compares what is stored with what is wanted. */
 async function check(
   cases: readonly (readonly [given: Fields, want: Stored])[],
   columns: Sql,
@@ -54,7 +54,7 @@ async function check(
 
 const PAGE = sql`origin, path, hash`
 
-test('a URL gives origin, path and hash; what is said beside it wins', () =>
+test('a URL gives origin, path and hash; fields of the event take precedence', () =>
   check(
     (
       [
@@ -80,7 +80,7 @@ test('a URL gives origin, path and hash; what is said beside it wins', () =>
     PAGE,
   ))
 
-test('the parts of a page that are said win over the URL', () =>
+test('origin, path and hash take precedence over the URL, each alone', () =>
   check(
     [
       [
@@ -156,7 +156,7 @@ const from = (
   referrer_type: string,
 ): readonly [Fields, Stored] => [fields, { referrer, referrer_url, referrer_type }]
 
-test('a referrer is named by its host without www, a page of the own domain is none', () =>
+test("a referrer is named by its host without www; pages of the project's domain are no referrers", () =>
   check(
     [
       from({}, '', '', 'direct'),
@@ -184,7 +184,7 @@ test('a referrer is named by its host without www, a page of the own domain is n
     REFERRER,
   ))
 
-test('without a referrer, utm values and click ids tell that a visit is not direct', () =>
+test('a visit with utm values or a click id is not direct, even without a referrer', () =>
   check(
     [
       ...['utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term'].flatMap((tag) => [
@@ -204,7 +204,7 @@ test('without a referrer, utm values and click ids tell that a visit is not dire
     REFERRER,
   ))
 
-test('property values that are no strings are kept as their JSON text', async () => {
+test('property values that are not strings are stored as their JSON text', async () => {
   const project = await newProject(database.store)
   const properties =
     '{"s":"x","e":"","n":1,"f":-1.50,"t":true,"z":null,"o":{"a": [1, "b"]},"q":"\\"\\u00fc\\n","d":1,"d":2,"__proto__":"p"}'
@@ -234,13 +234,13 @@ test('property values that are no strings are kept as their JSON text', async ()
   )
 })
 
-test('of a property that is named twice the last value counts, and counts once', async () => {
+test('if a property occurs twice, its last value counts, once', async () => {
   const project = await newProject(database.store)
   const line = (user: string, properties: string): string =>
     `{"timestamp":"2026-01-31T10:00:00Z","user_id":"${user}","properties":${properties}}`
   const lines = [line('u', '{"plan":"a","n":1,"plan":"b"}'), line('v', '{"plan":"b","plan":"b"}')]
   await sendText(database.store, project, lines.join('\n'))
-  // Answered from rollups, and from the events.
+  // Read from rollups, and from events.
   for (const end of ['2026-01-31', '2026-01-31T10:00:00Z']) {
     const { data } = await ask(database.store, project, {
       date_range: ['2026-01-31', end],
@@ -257,7 +257,7 @@ describe('long values', () => {
   const CUT = '😀'.repeat(1_024)
   const FIELDS = ['city', 'browser', 'os', 'referrer', 'utm_source', 'path', 'origin'] as const
 
-  test('are cut, so that a group that is returned can be asked for', async () => {
+  test('are cut, so that a returned group can be used in a filter', async () => {
     const project = await newProject(database.store)
     const long = Object.fromEntries(FIELDS.map((field) => [field, LONG]))
     await send(database.store, project, [
@@ -300,7 +300,7 @@ SELECT toDate(timestamp) AS day, anonymous, uniqExact(user) AS users, count() AS
 FROM events WHERE project_id = ${string(project.id)} GROUP BY ALL ORDER BY ALL`,
     )
 
-  test('without an id are told apart by address and agent, for a day', async () => {
+  test('without an id are distinguished by address and user agent, for one day', async () => {
     const project = await newProject(database.store)
     for (const day of [20, 21]) {
       await send(database.store, project, [
@@ -322,7 +322,7 @@ FROM events WHERE project_id = ${string(project.id)} GROUP BY ALL ORDER BY ALL`,
     expect(all).toEqual([{ n: 6 }])
   })
 
-  test('of two projects have nothing in common', async () => {
+  test('of two projects are different users', async () => {
     const ids = async (): Promise<unknown> => {
       const project = await newProject(database.store)
       await send(database.store, project, [visit(22, IP, FIREFOX)] as never)
@@ -335,7 +335,7 @@ FROM events WHERE project_id = ${string(project.id)} GROUP BY ALL ORDER BY ALL`,
     expect(await ids()).not.toEqual(await ids())
   })
 
-  test('leave their address nowhere', async () => {
+  test('have their address stored nowhere', async () => {
     const project = await newProject(database.store)
     await send(database.store, project, [
       visit(23, IP, FIREFOX),
@@ -359,7 +359,7 @@ WHERE position(toString(${identifier(name)}), ${string(IP)}) > 0`,
     }
   })
 
-  test('are anonymous where they are not named, if nothing else is said', () =>
+  test('without an id are anonymous, unless the event says otherwise', () =>
     check(
       [
         [{ user_id: 'u' }, { anonymous: false }],

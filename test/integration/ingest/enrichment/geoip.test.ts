@@ -1,4 +1,4 @@
-/** Where events come from: country and city of an address, which itself is kept nowhere. */
+/** Country and city of events, looked up by an IP address that is never stored. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { identifier, sql, string } from '../../../../src/clickhouse/sql.js'
 import type { Geoip } from '../../../../src/ingest/enrichment/geoip.js'
@@ -61,7 +61,7 @@ SELECT country, city FROM ${identifier(table)} WHERE project_id = ${string(proje
 ORDER BY ${identifier(time)}`,
   )
 
-test('country and city are those of the address, where they are not given', async () => {
+test('country and city are looked up if the event has none', async () => {
   const { store } = database
   const [file, stream] = [await newProject(store), await newProject(store)]
   await bring(store, linesOf(rows), { projectId: file.id, geoip })
@@ -77,7 +77,7 @@ test('country and city are those of the address, where they are not given', asyn
   }
 })
 
-test('without a database they are what is given', async () => {
+test('without a database only those of the event are stored', async () => {
   const project = await newProject(database.store)
   await bring(database.store, linesOf(rows), { projectId: project.id })
   expect(await placesIn('events', 'timestamp', project.id)).toEqual(
@@ -85,7 +85,7 @@ test('without a database they are what is given', async () => {
   )
 })
 
-test('a session is where its earliest event is', async () => {
+test('a session has the place of its earliest event', async () => {
   const { store } = database
   const project = await newProject(store)
   const visit = (minute: string, ip: string): object => ({
@@ -107,7 +107,7 @@ test('a session is where its earliest event is', async () => {
   await factsAgree(store, project.id)
 })
 
-test('no address is kept anywhere, whichever way it came and whatever became of it', async () => {
+test('no address is stored anywhere, whatever its source and the outcome of its row', async () => {
   const { store } = database
   const marks = ['203.0.113.99', '2001:db8::99:99', '192.0.2.99', '198.51.100.99', '203.0.113.98']
   const [tracked, sixth, excluded, bot, rejected] = marks as [

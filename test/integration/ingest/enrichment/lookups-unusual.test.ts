@@ -1,4 +1,4 @@
-/** Odd agents and referrers, as they come from strangers: they are events like others, or rejected. */
+/** Unusual user agents and referrers: their events are loaded like others, or rejected. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
@@ -40,32 +40,48 @@ const HOSTILE = [
   ' ',
 ]
 
-test.each(['user_agent', 'referrer_url'] as const)('odd texts as %s do no harm', async (field) => {
-  const { store } = database
-  const texts = HOSTILE.flatMap((text) => [
-    text,
-    `Mozilla/5.0 (${text}) ${FIREFOX}`,
-    `https://${text}/${text}`,
-  ])
-  const file = await newProject(store)
-  const { report } = await bring(store, linesOf(texts.map((text, n) => at(n, { [field]: text }))), {
-    projectId: file.id,
-  })
-  expect(report).toMatchObject({ received: texts.length, rejected: 0, excluded: 0, duplicates: 0 })
-  expect(report.events).toBeGreaterThan(10)
-  await factsAgree(store, file.id)
-  const { id } = await newProject(store)
-  const unfit = ['a\\u0000b', '\\ud83d', '\\ude00\\ud83d', 'a\0b'].map(
-    (text) => `{"user_id":"v","${field}":"${text}"}`,
-  )
-  await feed(store, id, [...unfit, ...HOSTILE.map((text, n) => at(n, { [field]: text })), at(99)])
-  await loadFed(store)
-  await factsAgree(store, id)
-  const users = await select<{ user_id: string }>(
-    store,
-    sql`SELECT user_id FROM users WHERE project_id = ${string(id)}`,
-  )
-  const told = users.map(({ user_id }) => user_id)
-  expect(told).toContain('u99')
-  expect(told).not.toContain('v')
-})
+test.each(['user_agent', 'referrer_url'] as const)(
+  'unusual texts in %s do no harm',
+  async (field) => {
+    const { store } = database
+    const texts = HOSTILE.flatMap((text) => [
+      text,
+      `Mozilla/5.0 (${text}) ${FIREFOX}`,
+      `https://${text}/${text}`,
+    ])
+    const file = await newProject(store)
+    const { report } = await bring(
+      store,
+      linesOf(texts.map((text, n) => at(n, { [field]: text }))),
+      {
+        projectId: file.id,
+      },
+    )
+    expect(report).toMatchObject({
+      received: texts.length,
+      rejected: 0,
+      excluded: 0,
+      duplicates: 0,
+    })
+    expect(report.events).toBeGreaterThan(10)
+    await factsAgree(store, file.id)
+    const { id } = await newProject(store)
+    const invalid = ['a\\u0000b', '\\ud83d', '\\ude00\\ud83d', 'a\0b'].map(
+      (text) => `{"user_id":"v","${field}":"${text}"}`,
+    )
+    await feed(store, id, [
+      ...invalid,
+      ...HOSTILE.map((text, n) => at(n, { [field]: text })),
+      at(99),
+    ])
+    await loadFed(store)
+    await factsAgree(store, id)
+    const users = await select<{ user_id: string }>(
+      store,
+      sql`SELECT user_id FROM users WHERE project_id = ${string(id)}`,
+    )
+    const told = users.map(({ user_id }) => user_id)
+    expect(told).toContain('u99')
+    expect(told).not.toContain('v')
+  },
+)

@@ -1,4 +1,4 @@
-/** Look-ups of agents and referrers: each value once, anew by new rules, and what is given wins. */
+/** Each user agent and referrer is classified once per version of the rules; fields of the event take precedence. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Connection } from '../../../../src/clickhouse/connection.js'
 import { sql, statement, string, type Sql } from '../../../../src/clickhouse/sql.js'
@@ -31,7 +31,7 @@ const at = (n: number, fields: Fields = {}): object => ({
   ...fields,
 })
 
-/** What is stored of events, in order, each of a user of its own. */
+/** Loads events, each of another user, and returns what is stored of them, in order. */
 async function stored(events: readonly Fields[], columns: Sql, store = database.store) {
   const { id } = await newProject(store)
   const rows = events.map((fields, n) => at(n, fields))
@@ -50,7 +50,7 @@ const GOOGLE = { referrer: 'Google', referrer_type: 'search' }
 const UNKNOWN = { browser: '', os: '', device_type: '' }
 const DIRECT = { referrer: '', referrer_type: 'direct' }
 
-/** A store that writes down what is told of agents and referrers. */
+/** Creates a store that records inserts into the enrichment tables. */
 function noting(store: Store): { readonly store: Store; readonly told: string[] } {
   const told: string[] = []
   const { writer } = store
@@ -73,7 +73,7 @@ function noting(store: Store): { readonly store: Store; readonly told: string[] 
   return { store: { ...store, writer: { ...writer, upload } }, told }
 }
 
-test('each agent and referrer is looked up once, for all rows and all loads', async () => {
+test('each user agent and referrer is classified once, for all rows and all loads', async () => {
   const { store, told } = noting(database.store)
   const agents = Array.from({ length: 5 }, (_, n) => `${FIREFOX} once/${n}`)
   const events = Array.from({ length: 1_000 }, (_, n) => ({
@@ -94,7 +94,7 @@ test('each agent and referrer is looked up once, for all rows and all loads', as
   )
   await loadFed(store)
   expect(told).toEqual([`${FIREFOX} twice`])
-  // Of what is not tracked for its address or country, or is unfit, nothing is asked.
+  // Values of excluded and invalid rows are not classified.
   const out = { excludedCountries: ['DE'], excludedIps: ['192.0.2.1'] }
   const strict = await newProject(store, out)
   const rows = [{ country: 'DE' }, { ip: '192.0.2.1' }, { name: 7 }]
@@ -106,7 +106,7 @@ test('each agent and referrer is looked up once, for all rows and all loads', as
   expect(told).toEqual([`${FIREFOX} twice`])
 })
 
-test('what other rules said is not used, what these rules said is', async () => {
+test('results of another version of the rules are not used', async () => {
   const { writer } = database.store
   const agent = `${FIREFOX} version`
   const told = (version: string, name: string) => [
@@ -129,7 +129,7 @@ test('what other rules said is not used, what these rules said is', async () => 
   ])
 })
 
-test('what is given wins, each attribute for itself', async () => {
+test('each attribute of the event takes precedence', async () => {
   const visit = { user_agent: FIREFOX, referrer_url: SEARCH }
   const cases = [
     [{}, {}],
@@ -153,7 +153,7 @@ test('what is given wins, each attribute for itself', async () => {
   )
 })
 
-test('a later event of a session does not change what it is, and a bot joins none', async () => {
+test('a later event does not change its session, and a bot joins none', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const visit = (minute: number, fields: Fields): object => ({
@@ -177,7 +177,7 @@ test('a later event of a session does not change what it is, and a bot joins non
   expect(await readFacts(store, id)).toMatchObject([
     { ...LINUX, ...GOOGLE, pageviews: 2, entry_path: '/1', end_at: '2026-01-31 10:30:00.000' },
   ])
-  // An earlier event tells anew what the session is; what it does not say is empty.
+  // An earlier event defines the session; attributes that it lacks are empty.
   await feed(
     store,
     id,

@@ -1,4 +1,4 @@
-/** Trials: they tell what an import would, and leave nothing. */
+/** Dry runs report what an import would do, and leave nothing. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { utimes } from 'node:fs/promises'
 import path from 'node:path'
@@ -17,10 +17,10 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Look-ups hold what libraries say, whoever asked first; leases come and go. */
+/** Enrichment tables are filled by dry runs too, and leases come and go. */
 const UNCOUNTED = /^(agents|referrers|lease_.*)$/
 
-/** How many rows each table has. */
+/** Counts the rows of each table. */
 async function counts(): Promise<Readonly<Record<string, number>>> {
   const tables = await select<{ name: string }>(
     database.store,
@@ -45,7 +45,7 @@ const at = (time: string, fields: object = {}): object => ({
 
 const RULES = { excludedIps: ['192.0.2.0/24'], excludedCountries: ['DE'] }
 
-/** Rows of every fate; ids come again in other pieces, and a session is spread over several. */
+/** Rows of every outcome; event ids occur in several chunks, and a session is spread over several chunks. */
 const rowsFor = (project: string, other: string): readonly (object | string)[] =>
   [
     at('10:00', { event_id: 'a' }),
@@ -69,7 +69,7 @@ const rowsFor = (project: string, other: string): readonly (object | string)[] =
     at('10:00', { project: other }),
   ].map((row) => (typeof row === 'string' ? row : { project, ...row }))
 
-test('a trial reports what the import then does, and leaves nothing', async () => {
+test('a dry run reports what the import then does, and leaves nothing', async () => {
   const { store } = database
   const geoip = await geographyOf({ '203.0.113.0/24': { country: { iso_code: 'DE' } } })
   const [project, other] = [await newProject(store, RULES), await newProject(store)]
@@ -85,14 +85,14 @@ test('a trial reports what the import then does, and leaves nothing', async () =
   }
   for (const chunkSize of [400, 1_000_000]) {
     const progress: LoadReport[] = []
-    const trial = await bring(store, chunked(linesOf(rows), [33]), {
+    const dryRun = await bring(store, chunked(linesOf(rows), [33]), {
       geoip,
       chunkSize,
       dryRun: true,
       onProgress: (soFar) => progress.push(soFar),
     })
-    expect(trial.report).toEqual(want)
-    expect(trial.rejections).toEqual([
+    expect(dryRun.report).toEqual(want)
+    expect(dryRun.rejections).toEqual([
       { row: 5, reason: 'is not valid JSON', line: 'not JSON' },
       { row: 12, reason: 'field: is odd', line: 'the row as it was' },
       {
@@ -107,9 +107,9 @@ test('a trial reports what the import then does, and leaves nothing', async () =
     expect(await counts()).toEqual(before)
     expect(await leftovers(store)).toEqual([])
   }
-  const trial = await bring(store, linesOf(rows), { geoip, dryRun: true })
+  const dryRun = await bring(store, linesOf(rows), { geoip, dryRun: true })
   const real = await bring(store, linesOf(rows), { geoip, chunkSize: 400 })
-  expect(real).toEqual(trial)
+  expect(real).toEqual(dryRun)
   const again = await bring(store, linesOf(rows), { geoip, dryRun: true })
   expect(again.report).toEqual({
     ...{ received: 18, events: 7, duplicates: 4, bots: 1, excluded: 3, rejected: 3 },
@@ -119,8 +119,8 @@ test('a trial reports what the import then does, and leaves nothing', async () =
 
 test.each([
   { what: 'no rows at all', rows: [] },
-  { what: 'blank rows alone', rows: ['', ' \t'] },
-])('of $what a trial reports nothing', async ({ rows }) => {
+  { what: 'only blank rows', rows: ['', ' \t'] },
+])('a dry run of $what reports nothing', async ({ rows }) => {
   const { report, rejections } = await bring(database.store, linesOf(rows), { dryRun: true })
   expect(report).toEqual({
     ...{ received: 0, events: 0, duplicates: 0, bots: 0, excluded: 0, rejected: 0 },
@@ -129,7 +129,7 @@ test.each([
   expect(rejections).toEqual([])
 })
 
-test('a trial whose source or listener fails leaves nothing either', async () => {
+test('a dry run whose source or listener fails leaves nothing', async () => {
   const { store } = database
   const { id: projectId } = await newProject(store)
   const before = await counts()
@@ -152,7 +152,7 @@ test('a trial whose source or listener fails leaves nothing either', async () =>
   expect(await leftovers(store)).toEqual([])
 })
 
-test('what a trial left that was killed goes after a day', async () => {
+test('tables of a killed dry run are dropped after a day', async () => {
   const { store } = database
   const tables = {
     young: ['trial_a_inbox', 'trial_a_rows'],
@@ -166,7 +166,7 @@ test('what a trial left that was killed goes after a day', async () => {
     store,
     sql`SELECT name, metadata_path AS file FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'trial_')`,
   )
-  // The age of a table is that of its file.
+  // ClickHouse takes the age of a table from its file.
   const [{ path: folder }] = (await select(
     store,
     sql`SELECT path FROM system.disks WHERE name = 'default'`,

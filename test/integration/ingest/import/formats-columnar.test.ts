@@ -1,4 +1,4 @@
-/** Parquet and Arrow as lines of NDJSON: the engine writes them, and the engine reads them. */
+/** Parquet and Arrow, written by the engine, are converted to lines of NDJSON. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { gzipSync } from 'node:zlib'
 import { connect, type Connection } from '../../../../src/clickhouse/connection.js'
@@ -33,7 +33,7 @@ async function read(bytes: Buffer, options: Options = {}) {
   return { format: opened.format, total: opened.total(), lines }
 }
 
-/** The rows of a file, without what is absent. */
+/** Reads the rows of a file, without absent values. */
 async function rowsOf(bytes: Buffer, options: Options = {}): Promise<unknown[]> {
   const { lines } = await read(bytes, options)
   return lines.map(
@@ -49,7 +49,7 @@ const staged = (): Promise<readonly object[]> =>
   )
 
 describe.each(FORMATS)('%s', (format) => {
-  test('rows come in the order of the file, all of them', async () => {
+  test('all rows come in the order of the file', async () => {
     const query = `SELECT toString(number) AS event_id, 'x' AS name FROM numbers(50001)`
     const file = await writeFile(format, query, {
       output_format_parquet_row_group_size: '5000',
@@ -171,7 +171,7 @@ describe.each(FORMATS)('%s', (format) => {
     ])
   })
 
-  test('text that is not UTF-8 makes its row unfit', async () => {
+  test('text that is not UTF-8 makes its row invalid', async () => {
     const file = await writeFile(
       format,
       `SELECT if(number = 1, unhex('ff'), 'a') AS name FROM numbers(3)`,
@@ -184,7 +184,7 @@ describe.each(FORMATS)('%s', (format) => {
     ])
   })
 
-  test('foreign columns, whatever they are called', async () => {
+  test('mapped columns may have any name', async () => {
     const file = await writeFile(
       format,
       `SELECT '1769853600' AS "when; DROP", 7 AS "a\`b\\\\c", 'direct' AS r, 'DE' AS country, 1 AS other`,
@@ -205,21 +205,21 @@ describe.each(FORMATS)('%s', (format) => {
     ])
   })
 
-  test('of thousands of columns', async () => {
+  test('thousands of columns', async () => {
     const columns = Array.from({ length: 3_000 }, (_, i) => `${i} AS a_column_of_a_long_name_${i}`)
     const file = await writeFile(format, `SELECT ${columns.join(', ')}`)
     const mapping = new Map([['user_id', 'a_column_of_a_long_name_2999']])
     expect(await rowsOf(file, { mapping })).toEqual([{ user_id: '2999' }])
   })
 
-  test('unknown columns are named before anything is read', async () => {
+  test('unknown columns are an error before any row is read', async () => {
     const file = await writeFile(format, `SELECT 'a' AS name, 1 AS plan, [2] AS tier`)
     await expect(read(file)).rejects.toThrow(
       'has columns that are not fields of an event: plan, tier; map them with --map <field>=<column>',
     )
   })
 
-  test('a file that is damaged is told as such, and leaves nothing', async () => {
+  test('a damaged file is an error, and leaves nothing', async () => {
     const file = await writeFile(
       format,
       `SELECT toString(rand64(number)) AS event_id FROM numbers(100000)`,
@@ -239,7 +239,7 @@ describe.each(FORMATS)('%s', (format) => {
   })
 })
 
-test('who stops reading leaves nothing', async () => {
+test('a reader that stops early leaves nothing', async () => {
   const file = await writeFile('Parquet', `SELECT toString(number) AS name FROM numbers(50000)`)
   const opened = await openRows(inChunks(file), { writer: database.store.writer })
   for await (const chunk of opened.rows) {
@@ -249,7 +249,7 @@ test('who stops reading leaves nothing', async () => {
   expect(await staged()).toEqual([])
 })
 
-test("the service's own writer may read files", async () => {
+test("the service's writer account may read files", async () => {
   const writer = connect(testEndpoint(), 'writer')
   try {
     for (const format of FORMATS) {

@@ -1,4 +1,4 @@
-/** Each field wrong in every way, in every format that can say it: its row is told, the others are kept. */
+/** Invalid values of each field in each format: their rows are rejected with a reason, the others are loaded. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { FIELDS } from '../../../../src/model/event-fields.js'
 import { isInThisRun, shortTest } from '../../../support/sampling.js'
@@ -17,7 +17,7 @@ const entries = (count: number): string =>
 
 type Case = readonly [field: string, value: string, reason: string]
 
-/** Values that are texts, which every format has. */
+/** Text values, which every format can hold. */
 const CASES: readonly Case[] = [
   ['timestamp', '', 'timestamp: is required'],
   ...['2026-02-30T10:00:00Z', '2026-01-31T10:00:00', '2026-01-31', '1769853600', '31/Jan/2026'].map(
@@ -51,7 +51,7 @@ type Row = Readonly<Record<string, string>>
 
 const GOOD: Row = { timestamp: AT }
 
-/** A good row, the invalid one, and a good row, for each case. */
+/** For each case a valid row, the invalid one, and a valid row. */
 const ROWS: readonly Row[] = CASES.flatMap(([field, value]) => [
   GOOD,
   { ...GOOD, [field]: value },
@@ -98,7 +98,7 @@ async function importing(bytes: Buffer): Promise<Imported> {
 }
 
 describe.each(Object.keys(FORMATS))('%s', (format) => {
-  /** One import of all rows, which all cases look at. */
+  /** One import of all rows, shared by all cases. */
   let imported: Promise<Imported> | undefined
   const importAll = async (): Promise<Imported> =>
     (imported ??= importing(await FORMATS[format]!()))
@@ -106,7 +106,7 @@ describe.each(Object.keys(FORMATS))('%s', (format) => {
   shortTest.each(COLUMNS)('%s', async (field) => {
     const { rejections } = await importAll()
     const wanted = CASES.flatMap(([name, value, reason], i) => {
-      // A text of JSON is an object where a format has none.
+      // In formats without objects, the text of a JSON object is one.
       const isText = format === 'ndjson' && field === 'properties' && value !== ''
       return name === field ? [{ row: 3 * i + 2, reason: isText ? WRONG_OBJECT : reason }] : []
     })
@@ -127,7 +127,7 @@ describe.each(Object.keys(FORMATS))('%s', (format) => {
   })
 })
 
-/** Values of other types, in the formats that have types. */
+/** Values of other types, in formats with typed columns. */
 const TEXTS = [...FIELDS].flatMap(([field, type]) => (type === 'string' ? [field] : []))
 const TYPED: readonly (readonly [columns: string, reason: string])[] = [
   ...['[1]', 'true', 'tuple(1)::Tuple(a Int32)'].map(

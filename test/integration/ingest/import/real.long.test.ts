@@ -1,6 +1,6 @@
 /**
- * Real traffic, against figures that others found in it. The data lie beside the project and are not
- * part of it; where they are missing the tests are skipped.
+ * Imports real traffic and compares figures with those computed directly from the files. The data are not part of the
+ * project; the tests are skipped if they are missing.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isbot } from 'isbot'
@@ -41,7 +41,7 @@ const readExpected = async <T>(set: string): Promise<T> =>
 const fieldsOf = (mapping: Readonly<Record<string, string>>): Mapping =>
   new Map(Object.entries(mapping))
 
-/** Imports files into a project of their own, as one command does. */
+/** Imports files into a new project, as one command does. */
 async function load(
   files: readonly string[],
   options: { readonly mapping?: Mapping; readonly origin?: string } = {},
@@ -71,7 +71,7 @@ interface Loaded {
   readonly rejections: readonly Rejection[]
 }
 
-/** The values of a grouping, each with its pageviews, the most first. */
+/** Returns the values of a grouping with their pageviews, in descending order. */
 async function pageviewsBy(
   project: StoredProject,
   group: GroupBy,
@@ -98,7 +98,7 @@ const count = (values: readonly string[]): Map<string, number> => {
   return counts
 }
 
-/** The path that a URL has by our rule: without query and fragment, and never empty. */
+/** Returns the path of a URL by our rule: without query and fragment, never empty. */
 const pathOf = (url: string): string =>
   url.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/[?#][^]*$/, '') || '/'
 
@@ -131,7 +131,7 @@ testIfThere(NASA)(
       metrics: ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'],
     }
     const { data } = await ask(database.store, project, asked)
-    // A pause of exactly 30 minutes goes on.
+    // A pause of exactly 30 minutes does not end a session.
     const { sessions, single_event_sessions, total_session_seconds } =
       wanted.python['1800_gap_greater']
     expect(sessions).toBe(22_224)
@@ -147,7 +147,7 @@ testIfThere(NASA)(
         },
       },
     ])
-    // A page is named by its path: what the URLs have behind it, and the host, make no page of its own.
+    // A page is identified by its path alone, not by query, fragment or host.
     const paths = count(urls.map(pathOf))
     const byPath = await pageviewsBy(project, 'page:path', asked)
     expect(new Map(byPath)).toEqual(paths)
@@ -193,7 +193,7 @@ testIfThere(USAGOV)(
       .filter((line) => line !== '' && !line.includes('"_heartbeat_"'))
       .map((line) => JSON.parse(line) as Click)
     expect(clicks).toHaveLength(wanted.clicks)
-    // Nobody is named in the data. A click that is a visit of its own keeps its own place and referrer.
+    // The data have no user ids. A click that is its own visit keeps its own place and referrer.
     const project = await newProject(database.store, { domain: 'nowhere.example' })
     const { report, rejections } = await send(
       database.store,
@@ -242,7 +242,7 @@ testIfThere(USAGOV)(
       wanted.top_city,
     )
 
-    // A host is that of an origin, whatever its scheme.
+    // Hosts are compared without the scheme of the origin.
     const hosts = new Map<string, number>()
     for (const [origin, n] of await pageviewsBy(project, 'page:origin', asked)) {
       const host = origin.replace(/^https?:\/\//, '')
@@ -265,12 +265,12 @@ testIfThere(USAGOV)(
     for (const [host, pageviews] of wanted.top_referer_hosts.filter(
       ([name]) => name !== 'direct',
     )) {
-      // Some are written without a scheme.
+      // Some URLs have no scheme.
       const bare = [host, `http://${host}`, `https://${host}`]
       const starts = bare.flatMap((name) => ['/', ':', '?'].map((end) => `${name}${end}`))
       const withPath = (await pageviewsFrom(starts, 'startsWith')) as { pageviews: number }
       const alone = (await pageviewsFrom(bare, 'eq')) as { pageviews: number }
-      // A filter tells apart letters that host names do not.
+      // Filters are case-sensitive, host names are not.
       const spelling = new RegExp(`^https?://${host}`, 'i')
       const others = clicks.filter(({ r }) => spelling.test(r) && !r.includes(host)).length
       expect([host, withPath.pageviews + alone.pageviews + others]).toEqual([host, pageviews])
@@ -279,7 +279,7 @@ testIfThere(USAGOV)(
   120_000,
 )
 
-/** The columns of the click stream, by what they give; `user_agent` is its own case. */
+/** Maps the columns of the click stream; `user_agent` is a separate case. */
 const CLICK = {
   timestamp: 't',
   url: 'u',
@@ -331,7 +331,7 @@ interface LogExpected {
   }
 }
 
-/** Parts of pages: the figures of others count them, ours do not (206 Partial Content). */
+/** 206 Partial Content: their figures count such requests, ours do not. */
 function partsOfPages(log: string, assets: readonly string[]): readonly string[] {
   const asset = new RegExp(`[.](${assets.join('|')})$`, 'i')
   return log.split('\n').flatMap((line) => {
@@ -361,7 +361,7 @@ describe.each(LOGS)('%s', (file) => {
         events: non_bot - partsOfPeople.length,
         bots: all - parts.length - (non_bot - partsOfPeople.length),
         skipped: wanted.lines - wanted.unparsed - (all - parts.length),
-        // One line lacks its last quote.
+        // One line has no closing quote.
         rejections: Array.from(
           { length: wanted.unparsed },
           () => 'is not a line of the Common or Combined Log Format',

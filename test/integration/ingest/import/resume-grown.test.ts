@@ -1,4 +1,4 @@
-/** Imports of sources that have grown since: only what is new is loaded. */
+/** Imports of sources that have grown: only new rows are loaded. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree } from '../../../support/store/facts.js'
@@ -12,13 +12,13 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Lines of one length, so that pieces of `PIECE` bytes have two. */
+/** Lines of equal length, so that chunks of `CHUNK` bytes have two. */
 const event = (n: number): object => ({
   timestamp: `2026-01-31T10:${String(10 + n)}:00Z`,
   user_id: `u${n % 2}`,
 })
 const events = (count: number): object[] => Array.from({ length: count }, (_, n) => event(n))
-const PIECE = 2 * linesOf([event(0)]).length
+const CHUNK = 2 * linesOf([event(0)]).length
 
 const counts = (events: number, duplicates = 0, rejected = 0) => ({
   received: events + duplicates + rejected,
@@ -33,25 +33,25 @@ interface Growth {
   readonly what: string
   readonly chunkSize?: number
   readonly texts: readonly string[]
-  /** Of each import. */
+  /** One report per import. */
   readonly want: readonly ReturnType<typeof counts>[]
 }
 
 test.each<Growth>([
   {
     what: 'more lines at the end',
-    chunkSize: PIECE,
+    chunkSize: CHUNK,
     texts: [linesOf(events(3)), linesOf(events(5)), linesOf(events(6)), linesOf(events(6))],
     want: [counts(3), counts(2, 3), counts(1, 5), counts(0, 6)],
   },
   {
-    what: 'a last line that gets its end',
+    what: 'a line end after the last line',
     texts: [`${line(0)}\n${line(1)}\n${line(2)}`, linesOf(events(3)), linesOf(events(3))],
     want: [counts(3), counts(0, 3), counts(0, 3)],
   },
   {
-    what: 'a last line that gets its end, and more',
-    chunkSize: (3 * PIECE) / 2,
+    what: 'a line end after the last line, and more lines',
+    chunkSize: (3 * CHUNK) / 2,
     texts: [`${line(0)}\n${line(1)}`, `${linesOf(events(4))}bad`, `${linesOf(events(4))}bad`],
     want: [counts(2), counts(2, 2, 1), counts(0, 4, 1)],
   },
@@ -68,13 +68,13 @@ test.each<Growth>([
     want: [counts(3, 0, 1), counts(0, 3, 1), counts(0, 3, 1), counts(1, 3)],
   },
   {
-    what: 'a last row that is another once it is whole',
+    what: 'a last row that changes when it is completed',
     texts: ['{"half\n', linesOf(events(2))].map((end) => linesOf(events(2)) + end),
     want: [counts(2, 0, 1), counts(2, 2)],
   },
 ])(
   'of a source with $what only what is new is loaded',
-  async ({ texts, want, chunkSize = 100 * PIECE }) => {
+  async ({ texts, want, chunkSize = 100 * CHUNK }) => {
     const project = await newProject(database.store)
     for (const [n, text] of texts.entries()) {
       const { report, rejections } = await bring(database.store, text, {

@@ -1,4 +1,4 @@
-/** Rejected rows of imports that are run again: told of each time, and loaded once when they are fit. */
+/** Rejected rows of repeated imports: reported each time, and loaded once when they are valid. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createProject } from '../../../../src/projects/store.js'
 import { ofThisRun, shortTest } from '../../../support/sampling.js'
@@ -30,7 +30,7 @@ const pageviews = async (id: string): Promise<readonly number[]> =>
   (await readFacts(database.store, id)).map((fact) => Number(fact['pageviews']))
 
 test.each(ofThisRun([100, 10_000], 2))(
-  'in pieces of %d bytes, rows are loaded once they are fit',
+  'in chunks of %d bytes, rows are loaded once they are valid',
   async (chunkSize) => {
     const { store } = database
     const { id } = await newProject(store)
@@ -78,7 +78,7 @@ test.each(ofThisRun([100, 10_000], 2))(
   },
 )
 
-shortTest('strict: a refused piece is refused again, and loaded whole without', async () => {
+shortTest('a chunk that strict refused is refused again, and loaded without strict', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const text = linesOf([event(id, 0), event(id, 1), event(id, 2), 'bad', event(id, 3)])
@@ -94,7 +94,7 @@ shortTest('strict: a refused piece is refused again, and loaded whole without', 
   expect(await run(true)).toEqual({ ...refused, events: 0, duplicates: 3 })
 })
 
-shortTest('sources that are as long as each other are told apart', async () => {
+shortTest('sources of equal length are distinguished', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const bad = 'bad'.padEnd(JSON.stringify(event(id, 0)).length, '!')
@@ -123,7 +123,7 @@ shortTest('sources that are as long as each other are told apart', async () => {
   expect(await pageviews(id)).toEqual([4])
 })
 
-shortTest('two imports of one source at once bring it once', async () => {
+shortTest('two concurrent imports of one source load it once', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const text = linesOf(Array.from({ length: 8 }, (_, n) => event(id, n)))
@@ -134,37 +134,34 @@ shortTest('two imports of one source at once bring it once', async () => {
   expect(await leftovers(store)).toEqual([])
 })
 
-shortTest(
-  'the report counts users and sessions, also of pieces that another run loaded',
-  async () => {
-    const { store } = database
-    const { id } = await newProject(store)
-    const rows = ['u', 'v', 'u', 'v', 'w'].map((user_id, n) => ({ ...event(id, n * 8), user_id }))
-    const late = { ...event(id, 35), user_id: 'u' }
-    const want = { users: 3, sessions: 3 }
-    const times = {
-      first: new Date('2026-01-31T10:10:00Z'),
-      last: new Date('2026-01-31T10:42:00Z'),
-    }
-    for (const events of [5, 0]) {
-      const { report } = await bring(store, linesOf(rows), { chunkSize: 250 })
-      expect(report).toMatchObject({ events, ...want, ...times })
-    }
-    const grown = await bring(store, linesOf([...rows, late]), { chunkSize: 250 })
-    expect(grown.report).toMatchObject({
-      ...{ events: 1, duplicates: 5, ...want },
-      ...{ first: times.first, last: new Date('2026-01-31T10:45:00Z') },
-    })
-  },
-)
+shortTest('the report counts users and sessions of chunks that an earlier run loaded', async () => {
+  const { store } = database
+  const { id } = await newProject(store)
+  const rows = ['u', 'v', 'u', 'v', 'w'].map((user_id, n) => ({ ...event(id, n * 8), user_id }))
+  const late = { ...event(id, 35), user_id: 'u' }
+  const want = { users: 3, sessions: 3 }
+  const times = {
+    first: new Date('2026-01-31T10:10:00Z'),
+    last: new Date('2026-01-31T10:42:00Z'),
+  }
+  for (const events of [5, 0]) {
+    const { report } = await bring(store, linesOf(rows), { chunkSize: 250 })
+    expect(report).toMatchObject({ events, ...want, ...times })
+  }
+  const grown = await bring(store, linesOf([...rows, late]), { chunkSize: 250 })
+  expect(grown.report).toMatchObject({
+    ...{ events: 1, duplicates: 5, ...want },
+    ...{ first: times.first, last: new Date('2026-01-31T10:45:00Z') },
+  })
+})
 
-shortTest('the report counts users and sessions that a later load has moved', async () => {
+shortTest('the report counts users and sessions that a later load moved', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const text = linesOf([event(id, 0), event(id, 5)])
   const want = { received: 2, users: 1, sessions: 1 }
   expect((await bring(store, text)).report).toMatchObject({ ...want, events: 2 })
-  // What came before them tells anew what their session is.
+  // Earlier events change what their session is.
   const earlier = { ...event(id, 0), timestamp: '2026-01-31T10:00:00Z', utm_source: 'mail' }
   expect((await bring(store, linesOf([earlier]))).report).toMatchObject({ events: 1, sessions: 1 })
   expect((await bring(store, text)).report).toMatchObject({ ...want, duplicates: 2 })

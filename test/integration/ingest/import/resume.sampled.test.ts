@@ -1,4 +1,4 @@
-/** Imports that are run again: broken off, of a source that has grown, or just once more. */
+/** Imports that are run again: after an interruption, of a source that has grown, or unchanged. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Lines of one length, so that pieces of `PIECE` bytes have two. */
+/** Lines of equal length, so that chunks of `CHUNK` bytes have two. */
 const event = (n: number, fields: object = {}): object => ({
   timestamp: `2026-01-31T10:${String(10 + n)}:00Z`,
   user_id: `u${n % 2}`,
@@ -26,7 +26,7 @@ const event = (n: number, fields: object = {}): object => ({
 })
 const events = (count: number, from = 0): object[] =>
   Array.from({ length: count }, (_, n) => event(from + n))
-const PIECE = 2 * linesOf([event(0)]).length
+const CHUNK = 2 * linesOf([event(0)]).length
 
 const moment = (n: number): Date => new Date(`2026-01-31T10:${10 + n}:00Z`)
 const counts = (events: number, duplicates = 0, rejected = 0) => ({
@@ -50,49 +50,49 @@ const into = (
   more: Partial<ImportOptions> = {},
 ): Partial<ImportOptions> => ({
   projectId: id,
-  chunkSize: PIECE,
+  chunkSize: CHUNK,
   ...more,
 })
 
-/** An import that is broken off, of a text of four rows in two pieces. */
-type Breaking = (project: StoredProject, text: string) => Promise<unknown>
-const failure = new Error('broken off')
+/** An interrupted import of a text of four rows in two chunks. */
+type Interruption = (project: StoredProject, text: string) => Promise<unknown>
+const failure = new Error('interrupted')
 
-const afterPieces =
-  (pieces: number): Breaking =>
+const afterChunks =
+  (chunks: number): Interruption =>
   (project, text) => {
     let done = 0
     const onProgress = (): void => {
       done += 1
-      if (done === pieces) throw failure
+      if (done === chunks) throw failure
     }
     return bring(database.store, text, into(project, { onProgress }))
   }
 const atByte =
-  (at: number): Breaking =>
+  (at: number): Interruption =>
   (project, text) =>
     bring(database.store, chunked(text.slice(0, at), [50], failure), into(project))
 const atStatement =
-  (last: number | RegExp): Breaking =>
+  (last: number | RegExp): Interruption =>
   (project, text) => {
     const { store } = database
     return bring({ ...store, writer: breaking(store.writer, last) }, text, into(project))
   }
 
-describe('broken off', () => {
+describe('interrupted', () => {
   const cases = [
-    ...[1, 2].map((n): [string, Breaking] => [`after piece ${n}`, afterPieces(n)]),
-    ...[0, PIECE + 5, 2 * PIECE].map((at): [string, Breaking] => [
+    ...[1, 2].map((n): [string, Interruption] => [`after chunk ${n}`, afterChunks(n)]),
+    ...[0, CHUNK + 5, 2 * CHUNK].map((at): [string, Interruption] => [
       `by its source at byte ${at}`,
       atByte(at),
     ]),
-    ...[3, 12, 30, 50].map((n): [string, Breaking] => [`by statement ${n}`, atStatement(n)]),
+    ...[3, 12, 30, 50].map((n): [string, Interruption] => [`by statement ${n}`, atStatement(n)]),
     ...[/INSERT INTO inbox/, /INSERT INTO events/, /DROP PARTITION/].map(
-      (at): [string, Breaking] => [`at ${at.source}`, atStatement(at)],
+      (at): [string, Interruption] => [`at ${at.source}`, atStatement(at)],
     ),
   ]
   test.each(ofThisRun(cases, 5))(
-    '%s and run again, an import brings each row once',
+    '%s and run again, an import loads each row once',
     async (_, broken) => {
       const project = await newProject(database.store)
       const text = linesOf(events(4))
@@ -100,7 +100,7 @@ describe('broken off', () => {
       const loaded = (await paths(project)).length
       const { report } = await bring(database.store, text, into(project))
       expect(await paths(project)).toEqual(['/10', '/11', '/12', '/13'])
-      // What the loader finishes of the broken piece before it comes is a duplicate by then.
+      // Rows of the interrupted chunk that the loader finishes first count as duplicates.
       expect(report).toMatchObject({ received: 4, rejected: 0, users: 2, sessions: 2 })
       expect(report.duplicates).toBeGreaterThanOrEqual(loaded)
       expect([report.events + report.duplicates, report.first, report.last]).toEqual([
@@ -116,7 +116,7 @@ describe('broken off', () => {
     },
   )
 
-  shortTest('by who is told of rejected rows, it tells of them anew', async () => {
+  shortTest('while it reports rejected rows, it reports them again', async () => {
     const project = await newProject(database.store)
     const text = linesOf([...events(1), 'bad row', ...events(1, 1)])
     const onRejected = (): never => {
@@ -130,16 +130,16 @@ describe('broken off', () => {
   })
 })
 
-shortTest('how the chunks arrive makes no difference, nor does the size of pieces', async () => {
+shortTest('neither how the bytes arrive nor the size of chunks makes a difference', async () => {
   const project = await newProject(database.store)
   const text = linesOf(events(6))
   const first = await bring(database.store, text, into(project))
   expect(first.report).toMatchObject(counts(6))
   for (const [sizes, chunkSize] of [
-    [[1], PIECE],
-    [[7, 100, 3], PIECE],
-    [[PIECE], 10 * PIECE],
-    [[1_000], PIECE / 2],
+    [[1], CHUNK],
+    [[7, 100, 3], CHUNK],
+    [[CHUNK], 10 * CHUNK],
+    [[1_000], CHUNK / 2],
   ] as const) {
     const { report } = await bring(
       database.store,
@@ -151,19 +151,22 @@ shortTest('how the chunks arrive makes no difference, nor does the size of piece
   expect(await readFacts(database.store, project.id)).toHaveLength(2)
 })
 
-shortTest('another reading, another project and a project made anew get all of it', async () => {
-  const { store } = database
-  const project = await newProject(store)
-  const text = linesOf(events(4))
-  const brought = async (to: StoredProject, identity: string): Promise<unknown> => {
-    const { report } = await bring(store, text, into(to, { identity }))
-    return [report.events, report.duplicates]
-  }
-  expect(await brought(project, 'a')).toEqual([4, 0])
-  expect(await brought(project, 'a')).toEqual([0, 4])
-  expect(await brought(project, 'b')).toEqual([4, 0])
-  expect(await brought(await newProject(store), 'a')).toEqual([4, 0])
-  await deleteProject(store, project.id)
-  expect(await brought(await newProject(store, { id: project.id }), 'a')).toEqual([4, 0])
-  expect(await paths(project)).toHaveLength(4)
-})
+shortTest(
+  'all rows are loaded for another identity, another project, and a project created again',
+  async () => {
+    const { store } = database
+    const project = await newProject(store)
+    const text = linesOf(events(4))
+    const brought = async (to: StoredProject, identity: string): Promise<unknown> => {
+      const { report } = await bring(store, text, into(to, { identity }))
+      return [report.events, report.duplicates]
+    }
+    expect(await brought(project, 'a')).toEqual([4, 0])
+    expect(await brought(project, 'a')).toEqual([0, 4])
+    expect(await brought(project, 'b')).toEqual([4, 0])
+    expect(await brought(await newProject(store), 'a')).toEqual([4, 0])
+    await deleteProject(store, project.id)
+    expect(await brought(await newProject(store, { id: project.id }), 'a')).toEqual([4, 0])
+    expect(await paths(project)).toHaveLength(4)
+  },
+)

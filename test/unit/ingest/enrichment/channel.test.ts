@@ -33,7 +33,7 @@ const aVisit = (said: Partial<Visit>): Visit => ({
   ...said,
 })
 
-/** A plain reading of the rules: which of them decides. */
+/** Evaluates the rules in TypeScript; returns the first that holds. */
 function deciding(visit: Visit): number {
   const holds = (condition: ChannelCondition): boolean => {
     if ('isNot' in condition) return !visit[condition.of]
@@ -54,7 +54,7 @@ beforeAll(() => {
 })
 afterAll(() => engine.close())
 
-/** What the SQL says of each visit. */
+/** Evaluates the SQL for each visit. */
 async function typesInSql(visits: readonly Visit[]): Promise<string[]> {
   const column = (name: string) => sql`JSONExtractString(visit, ${string(name)})`
   const flag = (name: string) => sql`JSONExtractBool(visit, ${string(name)})`
@@ -123,7 +123,7 @@ const CASES: readonly (readonly [Partial<Visit>, string])[] = [
   [{ kind: 'social', utmMedium: 'organic' }, 'search'],
 ]
 
-test('what each kind of visit is', async () => {
+test('visits have the expected referrer types', async () => {
   const visits = CASES.map(([said]) => aVisit(said))
   const want = CASES.map(([said, type]) => [said, type])
   expect(visits.map((visit, at) => [CASES[at]?.[0], plainType(visit)])).toEqual(want)
@@ -131,12 +131,12 @@ test('what each kind of visit is', async () => {
   expect(types.map((type, at) => [CASES[at]?.[0], type])).toEqual(want)
 })
 
-test('every rule decides some visit', () => {
+test('every rule decides at least one visit', () => {
   const decided = new Set(CASES.map(([said]) => deciding(aVisit(said))))
   expect([...decided].sort((a, b) => a - b)).toEqual([...CHANNEL_RULES.keys()])
 })
 
-test('the SQL says what a plain reading of the rules says', async () => {
+test('the SQL gives the same types as the rules in TypeScript', async () => {
   const words = [
     ...['', 'cpc', 'paid', 'ads', 'e', 'mail', 'email', 'newsletter', 'social', 'media', 'network'],
     ...['organic', 'search', 'seo', 'google', 'facebook', 'x', 't', 'co', 'com', 'chatgpt', 'ai'],

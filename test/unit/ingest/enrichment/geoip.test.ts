@@ -69,13 +69,13 @@ test.each([
   expect((await open(mmdbFile({ '192.0.2.0/24': record }))).lookup('192.0.2.1')).toEqual(place)
 })
 
-test('a database of IPv4 alone knows no place of IPv6', async () => {
+test('an IPv4 database has no places for IPv6 addresses', async () => {
   const places = await open(mmdbFile({ '0.0.0.0/1': CITIES['192.0.2.0/24'] }, { ipVersion: 4 }))
   const ips = ['1.2.3.4', '::ffff:1.2.3.4', '200.0.0.1', '2001:db8::1', '::1']
   expect(ips.map((ip) => places.lookup(ip).city)).toEqual(['Munich', 'Munich', '', '', ''])
 })
 
-test('any text has a place or none', async () => {
+test('lookup() never throws, whatever the text', async () => {
   const { lookup } = await open(mmdbFile(CITIES))
   const part = fc.constantFrom(':', '::', '.', '192', '0', 'ffff', '2001:db8', '%', '/', 'x', ' ')
   const texts = fc.oneof(
@@ -89,7 +89,7 @@ test('any text has a place or none', async () => {
   )
 })
 
-test('the version is that of the content', async () => {
+test('the version identifies the content', async () => {
   const { version } = await open(mmdbFile(CITIES))
   expect(version).toMatch(/^places 1, Test-City [0-9a-f]{16}$/)
   expect((await open(mmdbFile(CITIES))).version).toBe(version)
@@ -104,7 +104,7 @@ test.each([
   ['without its end', whole.subarray(0, -100)],
   ['without its beginning', whole.subarray(whole.length - 250)],
   ['an end that says little', Buffer.from('\xab\xcd\xefMaxMind.com\xe0', 'latin1')],
-])('a file that is no database: %s', async (_, bytes) => {
+])('a file that is not a database is an error: %s', async (_, bytes) => {
   const file = path.join(folder, 'test.mmdb')
   await expect(open(bytes)).rejects.toMatchObject({
     name: 'UserError',
@@ -112,7 +112,7 @@ test.each([
   })
 })
 
-test('a file that is missing is named', async () => {
+test('the error of a missing file names it', async () => {
   const file = path.join(folder, 'missing.mmdb')
   await expect(openGeoip(file)).rejects.toMatchObject({
     name: 'UserError',

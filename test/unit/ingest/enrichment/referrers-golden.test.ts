@@ -1,6 +1,6 @@
 /**
- * Referrers against the classes that Wikimedia has for them. The lists lie beside the project and are not
- * part of it; where they are missing the tests are skipped.
+ * Compares the classes of referrers with those of Wikimedia. The lists are not part of the project; the tests are
+ * skipped if they are missing.
  */
 import { expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const KINDS: readonly (readonly [theirs: string, ours: string])[] = [
   ['external (AI chatbot)', 'llm'],
 ]
 
-/** Each referrer has a comma after it and before its class; it may have some itself. */
+/** Each line is a referrer, a comma and a class; a referrer may contain commas. */
 const LINE = /^[^,]*,(.*),(external[^,]*|internal|unknown|none),(?:TRUE|FALSE),[^,]*$/
 const HOST = /^[a-z][a-z0-9+.-]*:\/\/([^/?#:]+)/i
 
@@ -36,7 +36,7 @@ function compare(name: string): { referrers: number; differ: string[] } {
   return { referrers: referrers.length, differ: [...new Set(differ)] }
 }
 
-/** They take any host with `search` in it for a search engine; to us one is that is listed. */
+/** Wikimedia counts any host that contains `search` as a search engine; we count listed hosts only. */
 const GUESSED = [
   'search.pch.com: , not search',
   'www.searchencrypt.com: , not search',
@@ -44,7 +44,7 @@ const GUESSED = [
   'engine.presearch.org: , not search',
   'www.securesearch.co: , not search',
 ]
-/** The page of a translation shows in its query alone that it was a result of a search. */
+/** Only the query of a translated page shows that it was a search result, and we drop queries. */
 const TRANSLATED = 'translate.googleusercontent.com: , not search'
 
 const TABLES = [
@@ -52,7 +52,7 @@ const TABLES = [
     name: 'referer_test_data.csv',
     referrers: 139,
     differ: [
-      // A school, a shop, and the site of a company: nobody shares links there, or asks.
+      // A school, a shop and a company's site: neither social networks nor search engines.
       'www.coursera.org: , not social',
       TRANSLATED,
       ...GUESSED,
@@ -64,7 +64,7 @@ const TABLES = [
   {
     name: 'search_engine_test_data.csv',
     referrers: 43,
-    // This table knows search engines alone.
+    // This table has search engines only.
     differ: ['m.facebook.com: social, not ', TRANSLATED, ...GUESSED],
   },
 ]

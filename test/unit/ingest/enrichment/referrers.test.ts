@@ -10,7 +10,7 @@ import {
 import { packagePath } from '../../../../src/lib/package-path.js'
 
 test.each([
-  // Search engines, under the endings and languages they have.
+  // Search engines, with their suffixes and languages.
   ['google.com', 'Google', 'search'],
   ['www.google.com', 'Google', 'search'],
   ['WWW.Google.DE', 'Google', 'search'],
@@ -35,7 +35,7 @@ test.each([
   ['news.ycombinator.com', 'Hacker News', 'social'],
   ['com.linkedin.android', 'LinkedIn', 'social'],
   ['org.joinmastodon.android', 'Mastodon', 'social'],
-  // Mail readers.
+  // Webmail.
   ['mail.google.com', 'Gmail', 'email'],
   ['com.google.android.gm', 'Gmail', 'email'],
   ['outlook.live.com', 'Outlook', 'email'],
@@ -47,7 +47,7 @@ test.each([
   ['www.perplexity.ai', 'Perplexity', 'llm'],
   ['gemini.google.com', 'Gemini', 'llm'],
   ['x.com/i/grok', 'Grok', 'llm'],
-  // Nothing that is listed.
+  // Unlisted hosts.
   ['www.Example.org', 'example.org', ''],
   ['docs.google.com', 'docs.google.com', ''],
   ['careers.bing.com', 'careers.bing.com', ''],
@@ -57,7 +57,7 @@ test.each([
   ['192.168.2.1', '192.168.2.1', ''],
   ['[2001:db8::1]', '[2001:db8::1]', ''],
   ['', '', ''],
-  // Hosts that would like to be taken for another.
+  // Hosts that imitate others.
   ['google.evil.com', 'google.evil.com', ''],
   ['google.com.evil.com', 'google.com.evil.com', ''],
   ['google.com.bg.geek.nz', 'google.com.bg.geek.nz', ''],
@@ -77,12 +77,12 @@ test.each([
   expect(classifyReferrer(key)).toEqual({ name, kind })
 })
 
-test('a referrer that is longer than any host is cut', () => {
+test('a referrer that is longer than any host name is cut', () => {
   expect(classifyReferrer('a'.repeat(300))).toEqual({ name: 'a'.repeat(253), kind: '' })
   expect(classifyReferrer('a.'.repeat(10_000))).toEqual({ name: 'a.'.repeat(126) + 'a', kind: '' })
 })
 
-test('any text has a description', () => {
+test('classifyReferrer() never throws, whatever the text', () => {
   const part = fc.constantFrom('google', '.', 'com', '{}', 'www.', 'm.', 'de', '/', 'x', ':', '\0')
   const keys = fc.oneof(
     fc.string({ unit: 'binary' }),
@@ -98,7 +98,7 @@ test('any text has a description', () => {
   )
 })
 
-test('few pages are something else than their host', () => {
+test('few pages are classified differently from their host', () => {
   expect(REFERRER_PAGES).toEqual([
     'x.com/i/grok',
     'apollo.lv/portal/search',
@@ -107,7 +107,7 @@ test('few pages are something else than their host', () => {
   ])
 })
 
-test('the version names the list and the library that are used', () => {
+test('the version names the list and the installed library', () => {
   const file = packagePath('node_modules/tldts/package.json')
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string }
   expect(REFERRERS_VERSION).toBe(`matomo ${REFERRER_LIST.version}, tldts ${version}, table 1`)

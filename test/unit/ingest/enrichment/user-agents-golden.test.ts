@@ -1,6 +1,6 @@
 /**
- * User agents against what others say of them. The lists lie beside the project and are not part of it;
- * where they are missing the tests are skipped.
+ * Compares classified user agents with lists of other projects. The lists are not part of this project; the tests are
+ * skipped if they are missing.
  */
 import { expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ const testIfThere = (name: string): typeof test.skip => (existsSync(file(name)) 
 const agentsOf = (name: string): GoldenAgent[] =>
   (parse(readFileSync(file(name), 'utf8')) as { test_cases: GoldenAgent[] }).test_cases
 
-/** Their names for what we have one name for. */
+/** From their names to ours, where theirs are finer. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['Android', 'Android Browser'],
   ['BlackBerry WebKit', 'BlackBerry'],
@@ -49,7 +49,7 @@ const OTHER_SYSTEMS: ReadonlyMap<string, string> = new Map([
 ])
 const systemName = (family: string): string => OTHER_SYSTEMS.get(family) ?? family
 
-/** Of the agents with a name that is known to us: how many there are, and the share we call by it. */
+/** Counts the user agents with a name that we have too, and the share that we classify the same. */
 function agreement(
   agents: readonly GoldenAgent[],
   known: ReadonlyMap<string, string>,
@@ -62,30 +62,33 @@ function agreement(
   return { agents: named.length, agree: Math.floor((100 * same.length) / named.length) }
 }
 
-testIfThere('uap-core/test_ua.yaml')('browsers, as uap-core names them', () => {
+testIfThere('uap-core/test_ua.yaml')('browsers agree with uap-core', () => {
   const agents = agentsOf('uap-core/test_ua.yaml')
   const found = agreement(agents, BROWSERS, browserName, (text) => classifyUserAgent(text).browser)
   expect(found.agents).toBeGreaterThanOrEqual(233)
   expect(found.agree).toBeGreaterThanOrEqual(95)
 })
 
-// Theirs tells iOS and macOS from the network library of an app, which is no visitor's browser.
+// uap-core reads iOS and macOS from the network library of an app, which is not a browser.
 const APP = /CFNetwork|Darwin\//
-testIfThere('uap-core/test_os.yaml')('operating systems, as uap-core names them', () => {
+testIfThere('uap-core/test_os.yaml')('operating systems agree with uap-core', () => {
   const agents = agentsOf('uap-core/test_os.yaml').filter((a) => !APP.test(a.user_agent_string))
   const found = agreement(agents, SYSTEMS, systemName, (text) => classifyUserAgent(text).os)
   expect(found.agents).toBeGreaterThanOrEqual(243)
   expect(found.agree).toBeGreaterThanOrEqual(81)
 })
 
-testIfThere('wikimedia-refinery/isSpider_test_data.csv')('spiders, as Wikimedia knows them', () => {
-  const lines = readFileSync(file('wikimedia-refinery/isSpider_test_data.csv'), 'utf8')
-  const agents = lines
-    .split('\n')
-    .flatMap((line) => [...line.matchAll(/^[^,]*, ?(true|false),(.*)$/g)])
-    .map(([, spider, text = '']) => ({ spider: spider === 'true', text }))
-  const wrong = agents.filter(
-    ({ spider, text }) => classifyUserAgent(text.trim()).is_bot !== spider,
-  )
-  expect({ agents: agents.length, wrong }).toEqual({ agents: 62, wrong: [] })
-})
+testIfThere('wikimedia-refinery/isSpider_test_data.csv')(
+  'bots agree with the spiders of Wikimedia',
+  () => {
+    const lines = readFileSync(file('wikimedia-refinery/isSpider_test_data.csv'), 'utf8')
+    const agents = lines
+      .split('\n')
+      .flatMap((line) => [...line.matchAll(/^[^,]*, ?(true|false),(.*)$/g)])
+      .map(([, spider, text = '']) => ({ spider: spider === 'true', text }))
+    const wrong = agents.filter(
+      ({ spider, text }) => classifyUserAgent(text.trim()).is_bot !== spider,
+    )
+    expect({ agents: agents.length, wrong }).toEqual({ agents: 62, wrong: [] })
+  },
+)

@@ -96,13 +96,13 @@ test.each([
   expect(classifyUserAgent(text)).toEqual({ browser: '', os: '', device_type: '', is_bot: true })
 })
 
-test('what follows the 1,024th character is not read', () => {
+test('characters after the 1,024th are ignored', () => {
   const text = `${WINDOWS} Chrome/124.0.0.0 Safari/537.36`.padEnd(1024)
   expect(classifyUserAgent(`${text} Googlebot`)).toEqual(classifyUserAgent(text))
   expect(classifyUserAgent(`${text.slice(0, -10)} Googlebot`).is_bot).toBe(true)
 })
 
-test('any text has a description, with names that are known', () => {
+test('classifyUserAgent() never throws, and returns known names only', () => {
   const part = fc.constantFrom(
     ...[
       'Mozilla/5.0',
@@ -130,7 +130,7 @@ test('any text has a description, with names that are known', () => {
   )
 })
 
-test('the version names the libraries that are installed', () => {
+test('the version names the installed libraries', () => {
   const installed = ['bowser', 'isbot'].map((name) => {
     const file = packagePath(`node_modules/${name}/package.json`)
     return `${name} ${(JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version}`

@@ -1,4 +1,4 @@
-/** Cutting of bytes into pieces of whole lines. */
+/** A line reader cuts a stream of bytes into chunks of whole lines. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { LineTooLongError } from '../../../../src/ingest/import/formats/format.js'
@@ -9,12 +9,12 @@ async function* stream(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
 }
 
 async function cut(source: AsyncIterable<Buffer>, size: number): Promise<Lines[]> {
-  const pieces: Lines[] = []
+  const taken: Lines[] = []
   const reader = createLineReader(source)
   for (;;) {
     const length = await reader.measureChunk(size)
-    if (length === 0) return pieces
-    pieces.push(reader.take(length))
+    if (length === 0) return taken
+    taken.push(reader.take(length))
   }
 }
 
@@ -39,9 +39,9 @@ const CASES: readonly Case[] = [
   { what: 'blank lines are lines', given: ['\n\n', 'a\n\n'], want: [['\n\na\n\n', 1, 4]] },
   { what: 'a byte order mark is dropped', given: ['\uFEFFa\nb'], want: [['a\nb', 1, 2]] },
   { what: 'nothing but a byte order mark', given: ['\uFEFF'], want: [] },
-  { what: 'another mark is not', given: ['a\n\uFEFFb'], want: [['a\n\uFEFFb', 1, 2]] },
+  { what: 'a second byte order mark is kept', given: ['a\n\uFEFFb'], want: [['a\n\uFEFFb', 1, 2]] },
   {
-    what: 'pieces end where a line ends',
+    what: 'chunks end where a line ends',
     given: ['aaaa\nbb', 'bb\ncccc\nd', 'ddd\ne'],
     want: [
       ['aaaa\nbbbb\n', 1, 2],
@@ -50,7 +50,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    what: 'a line that fills a piece',
+    what: 'a line that fills a chunk',
     given: ['123456789\n', 'a\n'],
     want: [
       ['123456789\n', 1, 1],
@@ -59,21 +59,21 @@ const CASES: readonly Case[] = [
   },
 ]
 
-describe('readLines', () => {
+describe('createLineReader', () => {
   test.each(CASES)('$what', async ({ given, want }) => {
-    const pieces = await cut(stream(given.map((text) => Buffer.from(text))), 10)
-    expect(pieces.map(short)).toEqual(want)
+    const taken = await cut(stream(given.map((text) => Buffer.from(text))), 10)
+    expect(taken.map(short)).toEqual(want)
   })
 
-  test('a mark is dropped wherever the chunks are cut', async () => {
+  test('a byte order mark is dropped however the bytes arrive', async () => {
     const bytes = Buffer.from('\uFEFFé1\né2')
     for (let at = 0; at <= bytes.length; at += 1) {
-      const pieces = await cut(stream([bytes.subarray(0, at), bytes.subarray(at)]), 100)
-      expect(pieces.map(short)).toEqual([['é1\né2', 1, 2]])
+      const taken = await cut(stream([bytes.subarray(0, at), bytes.subarray(at)]), 100)
+      expect(taken.map(short)).toEqual([['é1\né2', 1, 2]])
     }
   })
 
-  test('any chunks give the bytes as they are, in pieces of whole lines, numbered on', () =>
+  test('all bytes are kept, in chunks of whole lines with consecutive numbers, however they arrive', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom('', 'a', 'é', '\r', 'long line'), { maxLength: 30 }),
@@ -85,16 +85,16 @@ describe('readLines', () => {
             (a, b) => a - b,
           )
           const chunks = ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end))
-          const pieces = await cut(stream(chunks), size)
-          expect(Buffer.concat(pieces.map((piece) => piece.bytes))).toEqual(bytes)
-          // The cuts are the same when all comes at once.
-          expect(await cut(stream([bytes]), size)).toEqual(pieces)
-          for (const [i, piece] of pieces.entries()) {
-            const before = Buffer.concat(pieces.slice(0, i).map((one) => one.bytes)).toString()
-            const own = piece.bytes.toString()
-            expect(piece.firstRow).toBe(before.split('\n').length)
-            expect(piece.rows).toBe(own.replace(/\n$/, '').split('\n').length)
-            expect(own.endsWith('\n') || i === pieces.length - 1).toBe(true)
+          const taken = await cut(stream(chunks), size)
+          expect(Buffer.concat(taken.map((one) => one.bytes))).toEqual(bytes)
+          // The chunks are the same if all bytes arrive at once.
+          expect(await cut(stream([bytes]), size)).toEqual(taken)
+          for (const [i, one] of taken.entries()) {
+            const before = Buffer.concat(taken.slice(0, i).map((one) => one.bytes)).toString()
+            const own = one.bytes.toString()
+            expect(one.firstRow).toBe(before.split('\n').length)
+            expect(one.rows).toBe(own.replace(/\n$/, '').split('\n').length)
+            expect(own.endsWith('\n') || i === taken.length - 1).toBe(true)
           }
         },
       ),
@@ -102,9 +102,9 @@ describe('readLines', () => {
 
   test.each([
     { what: 'in one chunk', given: ['x'.repeat(11)], row: 1 },
-    { what: 'behind other lines', given: ['a\nb\n12345\n', 'x'.repeat(11)], row: 4 },
+    { what: 'after other lines', given: ['a\nb\n12345\n', 'x'.repeat(11)], row: 4 },
     { what: 'in many chunks', given: Array.from({ length: 11 }, () => 'x'), row: 1 },
-  ])('a line longer than a piece is refused: $what', async ({ given, row }) => {
+  ])('a line longer than a chunk is an error: $what', async ({ given, row }) => {
     const chunks = given.map((text) => Buffer.from(text))
     const size = 10
     const error = await cut(stream(chunks), size).catch((reason: unknown) => reason)
@@ -112,7 +112,7 @@ describe('readLines', () => {
     expect((error as Error).message).toBe(`row ${row}: is longer than 10 bytes`)
   })
 
-  test('what is peeked at is not taken, and reading can be ended early', async () => {
+  test('peek() takes nothing, and close() closes the source early', async () => {
     let hasEnded = false
     async function* source(): AsyncGenerator<Buffer> {
       try {
@@ -130,7 +130,7 @@ describe('readLines', () => {
     expect(hasEnded).toBe(true)
   })
 
-  test('a failure of the source is handed on', async () => {
+  test('errors of the source are passed on', async () => {
     async function* broken(): AsyncGenerator<Buffer> {
       yield await Promise.resolve(Buffer.from('a\n'))
       throw new Error('unreadable')

@@ -1,4 +1,4 @@
-/** Unpacking of sources that are gzip'd, and passing on of those that are not. */
+/** unpack() unpacks gzip, and passes on everything else. */
 import { describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -7,7 +7,7 @@ import { unpack } from '../../../../../src/ingest/import/formats/byte-stream.js'
 const TEXT = Buffer.from('{"a":1}\n'.repeat(5_000))
 const PACKED = gzipSync(TEXT)
 
-/** A source of chunks of `size` bytes, and whether it was ended. */
+/** Creates a source of chunks of `size` bytes that records whether it was closed. */
 function source(bytes: Buffer, size = 1_000) {
   const state = { isEnded: false }
   async function* chunks(): AsyncGenerator<Buffer> {
@@ -43,7 +43,7 @@ describe('unpack', () => {
     { what: 'the first byte of gzip', given: Buffer.from([0x1f]), want: Buffer.from([0x1f]) },
     { what: 'two bytes', given: Buffer.from('ab'), want: Buffer.from('ab') },
     {
-      what: 'almost the mark of gzip',
+      what: 'almost the first bytes of gzip',
       given: Buffer.from([0x1f, 0x8c, 1]),
       want: Buffer.from([0x1f, 0x8c, 1]),
     },
@@ -54,7 +54,7 @@ describe('unpack', () => {
     }
   })
 
-  test('empty chunks ahead do not hide the mark', async () => {
+  test('gzip is detected behind empty chunks', async () => {
     async function* chunks(): AsyncGenerator<Buffer> {
       yield Buffer.alloc(0)
       yield await Promise.resolve(PACKED.subarray(0, 1))
@@ -66,13 +66,13 @@ describe('unpack', () => {
 
   test.each([
     { what: 'cut short', given: PACKED.subarray(0, PACKED.length - 9) },
-    { what: 'nothing behind the mark', given: PACKED.subarray(0, 2) },
+    { what: 'ends after the first bytes', given: PACKED.subarray(0, 2) },
     { what: 'damaged', given: Buffer.concat([PACKED.subarray(0, 60), Buffer.alloc(60, 0xff)]) },
     {
       what: 'with a wrong checksum',
       given: Buffer.concat([PACKED.subarray(0, -8), Buffer.alloc(8)]),
     },
-  ])('gzip that is $what is refused', async ({ given }) => {
+  ])('gzip that is $what is an error', async ({ given }) => {
     await expect(read(unpack(source(given).chunks))).rejects.toThrow(
       /unexpected end of file|invalid|incorrect/,
     )
@@ -81,7 +81,7 @@ describe('unpack', () => {
   test.each([
     { what: 'plain', given: TEXT },
     { what: 'gzip', given: PACKED },
-  ])('a failure of the source is handed on: $what', async ({ given }) => {
+  ])('errors of the source are passed on: $what', async ({ given }) => {
     async function* broken(): AsyncGenerator<Buffer> {
       yield await Promise.resolve(given.subarray(0, 30))
       throw new Error('unreadable')
@@ -92,7 +92,7 @@ describe('unpack', () => {
   test.each([
     { what: 'plain', given: TEXT },
     { what: 'gzip', given: gzipSync(TEXT, { level: 0 }) },
-  ])('a source that is read no further is ended: $what', async ({ given }) => {
+  ])('a source that is not read to its end is closed: $what', async ({ given }) => {
     const { chunks, state } = source(given, 100)
     const reading = unpack(chunks)
     await reading.next()

@@ -1,8 +1,8 @@
-/** CSV as lines of NDJSON. */
+/** CSV is converted to lines of NDJSON. */
 import { describe, expect, test } from '@jest/globals'
-import { readText, unfit } from './support.js'
+import { readText, invalidLine } from './support.js'
 
-/** The lines of a CSV of two columns with these records. */
+/** Converts a CSV of two columns with these records. */
 const read = async (records: string | Buffer, header = 'user_id,url\n') =>
   (await readText(Buffer.concat([Buffer.from(header), Buffer.from(records)]))).lines
 
@@ -19,7 +19,7 @@ describe('cells', () => {
     { what: 'beyond ASCII', given: 'ü,"日本"', want: ['{"user_id":"ü","url":"日本"}'] },
     { what: 'a backslash', given: 'a\\,b', want: ['{"user_id":"a\\\\","url":"b"}'] },
     {
-      what: 'ends of lines of both kinds',
+      what: 'both kinds of line ends',
       given: 'a,b\r\nc,d\ne,f\r\n',
       want: ['{"user_id":"a","url":"b"}', '{"user_id":"c","url":"d"}', '{"user_id":"e","url":"f"}'],
     },
@@ -27,7 +27,7 @@ describe('cells', () => {
     expect(await read(given)).toEqual(want)
   })
 
-  test.each([1, 2, 3, 5, 1_000])('the same in chunks of %d bytes', async (size) => {
+  test.each([1, 2, 3, 5, 1_000])('chunks of %d bytes give the same lines', async (size) => {
     const text = '\ufeff"user_id",url\r\n"a\r\n""ü""",b\r\n\r\n"c","d"'
     expect((await readText(text, {}, size)).lines).toEqual([
       '{"user_id":"a\\r\\n\\"ü\\"","url":"b"}',
@@ -64,8 +64,8 @@ describe('cells', () => {
   })
 })
 
-describe('records that cannot be read are unfit, and the others are read', () => {
-  const sound = ['{"user_id":"a","url":"b"}', '{"user_id":"c","url":"d"}'] as const
+describe('records that cannot be read are invalid rows; the others are read', () => {
+  const valid = ['{"user_id":"a","url":"b"}', '{"user_id":"c","url":"d"}'] as const
 
   test.each([
     { why: 'has 1 cells where the header has 2', row: 'x' },
@@ -74,7 +74,7 @@ describe('records that cannot be read are unfit, and the others are read', () =>
     { why: 'has a quote in the wrong place', row: '"x"y,z' },
     { why: 'has a quote in the wrong place', row: '"x" ,z' },
   ])('$row: $why', async ({ why, row }) => {
-    expect(await read(`a,b\n${row}\nc,d\n`)).toEqual([sound[0], unfit(why, row), sound[1]])
+    expect(await read(`a,b\n${row}\nc,d\n`)).toEqual([valid[0], invalidLine(why, row), valid[1]])
   })
 
   test('bytes that are not UTF-8', async () => {
@@ -84,28 +84,28 @@ describe('records that cannot be read are unfit, and the others are read', () =>
       Buffer.from(',y\nc,d'),
     ])
     expect(await read(bytes)).toEqual([
-      sound[0],
-      unfit('is not valid UTF-8', 'x\ufffd,y'),
-      sound[1],
+      valid[0],
+      invalidLine('is not valid UTF-8', 'x\ufffd,y'),
+      valid[1],
     ])
   })
 
-  test('a quote that is closed in a later record takes what lies between', async () => {
+  test('a quote that is closed in a later record includes the records between', async () => {
     expect(await read('a,b\n1,"x\n2,"y"\nc,d\n')).toEqual([
-      sound[0],
-      unfit('has a quote in the wrong place', '1,"x 2,"y"'),
-      sound[1],
+      valid[0],
+      invalidLine('has a quote in the wrong place', '1,"x 2,"y"'),
+      valid[1],
     ])
   })
 
-  test('a quote that is never closed takes the rest', async () => {
+  test('a quote that is never closed includes the rest of the file', async () => {
     expect(await read('a,b\n1,"x\n2,y\n')).toEqual([
-      sound[0],
-      unfit('has a quote that is not closed', '1,"x 2,y '),
+      valid[0],
+      invalidLine('has a quote that is not closed', '1,"x 2,y '),
     ])
   })
 
-  test('a quote that is not closed for too long is the end', async () => {
+  test('reading ends at a quote that is not closed within the size limit', async () => {
     const long = `a,b\n1,"${'x'.repeat(100_000)}`.padEnd(1_500_000, '\nx')
     await expect(readText(`user_id,url\n${long}`, {}, 65_536)).rejects.toThrow(
       'row 2: is longer than 1048576 bytes',
@@ -129,13 +129,13 @@ describe('the header', () => {
     await expect(readText(`${header}\n1,2,3\n`)).rejects.toThrow(why)
   })
 
-  test('blank lines ahead of it, and blanks around names', async () => {
+  test('may follow blank lines and have spaces around names', async () => {
     expect(await read('a,b\n', '\n  \nuser_id , "url"\n'.replace(' "', '"'))).toEqual([
       '{"user_id":"a","url":"b"}',
     ])
   })
 
-  test('nothing but a header', async () => {
+  test('may be all there is', async () => {
     expect(await read('')).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-/** What a source is taken for. */
+/** Formats are detected from the first bytes of a source. */
 import { describe, expect, test } from '@jest/globals'
 import { gzipSync } from 'node:zlib'
 import { detectFormat } from '../../../../../src/ingest/import/formats/detect.js'
@@ -7,7 +7,7 @@ import { readText } from './support.js'
 const EVENT = '{"timestamp":"2026-01-31T10:00:00Z"}'
 const LOG = '192.0.2.7 - - [10/Oct/2000:13:55:36 -0700] "GET /a,os,url HTTP/1.1" 200 1'
 
-describe('by its first bytes', () => {
+describe('the first bytes', () => {
   test.each<[string, string | Buffer, string | undefined]>([
     ['Parquet', 'PAR1\x15\x04', 'parquet'],
     ['an Arrow file', 'ARROW1\0\0', 'arrow'],
@@ -33,7 +33,7 @@ describe('by its first bytes', () => {
     expect(detectFormat(Buffer.from(given), new Map())).toBe(want)
   })
 
-  test('a mapping makes names known', () => {
+  test('mapped names are known names', () => {
     expect(detectFormat(Buffer.from('uuid,when\n'), new Map([['user_id', 'uuid']]))).toBe('csv')
   })
 })
@@ -63,9 +63,14 @@ test.each<[string, string | Buffer, Parameters<typeof readText>[1], string]>([
   ],
   ['text as Parquet', 'timestamp\n', { format: 'parquet' }, 'is not Parquet, or is cut short'],
   ['text as Arrow', 'timestamp\n', { format: 'arrow' }, 'is not Arrow, or is cut short'],
-  ['Parquet that is cut short', 'PAR1\x15\x04\x15\x10\x15\x14', {}, 'is not Parquet, or is cut short'],
+  [
+    'Parquet that is cut short',
+    'PAR1\x15\x04\x15\x10\x15\x14',
+    {},
+    'is not Parquet, or is cut short',
+  ],
   ['an Arrow file that is cut short', 'ARROW1\0\0', {}, 'is not Arrow, or is cut short'],
-])('%s is refused', async (_, given, options, message) => {
+])('%s is an error', async (_, given, options, message) => {
   await expect(readText(given, options)).rejects.toThrow(new Error(message))
 })
 
@@ -79,13 +84,13 @@ test.each([1, 10, 100_000])('gzip is unpacked first, in chunks of %d bytes', asy
   })
 })
 
-test('NDJSON passes as it is, whatever is in it', async () => {
+test('NDJSON passes unchanged, whatever it holds', async () => {
   const text = `\ufeff${EVENT}\r\n\nnope\n\xff ${EVENT}`
   const { lines } = await readText(Buffer.from(text, 'utf8'))
   expect(lines.join('\n')).toBe(text)
 })
 
-test('a damaged gzip file is told as such', async () => {
+test('the error of a damaged gzip file says so', async () => {
   const packed = gzipSync(EVENT.repeat(1_000))
   await expect(readText(packed.subarray(0, 40))).rejects.toMatchObject({ code: 'Z_BUF_ERROR' })
 })

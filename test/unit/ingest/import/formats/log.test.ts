@@ -1,6 +1,6 @@
-/** Lines of access logs as pageviews. */
+/** Lines of access logs become pageviews. */
 import { describe, expect, test } from '@jest/globals'
-import { readText, unfit } from './support.js'
+import { readText, invalidLine } from './support.js'
 
 const START = '192.0.2.7 - - [10/Oct/2000:13:55:36 -0700]'
 const EVENT = { timestamp: '2000-10-10T13:55:36-07:00', ip: '192.0.2.7' }
@@ -62,7 +62,7 @@ describe('pages that were served', () => {
     expect(await one(line)).toEqual({ ...EVENT, ...want })
   })
 
-  test('with the origin the URL is whole', async () => {
+  test('an origin makes the URL complete', async () => {
     expect(await one(combined('/a?utm_source=x&gclid=1'), 'https://example.com')).toEqual({
       ...EVENT,
       user_agent: 'Agent/1',
@@ -84,7 +84,7 @@ describe('pages that were served', () => {
   )
 })
 
-test('all else is passed over, and counted', async () => {
+test('all other lines are skipped, and counted', async () => {
   const lines = [
     combined('/a.css'),
     combined('/a.JPG?x'),
@@ -120,13 +120,13 @@ test.each([
   const { lines, skipped } = await readText(`${combined('/a')}\n${line}\n${combined('/b')}`)
   expect(lines).toEqual([
     expect.stringContaining('"path":"/a"'),
-    unfit('is not a line of the Common or Combined Log Format', line),
+    invalidLine('is not a line of the Common or Combined Log Format', line),
     expect.stringContaining('"path":"/b"'),
   ])
   expect(skipped).toBe(0)
 })
 
-test('a line that is made to take long takes no longer', async () => {
+test('a line made to cause backtracking is parsed in linear time', async () => {
   const evil = `${START} "GET ${'\\"'.repeat(200_000)}`
   const { lines } = await readText(`${evil}\n${'[ '.repeat(200_000)}\n`, { format: 'log' }, 65_536)
   expect(lines.map((line) => line.charAt(0))).toEqual(['\x15', '\x15'])

@@ -1,7 +1,7 @@
-/** Foreign files: columns under other names. */
+/** Files with foreign names: mapped columns and keys. */
 import { describe, expect, test } from '@jest/globals'
 import { bindColumns } from '../../../../../src/ingest/import/formats/mapping.js'
-import { readText, unfit } from './support.js'
+import { readText, invalidLine } from './support.js'
 
 const mapping = (...pairs: readonly string[]): ReadonlyMap<string, string> =>
   new Map(pairs.map((pair) => pair.split('=') as [string, string]))
@@ -38,14 +38,14 @@ describe('columns', () => {
     expect(taken(columns, mapping(...pairs))).toEqual(want)
   })
 
-  test('a mapped column has to be there', () => {
+  test('a mapped column that is missing is an error', () => {
     expect(() => taken(['a', 'b'], mapping('url=u', 'user_id=a'))).toThrow(
       'has no column u, which --map names; it has a, b',
     )
   })
 })
 
-describe('timestamps that are numbers are Unix times', () => {
+describe('numeric timestamps are Unix times', () => {
   const cases = [
     ['0', '1970-01-01T00:00:00.000Z'],
     ['1359737010', '2013-02-01T16:43:30.000Z'],
@@ -67,7 +67,7 @@ describe('timestamps that are numbers are Unix times', () => {
       JSON.stringify({ timestamp: want }),
     ])
   })
-  test('in files of our own names they are not', async () => {
+  test('but not in files with names of event fields', async () => {
     expect((await readText('timestamp\n1359737010\n')).lines).toEqual([
       '{"timestamp":"1359737010"}',
     ])
@@ -102,7 +102,7 @@ test.each<[string, string, string]>([
   expect(skipped).toBe(want === '' ? 1 : 0)
 })
 
-test('lines that are not UTF-8 are unfit', async () => {
+test('lines that are not UTF-8 are invalid rows', async () => {
   const bytes = Buffer.concat([
     Buffer.from('{"u":"a"}\n{"u":"'),
     Buffer.from([0xff]),
@@ -110,12 +110,12 @@ test('lines that are not UTF-8 are unfit', async () => {
   ])
   expect((await readText(bytes, { mapping: mapping('url=u') })).lines).toEqual([
     '{"url":"a"}',
-    unfit('is not valid UTF-8', '{"u":"\ufffd"}'),
+    invalidLine('is not valid UTF-8', '{"u":"\ufffd"}'),
     '{"url":"ü"}',
   ])
 })
 
-test('readings of the same bytes are told apart', async () => {
+test('the identity differs when the same bytes are read differently', async () => {
   const identity = async (...pairs: readonly string[]) =>
     (await readText('t,u\n1,2\n', { mapping: mapping(...pairs) })).identity
   const one = await identity('timestamp=t', 'url=u')

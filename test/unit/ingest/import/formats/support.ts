@@ -1,15 +1,15 @@
-/** Reads text through a format, as the import does. */
+/** Reads text of any format as the import does. */
 import type { Connection } from '../../../../../src/clickhouse/connection.js'
 import { openRows, type OpenOptions } from '../../../../../src/ingest/import/open-rows.js'
 
-/** The bytes in chunks of a size. */
+/** Splits bytes into chunks of a size. */
 export async function* chunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) {
     yield await Promise.resolve(bytes.subarray(at, at + size))
   }
 }
 
-/** None of the formats of text asks the store. */
+/** No text format uses the store. */
 const NO_STORE = {} as Connection
 
 export interface Read {
@@ -19,7 +19,7 @@ export interface Read {
   readonly skipped: number
 }
 
-/** The lines that a text comes to; it arrives in chunks of `size` bytes. */
+/** Converts a text to lines; it arrives in chunks of `size` bytes. */
 export async function readText(
   text: string | Buffer,
   options: Omit<OpenOptions, 'writer'> = {},
@@ -38,5 +38,5 @@ export async function readText(
   return { format, identity, lines, skipped: opened.skipped() }
 }
 
-/** The line of a row that is unfit. */
-export const unfit = (reason: string, row: string): string => `\x15${reason}\x1f${row}`
+/** Returns the line of an invalid row. */
+export const invalidLine = (reason: string, row: string): string => `\x15${reason}\x1f${row}`
