@@ -9,7 +9,7 @@ import { withStore } from './shared/with-store.js'
 
 interface IssueOptions {
   readonly project: string
-  readonly name: string
+  readonly name?: string
   readonly expires?: Date
 }
 
@@ -30,13 +30,13 @@ function addIssue(key: Command, context: CommandContext): void {
     .command('issue')
     .description('Issue an API key and print it once')
     .requiredOption('--project <id>', 'Project that the key can query')
-    .option('--name <name>', 'Name that tells the key from others', '')
+    .option('--name <name>', 'Name for people, such as "dashboard"')
     .option(
       '--expires <when>',
-      'Expiry: days from now such as 30d, or a date (its start in UTC) (default: never)',
+      'Days until the key expires, such as 30d, or a date (its start in UTC) (default: never)',
       (text) => parseExpiry(text, context.now()),
     )
-    .action(({ project: projectId, name, expires }: IssueOptions) =>
+    .action(({ project: projectId, name = '', expires }: IssueOptions) =>
       withStore(context, 'key issue', async ({ store }) => {
         const signingKey = await openSigningKey(context.config().dataDir)
         const request = { projectId, name, expiresAt: expires ?? null }

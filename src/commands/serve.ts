@@ -17,7 +17,7 @@ export const addServe: AddCommand = (program, context) => {
     .addOption(
       new Option(
         '--role <role>',
-        'What to run: api answers queries, collector accepts events, all does both (default: ROLE)',
+        'What to run: api answers queries, collector accepts events, all does both (default: the value of ROLE)',
       ).choices(ROLES),
     )
     .action((options: ServeOptions) => {

@@ -22,7 +22,7 @@ export const addUser: AddCommand = (program, context) => {
   user
     .command('delete')
     .description('Delete a user with all events and sessions, and correct every count')
-    .argument('<user_id>', 'Id of the user in the events; anonymous-… for a derived one')
+    .argument('<user_id>', 'Id of the user, as events have it; anonymous-… for users without one')
     .requiredOption('--project <id>', 'Project of the user')
     .option('--yes', YES_HELP)
     .action((userId: string, { project, yes = false }: UserOptions) =>

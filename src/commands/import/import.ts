@@ -32,16 +32,15 @@ export const addImport: AddCommand = (program, context) => {
     .option(
       '--map <field=column>',
       'Read a field from a column, such as user_id=uuid or properties.plan=tier; repeatable; ' +
-        'ignores columns that are neither mapped nor named like a field',
+        'ignores other columns that are not fields of events',
       addToMapping,
     )
-    .option(
-      '--origin <origin>',
-      'Site that an access log is of, such as https://example.com',
-      parseOrigin,
-    )
+    .option('--origin <origin>', 'Site of an access log, such as https://example.com', parseOrigin)
     .option('--dry-run', 'Report what an import would do, and import nothing')
-    .option('--strict', 'Stop at the first chunk with rejected rows, import none of it and exit 1')
+    .option(
+      '--strict',
+      'Stop at the first chunk with rejected rows, import none of it and exit with 1',
+    )
     .option('--json', 'Print the summary as JSON')
     .addHelpText(
       'after',

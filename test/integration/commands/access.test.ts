@@ -1,4 +1,4 @@
-/** Commands that only read neither migrate nor rebuild; where that would be needed they say what to run. */
+/** Commands that only read neither migrate nor rebuild. If the store is not up to date, they name the command to run. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
@@ -14,7 +14,7 @@ import { addRollups } from '../../../src/commands/rollups.js'
 import { addUser } from '../../../src/commands/user.js'
 import type { AddCommand } from '../../../src/commands/shared/context.js'
 import { runCli } from '../../support/cli/cli.js'
-import { runCommand, type Told } from '../../support/cli/commands.js'
+import { runCommand, type CommandResult } from '../../support/cli/commands.js'
 import { createDatabase, newDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createWorld, NOW } from '../../support/world/world.js'
 
@@ -54,7 +54,7 @@ describe('a store of an older version', () => {
   })
   afterEach(() => database.drop())
 
-  const run = (add: AddCommand, command: string): Promise<Told> => {
+  const run = (add: AddCommand, command: string): Promise<CommandResult> => {
     const args = command.split(' ').map((arg) => (arg.includes('.') ? path.join(folder, arg) : arg))
     return runCommand(add, args, { endpoint: database.endpoint, now: NOW })
   }

@@ -1,4 +1,4 @@
-/** The command line as a process: its output, its exits, and whose ClickHouse it uses. */
+/** The command line as a process: its output, its exit codes, and which ClickHouse it uses. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,13 +10,13 @@ import { openKeyring } from '../../../src/auth/keyring.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { connectStore } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
-import { runCli, type Outcome } from '../../support/cli/cli.js'
+import { runCli, type CliResult } from '../../support/cli/cli.js'
 import { dropDatabase, newDatabase } from '../../support/store/database.js'
 
 let dataDir: string
-const run = (...args: readonly string[]): Promise<Outcome> => runCli(args, { DATA_DIR: dataDir })
+const run = (...args: readonly string[]): Promise<CliResult> => runCli(args, { DATA_DIR: dataDir })
 
-/** The output of a command that has to succeed. */
+/** The output of a command that must succeed. */
 async function output(...args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await run(...args)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -43,7 +43,7 @@ beforeEach(async () => {
 afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
 describe('without a service', () => {
-  test('projects are made, changed and shown', async () => {
+  test('projects are created, changed and shown', async () => {
     const made = JSON.parse(await output(...CREATE, '--retention-days', '90', '--json')) as object
     expect(made).toEqual(SHOP)
     expect(Object.keys(made)).toEqual(Object.keys(SHOP))
@@ -115,7 +115,7 @@ describe('without a service', () => {
     expect(await output('key', 'list', '--project', 'other', '--json')).toBe('[]\n')
   })
 
-  test('users and projects are deleted, once that is confirmed', async () => {
+  test('users and projects are deleted with --yes', async () => {
     await output(...CREATE)
     await output('key', 'issue', '--project', 'shop')
     const file = path.join(dataDir, 'events.ndjson')
@@ -127,7 +127,7 @@ describe('without a service', () => {
 
     const user = 'user u42 of project shop, with 3 events in 2 sessions'
     const deleteUser = ['user', 'delete', '--project', 'shop', 'u42']
-    const refused = (what: string): Outcome => ({
+    const refused = (what: string): CliResult => ({
       code: 1,
       stdout: '',
       stderr: `tallyhouse: this would permanently delete ${what}: add --yes to confirm\n`,
@@ -149,14 +149,14 @@ describe('without a service', () => {
     expect(JSON.parse(await output('key', 'list', '--json'))).toEqual([])
   })
 
-  test('migrate tells what it applied', async () => {
+  test('migrate lists what it applied', async () => {
     expect(await output('migrate')).toMatch(
       /^applied 0001_projects\.sql\napplied 0002_api_keys\.sql\n/,
     )
     expect(await output('migrate')).toBe('nothing to apply\n')
   })
 
-  test('commands at once wait for each other, and none loses its key', async () => {
+  test('concurrent commands wait for each other, and no key is lost', async () => {
     await output(...CREATE)
     const issue = ['key', 'issue', '--project', 'shop']
     const tokens = await Promise.all([output(...issue), output(...issue), output(...issue)])
@@ -169,7 +169,7 @@ describe('with a service', () => {
   let service: ChildProcess
   let endpoint: Endpoint
 
-  /** Stands in for the service: has its engine on the data folder until its input ends. */
+  /** Stands in for the service: runs an engine on the data folder until its input ends. */
   const SERVICE = `
     import { openStore } from ${JSON.stringify(packagePath('dist/bootstrap/open-store.js'))}
     const config = { dataDir: process.env.DATA_DIR, clickhouse: undefined }
@@ -192,7 +192,7 @@ describe('with a service', () => {
     await once(service, 'exit')
   })
 
-  test('commands use its engine, and their keys are good at once', async () => {
+  test('commands use its engine, and their keys are valid at once', async () => {
     expect(JSON.parse(await output(...CREATE, '--json'))).toEqual(SHOP)
     const token = (await output('key', 'issue', '--project', 'shop')).trim()
     const store = connectStore(endpoint)
@@ -204,7 +204,7 @@ describe('with a service', () => {
     expect(service.exitCode).toBeNull()
   })
 
-  test('a second service is refused, and told whose the folder is', async () => {
+  test('a second service is refused, and told which process has the folder', async () => {
     const second = start()
     const [line] = (await once(second.stderr!, 'data')) as [Buffer]
     expect(line.toString()).toContain(`is in use by process ${service.pid!} (tallyhouse serve)`)
@@ -220,7 +220,7 @@ describe('with a server', () => {
   })
   afterAll(() => dropDatabase(database))
 
-  test('its database is made and used', async () => {
+  test('its database is created and used', async () => {
     const url = new URL(`/${database.database}`, database.url)
     const { username, password } = database.accounts.admin
     Object.assign(url, { username, password })
@@ -230,7 +230,7 @@ describe('with a server', () => {
     expect(JSON.parse(stdout)).toEqual([SHOP])
   })
 
-  test.each(['127.0.0.1', 'localhost'])('that is not there, on %s', async (host) => {
+  test.each(['127.0.0.1', 'localhost'])('that does not respond, on %s', async (host) => {
     const env = { DATA_DIR: dataDir, CLICKHOUSE_URL: `http://u:secret@${host}:1/x` }
     const { code, stdout, stderr } = await runCli(['migrate'], env)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -239,7 +239,7 @@ describe('with a server', () => {
   })
 })
 
-describe('an error is one line, and there is no output', () => {
+describe('an error is one line, without output', () => {
   test.each<[string, number, readonly string[]]>([
     ['no field to change was given', 2, ['project', 'update', 'shop']],
     ["unknown command 'bogus'", 2, ['bogus']],
@@ -270,7 +270,7 @@ describe('an error is one line, and there is no output', () => {
     expect(outcome.code).toBe(code)
   })
 
-  test('a project that is there already', async () => {
+  test('a project that exists already', async () => {
     await output(...CREATE)
     expect(await run(...CREATE)).toEqual({
       code: 1,
@@ -279,7 +279,7 @@ describe('an error is one line, and there is no output', () => {
     })
   })
 
-  test('a variable that cannot be used', async () => {
+  test('an unusable variable', async () => {
     expect(await runCli(['migrate'], { DATA_DIR: dataDir, PORT: 'x' })).toEqual({
       code: 1,
       stdout: '',
@@ -288,7 +288,7 @@ describe('an error is one line, and there is no output', () => {
   })
 })
 
-test('help needs no configuration, and lists the variables', async () => {
+test('help works with an invalid configuration, and lists the variables', async () => {
   const { code, stdout } = await runCli(['--help'], { PORT: 'x' })
   expect(code).toBe(0)
   expect(stdout).toMatch(/^ {2}QUERY_TIMEOUT_MS +Milliseconds .*\(default: 10000\)$/m)

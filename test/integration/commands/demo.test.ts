@@ -1,4 +1,4 @@
-/** `tallyhouse demo` as a process: ready with its events, shared with other commands, and gone when stopped. */
+/** `tallyhouse demo` as a process: it loads its events, shares its engine with other commands, and stops cleanly. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -34,7 +34,7 @@ function demo(env: NodeJS.ProcessEnv = {}): Demo {
   return { child, stderr: text(child.stderr), exit }
 }
 
-/** What the demo shows once it is ready. */
+/** The text that the demo prints when it is ready. */
 async function welcome({ child, exit, stderr }: Demo): Promise<string> {
   let shown = ''
   return new Promise((resolve, reject) => {
@@ -46,11 +46,11 @@ async function welcome({ child, exit, stderr }: Demo): Promise<string> {
   })
 }
 
-/** The commands for a shell in a text: what is indented under a line that begins with curl. */
+/** The shell commands in a text: indented lines that start with curl, with their continuation lines. */
 const curls = (shown: string): readonly string[] => shown.match(/^ {2}curl(.*\\\n)*.*$/gm) ?? []
 const shell = promisify(execFile)
 
-/** Opens the shop as a browser does, and sends what its script would; the key must not be in the page. */
+/** Opens the shop as a browser does, and sends an event as its script does. The page must not contain the key. */
 async function seeShop(address: string, key: string): Promise<void> {
   const page = await (await fetch(address)).text()
   expect(page).not.toContain(key)
@@ -67,7 +67,7 @@ async function seeShop(address: string, key: string): Promise<void> {
   expect([sent.status, await sent.json()]).toEqual([202, { accepted: 1 }])
 }
 
-test('it shows requests that can be pasted, works beside other commands, and stops clean', async () => {
+test('it shows requests that can be pasted, works beside other commands, and stops cleanly', async () => {
   const running = demo()
   const shown = await welcome(running)
   expect(shown).toMatch(/^ {2}docs {5}http:\/\/127\.0\.0\.1:\d+\/docs$/m)
@@ -107,7 +107,7 @@ test('it shows requests that can be pasted, works beside other commands, and sto
   expect(await readEngineFile(getEngineDir(dataDir))).toBeUndefined()
 })
 
-test('run again, it loads what has happened meanwhile alone', async () => {
+test('run again, it loads only what happened since', async () => {
   const running = demo()
   await welcome(running)
   running.child.kill('SIGTERM')
@@ -117,14 +117,14 @@ test('run again, it loads what has happened meanwhile alone', async () => {
   )
 })
 
-test('a signal while it loads is heard', async () => {
+test('a signal while it loads stops it', async () => {
   const running = demo({ DATA_DIR: path.join(dataDir, 'other') })
   await once(running.child.stderr!, 'data')
   running.child.kill('SIGINT')
   expect(await running.exit).toBe(0)
 })
 
-test('a busy port is told in one line, before anything is loaded', async () => {
+test('a busy port is reported in one line, before anything is loaded', async () => {
   const server = net.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as net.AddressInfo
@@ -136,7 +136,7 @@ test('a busy port is told in one line, before anything is loaded', async () => {
   server.close()
 })
 
-test('a project of its name that is not its own is left alone', async () => {
+test('it leaves alone a project named demo that it did not create', async () => {
   const env = { DATA_DIR: path.join(dataDir, 'mine') }
   await runCli(
     ['project', 'create', '--id', 'demo', '--name', 'Mine', '--domain', 'my.example'],

@@ -5,7 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { addExplain } from '../../../src/commands/explain.js'
 import { runCli } from '../../support/cli/cli.js'
-import { runCommand, urlOf, type Told } from '../../support/cli/commands.js'
+import { runCommand, formatServerUrl, type CommandResult } from '../../support/cli/commands.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createWorld, NOW } from '../../support/world/world.js'
 
@@ -23,7 +23,11 @@ afterAll(async () => {
 })
 
 /** Explains the body, from a file of its own. */
-async function explain(body: unknown, args: readonly string[] = [], env = {}): Promise<Told> {
+async function explain(
+  body: unknown,
+  args: readonly string[] = [],
+  env = {},
+): Promise<CommandResult> {
   const file = path.join(folder, 'question.json')
   await writeFile(file, typeof body === 'string' ? body : JSON.stringify(body))
   return runCommand(addExplain, ['explain', '--project', 'shop', ...args, file], {
@@ -129,7 +133,7 @@ test('all starts with the first event, however far back keys may look', async ()
 })
 
 describe('what cannot be explained', () => {
-  test.each<[string, unknown, Omit<Told, 'stdout'>]>([
+  test.each<[string, unknown, Omit<CommandResult, 'stdout'>]>([
     [
       'validation errors stand on one line each, as the service words them',
       { date_range: ['2026-02-01', '2026-01-01'], limit: 0, bogus: 1 },
@@ -166,7 +170,7 @@ date_range: must not start after its end
 })
 
 test('a query comes from standard input, and the project has to be there', async () => {
-  const env = { CLICKHOUSE_URL: urlOf(database.endpoint) }
+  const env = { CLICKHOUSE_URL: formatServerUrl(database.endpoint) }
   const [known, unknown] = await Promise.all(
     ['shop', 'nobody'].map((id) =>
       runCli(['explain', '--project', id, '--json'], env, JSON.stringify(QUESTION)),

@@ -1,4 +1,4 @@
-/** `tallyhouse import` as a process: what it loads, what it says, and how it ends. */
+/** `tallyhouse import` as a process: what it loads, what it prints, and its exit codes. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,8 +9,8 @@ import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { sql, string } from '../../../src/clickhouse/sql.js'
 import { packagePath } from '../../../src/lib/package-path.js'
-import type { Outcome } from '../../support/cli/cli.js'
-import { urlOf } from '../../support/cli/commands.js'
+import type { CliResult } from '../../support/cli/cli.js'
+import { formatServerUrl } from '../../support/cli/commands.js'
 import { writeFile as writeColumnar } from '../../support/sources/columnar.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
@@ -21,11 +21,15 @@ let database: TestDatabase
 let project: string
 let folder: string
 
-/** Runs the command in the folder, with an input. */
-async function run(args: readonly string[], input: string | Buffer = ''): Promise<Outcome> {
+/** Runs the command in the folder, with `input` on standard input. */
+async function run(args: readonly string[], input: string | Buffer = ''): Promise<CliResult> {
   const child = spawn(process.execPath, [packagePath('dist/cli.js'), ...args], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], DATA_DIR: 'data', CLICKHOUSE_URL: urlOf(database.endpoint) },
+    env: {
+      PATH: process.env['PATH'],
+      DATA_DIR: 'data',
+      CLICKHOUSE_URL: formatServerUrl(database.endpoint),
+    },
   })
   child.stdin.on('error', () => undefined).end(input)
   const [stdout, stderr, [code]] = await Promise.all([
@@ -36,7 +40,7 @@ async function run(args: readonly string[], input: string | Buffer = ''): Promis
   return { code, stdout, stderr }
 }
 
-const importing = (...args: readonly string[]): Promise<Outcome> =>
+const importing = (...args: readonly string[]): Promise<CliResult> =>
   run(['import', '--project', project, ...args])
 const file = (name: string, content: string | Buffer): Promise<void> =>
   writeFile(path.join(folder, name), content)
@@ -76,14 +80,14 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-test('files are loaded in order, plain or gzip, and what came before is known', async () => {
+test('files are loaded in order, plain or gzipped, without duplicates', async () => {
   await file('plain.ndjson', GOOD)
   await file('packed.ndjson.gz', gzipSync(line('b') + line('c')))
   const { code, stdout, stderr } = await importing('--json', 'plain.ndjson', 'packed.ndjson.gz')
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toEqual({
     ...SUMMARY,
-    // The two files have their user in common.
+    // The two files share their user.
     ...ONE_SESSION,
     read: 4,
     loaded: 3,
@@ -101,7 +105,7 @@ test('files are loaded in order, plain or gzip, and what came before is known', 
   })
 })
 
-describe('every format, told by its content', () => {
+describe('every format is detected by its content', () => {
   const EVENT = { timestamp: AT, user_id: 'u', url: 'https://shop.example/a', name: 'pageview' }
   const select = `SELECT ${Object.entries(EVENT)
     .map(([name, value]) => `'${value}' AS ${name}`)
@@ -128,7 +132,7 @@ describe('every format, told by its content', () => {
     const want = { ...SUMMARY, ...ONE_SESSION, read: 1 + passedOver, passedOver }
     const first = await importing('--json', ...options, 'plain')
     expect([first.code, JSON.parse(first.stdout)]).toEqual([0, { ...want, loaded: 1 }])
-    // The same again is known, however it is packed and wherever it comes from.
+    // A second import finds duplicates, gzipped or on standard input.
     const packed = await importing('--json', ...options, '--format', format, 'packed')
     expect(JSON.parse(packed.stdout)).toEqual({ ...want, duplicates: 1 })
     const stdin = await run(['import', '--project', project, '--json', ...options, '-'], bytes)
@@ -136,7 +140,7 @@ describe('every format, told by its content', () => {
   })
 })
 
-test('patterns: files in the order of their names, each once, and none of rejected rows', async () => {
+test('patterns: files in the order of their names, each once, without files of rejected rows', async () => {
   await mkdir(path.join(folder, 'logs'))
   await file('logs/b.ndjson', line('b'))
   await file('logs/a.ndjson', line('a'))
@@ -147,7 +151,7 @@ test('patterns: files in the order of their names, each once, and none of reject
   expect(stderr.match(/^[^:]+/gm)).toEqual(['logs/[x].ndjson', 'logs/b.ndjson', 'logs/a.ndjson'])
 })
 
-test('foreign columns are mapped, and Unix times are read', async () => {
+test('columns of other names are mapped, and Unix times are read', async () => {
   await file('foreign.csv', 'uuid,when,tier,noise\nu,1769853600,pro,x\n')
   const { code, stdout } = await importing(
     ...[
@@ -165,7 +169,7 @@ test('foreign columns are mapped, and Unix times are read', async () => {
   expect(JSON.parse(stdout)).toEqual({ ...SUMMARY, ...ONE_SESSION, read: 1, loaded: 1 })
 })
 
-test('rejected rows are kept with their reasons, and the rest is loaded', async () => {
+test('rejected rows are written to a file with their reasons, and the rest is loaded', async () => {
   await file('bad.ndjson', BAD)
   await file('bad.ndjson.rejected.ndjson', 'of an earlier run\n')
   const rejected = [
@@ -184,7 +188,7 @@ test('rejected rows are kept with their reasons, and the rest is loaded', async 
   }
 })
 
-test('a dry run tells the same, and writes nothing', async () => {
+test('a dry run reports the same, and writes nothing', async () => {
   await file('bad.ndjson', BAD + line('c'))
   const dry = await importing('--dry-run', '--json', 'bad.ndjson')
   expect(dry.code).toBe(0)
@@ -200,7 +204,7 @@ test('a dry run tells the same, and writes nothing', async () => {
   expect(JSON.parse(stdout)).toEqual({ ...want, rejectedFiles })
 })
 
-test('strictly, rejected rows are the end, and nothing beside them is loaded', async () => {
+test('--strict stops at rejected rows, and loads nothing of their chunk', async () => {
   await file('bad.ndjson', BAD)
   await file('good.ndjson', GOOD)
   const { code, stdout, stderr } = await importing(
@@ -240,7 +244,7 @@ SELECT
   (SELECT count() FROM rejections) AS rejections`,
   )
 
-describe('what cannot be imported is told in one line', () => {
+describe('a source that cannot be imported is one line', () => {
   const packed = gzipSync(Array.from({ length: 2_000 }, (_, i) => line(`e${i}`)).join(''))
   const nothing = '; nothing was imported'
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
 import { addRollups } from '../../../src/commands/rollups.js'
 import { runCli } from '../../support/cli/cli.js'
-import { runCommand, urlOf, type Told } from '../../support/cli/commands.js'
+import { runCommand, formatServerUrl, type CommandResult } from '../../support/cli/commands.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createWorld, NOW } from '../../support/world/world.js'
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const rollups = (...args: readonly string[]): Promise<Told> =>
+const rollups = (...args: readonly string[]): Promise<CommandResult> =>
   runCommand(addRollups, ['rollups', ...args], { endpoint: database.endpoint, now: NOW })
 const DIFFER = '2 groups differ; run tallyhouse rollups rebuild to recompute them'
 const write = (text: Sql): Promise<void> => database.store.writer.execute(statement(text))
@@ -68,7 +68,9 @@ SELECT 'shop', 'total', '', '2026-01-01', 0, groupBitmapState(toUInt32(400000000
   })
 
   // A process tells its caller by its exit.
-  expect(await runCli(['rollups', 'check'], { CLICKHOUSE_URL: urlOf(database.endpoint) })).toEqual({
+  expect(
+    await runCli(['rollups', 'check'], { CLICKHOUSE_URL: formatServerUrl(database.endpoint) }),
+  ).toEqual({
     code: 1,
     stdout: expect.stringMatching(/^months {2}1\ngroups {2}\d+\ndiffer {2}2\n\nROLLUP /),
     stderr: `2026-01 compared\ntallyhouse: ${DIFFER}\n`,

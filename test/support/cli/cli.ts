@@ -1,8 +1,8 @@
-/** Runs the command `tallyhouse` as a user does: as a process. */
+/** Runs `tallyhouse` as a process, as a user does. */
 import { execFile } from 'node:child_process'
 import { packagePath } from '../../../src/lib/package-path.js'
 
-export interface Outcome {
+export interface CliResult {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
@@ -13,7 +13,7 @@ export function runCli(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   input = '',
-): Promise<Outcome> {
+): Promise<CliResult> {
   const options = { env: { PATH: process.env['PATH'], ...env } }
   return new Promise((resolve) => {
     const child = execFile(

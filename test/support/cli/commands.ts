@@ -1,32 +1,32 @@
-/** Runs a command of `tallyhouse` in the process of the test, over a database of its own. */
+/** Runs a command of `tallyhouse` in the process of the test. */
 import { Command } from 'commander'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import type { AddCommand } from '../../../src/commands/shared/context.js'
 import { readConfig } from '../../../src/config/config.js'
 
-export interface Told {
+export interface CommandResult {
   readonly stdout: string
   readonly stderr: string
-  /** What it failed with; undefined where it did not. */
+  /** The message of its error; undefined when it succeeds. */
   readonly error: string | undefined
 }
 
-/** The variable that has a command use the database. */
-export function urlOf({ url, database, accounts }: Endpoint): string {
+/** The value of CLICKHOUSE_URL for a database, with the admin's account. */
+export function formatServerUrl({ url, database, accounts }: Endpoint): string {
   const { username, password } = accounts.admin
   return Object.assign(new URL(database, url), { username, password }).href
 }
 
-/** Runs the command with these arguments, at a moment. */
+/** Runs a command with `now` as the time, over the database of `endpoint`. */
 export async function runCommand(
   add: AddCommand,
   args: readonly string[],
   { endpoint, now, env = {} }: { endpoint: Endpoint; now: Date; env?: NodeJS.ProcessEnv },
-): Promise<Told> {
+): Promise<CommandResult> {
   const [stdout, stderr]: [string[], string[]] = [[], []]
   const program = new Command('tallyhouse').exitOverride()
   add(program, {
-    config: () => readConfig({ CLICKHOUSE_URL: urlOf(endpoint), ...env }),
+    config: () => readConfig({ CLICKHOUSE_URL: formatServerUrl(endpoint), ...env }),
     now: () => now,
     print: (text) => stdout.push(`${text}\n`),
     note: (text) => stderr.push(`${text}\n`),

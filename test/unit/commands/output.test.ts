@@ -1,4 +1,4 @@
-/** What commands print, and how they read options. */
+/** How commands format output and parse options. */
 import { describe, expect, test } from '@jest/globals'
 import { InvalidArgumentError } from 'commander'
 import {
@@ -10,7 +10,7 @@ import { formatTime, formatTable } from '../../../src/commands/shared/output.js'
 
 const NOW = new Date('2026-01-31T12:00:00.500Z')
 
-test('a table is aligned, without spaces at the ends of its lines', () => {
+test('a table has aligned columns, without spaces at the ends of its lines', () => {
   expect(
     formatTable([
       ['ID', 'NAME'],

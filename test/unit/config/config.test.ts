@@ -1,4 +1,4 @@
-/** The configuration: defaults, each variable, and errors of one line that name the variable. */
+/** The configuration: defaults, each variable, and one-line errors that name the variable. */
 import { describe, expect, test } from '@jest/globals'
 import path from 'node:path'
 import { ConfigError, readConfig, type Config } from '../../../src/config/config.js'
@@ -21,8 +21,12 @@ const URL_ACCOUNT = { username: 'u', password: 'p' }
 
 test.each<{ why: string; env: NodeJS.ProcessEnv; want: Partial<Config> }>([
   { why: 'nothing is set', env: {}, want: {} },
-  { why: 'all are set to nothing', env: { PORT: '', CLICKHOUSE_URL: '', LOG_LEVEL: '' }, want: {} },
-  { why: 'others are set', env: { PATH: '/bin', port: '1' }, want: {} },
+  {
+    why: 'all are set to empty values',
+    env: { PORT: '', CLICKHOUSE_URL: '', LOG_LEVEL: '' },
+    want: {},
+  },
+  { why: 'unknown variables are set', env: { PATH: '/bin', port: '1' }, want: {} },
   { why: 'a host', env: { HOST: '0.0.0.0' }, want: { host: '0.0.0.0' } },
   { why: 'any port', env: { PORT: '0' }, want: { port: 0 } },
   { why: 'a relative folder', env: { DATA_DIR: 'x/y' }, want: { dataDir: path.resolve('x/y') } },
@@ -49,7 +53,7 @@ test.each<{ why: string; env: NodeJS.ProcessEnv; want: Config['clickhouse'] }>([
     },
   },
   {
-    why: 'characters of a password that URLs reserve',
+    why: 'a password with percent-encoded characters',
     env: { CLICKHOUSE_URL: 'https://u:p%40%2F%25@db.example/' },
     want: {
       url: 'https://db.example',
@@ -62,7 +66,7 @@ test.each<{ why: string; env: NodeJS.ProcessEnv; want: Config['clickhouse'] }>([
     },
   },
   {
-    why: 'accounts of their own',
+    why: 'separate accounts',
     env: {
       CLICKHOUSE_URL: 'http://localhost:8123',
       CLICKHOUSE_WRITER_USER: 'w',
@@ -113,7 +117,7 @@ describe('an error is one line that names the variable', () => {
     'http://u:secret@h/d-e',
     'http://u:secret%zz@h/d',
     'http://u:secret@h:99999/d',
-  ])('without the secret of %s', (url) => {
+  ])('the secret in %s stays out of the error', (url) => {
     expect(() => readConfig({ CLICKHOUSE_URL: url })).toThrow(
       new ConfigError('CLICKHOUSE_URL must be http(s)://user:password@host:port/database'),
     )

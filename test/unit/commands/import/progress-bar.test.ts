@@ -1,4 +1,4 @@
-/** How far an import has come, as lines and on a terminal. */
+/** The progress of an import, as lines and on a terminal. */
 import { describe, expect, test } from '@jest/globals'
 import { PassThrough } from 'node:stream'
 import { showProgress, formatTimeLeft } from '../../../../src/commands/import/progress-bar.js'
@@ -17,7 +17,7 @@ describe('time left', () => {
   })
 })
 
-/** A stream that says whether it is a terminal, and what was written to it. */
+/** A stream that may be a terminal, and records what was written to it. */
 function terminal(isTTY: boolean) {
   const written: string[] = []
   const stream = new PassThrough().on('data', (chunk: Buffer) => written.push(chunk.toString()))
@@ -25,7 +25,7 @@ function terminal(isTTY: boolean) {
   return { screen, written: () => written.join('') }
 }
 
-test('elsewhere each piece is a line', () => {
+test('without a terminal each update is a line', () => {
   const notes: string[] = []
   const { screen, written } = terminal(false)
   const progress = showProgress('a.csv', (text) => notes.push(text), screen)
@@ -43,7 +43,7 @@ test('elsewhere each piece is a line', () => {
   expect(written()).toBe('')
 })
 
-test('on a terminal there is a bar, and lines stay above it', () => {
+test('on a terminal there is a bar, and notes stay above it', () => {
   const notes: string[] = []
   const { screen, written } = terminal(true)
   const progress = showProgress('a.csv', (text) => notes.push(text), screen)
