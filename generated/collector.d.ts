@@ -12,8 +12,9 @@ export interface paths {
         readonly put?: never;
         /**
          * Send events
-         * @description Takes one event, an array of events, or an object with a list of them. Null and the empty string are taken for absent
-         *     (but an empty `name` is refused, and a property is there whatever its value).
+         * @description Accepts one event, an array of events, or an object with a list of events. A field that is null or the empty string
+         *     counts as absent, with two exceptions: an empty `name` is rejected, and an entry of `properties` is kept
+         *     whatever its value.
          */
         readonly post: operations["sendEvents"];
         readonly delete?: never;
@@ -27,14 +28,14 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description One event, an array of events, or an object with a list of them.
+         * @description One event, an array of events, or an object with a list of events.
          * @example {
          *       "name": "signup"
          *     }
          */
         readonly Events: components["schemas"]["SingleEvent"] | components["schemas"]["EventArray"] | components["schemas"]["EventList"];
         /**
-         * @description One event, with the token beside its fields where it is not in the header.
+         * @description One event, with the token among its fields if it is not in the header.
          * @example {
          *       "token": "tallypub_x7k2m9q4c1v8b5n3z6t0w2r4",
          *       "name": "signup"
@@ -44,7 +45,7 @@ export interface components {
             readonly token?: components["schemas"]["Token"];
         } & components["schemas"]["EventFields"];
         /**
-         * @description Events; the token is in the header.
+         * @description An array of events; the token is in the header.
          * @example [
          *       {
          *         "name": "signup"
@@ -56,7 +57,7 @@ export interface components {
          */
         readonly EventArray: readonly components["schemas"]["Event"][];
         /**
-         * @description Events, with the token where it is not in the header.
+         * @description A list of events, with the token if it is not in the header.
          * @example {
          *       "token": "tallypub_x7k2m9q4c1v8b5n3z6t0w2r4",
          *       "events": [
@@ -87,7 +88,7 @@ export interface components {
          */
         readonly Token: string;
         /**
-         * @description One thing that one user did at one moment. No field is required.
+         * @description Something that one user did at one moment. No field is required.
          * @example {
          *       "name": "signup",
          *       "user_id": "u42",
@@ -97,163 +98,162 @@ export interface components {
          *     }
          */
         readonly Event: components["schemas"]["EventFields"];
-        /** @description What can be said of an event. Texts longer than 1,024 characters are cut where they can be a group or a filter of a question. */
+        /** @description The fields of an event. Values that can be grouped or filtered by are truncated to 1,024 characters. */
         readonly EventFields: {
             /**
              * Format: instant
-             * @description When it happened: ISO 8601 with `Z` or an offset, kept to the millisecond; from 1970 to 2099, and at most 24 hours
-             *     ahead of the service's clock. Absent: when the request came.
+             * @description The time of the event in ISO 8601 with `Z` or a UTC offset, stored with millisecond precision; from 1970 to 2099,
+             *     and at most 24 hours ahead of the service's clock. Default: the time at which the request arrived.
              * @example 2026-01-31T10:00:00.000Z
              */
             readonly timestamp?: string | null;
             /**
              * Format: text
-             * @description The same id counts once in a project, however often and however late it comes again. Absent: an id that no other
-             *     event has.
+             * @description An id that counts once per project, however often and however late it is sent again. Default: a new unique id.
              * @example 7f3a9c
              */
             readonly event_id?: string | null;
             /**
              * Format: text
-             * @description What happened. Absent: `pageview`; anything else is a custom event.
+             * @description The name of the event. `pageview` is a pageview, any other name a custom event. Default: `pageview`.
              * @example signup
              */
             readonly name?: string | null;
             /**
              * Format: text
-             * @description Your id of the user. Absent: derived from `ip`, `user_agent`, the project and a salt that changes daily.
+             * @description Your id of the user. Default: derived from `ip`, `user_agent`, the project and a salt that changes daily.
              * @example u42
              */
             readonly user_id?: string | null;
             /**
-             * @description Whether the user was not identified. Absent: true where `user_id` is absent.
+             * @description Whether the user was not identified. Default: true if `user_id` is absent, otherwise false.
              * @example false
              */
             readonly anonymous?: boolean | null;
             /**
              * Format: text
-             * @description Your id of the session, kept as given. Absent: a session ends after 30 minutes without an event.
+             * @description Your id of the session, stored as given. Default: sessions are formed by the service and end after 30 minutes without an event.
              * @example s-2026-01-31-17
              */
             readonly session_id?: string | null;
             /**
              * Format: absolute-url
-             * @description The page. It is split into `origin`, `path`, `hash` and the utm tags; the rest of its query is dropped.
+             * @description The URL of the page. The service splits it into `origin`, `path`, `hash` and the UTM tags, and drops the rest of its query string.
              * @example https://shop.example/join?utm_source=news
              */
             readonly url?: string | null;
             /**
              * Format: text
-             * @description The origin of the page; wins over `url`.
+             * @description The origin of the page. Takes precedence over `url`.
              * @example https://shop.example
              */
             readonly origin?: string | null;
             /**
              * Format: text
-             * @description The path of the page; wins over `url`.
+             * @description The path of the page. Takes precedence over `url`.
              * @example /join
              */
             readonly path?: string | null;
             /**
              * Format: text
-             * @description The fragment of the page's URL, without its `#`; wins over `url`.
+             * @description The fragment of the page's URL, without `#`. Takes precedence over `url`.
              * @example top
              */
             readonly hash?: string | null;
             /**
              * Format: text
-             * @description The page that led here; gives `referrer` and `referrer_type`. The project's own domain is no referrer.
+             * @description The URL of the page that linked here. `referrer` and `referrer_type` are derived from it. The project's own domain does not count as a referrer.
              * @example https://www.google.com/
              */
             readonly referrer_url?: string | null;
             /**
              * Format: text
-             * @description Where the visit came from; wins over `referrer_url`.
+             * @description The name of the referrer. Takes precedence over `referrer_url`.
              * @example Google
              */
             readonly referrer?: string | null;
             /**
              * Format: text
-             * @description The kind of the referrer, as `search` or `social`; wins over `referrer_url`.
+             * @description The type of the referrer, such as `search` or `social`. Takes precedence over `referrer_url`.
              * @example search
              */
             readonly referrer_type?: string | null;
             /**
              * Format: text
-             * @description The tag utm_source; wins over `url`.
+             * @description The UTM tag `utm_source`. Takes precedence over `url`.
              * @example news
              */
             readonly utm_source?: string | null;
             /**
              * Format: text
-             * @description The tag utm_medium; wins over `url`.
+             * @description The UTM tag `utm_medium`. Takes precedence over `url`.
              * @example email
              */
             readonly utm_medium?: string | null;
             /**
              * Format: text
-             * @description The tag utm_campaign; wins over `url`.
+             * @description The UTM tag `utm_campaign`. Takes precedence over `url`.
              * @example spring-sale
              */
             readonly utm_campaign?: string | null;
             /**
              * Format: text
-             * @description The tag utm_content; wins over `url`.
+             * @description The UTM tag `utm_content`. Takes precedence over `url`.
              * @example top-banner
              */
             readonly utm_content?: string | null;
             /**
              * Format: text
-             * @description The tag utm_term; wins over `url`.
+             * @description The UTM tag `utm_term`. Takes precedence over `url`.
              * @example shoes
              */
             readonly utm_term?: string | null;
             /**
              * Format: text
-             * @description The user's browser as it names itself; gives `browser`, `os` and `device_type`. Absent: see "Who sends".
+             * @description The `User-Agent` of the user's browser. `browser`, `os` and `device_type` are derived from it. Default: see "Pages and servers".
              * @example Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0
              */
             readonly user_agent?: string | null;
             /**
              * Format: text
-             * @description The browser; wins over `user_agent`.
+             * @description The name of the browser. Takes precedence over `user_agent`.
              * @example Firefox
              */
             readonly browser?: string | null;
             /**
              * Format: text
-             * @description The operating system; wins over `user_agent`.
+             * @description The name of the operating system. Takes precedence over `user_agent`.
              * @example Linux
              */
             readonly os?: string | null;
             /**
              * Format: text
-             * @description The kind of device; wins over `user_agent`.
+             * @description The type of device. Takes precedence over `user_agent`.
              * @example desktop
              */
             readonly device_type?: string | null;
             /**
              * Format: ip
-             * @description The user's address, IPv4 or IPv6. It is not kept. Absent: see "Who sends".
+             * @description The user's IPv4 or IPv6 address. It is not stored. Default: see "Pages and servers".
              * @example 203.0.113.7
              */
             readonly ip?: string | null;
             /**
              * Format: country
-             * @description The country, ISO 3166-1 alpha-2; wins over `ip`.
+             * @description The country, as an ISO 3166-1 alpha-2 code. Takes precedence over `ip`.
              * @example DE
              */
             readonly country?: string | null;
             /**
              * Format: text
-             * @description The city; wins over `ip`.
+             * @description The name of the city. Takes precedence over `ip`.
              * @example Berlin
              */
             readonly city?: string | null;
             /**
-             * @description Whatever else there is to say, up to 64 entries with names of 1 to 128 characters. A value that is no string is kept as
-             *     its JSON text. Numbers lie within ±(2^53 − 1), beyond which JSON readers round: send longer ones as strings. Values
-             *     are nested at most 100 deep.
+             * @description Your own data: up to 64 entries with names of 1 to 128 characters. Values other than strings are stored as their
+             *     JSON text. Numbers must lie within ±(2^53 − 1), because JSON parsers round larger ones; send those as strings.
+             *     Values may be nested up to 100 levels deep.
              * @example {
              *       "plan": "pro",
              *       "seats": 5
@@ -264,19 +264,19 @@ export interface components {
             } | null;
         };
         /**
-         * @description The answer to a request whose events are stored.
+         * @description The response to a request whose events are stored.
          * @example {
          *       "accepted": 2
          *     }
          */
         readonly Accepted: {
             /**
-             * @description The events of the request.
+             * @description The number of events in the request.
              * @example 2
              */
             readonly accepted: number;
         };
-        /** @description The body of every response that is not a success. */
+        /** @description The body of every error response. */
         readonly ErrorResponse: {
             readonly error: components["schemas"]["Error"];
         };
@@ -284,13 +284,12 @@ export interface components {
         readonly Error: {
             readonly code: components["schemas"]["ErrorCode"];
             /**
-             * @description An explanation for people. Its wording may change; decide by `code`.
+             * @description An explanation for people. The wording may change; programs should use `code`.
              * @example The public token is missing or not valid.
              */
             readonly message: string;
             /**
-             * @description Only with `VALIDATION_ERROR`: the faults of the request, all of them, in plain words. At most 100 are
-             *     listed.
+             * @description Only with `VALIDATION_ERROR`: the invalid fields of the request, at most 100 of them.
              * @example [
              *       {
              *         "field": "[3].url",
@@ -301,7 +300,7 @@ export interface components {
             readonly details?: readonly components["schemas"]["FieldError"][];
         };
         /**
-         * @description One fault of a request.
+         * @description An invalid field of a request.
          * @example {
          *       "field": "[3].url",
          *       "message": "must be an absolute URL, such as https://example.com/path"
@@ -309,12 +308,12 @@ export interface components {
          */
         readonly FieldError: {
             /**
-             * @description The field: `url` of an event that came alone, `[3].url` of the fourth of several. `body` is the body as a whole.
+             * @description The field: `url` of an event sent alone, `[3].url` of the fourth of several. `body` stands for the body as a whole.
              * @example [3].url
              */
             readonly field: string;
             /**
-             * @description What is wrong with it.
+             * @description What the field must be, or what is wrong with it.
              * @example must be an absolute URL, such as https://example.com/path
              */
             readonly message: string;
@@ -322,21 +321,21 @@ export interface components {
         /**
          * @description | code | status | when |
          *     |---|---|---|
-         *     | `VALIDATION_ERROR` | 400 | the body is not JSON, or an event breaks a rule of this document |
-         *     | `UNAUTHORIZED` | 401 | the public token is missing or not valid, or there are two |
-         *     | `NOT_FOUND` | 404 | the path is unknown |
-         *     | `METHOD_NOT_ALLOWED` | 405 | the path is known, but not with this method; `Allow` lists those it takes |
+         *     | `VALIDATION_ERROR` | 400 | the body is not JSON, or an event violates this document |
+         *     | `UNAUTHORIZED` | 401 | the public token is missing, not valid or ambiguous |
+         *     | `NOT_FOUND` | 404 | the path does not exist |
+         *     | `METHOD_NOT_ALLOWED` | 405 | the path does not support the method; `Allow` lists those it does |
          *     | `PAYLOAD_TOO_LARGE` | 413 | the body is larger than 1 MB |
-         *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | the body is not declared to be uncompressed JSON, or plain text, in UTF-8 |
-         *     | `INTERNAL_ERROR` | 500 | something unforeseen on our side |
-         *     | `SERVICE_UNAVAILABLE` | 503 | the store takes no events now, or the service is stopping; `Retry-After` says when to come back |
+         *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | the body is not declared as uncompressed JSON or plain text in UTF-8 |
+         *     | `INTERNAL_ERROR` | 500 | an unexpected error in the service |
+         *     | `SERVICE_UNAVAILABLE` | 503 | the database cannot store events right now, or the service is stopping; wait the seconds given in `Retry-After` |
          * @example VALIDATION_ERROR
          * @enum {string}
          */
         readonly ErrorCode: "VALIDATION_ERROR" | "UNAUTHORIZED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
     };
     responses: {
-        /** @description `VALIDATION_ERROR`: an event or the request itself is not well-formed or breaks a rule of this document. No event of the request is stored. */
+        /** @description `VALIDATION_ERROR`: the request is malformed, or an event violates this document. No event of the request is stored. */
         readonly ValidationError: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -347,7 +346,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `UNAUTHORIZED`: the public token is missing or not valid, or there are two. */
+        /** @description `UNAUTHORIZED`: the public token is missing, not valid or ambiguous. */
         readonly Unauthorized: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -370,7 +369,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `UNSUPPORTED_MEDIA_TYPE`: the body is not declared to be uncompressed JSON, or plain text, in UTF-8. */
+        /** @description `UNSUPPORTED_MEDIA_TYPE`: the body is not declared as uncompressed JSON or plain text in UTF-8. */
         readonly UnsupportedMediaType: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -381,7 +380,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `INTERNAL_ERROR`: something unforeseen on our side. */
+        /** @description `INTERNAL_ERROR`: an unexpected error in the service. */
         readonly InternalError: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -393,8 +392,9 @@ export interface components {
             };
         };
         /**
-         * @description `SERVICE_UNAVAILABLE`: the store does not take the events now, too many wait for it, or the service is stopping. Some of the
-         *     events may be stored nevertheless: with an `event_id` they can safely be sent again.
+         * @description `SERVICE_UNAVAILABLE`: the database cannot store the events right now, too many events are waiting to be stored, or
+         *     the service is stopping. Some of the events may have been stored; if they have an `event_id`, you can safely send
+         *     them again.
          */
         readonly ServiceUnavailable: {
             headers: {
@@ -407,7 +407,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `NOT_FOUND` (404): the path is unknown. `METHOD_NOT_ALLOWED` (405): the path is known, but not with this method. */
+        /** @description `NOT_FOUND` (404): the path does not exist. `METHOD_NOT_ALLOWED` (405): the path does not support the method. */
         readonly NoSuchOperation: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -422,15 +422,15 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /** @description The id of the request in the log of the service. That of the request header X-Request-Id where it is 8 to 64 letters, digits, `_` or `-`. */
+        /** @description Identifies the request in the service's log. Your own `X-Request-Id` is echoed if it consists of 8 to 64 letters, digits, `_` or `-`; otherwise an id is generated. */
         readonly RequestId: string;
-        /** @description Any page may read the answer. */
+        /** @description Pages of any origin may read the response. */
         readonly AllowOrigin: string;
-        /** @description The seconds to wait before the next attempt. */
+        /** @description The number of seconds to wait before the next attempt. */
         readonly RetryAfter: number;
-        /** @description How to authenticate. */
+        /** @description The authentication scheme to use. */
         readonly WwwAuthenticate: string;
-        /** @description The methods of the path; only with METHOD_NOT_ALLOWED. */
+        /** @description The methods that the path supports. Sent with METHOD_NOT_ALLOWED only. */
         readonly Allow: string;
     };
     pathItems: never;
@@ -444,7 +444,7 @@ export interface operations {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description The events, as uncompressed JSON in UTF-8, of at most 1 MB (1,048,576 bytes). */
+        /** @description The events, as uncompressed JSON in UTF-8, at most 1 MB (1,048,576 bytes). */
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": components["schemas"]["Events"];

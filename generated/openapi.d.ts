@@ -12,12 +12,12 @@ export interface paths {
         readonly put?: never;
         /**
          * Query analytics
-         * @description Answers a question about the traffic of the project: a total, a time series, or a breakdown, over a period and
-         *     under filters.
+         * @description Runs a query on the traffic of the project: a total, a time series or a breakdown, over a period and
+         *     optionally filtered.
          *
-         *     - Without `group_by` there is always exactly one row, with `group: {}`.
-         *     - With `interval:auto` there is one row per bucket of the period, empty ones included.
-         *     - With any other grouping there is one row per value that occurs.
+         *     - Without `group_by` the response has exactly one row, with `group: {}`.
+         *     - With `interval:auto` it has one row per bucket of the period, including empty buckets.
+         *     - With any other grouping it has one row per value that occurs.
          */
         readonly post: operations["queryAnalytics"];
         readonly delete?: never;
@@ -35,8 +35,8 @@ export interface paths {
         };
         /**
          * Get the project
-         * @description The project of the API key. Use it to check that a key is valid, and whether any event has arrived yet:
-         *     `firstEventAt` is `null` until then.
+         * @description Returns the project of the API key. Use it to check that a key is valid, and whether any event has arrived:
+         *     until then `firstEventAt` is `null`.
          */
         readonly get: operations["getProject"];
         readonly put?: never;
@@ -52,8 +52,8 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * @description A question about the traffic of the project. Only `date_range` is required. The body may be at most
-         *     64 kB (65,536 bytes), and properties that are not listed here are refused.
+         * @description A query about the traffic of the project. Only `date_range` is required. The body may have at most
+         *     64 kB (65,536 bytes). Properties that are not listed here are rejected.
          */
         readonly AnalyticsQueryRequest: {
             readonly date_range: components["schemas"]["DateRange"];
@@ -66,8 +66,8 @@ export interface components {
             readonly filtersOperator?: components["schemas"]["FiltersOperator"];
         };
         /**
-         * @description The metrics of every row, in the order they are to appear. None may be repeated. An empty array means
-         *     the default three. The value of a metric does not depend on which others are asked for.
+         * @description The metrics of every row, in the order in which they appear there. Each may be given once. An empty array
+         *     selects the three default metrics. The value of a metric does not depend on the other metrics.
          * @default [
          *       "users",
          *       "pageviews",
@@ -80,8 +80,8 @@ export interface components {
          */
         readonly Metrics: readonly components["schemas"]["Metric"][];
         /**
-         * @description What the rows stand for. Empty: one row for the whole period. `interval:auto`: a time series. Any
-         *     other grouping: one row per value of it. Only one grouping can be given.
+         * @description How the result is divided into rows. Empty: one row for the whole period. `interval:auto`: a time series.
+         *     Any other grouping: one row per value. At most one grouping can be given.
          * @default []
          * @example [
          *       "country"
@@ -89,11 +89,11 @@ export interface components {
          */
         readonly Groupings: readonly components["schemas"]["GroupBy"][];
         /**
-         * @description The order of the rows: at most one pair of a field and a direction. Empty means the default order,
-         *     which is by date, ascending, for a time series, and otherwise by the first of the `metrics`, descending.
+         * @description The order of the rows: at most one pair of a field and a direction. An empty array means the default order:
+         *     ascending by date for a time series, and otherwise descending by the first of the `metrics`.
          *
-         *     Rows that tie are ordered by their group value, ascending, byte by byte, and nulls come last in both
-         *     directions. So the order is total, and pages never overlap.
+         *     Rows with equal values are ordered by group value, ascending, byte by byte. Nulls come last in both
+         *     directions. The order is therefore total, and pages never overlap.
          * @default []
          * @example [
          *       [
@@ -104,22 +104,22 @@ export interface components {
          */
         readonly Orders: readonly components["schemas"]["OrderBy"][];
         /**
-         * @description The most rows to return. Applies to every grouping, time series included.
+         * @description The maximum number of rows to return. Applies to every grouping, including time series.
          * @default 100
          * @example 10
          */
         readonly Limit: number;
         /**
-         * @description How many rows to skip from the start.
+         * @description The number of rows to skip.
          * @default 0
          * @example 20
          */
         readonly Offset: number;
         /**
-         * @description Conditions on events, at most 20. An event is counted when it satisfies all of them, or at least one of
-         *     them where `filtersOperator` is `or`. Without filters every event is counted.
+         * @description Conditions on events, at most 20. An event is counted if it satisfies all of them or, if `filtersOperator`
+         *     is `or`, at least one of them. Without filters every event is counted.
          *
-         *     All filters of a request together may hold at most 40 string clauses: the members of `page` and
+         *     All filters of a request together may have at most 40 string clauses. These are the members of `page` and
          *     `utm_tags` filters, the name and each property of `event` filters, and each `referrer` and
          *     `referrer_url` filter.
          * @default []
@@ -135,10 +135,10 @@ export interface components {
          */
         readonly Filters: readonly components["schemas"]["Filter"][];
         /**
-         * @description The period to look at: a preset, or an array of its start and its end. Both ends are **included**, to the
-         *     precision they are written in: the end `2026-01-31` means through the end of that day, the end
-         *     `2026-01-31T10:00:00Z` through the end of that second. A start that is a date alone means 00:00:00 of
-         *     that day. The two forms may be mixed, the start must not be after the end, and an end may lie in the future.
+         * @description The period of the query: a preset, or an array of its start and its end. Both ends are **included**, with the
+         *     precision in which they are written: the end `2026-01-31` means until the end of that day, the end
+         *     `2026-01-31T10:00:00Z` until the end of that second. A start given as a date means 00:00:00 of that day. The
+         *     two forms can be mixed. The start must not be after the end; the end may be in the future.
          * @example 30days
          * @example [
          *       "2026-01-01",
@@ -150,7 +150,7 @@ export interface components {
             components["schemas"]["DateOrSecond"]
         ];
         /**
-         * @description A period relative to now. *Today* is the current UTC day, *now* the current second.
+         * @description A period relative to now. *Today* is the current UTC day, *now* is the current second.
          *
          *     | preset | from | to |
          *     |---|---|---|
@@ -170,36 +170,36 @@ export interface components {
         /**
          * Format: utc-date-or-second
          * @description A UTC date (`YYYY-MM-DD`) or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must exist in the calendar, in
-         *     the years 0001 to 9999. Fractions of a second and offsets other than `Z` are refused.
+         *     the years 0001 to 9999. Fractions of a second and offsets other than `Z` are rejected.
          * @example 2026-01-31
          * @example 2026-01-31T10:00:00Z
          */
         readonly DateOrSecond: string;
         /**
-         * @description - `users`: the number of distinct users with at least one matching event in the period. Exact: never
-         *       sampled, never estimated.
+         * @description - `users`: the number of distinct users with at least one matching event in the period. It is exact, neither
+         *       sampled nor estimated.
          *     - `pageviews`: the number of matching pageviews in the period.
          *     - `events`: the number of matching custom events in the period.
          *     - `bounce_rate`: 100 × bounces ÷ visits, over the matching visits that *started* in the period. From 0 to
-         *       100, with two decimals; `null` where there is no such visit.
-         *     - `visit_duration`: the mean time from the first to the last event of the same visits, in seconds, with two
-         *       decimals. Visits of zero seconds count. `null` where there is no such visit.
+         *       100, rounded to two decimals; `null` if there is no such visit.
+         *     - `visit_duration`: the mean time from the first to the last event of the same visits, in seconds, rounded to
+         *       two decimals. Visits of zero seconds are included in the mean. `null` if there is no such visit.
          *
-         *     An event matches when it satisfies the filters. A visit matches when at least one of its events does; its
-         *     bounce and its duration are always those of the whole visit, also where only one of its pages was
-         *     filtered for, or where it runs past the end of the period.
+         *     An event matches if it satisfies the filters. A visit matches if at least one of its events does. Bounce and
+         *     duration always describe the whole visit, even if a filter selects only one of its pages or the visit
+         *     continues after the end of the period.
          * @example users
          * @enum {string}
          */
         readonly Metric: "users" | "pageviews" | "events" | "bounce_rate" | "visit_duration";
         /**
-         * @description A grouping: the interval of a time series, a dimension, or a property of events. How
-         *     `bounce_rate` and `visit_duration` are attributed to its rows:
+         * @description A grouping: the interval of a time series, a dimension, or an event property. The table shows to which rows
+         *     the visits of `bounce_rate` and `visit_duration` are attributed:
          *
          *     | grouping | rows | visits of a row |
          *     |---|---|---|
-         *     | `interval:auto` | one per bucket of the period, empty buckets included | those that started in the bucket |
-         *     | session attributes | one per value, `""` (none) included | those with the value |
+         *     | `interval:auto` | one per bucket of the period, including empty buckets | those that started in the bucket |
+         *     | session attributes | one per value, including `""` (none) | those with the value |
          *     | `page:origin`, `page:path` | one per page of any matching event | those that *entered* on the page; `null` if none did |
          *     | `event:name` | one per name of a custom event | always `null` |
          *     | `event:prop:<name>` | one per value among the events that have the property | always `null` |
@@ -207,34 +207,35 @@ export interface components {
          */
         readonly GroupBy: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
         /**
-         * @description A time series. The length of the period, from its start to its inclusive end, decides the size of a bucket:
+         * @description A time series. The length of the period, from its start to its inclusive end, determines the size of the
+         *     buckets:
          *
          *     | period | bucket |
          *     |---|---|
          *     | up to 48 hours | hour |
          *     | up to 92 days | day |
-         *     | up to 184 days | week (ISO: from Monday) |
+         *     | up to 184 days | week (ISO 8601: starts on Monday) |
          *     | longer | month |
          *
-         *     A bucket is labelled with the UTC moment it starts at. The first week or month may be labelled with a moment
-         *     before the period, and counts only what lies inside. Buckets run through the end of the period without a
-         *     gap: in an empty one the counts are 0 and the two metrics of visits are `null`.
+         *     A bucket is labelled with the UTC time at which it starts. The label of the first week or month may lie before
+         *     the period, but the bucket counts only what lies inside the period. Buckets continue without a gap until the
+         *     end of the period. In an empty bucket the counts are 0, and `bounce_rate` and `visit_duration` are `null`.
          * @example interval:auto
          * @enum {string}
          */
         readonly Interval: "interval:auto";
         /**
-         * @description Session attributes (every event carries those of its session's first event):
+         * @description Session attributes (every event has those of its session's first event):
          *     - `country`: ISO 3166-1 alpha-2 code.
-         *     - `city`: the name alone; cities of one name in two countries share a row.
+         *     - `city`: the name only, so cities with the same name in different countries share a row.
          *     - `browser`, `os`: names.
          *     - `device_type`: `desktop`, `mobile` or `tablet`.
          *     - `referrer`: the name of the referrer.
          *     - `referrer_type`: `search`, `social`, `email`, `paid`, `llm`, `direct` or `unknown`.
-         *     - `utm_source`, `utm_medium`, `utm_campaign`, `utm_content`, `utm_term`: the tags of the entry.
+         *     - `utm_source`, `utm_medium`, `utm_campaign`, `utm_content`, `utm_term`: the UTM tags with which the session started.
          *
          *     Event attributes:
-         *     - `page:origin`: protocol and host of the page; `page:path`: its path. Events without a page make no row.
+         *     - `page:origin`: protocol and host of the page; `page:path`: its path. Events without a page are not in any row.
          *     - `event:name`: the name of a custom event.
          * @example country
          * @enum {string}
@@ -242,14 +243,14 @@ export interface components {
         readonly Dimension: "country" | "city" | "page:origin" | "page:path" | "browser" | "device_type" | "os" | "referrer" | "referrer_type" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_content" | "utm_term" | "event:name";
         /**
          * Format: text
-         * @description `event:prop:` and the name of a property of events, of 1 to 128 characters. Values are strings; a
-         *     number or boolean sent at tracking is its JSON text. A name that nobody ever sent gives no rows.
+         * @description `event:prop:` followed by the name of an event property, of 1 to 128 characters. Values are strings; a number
+         *     or boolean that was sent is converted to its JSON text. A property that no event has gives no rows.
          * @example event:prop:plan
          */
         readonly PropertyGrouping: `event:prop:${string}`;
         /**
-         * @description A field and a direction. The field is one of the `metrics`, or the grouping in `group_by`, or, where that
-         *     grouping is `interval:auto`, `date`.
+         * @description A field and a direction. The field is one of the `metrics`, or the grouping in `group_by`, or `date` if that
+         *     grouping is `interval:auto`.
          * @example [
          *       "pageviews",
          *       "desc"
@@ -260,7 +261,7 @@ export interface components {
             components["schemas"]["SortDirection"]
         ];
         /**
-         * @description `asc`: smallest or earliest first. `desc`: largest or latest first. Nulls are last in both.
+         * @description `asc`: smallest or earliest first. `desc`: largest or latest first. Nulls come last in both directions.
          * @example desc
          * @enum {string}
          */
@@ -273,7 +274,7 @@ export interface components {
          */
         readonly FiltersOperator: "and" | "or";
         /**
-         * @description A condition on one event; its `type` says which. All members of one filter must hold, and a filter with no
+         * @description A condition on one event, determined by its `type`. All members of a filter must hold. A filter with no
          *     member besides `type` selects everything.
          * @example {
          *       "type": "page",
@@ -285,7 +286,7 @@ export interface components {
          */
         readonly Filter: components["schemas"]["PageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"];
         /**
-         * @description The page an event happened on. Custom events carry the page they happened on, too.
+         * @description The page on which an event happened. Custom events, too, have the page on which they happened.
          * @example {
          *       "type": "page",
          *       "path": {
@@ -317,7 +318,7 @@ export interface components {
              */
             readonly path?: components["schemas"]["StringClause"];
             /**
-             * @description The hash of the page, without its `#`.
+             * @description The hash of the page, without `#`.
              * @example {
              *       "operator": "eq",
              *       "value": "pricing"
@@ -326,7 +327,7 @@ export interface components {
             readonly hash?: components["schemas"]["StringClause"];
         };
         /**
-         * @description The name of an event, or its properties. The name of a pageview is `pageview`.
+         * @description The name of an event and its properties. The name of a pageview is `pageview`.
          * @example {
          *       "type": "event",
          *       "name": {
@@ -350,7 +351,7 @@ export interface components {
              */
             readonly name?: components["schemas"]["StringClause"];
             /**
-             * @description Conditions on its properties, at most 40. All of them must hold.
+             * @description Conditions on the event's properties, at most 40. All of them must hold.
              * @example [
              *       {
              *         "property": "plan",
@@ -381,7 +382,7 @@ export interface components {
             readonly anonymous: boolean;
         };
         /**
-         * @description Where the session came from.
+         * @description The country and city of the session.
          * @example {
          *       "type": "location",
          *       "country": {
@@ -424,7 +425,7 @@ export interface components {
             readonly city?: components["schemas"]["ListClause"];
         };
         /**
-         * @description The name of the session's referrer. `""` with `eq` is traffic that came directly, without a referrer.
+         * @description The name of the session's referrer. `eq` with `""` selects direct traffic, without a referrer.
          * @example {
          *       "type": "referrer",
          *       "operator": "eq",
@@ -477,7 +478,7 @@ export interface components {
              */
             readonly type: "referrer_type";
             /**
-             * @description At most 500 types of referrer. Any value that a row returned can be given.
+             * @description Referrer types, at most 500. Any value of a returned row can be given.
              * @example [
              *       "search",
              *       "social"
@@ -487,7 +488,7 @@ export interface components {
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
-         * @description The utm tags the session was entered with. `""` is a missing tag.
+         * @description The UTM tags with which the session started. `""` is a missing tag.
          * @example {
          *       "type": "utm_tags",
          *       "utm_campaign": {
@@ -571,7 +572,7 @@ export interface components {
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
-         * @description The type of device of the session.
+         * @description The device type of the session.
          * @example {
          *       "type": "device",
          *       "operator": "oneOf",
@@ -588,7 +589,7 @@ export interface components {
              */
             readonly type: "device";
             /**
-             * @description At most 500 types of device. Any value that a row returned can be given, `""` (unknown) included.
+             * @description Device types, at most 500. Any value of a returned row can be given, including `""` (unknown).
              * @example [
              *       "mobile",
              *       "tablet"
@@ -636,7 +637,7 @@ export interface components {
             readonly operator: components["schemas"]["StringOperator"];
         };
         /**
-         * @description A condition on one string, by a list of values.
+         * @description A condition that compares one string with a list of values.
          * @example {
          *       "operator": "oneOf",
          *       "value": [
@@ -670,11 +671,11 @@ export interface components {
             readonly operator: components["schemas"]["StringOperator"];
         };
         /**
-         * @description How a string is compared with `value`. For `/blog/hello`:
+         * @description How a string is compared with `value`. The examples hold for `/blog/hello`:
          *
-         *     | operator | holds when the string | example that holds |
+         *     | operator | holds if the string | example |
          *     |---|---|---|
-         *     | `any` | is not empty (a property: is present); `value` must be given and is not looked at | `{"operator": "any", "value": ""}` |
+         *     | `any` | is not empty (a property: is present); `value` is required but ignored | `{"operator": "any", "value": ""}` |
          *     | `eq` | equals the value | `{"operator": "eq", "value": "/blog/hello"}` |
          *     | `notEq` | does not equal it | `{"operator": "notEq", "value": "/pricing"}` |
          *     | `contains` | contains it | `{"operator": "contains", "value": "log/he"}` |
@@ -682,9 +683,9 @@ export interface components {
          *     | `startsWith` | starts with it | `{"operator": "startsWith", "value": "/blog/"}` |
          *     | `endsWith` | ends with it | `{"operator": "endsWith", "value": "hello"}` |
          *
-         *     Comparison is literal and case-sensitive: `%`, `_`, `*` and `\` stand for themselves. The empty string is
-         *     contained in every string, and starts and ends every string. `notEq` and `notContains` are the exact
-         *     complements of `eq` and `contains`: an event without the value, or without the property, satisfies them.
+         *     Comparison is literal and case-sensitive; `%`, `_`, `*` and `\` have no special meaning. Every string
+         *     contains, starts with and ends with the empty string. `notEq` and `notContains` are the exact complements of
+         *     `eq` and `contains`: an event without the value, or without the property, satisfies them.
          * @example startsWith
          * @enum {string}
          */
@@ -692,18 +693,18 @@ export interface components {
         /**
          * @description How a string is compared with a list of values, literally and case-sensitively:
          *
-         *     | operator | holds when the string | example that holds for `DE` |
+         *     | operator | holds if the string | example that holds for `DE` |
          *     |---|---|---|
-         *     | `oneOf` | equals one of the values; with an empty list, never | `{"operator": "oneOf", "value": ["DE", "AT"]}` |
-         *     | `noneOf` | equals none of them; with an empty list, always | `{"operator": "noneOf", "value": ["US"]}` |
+         *     | `oneOf` | equals one of the values; never for an empty list | `{"operator": "oneOf", "value": ["DE", "AT"]}` |
+         *     | `noneOf` | equals none of the values; always for an empty list | `{"operator": "noneOf", "value": ["US"]}` |
          * @example oneOf
          * @enum {string}
          */
         readonly ListOperator: "oneOf" | "noneOf";
         /**
          * Format: text
-         * @description The value to compare with, of at most 1,024 characters. The empty string stands for a missing value.
-         *     Any Unicode text but NUL characters and lone surrogates.
+         * @description The value to compare with, at most 1,024 characters. The empty string stands for a missing value. Any
+         *     Unicode text is allowed, except NUL characters and lone surrogates.
          * @example /blog/
          */
         readonly Value: string;
@@ -717,31 +718,31 @@ export interface components {
          */
         readonly Values: readonly components["schemas"]["Value"][];
         /**
-         * @description Where a session came from.
+         * @description The kind of source that a session came from.
          *     - `search`: a search engine
          *     - `social`: a social network
-         *     - `email`: a mail, or a mail reader
+         *     - `email`: an email or an email client
          *     - `paid`: an advertisement
-         *     - `llm`: an assistant built on a language model
-         *     - `direct`: no referrer, and no utm tag or click id that hints at one
-         *     - `unknown`: a referrer that nobody classified
+         *     - `llm`: an assistant based on a language model
+         *     - `direct`: no referrer, and no UTM tag or click id that indicates one
+         *     - `unknown`: a referrer that is not classified
          * @example search
          * @enum {string}
          */
         readonly ReferrerType: "search" | "social" | "email" | "paid" | "llm" | "direct" | "unknown";
         /**
-         * @description A type of device.
+         * @description A device type.
          * @example mobile
          * @enum {string}
          */
         readonly DeviceType: "desktop" | "mobile" | "tablet";
-        /** @description The answer to a question, together with what was understood of it. */
+        /** @description The result of a query, with the query as the service interpreted it. */
         readonly AnalyticsQueryResponse: {
             readonly period: components["schemas"]["Period"];
             readonly query: components["schemas"]["ResolvedQuery"];
             readonly pagination: components["schemas"]["Pagination"];
             /**
-             * @description The rows, after grouping, ordering and paging.
+             * @description The rows, after grouping, ordering and pagination.
              * @example [
              *       {
              *         "group": {
@@ -756,7 +757,7 @@ export interface components {
             readonly data: readonly components["schemas"]["Row"][];
         };
         /**
-         * @description The period the date range was resolved to. Both ends are included.
+         * @description The period to which the date range was resolved. Both ends are included.
          * @example {
          *       "from": "2026-01-01T00:00:00Z",
          *       "to": "2026-01-31T23:59:59Z"
@@ -779,11 +780,11 @@ export interface components {
          * @example 2026-01-31T23:59:59Z
          */
         readonly UtcSecond: string;
-        /** @description The question as it was understood, with every default filled in. */
+        /** @description The query as the service interpreted it, with every default filled in. */
         readonly ResolvedQuery: {
             readonly date_range: components["schemas"]["DateRange"];
             /**
-             * @description The metrics of every row, in their order.
+             * @description The metrics of every row, in order.
              * @example [
              *       "users",
              *       "pageviews",
@@ -792,14 +793,14 @@ export interface components {
              */
             readonly metrics: readonly components["schemas"]["Metric"][];
             /**
-             * @description The grouping, or empty.
+             * @description The grouping; empty if there is none.
              * @example [
              *       "country"
              *     ]
              */
             readonly group_by: readonly components["schemas"]["GroupBy"][];
             /**
-             * @description The order asked for, or empty where the default order applied.
+             * @description The requested order; empty if the default order applied.
              * @example [
              *       [
              *         "pageviews",
@@ -809,17 +810,17 @@ export interface components {
              */
             readonly order_by: readonly components["schemas"]["OrderBy"][];
             /**
-             * @description The most rows to return.
+             * @description The maximum number of rows to return.
              * @example 100
              */
             readonly limit: number;
             /**
-             * @description The rows skipped.
+             * @description The number of rows skipped.
              * @example 0
              */
             readonly offset: number;
             /**
-             * @description The filters, or empty.
+             * @description The filters; empty if there are none.
              * @example [
              *       {
              *         "type": "browser",
@@ -834,7 +835,7 @@ export interface components {
             readonly filtersOperator: components["schemas"]["FiltersOperator"];
         };
         /**
-         * @description Where the rows stand among all rows of the answer.
+         * @description The position of the returned rows among all rows of the result.
          * @example {
          *       "limit": 100,
          *       "offset": 0,
@@ -844,12 +845,12 @@ export interface components {
          */
         readonly Pagination: {
             /**
-             * @description The most rows asked for.
+             * @description The requested maximum number of rows.
              * @example 100
              */
             readonly limit: number;
             /**
-             * @description The rows skipped.
+             * @description The number of rows skipped.
              * @example 0
              */
             readonly offset: number;
@@ -859,7 +860,7 @@ export interface components {
              */
             readonly returned: number;
             /**
-             * @description The number of rows before limit and offset.
+             * @description The number of rows before `limit` and `offset` are applied.
              * @example 42
              */
             readonly total: number;
@@ -881,9 +882,10 @@ export interface components {
             readonly metrics: components["schemas"]["MetricValues"];
         };
         /**
-         * @description What the row stands for. `{}` without a grouping; `{"date": "2026-01-01T00:00:00Z"}`, the start of the
-         *     bucket, in a time series; else the grouping and the value, such as `{"event:prop:plan": "pro"}`. The value
-         *     `""` is a missing one. Sent back as the value of a filter, a value selects exactly its group.
+         * @description What the row stands for: `{}` without a grouping; the start of the bucket in a time series, such as
+         *     `{"date": "2026-01-01T00:00:00Z"}`; otherwise the grouping and its value, such as
+         *     `{"event:prop:plan": "pro"}`. The value `""` stands for a missing value. A filter with the value of a group
+         *     selects exactly that group.
          * @example {
          *       "country": "DE"
          *     }
@@ -892,7 +894,7 @@ export interface components {
             readonly [key: string]: string;
         };
         /**
-         * @description Exactly the metrics that were asked for, in the order they were asked for.
+         * @description The requested metrics, in the requested order.
          * @example {
          *       "users": 812,
          *       "bounce_rate": 41.27
@@ -915,12 +917,12 @@ export interface components {
              */
             readonly events?: number;
             /**
-             * @description Bounces per hundred visits, or `null` where there is no visit.
+             * @description Bounces per hundred visits; `null` if there is no visit.
              * @example 41.27
              */
             readonly bounce_rate?: number | null;
             /**
-             * @description The mean duration of a visit in seconds, or `null` where there is no visit.
+             * @description The mean duration of a visit in seconds; `null` if there is no visit.
              * @example 128.5
              */
             readonly visit_duration?: number | null;
@@ -930,8 +932,8 @@ export interface components {
             readonly project: components["schemas"]["Project"];
         };
         /**
-         * @description A project: one site or application whose traffic is measured. It is read-only here; `excludedIps` and
-         *     `excludedCountries` are changed on the command line of the service.
+         * @description A project: one site or application whose traffic is recorded. This API only reads it; the operator of the
+         *     service changes `excludedIps` and `excludedCountries` on the command line.
          */
         readonly Project: {
             /**
@@ -950,42 +952,42 @@ export interface components {
              */
             readonly domain: string;
             /**
-             * @description The public token with which client-side code sends events. It may be exposed in such code. It is not the
+             * @description The public token with which client-side code sends events. It may be visible in such code. It is not an
              *     API key and cannot read anything.
              * @example tallypub_8d1e5b7c
              */
             readonly token: string;
             /**
-             * @description When the project was created, in UTC with milliseconds.
+             * @description The time at which the project was created, in UTC with milliseconds.
              * @example 2025-11-03T09:12:44.120Z
              */
             readonly createdAt: string;
             /**
-             * @description When the first event happened, in UTC with milliseconds; `null` until an event was tracked.
+             * @description The time of the first event, in UTC with milliseconds; `null` until there is an event.
              * @example 2025-11-03T10:01:07.000Z
              */
             readonly firstEventAt: string | null;
             /**
-             * @description Whether anyone may see the dashboard of the project.
+             * @description Whether the project's dashboard is public.
              * @example false
              */
             readonly hasPublicDashboard: boolean;
             /**
-             * @description IP addresses whose events are not tracked.
+             * @description IP addresses and ranges whose events are excluded.
              * @example [
              *       "203.0.113.7"
              *     ]
              */
             readonly excludedIps: readonly string[];
             /**
-             * @description Countries whose events are not tracked, as ISO 3166-1 alpha-2 codes.
+             * @description Countries whose events are excluded, as ISO 3166-1 alpha-2 codes.
              * @example [
              *       "KP"
              *     ]
              */
             readonly excludedCountries: readonly string[];
         };
-        /** @description The body of every response that is not a success. */
+        /** @description The body of every error response. */
         readonly ErrorResponse: {
             readonly error: components["schemas"]["Error"];
         };
@@ -993,13 +995,12 @@ export interface components {
         readonly Error: {
             readonly code: components["schemas"]["ErrorCode"];
             /**
-             * @description An explanation for people. Its wording may change; decide by `code`.
+             * @description An explanation for people. The wording may change; programs should use `code`.
              * @example The API key is missing or not valid.
              */
             readonly message: string;
             /**
-             * @description Only with `VALIDATION_ERROR`: the faults of the request, all of them, in plain words. At most 100 are
-             *     listed.
+             * @description Only with `VALIDATION_ERROR`: the invalid fields of the request, at most 100 of them.
              * @example [
              *       {
              *         "field": "limit",
@@ -1010,7 +1011,7 @@ export interface components {
             readonly details?: readonly components["schemas"]["FieldError"][];
         };
         /**
-         * @description One fault of a request.
+         * @description An invalid field of a request.
          * @example {
          *       "field": "filters.0.operator",
          *       "message": "must be one of: oneOf, noneOf"
@@ -1018,12 +1019,12 @@ export interface components {
          */
         readonly FieldError: {
             /**
-             * @description The path of the field, joined by dots, with array positions counted from 0. `body` is the body as a whole.
+             * @description The path of the field, joined by dots; array positions count from 0. `body` stands for the body as a whole.
              * @example filters.0.operator
              */
             readonly field: string;
             /**
-             * @description What is wrong with it.
+             * @description What the field must be, or what is wrong with it.
              * @example must be one of: oneOf, noneOf
              */
             readonly message: string;
@@ -1031,25 +1032,25 @@ export interface components {
         /**
          * @description | code | status | when |
          *     |---|---|---|
-         *     | `VALIDATION_ERROR` | 400 | the body is not a JSON object, or breaks a rule of this document |
+         *     | `VALIDATION_ERROR` | 400 | the body is not a JSON object, or the request violates this document |
          *     | `UNAUTHORIZED` | 401 | the API key is missing, malformed, invalid, expired or revoked |
-         *     | `PLAN_LIMIT_EXCEEDED` | 403 | the period starts before the retention of the project's plan |
-         *     | `NOT_FOUND` | 404 | the path is unknown |
-         *     | `METHOD_NOT_ALLOWED` | 405 | the path is known, but not with this method; `Allow` lists those it takes |
+         *     | `PLAN_LIMIT_EXCEEDED` | 403 | the period starts earlier than the retention of the project's plan allows |
+         *     | `NOT_FOUND` | 404 | the path does not exist |
+         *     | `METHOD_NOT_ALLOWED` | 405 | the path does not support the method; `Allow` lists those it does |
          *     | `PAYLOAD_TOO_LARGE` | 413 | the body is larger than 64 kB |
-         *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | the body is not declared to be uncompressed JSON in UTF-8 |
-         *     | `QUERY_TOO_EXPENSIVE` | 422 | the question needs more memory, rows or room than allowed; the message says what to narrow |
-         *     | `RATE_LIMIT_EXCEEDED` | 429 | too many requests with this key; `Retry-After` says when to come back |
-         *     | `INTERNAL_ERROR` | 500 | something unforeseen on our side |
-         *     | `SERVICE_UNAVAILABLE` | 503 | the store is down, or the service is stopping; `Retry-After` says when to come back |
-         *     | `QUERY_TIMEOUT` | 504 | the question took too long and was stopped |
+         *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | the body is not declared as uncompressed JSON in UTF-8 |
+         *     | `QUERY_TOO_EXPENSIVE` | 422 | the query needs more memory, rows or disk space than one query may use; the message says what to narrow |
+         *     | `RATE_LIMIT_EXCEEDED` | 429 | too many requests with this key; wait the seconds given in `Retry-After` |
+         *     | `INTERNAL_ERROR` | 500 | an unexpected error in the service |
+         *     | `SERVICE_UNAVAILABLE` | 503 | the database does not respond, or the service is stopping; wait the seconds given in `Retry-After` |
+         *     | `QUERY_TIMEOUT` | 504 | the query took too long and was cancelled |
          * @example VALIDATION_ERROR
          * @enum {string}
          */
         readonly ErrorCode: "VALIDATION_ERROR" | "UNAUTHORIZED" | "PLAN_LIMIT_EXCEEDED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "QUERY_TOO_EXPENSIVE" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE" | "QUERY_TIMEOUT";
     };
     responses: {
-        /** @description `VALIDATION_ERROR`: the request is not well-formed or breaks a rule of this document. */
+        /** @description `VALIDATION_ERROR`: the request is malformed or violates this document. */
         readonly ValidationError: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -1070,7 +1071,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `PLAN_LIMIT_EXCEEDED`: the period starts before the retention of the plan. */
+        /** @description `PLAN_LIMIT_EXCEEDED`: the period starts earlier than the retention of the plan allows. */
         readonly PlanLimitExceeded: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -1090,7 +1091,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `UNSUPPORTED_MEDIA_TYPE`: the body is not declared to be uncompressed JSON in UTF-8. */
+        /** @description `UNSUPPORTED_MEDIA_TYPE`: the body is not declared as uncompressed JSON in UTF-8. */
         readonly UnsupportedMediaType: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -1100,7 +1101,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `QUERY_TOO_EXPENSIVE`: the question needs more memory, rows or room than allowed. */
+        /** @description `QUERY_TOO_EXPENSIVE`: the query needs more memory, rows or disk space than one query may use. */
         readonly QueryTooExpensive: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -1123,7 +1124,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `INTERNAL_ERROR`: something unforeseen on our side. */
+        /** @description `INTERNAL_ERROR`: an unexpected error in the service. */
         readonly InternalError: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -1133,7 +1134,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `SERVICE_UNAVAILABLE`: the store is down, or the service is stopping. */
+        /** @description `SERVICE_UNAVAILABLE`: the database does not respond, or the service is stopping. */
         readonly ServiceUnavailable: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -1144,7 +1145,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `QUERY_TIMEOUT`: the question took too long and was stopped. */
+        /** @description `QUERY_TIMEOUT`: the query took too long and was cancelled. */
         readonly QueryTimeout: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -1154,7 +1155,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `NOT_FOUND` (404): the path is unknown. `METHOD_NOT_ALLOWED` (405): the path is known, but not with this method. */
+        /** @description `NOT_FOUND` (404): the path does not exist. `METHOD_NOT_ALLOWED` (405): the path does not support the method. */
         readonly NoSuchOperation: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -1169,17 +1170,17 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /** @description The id of the request in the log of the service. That of the request header X-Request-Id where it is 8 to 64 letters, digits, `_` or `-`. */
+        /** @description Identifies the request in the service's log. Your own `X-Request-Id` is echoed if it consists of 8 to 64 letters, digits, `_` or `-`; otherwise an id is generated. */
         readonly RequestId: string;
-        /** @description The requests left in the current window, and the seconds until it ends, as in the IETF draft on rate limit fields. */
+        /** @description The number of requests left in the current window (`r`) and the seconds until it ends (`t`), as in the IETF draft on RateLimit header fields. */
         readonly RateLimit: string;
-        /** @description The requests allowed, the length of the window in seconds, and a mark of the key they are counted for. */
+        /** @description The number of requests allowed per window (`q`), the length of the window in seconds (`w`), and a hash that identifies the API key (`pk`). */
         readonly RateLimitPolicy: string;
-        /** @description The seconds to wait before the next attempt. */
+        /** @description The number of seconds to wait before the next attempt. */
         readonly RetryAfter: number;
-        /** @description How to authenticate. */
+        /** @description The authentication scheme to use. */
         readonly WwwAuthenticate: string;
-        /** @description The methods of the path; only with METHOD_NOT_ALLOWED. */
+        /** @description The methods that the path supports. Sent with METHOD_NOT_ALLOWED only. */
         readonly Allow: string;
     };
     pathItems: never;
@@ -1193,14 +1194,14 @@ export interface operations {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description The question, as JSON in UTF-8, of at most 64 kB. */
+        /** @description The query, as JSON in UTF-8, at most 64 kB. */
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": components["schemas"]["AnalyticsQueryRequest"];
             };
         };
         readonly responses: {
-            /** @description The answer. */
+            /** @description The result of the query. */
             readonly 200: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
