@@ -1,17 +1,18 @@
-/** Keeps the API keys, without their texts: a row a version, of which the highest counts. */
+/** Stores the API keys, without their tokens: one row per version, of which the highest counts. */
 import type { Connection } from '../clickhouse/connection.js'
 import { optionalTime, sql, statement, string, time, uint64, type Sql } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { requireProject } from '../projects/store.js'
 import { randomId } from '../lib/random-id.js'
 import { UserError } from '../lib/errors.js'
+import { startOfSecond } from '../lib/time.js'
 import type { SigningKey } from './signing-key.js'
 import { signToken } from './token.js'
 
 export interface StoredKey {
   readonly id: string
   readonly projectId: string
-  /** For people to tell keys apart; may be empty. */
+  /** Helps people to tell keys apart; may be empty. */
   readonly name: string
   readonly createdAt: Date
   /** Null for a key that does not expire. */
@@ -22,7 +23,7 @@ export interface StoredKey {
 export interface KeyRequest {
   readonly projectId: string
   readonly name: string
-  /** Cut to whole seconds. */
+  /** Truncated to whole seconds. */
   readonly expiresAt: Date | null
 }
 
@@ -44,10 +45,9 @@ const KEY_COLUMNS = sql`
 const NAME = /^\P{C}{0,200}$/u
 
 /**
- * Makes a key for a project. Its text is returned here and kept nowhere.
+ * Issues a key for a project. Its token is returned here and stored nowhere.
  *
- * @throws UserError for a project that does not exist, a name that does not fit and an expiry that
- *   is past.
+ * @throws UserError for a project that does not exist, an invalid name and an expiry in the past
  */
 export async function issueKey(
   store: Store,
@@ -57,7 +57,7 @@ export async function issueKey(
 ): Promise<{ readonly key: StoredKey; readonly token: string }> {
   if (!NAME.test(name)) throw new UserError('a name has at most 200 printable characters')
   await requireProject(store.reader, projectId)
-  const expiry = expiresAt === null ? null : wholeSeconds(expiresAt)
+  const expiry = expiresAt === null ? null : startOfSecond(expiresAt)
   if (expiry !== null && expiry <= now) throw new UserError('the key would have expired already')
   const id = randomId('key_', 20)
   const key = { id, projectId, name, createdAt: now, expiresAt: expiry, revokedAt: null }
@@ -66,25 +66,25 @@ export async function issueKey(
   return { key, token }
 }
 
-/** The keys of a project, or of all, the oldest first. */
+/** Returns the keys of a project, or of all projects, the oldest first. */
 export async function listKeys(
   connection: Connection,
   projectId?: string,
 ): Promise<readonly StoredKey[]> {
   const where = projectId === undefined ? sql`true` : sql`project_id = ${string(projectId)}`
   const rows = await select(connection, where)
-  return rows.map(keyOf)
+  return rows.map(toStoredKey)
 }
 
 /**
- * Ends a key for good; services notice within 5 seconds. One that was revoked before stays as it is.
+ * Revokes a key for good; services notice within 5 seconds. A key that was revoked before does not change.
  *
- * @throws UserError for a key that does not exist.
+ * @throws UserError for a key that does not exist
  */
 export async function revokeKey(store: Store, id: string, now: Date): Promise<StoredKey> {
   const [row] = await select(store.reader, sql`id = ${string(id)}`)
   if (row === undefined) throw new UserError(`there is no key ${id}`)
-  const key = keyOf(row)
+  const key = toStoredKey(row)
   if (key.revokedAt !== null) return key
   const revoked = { ...key, revokedAt: now }
   await insert(store.writer, revoked, row.version + 1)
@@ -109,7 +109,7 @@ async function insert(writer: Connection, key: StoredKey, version: number): Prom
   )
 }
 
-const keyOf = (row: KeyRow): StoredKey => ({
+const toStoredKey = (row: KeyRow): StoredKey => ({
   id: row.id,
   projectId: row.project_id,
   name: row.name,
@@ -117,5 +117,3 @@ const keyOf = (row: KeyRow): StoredKey => ({
   expiresAt: row.expires_ms === null ? null : new Date(row.expires_ms),
   revokedAt: row.revoked_ms === null ? null : new Date(row.revoked_ms),
 })
-
-const wholeSeconds = (time: Date): Date => new Date(Math.floor(time.getTime() / 1000) * 1000)

@@ -1,18 +1,18 @@
-/** Tells from the Authorization header of a request whom it speaks for. */
+/** Authenticates requests by the API key in their Authorization header. */
 import type { Store } from '../clickhouse/store.js'
 import { parseBearerToken } from '../contract/bearer.js'
 import { ApiError } from '../contract/errors.js'
 import type { StoredProject } from '../projects/project.js'
 import type { Keyring } from './keyring.js'
-import { createLookUp, keysUnavailable } from './key-lookup.js'
+import { createKeyLookup, createKeysUnavailableError } from './key-lookup.js'
 import type { Principal } from './token.js'
-import { createVerifier } from './verified-tokens.js'
+import { createTokenVerifier } from './verified-tokens.js'
 
 export type { Principal } from './token.js'
 
 export interface Authenticated {
   readonly principal: Principal
-  /** The project of the key, as it was at most 4 seconds ago. */
+  /** The project of the key, at most 4 seconds old. */
   readonly project: StoredProject
 }
 
@@ -24,32 +24,32 @@ export interface AuthenticatorDependencies {
 
 export interface Authenticator {
   /**
-   * @throws ApiError UNAUTHORIZED, the same for whatever is wrong with the key; SERVICE_UNAVAILABLE
-   *   when that cannot be told.
+   * @throws ApiError UNAUTHORIZED, the same for every kind of invalid key; SERVICE_UNAVAILABLE when the key
+   *   cannot be checked
    */
   readonly authenticate: (header: string | undefined) => Promise<Authenticated>
 }
 
-/** An authenticator for all requests of a service: it remembers keys for up to 4 seconds. */
+/** Creates the authenticator of a service. It caches keys for up to 4 seconds. */
 export function createAuthenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const { store, keyring, now } = dependencies
-  const lookUp = createLookUp(store.reader)
-  const verify = createVerifier(keyring)
+  const lookUpKey = createKeyLookup(store.reader)
+  const verify = createTokenVerifier(keyring)
   return {
     async authenticate(header) {
       const token = parseBearerToken(header)
-      if (token === undefined) throw unauthorized()
+      if (token === undefined) throw createUnauthorizedError()
       const principal = await verify(token, now()).catch((cause: unknown) => {
-        throw keysUnavailable(cause)
+        throw createKeysUnavailableError(cause)
       })
-      const project = principal === undefined ? null : await lookUp(principal)
-      if (principal === undefined || project === null) throw unauthorized()
+      const project = principal === undefined ? null : await lookUpKey(principal)
+      if (principal === undefined || project === null) throw createUnauthorizedError()
       return { principal, project }
     },
   }
 }
 
-const unauthorized = (): ApiError =>
+const createUnauthorizedError = (): ApiError =>
   new ApiError('UNAUTHORIZED', 'The API key is missing or not valid.', {
     headers: { 'WWW-Authenticate': 'Bearer' },
   })

@@ -1,10 +1,10 @@
-/** Reads Ed25519 keys in the form of JWK. */
+/** Reads Ed25519 keys as JWKs (RFC 8037 §2). */
 import { importJWK, type CryptoKey } from 'jose'
 
 /** The algorithm of all API keys. */
 export const ALGORITHM = 'EdDSA'
 
-/** A key id: the SHA-256 thumbprint of the key, in base64url. */
+/** A key id: the SHA-256 thumbprint of the key (RFC 7638), in base64url. */
 export const KID = /^[A-Za-z0-9_-]{43}$/
 
 export interface PublicJwk {
@@ -18,21 +18,21 @@ export interface PrivateJwk extends PublicJwk {
   readonly d: string
 }
 
-/** A file of keys cannot be understood. */
+/** A file of keys is invalid. */
 export class KeyFileError extends Error {
   override readonly name = 'KeyFileError'
 }
 
-/** The public half of a key. */
-export const publicHalf = ({ kty, crv, x, kid }: PublicJwk): PublicJwk => ({ kty, crv, x, kid })
+/** Returns the public part of a key. */
+export const toPublicJwk = ({ kty, crv, x, kid }: PublicJwk): PublicJwk => ({ kty, crv, x, kid })
 
 /**
- * The keys of a JWKS.
+ * Parses the text of a JWKS (RFC 7517 §5).
  *
- * @throws KeyFileError for a text that is no JWKS of Ed25519 keys.
+ * @throws KeyFileError when it is not a JWKS of Ed25519 keys
  */
 export function parsePublicKeys(text: string, file: string): readonly PublicJwk[] {
-  const set = parse(text, file)
+  const set = parseJson(text, file)
   if (typeof set === 'object' && set !== null && 'keys' in set && Array.isArray(set.keys)) {
     const keys: readonly unknown[] = set.keys
     if (keys.every(isPublicJwk)) return keys
@@ -40,25 +40,25 @@ export function parsePublicKeys(text: string, file: string): readonly PublicJwk[
   throw new KeyFileError(`${file} is not a set of Ed25519 keys`)
 }
 
-/** @throws KeyFileError for a text that is no private Ed25519 key. */
+/** @throws KeyFileError when the text is not a private Ed25519 key */
 export function parsePrivateKey(text: string, file: string): PrivateJwk {
-  const key = parse(text, file)
+  const key = parseJson(text, file)
   if (isPublicJwk(key) && 'd' in key && typeof key.d === 'string') return key as PrivateJwk
   throw new KeyFileError(`${file} is not a private Ed25519 key`)
 }
 
-/** The key itself. */
+/** Converts a JWK into the key that jose signs and verifies with. */
 export async function importKey(jwk: PublicJwk): Promise<CryptoKey> {
   const key = await importJWK({ ...jwk }, ALGORITHM)
-  if (key instanceof Uint8Array) throw new TypeError('a symmetric key cannot be one of ours')
+  if (key instanceof Uint8Array) throw new TypeError('a symmetric key cannot be an API signing key')
   return key
 }
 
-function parse(text: string, file: string): unknown {
+function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The parser's own message quotes the text, which may be a secret.
+    // The message of the parser quotes the text, which may be a secret.
     throw new KeyFileError(`${file} is not JSON`)
   }
 }

@@ -4,25 +4,25 @@ import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { isSystemError } from '../lib/errors.js'
 
-const folderOf = (dataDir: string): string => path.join(dataDir, 'keys')
+const getKeyFolder = (dataDir: string): string => path.join(dataDir, 'keys')
 
-/** The private key, for those who issue API keys. */
-export const privateKeyFile = (dataDir: string): string =>
-  path.join(folderOf(dataDir), 'signing-key.json')
+/** The file of the private key, which signs API keys. */
+export const getPrivateKeyFile = (dataDir: string): string =>
+  path.join(getKeyFolder(dataDir), 'signing-key.json')
 
-/** The public keys, all a service needs. */
-export const publicKeysFile = (dataDir: string): string =>
-  path.join(folderOf(dataDir), 'public-keys.json')
+/** The file of the public keys, which is all that a service needs. */
+export const getPublicKeysFile = (dataDir: string): string =>
+  path.join(getKeyFolder(dataDir), 'public-keys.json')
 
-/** The text of a file; undefined when there is no such file. */
-export async function readIfThere(file: string): Promise<string | undefined> {
+/** Returns the text of a file; undefined when there is no such file. */
+export async function readFileIfExists(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch((error: unknown) => {
     if (isSystemError(error, 'ENOENT')) return undefined
     throw error
   })
 }
 
-/** Writes a file that is there as a whole or not at all; false when there is one of that name. */
+/** Creates a file atomically; returns false when a file of that name exists. */
 export async function createFile(file: string, text: string, mode: number): Promise<boolean> {
   const draft = await writeDraft(file, text, mode)
   try {
@@ -36,7 +36,7 @@ export async function createFile(file: string, text: string, mode: number): Prom
   }
 }
 
-/** Puts a file in the place of another, whose readers see the one or the other. */
+/** Replaces a file atomically: readers see the old or the new one. */
 export async function replaceFile(file: string, text: string, mode: number): Promise<void> {
   await rename(await writeDraft(file, text, mode), file)
 }

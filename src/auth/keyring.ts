@@ -1,51 +1,51 @@
-/** The public keys by which a service checks API keys. */
+/** The public keys with which a service verifies API keys. */
 import type { CryptoKey } from 'jose'
 import { stat } from 'node:fs/promises'
 import { isSystemError } from '../lib/errors.js'
 import { importKey, parsePublicKeys } from './jwk.js'
-import { publicKeysFile, readIfThere } from './key-files.js'
+import { getPublicKeysFile, readFileIfExists } from './key-files.js'
 
 export interface Keyring {
   /**
-   * The key of that id; undefined when there is none.
+   * Finds a key by its id.
    *
-   * @throws when the id is not known yet, and the file of keys cannot be read or understood.
+   * @throws KeyFileError or a system error when the id is unknown and the file of keys cannot be read
    */
   find(kid: string): Promise<CryptoKey | undefined>
 }
 
-interface Known {
+interface LoadedKeys {
   readonly version: string
   readonly keys: ReadonlyMap<string, CryptoKey>
 }
 
 /**
- * The keyring of a data folder. An unknown id makes it look whether the file is another one by now,
- * and only then read it again: ids made up by a caller cost a look at the file's date each.
+ * Opens the keyring of a data folder. An unknown `kid` triggers a `stat()`; the file is read again only if it
+ * changed, so a forged `kid` costs one `stat()`.
  */
 export function openKeyring(dataDir: string): Keyring {
-  const file = publicKeysFile(dataDir)
-  let known: Known = { version: '', keys: new Map() }
+  const file = getPublicKeysFile(dataDir)
+  let loaded: LoadedKeys = { version: '', keys: new Map() }
   let refreshing: Promise<void> | undefined
 
   const refresh = async (): Promise<void> => {
-    const version = await versionOf(file)
-    if (version !== known.version) known = { version, keys: await readKeys(file) }
+    const version = await readVersion(file)
+    if (version !== loaded.version) loaded = { version, keys: await readKeys(file) }
   }
 
   return {
     async find(kid) {
-      const key = known.keys.get(kid)
+      const key = loaded.keys.get(kid)
       if (key !== undefined) return key
       refreshing ??= refresh().finally(() => (refreshing = undefined))
       await refreshing
-      return known.keys.get(kid)
+      return loaded.keys.get(kid)
     },
   }
 }
 
-/** Another one for each file that was put in its place; empty when there is none. */
-async function versionOf(file: string): Promise<string> {
+/** Returns a text that differs for each replacement of the file; empty when there is no file. */
+async function readVersion(file: string): Promise<string> {
   const found = await stat(file, { bigint: true }).catch((error: unknown) => {
     if (isSystemError(error, 'ENOENT')) return undefined
     throw error
@@ -54,7 +54,7 @@ async function versionOf(file: string): Promise<string> {
 }
 
 async function readKeys(file: string): Promise<ReadonlyMap<string, CryptoKey>> {
-  const text = await readIfThere(file)
+  const text = await readFileIfExists(file)
   const jwks = text === undefined ? [] : parsePublicKeys(text, file)
   return new Map(
     await Promise.all(jwks.map(async (jwk) => [jwk.kid, await importKey(jwk)] as const)),

@@ -1,29 +1,29 @@
-/** The text of an API key: a compact JWS that is signed with Ed25519. */
+/** The token of an API key: a JWT in the compact serialization of JWS (RFC 7515 §3.1), signed with Ed25519. */
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose'
 import { ALGORITHM, KID } from './jwk.js'
 import type { Keyring } from './keyring.js'
 import type { SigningKey } from './signing-key.js'
 
-/** Whom an API key speaks for. */
+/** The identity that an API key proves. */
 export interface Principal {
   readonly keyId: string
   readonly projectId: string
 }
 
-/** Keeps other kinds of JWT that the same key might sign from passing for an API key. */
+/** Tells API keys from other kinds of JWT that the same key might sign (RFC 8725 §3.11). */
 const TYPE = 'tallyhouse-key+jwt'
 const ISSUER = 'tallyhouse'
 
 /**
- * Three parts in base64url. A signature of 64 bytes leaves the last of its 86 characters four values:
- * with any other one it would decode to the same bytes and be a second text of the same key.
+ * Three parts in base64url. The last of the 86 characters of a 64-byte signature has four valid values: any other
+ * one would decode to the same bytes and be a second token of the same key.
  */
 const TOKEN = /^[A-Za-z0-9_-]{1,512}\.[A-Za-z0-9_-]{1,1024}\.[A-Za-z0-9_-]{85}[AQgw]$/
 const ID = /^[A-Za-z0-9_-]{1,64}$/
-/** The most that the clock of an issuer may be ahead. */
-const CLOCK_SKEW_SECONDS = 60
+/** How far the clock of an issuer may be ahead, in seconds. */
+const MAX_CLOCK_SKEW_S = 60
 
-/** Makes the text of a key. It is shown once and kept nowhere. */
+/** Signs the token of a key. It is shown once and stored nowhere. */
 export async function signToken(
   { kid, key }: SigningKey,
   { keyId, projectId }: Principal,
@@ -41,9 +41,9 @@ export async function signToken(
 }
 
 /**
- * Whom a text speaks for; undefined when it is no key of ours, or one that has expired.
+ * Verifies a token. Returns undefined when it is not an API key of this service, or has expired.
  *
- * @throws when the keyring cannot tell.
+ * @throws when the keyring cannot be read
  */
 export async function verifyToken(
   token: string,
@@ -51,7 +51,7 @@ export async function verifyToken(
   now: Date,
 ): Promise<Principal | undefined> {
   if (!TOKEN.test(token)) return undefined
-  const kid = keyIdOf(token)
+  const kid = readKeyId(token)
   const key = kid === undefined ? undefined : await keyring.find(kid)
   if (key === undefined) return undefined
   try {
@@ -63,7 +63,7 @@ export async function verifyToken(
       currentDate: now,
     })
     const { sub: projectId, jti: keyId, iat = Infinity } = payload
-    if (iat > now.getTime() / 1000 + CLOCK_SKEW_SECONDS) return undefined
+    if (iat > now.getTime() / 1000 + MAX_CLOCK_SKEW_S) return undefined
     return isId(projectId) && isId(keyId) ? { keyId, projectId } : undefined
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined
@@ -71,8 +71,8 @@ export async function verifyToken(
   }
 }
 
-/** The `kid` of a header. jose takes a token without one where a single key fits. */
-function keyIdOf(token: string): string | undefined {
+/** Reads the `kid` of the header. It is required here, although jose accepts a token without one when one key fits. */
+function readKeyId(token: string): string | undefined {
   try {
     const { kid } = decodeProtectedHeader(token)
     return typeof kid === 'string' && KID.test(kid) ? kid : undefined
@@ -82,5 +82,5 @@ function keyIdOf(token: string): string | undefined {
   }
 }
 
-/** A claim can be anything that JSON can, whatever its type says. */
+/** A claim may be any JSON value, whatever its TypeScript type says. */
 const isId = (claim: unknown): claim is string => typeof claim === 'string' && ID.test(claim)

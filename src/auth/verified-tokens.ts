@@ -1,26 +1,26 @@
-/** Remembers for a moment which texts are good API keys: checking a signature costs more than the rest. */
+/** Caches verified tokens for a few seconds: checking a signature costs more than the rest of a request. */
 import { decodeJwt } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Keyring } from './keyring.js'
-import { KEY_LIFETIME_MS } from './key-lookup.js'
+import { KEY_CACHE_TTL_MS } from './key-lookup.js'
 import { verifyToken, type Principal } from './token.js'
 
 interface Verified {
   readonly principal: Principal
-  /** Seconds since 1970; absent for a key that does not expire. */
+  /** Seconds since 1970; undefined for a key that does not expire. */
   readonly expiresAt: number | undefined
 }
 
-const MOST_TOKENS = 10_000
+const MAX_CACHED_TOKENS = 10_000
 
 /**
- * `verifyToken` that remembers good keys. A key has one text only, so the text can stand for it; what is
- * not a good key is not remembered, and an expired one is refused at its second.
+ * Creates a `verifyToken` with a cache. A key has one token only, so the token is the cache key. Invalid tokens are
+ * not cached, and a cached token is rejected as soon as it expires.
  */
-export function createVerifier(
+export function createTokenVerifier(
   keyring: Keyring,
 ): (token: string, now: Date) => Promise<Principal | undefined> {
-  const verified = new LRUCache<string, Verified>({ max: MOST_TOKENS, ttl: KEY_LIFETIME_MS })
+  const verified = new LRUCache<string, Verified>({ max: MAX_CACHED_TOKENS, ttl: KEY_CACHE_TTL_MS })
   return async (token, now) => {
     const known = verified.get(token)
     if (known !== undefined) {

@@ -14,7 +14,7 @@ import { createFindProject } from '../ingest/collect/find-project.js'
 import { createInboxWriter } from '../ingest/inbox/inbox-writer.js'
 import type { Logger } from '../lib/log.js'
 import { SECOND_MS } from '../lib/time.js'
-import { firstEventAt } from '../projects/first-event.js'
+import { findFirstEventTime } from '../projects/event-times.js'
 import { presentProject } from '../projects/present.js'
 import {
   createApp,
@@ -79,13 +79,13 @@ function createApi({ config, opened: { store }, now }: ServiceOptions): ApiDepen
     const reader = createReader(signal)
     return queryAnalytics(request, project, {
       run: (statement) => reader.query(statement),
-      firstEventAt: (projectId) => firstEventAt(reader, projectId),
+      firstEventAt: (projectId) => findFirstEventTime(reader, projectId),
       now,
       onPlan,
     })
   }
   const readProject: ReadProject = async (project, signal) =>
-    presentProject(project, await firstEventAt(createReader(signal), project.id))
+    presentProject(project, await findFirstEventTime(createReader(signal), project.id))
   return {
     authenticate: (header) => authenticator.authenticate(header),
     runQuery,

@@ -13,7 +13,7 @@ import type { Store } from '../clickhouse/store.js'
 import { ApiError } from '../contract/errors.js'
 import { parseQueryBody } from '../http/query/query-body.js'
 import { compileContract } from '../http/validation/contract.js'
-import { firstEventAt } from '../projects/first-event.js'
+import { findFirstEventTime } from '../projects/event-times.js'
 import { requireProject } from '../projects/store.js'
 import { UserError } from '../lib/errors.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
@@ -71,7 +71,7 @@ async function explain(
   const plan = await planAnalytics(
     request,
     { id, createdAt, retentionDays: null },
-    { firstEventAt: (projectId) => firstEventAt(store.reader, projectId), now: context.now },
+    { firstEventAt: (projectId) => findFirstEventTime(store.reader, projectId), now: context.now },
   )
   const built = buildStatement(plan)
   const explained = {

@@ -1,7 +1,7 @@
 /** Prints projects: tables for people, JSON as the API returns them. */
 import type { Store } from '../clickhouse/store.js'
 import type { DailyExclusions } from '../projects/exclusions.js'
-import { firstEventAt } from '../projects/first-event.js'
+import { findFirstEventTime } from '../projects/event-times.js'
 import { presentProject } from '../projects/present.js'
 import type { StoredProject } from '../projects/project.js'
 import type { CommandContext } from './shared/context.js'
@@ -20,7 +20,7 @@ export async function printProject(
   options: OutputOptions,
   exclusions?: readonly DailyExclusions[],
 ): Promise<void> {
-  const first = await firstEventAt(reader, project.id)
+  const first = await findFirstEventTime(reader, project.id)
   if (options.json === true) {
     print(formatJson({ ...presentProject(project, first), ...omitUndefined({ exclusions }) }))
     return
@@ -52,7 +52,7 @@ export async function printProjects(
   options: OutputOptions,
 ): Promise<void> {
   const found = await Promise.all(
-    projects.map(async (project) => ({ project, first: await firstEventAt(reader, project.id) })),
+    projects.map(async (project) => ({ project, first: await findFirstEventTime(reader, project.id) })),
   )
   if (options.json === true) {
     print(formatJson(found.map(({ project, first }) => presentProject(project, first))))

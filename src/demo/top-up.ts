@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Store } from '../clickhouse/store.js'
 import { importEvents } from '../ingest/import/import-events.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
-import { lastEventAt } from '../projects/last-event.js'
+import { findLastEventTime } from '../projects/event-times.js'
 import type { StoredProject } from '../projects/project.js'
 import { createProject, findProject } from '../projects/store.js'
 import { UserError } from '../lib/errors.js'
@@ -39,7 +39,7 @@ export async function topUpDemo(
   const project = await openProject(store, addDays(startOfDay(now), -days), now)
   const start = project.createdAt
   // Visits of the page /demo have another origin and are not part of the generated history.
-  const from = (await lastEventAt(store.reader, project.id, ORIGIN, now)) ?? start
+  const from = (await findLastEventTime(store.reader, project.id, ORIGIN, now)) ?? start
   let upTo = from
   const source = generateLines({ start, from, until: now }, stop, (day) => {
     upTo = day

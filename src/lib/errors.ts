@@ -1,17 +1,17 @@
-/** Errors that any room may throw or must recognise. */
+/** Errors that any room may throw or need to recognize. */
 import { types } from 'node:util'
 
-/** An error whose message says all there is to say; the log leaves its stack out. */
+/** An error whose message is enough; the log omits its stack. */
 export abstract class ExpectedError extends Error {}
 
-/** A request of the command line that cannot be met. The message is one line without secrets, and a person can act on it. */
+/** A command that cannot be carried out as asked. The message is one line without secrets, and the user can act on it. */
 export class UserError extends ExpectedError {
   override readonly name = 'UserError'
 }
 
 /**
- * Whether `error` is an error of the operating system with this code, such as `ENOENT`. Jest runs tests in
- * a realm of their own, where `instanceof Error` misses errors of Node itself.
+ * Returns whether `error` is an error of the operating system with this code, such as `ENOENT`. Jest runs each test
+ * in a separate realm, where `instanceof Error` misses errors of Node itself.
  */
 export const isSystemError = (error: unknown, code: string): boolean =>
   types.isNativeError(error) && 'code' in error && error.code === code

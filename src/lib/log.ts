@@ -1,16 +1,16 @@
-/** Makes the log: JSON lines, without anything secret. */
+/** Creates the log: JSON lines without secrets. */
 import { pino, type DestinationStream, type Logger, type LevelWithSilent } from 'pino'
 import { ExpectedError } from './errors.js'
 
 export type { Logger } from 'pino'
 
-/** The second wall: nothing logs these on purpose. */
+/** A second line of defense: no code logs these on purpose. */
 const SECRETS = ['authorization', 'cookie', 'password', 'headers', 'apiKey', 'token']
 
 /**
- * Makes a logger.
+ * Creates a logger.
  *
- * @param destination where the lines go; stdout when absent.
+ * @param destination where the lines go; stdout by default
  */
 export function createLogger(
   level: LevelWithSilent,
@@ -36,10 +36,10 @@ export function createLogger(
   )
 }
 
-/** A reader of the log that stops reading costs lines, never the service. */
+/** Bytes. When the reader of stdout stops reading, further lines are dropped instead of blocking the service. */
 const MAX_BUFFERED = 4 * 1024 * 1024
 
-/** What the log tells of an error. */
+/** The fields of an error in the log. */
 interface ErrorDescription {
   readonly type: string
   readonly message: string
@@ -48,14 +48,14 @@ interface ErrorDescription {
   readonly cause?: ErrorDescription
 }
 
-/** A closed set of fields: libraries hang requests and credentials on their errors. */
+/** Returns a closed set of fields, because libraries attach requests and credentials to their errors. */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
   return {
     type: error.name,
     message: error.message,
     ...('code' in error && isCode(error.code) ? { code: error.code } : {}),
-    // Where an error of the catalogue was thrown tells nothing that its code does not.
+    // The stack of an error of the catalogue says nothing that its code does not.
     ...(error.stack === undefined || error instanceof ExpectedError ? {} : { stack: error.stack }),
     ...(error.cause === undefined || depth === 3
       ? {}

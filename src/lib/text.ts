@@ -1,6 +1,6 @@
-/** Tells what text can be stored and sent. */
+/** Defines what text can be stored and sent. */
 
-/** Whether every character of `text` can be stored and sent: no NUL, no half of a surrogate pair. */
+/** Returns whether `text` can be stored and sent: it has no NUL characters and no lone surrogates. */
 export const isText = (text: string): boolean => !text.includes('\0') && !/\p{Cs}/u.test(text)
 
 export const NOT_TEXT = 'must not contain NUL characters or lone surrogates'

@@ -1,20 +1,20 @@
-/** Reads how many events of a project were not tracked, and why. */
+/** Reads how many events of a project were excluded, and why. */
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
 
-/** Events of one day, by the reason for which they were not tracked. */
+/** The excluded events of one day, by reason. */
 export interface DailyExclusions {
-  /** In UTC, as 2026-01-31. */
+  /** The day in UTC, e.g. 2026-01-31. */
   readonly day: string
-  /** Their user agent is a bot's. */
+  /** Events whose user agent is that of a bot. */
   readonly bot: number
-  /** Their address is excluded. */
+  /** Events from an excluded address. */
   readonly ip: number
-  /** Their country is excluded. */
+  /** Events from an excluded country. */
   readonly country: number
 }
 
-/** The last 30 days that have any, the latest first. */
+/** Returns the last 30 days with excluded events, the latest first. */
 export async function readExclusions(
   connection: Connection,
   projectId: string,

@@ -1,8 +1,8 @@
-/** Turns a stored project into the project of the API. */
+/** Converts a stored project into the project of the API. */
 import type { Project } from '../contract/api.js'
 import type { StoredProject } from './project.js'
 
-/** The fields in the order of the contract. */
+/** Returns the fields in the order of the contract. */
 export const presentProject = (project: StoredProject, firstEventAt: Date | null): Project => ({
   id: project.id,
   name: project.name,

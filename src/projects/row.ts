@@ -1,4 +1,4 @@
-/** Reads a project out of a row of the table `projects`. */
+/** The columns of the table `projects`, and the project in a row of it. */
 import { sql } from '../clickhouse/sql.js'
 import type { StoredProject } from './project.js'
 
@@ -16,12 +16,12 @@ export interface ProjectRow {
   readonly version: number
 }
 
-/** What a statement selects from `projects` for a ProjectRow. */
+/** The columns that a statement selects from `projects` for a ProjectRow. */
 export const PROJECT_COLUMNS = sql`
   id, name, domain, token, toUnixTimestamp64Milli(created_at) AS created_ms, has_public_dashboard,
   excluded_ips, excluded_countries, retention_days, version`
 
-export const projectOf = (row: ProjectRow): StoredProject => ({
+export const toStoredProject = (row: ProjectRow): StoredProject => ({
   id: row.id,
   name: row.name,
   domain: row.domain,

@@ -1,4 +1,4 @@
-/** The rules that the fields of a project keep. */
+/** Validates the fields of a project and converts them to the form in which they are stored. */
 import { isIP, SocketAddress } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { UserError } from '../lib/errors.js'
@@ -8,52 +8,52 @@ const ID = /^[A-Za-z0-9_-]{1,64}$/
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
 const COUNTRY = /^[A-Z]{2}$/
-const NAME_LENGTH = 200
-/** A hundred years: more is a slip of the hand. */
-const MOST_RETENTION_DAYS = 36_500
+const MAX_NAME_LENGTH = 200
+/** A hundred years. A longer retention is a typing error. */
+const MAX_RETENTION_DAYS = 36_500
 
 type Field = Exclude<keyof StoredProject, 'token' | 'createdAt'>
 
-/** For each field, the form in which a value is stored. */
+/** For each field, a function that returns the stored form of a value. */
 type Rules = { readonly [F in Field]: (value: StoredProject[F]) => StoredProject[F] }
 
 const RULES: Rules = {
   id: (id) => {
     if (ID.test(id)) return id
-    throw new UserError(`the id ${shown(id)} is not 1 to 64 characters of A-Z, a-z, 0-9, _ and -`)
+    throw new UserError(`the id ${quote(id)} is not 1 to 64 characters of A-Z, a-z, 0-9, _ and -`)
   },
   name: (name) => {
     const trimmed = name.trim()
-    const fits = trimmed.length >= 1 && trimmed.length <= NAME_LENGTH
-    if (fits && !/\p{C}/u.test(trimmed)) return trimmed
-    throw new UserError(`a name has 1 to ${NAME_LENGTH} printable characters`)
+    const hasValidLength = trimmed.length >= 1 && trimmed.length <= MAX_NAME_LENGTH
+    if (hasValidLength && !/\p{C}/u.test(trimmed)) return trimmed
+    throw new UserError(`a name has 1 to ${MAX_NAME_LENGTH} printable characters`)
   },
   domain: (domain) => {
-    // domainToASCII reads a URL's host: it would cut off a path, and read 1 as 0.0.0.1.
+    // domainToASCII parses the host of a URL: it would cut off a path and turn 1 into 0.0.0.1.
     const isAscii = /^[\w.-]*$/.test(domain)
     const isName = /^[\p{L}\p{M}\p{N}._-]+$/u.test(domain)
     const host = isAscii ? domain.toLowerCase() : domainToASCII(domain)
     if (isName && HOST_NAME.test(host)) return host
     throw new UserError(
-      `the domain ${shown(domain)} is not a host name, such as example.com: no scheme, port or path`,
+      `the domain ${quote(domain)} is not a host name, such as example.com: no scheme, port or path`,
     )
   },
   hasPublicDashboard: (value) => value,
-  excludedIps: (ips) => distinct(ips.map(addresses)),
-  excludedCountries: (countries) => distinct(countries.map(country)),
+  excludedIps: (ips) => removeDuplicates(ips.map(normalizeAddress)),
+  excludedCountries: (countries) => removeDuplicates(countries.map(requireCountry)),
   retentionDays: (days) => {
     if (days === null) return null
-    if (Number.isInteger(days) && days >= 1 && days <= MOST_RETENTION_DAYS) return days
-    throw new UserError(`a retention is a whole number of days from 1 to ${MOST_RETENTION_DAYS}`)
+    if (Number.isInteger(days) && days >= 1 && days <= MAX_RETENTION_DAYS) return days
+    throw new UserError(`a retention is a whole number of days from 1 to ${MAX_RETENTION_DAYS}`)
   },
 }
 
 /**
- * The fields in the form in which they are stored.
+ * Returns the fields in the form in which they are stored.
  *
- * @throws UserError on the first that breaks its rule.
+ * @throws UserError for the first invalid field
  */
-export function checked<Fields extends NewProject | ProjectChanges>(fields: Fields): Fields {
+export function validateFields<Fields extends NewProject | ProjectChanges>(fields: Fields): Fields {
   const entries = Object.entries(RULES).flatMap(([field, rule]) => {
     const value = (fields as Readonly<Record<string, unknown>>)[field]
     return value === undefined ? [] : [[field, (rule as (value: unknown) => unknown)(value)]]
@@ -61,27 +61,27 @@ export function checked<Fields extends NewProject | ProjectChanges>(fields: Fiel
   return Object.fromEntries(entries) as Fields
 }
 
-/** An address, or a range of addresses in CIDR notation, in the one spelling in which it is stored. */
-function addresses(text: string): string {
+/** Returns the one stored spelling of an address or a CIDR range. */
+function normalizeAddress(text: string): string {
   const [address = '', bits, ...more] = text.split('/')
   const family = isIP(address)
-  const longest = family === 4 ? 32 : 128
-  const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest)
+  const maxBits = family === 4 ? 32 : 128
+  const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits)
   if (family === 0 || address.includes('%') || !isRange || more.length > 0) {
     throw new UserError(
-      `${shown(text)} is neither an IP address nor a range, such as 192.0.2.1 or 192.0.2.0/24`,
+      `${quote(text)} is neither an IP address nor a range, such as 192.0.2.1 or 192.0.2.0/24`,
     )
   }
-  // An IPv6 address has many spellings; stored is the one that addresses of requests come in.
-  const spelled = family === 4 ? address : new SocketAddress({ address, family: 'ipv6' }).address
-  return bits === undefined ? spelled : `${spelled}/${Number(bits)}`
+  // An IPv6 address has many spellings; this is the one in which addresses of requests arrive.
+  const normalized = family === 4 ? address : new SocketAddress({ address, family: 'ipv6' }).address
+  return bits === undefined ? normalized : `${normalized}/${Number(bits)}`
 }
 
-function country(code: string): string {
+function requireCountry(code: string): string {
   if (COUNTRY.test(code)) return code
-  throw new UserError(`${shown(code)} is not a country code of ISO 3166-1 alpha-2, such as DE`)
+  throw new UserError(`${quote(code)} is not a country code of ISO 3166-1 alpha-2, such as DE`)
 }
 
-const distinct = (values: readonly string[]): readonly string[] => [...new Set(values)]
+const removeDuplicates = (values: readonly string[]): readonly string[] => [...new Set(values)]
 
-const shown = (value: string): string => JSON.stringify(value)
+const quote = (value: string): string => JSON.stringify(value)

@@ -1,4 +1,4 @@
-/** Keeps the projects: a row a version, of which the highest counts. */
+/** Stores the projects: one row per version, of which the highest counts. */
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
 import {
@@ -16,27 +16,27 @@ import type { Store } from '../clickhouse/store.js'
 import { randomId } from '../lib/random-id.js'
 import { UserError } from '../lib/errors.js'
 import type { NewProject, ProjectChanges, StoredProject } from './project.js'
-import { projectOf, PROJECT_COLUMNS, type ProjectRow } from './row.js'
-import { checked } from './rules.js'
+import { toStoredProject, PROJECT_COLUMNS, type ProjectRow } from './row.js'
+import { validateFields } from './rules.js'
 
-/** All projects, the oldest first. */
+/** Returns all projects, the oldest first. */
 export async function listProjects(connection: Connection): Promise<readonly StoredProject[]> {
   const { rows } = await connection.query<ProjectRow>(
     statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL ORDER BY created_at, id`),
   )
-  return rows.map(projectOf)
+  return rows.map(toStoredProject)
 }
 
-/** The project of that id; undefined when there is none. */
+/** Finds a project by its id. */
 export async function findProject(
   connection: Connection,
   id: string,
 ): Promise<StoredProject | undefined> {
   const row = await findRow(connection, id)
-  return row && projectOf(row)
+  return row && toStoredProject(row)
 }
 
-/** The project of that public token; undefined when there is none. */
+/** Finds a project by its public token. */
 export async function findProjectByToken(
   connection: Connection,
   token: string,
@@ -46,10 +46,10 @@ export async function findProjectByToken(
     statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL WHERE token = ${string(token)}`),
     options,
   )
-  return rows[0] && projectOf(rows[0])
+  return rows[0] && toStoredProject(rows[0])
 }
 
-/** @throws UserError when there is no project of that id. */
+/** @throws UserError when there is no project of that id */
 export async function requireProject(connection: Connection, id: string): Promise<StoredProject> {
   const project = await findProject(connection, id)
   if (project === undefined) throw new UserError(`there is no project ${id}`)
@@ -57,9 +57,9 @@ export async function requireProject(connection: Connection, id: string): Promis
 }
 
 /**
- * Makes a project and its public token; an id too, where none is given.
+ * Creates a project with a public token, and with an id where none is given.
  *
- * @throws UserError for a field that breaks its rule, and for an id that is taken.
+ * @throws UserError for an invalid field and for an id that is taken
  */
 export async function createProject(
   store: Store,
@@ -72,7 +72,7 @@ export async function createProject(
     excludedIps: [],
     excludedCountries: [],
     retentionDays: null,
-    ...checked(fields),
+    ...validateFields(fields),
     token: randomId('tallypub_', 24),
     createdAt: now,
   }
@@ -86,20 +86,20 @@ export async function createProject(
 }
 
 /**
- * Changes the given fields of a project and leaves the others; returns it as it is then.
+ * Changes the given fields of a project and returns the changed project.
  *
- * @throws UserError for a field that breaks its rule, and for a project that does not exist.
+ * @throws UserError for an invalid field and for a project that does not exist
  */
 export async function updateProject(
   store: Store,
   id: string,
   changes: ProjectChanges,
 ): Promise<StoredProject> {
-  const fields = checked(changes)
+  const fields = validateFields(changes)
   return withLease(store.admin, 'projects', async () => {
     const row = await findRow(store.reader, id)
     if (row === undefined) throw new UserError(`there is no project ${id}`)
-    const project = { ...projectOf(row), ...fields }
+    const project = { ...toStoredProject(row), ...fields }
     await insert(store.writer, project, row.version + 1)
     return project
   })

@@ -13,7 +13,7 @@ import { getEngineDir } from '../../../src/clickhouse/embedded/engine-dir.js'
 import { connectStore } from '../../../src/clickhouse/store.js'
 import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import { packagePath } from '../../../src/lib/package-path.js'
-import { firstEventAt } from '../../../src/projects/first-event.js'
+import { findFirstEventTime } from '../../../src/projects/event-times.js'
 import { ARRIVAL, newProject } from '../../support/world/world.js'
 
 let dataDir: string
@@ -200,10 +200,10 @@ test('what an import left in the inbox is loaded without another import', async 
 
   const again = await startServing()
   const after = connectStore((await readEngineFile(getEngineDir(dataDir)))!.endpoint)
-  for (let i = 0; i < 200 && (await firstEventAt(after.reader, project.id)) === null; i++) {
+  for (let i = 0; i < 200 && (await findFirstEventTime(after.reader, project.id)) === null; i++) {
     await sleep(100)
   }
-  expect(await firstEventAt(after.reader, project.id)).toEqual(new Date('2026-01-10T10:00:00.123Z'))
+  expect(await findFirstEventTime(after.reader, project.id)).toEqual(new Date('2026-01-10T10:00:00.123Z'))
   await after.close()
   again.child.kill()
   expect(await again.exit).toBe(0)

@@ -1,7 +1,7 @@
 /** Projects on a real engine: made, changed, found, and when their first event happened. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, statement, string, time } from '../../../src/clickhouse/sql.js'
-import { firstEventAt } from '../../../src/projects/first-event.js'
+import { findFirstEventTime } from '../../../src/projects/event-times.js'
 import {
   createProject,
   findProject,
@@ -110,15 +110,15 @@ test('the list has each project once, the oldest first', async () => {
 
 test('the first event is the earliest of the project, whenever it came', async () => {
   const { reader } = database.store
-  expect(await firstEventAt(reader, 'f')).toBeNull()
+  expect(await findFirstEventTime(reader, 'f')).toBeNull()
   await addEvent('a', '2019-01-01T00:00:00Z')
   await addEvent('f', '2026-03-02T00:00:00.001Z')
-  expect(await firstEventAt(reader, 'f')).toEqual(new Date('2026-03-02T00:00:00.001Z'))
+  expect(await findFirstEventTime(reader, 'f')).toEqual(new Date('2026-03-02T00:00:00.001Z'))
   await addEvent('f', '2026-03-01T23:59:59.999Z')
   await addEvent('f', '2026-03-01T10:00:00Z')
   await addEvent('f', '2027-01-01T00:00:00Z')
-  expect(await firstEventAt(reader, 'f')).toEqual(new Date('2026-03-01T10:00:00Z'))
+  expect(await findFirstEventTime(reader, 'f')).toEqual(new Date('2026-03-01T10:00:00Z'))
   await addEvent('f', '2025-12-31T23:59:59.999Z')
-  expect(await firstEventAt(reader, 'f')).toEqual(new Date('2025-12-31T23:59:59.999Z'))
-  expect(await firstEventAt(reader, 'g')).toBeNull()
+  expect(await findFirstEventTime(reader, 'f')).toEqual(new Date('2025-12-31T23:59:59.999Z'))
+  expect(await findFirstEventTime(reader, 'g')).toBeNull()
 })

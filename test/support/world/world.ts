@@ -7,7 +7,7 @@ import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import type { Rejection } from '../../../src/ingest/inbox/rejections.js'
 import type { LoadReport } from '../../../src/ingest/loader/load-report.js'
-import { firstEventAt } from '../../../src/projects/first-event.js'
+import { findFirstEventTime } from '../../../src/projects/event-times.js'
 import type { NewProject, StoredProject } from '../../../src/projects/project.js'
 import { createProject } from '../../../src/projects/store.js'
 import { importEvents } from '../store/loading.js'
@@ -99,7 +99,7 @@ export function ask(
 ): Promise<AnalyticsQueryResponse> {
   return queryAnalytics(filled(asked), project, {
     run: (statement) => createQueryRunner(store, 30_000)<StoredRow>(statement),
-    firstEventAt: (id) => firstEventAt(store.reader, id),
+    firstEventAt: (id) => findFirstEventTime(store.reader, id),
     now: () => now,
   })
 }

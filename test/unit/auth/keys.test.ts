@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { privateKeyFile, publicKeysFile } from '../../../src/auth/key-files.js'
+import { getPrivateKeyFile, getPublicKeysFile } from '../../../src/auth/key-files.js'
 import { KeyFileError } from '../../../src/auth/jwk.js'
 import { openKeyring } from '../../../src/auth/keyring.js'
 import { openSigningKey } from '../../../src/auth/signing-key.js'
@@ -17,14 +17,14 @@ afterEach(() => rm(dataDir, { recursive: true }))
 
 const modeOf = async (file: string): Promise<number> => (await stat(file)).mode & 0o777
 const publicKids = async (): Promise<readonly string[]> => {
-  const text = await readFile(publicKeysFile(dataDir), 'utf8')
+  const text = await readFile(getPublicKeysFile(dataDir), 'utf8')
   return (JSON.parse(text) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid)
 }
 
 test('the private key is for its owner alone, and the public file has no secret', async () => {
   await openSigningKey(dataDir)
-  expect(await modeOf(privateKeyFile(dataDir))).toBe(0o600)
-  const jwks = JSON.parse(await readFile(publicKeysFile(dataDir), 'utf8')) as { keys: object[] }
+  expect(await modeOf(getPrivateKeyFile(dataDir))).toBe(0o600)
+  const jwks = JSON.parse(await readFile(getPublicKeysFile(dataDir), 'utf8')) as { keys: object[] }
   expect(Object.keys(jwks.keys[0]!)).toEqual(['kty', 'crv', 'x', 'kid'])
 })
 
@@ -41,14 +41,14 @@ test('the key is made once, also by several at once, and no drafts are left', as
 
 test('a new signing key stands beside the former ones', async () => {
   const former = await openSigningKey(dataDir)
-  await rm(privateKeyFile(dataDir))
+  await rm(getPrivateKeyFile(dataDir))
   const current = await openSigningKey(dataDir)
   expect(await publicKids()).toEqual([former.kid, current.kid])
 })
 
 test('a public half that is missing is put back', async () => {
   const { kid } = await openSigningKey(dataDir)
-  await rm(publicKeysFile(dataDir))
+  await rm(getPublicKeysFile(dataDir))
   await openSigningKey(dataDir)
   expect(await publicKids()).toEqual([kid])
 })
@@ -57,16 +57,16 @@ test.each(['', '{', '[]', '{"keys":{}}', '{"keys":[{"kty":"oct","k":"eA","kid":"
   'a public file that reads %j is refused and left as it is',
   async (text) => {
     await openSigningKey(dataDir)
-    await writeFile(publicKeysFile(dataDir), text)
+    await writeFile(getPublicKeysFile(dataDir), text)
     await expect(openSigningKey(dataDir)).rejects.toThrow(KeyFileError)
     await expect(openKeyring(dataDir).find('A'.repeat(43))).rejects.toThrow(KeyFileError)
-    expect(await readFile(publicKeysFile(dataDir), 'utf8')).toBe(text)
+    expect(await readFile(getPublicKeysFile(dataDir), 'utf8')).toBe(text)
   },
 )
 
 test('an error over the private file does not quote it', async () => {
   await openSigningKey(dataDir)
-  await writeFile(privateKeyFile(dataDir), '{"d":"secret"')
+  await writeFile(getPrivateKeyFile(dataDir), '{"d":"secret"')
   const failure = openSigningKey(dataDir)
   await expect(failure).rejects.toThrow(KeyFileError)
   await expect(failure).rejects.not.toThrow(/secret/)
@@ -77,7 +77,7 @@ test('a keyring has no keys before the first is made, and then notices', async (
   expect(await keyring.find('A'.repeat(43))).toBeUndefined()
   const first = await openSigningKey(dataDir)
   expect(await keyring.find(first.kid)).toBeDefined()
-  await rm(privateKeyFile(dataDir))
+  await rm(getPrivateKeyFile(dataDir))
   const second = await openSigningKey(dataDir)
   expect(await keyring.find(second.kid)).toBeDefined()
   expect(await keyring.find(first.kid)).toBeDefined()
@@ -87,7 +87,7 @@ test('a keyring goes on with what it knows while the file is broken', async () =
   const { kid } = await openSigningKey(dataDir)
   const keyring = openKeyring(dataDir)
   await keyring.find(kid)
-  await writeFile(publicKeysFile(dataDir), 'broken')
+  await writeFile(getPublicKeysFile(dataDir), 'broken')
   await expect(keyring.find('A'.repeat(43))).rejects.toThrow(KeyFileError)
   expect(await keyring.find(kid)).toBeDefined()
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { base64url, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { publicKeysFile } from '../../../src/auth/key-files.js'
+import { getPublicKeysFile } from '../../../src/auth/key-files.js'
 import { signToken, verifyToken } from '../../../src/auth/token.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 
@@ -104,7 +104,7 @@ describe('another algorithm is refused', () => {
   )
 
   test('HS256 and HS512 with our public key as the secret', async () => {
-    const jwks = await readFile(publicKeysFile(keys.dataDir), 'utf8')
+    const jwks = await readFile(getPublicKeysFile(keys.dataDir), 'utf8')
     const [{ x }] = (JSON.parse(jwks) as { keys: [{ x: string }] }).keys
     for (const secret of [x, Buffer.from(x, 'base64url'), jwks]) {
       for (const [alg, hash] of [

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Keyring } from '../../../src/auth/keyring.js'
 import { signToken } from '../../../src/auth/token.js'
-import { createVerifier } from '../../../src/auth/verified-tokens.js'
+import { createTokenVerifier } from '../../../src/auth/verified-tokens.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 
 const NOW = new Date('2026-06-15T12:00:00Z')
@@ -31,23 +31,23 @@ function counting(): { readonly keyring: Keyring; readonly asked: () => number }
 
 test('a good key is checked once', async () => {
   const { keyring, asked } = counting()
-  const verify = createVerifier(keyring)
+  const verify = createTokenVerifier(keyring)
   const token = await signToken(keys.signingKey, PRINCIPAL, NOW, null)
   expect([await verify(token, NOW), await verify(token, NOW)]).toEqual([PRINCIPAL, PRINCIPAL])
   expect(asked()).toBe(1)
 })
 
 test('a key ends at its second, remembered or not', async () => {
-  const verify = createVerifier(keys.keyring)
+  const verify = createTokenVerifier(keys.keyring)
   const token = await signToken(keys.signingKey, PRINCIPAL, NOW, after(2))
   expect(await verify(token, after(1.999))).toEqual(PRINCIPAL)
   expect(await verify(token, after(2))).toBeUndefined()
-  expect(await createVerifier(keys.keyring)(token, after(2))).toBeUndefined()
+  expect(await createTokenVerifier(keys.keyring)(token, after(2))).toBeUndefined()
 })
 
 test('what is no key is never taken for one that is remembered', async () => {
   const { keyring, asked } = counting()
-  const verify = createVerifier(keyring)
+  const verify = createTokenVerifier(keyring)
   const token = await signToken(keys.signingKey, PRINCIPAL, NOW, null)
   await verify(token, NOW)
   const other = `${token.slice(0, -2)}${token.at(-2) === 'A' ? 'B' : 'A'}${token.slice(-1)}`

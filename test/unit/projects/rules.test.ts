@@ -1,7 +1,7 @@
 /** The rules of a project's fields, as tables. */
 import { expect, test } from '@jest/globals'
 import type { ProjectChanges } from '../../../src/projects/project.js'
-import { checked } from '../../../src/projects/rules.js'
+import { validateFields } from '../../../src/projects/rules.js'
 import { UserError } from '../../../src/lib/errors.js'
 
 test.each<[ProjectChanges & { id?: string }, ProjectChanges & { id?: string }]>([
@@ -35,7 +35,7 @@ test.each<[ProjectChanges & { id?: string }, ProjectChanges & { id?: string }]>(
   [{ retentionDays: 90 }, { retentionDays: 90 }],
   [{ hasPublicDashboard: false }, { hasPublicDashboard: false }],
 ])('%j is stored as %j', (given, want) => {
-  expect(checked(given)).toEqual(want)
+  expect(validateFields(given)).toEqual(want)
 })
 
 test.each<[ProjectChanges & { id?: string }, RegExp]>([
@@ -60,8 +60,8 @@ test.each<[ProjectChanges & { id?: string }, RegExp]>([
   [{ retentionDays: 1.5 }, /whole number of days/],
   [{ retentionDays: 36_501 }, /whole number of days/],
 ])('%j is refused', (given, message) => {
-  expect(() => checked(given)).toThrow(message)
-  expect(() => checked(given)).toThrow(UserError)
+  expect(() => validateFields(given)).toThrow(message)
+  expect(() => validateFields(given)).toThrow(UserError)
 })
 
 test.each([
@@ -87,5 +87,5 @@ test.each([
   'localhost',
 ])('%j is neither an address nor a range', (text) => {
   const message = `${JSON.stringify(text)} is neither an IP address nor a range, such as 192.0.2.1 or 192.0.2.0/24`
-  expect(() => checked({ excludedIps: ['192.0.2.9', text] })).toThrow(new UserError(message))
+  expect(() => validateFields({ excludedIps: ['192.0.2.9', text] })).toThrow(new UserError(message))
 })

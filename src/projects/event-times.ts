@@ -1,0 +1,47 @@
+/** Finds the times of a project's earliest and latest events. */
+import type { Connection } from '../clickhouse/connection.js'
+import { sql, statement, string, time } from '../clickhouse/sql.js'
+
+/**
+ * Returns the time of the project's earliest event; null when it has none.
+ *
+ * The table is sorted by project and day. A read in that order ends at the first row of each part and gives the
+ * day, so only this day is scanned for its earliest event.
+ */
+export async function findFirstEventTime(
+  connection: Connection,
+  projectId: string,
+): Promise<Date | null> {
+  const project = sql`project_id = ${string(projectId)}`
+  const { rows } = await connection.query<{ first_ms: number | null }>(
+    statement(sql`
+      WITH (
+        SELECT toDate(timestamp) FROM events WHERE ${project}
+        ORDER BY project_id, toDate(timestamp) LIMIT 1
+      ) AS first_day
+      SELECT toUnixTimestamp64Milli(minOrNull(timestamp)) AS first_ms
+      FROM events
+      WHERE ${project} AND toDate(timestamp) = first_day
+        AND timestamp >= toDateTime64(first_day, 3, 'UTC')
+        AND timestamp < toDateTime64(first_day + 1, 3, 'UTC')`),
+  )
+  const first = rows[0]?.first_ms ?? null
+  return first === null ? null : new Date(first)
+}
+
+/** Returns the time of an origin's latest event that is not after `now`; null when it has none. */
+export async function findLastEventTime(
+  connection: Connection,
+  projectId: string,
+  origin: string,
+  now: Date,
+): Promise<Date | null> {
+  const { rows } = await connection.query<{ last_ms: number | null }>(
+    statement(sql`
+      SELECT toUnixTimestamp64Milli(maxOrNull(timestamp)) AS last_ms
+      FROM events
+      WHERE project_id = ${string(projectId)} AND origin = ${string(origin)} AND timestamp <= ${time(now)}`),
+  )
+  const last = rows[0]?.last_ms ?? null
+  return last === null ? null : new Date(last)
+}
