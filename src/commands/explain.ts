@@ -31,10 +31,10 @@ const STDIN = '-'
 export const addExplain: AddCommand = (program, context) => {
   program
     .command('explain')
-    .description('show how a query is run: which tables it reads and why, its SQL, its cost')
-    .argument('[file]', 'the body of POST /v1/analytics/query; - reads standard input', STDIN)
-    .requiredOption('--project <id>', 'the project to query')
-    .option('--json', 'print JSON')
+    .description('Show how a query is run: which tables it reads and why, its SQL, its cost')
+    .argument('[file]', 'Body of POST /v1/analytics/query; - reads standard input', STDIN)
+    .requiredOption('--project <id>', 'Project to query')
+    .option('--json', 'Print JSON')
     .action(async (file: string, options: ExplainOptions) => {
       const request = await readRequest(context, file)
       await withStore(context, 'explain', ({ store }) => explain(context, store, request, options))

@@ -20,13 +20,13 @@ interface RollupsOptions {
 export const addRollups: AddCommand = (program, context) => {
   const rollups = program
     .command('rollups')
-    .description('check and rebuild the rollups: counts per day and month, kept beside the events')
+    .description('Check and rebuild the rollups: counts per day and month, kept beside the events')
 
   rollups
     .command('check')
-    .description('compare the rollups with the events, and exit with 1 if they differ')
-    .option('--project <id>', 'only this project')
-    .option('--json', 'print JSON')
+    .description('Compare the rollups with the events, and exit with 1 if they differ')
+    .option('--project <id>', 'Only this project')
+    .option('--json', 'Print JSON')
     .action((options: RollupsOptions) =>
       withStore(context, 'rollups check', async ({ store, loader }) => {
         const months = await buildMonthsOptions(context, store.reader, loader, options, 'compared')
@@ -43,8 +43,8 @@ export const addRollups: AddCommand = (program, context) => {
 
   rollups
     .command('rebuild')
-    .description('recompute the rollups from the events; queries are served meanwhile')
-    .option('--project <id>', 'only this project')
+    .description('Recompute the rollups from the events, while queries are served')
+    .option('--project <id>', 'Only this project')
     .action((options: RollupsOptions) =>
       withStore(context, 'rollups rebuild', async ({ store, loader }) => {
         const months = await buildMonthsOptions(context, store.reader, loader, options, 'rebuilt')
