@@ -21,20 +21,20 @@ export async function* chunked(
 }
 
 /** Writes one line per event; strings are lines already. */
-export const linesOf = (rows: readonly (object | string)[]): string =>
+export const toLines = (rows: readonly (object | string)[]): string =>
   rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join('')
 
-export interface Brought {
+export interface ImportOutcome {
   readonly report: ImportReport
   readonly rejections: readonly Rejection[]
 }
 
 /** Imports a text; returns the report and all rejections. */
-export async function bring(
+export async function importLines(
   store: Store,
   source: string | AsyncIterable<Buffer>,
   options: Partial<ImportOptions> = {},
-): Promise<Brought> {
+): Promise<ImportOutcome> {
   const rejections: Rejection[] = []
   const report = await importEvents(store, typeof source === 'string' ? chunked(source) : source, {
     now: ARRIVAL,

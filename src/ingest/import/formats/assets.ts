@@ -1,4 +1,4 @@
-/** Tells pages from the files they load and from downloads, by the extension of the path. */
+/** Distinguishes pages from the files they load and from downloads, by the extension of the path. */
 
 /** The extensions of files that are not pages. */
 const ASSET_EXTENSIONS: ReadonlySet<string> = new Set(

@@ -5,7 +5,7 @@ import type { Geoip } from '../../../../src/ingest/enrichment/geoip.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, select } from '../../../support/store/facts.js'
 import { geographyOf } from '../../../support/geoip/geography.js'
-import { bring, linesOf } from '../../../support/sources/sources.js'
+import { importLines, toLines } from '../../../support/sources/sources.js'
 import { feed, loadFed } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
@@ -64,7 +64,7 @@ ORDER BY ${identifier(time)}`,
 test('country and city are looked up if the event has none', async () => {
   const { store } = database
   const [file, stream] = [await newProject(store), await newProject(store)]
-  await bring(store, linesOf(rows), { projectId: file.id, geoip })
+  await importLines(store, toLines(rows), { projectId: file.id, geoip })
   await feed(store, stream.id, rows)
   await loadFed(store, geoip)
   for (const { id } of [file, stream]) {
@@ -79,7 +79,7 @@ test('country and city are looked up if the event has none', async () => {
 
 test('without a database only those of the event are stored', async () => {
   const project = await newProject(database.store)
-  await bring(database.store, linesOf(rows), { projectId: project.id })
+  await importLines(database.store, toLines(rows), { projectId: project.id })
   expect(await placesIn('events', 'timestamp', project.id)).toEqual(
     CASES.map(([{ country, city }]) => ({ country: country ?? '', city: city ?? '' })),
   )
@@ -125,8 +125,8 @@ test('no address is stored anywhere, whatever its source and the outcome of its 
     { ip: bot, user_agent: 'Googlebot/2.1' },
     { ip: rejected, name: 7 },
   ].map((fields) => ({ timestamp: '2026-01-31T10:00:00Z', ...fields }))
-  await bring(store, linesOf(visits), { projectId: project.id, geoip, dryRun: true })
-  await bring(store, linesOf(visits), { projectId: project.id, geoip })
+  await importLines(store, toLines(visits), { projectId: project.id, geoip, dryRun: true })
+  await importLines(store, toLines(visits), { projectId: project.id, geoip })
   await feed(store, project.id, visits)
   await loadFed(store, geoip)
   const columns = await select<{ table: string; name: string }>(

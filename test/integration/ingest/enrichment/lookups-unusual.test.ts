@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, select } from '../../../support/store/facts.js'
-import { bring, linesOf } from '../../../support/sources/sources.js'
+import { importLines, toLines } from '../../../support/sources/sources.js'
 import { feed, loadFed } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
@@ -50,9 +50,9 @@ test.each(['user_agent', 'referrer_url'] as const)(
       `https://${text}/${text}`,
     ])
     const file = await newProject(store)
-    const { report } = await bring(
+    const { report } = await importLines(
       store,
-      linesOf(texts.map((text, n) => at(n, { [field]: text }))),
+      toLines(texts.map((text, n) => at(n, { [field]: text }))),
       {
         projectId: file.id,
       },

@@ -7,7 +7,7 @@ import { AGENTS_VERSION } from '../../../../src/ingest/enrichment/user-agents.js
 import { REFERRERS_VERSION } from '../../../../src/ingest/enrichment/referrers.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, readFacts, select } from '../../../support/store/facts.js'
-import { bring, linesOf } from '../../../support/sources/sources.js'
+import { importLines, toLines } from '../../../support/sources/sources.js'
 import { feed, loadFed } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
@@ -35,7 +35,7 @@ const at = (n: number, fields: Fields = {}): object => ({
 async function stored(events: readonly Fields[], columns: Sql, store = database.store) {
   const { id } = await newProject(store)
   const rows = events.map((fields, n) => at(n, fields))
-  const { rejections } = await bring(store, linesOf(rows), { projectId: id })
+  const { rejections } = await importLines(store, toLines(rows), { projectId: id })
   expect(rejections).toEqual([])
   await factsAgree(store, id)
   return select(
@@ -98,9 +98,9 @@ test('each user agent and referrer is classified once, for all rows and all load
   const out = { excludedCountries: ['DE'], excludedIps: ['192.0.2.1'] }
   const strict = await newProject(store, out)
   const rows = [{ country: 'DE' }, { ip: '192.0.2.1' }, { name: 7 }]
-  await bring(
+  await importLines(
     store,
-    linesOf(rows.map((fields, n) => at(n, { ...fields, user_agent: `${FIREFOX} never` }))),
+    toLines(rows.map((fields, n) => at(n, { ...fields, user_agent: `${FIREFOX} never` }))),
     { projectId: strict.id },
   )
   expect(told).toEqual([`${FIREFOX} twice`])

@@ -7,7 +7,7 @@ import type { LoadReport } from '../../../../src/ingest/loader/load-report.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { leftovers, select } from '../../../support/store/facts.js'
 import { geographyOf } from '../../../support/geoip/geography.js'
-import { bring, chunked, linesOf } from '../../../support/sources/sources.js'
+import { importLines, chunked, toLines } from '../../../support/sources/sources.js'
 import { newProject } from '../../../support/world/world.js'
 
 let database: TestDatabase
@@ -74,7 +74,7 @@ test('a dry run reports what the import then does, and leaves nothing', async ()
   const geoip = await geographyOf({ '203.0.113.0/24': { country: { iso_code: 'DE' } } })
   const [project, other] = [await newProject(store, RULES), await newProject(store)]
   const stored = [at('09:40', { event_id: 'stored' }), at('09:00', { user_id: 'w' })]
-  await bring(store, linesOf(stored), { projectId: project.id })
+  await importLines(store, toLines(stored), { projectId: project.id })
   const rows = rowsFor(project.id, other.id)
   const before = await counts()
   expect(before).toMatchObject({ events: 2, inbox: expect.any(Number), salts: 0, exclusions: 0 })
@@ -85,7 +85,7 @@ test('a dry run reports what the import then does, and leaves nothing', async ()
   }
   for (const chunkSize of [400, 1_000_000]) {
     const progress: LoadReport[] = []
-    const dryRun = await bring(store, chunked(linesOf(rows), [33]), {
+    const dryRun = await importLines(store, chunked(toLines(rows), [33]), {
       geoip,
       chunkSize,
       dryRun: true,
@@ -107,10 +107,10 @@ test('a dry run reports what the import then does, and leaves nothing', async ()
     expect(await counts()).toEqual(before)
     expect(await leftovers(store)).toEqual([])
   }
-  const dryRun = await bring(store, linesOf(rows), { geoip, dryRun: true })
-  const real = await bring(store, linesOf(rows), { geoip, chunkSize: 400 })
+  const dryRun = await importLines(store, toLines(rows), { geoip, dryRun: true })
+  const real = await importLines(store, toLines(rows), { geoip, chunkSize: 400 })
   expect(real).toEqual(dryRun)
-  const again = await bring(store, linesOf(rows), { geoip, dryRun: true })
+  const again = await importLines(store, toLines(rows), { geoip, dryRun: true })
   expect(again.report).toEqual({
     ...{ received: 18, events: 7, duplicates: 4, bots: 1, excluded: 3, rejected: 3 },
     ...{ users: 5, sessions: 5, first: want.first, last: want.last },
@@ -121,7 +121,7 @@ test.each([
   { what: 'no rows at all', rows: [] },
   { what: 'only blank rows', rows: ['', ' \t'] },
 ])('a dry run of $what reports nothing', async ({ rows }) => {
-  const { report, rejections } = await bring(database.store, linesOf(rows), { dryRun: true })
+  const { report, rejections } = await importLines(database.store, toLines(rows), { dryRun: true })
   expect(report).toEqual({
     ...{ received: 0, events: 0, duplicates: 0, bots: 0, excluded: 0, rejected: 0 },
     ...{ users: 0, sessions: 0, first: null, last: null },
@@ -133,7 +133,7 @@ test('a dry run whose source or listener fails leaves nothing', async () => {
   const { store } = database
   const { id: projectId } = await newProject(store)
   const before = await counts()
-  const text = linesOf([at('10:00'), 'bad', at('10:01')])
+  const text = toLines([at('10:00'), 'bad', at('10:01')])
   const failure = new Error('no more')
   const fail = (): never => {
     throw failure
@@ -145,9 +145,11 @@ test('a dry run whose source or listener fails leaves nothing', async () => {
     [chunked(text), { onProgress: fail }],
     [chunked(text), { onRejected: fail }],
   ] as const) {
-    await expect(bring(store, source, { ...options, ...more })).rejects.toBe(failure)
+    await expect(importLines(store, source, { ...options, ...more })).rejects.toBe(failure)
   }
-  await expect(bring(store, linesOf(['x'.repeat(90)]), options)).rejects.toThrow('row 1: is longer')
+  await expect(importLines(store, toLines(['x'.repeat(90)]), options)).rejects.toThrow(
+    'row 1: is longer',
+  )
   expect(await counts()).toEqual(before)
   expect(await leftovers(store)).toEqual([])
 })
@@ -176,6 +178,6 @@ test('tables of a killed dry run are dropped after a day', async () => {
     const then = Date.now() / 1_000 - hours * 3_600
     await utimes(path.resolve(folder, file), then, then)
   }
-  await bring(store, '', { dryRun: true })
+  await importLines(store, '', { dryRun: true })
   expect([...(await leftovers(store))].sort()).toEqual(tables.young)
 })

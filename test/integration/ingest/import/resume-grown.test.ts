@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree } from '../../../support/store/facts.js'
-import { bring, linesOf } from '../../../support/sources/sources.js'
+import { importLines, toLines } from '../../../support/sources/sources.js'
 import { newProject } from '../../../support/world/world.js'
 
 let database: TestDatabase
@@ -18,7 +18,7 @@ const event = (n: number): object => ({
   user_id: `u${n % 2}`,
 })
 const events = (count: number): object[] => Array.from({ length: count }, (_, n) => event(n))
-const CHUNK = 2 * linesOf([event(0)]).length
+const CHUNK = 2 * toLines([event(0)]).length
 
 const counts = (events: number, duplicates = 0, rejected = 0) => ({
   received: events + duplicates + rejected,
@@ -41,35 +41,35 @@ test.each<Growth>([
   {
     what: 'more lines at the end',
     chunkSize: CHUNK,
-    texts: [linesOf(events(3)), linesOf(events(5)), linesOf(events(6)), linesOf(events(6))],
+    texts: [toLines(events(3)), toLines(events(5)), toLines(events(6)), toLines(events(6))],
     want: [counts(3), counts(2, 3), counts(1, 5), counts(0, 6)],
   },
   {
     what: 'a line end after the last line',
-    texts: [`${line(0)}\n${line(1)}\n${line(2)}`, linesOf(events(3)), linesOf(events(3))],
+    texts: [`${line(0)}\n${line(1)}\n${line(2)}`, toLines(events(3)), toLines(events(3))],
     want: [counts(3), counts(0, 3), counts(0, 3)],
   },
   {
     what: 'a line end after the last line, and more lines',
     chunkSize: (3 * CHUNK) / 2,
-    texts: [`${line(0)}\n${line(1)}`, `${linesOf(events(4))}bad`, `${linesOf(events(4))}bad`],
+    texts: [`${line(0)}\n${line(1)}`, `${toLines(events(4))}bad`, `${toLines(events(4))}bad`],
     want: [counts(2), counts(2, 2, 1), counts(0, 4, 1)],
   },
   {
     what: 'a last line that is continued',
-    texts: [`${line(0)}\n${line(1).slice(0, -3)}`, linesOf(events(3)), linesOf(events(3))],
+    texts: [`${line(0)}\n${line(1).slice(0, -3)}`, toLines(events(3)), toLines(events(3))],
     want: [counts(1, 0, 1), counts(2, 1), counts(0, 3)],
   },
   {
     what: 'a last line that is continued again and again',
     texts: [5, 9, 20]
-      .map((at) => linesOf(events(3)) + line(3).slice(0, at))
-      .concat(linesOf(events(4))),
+      .map((at) => toLines(events(3)) + line(3).slice(0, at))
+      .concat(toLines(events(4))),
     want: [counts(3, 0, 1), counts(0, 3, 1), counts(0, 3, 1), counts(1, 3)],
   },
   {
     what: 'a last row that changes when it is completed',
-    texts: ['{"half\n', linesOf(events(2))].map((end) => linesOf(events(2)) + end),
+    texts: ['{"half\n', toLines(events(2))].map((end) => toLines(events(2)) + end),
     want: [counts(2, 0, 1), counts(2, 2)],
   },
 ])(
@@ -77,7 +77,7 @@ test.each<Growth>([
   async ({ texts, want, chunkSize = 100 * CHUNK }) => {
     const project = await newProject(database.store)
     for (const [n, text] of texts.entries()) {
-      const { report, rejections } = await bring(database.store, text, {
+      const { report, rejections } = await importLines(database.store, text, {
         projectId: project.id,
         chunkSize,
       })

@@ -4,7 +4,7 @@ import { createProject } from '../../../../src/projects/store.js'
 import { ofThisRun, shortTest } from '../../../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, leftovers, readFacts } from '../../../support/store/facts.js'
-import { bring, linesOf, type Brought } from '../../../support/sources/sources.js'
+import { importLines, toLines, type ImportOutcome } from '../../../support/sources/sources.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
 
 let database: TestDatabase
@@ -19,7 +19,7 @@ const event = (project: string, n: number): object => ({
   user_id: 'u',
   project,
 })
-const told = ({ report, rejections }: Brought) => ({
+const told = ({ report, rejections }: ImportOutcome) => ({
   rows: rejections.map(({ row }) => row),
   events: report.events,
   duplicates: report.duplicates,
@@ -37,7 +37,7 @@ test.each(ofThisRun([100, 10_000], 2))(
     const later = [`${id}-1`, `${id}-2`] as const
     const rows = [event(id, 0), event(later[0], 1), event(later[1], 2), 'bad', event(id, 3)]
     const run = async () =>
-      told(await bring(store, linesOf(rows), { chunkSize: Math.max(chunkSize, 110) }))
+      told(await importLines(store, toLines(rows), { chunkSize: Math.max(chunkSize, 110) }))
     const make = (project: string) =>
       createProject(store, { id: project, name: 'T', domain: 'example.com' }, ARRIVAL)
     expect(await run()).toEqual({
@@ -81,9 +81,10 @@ test.each(ofThisRun([100, 10_000], 2))(
 shortTest('a chunk that strict refused is refused again, and loaded without strict', async () => {
   const { store } = database
   const { id } = await newProject(store)
-  const text = linesOf([event(id, 0), event(id, 1), event(id, 2), 'bad', event(id, 3)])
-  const size = 2 * linesOf([event(id, 0)]).length
-  const run = async (strict: boolean) => told(await bring(store, text, { chunkSize: size, strict }))
+  const text = toLines([event(id, 0), event(id, 1), event(id, 2), 'bad', event(id, 3)])
+  const size = 2 * toLines([event(id, 0)]).length
+  const run = async (strict: boolean) =>
+    told(await importLines(store, text, { chunkSize: size, strict }))
   const refused = { rows: [4], rejected: 1, received: 4 }
   expect(await run(true)).toEqual({ ...refused, events: 2, duplicates: 0 })
   expect(await pageviews(id)).toEqual([2])
@@ -106,7 +107,7 @@ shortTest('sources of equal length are distinguished', async () => {
   const run = async () => {
     const brought: unknown[] = []
     for (const rows of sources) {
-      const { rows: rejected, events, duplicates } = told(await bring(store, linesOf(rows)))
+      const { rows: rejected, events, duplicates } = told(await importLines(store, toLines(rows)))
       brought.push([rejected, events, duplicates])
     }
     return brought
@@ -126,8 +127,8 @@ shortTest('sources of equal length are distinguished', async () => {
 shortTest('two concurrent imports of one source load it once', async () => {
   const { store } = database
   const { id } = await newProject(store)
-  const text = linesOf(Array.from({ length: 8 }, (_, n) => event(id, n)))
-  const both = await Promise.all([1, 2].map(() => bring(store, text, { chunkSize: 250 })))
+  const text = toLines(Array.from({ length: 8 }, (_, n) => event(id, n)))
+  const both = await Promise.all([1, 2].map(() => importLines(store, text, { chunkSize: 250 })))
   expect(both.map(({ report }) => report.received)).toEqual([8, 8])
   expect(both.reduce((sum, { report }) => sum + report.events, 0)).toBe(8)
   expect(await pageviews(id)).toEqual([8])
@@ -145,10 +146,10 @@ shortTest('the report counts users and sessions of chunks that an earlier run lo
     last: new Date('2026-01-31T10:42:00Z'),
   }
   for (const events of [5, 0]) {
-    const { report } = await bring(store, linesOf(rows), { chunkSize: 250 })
+    const { report } = await importLines(store, toLines(rows), { chunkSize: 250 })
     expect(report).toMatchObject({ events, ...want, ...times })
   }
-  const grown = await bring(store, linesOf([...rows, late]), { chunkSize: 250 })
+  const grown = await importLines(store, toLines([...rows, late]), { chunkSize: 250 })
   expect(grown.report).toMatchObject({
     ...{ events: 1, duplicates: 5, ...want },
     ...{ first: times.first, last: new Date('2026-01-31T10:45:00Z') },
@@ -158,11 +159,14 @@ shortTest('the report counts users and sessions of chunks that an earlier run lo
 shortTest('the report counts users and sessions that a later load moved', async () => {
   const { store } = database
   const { id } = await newProject(store)
-  const text = linesOf([event(id, 0), event(id, 5)])
+  const text = toLines([event(id, 0), event(id, 5)])
   const want = { received: 2, users: 1, sessions: 1 }
-  expect((await bring(store, text)).report).toMatchObject({ ...want, events: 2 })
+  expect((await importLines(store, text)).report).toMatchObject({ ...want, events: 2 })
   // Earlier events change what their session is.
   const earlier = { ...event(id, 0), timestamp: '2026-01-31T10:00:00Z', utm_source: 'mail' }
-  expect((await bring(store, linesOf([earlier]))).report).toMatchObject({ events: 1, sessions: 1 })
-  expect((await bring(store, text)).report).toMatchObject({ ...want, duplicates: 2 })
+  expect((await importLines(store, toLines([earlier]))).report).toMatchObject({
+    events: 1,
+    sessions: 1,
+  })
+  expect((await importLines(store, text)).report).toMatchObject({ ...want, duplicates: 2 })
 })

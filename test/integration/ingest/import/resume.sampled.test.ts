@@ -6,7 +6,7 @@ import { ofThisRun, shortTest } from '../../../support/sampling.js'
 import { breaking } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, leftovers, readFacts, select } from '../../../support/store/facts.js'
-import { bring, chunked, linesOf } from '../../../support/sources/sources.js'
+import { importLines, chunked, toLines } from '../../../support/sources/sources.js'
 import { newProject } from '../../../support/world/world.js'
 import { deleteProject, type ImportOptions } from '../../../support/store/loading.js'
 
@@ -26,7 +26,7 @@ const event = (n: number, fields: object = {}): object => ({
 })
 const events = (count: number, from = 0): object[] =>
   Array.from({ length: count }, (_, n) => event(from + n))
-const CHUNK = 2 * linesOf([event(0)]).length
+const CHUNK = 2 * toLines([event(0)]).length
 
 const moment = (n: number): Date => new Date(`2026-01-31T10:${10 + n}:00Z`)
 const counts = (events: number, duplicates = 0, rejected = 0) => ({
@@ -66,17 +66,17 @@ const afterChunks =
       done += 1
       if (done === chunks) throw failure
     }
-    return bring(database.store, text, into(project, { onProgress }))
+    return importLines(database.store, text, into(project, { onProgress }))
   }
 const atByte =
   (at: number): Interruption =>
   (project, text) =>
-    bring(database.store, chunked(text.slice(0, at), [50], failure), into(project))
+    importLines(database.store, chunked(text.slice(0, at), [50], failure), into(project))
 const atStatement =
   (last: number | RegExp): Interruption =>
   (project, text) => {
     const { store } = database
-    return bring({ ...store, writer: breaking(store.writer, last) }, text, into(project))
+    return importLines({ ...store, writer: breaking(store.writer, last) }, text, into(project))
   }
 
 describe('interrupted', () => {
@@ -95,10 +95,10 @@ describe('interrupted', () => {
     '%s and run again, an import loads each row once',
     async (_, broken) => {
       const project = await newProject(database.store)
-      const text = linesOf(events(4))
+      const text = toLines(events(4))
       await expect(broken(project, text)).rejects.toThrow()
       const loaded = (await paths(project)).length
-      const { report } = await bring(database.store, text, into(project))
+      const { report } = await importLines(database.store, text, into(project))
       expect(await paths(project)).toEqual(['/10', '/11', '/12', '/13'])
       // Rows of the interrupted chunk that the loader finishes first count as duplicates.
       expect(report).toMatchObject({ received: 4, rejected: 0, users: 2, sessions: 2 })
@@ -108,7 +108,7 @@ describe('interrupted', () => {
         moment(0),
         moment(3),
       ])
-      const third = await bring(database.store, text, into(project))
+      const third = await importLines(database.store, text, into(project))
       const again = { ...counts(0, 4), ...NONE, users: 2, sessions: 2 }
       expect(third.report).toEqual({ ...again, first: moment(0), last: moment(3) })
       await factsAgree(database.store, project.id)
@@ -118,12 +118,14 @@ describe('interrupted', () => {
 
   shortTest('while it reports rejected rows, it reports them again', async () => {
     const project = await newProject(database.store)
-    const text = linesOf([...events(1), 'bad row', ...events(1, 1)])
+    const text = toLines([...events(1), 'bad row', ...events(1, 1)])
     const onRejected = (): never => {
       throw failure
     }
-    await expect(bring(database.store, text, into(project, { onRejected }))).rejects.toBe(failure)
-    const { report, rejections } = await bring(database.store, text, into(project))
+    await expect(importLines(database.store, text, into(project, { onRejected }))).rejects.toBe(
+      failure,
+    )
+    const { report, rejections } = await importLines(database.store, text, into(project))
     expect(rejections).toEqual([{ row: 2, reason: 'is not valid JSON', line: 'bad row' }])
     expect(report.received).toBe(3)
     expect(await paths(project)).toEqual(['/10', '/11'])
@@ -132,8 +134,8 @@ describe('interrupted', () => {
 
 shortTest('neither how the bytes arrive nor the size of chunks makes a difference', async () => {
   const project = await newProject(database.store)
-  const text = linesOf(events(6))
-  const first = await bring(database.store, text, into(project))
+  const text = toLines(events(6))
+  const first = await importLines(database.store, text, into(project))
   expect(first.report).toMatchObject(counts(6))
   for (const [sizes, chunkSize] of [
     [[1], CHUNK],
@@ -141,7 +143,7 @@ shortTest('neither how the bytes arrive nor the size of chunks makes a differenc
     [[CHUNK], 10 * CHUNK],
     [[1_000], CHUNK / 2],
   ] as const) {
-    const { report } = await bring(
+    const { report } = await importLines(
       database.store,
       chunked(text, sizes),
       into(project, { chunkSize }),
@@ -156,9 +158,9 @@ shortTest(
   async () => {
     const { store } = database
     const project = await newProject(store)
-    const text = linesOf(events(4))
+    const text = toLines(events(4))
     const brought = async (to: StoredProject, identity: string): Promise<unknown> => {
-      const { report } = await bring(store, text, into(to, { identity }))
+      const { report } = await importLines(store, text, into(to, { identity }))
       return [report.events, report.duplicates]
     }
     expect(await brought(project, 'a')).toEqual([4, 0])

@@ -4,7 +4,7 @@ import type { NewProject } from '../../../../src/projects/project.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, readFacts } from '../../../support/store/facts.js'
 import { geographyOf } from '../../../support/geoip/geography.js'
-import { bring, linesOf } from '../../../support/sources/sources.js'
+import { importLines, toLines } from '../../../support/sources/sources.js'
 import { newProject } from '../../../support/world/world.js'
 
 let database: TestDatabase
@@ -35,7 +35,7 @@ async function importAll(cases: readonly Case[]): Promise<readonly (readonly boo
     events.map((fields, n) => at(31, { path: `/${n}`, project: projects[i]!.id, ...fields })),
   )
   const geoip = await geographyOf({ '203.0.113.0/24': { country: { iso_code: 'DE' } } })
-  const { report } = await bring(store, linesOf(rows), { geoip })
+  const { report } = await importLines(store, toLines(rows), { geoip })
   const kept: boolean[][] = []
   for (const [i, { events }] of cases.entries()) {
     const { id } = projects[i]!

@@ -6,7 +6,7 @@ import type { StoredProject } from '../../../../src/projects/project.js'
 import { runCommand } from '../../../support/cli/commands.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, readFacts } from '../../../support/store/facts.js'
-import { bring, linesOf } from '../../../support/sources/sources.js'
+import { importLines, toLines } from '../../../support/sources/sources.js'
 import { feed, loadFed } from '../../../support/store/stream.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
 import { deleteProject } from '../../../support/store/loading.js'
@@ -46,9 +46,9 @@ test('what is not tracked is counted by day and reason, the first reason of seve
     [21, {}],
   ] as const
   const rows = days.map(([day, fields]) => at(day, { project: project.id, ...fields }))
-  const { report } = await bring(
+  const { report } = await importLines(
     store,
-    linesOf([...rows, at(20, { project: other.id, ...OUT.bot })]),
+    toLines([...rows, at(20, { project: other.id, ...OUT.bot })]),
   )
   expect(report).toMatchObject({ received: 6, events: 1, bots: 2, excluded: 3, rejected: 0 })
   await feed(store, project.id, [at(20, OUT.bot), at(22, OUT.country), at(22, OUT.country)])
@@ -83,7 +83,7 @@ test('what is not tracked uses up no event id, and makes no user', async () => {
       ...(n === 0 ? {} : { ip: '198.51.100.1' }),
     }),
   )
-  expect((await bring(store, linesOf(out), { projectId })).report).toMatchObject({
+  expect((await importLines(store, toLines(out), { projectId })).report).toMatchObject({
     ...{ received: 3, events: 0, duplicates: 0, bots: 1, excluded: 2 },
     ...{ users: 0, sessions: 0, first: null, last: null },
   })
@@ -91,7 +91,7 @@ test('what is not tracked uses up no event id, and makes no user', async () => {
   // Of one id the excluded event is no event: the other counts, whichever comes first.
   const again = [0, 1, 2].map((n) => at(25, { event_id: `e${n}`, path: `/${n}` }))
   const both = [at(25, { ...OUT.bot, event_id: 'f' }), at(25, { event_id: 'f', path: '/f' })]
-  const { report } = await bring(store, linesOf([...again, ...both, ...again]), { projectId })
+  const { report } = await importLines(store, toLines([...again, ...both, ...again]), { projectId })
   expect(report).toMatchObject({ events: 4, duplicates: 3, bots: 1 })
   await factsAgree(store, projectId)
 })
@@ -99,7 +99,7 @@ test('what is not tracked uses up no event id, and makes no user', async () => {
 test('what is not tracked is forgotten with the project', async () => {
   const { store } = database
   const project = await newProject(store, RULES)
-  await bring(store, linesOf([at(20, OUT.bot), at(20)]), { projectId: project.id })
+  await importLines(store, toLines([at(20, OUT.bot), at(20)]), { projectId: project.id })
   expect(await shown(project)).toHaveLength(1)
   await deleteProject(store, project.id)
   expect(await shown(project)).toEqual([])

@@ -11,7 +11,7 @@ import { type StreamingLoader } from '../../../../src/ingest/loader/streaming-lo
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { factsAgree, leftovers, select } from '../../../support/store/facts.js'
-import { bring, linesOf } from '../../../support/sources/sources.js'
+import { importLines, toLines } from '../../../support/sources/sources.js'
 import { feed, loadFed } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 import { aDataDir, anEngine, gone, until } from '../../clickhouse/embedded/support.js'
@@ -141,8 +141,8 @@ test('an import beside it gets its turn, and it goes on after', async () => {
   const feeding = (async () => {
     while (state.isOn) await feed(store, project.id, visits(state.fed++))
   })()
-  const lines = linesOf(visits(10_000, 100))
-  const { report } = await bring(store, lines, { projectId: project.id, chunkSize: 2_500 })
+  const lines = toLines(visits(10_000, 100))
+  const { report } = await importLines(store, lines, { projectId: project.id, chunkSize: 2_500 })
   state.isOn = false
   await feeding
   expect(report).toMatchObject({ events: 100, duplicates: 0 })
