@@ -1,4 +1,4 @@
--- Events out of a Kafka topic: each message is an event, a JSON object that names its project itself.
+-- Reads events from a Kafka topic. Each message is an event: a JSON object that names its project.
 CREATE TABLE tallyhouse.kafka_events (line String)
 ENGINE = Kafka
 SETTINGS
