@@ -148,11 +148,13 @@ export function declaredName<Name extends string>(
 }
 
 /** A moment as a parameter, in milliseconds. */
-export const time = (value: Date): Sql => parameter("DateTime64(3, 'UTC')", clickhouseTime(value))
+export const time = (value: Date): Sql => parameter("DateTime64(3, 'UTC')", formatTime(value))
 export const optionalTime = (value: Date | null): Sql =>
-  parameter("Nullable(DateTime64(3, 'UTC'))", value === null ? null : clickhouseTime(value))
+  parameter("Nullable(DateTime64(3, 'UTC'))", value === null ? null : formatTime(value))
 
-const clickhouseTime = (value: Date): string => value.toISOString().replace('T', ' ').slice(0, 23)
+/** Formats a moment as ClickHouse reads it, in UTC to the millisecond: `2026-01-31 10:00:00.000`. */
+export const formatTime = (value: Date): string =>
+  value.toISOString().replace('T', ' ').slice(0, 23)
 
 /**
  * Renders a fragment. Parameters are named by their order: `{p0:String}`, `{p1:UInt32}`, … A fragment that occurs

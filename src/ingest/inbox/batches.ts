@@ -1,4 +1,4 @@
-/** Puts batches of lines into the inbox, where events arrive as received. */
+/** Inserts batches into the inbox, where events are kept as received until they are loaded. */
 import { Readable } from 'node:stream'
 import type { Connection } from '../../clickhouse/connection.js'
 import { boolean, sql, statement, string, time, uint64, type Sql } from '../../clickhouse/sql.js'
@@ -7,23 +7,23 @@ import { ONE_BLOCK } from './one-block.js'
 
 export interface NewBatch {
   readonly batch: string
-  /** The project of all rows; empty where each row names its own. */
+  /** The project of all rows; empty when each row names its own. */
   readonly projectId: string
   /** The number of the first line in its source, counted from 1. */
   readonly firstRow: number
-  /** Lines of JSON, see `importEvents`. Blank ones are passed over, and counted as lines. */
+  /** Lines of JSON, see `importEvents`. Blank lines are skipped, and counted. */
   readonly bytes: Buffer
-  /** When it arrived. */
+  /** When the batch arrived. */
   readonly now: Date
-  /** Nothing of the batch is loaded if a row of it is rejected. */
+  /** Whether nothing of the batch is loaded if one of its rows is rejected. */
   readonly strict?: boolean
-  /** Another table than the inbox that has its columns. */
+  /** The table to insert into, with the columns of the inbox; the inbox by default. */
   readonly into?: Sql
 }
 
-/** Puts lines into the inbox, all of them or none. */
-export async function insertBatch(writer: Connection, given: NewBatch): Promise<void> {
-  const { batch, projectId, firstRow, bytes, now, strict = false, into = sql`inbox` } = given
+/** Inserts the lines of a batch, all of them or none. */
+export async function insertBatch(writer: Connection, newBatch: NewBatch): Promise<void> {
+  const { batch, projectId, firstRow, bytes, now, strict = false, into = sql`inbox` } = newBatch
   const isInvalid = sql`startsWith(text, ${string(INVALID_LINE.start)})`
   const end = sql`position(text, ${string(INVALID_LINE.end)})`
   await writer.upload(
@@ -44,6 +44,6 @@ FORMAT LineAsString`),
   )
 }
 
-/** Takes a batch away that was put there and not loaded. */
+/** Deletes the rows of a batch from the inbox. */
 export const dropBatch = (writer: Connection, batch: string): Promise<void> =>
   writer.execute(statement(sql`ALTER TABLE inbox DROP PARTITION ${string(batch)}`))

@@ -1,4 +1,4 @@
-/** The settings by which an insert is one block: all of it is there, or nothing. */
+/** The settings that make an insert one block, which ClickHouse stores whole or not at all. */
 import type { Settings } from '../../clickhouse/connection.js'
 
 export const ONE_BLOCK: Settings = {

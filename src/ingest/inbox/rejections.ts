@@ -1,8 +1,8 @@
-/** Reads the rows that a batch's load rejected. */
+/** Reads the rows that loads rejected. */
 import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement, string, type Sql } from '../../clickhouse/sql.js'
 
-/** A row that was not loaded. */
+/** A rejected row. */
 export interface Rejection {
   /** Its line in the source, counted from 1. */
   readonly row: number
@@ -10,12 +10,12 @@ export interface Rejection {
   readonly line: string
 }
 
-/** The rejections of a batch; who takes them keeps them, the store does not. */
+/** Reads the rejections of a batch and deletes them from the store: the caller keeps them. */
 export async function takeRejections(
   writer: Connection,
   batch: string,
 ): Promise<readonly Rejection[]> {
-  const rows = await read(
+  const rows = await selectRejections(
     writer,
     sql`SELECT row, reason, line FROM rejections WHERE batch = ${string(batch)} ORDER BY row`,
   )
@@ -23,12 +23,12 @@ export async function takeRejections(
   return rows
 }
 
-/** The rejections of rows that are read and judged, and nothing more. */
+/** Reads the rejections of a dry run from its table of parsed rows. */
 export const listRejections = (writer: Connection, table: Sql): Promise<readonly Rejection[]> =>
-  read(
+  selectRejections(
     writer,
     sql`SELECT row, reason, rejected_line AS line FROM ${table} WHERE fate = 'rejected' ORDER BY row`,
   )
 
-const read = async (writer: Connection, query: Sql): Promise<readonly Rejection[]> =>
+const selectRejections = async (writer: Connection, query: Sql): Promise<readonly Rejection[]> =>
   (await writer.query<Rejection>(statement(query))).rows

@@ -1,0 +1,58 @@
+/** The requests whose rows are on their way into the inbox. */
+import type { ApiError } from '../../contract/errors.js'
+
+/** The rows of one request, and the promise that the request awaits. */
+export interface PendingWrite {
+  readonly rows: string
+  readonly bytes: number
+  /** Settles once; nobody waits for the rows from then on. */
+  readonly done: Promise<void>
+  readonly isSettled: () => boolean
+  /** Resolves `done`, or rejects it with `error`. Later calls change nothing. */
+  readonly settle: (error?: ApiError) => void
+}
+
+export interface PendingWrites {
+  /** The bytes of all writes that are not settled. */
+  readonly countBytes: () => number
+  readonly add: (rows: string, bytes: number) => PendingWrite
+  readonly rejectAll: (error: ApiError) => void
+}
+
+export function createPendingWrites(): PendingWrites {
+  const unsettled = new Set<PendingWrite>()
+  let unsettledBytes = 0
+  return {
+    countBytes: () => unsettledBytes,
+    rejectAll: (error) => unsettled.forEach((write) => write.settle(error)),
+    add: (rows, bytes) => {
+      const { promise, resolve, reject } = withResolvers()
+      const write: PendingWrite = {
+        rows,
+        bytes,
+        done: promise,
+        isSettled: () => !unsettled.has(write),
+        settle: (error) => {
+          if (!unsettled.delete(write)) return
+          unsettledBytes -= bytes
+          if (error === undefined) resolve()
+          else reject(error)
+        },
+      }
+      unsettled.add(write)
+      unsettledBytes += bytes
+      return write
+    },
+  }
+}
+
+/** `Promise.withResolvers`, which Node.js has from version 22. */
+function withResolvers() {
+  let resolve!: () => void
+  let reject!: (error: Error) => void
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  return { promise, resolve, reject }
+}
