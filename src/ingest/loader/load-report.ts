@@ -17,7 +17,7 @@ const COUNTERS = {
   rejected: sql`rejected`,
 }
 type Counter = keyof typeof COUNTERS
-export type LoadCounts = { readonly [Name in Counter]: number }
+export type LoadCounts = Readonly<Record<Counter, number>>
 
 export type LoadReport = LoadCounts & {
   /** When the earliest event happened; null without events. */

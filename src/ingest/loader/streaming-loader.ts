@@ -1,12 +1,17 @@
-/** Loads the stream while the service runs: what comes in is in the answers a moment later. */
+/** Loads the stream while the service runs, so that queries see collected events a moment later. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withLowPriority } from '../../clickhouse/connection-wrappers.js'
-import { LeaseTimeoutError, withLease } from '../../clickhouse/lease/lease.js'
+import type { Connection } from '../../clickhouse/connection.js'
+import { fenceConnection, withLowPriority } from '../../clickhouse/connection-wrappers.js'
+import {
+  acquireLease,
+  HANDOVER_MS,
+  LeaseTimeoutError,
+  type HeldLease,
+} from '../../clickhouse/lease/lease.js'
 import type { Store } from '../../clickhouse/store.js'
-import { fenceConnection } from '../../clickhouse/connection-wrappers.js'
 import type { Logger } from '../../lib/log.js'
+import { pickCounts, type LoadReport } from './load-report.js'
 import { loadStream, resumeLoads } from './loader.js'
-import type { LoadReport } from './load-report.js'
 import type { LoaderContext } from './loader-context.js'
 import { countWaitingRows } from './stream.js'
 
@@ -17,78 +22,54 @@ export interface StreamingLoaderOptions {
   readonly intervals?: Partial<LoaderIntervals>
 }
 
+/** Times in milliseconds. */
 export interface LoaderIntervals {
-  /** The loader waits so many milliseconds between two loads, for more rows to come. */
+  /** From one load to the next, for more rows to arrive. */
   readonly loadMs: number
-  /** It looks so often whether there are rows at all. */
+  /** Between two looks for waiting rows. */
   readonly pollMs: number
-  /** It tries again so long after a failure. */
+  /** From a failure to the next attempt. */
   readonly retryMs: number
+  /** How long no rows arrive before the loader releases its lease. */
+  readonly idleMs: number
 }
 
 export interface StreamingLoader {
-  /** Ends once what it is loading is loaded; what waits then is loaded after the next start. */
+  /** Stops after the current load. Rows that wait then are loaded after the next start. */
   stop(): Promise<void>
 }
 
-const TIMES: LoaderIntervals = { loadMs: 1_000, pollMs: 200, retryMs: 1_000 }
+const INTERVALS: LoaderIntervals = { loadMs: 1_000, pollMs: 200, retryMs: 1_000, idleMs: 3_000 }
 
-/** So many waiting rows are loaded without a pause. */
-const FULL = 100_000
+/** This many waiting rows are loaded at once, without waiting for more. */
+const FULL_LOAD_ROWS = 100_000
 
-/** Somebody else who holds the lease is asked for it so long, then again. */
-const LEASE_WAIT_MS = 10_000
+/** How long one attempt waits for a lease that another process holds. */
+const LEASE_TIMEOUT_MS = 10_000
+
+/** A running loader: what it works with, and what it remembers. */
+interface LoaderRun extends Omit<StreamingLoaderOptions, 'intervals'> {
+  readonly intervals: LoaderIntervals
+  readonly stopped: AbortSignal
+  /** Whether interrupted work was finished since the start or the last failure. */
+  recovered: boolean
+  /** When the last load ended, by `performance.now()`. */
+  lastLoadAt: number
+}
 
 /**
- * Starts the loader. Of many that run on one store one loads at a time. It first finishes what an earlier
- * loader left, also after every failure of its own.
+ * Starts the loader. When several services share a store, one of them loads at a time. Whenever it has taken
+ * the lease, the loader first finishes what an earlier holder left.
  */
 export function startStreamingLoader(options: StreamingLoaderOptions): StreamingLoader {
-  const { store, logger, context } = options
-  const times = { ...TIMES, ...options.intervals }
   const stopping = new AbortController()
-  const { signal } = stopping
-  // Who sends and who asks goes first: both wait, and the loader has a second.
-  const writer = withLowPriority(store.writer)
-  let isSound = false
-
-  const work = async (): Promise<LoadReport | undefined> =>
-    withLease(
-      store.writer,
-      'loader',
-      async (lease) => {
-        const holder = fenceConnection(writer, lease.signal)
-        if (isSound) return loadStream(holder, context)
-        await resumeLoads(holder, context)
-        isSound = true
-        return undefined
-      },
-      { waitMs: LEASE_WAIT_MS },
-    )
-
-  const run = async (): Promise<void> => {
-    let last = -Infinity
-    while (!signal.aborted) {
-      try {
-        const waiting = isSound ? await countWaitingRows(store.lookups) : FULL
-        const isDue = waiting >= FULL || performance.now() - last >= times.loadMs
-        if (waiting > 0 && isDue) {
-          tell(logger, await work())
-          last = performance.now()
-        } else {
-          await pause(times.pollMs, signal)
-        }
-      } catch (error) {
-        // Of failures in a row the first is told.
-        const level = isSound && !(error instanceof LeaseTimeoutError) ? 'warn' : 'debug'
-        isSound = false
-        logger[level]({ err: error }, 'events wait to be loaded')
-        await pause(times.retryMs, signal)
-      }
-    }
-  }
-
-  const ended = run()
+  const ended = runLoader({
+    ...options,
+    intervals: { ...INTERVALS, ...options.intervals },
+    stopped: stopping.signal,
+    recovered: false,
+    lastLoadAt: -Infinity,
+  })
   return {
     stop: async () => {
       stopping.abort()
@@ -97,13 +78,78 @@ export function startStreamingLoader(options: StreamingLoaderOptions): Streaming
   }
 }
 
+async function runLoader(run: LoaderRun): Promise<void> {
+  const { store, logger, intervals, stopped } = run
+  while (!stopped.aborted) {
+    try {
+      const isIdle = run.recovered && (await countWaitingRows(store.lookups)) === 0
+      if (isIdle) await pause(intervals.pollMs, stopped)
+      else await loadUnderLease(run)
+    } catch (error) {
+      const isBusy = error instanceof LeaseTimeoutError
+      // Only the first of several failures in a row is a warning.
+      logger[run.recovered && !isBusy ? 'warn' : 'debug'](
+        { err: error },
+        'events wait to be loaded',
+      )
+      run.recovered &&= isBusy
+      await pause(intervals.retryMs, stopped)
+    }
+  }
+}
+
+/** Takes the lease, loads while rows arrive and no other process wants it, and releases it. */
+async function loadUnderLease(run: LoaderRun): Promise<void> {
+  const { store, context, stopped } = run
+  // A loader of another service does the same work, so this one does not ask it for the lease.
+  const options = { waitMs: LEASE_TIMEOUT_MS, requestsTurn: false }
+  const lease = await acquireLease(store.writer, 'loader', options)
+  let wanted: boolean
+  try {
+    // Collecting and queries have priority: clients wait for them.
+    const fenced = fenceConnection(withLowPriority(store.writer), lease.signal)
+    // The holder before may have been killed during a load, whose rows must not be loaded a second time.
+    await resumeLoads(fenced, context)
+    run.recovered = true
+    wanted = await loadWhileHeld(run, lease, fenced)
+  } finally {
+    await lease.release()
+  }
+  if (wanted) await pause(HANDOVER_MS, stopped)
+}
+
+/** Loads until no rows have arrived for a while or the loader stops; returns true once another process wants the lease. */
+async function loadWhileHeld(
+  run: LoaderRun,
+  lease: HeldLease,
+  fenced: Connection,
+): Promise<boolean> {
+  const { store, logger, context, intervals, stopped } = run
+  let lastArrivalAt = performance.now()
+  while (!stopped.aborted) {
+    if (await lease.isWanted()) return true
+    const waiting = await countWaitingRows(store.lookups)
+    const now = performance.now()
+    if (waiting > 0) lastArrivalAt = now
+    const isDue = waiting > 0 && now - run.lastLoadAt >= intervals.loadMs
+    if (isDue || waiting >= FULL_LOAD_ROWS) {
+      logReport(logger, await loadStream(fenced, context))
+      run.lastLoadAt = performance.now()
+    } else {
+      if (now - lastArrivalAt >= intervals.idleMs) return false
+      await pause(intervals.pollMs, stopped)
+    }
+  }
+  return false
+}
+
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
 
-function tell(logger: Logger, report: LoadReport | undefined): void {
+function logReport(logger: Logger, report: LoadReport | undefined): void {
   if (report === undefined) return
-  const { received, events, duplicates, bots, excluded, rejected } = report
-  logger.debug({ received, events, duplicates, bots, excluded, rejected }, 'events loaded')
+  const { rejected } = report
+  logger.debug(pickCounts(report), 'events loaded')
   if (rejected > 0) {
     logger.warn({ rejected }, 'rows were rejected; the table rejections has them, with the reasons')
   }

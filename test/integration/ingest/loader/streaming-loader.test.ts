@@ -15,10 +15,17 @@ import { importLines, toLines } from '../../../support/sources/sources.js'
 import { feed, loadFed } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 import { aDataDir, anEngine, gone, until } from '../../clickhouse/embedded/support.js'
-import { ensureRollups, startStreamingLoader } from '../../../support/store/loading.js'
+import { breaking, BrokenError } from '../../../support/store/breaking.js'
+import {
+  deleteUser,
+  ensureRollups,
+  loadStream,
+  rebuildRollups,
+  startStreamingLoader,
+} from '../../../support/store/loading.js'
 
 const SOON = 30_000
-const INTERVALS = { loadMs: 50, pollMs: 20, retryMs: 100 }
+const INTERVALS = { loadMs: 50, pollMs: 20, retryMs: 100, idleMs: 1_000 }
 
 let database: TestDatabase
 
@@ -148,6 +155,106 @@ test('an import beside it gets its turn, and it goes on after', async () => {
   expect(report).toMatchObject({ events: 100, duplicates: 0 })
   await settled(project, 100 + state.fed)
 }, 180_000)
+
+/** The number of the newest lease: each time that a process takes the lease makes one. */
+const newestLease = async (): Promise<number> =>
+  (await listGenerations(database.store.writer, 'loader'))[0]?.number ?? 0
+
+/** Inserts events one after the other while `work` runs. */
+async function feedDuring(project: StoredProject, work: () => Promise<unknown>): Promise<number> {
+  const state = { isOn: true, fed: 0 }
+  const feeding = (async () => {
+    while (state.isOn) await feed(database.store, project.id, visits(state.fed++))
+  })()
+  await work().finally(() => (state.isOn = false))
+  await feeding
+  return state.fed
+}
+
+test('keeps its lease while rows arrive, and takes none while there are no rows', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  aLoader()
+  await feed(store, project.id, visits(0))
+  await settled(project, 1)
+  await sleep(2 * INTERVALS.idleMs)
+  const before = await newestLease()
+  for (let n = 1; n < 6; n += 1) {
+    await feed(store, project.id, visits(n))
+    await until(async () => (await countEvents(project)) > n, SOON)
+  }
+  expect((await newestLease()) - before).toBeLessThanOrEqual(2)
+  await settled(project, 6)
+  await sleep(2 * INTERVALS.idleMs)
+  const after = await newestLease()
+  await sleep(2 * INTERVALS.idleMs)
+  expect(await newestLease()).toBe(after)
+}, 120_000)
+
+test('gives its lease to another process within about a second, time and again', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  aLoader()
+  const waits: number[] = []
+  const fed = await feedDuring(project, async () => {
+    for (let n = 0; n < 5; n += 1) {
+      await sleep(500)
+      const begun = performance.now()
+      await withLease(store.writer, 'loader', () => {
+        waits.push(performance.now() - begun)
+        return Promise.resolve()
+      })
+    }
+  })
+  // A load that has begun is finished first; the machine of the tests may be slow.
+  expect(Math.min(...waits)).toBeLessThan(3_000)
+  expect(Math.max(...waits)).toBeLessThan(10_000)
+  await settled(project, fed)
+}, 180_000)
+
+test('a deletion and a rebuild beside it get their turn', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  const other = await newProject(store)
+  aLoader()
+  await feed(store, other.id, visits(0, 3))
+  await settled(other, 3)
+  const fed = await feedDuring(project, async () => {
+    await deleteUser(store, other.id, 'u0')
+    await rebuildRollups(store.writer, { onMonth: () => undefined })
+  })
+  await settled(project, fed)
+  await settled(other, 2)
+}, 180_000)
+
+test('another loader goes on when the one that has the lease stops', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  const first = aLoader()
+  await feed(store, project.id, visits(0))
+  await settled(project, 1)
+  aLoader()
+  const fed = await feedDuring(project, async () => {
+    await sleep(500)
+    await first.stop()
+    await sleep(2_000)
+  })
+  await settled(project, fed)
+}, 120_000)
+
+test('finishes the load that another process left behind before it loads more', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  aLoader()
+  await feed(store, project.id, visits(0))
+  await settled(project, 1)
+  await withLease(store.writer, 'loader', async () => {
+    await feed(store, project.id, visits(1, 5))
+    const killed = loadStream(breaking(store.writer, /INSERT INTO events/))
+    await expect(killed).rejects.toThrow(BrokenError)
+  })
+  await settled(project, 6)
+}, 120_000)
 
 test('goes on after somebody else took its lease', async () => {
   const { store } = database
