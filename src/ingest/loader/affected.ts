@@ -1,4 +1,4 @@
-/** Counts the users and sessions that the events of some batches are of. */
+/** Counts the users and sessions of the events that some batches brought. */
 import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement, strings, time } from '../../clickhouse/sql.js'
 import type { LoadReport } from './load-report.js'
@@ -8,14 +8,15 @@ export interface Affected {
   readonly sessions: number
 }
 
-/** @param period of all events of the batches */
+/** @param period the period of all events of the batches */
 export async function countAffected(
   writer: Connection,
   batches: readonly string[],
-  { first, last }: Pick<LoadReport, 'first' | 'last'>,
+  period: Pick<LoadReport, 'first' | 'last'>,
 ): Promise<Affected> {
+  const { first, last } = period
   if (first === null || last === null) return { users: 0, sessions: 0 }
-  // Events that a later load moved have its number; their session keeps that of the load that began it.
+  // An event that a later load moved carries that load's number; its session keeps the number of the load that created it.
   const { rows } = await writer.query<Affected>(
     statement(sql`
 WITH own AS (SELECT load FROM loads WHERE batch IN ${strings(batches)})

@@ -1,26 +1,26 @@
-/** Names what one load takes from the inbox: the rows of a batch, or a run of blocks of the stream. */
+/** Names what one load takes from the inbox: the rows of a batch, or a range of blocks of the stream. */
 import { sql, string, uint64, type Sql } from '../../clickhouse/sql.js'
 
-/** Blocks of the stream, by their numbers. */
+/** A range of blocks of the stream, by their numbers. */
 export interface BlockRange {
-  /** The last block before. */
+  /** The last block before the range. */
   readonly after: number
   /** The last block of the range. */
   readonly upTo: number
 }
 
-const STREAM = /^stream-(\d+)-(\d+)$/
+const RANGE_NAME = /^stream-(\d+)-(\d+)$/
 
-/** The name of the batch that a range of the stream is. */
+/** Returns the batch name of a range. */
 export const nameRange = ({ after, upTo }: BlockRange): string => `stream-${after}-${upTo}`
 
-/** The range that a batch is; undefined for rows that came as one batch. */
+/** Parses the batch name of a range; undefined for any other batch. */
 export function parseRange(batch: string): BlockRange | undefined {
-  const [, after, upTo] = STREAM.exec(batch) ?? []
+  const [, after, upTo] = RANGE_NAME.exec(batch) ?? []
   return upTo === undefined ? undefined : { after: Number(after), upTo: Number(upTo) }
 }
 
-/** Where the rows of a batch are, from the word FROM on. Blank lines are no rows. */
+/** Builds the FROM clause, with its conditions, that selects the rows of a batch. Blank lines are no rows. */
 export function buildFromClause(batch: string): Sql {
   const range = parseRange(batch)
   return range === undefined

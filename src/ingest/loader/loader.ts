@@ -1,88 +1,87 @@
-/** Loads what is in the inbox: every row becomes at most one event, whatever breaks off in between. */
+/**
+ * Decides what is loaded when, and what is resumed after a crash. Each row of the inbox becomes at most one
+ * event, wherever a load is interrupted.
+ */
 import type { Connection } from '../../clickhouse/connection.js'
 import { dropTables } from '../../clickhouse/drop-tables.js'
 import { sql, statement } from '../../clickhouse/sql.js'
-import { nameRange } from './load-source.js'
-import { clearLoad, runLoad } from './run-load.js'
-import { findLoad, findUnfinishedLoads, startLoad, STEP, type Load } from './load-log.js'
+import { findLoad, findUnfinishedLoads, startLoad, STEP } from './load-log.js'
 import type { LoadReport } from './load-report.js'
+import { nameRange } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
-import { repairCursor, dropLoadedParts, findNextRange } from './stream.js'
+import { clearLoad, runLoad } from './run-load.js'
 import { LOAD_PREFIX } from './steps/load-tables.js'
+import { dropLoadedParts, findNextRange, repairCursor } from './stream.js'
 
-/** Rows of the stream that are loaded at once, at most, but for those of one block. */
-const MOST_ROWS = 250_000
+/** The most rows of the stream that one load takes, unless a single block has more. */
+const MAX_ROWS = 250_000
 
 /**
- * Loads one batch, once: asked again it tells what it did. The caller holds the lease of the loader.
- *
- * Everything is computed into tables of the load first; once facts are written, nothing but those is
- * read any more. The writing is a handful of inserts that the store takes once however often they come.
+ * Loads a batch of the inbox. A batch that is loaded already is not loaded again; its report is returned. The
+ * caller holds the loader lease.
  */
 export async function loadBatch(
   writer: Connection,
   batch: string,
   context: LoaderContext,
 ): Promise<LoadReport> {
-  // A load reads what those before it wrote, and gives numbers of users and sessions after theirs.
-  await finishAll(writer, context)
-  const done = await findLoad(writer, batch)
-  if (done === undefined) return runLoad(writer, await startLoad(writer, batch), context.geoip)
-  await clearLoad(writer, done.load)
-  return done.report
+  // A load reads what earlier loads wrote, and numbers users and sessions after theirs.
+  await finishUnfinishedWork(writer, STEP.started, context)
+  const finished = await findLoad(writer, batch)
+  if (finished === undefined) return runLoad(writer, await startLoad(writer, batch), context.geoip)
+  await clearLoad(writer, finished.load)
+  return finished.report
 }
 
 /**
- * Loads the next rows of the stream; undefined where none waits. The caller holds the lease of the
- * loader, and began with `resumeLoads`.
+ * Loads the next rows of the stream; returns undefined when there are none. The caller holds the loader
+ * lease, and has called `resumeLoads` since it took the lease or since a failure.
  */
 export async function loadStream(
   writer: Connection,
   context: LoaderContext,
 ): Promise<LoadReport | undefined> {
-  const range = await findNextRange(writer, MOST_ROWS)
+  const range = await findNextRange(writer, MAX_ROWS)
   if (range === undefined) return undefined
   return runLoad(writer, await startLoad(writer, nameRange(range)), context.geoip)
 }
 
 /**
- * Finishes what was begun to be written and broken off: a removal, or a load that was staged. Of a load that
- * was not, nothing is written yet, and it is left as it is. The caller holds the lease of the loader.
+ * Finishes whatever was interrupted while it was being published: deletions, and loads that were staged. A
+ * load that was not staged has published nothing, and stays as it is. The caller holds the loader lease.
  */
 export const finishInterruptedWork = (writer: Connection, context: LoaderContext): Promise<void> =>
-  finishThose(writer, ({ step }) => step >= STEP.staged, context)
+  finishUnfinishedWork(writer, STEP.staged, context)
 
-const finishAll = (writer: Connection, context: LoaderContext): Promise<void> =>
-  finishThose(writer, () => true, context)
-
-async function finishThose(
+/** @param minStep the step that a load must have reached to be finished */
+async function finishUnfinishedWork(
   writer: Connection,
-  which: (load: Load) => boolean,
+  minStep: number,
   { geoip, finishDeletions }: LoaderContext,
 ): Promise<void> {
   await finishDeletions(writer)
-  for (const load of (await findUnfinishedLoads(writer)).filter(which)) {
-    await runLoad(writer, load, geoip)
+  for (const load of await findUnfinishedLoads(writer)) {
+    if (load.step >= minStep) await runLoad(writer, load, geoip)
   }
 }
 
 /**
- * Finishes what an earlier loader left: its load, and batches that it never came to. The caller holds the
- * lease of the loader.
+ * Finishes what an earlier loader left: interrupted deletions and loads, and batches that were never loaded.
+ * The caller holds the loader lease.
  */
 export async function resumeLoads(writer: Connection, context: LoaderContext): Promise<void> {
-  await finishAll(writer, context)
-  // A loader that was killed at the very end left what was to be cleared, and nobody else has tables now.
+  await finishUnfinishedWork(writer, STEP.started, context)
+  // A loader that was killed at the very end left its tables. Nobody else has any while this one holds the lease.
   await dropTables(writer, LOAD_PREFIX)
   await dropLoadedParts(writer)
   await repairCursor(writer)
-  const waiting = await writer.query<{ batch: string }>(
+  const { rows } = await writer.query<{ batch: string }>(
     statement(sql`SELECT DISTINCT batch FROM inbox WHERE batch != '' ORDER BY batch`),
   )
-  for (const { batch } of waiting.rows) await loadBatch(writer, batch, context)
+  for (const { batch } of rows) await loadBatch(writer, batch, context)
 }
 
-/** Loads all that waits in the inbox. The caller holds the lease of the loader. */
+/** Loads everything that waits in the inbox. The caller holds the loader lease. */
 export async function loadWaiting(writer: Connection, context: LoaderContext): Promise<void> {
   await resumeLoads(writer, context)
   while ((await loadStream(writer, context)) !== undefined);

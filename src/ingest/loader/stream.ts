@@ -1,4 +1,4 @@
-/** The stream: rows of the inbox that belong to no batch, loaded in the order of their blocks. */
+/** The stream: the rows of the inbox that belong to no batch. They are loaded in the order of their blocks. */
 import type { Connection } from '../../clickhouse/connection.js'
 import { isClickHouseError } from '../../clickhouse/errors.js'
 import { join, sql, statement, string, uint64, type Sql } from '../../clickhouse/sql.js'
@@ -7,10 +7,10 @@ import { readNextNumber } from './load-log.js'
 
 const STREAM = sql`'inbox'`
 
-/** A block is numbered as it becomes visible, so what comes later has a higher number. */
+/** A block gets its number as it becomes visible, so blocks that become visible later have higher numbers. */
 const BLOCKS = sql`SELECT _part AS part, _block_number AS block, row FROM inbox WHERE batch = ''`
 
-/** The last block that is loaded; 0 before the first. */
+/** Reads the number of the last loaded block; 0 before the first. */
 async function readCursor(writer: Connection): Promise<number> {
   const { rows } = await writer.query<{ block: number }>(
     statement(sql`SELECT argMax(block, load) AS block FROM inbox_cursor WHERE stream = ${STREAM}`),
@@ -18,7 +18,7 @@ async function readCursor(writer: Connection): Promise<number> {
   return rows[0]?.block ?? 0
 }
 
-/** How many rows of the stream wait to be loaded. */
+/** Counts the rows of the stream that wait to be loaded. */
 export async function countWaitingRows(connection: Connection): Promise<number> {
   const { rows } = await connection.query<{ waiting: number }>(
     statement(sql`
@@ -29,12 +29,12 @@ SELECT count() AS waiting FROM inbox WHERE batch = '' AND row = 0 AND _block_num
 }
 
 /**
- * The blocks to load next: as many as have `most` rows together, at least one; undefined where none
- * waits. The caller holds the lease of the loader, and no load is unfinished.
+ * Finds the blocks to load next: blocks are taken until they have `maxRows` rows together, and at least one is
+ * taken. Returns undefined when no block waits. The caller holds the loader lease, and no load is unfinished.
  */
 export async function findNextRange(
   writer: Connection,
-  most: number,
+  maxRows: number,
 ): Promise<BlockRange | undefined> {
   const after = await readCursor(writer)
   const { rows } = await writer.query<{ upTo: number }>(
@@ -44,13 +44,13 @@ FROM (
   SELECT block, sum(lines) OVER (ORDER BY block) - lines AS before
   FROM (SELECT block, count() AS lines FROM (${BLOCKS}) WHERE row = 0 AND block > ${uint64(after)} GROUP BY block)
 )
-WHERE before < ${uint64(most)}`),
+WHERE before < ${uint64(maxRows)}`),
   )
   const upTo = rows[0]?.upTo ?? 0
   return upTo === 0 ? undefined : { after, upTo }
 }
 
-/** Writes down that the stream is loaded up to a block. May be repeated. */
+/** Records that the stream is loaded up to a block. May be repeated. */
 export const moveCursor = (writer: Connection, block: number, load: number): Promise<void> =>
   writer.execute(
     statement(
@@ -60,47 +60,47 @@ export const moveCursor = (writer: Connection, block: number, load: number): Pro
   )
 
 /**
- * Takes away the parts of the stream that are loaded. Numbers of blocks go on from the highest that is there
- * when the server starts, so a blank line takes the next one before the last loaded block goes.
+ * Drops the parts of the stream that are loaded. When ClickHouse starts, it continues the block numbers from the
+ * highest that the table has, so before the last block is dropped a blank line takes the next number.
  */
 export async function dropLoadedParts(writer: Connection): Promise<void> {
   const cursor = await readCursor(writer)
   const parts = await listParts(writer)
   const loaded = parts.filter(({ last }) => last <= cursor)
   if (loaded.length === 0) return
-  if (loaded.length === parts.length) await putBlank(writer)
+  if (loaded.length === parts.length) await insertBlankLine(writer)
   const drops = join(loaded.map(({ part }) => dropPart(part)))
   try {
     await writer.execute(statement(sql`ALTER TABLE inbox ${drops}`))
   } catch (error) {
-    // Parts are merged at any time; the rows are in another then.
+    // ClickHouse merged the part in the meantime: its rows are in another part.
     if (!isClickHouseError(error, 'NO_SUCH_DATA_PART')) throw error
     await dropLoadedParts(writer)
   }
 }
 
 /**
- * Puts the cursor right if the inbox was emptied by somebody else: its blocks may be counted from 1 again.
- * The caller holds the lease of the loader, and no load is unfinished.
+ * Resets the cursor if someone else emptied the inbox, after which block numbers may start from 1 again.
+ * The caller holds the loader lease, and no load is unfinished.
  */
 export async function repairCursor(writer: Connection): Promise<void> {
   const cursor = await readCursor(writer)
   const isAhead = async (): Promise<boolean> =>
     (await listParts(writer)).some(({ last }) => last > cursor)
   if (cursor === 0 || (await isAhead())) return
-  await putBlank(writer)
+  await insertBlankLine(writer)
   if (!(await isAhead())) await moveCursor(writer, 0, await readNextNumber(writer))
 }
 
-/** Rows of the stream have no number in a source; the blank line has one, and so nobody waits for it. */
-const putBlank = (writer: Connection): Promise<void> =>
+/** The blank line has a row number, which rows of the stream do not have, so it never counts as waiting. */
+const insertBlankLine = (writer: Connection): Promise<void> =>
   writer.execute(statement(sql`INSERT INTO inbox (row, line) SELECT 1, ''`))
 
 const dropPart = (part: string): Sql => sql`DROP PART ${string(part)}`
 
 interface Part {
   readonly part: string
-  /** Its highest block. */
+  /** The highest block number of its rows. */
   readonly last: number
 }
 

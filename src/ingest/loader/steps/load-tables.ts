@@ -1,41 +1,38 @@
-/** The tables a load is computed into, of which nobody but the load reads. */
+/** The tables that a load stages its results in. Only the load itself reads them. */
 import { identifier, type Sql } from '../../../clickhouse/sql.js'
 
-/** What each holds is told where it is made. */
-export interface LoadTables {
-  readonly rows: Sql
-  readonly places: Sql
-  readonly excludedEvents: Sql
-  readonly kept: Sql
-  readonly users: Sql
-  readonly nearbySessions: Sql
-  readonly runs: Sql
-  readonly sessions: Sql
-  readonly previousStates: Sql
-  readonly movedEvents: Sql
-  readonly staleRollupUsers: Sql
+/**
+ * What follows the prefix in the name of each table; the step that creates a table documents its columns.
+ *
+ * The names and columns of these tables stay as they are: a load that an earlier release staged is published
+ * by this one. It cannot be staged again, because part of it may be published already.
+ */
+const SUFFIXES = {
+  rows: 'rows',
+  places: 'places',
+  excludedEvents: 'untracked',
+  kept: 'kept',
+  users: 'users',
+  nearbySessions: 'near',
+  runs: 'items',
+  sessions: 'sessions',
+  previousStates: 'past',
+  movedEvents: 'moved',
+  staleRollupUsers: 'lost',
 }
+export type LoadTables = Readonly<Record<keyof typeof SUFFIXES, Sql>>
+
+/** The prefix of the tables of all loads. */
+export const LOAD_PREFIX = 'load_'
 
 /**
- * The tables of a load. Its number is in their names: a loader that slept through the end of its lease
- * finds its own tables gone, and never touches those of the next.
+ * Names the tables of a load. They contain its number: a loader that slept until its lease expired finds its
+ * own tables gone, and never touches those of the next load.
  */
 export const nameLoadTables = (load: number): LoadTables => nameTables(`${LOAD_PREFIX}${load}_`)
 
-/** What the names of the tables of all loads begin with. */
-export const LOAD_PREFIX = 'load_'
-
-/** The tables whose names begin so. */
-export const nameTables = (prefix: string): LoadTables => ({
-  rows: identifier(`${prefix}rows`),
-  places: identifier(`${prefix}places`),
-  excludedEvents: identifier(`${prefix}untracked`),
-  kept: identifier(`${prefix}kept`),
-  users: identifier(`${prefix}users`),
-  nearbySessions: identifier(`${prefix}near`),
-  runs: identifier(`${prefix}items`),
-  sessions: identifier(`${prefix}sessions`),
-  previousStates: identifier(`${prefix}past`),
-  movedEvents: identifier(`${prefix}moved`),
-  staleRollupUsers: identifier(`${prefix}lost`),
-})
+/** Names the tables that start with `prefix`. */
+export const nameTables = (prefix: string): LoadTables =>
+  Object.fromEntries(
+    Object.entries(SUFFIXES).map(([table, suffix]) => [table, identifier(`${prefix}${suffix}`)]),
+  ) as unknown as LoadTables

@@ -18,7 +18,7 @@ const COUNTED = COUNTED_ATTRIBUTES.map(({ column }) => column)
 const CHANGES = join([...CHANGE_COLUMNS, ...COUNTED])
 
 /** Takes the events of changed sessions away, before they come back changed. */
-export const removeMovedEvents = (tables: LoadTables, load: number): Sql => sql`
+export const deleteMovedEvents = (tables: LoadTables, load: number): Sql => sql`
 DELETE FROM events WHERE load < ${uint64(load)} AND ${isInMovedSession(tables)}`
 
 /** The new events, each beside the session it is in now. */

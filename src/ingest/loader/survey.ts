@@ -1,0 +1,66 @@
+/** Counts the rows of a load in its tables, before it publishes anything. */
+import type { Connection } from '../../clickhouse/connection.js'
+import { sql, statement, type Sql } from '../../clickhouse/sql.js'
+import { buildFromClause } from './load-source.js'
+import { EMPTY_REPORT, parseReport, type LoadReport, type ReportRow } from './load-report.js'
+import type { LoadTables } from './steps/load-tables.js'
+
+export interface Survey {
+  readonly report: LoadReport
+  /** Whether stored events move to another session, or their session's attributes change. */
+  readonly movesEvents: boolean
+}
+
+/** Counts what a staged load will publish. */
+export async function surveyLoad(writer: Connection, tables: LoadTables): Promise<Survey> {
+  const [counts] = await selectRows<ReportRow & { readonly moved: number }>(
+    writer,
+    sql`
+WITH
+  (SELECT (count(), countIf(reason = 'bot')) FROM ${tables.excludedEvents}) AS excluded_events,
+  (SELECT (count(), toUnixTimestamp64Milli(minOrNull(timestamp)), toUnixTimestamp64Milli(maxOrNull(timestamp))) FROM ${tables.kept}) AS kept
+SELECT
+  count() AS received, countIf(fate = 'rejected') AS rejected,
+  kept.1 AS events, kept.2 AS first, kept.3 AS last,
+  excluded_events.2 AS bots, excluded_events.1 - bots AS excluded,
+  received - events - excluded_events.1 - rejected AS duplicates,
+  (SELECT countIf(is_moved) FROM ${tables.previousStates}) AS moved
+FROM ${tables.rows}`,
+  )
+  if (counts === undefined) return { report: EMPTY_REPORT, movesEvents: false }
+  return { report: parseReport(counts), movesEvents: counts.moved > 0 }
+}
+
+/** Counts the rows of a load that publishes no events. */
+export async function surveyRefusedLoad(
+  writer: Connection,
+  tables: LoadTables,
+): Promise<LoadReport> {
+  const [counts] = await selectRows<Pick<LoadReport, 'received' | 'excluded' | 'rejected'>>(
+    writer,
+    sql`
+SELECT count() AS received, countIf(fate IN ('ip', 'country')) AS excluded, countIf(fate = 'rejected') AS rejected
+FROM ${tables.rows}`,
+  )
+  return { ...EMPTY_REPORT, ...counts }
+}
+
+/** Returns whether the batch is strict and has an invalid row: then none of its rows is loaded. */
+export async function isRefused(
+  writer: Connection,
+  tables: LoadTables,
+  batch: string,
+): Promise<boolean> {
+  const rows = await selectRows(
+    writer,
+    sql`
+SELECT 1 FROM ${tables.rows}
+WHERE fate = 'rejected' AND (SELECT max(strict) ${buildFromClause(batch)})
+LIMIT 1`,
+  )
+  return rows.length > 0
+}
+
+/** Runs a SELECT and returns its rows. */
+export const selectRows = async <Row>(writer: Connection, query: Sql): Promise<readonly Row[]> =>
+  (await writer.query<Row>(statement(query))).rows
