@@ -100,7 +100,7 @@ async function runLoader(run: LoaderRun): Promise<void> {
 
 /** Takes the lease, loads while rows arrive and no other process wants it, and releases it. */
 async function loadUnderLease(run: LoaderRun): Promise<void> {
-  const { store, context, stopped } = run
+  const { store, context, intervals, stopped } = run
   // A loader of another service does the same work, so this one does not ask it for the lease.
   const options = { waitMs: LEASE_TIMEOUT_MS, requestsTurn: false }
   const lease = await acquireLease(store.writer, 'loader', options)
@@ -115,7 +115,8 @@ async function loadUnderLease(run: LoaderRun): Promise<void> {
   } finally {
     await lease.release()
   }
-  if (wanted) await pause(HANDOVER_MS, stopped)
+  // A slow machine may need more than HANDOVER_MS to notice the release. Rows can wait for one interval.
+  if (wanted) await pause(Math.max(HANDOVER_MS, intervals.loadMs), stopped)
 }
 
 /** Loads until no rows have arrived for a while or the loader stops; returns true once another process wants the lease. */

@@ -1,10 +1,10 @@
-/** Brings events as a pipeline of one's own does: rows that are inserted into the inbox. */
+/** Feeds events as an external pipeline does: it inserts rows into the inbox. */
 import { Readable } from 'node:stream'
 import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { fenceConnection } from '../../../src/clickhouse/connection-wrappers.js'
-import type { Geography } from '../../../src/ingest/loader/steps/enrich.js'
+import type { Geoip } from '../../../src/ingest/enrichment/geoip.js'
 import { loadWaiting } from './loading.js'
 
 /** Inserts lines for a project, at a moment of arrival if one is given, in one insert. */
@@ -30,5 +30,5 @@ export async function feed(
 }
 
 /** Loads what was fed, as the loader of the service does. */
-export const loadFed = ({ writer }: Store, geoip?: Geography): Promise<void> =>
+export const loadFed = ({ writer }: Store, geoip?: Geoip): Promise<void> =>
   withLease(writer, 'loader', ({ signal }) => loadWaiting(fenceConnection(writer, signal), geoip))

@@ -1,4 +1,4 @@
-/** Fills the look-up tables with what libraries say of values that a load has and the tables have not. */
+/** Enriches a load: classifies the user agents, referrers and IP addresses that the store does not know yet. */
 import { Readable } from 'node:stream'
 import type { Connection } from '../../../clickhouse/connection.js'
 import { sql, statement, type Sql } from '../../../clickhouse/sql.js'
@@ -8,34 +8,34 @@ import { classifyReferrer, REFERRERS_VERSION } from '../../enrichment/referrers.
 import { selectAgents, selectReferrers } from './derived-attributes.js'
 import type { LoadTables } from './load-tables.js'
 
-/** Knows where addresses are; undefined where no GeoIP database is configured. */
-export type Geography = Geoip | undefined
-
 /**
- * Looks up each distinct agent, referrer and address of the rows once. Agents and referrers are kept for
- * later loads; addresses are told apart in a table of the load alone, and go with it.
+ * Classifies each distinct user agent, referrer and IP address of the rows once. User agents and referrers are
+ * kept for later loads. IP addresses go into a table of the load, which is dropped with it.
+ *
+ * @param geoip undefined without a GeoIP database: then addresses have no country or city
  */
 export async function enrichRows(
   writer: Connection,
   tables: LoadTables,
-  geoip: Geography,
+  geoip: Geoip | undefined,
 ): Promise<void> {
   await Promise.all([
-    fillAgents(writer, tables),
-    fillReferrers(writer, tables),
-    fillPlaces(writer, tables, geoip),
+    enrichUserAgents(writer, tables),
+    enrichReferrers(writer, tables),
+    enrichPlaces(writer, tables, geoip),
   ])
 }
 
-const distinct = (tables: LoadTables, column: Sql, known: Sql): Sql => sql`
+/** Selects the distinct values of a column that are not among the known ones. */
+const selectUnknown = (tables: LoadTables, column: Sql, known: Sql): Sql => sql`
 SELECT DISTINCT ${column} AS value FROM ${tables.rows}
 WHERE fate = 'kept' AND value != '' AND value NOT IN (${known})`
 
-async function fillAgents(writer: Connection, tables: LoadTables): Promise<void> {
+async function enrichUserAgents(writer: Connection, tables: LoadTables): Promise<void> {
   const known = sql`SELECT user_agent FROM (${selectAgents(tables)})`
-  await fill(
+  await insertClassified(
     writer,
-    distinct(tables, sql`user_agent`, known),
+    selectUnknown(tables, sql`user_agent`, known),
     sql`agents (user_agent, version, browser, os, device_type, is_bot)`,
     (value) => {
       const { browser, os, device_type, is_bot } = classifyUserAgent(value)
@@ -44,11 +44,11 @@ async function fillAgents(writer: Connection, tables: LoadTables): Promise<void>
   )
 }
 
-async function fillReferrers(writer: Connection, tables: LoadTables): Promise<void> {
+async function enrichReferrers(writer: Connection, tables: LoadTables): Promise<void> {
   const known = sql`SELECT key FROM (${selectReferrers(tables)})`
-  await fill(
+  await insertClassified(
     writer,
-    distinct(tables, sql`referrer_key`, known),
+    selectUnknown(tables, sql`referrer_key`, known),
     sql`referrers (key, version, name, kind)`,
     (value) => {
       const { name, kind } = classifyReferrer(value)
@@ -57,16 +57,20 @@ async function fillReferrers(writer: Connection, tables: LoadTables): Promise<vo
   )
 }
 
-async function fillPlaces(writer: Connection, tables: LoadTables, geoip: Geography): Promise<void> {
+async function enrichPlaces(
+  writer: Connection,
+  tables: LoadTables,
+  geoip: Geoip | undefined,
+): Promise<void> {
   await writer.execute(
     statement(sql`
 CREATE TABLE ${tables.places} (ip String, country LowCardinality(String), city LowCardinality(String))
 ENGINE = MergeTree ORDER BY ip`),
   )
   if (geoip === undefined) return
-  await fill(
+  await insertClassified(
     writer,
-    distinct(tables, sql`ip`, sql`SELECT ip FROM ${tables.places}`),
+    selectUnknown(tables, sql`ip`, sql`SELECT ip FROM ${tables.places}`),
     sql`${tables.places} (ip, country, city)`,
     (value) => {
       const { country, city } = geoip.lookup(value)
@@ -75,16 +79,19 @@ ENGINE = MergeTree ORDER BY ip`),
   )
 }
 
-/** Values travel as data of the insert, never in its text: texts of statements are logged. */
-async function fill(
+/**
+ * Inserts one row for each selected value. Values are sent as data and never in the text of a statement, because
+ * ClickHouse logs texts.
+ */
+async function insertClassified(
   writer: Connection,
-  missing: Sql,
+  unknownValues: Sql,
   target: Sql,
-  rowOf: (value: string) => readonly (string | boolean)[],
+  classify: (value: string) => readonly (string | boolean)[],
 ): Promise<void> {
-  const { rows } = await writer.query<{ value: string }>(statement(missing))
+  const { rows } = await writer.query<{ value: string }>(statement(unknownValues))
   if (rows.length === 0) return
-  const lines = rows.map(({ value }) => `${JSON.stringify(rowOf(value))}\n`)
+  const lines = rows.map(({ value }) => `${JSON.stringify(classify(value))}\n`)
   await writer.upload(
     statement(sql`INSERT INTO ${target} FORMAT JSONCompactEachRow`),
     Readable.from([Buffer.from(lines.join(''))]),

@@ -1,11 +1,11 @@
-/** Finds the events that are not tracked: of bots, and of excluded addresses and countries. */
+/** Finds excluded events: those of bots, and of IP addresses and countries that the project excludes. */
 import { sql, type Sql } from '../../../clickhouse/sql.js'
 import { selectAgents } from './derived-attributes.js'
 import type { LoadTables } from './load-tables.js'
 
 /**
- * The rows that are fit and yet no events, in the table `untracked`, each with its project, day and `reason`:
- * `ip`, `country` or `bot`. Of several reasons the first of these counts.
+ * Puts the valid rows that are excluded into the table `untracked`, each with its project, day and `reason`:
+ * `ip`, `country` or `bot`. When several reasons apply, the first of these counts.
  */
 export const findExcludedEvents = (tables: LoadTables): Sql => sql`
 CREATE TABLE ${tables.excludedEvents} ENGINE = MergeTree ORDER BY seq AS
@@ -24,7 +24,7 @@ WHERE fate IN ('ip', 'country') OR (fate = 'kept' AND (
   user_agent IN (SELECT user_agent FROM bots)
   OR (project_id, load_places.country) IN (SELECT id, country FROM excluded) AND load_rows.country = ''))`
 
-/** Counts them, by day and reason. */
+/** Adds the excluded events to the counts by day and reason. */
 export const countExcludedEvents = (tables: LoadTables): Sql => sql`
 INSERT INTO exclusions (project_id, day, reason, events)
 SELECT project_id, day, reason, count() FROM ${tables.excludedEvents} GROUP BY ALL`

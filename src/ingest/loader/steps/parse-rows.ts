@@ -1,33 +1,38 @@
-/** First step of a load: reads the JSON of a batch into typed rows, and settles the fate of each. */
-import { join, sql, string, type Sql } from '../../../clickhouse/sql.js'
+/** Parses the JSON of a load into typed rows, and decides for each whether it is valid. */
+import { join, sql, string, uint32, type Sql } from '../../../clickhouse/sql.js'
 import { buildReferrerKey, extractClickId } from '../../enrichment/referrer-sql.js'
-import { FIELDS_TYPE, SESSION_ATTRIBUTES, UTM_FIELDS } from '../../../model/event-fields.js'
+import {
+  EVENT_LIMITS,
+  FIELDS_TYPE,
+  SESSION_ATTRIBUTES,
+  UTM_FIELDS,
+} from '../../../model/event-fields.js'
 import { VIOLATIONS, REJECTION_REASONS } from './validate-rows.js'
 import { jsonField, buildOrigin, decodeParameter, splitUrl } from './json-fields.js'
 import type { LoadTables } from './load-tables.js'
 
-/** Longer texts are cut: what is returned as a group can always be sent back in a filter. */
-const cut = (text: Sql): Sql => sql`leftUTF8(${text}, 1024)`
+/** Truncates texts, so that every group of a response can be sent back in a filter. */
+const truncate = (text: Sql): Sql => sql`leftUTF8(${text}, ${uint32(EVENT_LIMITS.maxStoredLength)})`
 
-/** A field of the event, or else what its URL says. */
-const orUrl = (field: string, fromUrl: Sql): Sql =>
+/** Reads a field of the event, or else its value from the URL. */
+const fieldOrUrl = (field: string, fromUrl: Sql): Sql =>
   sql`if(${jsonField(field)} != '' OR empty(url_parts), ${jsonField(field)}, ${fromUrl})`
 
-const utm = (field: string): Sql => orUrl(field, decodeParameter(sql`url_parts`, field))
+const readUtm = (field: string): Sql => fieldOrUrl(field, decodeParameter(sql`url_parts`, field))
 
-/** Session attributes that are more than the field of their name. */
-const DERIVED: ReadonlyMap<string, Sql> = new Map([
-  ...UTM_FIELDS.map((field) => [field, utm(field)] as const),
+/** By field: the session attributes that are not read from the field alone. */
+const COMPUTED_ATTRIBUTES: ReadonlyMap<string, Sql> = new Map([
+  ...UTM_FIELDS.map((field) => [field, readUtm(field)] as const),
   ['referrer_url', sql`if(own_referrer, '', ${jsonField('referrer_url')})`],
 ])
 
-/** A property's value: a string as it is, anything else as its JSON text. */
+/** The properties by name. A string is stored as it is, any other value as its JSON text. */
 const PROPERTIES = sql`mapFromArrays(
     arrayMap(pair -> pair.1, property_pairs),
-    arrayMap(pair -> ${cut(sql`if(startsWith(pair.2, '"'), JSONExtractString(pair.2), pair.2)`)}, property_pairs))`
+    arrayMap(pair -> ${truncate(sql`if(startsWith(pair.2, '"'), JSONExtractString(pair.2), pair.2)`)}, property_pairs))`
 
-/** Blocks are numbered in the order in which they came. */
-const PARSED = (rows: Sql): Sql => sql`
+/** Parses the JSON. `seq` is the order of arrival: blocks are numbered as they arrive. */
+const parseJson = (rows: Sql): Sql => sql`
   SELECT
     bitShiftLeft(toUInt64(_block_number), 32) + _block_offset AS seq, row, batch, fault, line, received_at,
     JSONExtractKeysAndValuesRaw(line) AS pairs,
@@ -35,7 +40,8 @@ const PARSED = (rows: Sql): Sql => sql`
     if(project != '', project, ${jsonField('project')}) AS named_project
   ${rows}`
 
-const TAKEN_APART = (rows: Sql): Sql => sql`
+/** Splits timestamps, URLs and properties into their parts. */
+const splitFields = (rows: Sql): Sql => sql`
   SELECT
     *,
     ${jsonField('timestamp')} = '' AND batch = '' AS is_timed_by_arrival,
@@ -43,16 +49,16 @@ const TAKEN_APART = (rows: Sql): Sql => sql`
     ${splitUrl(jsonField('url'))} AS url_parts,
     lower(domain(${jsonField('referrer_url')})) AS referrer_host,
     arrayReverse(JSONExtractKeysAndValuesRaw(given.properties)) AS last_first,
-    -- Of a name that is given twice the last value counts.
+    -- When a name comes twice, the last value counts.
     arrayFilter((pair, nth) -> nth = 1, last_first, arrayEnumerateUniq(last_first.1)) AS property_pairs
-  FROM (${PARSED(rows)})`
+  FROM (${parseJson(rows)})`
 
-/** What the store keeps of a rejected row itself has no address in it. */
+/** The line as the store keeps it when it is rejected: without its IP address. */
 const WITHOUT_ADDRESS = sql`replaceRegexpAll(line, '("ip"\\\\s*:\\\\s*)"[^"]*"', '\\\\1""')`
 
 const ADDRESS = sql`toIPv6OrNull(${jsonField('ip')})`
 
-/** The first and the last address of an address or a range in CIDR notation, IPv4 mapped into IPv6. */
+/** The first and last address of an IP address or a CIDR range (RFC 4632 §3.1); IPv4 is mapped into IPv6. */
 const RANGE_OF = sql`if(
       position(excluded, '/') = 0,
       (toIPv6OrDefault(excluded), toIPv6OrDefault(excluded)),
@@ -62,8 +68,8 @@ const PROJECTS = sql`
     SELECT id, domain, excluded_countries, arrayMap(excluded -> ${RANGE_OF}, excluded_ips) AS excluded_ips
     FROM projects FINAL`
 
-/** Each row beside its project, `known`. */
-const JUDGED = (rows: Sql): Sql => sql`
+/** Joins each row to its project, `known`, and validates it. */
+const validateRows = (rows: Sql): Sql => sql`
   SELECT
     parts.*,
     ${VIOLATIONS} AS broken,
@@ -71,17 +77,21 @@ const JUDGED = (rows: Sql): Sql => sql`
     notEmpty(known.excluded_ips) AND arrayExists(range -> ifNull(${ADDRESS} BETWEEN range.1 AND range.2, false), known.excluded_ips) AS is_excluded_ip,
     has(known.excluded_countries, ${jsonField('country')}) AS is_excluded_country,
     known.domain != '' AND (referrer_host = known.domain OR endsWith(referrer_host, concat('.', known.domain))) AS own_referrer
-  FROM (${TAKEN_APART(rows)}) AS parts
+  FROM (${splitFields(rows)}) AS parts
   LEFT JOIN (${PROJECTS}) AS known ON known.id = parts.named_project`
 
 /**
- * Reads rows of the inbox into the table `rows`. Its columns: those of an event, as far as the row itself
- * says them; `seq` (order of arrival), `event_key` (hash of the event id, 0 without one), `user_id` (empty
- * where it is to be derived), `session_id`, what is derived from (`ip`, `user_agent`, `referrer_key`,
- * `click_id`), `fate` (`kept`, `ip` or `country` where that is excluded, `rejected`), `reason` and, for
- * rejected rows, `rejected_line`.
+ * Parses rows of the inbox into the table `rows`. Its columns are those of an event, as far as the row itself has
+ * values for them, and:
+ * - `seq`: the order of arrival;
+ * - `event_key`: the hash of the event id, 0 without one;
+ * - `user_id`: empty when it is to be derived;
+ * - `session_id`;
+ * - `ip`, `user_agent`, `referrer_key`, `click_id`: what attributes are derived from;
+ * - `fate`: the outcome so far: `kept`, `rejected`, or `ip` or `country` when that is excluded;
+ * - `reason`, `rejected_line`: of rejected rows.
  *
- * @param rows where they are, from the word FROM on
+ * @param rows the FROM clause, with its conditions, that selects the rows
  */
 export const parseRows = (tables: LoadTables, rows: Sql): Sql => sql`
 CREATE TABLE ${tables.rows} ENGINE = MergeTree ORDER BY seq AS
@@ -98,12 +108,12 @@ SELECT
   toLowCardinality(${jsonField('user_agent')}) AS user_agent,
   toLowCardinality(if(referrer_host = '' OR own_referrer OR ${jsonField('referrer')} != '', '', ${buildReferrerKey(sql`referrer_host`, sql`path(${jsonField('referrer_url')})`)})) AS referrer_key,
   toLowCardinality(if(position(url_parts[4], 'id=') = 0, '', ${extractClickId(sql`url_parts[4]`)})) AS click_id,
-  ${cut(orUrl('origin', buildOrigin(sql`url_parts`)))} AS origin,
-  ${cut(orUrl('path', sql`if(url_parts[3] = '', '/', url_parts[3])`))} AS path,
-  ${cut(orUrl('hash', sql`substring(url_parts[5], 2)`))} AS hash,
+  ${truncate(fieldOrUrl('origin', buildOrigin(sql`url_parts`)))} AS origin,
+  ${truncate(fieldOrUrl('path', sql`if(url_parts[3] = '', '/', url_parts[3])`))} AS path,
+  ${truncate(fieldOrUrl('hash', sql`substring(url_parts[5], 2)`))} AS hash,
   ${PROPERTIES} AS properties,
-  ${join(SESSION_ATTRIBUTES.map(({ column, field }) => sql`${cut(DERIVED.get(field) ?? jsonField(field))} AS ${column}`))},
+  ${join(SESSION_ATTRIBUTES.map(({ column, field }) => sql`${truncate(COMPUTED_ATTRIBUTES.get(field) ?? jsonField(field))} AS ${column}`))},
   multiIf(notEmpty(faults), 'rejected', is_excluded_ip, 'ip', is_excluded_country, 'country', 'kept') AS fate,
   arrayStringConcat(faults, '; ') AS reason,
   multiIf(empty(faults), '', batch = '', ${WITHOUT_ADDRESS}, line) AS rejected_line
-FROM (${JUDGED(rows)})`
+FROM (${validateRows(rows)})`

@@ -1,40 +1,42 @@
-/** Third step of a load: cuts sessions out of the new events and the stored sessions they touch. */
+/** Builds the sessions of a load, from its new events and the stored sessions that these belong to. */
 import { join, sql, uint64, type Sql } from '../../../clickhouse/sql.js'
+import { MINUTE_MS } from '../../../lib/time.js'
 import { SESSION_ATTRIBUTES } from '../../../model/event-fields.js'
 import { ATTRIBUTES, OWN_COLUMNS, SESSION_COLUMNS } from '../../../model/fact-columns.js'
 import { DERIVED_ATTRIBUTES, joinEnrichment, SOURCES } from './derived-attributes.js'
 import type { LoadTables } from './load-tables.js'
 
-/** A longer pause than this starts a new session, in milliseconds. */
-const LONGEST_PAUSE = sql`1800000`
+/** A longer pause starts a new session; in milliseconds. */
+const SESSION_PAUSE_MS = uint64(30 * MINUTE_MS)
 
-const attributes = (of: (column: Sql) => Sql): Sql => join(ATTRIBUTES.map(of))
+const mapAttributes = (map: (column: Sql) => Sql): Sql => join(ATTRIBUTES.map(map))
 
-/** The first condition is the prefix of the key, which finds the rows to look at. */
-const ofUsers = (
+/** Whether a stored session is of a user of the load. The first condition is a prefix of the sorting key, so ClickHouse reads few rows. */
+const isOfKnownUser = (
   tables: LoadTables,
 ): Sql => sql`project_id IN (SELECT project_id FROM ${tables.users})
       AND (project_id, user) IN (SELECT project_id, user FROM ${tables.users} WHERE NOT is_new)`
 
 /**
- * The stored sessions that the new events may belong to, in the table `near`: those of the same users, as
- * near in time as a session may go on; and those whose id the events give.
+ * Puts the stored sessions that new events may belong to into the table `near`: sessions of the same users that
+ * are within 30 minutes of the new events, and sessions that the events name by id.
  */
 export const findNearbySessions = (tables: LoadTables): Sql => sql`
 CREATE TABLE ${tables.nearbySessions} ENGINE = MergeTree ORDER BY (session, load) AS
 WITH
   (SELECT (min(timestamp) - INTERVAL 30 MINUTE, max(timestamp) + INTERVAL 30 MINUTE) FROM ${tables.kept}) AS around,
   near AS (
-    SELECT * FROM sessions WHERE ${ofUsers(tables)} AND session_id = '' AND end_at >= around.1 AND start_at <= around.2
+    SELECT * FROM sessions WHERE ${isOfKnownUser(tables)} AND session_id = '' AND end_at >= around.1 AND start_at <= around.2
     UNION ALL
-    SELECT * FROM sessions WHERE ${ofUsers(tables)} AND session_id IN (SELECT session_id FROM ${tables.kept} WHERE session_id != '')
+    SELECT * FROM sessions WHERE ${isOfKnownUser(tables)} AND session_id IN (SELECT session_id FROM ${tables.kept} WHERE session_id != '')
   )
 SELECT * FROM near WHERE sign = 1 AND (session, load) NOT IN (SELECT session, load FROM near WHERE sign = -1)`
 
 /**
- * Events and near sessions in runs, in the table `items`: each run is one session. What has a session id is
- * in the run of that id; the rest of a user's items are cut where the pause is too long. The first item
- * of a run `opens` it; what is stored comes before what is new at the same moment.
+ * Puts new events and nearby sessions, the items, into the table `items`, each with the number of its `run`. A run
+ * becomes one session. Items with a session id are in the run of that id; the other items of a user are cut
+ * where the pause is too long. The first item of a run `opens` it. At the same moment a stored session comes
+ * before a new event.
  */
 export const cutRuns = (tables: LoadTables): Sql => sql`
 CREATE TABLE ${tables.runs} ENGINE = MergeTree ORDER BY seq AS
@@ -45,7 +47,7 @@ FROM (
   SELECT
     *,
     row_number() OVER earlier = 1
-      OR (session_id = '' AND toUnixTimestamp64Milli(since) - max(toUnixTimestamp64Milli(until)) OVER before > ${LONGEST_PAUSE}) AS opens
+      OR (session_id = '' AND toUnixTimestamp64Milli(since) - max(toUnixTimestamp64Milli(until)) OVER before > ${SESSION_PAUSE_MS}) AS opens
   FROM (
     SELECT seq, project_id, user, session_id, timestamp AS since, timestamp AS until, true AS is_new, 0 AS session, 0 AS load
     FROM ${tables.kept} INNER JOIN ${tables.users} USING (project_id, user_id)
@@ -57,26 +59,31 @@ FROM (
     before AS (PARTITION BY project_id, user, session_id ORDER BY since, is_new, seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 )`
 
-/** The new state of every session that gets events, in the table `sessions`: columns as in `sessions`, and its run. */
+/**
+ * Puts the new state of every session that gets events into the table `sessions` of the load, with the columns of
+ * the stored `sessions` and the run.
+ */
 export const buildSessions = (tables: LoadTables, load: number): Sql => sql`
 CREATE TABLE ${tables.sessions} ENGINE = MergeTree ORDER BY run AS
-SELECT ${join(COLUMNS_BEFORE)}, ${join(ATTRIBUTE_VALUES)}, counted.run AS run
-FROM (${countedRuns(tables, load)}) AS counted
-INNER JOIN (${openings(tables)}) AS built ON built.run = counted.run
+SELECT ${join(LEADING_COLUMNS)}, ${join(ATTRIBUTE_VALUES)}, aggregated.run AS run
+FROM (${aggregateRuns(tables, load)}) AS aggregated
+INNER JOIN (${selectFirstItems(tables)}) AS built ON built.run = aggregated.run
 ${joinEnrichment(tables)}`
 
+/** The attributes of a session: derived, or as its first item has them. */
 const ATTRIBUTE_VALUES = SESSION_ATTRIBUTES.map(
   ({ column, field }) => sql`${DERIVED_ATTRIBUTES.get(field) ?? sql`built.${column}`} AS ${column}`,
 )
 
-/** The columns of a session ahead of its attributes. */
-const COLUMNS_BEFORE = SESSION_COLUMNS.slice(0, -ATTRIBUTES.length)
+/** The columns of a session before its attributes. */
+const LEADING_COLUMNS = SESSION_COLUMNS.slice(0, -ATTRIBUTES.length)
 
-const nearOf = (tables: LoadTables): Sql => sql`
+/** Joins `load_items` to the nearby sessions. */
+const joinNearbySessions = (tables: LoadTables): Sql => sql`
 INNER JOIN ${tables.nearbySessions} AS load_near ON load_near.session = load_items.session AND load_near.load = load_items.load`
 
-/** What the items of a run come to. */
-const countedRuns = (tables: LoadTables, load: number): Sql => sql`
+/** Aggregates the items of each run that has new events into the columns before the attributes. */
+const aggregateRuns = (tables: LoadTables, load: number): Sql => sql`
 WITH (item_entry_at, is_new, seq) AS place
 SELECT
   any(project_id) AS project_id,
@@ -107,22 +114,25 @@ FROM (
     load_near.session, start_at, end_at,
     pageviews, events,
     entry_origin, entry_path, entry_at
-  FROM ${tables.runs} AS load_items ${nearOf(tables)}
+  FROM ${tables.runs} AS load_items ${joinNearbySessions(tables)}
   WHERE NOT is_new
 )
 GROUP BY run
 HAVING max(is_new)`
 
-/** The attributes that the first item of each run was given, and what others are derived from. */
-const openings = (tables: LoadTables): Sql => sql`
-SELECT run, ${attributes((column) => column)}, ${join(SOURCES)}
+/** Selects the attributes of the first item of each run, and the columns that others are derived from. */
+const selectFirstItems = (tables: LoadTables): Sql => sql`
+SELECT run, ${mapAttributes((column) => column)}, ${join(SOURCES)}
 FROM (SELECT seq, run FROM ${tables.runs} WHERE is_new AND opens) AS load_items INNER JOIN ${tables.rows} USING (seq)
 UNION ALL
-SELECT run, ${attributes((column) => sql`load_near.${column}`)}, ${join(SOURCES.map(() => sql`''`))}
-FROM ${tables.runs} AS load_items ${nearOf(tables)}
+SELECT run, ${mapAttributes((column) => sql`load_near.${column}`)}, ${join(SOURCES.map(() => sql`''`))}
+FROM ${tables.runs} AS load_items ${joinNearbySessions(tables)}
 WHERE NOT is_new AND opens`
 
-/** The stored states that are no more, in the table `past`, each with what became of its session. */
+/**
+ * Puts the stored states that the new ones replace into the table `past`, each with the number and attributes that
+ * its session has now. `is_moved` marks sessions whose stored events change.
+ */
 export const findPreviousStates = (tables: LoadTables): Sql => sql`
 CREATE TABLE ${tables.previousStates} ENGINE = MergeTree ORDER BY (project_id, session) AS
 SELECT
@@ -132,15 +142,15 @@ SELECT
     ATTRIBUTES.map((column) => sql`load_sessions.${column} != load_near.${column}`),
     sql` OR `,
   )} AS is_moved,
-  ${attributes((column) => sql`load_sessions.${column} AS new_${column}`)}
+  ${mapAttributes((column) => sql`load_sessions.${column} AS new_${column}`)}
 FROM ${tables.runs} AS load_items
 INNER JOIN ${tables.nearbySessions} AS load_near ON load_near.session = load_items.session AND load_near.load = load_items.load
 INNER JOIN ${tables.sessions} AS load_sessions ON load_sessions.run = load_items.run
 WHERE NOT is_new`
 
 /**
- * The stored events of sessions that were joined or begin earlier now, in the table `moved`, as they will be;
- * `past_session` is the session that each was in.
+ * Puts the stored events of sessions that were joined, or have an earlier first event now, into the table `moved`
+ * with their new values; `past_session` is the session that each was in.
  */
 export const moveEvents = (tables: LoadTables, load: number): Sql => sql`
 CREATE TABLE ${tables.movedEvents} ENGINE = MergeTree ORDER BY (project_id, timestamp) AS
@@ -148,13 +158,13 @@ SELECT
   events.project_id AS project_id, timestamp, events.user AS user, new_session AS session, ${uint64(load)} AS load,
   load_past.session AS past_session,
   ${join(OWN_COLUMNS)},
-  ${attributes((column) => sql`new_${column} AS ${column}`)}
+  ${mapAttributes((column) => sql`new_${column} AS ${column}`)}
 FROM (SELECT * FROM events WHERE ${isInMovedSession(tables)}) AS events
 INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = events.session`
 
 /**
- * Which stored events are moved: the loads before this one wrote them. To be asked of `events` alone:
- * beside other tables, or under an alias, its columns would be taken for others.
+ * Whether a stored event is in a moved session; earlier loads wrote these events. Use it on `events` alone: joined to
+ * other tables or under an alias, column names would be ambiguous.
  */
 export const isInMovedSession = (
   tables: LoadTables,

@@ -1,20 +1,21 @@
-/** Finds the groups that users are in no more, once their sessions' attributes have changed. */
+/** Finds the rollup groups that users have left because the attributes of their sessions changed. */
 import { join, sql, string, type Sql } from '../../../clickhouse/sql.js'
 import { COUNTED_ATTRIBUTES } from '../../../model/fact-columns.js'
 import type { LoadTables } from './load-tables.js'
 
-const dimension = (name: string): Sql => string(name)
-const changed = COUNTED_ATTRIBUTES.map(
+/** For each attribute its dimension, its former value and its new one. */
+const CHANGES = COUNTED_ATTRIBUTES.map(
   ({ dimension: name, column }) =>
-    sql`(${dimension(name)}, toString(load_past.${column}), toString(load_past.new_${column}))`,
+    sql`(${string(name)}, toString(load_past.${column}), toString(load_past.new_${column}))`,
 )
-const carried = COUNTED_ATTRIBUTES.map(
-  ({ dimension: name, column }) => sql`(${dimension(name)}, toString(${column}))`,
+/** For each attribute its dimension and its value. */
+const VALUES = COUNTED_ATTRIBUTES.map(
+  ({ dimension: name, column }) => sql`(${string(name)}, toString(${column}))`,
 )
 
 /**
- * The users that have no event left in a group they were in, in the table `lost`: by day (`grain` is `daily`) and
- * by month (`monthly`, the day being its first). To be asked once the events are as they will be.
+ * Puts the users that have no event left in a group into the table `lost`, by day (`grain` is `daily`) and by
+ * month (`monthly`, with its first day). Runs after the events were published.
  */
 export const findStaleRollupUsers = (tables: LoadTables): Sql => sql`
 CREATE TABLE ${tables.staleRollupUsers} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, day) AS
@@ -23,13 +24,13 @@ WITH
     SELECT DISTINCT load_moved.project_id AS project_id, load_moved.user AS user, toDate(timestamp) AS day, change.1 AS dimension, change.2 AS value
     FROM ${tables.movedEvents} AS load_moved
     INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = load_moved.past_session
-    ARRAY JOIN [${join(changed)}] AS change
+    ARRAY JOIN [${join(CHANGES)}] AS change
     WHERE change.2 != change.3
   ),
   are AS (
     SELECT DISTINCT project_id, user, toDate(timestamp) AS day, held.1 AS dimension, held.2 AS value
     FROM events
-    ARRAY JOIN [${join(carried)}] AS held
+    ARRAY JOIN [${join(VALUES)}] AS held
     WHERE project_id IN (SELECT project_id FROM were)
       AND toDate(timestamp) >= (SELECT toStartOfMonth(min(day)) FROM were)
       AND toDate(timestamp) <= (SELECT toLastDayOfMonth(max(day)) FROM were)

@@ -1,21 +1,21 @@
-/** Second step of a load: drops duplicates and numbers the users. */
+/** Drops duplicates and numbers the users of a load. */
 import { sql, uint64, type Sql } from '../../../clickhouse/sql.js'
 import type { LoadTables } from './load-tables.js'
 
-const isTracked = (tables: LoadTables): Sql =>
+const isIncluded = (tables: LoadTables): Sql =>
   sql`fate = 'kept' AND seq NOT IN (SELECT seq FROM ${tables.excludedEvents})`
 
-/** Gives each day that has events of unnamed users its salt, once and for all. */
+/** Gives each day on which events come without a user id its salt, once and for all. */
 export const saltDays = (tables: LoadTables): Sql => sql`
 INSERT INTO salts (day, salt)
 SELECT day, lower(hex(randomString(16)))
-FROM (SELECT DISTINCT toDate(timestamp) AS day FROM ${tables.rows} AS load_rows WHERE ${isTracked(tables)} AND user_id = '')
+FROM (SELECT DISTINCT toDate(timestamp) AS day FROM ${tables.rows} AS load_rows WHERE ${isIncluded(tables)} AND user_id = '')
 WHERE day NOT IN (SELECT day FROM salts)`
 
 /**
- * The rows that become events, in the table `kept`: of the rows with one event id the first to arrive, and
- * none whose id an earlier load has seen. A user who is not named is known by address and user agent,
- * for a day.
+ * Puts the rows that become events into the table `kept`. Of several rows with one event id only the first to
+ * arrive is kept, and none when an earlier load had the id. A user without id is identified by IP address and
+ * user agent, for a day.
  */
 export const keepRows = (tables: LoadTables): Sql => sql`
 CREATE TABLE ${tables.kept} ENGINE = MergeTree ORDER BY seq AS
@@ -24,15 +24,15 @@ SELECT
   if(user_id != '', user_id, concat('anonymous-', lower(hex(sipHash128(salts.salt, project_id, ip, user_agent))))) AS user_id
 FROM ${tables.rows} AS load_rows
 ANY LEFT JOIN salts ON salts.day = toDate(load_rows.timestamp)
-WHERE ${isTracked(tables)} AND (event_key = 0 OR seq IN (
+WHERE ${isIncluded(tables)} AND (event_key = 0 OR seq IN (
   SELECT min(seq) FROM ${tables.rows} AS load_rows
-  WHERE ${isTracked(tables)} AND event_key != 0 AND (project_id, event_key) NOT IN (
+  WHERE ${isIncluded(tables)} AND event_key != 0 AND (project_id, event_key) NOT IN (
     SELECT project_id, event_id FROM event_ids
     WHERE project_id IN (SELECT project_id FROM ${tables.rows} AS load_rows)
       AND event_id IN (SELECT event_key FROM ${tables.rows} AS load_rows))
   GROUP BY project_id, event_key))`
 
-/** The users of the batch with their numbers, in the table `users`; new ones go on counting from 1. */
+/** Puts the users of the load with their numbers into the table `users`. Each project numbers its users from 1. */
 export const numberUsers = (tables: LoadTables, load: number): Sql => sql`
 CREATE TABLE ${tables.users} ENGINE = MergeTree ORDER BY (project_id, user_id) AS
 WITH

@@ -1,105 +1,133 @@
-/** What makes a row unfit to load, and what its sender is told. */
-import { join, sql, string, strings, type Sql } from '../../../clickhouse/sql.js'
-import { FIELDS } from '../../../model/event-fields.js'
+/** SQL that finds invalid rows, with the reasons that their sender sees. The collector has the same rules and words. */
+import { join, sql, string, strings, time, uint32, type Sql } from '../../../clickhouse/sql.js'
+import { HOUR_MS } from '../../../lib/time.js'
+import { EVENT_LIMITS, FIELDS } from '../../../model/event-fields.js'
 import { jsonField } from './json-fields.js'
 
 const ISO_8601 = string(
   String.raw`^[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$`,
 )
-/** A NUL as JSON must write it: its backslash is the last of an odd number. */
+/** An escaped NUL in JSON (RFC 8259 §7): its backslash is the last of an odd number of backslashes. */
 const NUL = string(String.raw`(^|[^\\])(\\\\)*\\u0000`)
-/** Beyond 64 bits, or perhaps beyond a double: JSON that is valid, but cannot be read. */
+/** A number beyond 64 bits, or perhaps beyond a double: valid JSON that ClickHouse cannot parse. */
 const HUGE_NUMBER = string(String.raw`[0-9]{19}|[0-9][eE]\+?[0-9]{3}`)
 const COUNTRY = string('^[A-Z]{2}$')
 
-/** What is said of a line that is no object; of the rest of it nothing is known then. */
+/** The reason of a line that is not an object; there are no fields to validate then. */
 const NOT_AN_OBJECT = sql`multiIf(
     isValidJSON(line), 'is not a JSON object',
     NOT isValidUTF8(line), 'is not valid UTF-8',
     match(line, ${HUGE_NUMBER}), 'is not valid JSON, or holds a number that is too large',
     'is not valid JSON')`
 
-/** Each fault of a value: when a row has it, and its message. `known` is the row's project. */
-const VALUE_FAULTS: readonly (readonly [when: Sql, message: Sql])[] = [
-  [sql`named_project = ''`, sql`'project: is required where no project is named for all rows'`],
-  [
-    sql`named_project != '' AND known.id = ''`,
-    sql`concat('project: there is no project ', named_project)`,
-  ],
-  [sql`${jsonField('timestamp')} = '' AND NOT is_timed_by_arrival`, sql`'timestamp: is required'`],
-  [
-    sql`${jsonField('timestamp')} != '' AND (at IS NULL OR NOT match(${jsonField('timestamp')}, ${ISO_8601}))`,
-    sql`'timestamp: must be ISO 8601 with Z or an offset, as 2026-01-31T10:00:00.000Z'`,
-  ],
-  [
-    sql`ifNull(at < toDateTime64('1970-01-01 00:00:00', 3, 'UTC') OR at >= toDateTime64('2100-01-01 00:00:00', 3, 'UTC'), false)`,
-    sql`'timestamp: must lie between the years 1970 and 2099'`,
-  ],
-  [
-    sql`ifNull(at > received_at + INTERVAL 24 HOUR AND at < toDateTime64('2100-01-01 00:00:00', 3, 'UTC'), false)`,
-    sql`'timestamp: must be at most 24 hours ahead of its arrival'`,
-  ],
-  [
-    sql`(${jsonField('name')} = '' AND has(pairs.1, 'name') AND NOT has(pairs, ('name', 'null'))) OR lengthUTF8(${jsonField('name')}) > 128`,
-    sql`'name: must have 1 to 128 characters'`,
-  ],
-  [
-    sql`${jsonField('url')} != '' AND empty(url_parts)`,
-    sql`'url: must be absolute, as https://example.com/path'`,
-  ],
-  [
-    sql`${jsonField('country')} != '' AND NOT match(${jsonField('country')}, ${COUNTRY})`,
-    sql`'country: must be an ISO 3166-1 alpha-2 code, as DE'`,
-  ],
-  [
-    sql`${jsonField('ip')} != '' AND toIPv6OrNull(${jsonField('ip')}) IS NULL`,
-    sql`'ip: must be an IP address'`,
-  ],
-  [sql`length(property_pairs) > 64`, sql`'properties: must have at most 64 entries'`],
-  [
-    sql`arrayExists(pair -> pair.1 = '' OR lengthUTF8(pair.1) > 128, property_pairs)`,
-    sql`'properties: names must have 1 to 128 characters'`,
-  ],
-  [
-    sql`position(line, '\\\\u0000') > 0 AND match(line, ${NUL})`,
-    sql`'must not contain the character NUL'`,
-  ],
+const {
+  maxNameLength,
+  maxProperties,
+  maxPropertyNameLength,
+  earliestTimestamp,
+  endOfTimestamps,
+  maxLeadMs,
+} = EVENT_LIMITS
+const FIRST_YEAR = earliestTimestamp.getUTCFullYear()
+const LAST_YEAR = endOfTimestamps.getUTCFullYear() - 1
+
+/** A rule for the value of a field: whether a row violates it, and the message then. */
+interface ValueRule {
+  readonly isViolated: Sql
+  readonly message: Sql
+}
+
+/** The rules for values; `known` is the project of the row. */
+const VALUE_RULES: readonly ValueRule[] = [
+  {
+    isViolated: sql`named_project = ''`,
+    message: sql`'project: is required where no project is named for all rows'`,
+  },
+  {
+    isViolated: sql`named_project != '' AND known.id = ''`,
+    message: sql`concat('project: there is no project ', named_project)`,
+  },
+  {
+    isViolated: sql`${jsonField('timestamp')} = '' AND NOT is_timed_by_arrival`,
+    message: sql`'timestamp: is required'`,
+  },
+  {
+    isViolated: sql`${jsonField('timestamp')} != '' AND (at IS NULL OR NOT match(${jsonField('timestamp')}, ${ISO_8601}))`,
+    message: sql`'timestamp: must be ISO 8601 with Z or an offset, as 2026-01-31T10:00:00.000Z'`,
+  },
+  {
+    isViolated: sql`ifNull(at < ${time(earliestTimestamp)} OR at >= ${time(endOfTimestamps)}, false)`,
+    message: string(`timestamp: must lie between the years ${FIRST_YEAR} and ${LAST_YEAR}`),
+  },
+  {
+    isViolated: sql`ifNull(at > received_at + toIntervalMillisecond(${uint32(maxLeadMs)}) AND at < ${time(endOfTimestamps)}, false)`,
+    message: string(`timestamp: must be at most ${maxLeadMs / HOUR_MS} hours ahead of its arrival`),
+  },
+  {
+    isViolated: sql`(${jsonField('name')} = '' AND has(pairs.1, 'name') AND NOT has(pairs, ('name', 'null'))) OR lengthUTF8(${jsonField('name')}) > ${uint32(maxNameLength)}`,
+    message: string(`name: must have 1 to ${maxNameLength} characters`),
+  },
+  {
+    isViolated: sql`${jsonField('url')} != '' AND empty(url_parts)`,
+    message: sql`'url: must be absolute, as https://example.com/path'`,
+  },
+  {
+    isViolated: sql`${jsonField('country')} != '' AND NOT match(${jsonField('country')}, ${COUNTRY})`,
+    message: sql`'country: must be an ISO 3166-1 alpha-2 code, as DE'`,
+  },
+  {
+    isViolated: sql`${jsonField('ip')} != '' AND toIPv6OrNull(${jsonField('ip')}) IS NULL`,
+    message: sql`'ip: must be an IP address'`,
+  },
+  {
+    isViolated: sql`length(property_pairs) > ${uint32(maxProperties)}`,
+    message: string(`properties: must have at most ${maxProperties} entries`),
+  },
+  {
+    isViolated: sql`arrayExists(pair -> pair.1 = '' OR lengthUTF8(pair.1) > ${uint32(maxPropertyNameLength)}, property_pairs)`,
+    message: string(`properties: names must have 1 to ${maxPropertyNameLength} characters`),
+  },
+  {
+    isViolated: sql`position(line, '\\\\u0000') > 0 AND match(line, ${NUL})`,
+    message: sql`'must not contain the character NUL'`,
+  },
 ]
 
 const TYPE_WORDS = { string: 'a string', boolean: 'a boolean', object: 'an object' } as const
 const FIRST_CHARACTERS = { string: ['"'], boolean: ['t', 'f'], object: ['{'] } as const
-const NAMES = strings([...FIELDS.keys()])
-const TYPES = strings([...FIELDS.values()].map((type) => TYPE_WORDS[type]))
+const FIELD_NAMES = strings([...FIELDS.keys()])
+const FIELD_TYPES = strings([...FIELDS.values()].map((type) => TYPE_WORDS[type]))
 
-const expected = (name: Sql): Sql => sql`transform(${name}, ${NAMES}, ${TYPES}, '')`
-/** What a raw JSON value is, from its first character. */
-const actual = (value: Sql): Sql =>
+/** Returns the expected type of a field; an empty string for an unknown field. */
+const expectedType = (name: Sql): Sql => sql`transform(${name}, ${FIELD_NAMES}, ${FIELD_TYPES}, '')`
+/** Returns the type of a raw JSON value, by its first character. */
+const actualType = (value: Sql): Sql =>
   sql`transform(substring(${value}, 1, 1), ['"', 't', 'f', '{', 'n'], ['a string', 'a boolean', 'a boolean', 'an object', 'null'], 'else')`
 
-/** Unknown fields and wrong types; null is taken for absent. */
-const TYPE_FAULTS = sql`arrayMap(
-    pair -> concat(pair.1, if(${expected(sql`pair.1`)} = '', ': is not a known field', concat(': must be ', ${expected(sql`pair.1`)}))),
-    arrayFilter(pair -> ${expected(sql`pair.1`)} = '' OR ${actual(sql`pair.2`)} NOT IN (${expected(sql`pair.1`)}, 'null'), pairs))`
+/** The messages of unknown fields and wrong types; a null counts as absent. */
+const TYPE_MESSAGES = sql`arrayMap(
+    pair -> concat(pair.1, if(${expectedType(sql`pair.1`)} = '', ': is not a known field', concat(': must be ', ${expectedType(sql`pair.1`)}))),
+    arrayFilter(pair -> ${expectedType(sql`pair.1`)} = '' OR ${actualType(sql`pair.2`)} NOT IN (${expectedType(sql`pair.1`)}, 'null'), pairs))`
 
-/** For each fault of a value whether the row has it, in `broken`. */
-export const VIOLATIONS = sql`[${join(VALUE_FAULTS.map(([when]) => when))}]`
+/** For each rule whether the row violates it; selected as `broken`. */
+export const VIOLATIONS = sql`[${join(VALUE_RULES.map(({ isViolated }) => isViolated))}]`
 
-/** Field names with the first character of a value that they may have: of most rows all is said by it. */
-const SOUND = strings(
+/** Field names, each with the first character of a valid value: a quick check that most rows pass. */
+const VALID_STARTS = strings(
   [...FIELDS].flatMap(([name, type]) =>
     ['n', ...FIRST_CHARACTERS[type]].map((first) => `${name} ${first}`),
   ),
 )
 
-/** Of a field of the wrong type that is all there is to say. */
+/** The messages of violated rules, without those of fields that have the wrong type: one message per field is enough. */
 const VALUE_MESSAGES = sql`arrayFilter(
       (message, is_so) -> is_so AND NOT arrayExists(fault -> startsWith(fault, substring(message, 1, position(message, ':'))), type_faults),
-      [${join(VALUE_FAULTS.map(([, message]) => message))}],
+      [${join(VALUE_RULES.map(({ message }) => message))}],
       broken)`
 
-/** All faults of a row, each in plain words; empty where it is fit. `broken` is as above. */
+/** The reasons to reject a row; empty for a valid row. Reads the VIOLATIONS as `broken`. */
 export const REJECTION_REASONS = sql`multiIf(
     fault != '', [fault],
     empty(pairs) AND JSONType(line) != 'Object', [${NOT_AN_OBJECT}],
-    NOT has(broken, true) AND arrayAll(pair -> concat(pair.1, ' ', substring(pair.2, 1, 1)) IN ${SOUND}, pairs), emptyArrayString(),
-    arrayConcat(${TYPE_FAULTS} AS type_faults, ${VALUE_MESSAGES}))`
+    NOT has(broken, true) AND arrayAll(pair -> concat(pair.1, ' ', substring(pair.2, 1, 1)) IN ${VALID_STARTS}, pairs), emptyArrayString(),
+    arrayConcat(${TYPE_MESSAGES} AS type_faults, ${VALUE_MESSAGES}))`
