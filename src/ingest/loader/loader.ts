@@ -7,11 +7,11 @@ import { dropTables } from '../../clickhouse/drop-tables.js'
 import { sql, statement } from '../../clickhouse/sql.js'
 import { findLoad, findUnfinishedLoads, startLoad, STEP } from './load-log.js'
 import type { LoadReport } from './load-report.js'
-import { nameRange } from './load-source.js'
+import { nameRange, type BlockRange } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
 import { clearLoad, runLoad } from './run-load.js'
 import { LOAD_PREFIX } from './steps/load-tables.js'
-import { dropLoadedParts, findNextRange, repairCursor } from './stream.js'
+import { dropLoadedParts, findLastBlock, findNextRange, repairCursor } from './stream.js'
 
 /** The most rows of the stream that one load takes, unless a single block has more. */
 const MAX_ROWS = 250_000
@@ -42,8 +42,7 @@ export async function loadStream(
   context: LoaderContext,
 ): Promise<LoadReport | undefined> {
   const range = await findNextRange(writer, MAX_ROWS)
-  if (range === undefined) return undefined
-  return runLoad(writer, await startLoad(writer, nameRange(range)), context.geoip)
+  return range === undefined ? undefined : loadRange(writer, range, context)
 }
 
 /**
@@ -81,8 +80,22 @@ export async function resumeLoads(writer: Connection, context: LoaderContext): P
   for (const { batch } of rows) await loadBatch(writer, batch, context)
 }
 
-/** Loads everything that waits in the inbox. The caller holds the loader lease. */
+/**
+ * Loads everything that waits in the inbox when it is called; it ends although rows keep arriving. The caller holds
+ * the loader lease.
+ */
 export async function loadWaiting(writer: Connection, context: LoaderContext): Promise<void> {
   await resumeLoads(writer, context)
-  while ((await loadStream(writer, context)) !== undefined);
+  const lastBlock = await findLastBlock(writer)
+  for (;;) {
+    const range = await findNextRange(writer, MAX_ROWS)
+    if (range === undefined || range.after >= lastBlock) return
+    await loadRange(writer, range, context)
+  }
 }
+
+const loadRange = async (
+  writer: Connection,
+  range: BlockRange,
+  { geoip }: LoaderContext,
+): Promise<LoadReport> => runLoad(writer, await startLoad(writer, nameRange(range)), geoip)

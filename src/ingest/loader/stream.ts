@@ -50,6 +50,14 @@ WHERE before < ${uint64(maxRows)}`),
   return upTo === 0 ? undefined : { after, upTo }
 }
 
+/** Finds the last block that is visible; 0 when the inbox has none. */
+export async function findLastBlock(writer: Connection): Promise<number> {
+  const { rows } = await writer.query<{ last: number }>(
+    statement(sql`SELECT max(block) AS last FROM (${BLOCKS})`),
+  )
+  return rows[0]?.last ?? 0
+}
+
 /** Records that the stream is loaded up to a block. May be repeated. */
 export const moveCursor = (writer: Connection, block: number, load: number): Promise<void> =>
   writer.execute(
