@@ -1,0 +1,20 @@
+/** Queued writes become few inserts, none larger than the limit unless a single write is. */
+import { expect, test } from '@jest/globals'
+import { takeGroup } from '../../../../src/ingest/inbox/insert-scheduler.js'
+
+const sizes = (...bytes: readonly number[]) => bytes.map((size) => ({ bytes: size }))
+
+test.each([
+  [[3, 4, 5], 100, [3, 4, 5], []],
+  [[3, 4, 5], 12, [3, 4, 5], []],
+  [[3, 4, 5], 11, [3, 4], [5]],
+  [[3, 4, 5], 3, [3], [4, 5]],
+  [[30, 4], 10, [30], [4]],
+  [[4, 30], 10, [4], [30]],
+  [[], 10, [], []],
+])('of %j at most %d bytes are taken, and at least one write', (queue, maxBytes, group, rest) => {
+  expect(takeGroup(sizes(...queue), maxBytes)).toEqual({
+    group: sizes(...group),
+    rest: sizes(...rest),
+  })
+})
