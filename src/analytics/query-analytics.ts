@@ -1,4 +1,4 @@
-/** The use case: answers one analytics request about one project. */
+/** Answers an analytics request about one project: the read path from the request to the response. */
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../contract/api.js'
 import type { Statement } from '../clickhouse/sql.js'
 import { resolvePeriod } from './request/period.js'
@@ -9,17 +9,17 @@ import { checkRetention } from './request/retention.js'
 import { shapeResponse, type StoredRow } from './response.js'
 import { buildStatement } from './sql/build-statement.js'
 
-/** What a query needs to know of its project. */
+/** The attributes of a project that its queries depend on. */
 export interface QueriedProject {
   readonly id: string
   readonly createdAt: Date
-  /** Days that may be looked back; null is without limit. */
+  /** How many days back queries may reach; null: without limit. */
   readonly retentionDays: number | null
 }
 
-/** What it takes to plan. */
+/** What planning depends on. */
 export interface PlanDependencies {
-  /** The moment of a project's first event; null where there is none. Asked for `all` alone. */
+  /** Reads the moment of a project's first event; null where there is none. Called only for the date range `all`. */
   readonly firstEventAt: (projectId: string) => Promise<Date | null>
   readonly now: () => Date
 }
@@ -29,7 +29,7 @@ export interface Dependencies extends PlanDependencies {
   readonly run: (
     statement: Statement,
   ) => Promise<{ readonly rows: readonly StoredRow[]; readonly total: number }>
-  /** Is told of the plan before it is run. Absent: nobody wants to know. */
+  /** Called with the plan before it is run. */
   readonly onPlan?: (plan: Plan) => void
 }
 

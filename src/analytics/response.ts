@@ -1,4 +1,4 @@
-/** Shapes the rows of the store into the body of the answer. */
+/** Shapes the rows of a statement into the body of the response. */
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse, Metric, Row } from '../contract/api.js'
 import { PROPERTY_PREFIX } from '../model/dimensions.js'
 import { GRANULARITIES } from '../model/granularities.js'
@@ -6,15 +6,15 @@ import { METRICS } from '../model/metrics.js'
 import { formatMoment, formatPeriod } from './request/period.js'
 import type { Grouping, Query } from './request/query.js'
 
-/** A row as the statement gives it: a bucket's key is its number, any other key its text. */
+/** A row of the statement. The key of a bucket is its number; any other key is text. */
 export type StoredRow = { readonly group_key: string | number } & Readonly<
   Partial<Record<`metric_${Metric}`, number | null>>
 >
 
 /**
- * The body of the answer.
+ * Builds the body of the response.
  *
- * @param total how many rows there are before limit and offset
+ * @param total the number of rows before limit and offset
  */
 export function shapeResponse(
   request: AnalyticsQueryRequest,

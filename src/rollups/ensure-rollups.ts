@@ -1,23 +1,44 @@
-/** Sees to it that the rollups are there, and hold all there is. */
+/** Builds the rollups of a store whose rollups are missing or have another definition. */
 import type { Connection } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
+import { LIVE } from '../model/rollup-tables.js'
 import { createViews, dropViews, hashDefinitions } from './materialized-views.js'
 import { rebuildRollups } from './rebuild.js'
 import { LEASE_TIMEOUT_MS, type MonthsOptions } from './shadow-tables.js'
-import { LIVE } from '../model/rollup-tables.js'
 
 /**
- * Makes the views that fill the rollups and computes what is there already, where that was not done under
- * the definition of today. Until then nothing must be asked: the rollups would not say all.
+ * Recreates the materialized views and backfills the rollups when the stored definition hash differs from this build's.
+ * Must finish before queries are served: until then the rollups are incomplete. Of several processes at once one
+ * builds, and the others wait for it.
  */
 export async function ensureRollups(
-  { admin, writer }: Store,
+  { admin, writer }: Pick<Store, 'admin' | 'writer'>,
   options: Pick<MonthsOptions, 'finishInterruptedWork'>,
 ): Promise<void> {
   if (await hasCurrentRollups(writer)) return
   await withLease(
+    admin,
+    'rollups',
+    async (lease) => {
+      // Another process may have built them while this one waited.
+      if (await hasCurrentRollups(writer)) return
+      await recreateViews(admin)
+      await rebuildRollups(writer, options)
+      // If this process slept, another may have built another definition.
+      await lease.assertHeld()
+      await writer.execute(
+        statement(sql`INSERT INTO rollup_builds (definition) SELECT ${string(hashDefinitions())}`),
+      )
+    },
+    // A build may take long. A holder that dies is noticed by its lease.
+    { waitMs: Infinity, requestsTurn: false },
+  )
+}
+
+const recreateViews = (admin: Connection): Promise<void> =>
+  withLease(
     admin,
     'loader',
     async () => {
@@ -26,13 +47,8 @@ export async function ensureRollups(
     },
     { waitMs: LEASE_TIMEOUT_MS },
   )
-  await rebuildRollups(writer, options)
-  await writer.execute(
-    statement(sql`INSERT INTO rollup_builds (definition) SELECT ${string(hashDefinitions())}`),
-  )
-}
 
-/** Whether the rollups were built under the definition of this build; only reads. */
+/** Whether the rollups were built under this build's definition. Only reads. */
 export async function hasCurrentRollups(connection: Connection): Promise<boolean> {
   const { rows } = await connection.query<{ definition: string }>(
     statement(sql`SELECT definition FROM rollup_builds ORDER BY built_at DESC LIMIT 1`),

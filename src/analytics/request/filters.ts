@@ -1,4 +1,4 @@
-/** Turns the filters of a request into one condition on an event, with nothing left to parse. */
+/** Parses the filters of a request into one predicate on events. */
 import type {
   AnalyticsQueryRequest,
   Filter,
@@ -9,7 +9,7 @@ import type {
 } from '../../contract/api.js'
 import type { DimensionName } from '../../model/dimensions.js'
 
-/** A condition on one event. `all` of nothing is true, `any` of nothing is false. */
+/** A condition on one event. An empty `all` is true, an empty `any` is false. */
 export type Predicate =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Predicate[] }
   | {
@@ -34,27 +34,27 @@ export type Predicate =
 
 const all = (of: readonly Predicate[]): Predicate => ({ kind: 'all', of })
 
-/** The filters joined as `filtersOperator` says; no filters at all select every event. */
-export function toPredicate({
+/** Joins the filters by `filtersOperator`. Without filters every event matches. */
+export function parseFilters({
   filters,
   filtersOperator,
 }: Pick<AnalyticsQueryRequest, 'filters' | 'filtersOperator'>): Predicate {
-  const of = filters.map(toCondition)
+  const of = filters.map(parseFilter)
   return filtersOperator === 'or' && of.length > 0 ? { kind: 'any', of } : all(of)
 }
 
-/** One filter: all of its members hold. */
-function toCondition(filter: Filter): Predicate {
+/** Parses one filter: all of its members must match. */
+function parseFilter(filter: Filter): Predicate {
   switch (filter.type) {
     case 'page':
       return all([
-        ...optional(string, 'page:origin', filter.origin),
-        ...optional(string, 'page:path', filter.path),
-        ...optional(string, 'page:hash', filter.hash),
+        ...parseOptional(parseString, 'page:origin', filter.origin),
+        ...parseOptional(parseString, 'page:path', filter.path),
+        ...parseOptional(parseString, 'page:hash', filter.hash),
       ])
     case 'event':
       return all([
-        ...optional(string, 'event:name', filter.name),
+        ...parseOptional(parseString, 'event:name', filter.name),
         ...(filter.properties ?? []).map(({ property, operator, value }): Predicate => ({
           kind: 'property',
           name: property,
@@ -66,52 +66,52 @@ function toCondition(filter: Filter): Predicate {
       return { kind: 'anonymous', value: filter.anonymous }
     case 'location':
       return all([
-        ...optional(list, 'country', filter.country),
-        ...optional(list, 'city', filter.city),
+        ...parseOptional(parseList, 'country', filter.country),
+        ...parseOptional(parseList, 'city', filter.city),
       ])
     case 'referrer':
-      return string('referrer', filter)
+      return parseString('referrer', filter)
     case 'referrer_url':
-      return string('referrer_url', filter)
+      return parseString('referrer_url', filter)
     case 'referrer_type':
-      return list('referrer_type', filter)
+      return parseList('referrer_type', filter)
     case 'utm_tags':
       return all([
-        ...optional(string, 'utm_campaign', filter.utm_campaign),
-        ...optional(string, 'utm_content', filter.utm_content),
-        ...optional(string, 'utm_medium', filter.utm_medium),
-        ...optional(string, 'utm_source', filter.utm_source),
-        ...optional(string, 'utm_term', filter.utm_term),
+        ...parseOptional(parseString, 'utm_campaign', filter.utm_campaign),
+        ...parseOptional(parseString, 'utm_content', filter.utm_content),
+        ...parseOptional(parseString, 'utm_medium', filter.utm_medium),
+        ...parseOptional(parseString, 'utm_source', filter.utm_source),
+        ...parseOptional(parseString, 'utm_term', filter.utm_term),
       ])
     case 'browser':
-      return list('browser', filter)
+      return parseList('browser', filter)
     case 'device':
-      return list('device_type', filter)
+      return parseList('device_type', filter)
     case 'os':
-      return list('os', filter)
+      return parseList('os', filter)
     default:
       return filter satisfies never
   }
 }
 
-const string = (dimension: DimensionName, { operator, value }: StringClause): Predicate => ({
+const parseString = (dimension: DimensionName, { operator, value }: StringClause): Predicate => ({
   kind: 'string',
   dimension,
   operator,
   value,
 })
 
-const list = (dimension: DimensionName, { operator, value }: ListClause): Predicate => ({
+const parseList = (dimension: DimensionName, { operator, value }: ListClause): Predicate => ({
   kind: 'list',
   dimension,
   operator,
   values: value,
 })
 
-function optional<Clause>(
-  condition: (dimension: DimensionName, clause: Clause) => Predicate,
+function parseOptional<Clause>(
+  parse: (dimension: DimensionName, clause: Clause) => Predicate,
   dimension: DimensionName,
   clause: Clause | undefined,
 ): Predicate[] {
-  return clause === undefined ? [] : [condition(dimension, clause)]
+  return clause === undefined ? [] : [parse(dimension, clause)]
 }

@@ -3,9 +3,9 @@ import type { AnalyticsQueryRequest, Dimension, Metric, SortDirection } from '..
 import { PROPERTY_PREFIX } from '../../model/dimensions.js'
 import type { Granularity } from '../../model/granularities.js'
 import { chooseGranularity, type Period } from './period.js'
-import { toPredicate, type Predicate } from './filters.js'
+import { parseFilters, type Predicate } from './filters.js'
 
-/** What rows are made of. Aggregate, breakdown and time series differ in nothing else. */
+/** What rows are grouped by. Aggregates, breakdowns and time series differ in nothing else. */
 export type Grouping =
   | { readonly kind: 'none' }
   | { readonly kind: 'dimension'; readonly dimension: Dimension }
@@ -31,7 +31,7 @@ export interface Query {
 
 const DEFAULT_METRICS: readonly Metric[] = ['users', 'pageviews', 'events']
 
-/** The query that a request asks of a project. */
+/** Resolves a validated request to a query on a project. */
 export function resolveQuery(
   request: AnalyticsQueryRequest,
   projectId: string,
@@ -44,7 +44,7 @@ export function resolveQuery(
     period,
     metrics,
     grouping,
-    predicate: toPredicate(request),
+    predicate: parseFilters(request),
     order: resolveOrder(request.order_by, metrics, grouping),
     limit: request.limit,
     offset: request.offset,
@@ -61,7 +61,7 @@ function resolveGrouping([token]: AnalyticsQueryRequest['group_by'], period: Per
 const isProperty = (token: string): token is `event:prop:${string}` =>
   token.startsWith(PROPERTY_PREFIX)
 
-/** Time series by date ascending, the rest by the first metric descending, unless the request says. */
+/** The order of the request. By default a time series is ascending by date, all else descending by the first metric. */
 function resolveOrder(
   [pair]: AnalyticsQueryRequest['order_by'],
   metrics: readonly Metric[],

@@ -1,33 +1,33 @@
-/** The rules of a query that tie several fields together, which no schema can say. */
+/** The rules of a request that tie several fields together, which its schema cannot express. */
 import type { AnalyticsQueryRequest, FieldError, Filter } from '../../contract/api.js'
 
-/** One rule. It is pure, and lists what breaks it. */
+/** One rule, as a pure function. */
 export interface Rule {
-  /** The fields it looks at: it is applied only when none of them is faulty in itself. */
+  /** The fields it looks at. It is applied only when each of them is valid by itself. */
   readonly fields: readonly (keyof AnalyticsQueryRequest)[]
   readonly check: (request: AnalyticsQueryRequest) => readonly FieldError[]
 }
 
-/** The most string clauses that the filters of a request may hold together. */
+/** How many string clauses the filters of a request may have in all. */
 export const MAX_STRING_CLAUSES = 40
 
 export const RULES: readonly Rule[] = [
-  { fields: ['date_range'], check: startsBeforeEnd },
-  { fields: ['metrics', 'group_by', 'order_by'], check: ordersByColumn },
-  { fields: ['filters'], check: holdsFewClauses },
+  { fields: ['date_range'], check: checkDateRange },
+  { fields: ['metrics', 'group_by', 'order_by'], check: checkOrder },
+  { fields: ['filters'], check: checkClauseCount },
 ]
 
-/** The faults of a request by every rule that looks at none of `faultyFields`. */
+/** The errors of a request by all rules that look at none of `invalidFields`. */
 export function checkRules(
   request: AnalyticsQueryRequest,
-  faultyFields: ReadonlySet<string> = new Set(),
+  invalidFields: ReadonlySet<string> = new Set(),
 ): readonly FieldError[] {
-  return RULES.filter(({ fields }) => !fields.some((field) => faultyFields.has(field))).flatMap(
+  return RULES.filter(({ fields }) => !fields.some((field) => invalidFields.has(field))).flatMap(
     ({ check }) => check(request),
   )
 }
 
-function startsBeforeEnd({ date_range: range }: AnalyticsQueryRequest): readonly FieldError[] {
+function checkDateRange({ date_range: range }: AnalyticsQueryRequest): readonly FieldError[] {
   if (typeof range === 'string') return []
   const [start, end] = range
   const first = start.length === 10 ? `${start}T00:00:00Z` : start
@@ -35,7 +35,7 @@ function startsBeforeEnd({ date_range: range }: AnalyticsQueryRequest): readonly
   return first <= last ? [] : [{ field: 'date_range', message: 'must not start after its end' }]
 }
 
-function ordersByColumn(request: AnalyticsQueryRequest): readonly FieldError[] {
+function checkOrder(request: AnalyticsQueryRequest): readonly FieldError[] {
   const { metrics, group_by: grouping, order_by: order } = request
   const dates = grouping.includes('interval:auto') ? ['date'] : []
   const columns: readonly string[] = [...metrics, ...grouping, ...dates]
@@ -51,24 +51,24 @@ function ordersByColumn(request: AnalyticsQueryRequest): readonly FieldError[] {
   )
 }
 
-function holdsFewClauses({ filters }: AnalyticsQueryRequest): readonly FieldError[] {
+function checkClauseCount({ filters }: AnalyticsQueryRequest): readonly FieldError[] {
   const count = filters.reduce((sum, filter) => sum + countStringClauses(filter), 0)
   if (count <= MAX_STRING_CLAUSES) return []
   const message = `must hold at most ${MAX_STRING_CLAUSES} string clauses in all, and hold ${count}`
   return [{ field: 'filters', message }]
 }
 
-const countGiven = (clauses: readonly unknown[]): number =>
+const countPresent = (clauses: readonly unknown[]): number =>
   clauses.filter((clause) => clause !== undefined).length
 
 function countStringClauses(filter: Filter): number {
   switch (filter.type) {
     case 'page':
-      return countGiven([filter.origin, filter.path, filter.hash])
+      return countPresent([filter.origin, filter.path, filter.hash])
     case 'event':
-      return countGiven([filter.name, ...(filter.properties ?? [])])
+      return countPresent([filter.name, ...(filter.properties ?? [])])
     case 'utm_tags':
-      return countGiven([
+      return countPresent([
         filter.utm_campaign,
         filter.utm_content,
         filter.utm_medium,

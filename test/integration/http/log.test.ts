@@ -136,7 +136,7 @@ test('of a plan, no name of a property and no value is told', async () => {
   await app.ask({ date_range: '7days', metrics: ['pageviews'], filters, group_by })
   await app.ask({ date_range: '7days', metrics: ['pageviews'], filters })
   await app.stop()
-  expect(app.log()).toContain('"reason":"no rollup counts by event:prop:…"')
+  expect(app.log()).toContain('"reason":"no rollup combines event:prop:…"')
   expect(app.log()).toContain('"dimension":"event:prop:…"')
   expect(app.log()).not.toContain(SECRET)
 })

@@ -113,6 +113,15 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await builds()).toEqual([{ builds: 1 }])
   })
 
+  shortTest('by one of two processes that start at once: the other waits for it', async () => {
+    const before = await rollupsOf(shop)
+    await write(sql`TRUNCATE TABLE rollup_builds`)
+    await falsify()
+    await Promise.all([ensureRollups(database.store), ensureRollups(database.store)])
+    expect(await builds()).toEqual([{ builds: 1 }])
+    expect(await rollupsOf(shop)).toEqual(before)
+  })
+
   shortTest('where that was broken off, from the beginning', async () => {
     const [views, before] = [await viewNames(), await rollupsOf(shop)]
     await write(sql`TRUNCATE TABLE rollup_builds`)

@@ -1,6 +1,6 @@
 /** Filters to a condition on one event: a case for each filter type. */
 import { describe, expect, test } from '@jest/globals'
-import { toPredicate, type Predicate } from '../../../../src/analytics/request/filters.js'
+import { parseFilters, type Predicate } from '../../../../src/analytics/request/filters.js'
 import type { Filter } from '../../../../src/contract/api.js'
 
 const all = (...of: Predicate[]): Predicate => ({ kind: 'all', of })
@@ -12,7 +12,7 @@ const oneOf = (dimension: string, ...values: string[]) =>
 const clause = (value: string) => ({ value, operator: 'eq' as const })
 const list = (...value: string[]) => ({ value, operator: 'oneOf' as const })
 
-describe('toPredicate', () => {
+describe('parseFilters', () => {
   test.each<[Filter, Predicate]>([
     [{ type: 'page' }, all()],
     [
@@ -65,7 +65,7 @@ describe('toPredicate', () => {
     [{ type: 'device', ...list('mobile') }, oneOf('device_type', 'mobile')],
     [{ type: 'os', ...list() }, oneOf('os')],
   ])('%j', (filter, want) => {
-    expect(toPredicate({ filters: [filter], filtersOperator: 'and' })).toEqual(all(want))
+    expect(parseFilters({ filters: [filter], filtersOperator: 'and' })).toEqual(all(want))
   })
 
   const [a, b]: Filter[] = [
@@ -86,6 +86,6 @@ describe('toPredicate', () => {
       { kind: 'any', of: [{ kind: 'anonymous', value: true }, oneOf('browser', 'Chrome')] },
     ],
   ] as const)('%s of %j', (filtersOperator, filters, want) => {
-    expect(toPredicate({ filters, filtersOperator })).toEqual(want)
+    expect(parseFilters({ filters, filtersOperator })).toEqual(want)
   })
 })
