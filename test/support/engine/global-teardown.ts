@@ -1,4 +1,4 @@
-/** Ends the engine after the last test of a run. */
+/** Stops the engine after the last test of a run. */
 
 export default async function globalTeardown(): Promise<void> {
   await globalThis.sharedEngine?.stop()

@@ -1,4 +1,4 @@
-/** Runs an engine with the accounts of a ClickHouse server, as clickhouse/config/users.xml has them. */
+/** Runs an engine with the accounts of clickhouse/config/users.xml, as a ClickHouse server has them. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -12,7 +12,7 @@ import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { ensureRollups } from '../store/loading.js'
 
-/** The account that the embedded engine itself logs in with, instead of the one a server's image brings. */
+/** The account with which the embedded engine itself logs in; a server's image has its own. */
 const BOOT = `<default><no_password/><networks><ip>127.0.0.1</ip></networks><quota>default</quota>
   <grants><query>GRANT SYSTEM LISTEN ON *.*</query></grants></default>`
 
@@ -22,7 +22,7 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Starts it, with an up-to-date database; `change` may add to the text of the accounts. */
+/** Starts it with an up-to-date database; `change` may edit the text of users.xml. */
 export async function startServer(change = (users: string): string => users): Promise<Server> {
   const stopping = new AbortController()
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-users-'))
@@ -59,7 +59,7 @@ export async function startServer(change = (users: string): string => users): Pr
   }
 }
 
-/** The file with the passwords that a server would find in its environment. */
+/** Returns the file with the passwords that a server would read from its environment. */
 async function usersFile({ accounts }: Endpoint): Promise<string> {
   const text = await readFile(packagePath('clickhouse/config/users.xml'), 'utf8')
   return text

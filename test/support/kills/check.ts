@@ -1,4 +1,4 @@
-/** Checks what is stored against what was sent while a service was killed. */
+/** Compares what is stored with what was sent while a service was killed. */
 import { expect } from '@jest/globals'
 import { sql, string } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
@@ -7,13 +7,13 @@ import { factsAgree, leftovers, select } from '../store/facts.js'
 import { checkRollups } from '../store/loading.js'
 
 export interface Marks {
-  /** Of events of which it was said that they are stored. */
+  /** The marks of the events that the collector acknowledged. */
   readonly acknowledged: ReadonlySet<string>
-  /** Of all that was ever sent. */
+  /** The marks of all events that were sent. */
   readonly sent: ReadonlySet<string>
 }
 
-/** The figures of a comparison; of what is wrong, the first few marks. */
+/** The figures of a comparison, with the first few marks of each mistake. */
 export interface Found {
   readonly acknowledged: number
   readonly stored: number
@@ -24,11 +24,11 @@ export interface Found {
 
 const FEW = 20
 
-/** Whether all that was sent is loaded, and the loader has nothing left to do. */
+/** Whether everything in the inbox is loaded and the loader has nothing left to do. */
 export const isDrained = async (store: Store): Promise<boolean> =>
   (await countWaitingRows(store.writer)) === 0 && (await leftovers(store)).length === 0
 
-/** Compares all events of a project, by the property `mark` that each has of its own. */
+/** Compares all events of a project by their property `mark`, which is unique. */
 export async function compareMarks(
   store: Store,
   projectId: string,
@@ -53,7 +53,7 @@ FROM events WHERE project_id = ${string(projectId)} GROUP BY mark`,
   }
 }
 
-/** Checks that sessions, users and rollups are what the events come to. */
+/** Checks that sessions, users and rollups agree with the events. */
 export async function expectSound(store: Store, projectId: string): Promise<void> {
   await factsAgree(store, projectId)
   expect(await leftovers(store)).toEqual([])

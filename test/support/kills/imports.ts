@@ -1,4 +1,4 @@
-/** Imports files of rows without ids beside a service that is killed, each until it is done. */
+/** Imports files beside a service that is killed: rows without ids, each file again until it succeeds. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
@@ -8,22 +8,22 @@ import type { Random } from '../../../src/demo/random.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 
 export interface KilledImports {
-  /** Begins to import another file, where none is being imported. */
+  /** Starts to import another file, unless an import is running. */
   readonly begin: () => void
-  /** Ends the command at once; false where none runs. */
+  /** Kills the command; false if none is running. */
   readonly kill: () => boolean
-  /** The marks of all rows of the files that were begun. */
+  /** The marks of all rows of all files so far. */
   readonly marks: ReadonlySet<string>
-  /** Runs of the command by what they came to. */
+  /** The number of runs of the command by outcome. */
   readonly outcomes: Readonly<Record<string, number>>
-  /** Resolves once all that was begun is imported. */
+  /** Resolves once every file is imported. */
   readonly done: () => Promise<void>
 }
 
 const ROWS = 2_000
 const BACK_MS = 12 * 86_400_000
 
-/** @param folder where the files are put */
+/** @param folder where the files are written */
 export function createImports(
   folder: string,
   dataDir: string,
@@ -49,7 +49,7 @@ export function createImports(
     })
   }
 
-  /** @returns what the command came to: `done`, `failed` or `killed` */
+  /** @returns the outcome of the command: `done`, `failed` or `killed` */
   async function importOnce(file: string): Promise<string> {
     const args = [packagePath('dist/cli.js'), 'import', '--project', projectId, file]
     const env = { PATH: process.env['PATH'], DATA_DIR: dataDir }

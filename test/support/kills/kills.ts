@@ -9,15 +9,15 @@ import type { Senders } from './senders.js'
 import type { KilledService } from './service.js'
 import { until } from '../../integration/clickhouse/embedded/support.js'
 
-/** What is killed. */
+/** The processes that are killed. */
 export const VICTIMS = ['engine', 'service', 'both', 'import'] as const
 export type Victim = (typeof VICTIMS)[number]
 
 export interface Kill {
   readonly victim: Victim
-  /** What was waited for: nothing, that events are taken again, or that they are loaded again. */
+  /** What to wait for first: nothing, events to be accepted again, or events to be loaded again. */
   readonly after: 'nothing' | 'taken' | 'loaded'
-  /** Milliseconds from there to the kill. */
+  /** Milliseconds from then to the kill. */
   readonly pause: number
 }
 
@@ -30,7 +30,7 @@ export interface World {
 /** Longer than anything takes, also on a machine that is busy with other tests. */
 export const PATIENCE_MS = 90_000
 
-/** Kills that are alike for one seed; of few each victim is there nonetheless. */
+/** Plans kills. The same seed gives the same plan; the first eight have every victim twice. */
 export const planKills = (count: number, random: Random): readonly Kill[] =>
   Array.from({ length: count }, (_, n) => {
     const victim = n < 8 ? VICTIMS[n % VICTIMS.length]! : VICTIMS[random.below(VICTIMS.length)]!
@@ -38,7 +38,7 @@ export const planKills = (count: number, random: Random): readonly Kill[] =>
     return { victim, after, pause: random.below(after === 'nothing' ? 1_500 : 2_500) }
   })
 
-/** Carries out a plan; `onKill` is told each as it is done. */
+/** Carries out a plan; calls `onKill` after each kill. */
 export async function killAll(
   { service, senders, imports }: World,
   plan: readonly Kill[],
@@ -54,7 +54,7 @@ export async function killAll(
     service: service.killService,
     both: async () => (await service.killEngine()) && service.killService(),
     import: () => {
-      // The one that was meant may be done already.
+      // The import that was started before may have finished already.
       imports.begin()
       return imports.kill()
     },
@@ -83,7 +83,7 @@ async function loadsMore(service: KilledService): Promise<void> {
   }, PATIENCE_MS)
 }
 
-/** The number of the last load that was begun. */
+/** Returns the number of the last load that was started. */
 async function countLoads(store: Store): Promise<number> {
   const [row] = await select<{ n: number }>(store, sql`SELECT max(load) AS n FROM loads`)
   return row!.n

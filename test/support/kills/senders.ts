@@ -1,44 +1,44 @@
-/** Sends events to a collector that breaks down again and again, as clients do who do not give up. */
+/** Sends events to a collector that is killed again and again; the clients retry. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../../src/demo/random.js'
 
 export interface SendersOptions {
   readonly seed: number
-  /** Where the collector is; undefined while it is nowhere. */
+  /** The address of the collector; undefined while it is not running. */
   readonly address: () => string | undefined
   readonly token: string
-  /** Clients at one time. */
+  /** The number of concurrent clients. */
   readonly clients: number
 }
 
 export interface Senders {
-  /** The marks of the events of which the collector said that they are stored. */
+  /** The marks of the events that the collector acknowledged. */
   readonly acknowledged: ReadonlySet<string>
-  /** The marks of all events that were ever sent. */
+  /** The marks of all events that were sent. */
   readonly sent: ReadonlySet<string>
-  /** How often each status was answered; `refused`, `broken` and `late` where there was none. */
+  /** The number of responses by status; `refused`, `broken` and `late` for requests without a response. */
   readonly answers: Readonly<Record<string, number>>
-  /** Events that were sent again although they were stored, or might have been. */
+  /** The number of events that were sent again although they were, or might have been, stored. */
   readonly again: () => number
   /** The longest time without a 202, in milliseconds. */
   readonly longestSilence: () => number
-  /** Ends once no request is on its way. */
+  /** Resolves once no request is in flight. */
   readonly stop: () => Promise<void>
 }
 
 interface Sent {
   readonly mark: string
-  /** Without an id it is sent once only. */
+  /** Sent only once if it has no id. */
   readonly event: Readonly<Record<string, unknown>>
 }
 
-/** So far back the story begins, and each event is so much later than the one before. */
+/** Events start this long ago, and each is STEP_MS later than the one before. */
 const BACK_MS = 25 * 86_400_000
 const STEP_MS = 3_000
 const LATE_MS = 3 * 3_600_000
 const USERS = 300
 const KEPT = 500
-/** A port at which nobody listens. */
+/** A port on which nothing listens. */
 const NOWHERE = 'http://127.0.0.1:2'
 
 export function startSenders({ seed, address, token, clients }: SendersOptions): Senders {
@@ -72,7 +72,7 @@ export function startSenders({ seed, address, token, clients }: SendersOptions):
     }
   }
 
-  /** Whether the events are stored, as far as the sender can tell. */
+  /** Returns whether the collector acknowledged the events. */
   async function request(events: readonly Sent[], random: Random): Promise<boolean> {
     const body = events.map(({ event }) => event)
     for (const { mark } of events) sent.add(mark)
@@ -132,7 +132,7 @@ export function startSenders({ seed, address, token, clients }: SendersOptions):
   }
 }
 
-/** What a request without an answer came to. */
+/** Names why a request got no response. */
 function nameOf(error: unknown): string {
   const { name, cause } = error as Error & { cause?: { code?: string } }
   if (name === 'TimeoutError') return 'late'

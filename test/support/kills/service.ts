@@ -1,4 +1,4 @@
-/** Runs `tallyhouse serve` as a process that is started again whenever it ends. */
+/** Runs `tallyhouse serve` as a process, and starts it again whenever it ends. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,26 +8,26 @@ import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 
 export interface KilledService {
-  /** Where it answers; undefined while it does not run. */
+  /** Its address; undefined while it is not running. */
   readonly address: () => string | undefined
-  /** Ends it at once; false where it did not run. */
+  /** Kills it; false if it was not running. */
   readonly killService: () => boolean
-  /** Ends its engine at once; false where that did not run. */
+  /** Kills its engine; false if that was not running. */
   readonly killEngine: () => Promise<boolean>
-  /** The store of its engine; undefined where it has none. */
+  /** Opens the store of its engine; undefined if it has none. */
   readonly open: () => Promise<Store | undefined>
-  /** Does something with the store; undefined where that breaks. */
+  /** Runs `work` on the store; undefined if that fails. */
   readonly ask: <T>(work: (store: Store) => Promise<T>) => Promise<T | undefined>
-  /** What it said last when it ended without having been killed. */
+  /** The last line of its log, for each time it ended without being killed. */
   readonly deaths: readonly string[]
-  /** Ends it in order; the code it exits with. */
+  /** Stops it with SIGTERM and returns its exit code. */
   readonly stop: () => Promise<number | null>
 }
 
-/** How much of its log is kept, for telling what it died of. */
+/** The number of characters of its log to keep, to show why it ended. */
 const LOG_KEPT = 4_000
 
-/** Runs the built command: build it first. */
+/** Starts the service from dist/. */
 export function runService(dataDir: string): KilledService {
   const deaths: string[] = []
   const state = {

@@ -1,4 +1,4 @@
-/** Sources of lines as imports read them: in chunks, some of which fail. */
+/** Texts as streams of bytes that imports read, some of which fail. */
 import type { ImportReport } from '../../../src/ingest/import/import-options.js'
 import type { Rejection } from '../../../src/ingest/inbox/rejections.js'
 import type { Store } from '../../../src/clickhouse/store.js'

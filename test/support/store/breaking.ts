@@ -1,16 +1,16 @@
-/** A connection that breaks: it carries out a number of statements, and answers for the last no more. */
+/** Connections that break or fall asleep at a chosen statement, as a process that is killed or paused. */
 import type { Connection } from '../../../src/clickhouse/connection.js'
 
-/** What a connection says once it is broken. */
+/** Every statement on a broken connection fails with this. */
 export class BrokenError extends Error {
   override readonly name = 'BrokenError'
 }
 
 /**
- * Carries out statements up to the last and then none, as a process that is killed. The last is carried
- * out but reports a failure: for the store that is the moment before the next as well.
+ * Returns a connection that runs statements up to `last` and none after it. The last statement runs but
+ * reports a failure: to the store this looks like a process that was killed before the next statement.
  *
- * @param last how many statements are carried out, or what the text of the last one is like.
+ * @param last the number of the last statement, from 1, or a pattern that matches its text
  */
 export function breaking(connection: Connection, last: number | RegExp): Connection {
   let done = 0
@@ -18,7 +18,7 @@ export function breaking(connection: Connection, last: number | RegExp): Connect
   const lastly = async <T>(query: string, work: () => Promise<T>): Promise<T> => {
     if (isBroken) throw new BrokenError()
     done += 1
-    // Of statements that are sent at once each has a number of its own.
+    // Statements that are sent at the same time have numbers of their own.
     const isLast = typeof last === 'number' ? done === last : last.test(query)
     const result = await work()
     isBroken ||= isLast
@@ -36,7 +36,7 @@ export function breaking(connection: Connection, last: number | RegExp): Connect
   }
 }
 
-/** Does something else before a statement, as what goes on in the world while a process is asleep. */
+/** Returns a connection that awaits `meanwhile` ahead of its statement number `before`, from 1. */
 export function sleeping(
   connection: Connection,
   before: number,

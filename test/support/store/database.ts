@@ -1,4 +1,4 @@
-/** Databases on the shared engine, one for each test file that asks. */
+/** Creates databases on the shared engine. A test file should share one among its tests. */
 import { randomUUID } from 'node:crypto'
 import { connect } from '../../../src/clickhouse/connection.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
@@ -9,14 +9,14 @@ import { testEndpoint } from '../engine/engine.js'
 import { ensureRollups } from './loading.js'
 
 export interface TestDatabase {
-  /** All three accounts are the admin's: the others have rights on the service's own database only. */
+  /** All three accounts are the admin: the others have rights on the service's own database only. */
   readonly endpoint: Endpoint
   readonly store: Store
   /** Closes the store and drops the database. */
   drop(): Promise<void>
 }
 
-/** The endpoint of a database of its own name, which is not made yet. */
+/** Returns the endpoint of a database with a new name, which does not exist yet. */
 export function newDatabase(): Endpoint {
   const { accounts, ...endpoint } = testEndpoint()
   const { admin } = accounts
@@ -24,7 +24,7 @@ export function newDatabase(): Endpoint {
   return { ...endpoint, database, accounts: { admin, writer: admin, reader: admin } }
 }
 
-/** Makes a database with all its tables, empty. */
+/** Creates a database with all tables and views, without rows. Takes about 0.7 s. */
 export async function createDatabase(): Promise<TestDatabase> {
   const endpoint = newDatabase()
   await migrate(endpoint)

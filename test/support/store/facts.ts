@@ -1,4 +1,4 @@
-/** Reads back what a project's loads came to, and checks that it is consistent. */
+/** Reads what the loads of a project stored, and checks that it is consistent. */
 import { expect } from '@jest/globals'
 import { isDeepStrictEqual } from 'node:util'
 import { sql, statement, string, type Sql } from '../../../src/clickhouse/sql.js'
@@ -7,11 +7,11 @@ import { SESSION_ATTRIBUTES } from '../../../src/model/event-fields.js'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** One session, told without the numbers that the loader gave. */
+/** One session, without the numbers that the loader assigned. */
 export interface Fact extends Row {
   readonly user_id: string
   readonly start_at: string
-  /** Its events in order of time, with the attributes that each carries. */
+  /** Its events in order of time, each with its attributes. */
   readonly items: readonly Row[]
 }
 
@@ -26,13 +26,13 @@ const ATTRIBUTES = SESSION_ATTRIBUTES.map(({ column }) => column).reduce(
   (list, column) => sql`${list}, ${column}`,
 )
 
-/** The sessions as `sessions` tells them: the states whose signs do not cancel out. */
+/** The sessions of the table `sessions`: the states whose signs do not cancel out. */
 const told = (projectId: string): Sql => sql`
 SELECT ${STATE} session_id, [(${ATTRIBUTES})] AS attributes, sum(sign) AS states
 FROM sessions WHERE project_id = ${string(projectId)}
 GROUP BY ALL HAVING states != 0 ORDER BY session`
 
-/** The sessions as `events` shows them; a session has one value of each attribute. */
+/** The sessions, computed from `events`; a session has one value of each attribute. */
 const shown = (projectId: string): Sql => sql`
 SELECT
   session, user, min(timestamp) AS start_at, max(timestamp) AS end_at,
@@ -45,7 +45,7 @@ FROM (
 )
 GROUP BY session, user ORDER BY session`
 
-/** Pairs of a user's events, next to each other, that are in one session or two against the rule. */
+/** Consecutive events of a user that are in the same session, or in two, against the rule. */
 const misplaced = (projectId: string): Sql => sql`
 SELECT user, timestamp, gap, is_same
 FROM (
@@ -61,7 +61,7 @@ FROM (
 )
 WHERE place > 1 AND is_same != (session_id != '' OR gap <= 1800)`
 
-/** Users that are numbered twice, numbers given twice, and numbers of events that are nobody's. */
+/** Users with two numbers, numbers of two users, and numbers of events that no user has. */
 const misnumbered = (projectId: string): Sql => sql`
 WITH known AS (SELECT user_id, user FROM users WHERE project_id = ${string(projectId)})
 SELECT toString(user) AS who FROM known GROUP BY user HAVING count() > 1
@@ -70,12 +70,12 @@ UNION ALL
 SELECT DISTINCT toString(user) FROM events
 WHERE project_id = ${string(projectId)} AND user NOT IN (SELECT user FROM known)`
 
-/** Compares; of many rows the equality of jest takes long. */
+/** Compares with node first: on many rows, jest's equality is slow. */
 function expectSame(actual: unknown, wanted: unknown): void {
   if (!isDeepStrictEqual(actual, wanted)) expect(actual).toEqual(wanted)
 }
 
-/** Checks that `sessions` says of every session what its events show, and that the rules are kept. */
+/** Checks that every session in `sessions` agrees with its events, and that sessions and users follow the rules. */
 export async function factsAgree(store: Store, projectId: string): Promise<void> {
   const [states, sessions] = await Promise.all([
     select(store, told(projectId)),
@@ -83,7 +83,7 @@ export async function factsAgree(store: Store, projectId: string): Promise<void>
   ])
   const entries = new Map(sessions.map((one) => [one['session'], one.entries]))
   const ids = new Map(states.map((one) => [one['session'], one['session_id']]))
-  // Of pageviews at one moment the first to arrive is the entry: `events` does not tell which that was.
+  // Among pageviews with the same time, the first to arrive is the entry; `events` does not record which that was.
   const inDoubt = ({ entry_origin, entry_path, ...state }: Row): Row => ({
     ...state,
     isEntry:
@@ -103,7 +103,7 @@ export async function factsAgree(store: Store, projectId: string): Promise<void>
   expect(await select(store, misnumbered(projectId))).toEqual([])
 }
 
-/** All sessions of a project with their events, in order of user and time. */
+/** Reads all sessions of a project with their events, ordered by user and time. */
 export function readFacts(store: Store, projectId: string): Promise<readonly Fact[]> {
   return select<Fact>(
     store,
@@ -124,7 +124,7 @@ ORDER BY who.user_id, start_at, session_id`,
   )
 }
 
-/** What finished loads and removals must not leave behind: rows of the inbox, and tables of their own. */
+/** Lists what finished loads and deletions must not leave behind: rows of the inbox, and working tables. */
 export async function leftovers(store: Store): Promise<readonly string[]> {
   const rows = await select<{ what: string }>(
     store,

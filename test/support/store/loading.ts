@@ -1,4 +1,4 @@
-/** What loads, deletes and rebuilds, in the context that the service gives it. */
+/** Loads, deletions and rebuilds, bound to the context in which the service runs them. */
 import { createLoaderContext } from '../../../src/bootstrap/open-store.js'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import type { Store } from '../../../src/clickhouse/store.js'

@@ -1,4 +1,4 @@
-/** Signing keys of tests, each in a folder of its own. */
+/** Creates signing keys, each in a folder of its own. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'

@@ -1,4 +1,4 @@
-/** The numbers by plain reading of the events: no store, no SQL, nothing shared with the service. */
+/** A reference implementation of the metrics over a list of events: no store, no SQL, no code of the service. */
 import type {
   AnalyticsQueryRequest,
   Filter,
@@ -66,7 +66,7 @@ function read(sent: SentEvent): Event {
   }
 }
 
-/** The events as they count, each with its session. They are sent in this order. */
+/** Returns the events that count, each with its session. `sent` is in order of arrival. */
 export function readWorld(sent: readonly SentEvent[]): readonly Event[] {
   const seen = new Set<string>()
   const events = sent
@@ -158,7 +158,7 @@ function satisfies(event: Event, filter: Filter): boolean {
 
 const isPageview = ({ name }: Event): boolean => name === 'pageview'
 
-/** The group of an event; undefined where it makes none. */
+/** Returns the group of an event; undefined if it is in none. */
 function groupOf(event: Event, token: string | undefined, bucket: (at: number) => string) {
   if (token === undefined) return ''
   if (token === 'interval:auto') return bucket(event.at)
@@ -169,7 +169,7 @@ function groupOf(event: Event, token: string | undefined, bucket: (at: number) =
   return event.session!.events[0]!.attributes[token]!
 }
 
-/** The group that a visit counts in; undefined where it counts in none. */
+/** Returns the group in which a visit counts; undefined if it counts in none. */
 function visitGroupOf(visit: Session, token: string | undefined, bucket: (at: number) => string) {
   if (token === 'event:name' || token?.startsWith('event:prop:') === true) return undefined
   const entry = visit.events.find(isPageview)!
@@ -180,7 +180,7 @@ function visitGroupOf(visit: Session, token: string | undefined, bucket: (at: nu
 const hundredths = (numerator: number, denominator: number): number =>
   Math.floor((2 * numerator + denominator) / (2 * denominator)) / 100
 
-/** All rows before limit and offset, unordered; `buckets` are those of a time series, with their labels. */
+/** Computes all rows, without order, limit and offset. `buckets` are those of a time series, with their labels. */
 export function referenceRows(
   events: readonly Event[],
   request: AnalyticsQueryRequest,

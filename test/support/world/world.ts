@@ -1,4 +1,4 @@
-/** Worlds: a project of its own with given events, and a way to ask about it. */
+/** Creates projects with given events, and queries them. */
 import { randomUUID } from 'node:crypto'
 import { queryAnalytics } from '../../../src/analytics/query-analytics.js'
 import type { StoredRow } from '../../../src/analytics/response.js'
@@ -12,18 +12,18 @@ import type { NewProject, StoredProject } from '../../../src/projects/project.js
 import { createProject } from '../../../src/projects/store.js'
 import { importEvents } from '../store/loading.js'
 
-/** An event as it is sent; `properties` and all else as the NDJSON form has them. */
+/** An event as sent, in the form of a line of NDJSON. */
 export type SentEvent = Readonly<Record<string, unknown>> & { readonly timestamp: string }
 
-/** What a request may leave out. */
+/** A request without the members that have defaults. */
 export type Asked = Pick<AnalyticsQueryRequest, 'date_range'> & Partial<AnalyticsQueryRequest>
 
-/** When what is sent arrives: after all of it has happened. */
+/** The time of arrival of all events that tests send: later than any of them. */
 export const ARRIVAL = new Date('2099-12-31T00:00:00Z')
 
 export const NOW = new Date('2026-06-15T12:34:56.789Z')
 
-/** A request with its defaults filled in, as the validator does. */
+/** Fills in the defaults of a request, as the validator does. */
 export const filled = (asked: Asked): AnalyticsQueryRequest => ({
   metrics: ['users', 'pageviews', 'events'],
   group_by: [],
@@ -50,7 +50,7 @@ export interface Loaded {
   readonly rejections: readonly Rejection[]
 }
 
-/** Imports events as one NDJSON file. */
+/** Imports events as one NDJSON file. Takes about 0.6 s of CPU time, however few they are. */
 export function send(
   store: Store,
   project: Pick<StoredProject, 'id'>,
@@ -67,7 +67,7 @@ export async function sendText(
   const rejections: Rejection[] = []
   const report = await importEvents(store, one(Buffer.from(text)), {
     now: ARRIVAL,
-    // What is sent twice is meant to come twice.
+    // A new identity, so that the same text sent again is imported again.
     identity: randomUUID(),
     projectId: id,
     onRejected: (rows) => void rejections.push(...rows),
@@ -79,7 +79,7 @@ async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
   yield await Promise.resolve(bytes)
 }
 
-/** A new project with these events in it. */
+/** Creates a project with these events. */
 export async function createWorld(
   store: Store,
   events: readonly SentEvent[],
@@ -90,7 +90,7 @@ export async function createWorld(
   return project
 }
 
-/** Asks the pipeline, without HTTP. */
+/** Runs a query without HTTP. */
 export function ask(
   store: Store,
   project: StoredProject,
