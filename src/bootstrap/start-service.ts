@@ -4,7 +4,8 @@ import { createAuthenticator } from '../auth/authenticate.js'
 import { openKeyring } from '../auth/keyring.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { createQueryRunner } from '../clickhouse/run.js'
-import type { Config } from '../config/config.js'
+import type { Config, Role } from '../config/config.js'
+import type { SpecName } from '../contract/spec.js'
 import type { ReadProject, RunQuery } from '../http/query/api-handlers.js'
 import { createShutdown, stoppingError } from '../http/server/graceful-shutdown.js'
 import { listen } from '../http/server/listen.js'
@@ -52,7 +53,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     api: role === 'collector' ? undefined : createApi(options),
     collector: role === 'api' ? undefined : createCollector(options, shutdown.stopping),
     isReady: cacheProbe(() => opened.store.lookups.ping(PROBE_TIMEOUT_MS)),
-    contract: await compileContract(config),
+    contract: await compileContract(config, CONTRACTS[role]),
     shutdown,
     logger,
     ...(pages === undefined ? {} : { pages }),
@@ -62,6 +63,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     address: server.address,
     stop: () => server.stop(steps),
   }
+}
+
+/** The contracts that a process with this role serves. */
+const CONTRACTS: Readonly<Record<Role, readonly SpecName[]>> = {
+  all: ['openapi', 'collector'],
+  api: ['openapi'],
+  collector: ['collector'],
 }
 
 /** Creates the use cases of the query API. Every query has a deadline and ends when its client disconnects. */

@@ -46,7 +46,7 @@ async function readRequest({ note }: CommandContext, file: string): Promise<Anal
   if (file !== STDIN) await requireReadable(file)
   const body = file === STDIN ? await buffer(process.stdin) : await readFile(file)
   try {
-    const contract = await compileContract({ validateResponses: false })
+    const contract = await compileContract({ validateResponses: false }, ['openapi'])
     return await contract.validateQuery(parseQueryBody(body))
   } catch (error) {
     if (!(error instanceof ApiError) || error.details === undefined) throw error

@@ -17,7 +17,10 @@ function edited(name: SpecName, from: string, to: string): SpecDocument {
 
 /** Starts with a contract as the service does. */
 const compiled = (name: SpecName, document: SpecDocument, validateResponses = false) =>
-  compileContract({ validateResponses }, { ...specs, [name]: { yaml: specs[name].yaml, document } })
+  compileContract({ validateResponses }, [name], {
+    ...specs,
+    [name]: { yaml: specs[name].yaml, document },
+  })
 
 describe('a construct that the validator cannot take must be marked', () => {
   test.each<[why: string, name: SpecName, from: string, to: string, message: string]>([
