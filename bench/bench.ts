@@ -1,35 +1,35 @@
-/** Measures the questions on many events: the service, statements by hand, and what is usual elsewhere. */
+/** Measures queries on many events: the service, hand-written statements, and the usual statements. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { openStore } from '../src/bootstrap/open-store.js'
 import { connectStore, type Store } from '../src/clickhouse/store.js'
-import { bareClient, endpointOf } from './shared/bare.js'
-import { printDisk, settle } from './reads/disk.js'
-import { printMachine, printTable, tenths, whole } from './shared/figures.js'
-import { generate, LARGE, SMALL } from './reads/generate.js'
+import { createBareClient, findEndpoint } from './shared/bare.js'
+import { printDisk, waitForMerges } from './reads/disk.js'
+import { printMachine, printTable, formatTenths, formatWhole } from './shared/figures.js'
+import { generateYear, LARGE, SMALL } from './reads/generate.js'
 import { printLoadRates } from './shared/load-rate.js'
 import { measure, type Measured } from './reads/measure.js'
-import { QUESTIONS } from './reads/queries.js'
-import { asker, issueToken, serve } from './shared/service.js'
+import { QUERIES } from './reads/queries.js'
+import { createQueryClient, issueToken, startServiceProcess } from './shared/service.js'
 import { checkRollups } from '../test/support/store/loading.js'
 
 const EVENTS = Number(process.env['EVENTS'] ?? 20_000_000)
 const RUNS = Number(process.env['RUNS'] ?? 15)
-/** What is usual elsewhere takes long. */
+/** The usual statements take long. */
 const USUAL_RUNS = Math.min(RUNS, 3)
 const NOW = new Date()
 
 type Tokens = ReadonlyMap<string, string>
 
-/** Fills the data folder, and issues a key for each project that is asked about. */
+/** Fills the data folder, and issues a key for each project that is queried. */
 async function fill(dataDir: string): Promise<Tokens> {
   const opened = await openStore(
     { dataDir, clickhouse: undefined },
     { purpose: 'bench', access: 'write' },
   )
   try {
-    await generate(opened.store, EVENTS)
+    await generateYear(opened.store, EVENTS)
     const tokens = new Map<string, string>()
     for (const project of [LARGE, SMALL]) {
       tokens.set(project, await issueToken(opened.store, dataDir, project, NOW))
@@ -40,19 +40,21 @@ async function fill(dataDir: string): Promise<Tokens> {
   }
 }
 
-/** Asks all questions, one after another. */
+/** Measures all queries, one after another. */
 async function measureAll(dataDir: string, address: string, tokens: Tokens) {
-  // The statements by hand have no limit that an account would set them.
-  const client = bareClient(await endpointOf(dataDir), 'admin', 600)
-  const asks = new Map([...tokens].map(([project, token]) => [project, asker(address, token)]))
+  // The admin account sets no limits for the hand-written statements.
+  const client = createBareClient(await findEndpoint(dataDir), 'admin', 600)
+  const clients = new Map(
+    [...tokens].map(([project, token]) => [project, createQueryClient(address, token)]),
+  )
   const measured: Measured[] = []
   try {
-    for (const question of QUESTIONS) {
-      const { project, period, shape } = question
+    for (const query of QUERIES) {
+      const { project, period, shape } = query
       console.error(`${project}, ${period.name}, ${shape.name}`)
-      const ask = asks.get(project)!
+      const sendQuery = clients.get(project)!
       measured.push(
-        await measure(question, { ask, client, runs: RUNS, usualRuns: USUAL_RUNS, now: NOW }),
+        await measure(query, { sendQuery, client, runs: RUNS, usualRuns: USUAL_RUNS, now: NOW }),
       )
     }
     return measured
@@ -62,7 +64,7 @@ async function measureAll(dataDir: string, address: string, tokens: Tokens) {
 }
 
 const HEAD = [
-  'question',
+  'query',
   'service median',
   'p95',
   'by hand median',
@@ -71,20 +73,20 @@ const HEAD = [
   'as usual median',
   'as usual / service',
   'rows read by the service',
-  'quickest by hand',
+  'fastest by hand',
 ]
 
-function printQuestions(project: string, measured: readonly Measured[]): void {
+function printQueries(project: string, measured: readonly Measured[]): void {
   console.log(`\nProject \`${project}\`; milliseconds:\n`)
   const lines = measured
-    .filter(({ question }) => question.project === project)
-    .map(({ question, service, byHand, usual, rowsRead, way }) => [
-      `${question.period.name}, ${question.shape.name}`,
-      ...[service.median, service.p95, byHand.median, byHand.p95].map(tenths),
-      tenths(byHand.median / service.median),
-      usual === undefined ? '–' : tenths(usual.median),
-      usual === undefined ? '–' : tenths(usual.median / service.median),
-      whole(rowsRead),
+    .filter(({ query }) => query.project === project)
+    .map(({ query, service, byHand, usual, rowsRead, way }) => [
+      `${query.period.name}, ${query.shape.name}`,
+      ...[service.median, service.p95, byHand.median, byHand.p95].map(formatTenths),
+      formatTenths(byHand.median / service.median),
+      usual === undefined ? '–' : formatTenths(usual.median),
+      usual === undefined ? '–' : formatTenths(usual.median / service.median),
+      formatWhole(rowsRead),
       way,
     ])
   printTable(HEAD, lines)
@@ -93,19 +95,21 @@ function printQuestions(project: string, measured: readonly Measured[]): void {
 async function printCheck({ writer }: Store): Promise<void> {
   const { months, groups, different, differences } = await checkRollups(writer, {})
   if (different > 0) throw new Error(`the rollups differ: ${JSON.stringify(differences[0])}`)
-  console.log(`\nAll ${whole(groups)} groups of ${months} months are as the facts have them.`)
+  console.log(`\nAll ${formatWhole(groups)} groups of ${months} months agree with the facts.`)
 }
 
 async function run(dataDir: string): Promise<void> {
   const tokens = await fill(dataDir)
-  const service = await serve(dataDir)
-  const store = connectStore(await endpointOf(dataDir))
+  const service = await startServiceProcess(dataDir)
+  const store = connectStore(await findEndpoint(dataDir))
   try {
-    await settle(store)
+    await waitForMerges(store)
     const measured = await measureAll(dataDir, service.address, tokens)
     await printMachine(NOW)
-    console.log(`about ${whole(EVENTS)} events; each ${RUNS} times, as usual ${USUAL_RUNS} times`)
-    for (const project of [LARGE, SMALL]) printQuestions(project, measured)
+    console.log(
+      `about ${formatWhole(EVENTS)} events; each ${RUNS} times, as usual ${USUAL_RUNS} times`,
+    )
+    for (const project of [LARGE, SMALL]) printQueries(project, measured)
     console.log('\nDisk:\n')
     await printDisk(store)
     if (process.env['CHECK'] === '1') await printCheck(store)
@@ -117,10 +121,10 @@ async function run(dataDir: string): Promise<void> {
   await printLoadRates()
 }
 
-const given = process.env['DATA_DIR']
-const dataDir = given ?? (await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-')))
+const keptDir = process.env['DATA_DIR']
+const dataDir = keptDir ?? (await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-')))
 try {
   await run(dataDir)
 } finally {
-  if (given === undefined) await rm(dataDir, { recursive: true, force: true })
+  if (keptDir === undefined) await rm(dataDir, { recursive: true, force: true })
 }

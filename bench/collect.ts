@@ -1,4 +1,4 @@
-/** Measures the collector: requests and events a second, with the loader at work, until they are answered. */
+/** Measures the collector with the loader at work: requests and events per second, and the delay until queries see them. */
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
@@ -7,17 +7,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../src/bootstrap/open-store.js'
 import type { StoredProject } from '../src/projects/project.js'
 import { createProject } from '../src/projects/store.js'
-import { printMachine, printTable, tenths, whole } from './shared/figures.js'
+import { printMachine, printTable, formatTenths, formatWhole } from './shared/figures.js'
 import { PROJECT } from './shared/fresh-store.js'
 import { sendLoad, type Loaded } from './shared/http-load.js'
-import { asker, issueToken, serve, type RunningService } from './shared/service.js'
+import {
+  createQueryClient,
+  issueToken,
+  startServiceProcess,
+  type RunningService,
+} from './shared/service.js'
 
 const NOW = new Date()
-/** Seconds of each run. */
+/** Length of each run. */
 const SECONDS = Number(process.env['SECONDS'] ?? 30)
-/** Seconds of the run whose memory is watched; 0: none. */
+/** Length of the run whose memory is measured, in seconds; 0 for none. */
 const SOAK = Number(process.env['SOAK'] ?? 0)
 const SOAK_RATE = Number(process.env['SOAK_RATE'] ?? 2_000)
+/** Below this delay, the events of the run before have been loaded. */
 const DRAINED_MS = 2_500
 const CONNECTIONS = Number(process.env['CONNECTIONS'] ?? 100)
 
@@ -27,8 +33,8 @@ const AGENTS = [
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1',
 ]
 
-/** An event as the script sends it, of one of 20,000 visitors. */
-function event(n: number): object {
+/** Creates an event as the tracking script sends it, of one of 20,000 visitors. */
+function createEvent(n: number): object {
   const visitor = (n * 7_919) % 20_000
   return {
     event_id: randomUUID(),
@@ -41,7 +47,7 @@ function event(n: number): object {
   }
 }
 
-const load = (
+const sendEvents = (
   address: string,
   { token }: StoredProject,
   size: number,
@@ -53,50 +59,50 @@ const load = (
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
     body: (n) =>
       size === 1
-        ? JSON.stringify(event(n))
-        : JSON.stringify(Array.from({ length: size }, (_, i) => event(n * size + i))),
+        ? JSON.stringify(createEvent(n))
+        : JSON.stringify(Array.from({ length: size }, (_, i) => createEvent(n * size + i))),
     connections: CONNECTIONS,
     seconds,
     ...(rate === undefined ? {} : { rate }),
   })
 
-/** The only child of a process: of the service it is the engine. */
-const childOf = async (pid: number): Promise<number> =>
+/** Finds the only child of a process: the engine, for the service. */
+const findChild = async (pid: number): Promise<number> =>
   Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
 
-/** Megabytes that a process holds. */
-async function memory(pid: number): Promise<number> {
+/** The resident memory of a process in megabytes. */
+async function readMemory(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024
 }
 
-/** Milliseconds from the answer of the collector to the first answer that counts the event. */
-async function untilAnswered(
+/** Sends an event; returns the milliseconds from then to the first response that counts it. */
+async function measureDelay(
   address: string,
   project: StoredProject,
-  ask: (body: string) => Promise<unknown>,
+  sendQuery: (body: string) => Promise<unknown>,
 ): Promise<number> {
   const name = `seen-${randomUUID()}`
   const begun = performance.now()
-  const answer = await fetch(`${address}/v1/events`, {
+  const response = await fetch(`${address}/v1/events`, {
     method: 'POST',
     headers: { authorization: `Bearer ${project.token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ name, user_id: 'u' }),
   })
-  if (answer.status !== 202) throw new Error(`the collector answered ${answer.status}`)
-  const question = JSON.stringify({
+  if (response.status !== 202) throw new Error(`the collector responded with ${response.status}`)
+  const query = JSON.stringify({
     date_range: 'today',
     metrics: ['events'],
     filters: [{ type: 'event', name: { operator: 'eq', value: name } }],
   })
   for (;;) {
-    const { data } = (await ask(question)) as { data: { metrics: { events: number } }[] }
+    const { data } = (await sendQuery(query)) as { data: { metrics: { events: number } }[] }
     if (data[0]?.metrics.events === 1) return performance.now() - begun
     await sleep(50)
   }
 }
 
-const line = (
+const formatLine = (
   name: string,
   size: number,
   { rate, latencies, statuses }: Loaded,
@@ -104,11 +110,11 @@ const line = (
   const at = (share: number): number => latencies[Math.ceil(share * latencies.length) - 1] ?? 0
   return [
     name,
-    whole(rate),
-    whole(rate * size),
-    tenths(at(0.5)),
-    tenths(at(0.99)),
-    whole(latencies.length - (statuses.get('202') ?? 0)),
+    formatWhole(rate),
+    formatWhole(rate * size),
+    formatTenths(at(0.5)),
+    formatTenths(at(0.99)),
+    formatWhole(latencies.length - (statuses.get('202') ?? 0)),
   ]
 }
 
@@ -118,8 +124,8 @@ async function measure(
   token: string,
 ): Promise<void> {
   const { address } = service
-  const ask = asker(address, token)
-  await load(address, project, 1, 5)
+  const sendQuery = createQueryClient(address, token)
+  await sendEvents(address, project, 1, 5)
   const lines: (readonly string[])[] = []
   const waits: (readonly string[])[] = []
   for (const [name, size, rate] of [
@@ -128,35 +134,35 @@ async function measure(
     ['100 events, as many as go', 100, undefined],
     ['100 events, 300 a second', 100, 300],
   ] as const) {
-    // What the run before left is loaded first.
-    while ((await untilAnswered(address, project, ask)) > DRAINED_MS);
-    const running = load(address, project, size, SECONDS, rate)
+    // Wait until the events of the run before are loaded.
+    while ((await measureDelay(address, project, sendQuery)) > DRAINED_MS);
+    const running = sendEvents(address, project, size, SECONDS, rate)
     const seen: number[] = []
     const watching = (async () => {
       for (const end = performance.now() + SECONDS * 900; performance.now() < end;) {
-        seen.push(await untilAnswered(address, project, ask))
+        seen.push(await measureDelay(address, project, sendQuery))
       }
     })()
-    lines.push(line(name, size, await running))
+    lines.push(formatLine(name, size, await running))
     await watching
-    waits.push([name, String(seen.length), tenths(Math.max(...seen) / 1_000)])
+    waits.push([name, String(seen.length), formatTenths(Math.max(...seen) / 1_000)])
   }
   await sleep(5_000)
   const seen: number[] = []
-  for (let i = 0; i < 10; i++) seen.push(await untilAnswered(address, project, ask))
-  waits.push(['nothing else', String(seen.length), tenths(Math.max(...seen) / 1_000)])
+  for (let i = 0; i < 10; i++) seen.push(await measureDelay(address, project, sendQuery))
+  waits.push(['nothing else', String(seen.length), formatTenths(Math.max(...seen) / 1_000)])
   printTable(['requests of', 'requests/s', 'events/s', 'median ms', 'p99 ms', 'not 202'], lines)
   console.log()
-  printTable(['from the collector to an answer', 'tries', 'longest, s'], waits)
+  printTable(['from the collector to a response', 'tries', 'longest, s'], waits)
 }
 
 async function soak(service: RunningService, project: StoredProject): Promise<void> {
-  const enginePid = await childOf(service.pid)
+  const enginePid = await findChild(service.pid)
   const samples: { readonly service: number; readonly engine: number }[] = []
-  const running = load(service.address, project, 1, SOAK, SOAK_RATE)
+  const running = sendEvents(service.address, project, 1, SOAK, SOAK_RATE)
   for (let i = 0; i < SOAK / 5; i++) {
     await sleep(5_000)
-    samples.push({ service: await memory(service.pid), engine: await memory(enginePid) })
+    samples.push({ service: await readMemory(service.pid), engine: await readMemory(enginePid) })
   }
   const result = await running
   const mean = (of: readonly { readonly service: number; readonly engine: number }[]) => ({
@@ -166,16 +172,20 @@ async function soak(service: RunningService, project: StoredProject): Promise<vo
   const fifth = Math.ceil(samples.length / 5)
   console.log()
   printTable(
-    [`${SOAK} s of ${whole(SOAK_RATE)} requests of one event a second`, 'service MB', 'engine MB'],
+    [
+      `${SOAK} s of ${formatWhole(SOAK_RATE)} requests of one event a second`,
+      'service MB',
+      'engine MB',
+    ],
     Array.from({ length: 5 }, (_, i) => {
       const { service: own, engine } = mean(samples.slice(i * fifth, (i + 1) * fifth))
-      return [`fifth ${i + 1}`, whole(own), whole(engine)]
+      return [`fifth ${i + 1}`, formatWhole(own), formatWhole(engine)]
     }),
   )
   console.log()
   printTable(
     ['requests of', 'requests/s', 'events/s', 'median ms', 'p99 ms', 'not 202'],
-    [line('one event', 1, result)],
+    [formatLine('one event', 1, result)],
   )
 }
 
@@ -191,7 +201,7 @@ try {
   await opened.close()
   await printMachine(NOW)
   console.log()
-  const service = await serve(dataDir)
+  const service = await startServiceProcess(dataDir)
   try {
     await measure(service, project, token)
     if (SOAK > 0) await soak(service, project)

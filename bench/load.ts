@@ -1,38 +1,45 @@
-/** Measures loading: events a second from a file to visible, and the time of each step of it. */
+/** Measures loading: events per second from a file until they are visible, and the time of each step. */
 import type { Connection } from '../src/clickhouse/connection.js'
 import type { Statement } from '../src/clickhouse/sql.js'
 import type { Store } from '../src/clickhouse/store.js'
 import { PROJECT, withFreshStore } from './shared/fresh-store.js'
-import { ARRIVAL, chunksOf, derived, explicit, stream, type Run } from './shared/loading.js'
+import {
+  ARRIVAL,
+  createChunks,
+  createBrowserEvent,
+  createFullEvent,
+  streamChunks,
+  type Run,
+} from './shared/loading.js'
 import { importEvents } from '../test/support/store/loading.js'
 
 const MEGABYTE = 1024 * 1024
 
 const RUNS: readonly Run[] = [
-  { name: 'warm-up', events: 20_000, make: explicit },
-  { name: '1,000,000 events with all fields', events: 1_000_000, make: explicit },
-  { name: 'the same again: all duplicates', events: 1_000_000, make: explicit },
-  { name: '1,000,000 events as browsers send them', events: 1_000_000, make: derived },
-  { name: 'one event', events: 1, make: explicit },
+  { name: 'warm-up', events: 20_000, make: createFullEvent },
+  { name: '1,000,000 events with all fields', events: 1_000_000, make: createFullEvent },
+  { name: 'the same again: all duplicates', events: 1_000_000, make: createFullEvent },
+  { name: '1,000,000 events as browsers send them', events: 1_000_000, make: createBrowserEvent },
+  { name: 'one event', events: 1, make: createFullEvent },
 ]
 
-/** What a statement does to which table; those of loads and leases name theirs by a parameter. */
+/** What a statement does to which table. Statements of loads and leases name the table in a parameter. */
 const STEP =
   /\b(CREATE TABLE|DROP TABLE|INSERT INTO|DELETE FROM)\s+(?:IF EXISTS\s+)?(?:\{(\w+):Identifier\}|(\w+))/
 
-function stepOf({ query, query_params }: Statement): string {
+function classifyStatement({ query, query_params }: Statement): string {
   const [, what, parameter, table] = STEP.exec(query) ?? []
   if (what === undefined) return 'the rest'
   const name = table ?? String(query_params[parameter ?? ''])
   return name.startsWith('lease') ? 'the rest' : `${what} ${name.replace(/^load_\d+_/, 'load_')}`
 }
 
-/** Adds up the time of statements by what they write. */
-function timed(connection: Connection, times: Map<string, number>): Connection {
+/** Wraps a connection: adds up the time of its statements by what they write. */
+function timeStatements(connection: Connection, times: Map<string, number>): Connection {
   const measure = async <T>(statement: Statement, work: Promise<T>): Promise<T> => {
     const begun = performance.now()
     const result = await work
-    const name = stepOf(statement)
+    const name = classifyStatement(statement)
     times.set(name, (times.get(name) ?? 0) + performance.now() - begun)
     return result
   }
@@ -46,13 +53,13 @@ function timed(connection: Connection, times: Map<string, number>): Connection {
 }
 
 async function measure(store: Store, run: Run): Promise<void> {
-  const chunks = chunksOf(run)
+  const chunks = createChunks(run)
   const size = chunks.reduce((sum, { length }) => sum + length, 0)
   const times = new Map<string, number>()
   const begun = performance.now()
   const report = await importEvents(
-    { ...store, writer: timed(store.writer, times) },
-    stream(chunks),
+    { ...store, writer: timeStatements(store.writer, times) },
+    streamChunks(chunks),
     {
       now: ARRIVAL,
       identity: run.name,

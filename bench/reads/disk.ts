@@ -1,18 +1,18 @@
-/** Says how much room rollups and facts take, and waits until merges have settled that. */
+/** Measures how much disk space facts and rollups take, once merges have finished. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql, statement } from '../../src/clickhouse/sql.js'
 import type { Store } from '../../src/clickhouse/store.js'
 import { ROLLUP_NAMES } from '../../src/model/rollups.js'
-import { printTable, whole } from '../shared/figures.js'
+import { printTable, formatWhole } from '../shared/figures.js'
 
 const FACTS: readonly string[] = ['events', 'sessions']
 const MEGABYTE = 1_000_000
 const QUIET_MS = 3_000
-const PATIENCE_MS = 600_000
+const MERGE_TIMEOUT_MS = 600_000
 
-/** Waits until no merge was seen for a while. */
-export async function settle({ admin }: Store): Promise<void> {
-  const until = performance.now() + PATIENCE_MS
+/** Waits until no merge has run for QUIET_MS, for 10 minutes at most. */
+export async function waitForMerges({ admin }: Store): Promise<void> {
+  const until = performance.now() + MERGE_TIMEOUT_MS
   let quietSince = performance.now()
   while (performance.now() < until && performance.now() - quietSince < QUIET_MS) {
     const { rows } = await admin.query(statement(sql`SELECT 1 FROM system.merges LIMIT 1`))
@@ -27,7 +27,7 @@ interface Size {
   readonly bytes: number
 }
 
-/** Prints the size of each table, and how the rollups compare with the facts. */
+/** Prints the size of each table, and its ratio to the facts. */
 export async function printDisk({ admin }: Store): Promise<void> {
   const { rows: sizes } = await admin.query<Size>(
     statement(sql`
@@ -41,7 +41,7 @@ FROM system.parts WHERE active AND database = currentDatabase() GROUP BY table`)
     const bytes = sum(tables, (size) => size.bytes)
     return [
       name,
-      whole(sum(tables, ({ rows }) => rows)),
+      formatWhole(sum(tables, ({ rows }) => rows)),
       (bytes / MEGABYTE).toFixed(1),
       (bytes / facts).toFixed(3),
     ]

@@ -1,11 +1,11 @@
-/** The generated year in SQL: every visit is a function of its number, so each run has the same. */
+/** The generated year in SQL. A visit follows from its number, so each run has the same visits. */
 import { join, sql, uint64, type Sql } from '../../src/clickhouse/sql.js'
 import { SESSION_ATTRIBUTES } from '../../src/model/event-fields.js'
 
-/** How much there is in all. */
+/** The totals. */
 export interface Scale {
   readonly events: number
-  readonly visits: number
+  readonly selectVisits: number
 }
 
 /** A range of visits, by number. */
@@ -14,50 +14,50 @@ export interface Slice {
   readonly count: number
 }
 
-/** What a visit comes to: four in ten have one event, the others a geometric number. */
+/** The mean events of a visit: four in ten have one, the others a geometric number. */
 const MEAN_EVENTS = 4.016
 
-export const scaleOf = (events: number): Scale => ({
+export const computeScale = (events: number): Scale => ({
   events,
-  visits: Math.round(events / MEAN_EVENTS),
+  selectVisits: Math.round(events / MEAN_EVENTS),
 })
 
-/** A number from 0 to 1, the same for the same seed. */
-const chance = (seed: Sql): Sql => sql`(sipHash64(${seed}) / 18446744073709551616.)`
-/** A whole number from 1 up to a limit, log-uniform: few are frequent, many are rare. */
-const ranked = (limit: Sql, seed: Sql): Sql => sql`toUInt32(pow(${limit}, ${chance(seed)}))`
+/** Writes a number from 0 to 1 that depends on the seed only. */
+const writeChance = (seed: Sql): Sql => sql`(sipHash64(${seed}) / 18446744073709551616.)`
+/** Writes an integer from 1 to a limit, log-uniform: few are frequent, many are rare. */
+const writeRank = (limit: Sql, seed: Sql): Sql => sql`toUInt32(pow(${limit}, ${writeChance(seed)}))`
 
 /**
- * A row a visit. The project `large` has 40 % of all, 200 small ones share the rest. Visits come in order of
- * time, and a project's users grow with it: they are numbered nearly in order of appearance.
+ * Selects one row per visit. The project `large` has 40 % of the visits, 200 small projects share the rest. Visits
+ * are in order of time. A project gains users over time: they are numbered nearly in order of appearance.
  */
-const visits = ({ events, visits }: Scale, { from, count }: Slice): Sql => sql`
+const visits = ({ events, selectVisits }: Scale, { from, count }: Slice): Sql => sql`
 SELECT
   n,
-  n / ${uint64(visits)} AS part,
+  n / ${uint64(selectVisits)} AS part,
   if(n % 5 < 2, 0, 1 + sipHash64(n, 1) % 200) AS p,
   if(p = 0, 'large', concat('small-', leftPad(toString(p), 3, '0'))) AS project_id,
   ${uint64(events)} / 40 * if(p = 0, 0.4, 0.6 / 200) AS population,
-  toUInt32(1 + floor(population * (0.2 + 0.8 * part) * (1 - pow(${chance(sql`n, 2`)}, 3)))) AS user,
+  toUInt32(1 + floor(population * (0.2 + 0.8 * part) * (1 - pow(${writeChance(sql`n, 2`)}, 3)))) AS user,
   sipHash64(p, user) AS person,
   n + 1 AS session,
   toDateTime64('2025-01-01 00:00:00', 3, 'UTC')
     + toIntervalMillisecond(toInt64(part * (365 * 86400000. - 7200000)) + sipHash64(n, 3) % 3600000) AS start_at,
-  if(sipHash64(n, 4) % 100 < 40, 1, 2 + least(58, toUInt32(floor(-4.5 * log(1 - ${chance(sql`n, 5`)}))))) AS length,
+  if(sipHash64(n, 4) % 100 < 40, 1, 2 + least(58, toUInt32(floor(-4.5 * log(1 - ${writeChance(sql`n, 5`)}))))) AS length,
   arrayMap(i -> start_at + toIntervalMillisecond(i * (5000 + sipHash64(n, 6) % 55000)), range(length)) AS times,
   arrayMap(
-    i -> if(sipHash64(n, 7, i) % 100 < 85, 'pageview', concat('event-', toString(${ranked(sql`20`, sql`n, 8, i`)}))),
+    i -> if(sipHash64(n, 7, i) % 100 < 85, 'pageview', concat('event-', toString(${writeRank(sql`20`, sql`n, 8, i`)}))),
     range(length)) AS names,
-  arrayMap(i -> concat('/section/', toString(${ranked(sql`5000`, sql`n, 9, i`)})), range(length)) AS paths,
-  ${ranked(sql`200`, sql`person`)} AS place,
+  arrayMap(i -> concat('/section/', toString(${writeRank(sql`5000`, sql`n, 9, i`)})), range(length)) AS paths,
+  ${writeRank(sql`200`, sql`person`)} AS place,
   concat(char(65 + place % 20), char(65 + intDiv(place, 20) % 20)) AS country,
-  concat('City ', toString(place), '-', toString(${ranked(sql`30`, sql`person, 1`)})) AS city,
-  ['Chrome', 'Safari', 'Edge', 'Firefox', 'Samsung Internet', 'Opera', 'DuckDuckGo'][${ranked(sql`8`, sql`person, 2`)}] AS browser,
-  ['desktop', 'mobile', 'tablet'][${ranked(sql`3.9`, sql`person, 3`)}] AS device_type,
-  ['Windows', 'Android', 'iOS', 'macOS', 'Linux', 'ChromeOS'][${ranked(sql`6.9`, sql`person, 4`)}] AS os,
+  concat('City ', toString(place), '-', toString(${writeRank(sql`30`, sql`person, 1`)})) AS city,
+  ['Chrome', 'Safari', 'Edge', 'Firefox', 'Samsung Internet', 'Opera', 'DuckDuckGo'][${writeRank(sql`8`, sql`person, 2`)}] AS browser,
+  ['desktop', 'mobile', 'tablet'][${writeRank(sql`3.9`, sql`person, 3`)}] AS device_type,
+  ['Windows', 'Android', 'iOS', 'macOS', 'Linux', 'ChromeOS'][${writeRank(sql`6.9`, sql`person, 4`)}] AS os,
   sipHash64(n, 10) AS came,
   multiIf(came % 100 < 40, 'direct', came % 100 < 75, 'search', came % 100 < 90, 'social', 'unknown') AS referrer_type,
-  if(referrer_type = 'direct', '', concat('referrer-', toString(${ranked(sql`300`, sql`n, 11`)}))) AS referrer,
+  if(referrer_type = 'direct', '', concat('referrer-', toString(${writeRank(sql`300`, sql`n, 11`)}))) AS referrer,
   if(referrer = '', '', concat('https://', referrer, '.example/', toString(came % 7))) AS referrer_url,
   came % 10 = 0 AS has_campaign,
   if(has_campaign, concat('source-', toString(came % 9)), '') AS utm_source,
@@ -69,7 +69,7 @@ FROM (SELECT number AS n FROM numbers_mt(${uint64(from)}, ${uint64(count)}))`
 
 const ATTRIBUTES = join(SESSION_ATTRIBUTES.map(({ column }) => column))
 
-/** The events of some visits: 85 % are pageviews, the others have two properties. */
+/** Inserts the events of some visits: 85 % are pageviews, the others have two properties. */
 export const insertEvents = (scale: Scale, slice: Slice): Sql => sql`
 INSERT INTO events (project_id, timestamp, user, session, load, name, anonymous, origin, path, hash, properties, ${ATTRIBUTES})
 SELECT
@@ -81,7 +81,7 @@ SELECT
 FROM (${visits(scale, slice)})
 ARRAY JOIN times AS at, names AS what, paths AS page`
 
-/** The same visits as sessions, in a table of that form. */
+/** Inserts the same visits as sessions. */
 export const insertSessions = (table: Sql, scale: Scale, slice: Slice): Sql => sql`
 INSERT INTO ${table} (
   project_id, session, load, sign, user, session_id, start_at, end_at, pageviews, events,

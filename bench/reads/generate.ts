@@ -1,11 +1,17 @@
-/** Fills a data folder with a year of 201 projects, and says what that came to. */
+/** Fills a data folder with a year of events of 201 projects. */
 import { join, sql, statement, uint32, type Sql } from '../../src/clickhouse/sql.js'
 import type { Store } from '../../src/clickhouse/store.js'
 import { findLoad, recordLoaded, STEP } from '../../src/ingest/loader/load-log.js'
 import { EMPTY_REPORT } from '../../src/ingest/loader/load-report.js'
 import { createProject } from '../../src/projects/store.js'
-import { INSERT_USERS, insertEvents, insertSessions, scaleOf, type Slice } from './generate-sql.js'
-import { timed } from '../shared/figures.js'
+import {
+  INSERT_USERS,
+  insertEvents,
+  insertSessions,
+  computeScale,
+  type Slice,
+} from './generate-sql.js'
+import { measureMs } from '../shared/figures.js'
 import { rebuildRollups } from '../../test/support/store/loading.js'
 
 export const LARGE = 'large'
@@ -16,31 +22,31 @@ const PROJECTS = [
   ...Array.from({ length: 200 }, (_, i) => `small-${String(i + 1).padStart(3, '0')}`),
 ]
 const YEAR_START = new Date('2025-01-01T00:00:00Z')
-/** Visits that are generated at once. */
-const SLICE = 1_000_000
-/** A table of the form of `sessions` that no view reads: the rollups are computed once, at the end. */
+/** Visits per statement. */
+const SLICE_VISITS = 1_000_000
+/** A copy of `sessions` that feeds no view: the rollups are computed once, at the end. */
 const COPY = sql`bench_sessions`
 
 /**
- * Generates about so many events, unless they are there.
+ * Generates about this many events, unless the store has them already.
  *
- * @throws Error when the store holds anything else.
+ * @throws Error when the store has other events
  */
-export async function generate(store: Store, events: number): Promise<void> {
+export async function generateYear(store: Store, events: number): Promise<void> {
   const { writer } = store
   const batch = `bench-${events}`
   if ((await findLoad(writer, batch)) !== undefined) return
-  if ((await countOf(store, sql`events`)) > 0) {
-    throw new Error('the data folder holds other events, or generating them was stopped: empty it')
+  if ((await countRows(store, sql`events`)) > 0) {
+    throw new Error('the data folder has other events, or only a part of these: empty it')
   }
   for (const id of PROJECTS) {
     await createProject(store, { id, name: id, domain: `${id}.example` }, YEAR_START)
   }
-  note(`generated in ${seconds(await timed(() => insertFacts(store, events)))} s`)
-  const rebuilt = await timed(() => rebuildRollups(writer, {}))
+  note(`generated in ${seconds(await measureMs(() => insertFacts(store, events)))} s`)
+  const rebuilt = await measureMs(() => rebuildRollups(writer, {}))
   note(`rollups computed in ${seconds(rebuilt)} s`)
-  // It is the first load, so that others can go on from here; and that it is there says all this is done.
-  const report = { ...EMPTY_REPORT, events: await countOf(store, sql`events`) }
+  // Recorded as the first load, so that later loads continue from it. It also marks the generation as complete.
+  const report = { ...EMPTY_REPORT, events: await countRows(store, sql`events`) }
   await recordLoaded(
     writer,
     { number: 1, batch, step: STEP.staged },
@@ -51,12 +57,12 @@ export async function generate(store: Store, events: number): Promise<void> {
 
 async function insertFacts({ admin }: Store, events: number): Promise<void> {
   const run = (fragment: Sql): Promise<void> => admin.execute(statement(fragment))
-  const scale = scaleOf(events)
+  const scale = computeScale(events)
   await run(sql`CREATE TABLE ${COPY} AS sessions`)
-  for (const slice of slicesOf(scale.visits)) {
+  for (const slice of splitVisits(scale.selectVisits)) {
     await run(insertEvents(scale, slice))
     await run(insertSessions(COPY, scale, slice))
-    note(`${slice.from + slice.count} of ${scale.visits} visits`)
+    note(`${slice.from + slice.count} of ${scale.selectVisits} visits`)
   }
   const { rows } = await admin.query<{ month: number }>(
     statement(sql`SELECT DISTINCT toYYYYMM(start_at) AS month FROM ${COPY} ORDER BY month`),
@@ -67,14 +73,14 @@ async function insertFacts({ admin }: Store, events: number): Promise<void> {
   await run(INSERT_USERS)
 }
 
-function slicesOf(visits: number): readonly Slice[] {
-  return Array.from({ length: Math.ceil(visits / SLICE) }, (_, i) => ({
-    from: i * SLICE,
-    count: Math.min(SLICE, visits - i * SLICE),
+function splitVisits(visits: number): readonly Slice[] {
+  return Array.from({ length: Math.ceil(visits / SLICE_VISITS) }, (_, i) => ({
+    from: i * SLICE_VISITS,
+    count: Math.min(SLICE_VISITS, visits - i * SLICE_VISITS),
   }))
 }
 
-async function countOf({ admin }: Store, table: Sql): Promise<number> {
+async function countRows({ admin }: Store, table: Sql): Promise<number> {
   const { rows } = await admin.query<{ count: number }>(
     statement(sql`SELECT count() AS count FROM ${table}`),
   )

@@ -1,101 +1,101 @@
-/** Measures one question: the service, the best statement by hand, and what is usual, in turn. */
+/** Measures one query: the service, the best hand-written statement, and the usual statements, in turn. */
 import { isDeepStrictEqual } from 'node:util'
 import type { AnalyticsQueryResponse } from '../../src/contract/api.js'
-import { statementOf, type BareClient } from '../shared/bare.js'
-import { summaryOf, timed, type Summary } from '../shared/figures.js'
-import { asUsual } from './queries-as-usual.js'
-import { waysOf, type Way } from './queries-by-hand.js'
-import { requestOf, type Question } from './queries.js'
-import type { Ask } from '../shared/service.js'
+import { buildQueryStatement, type BareClient } from '../shared/bare.js'
+import { summarize, measureMs, type Summary } from '../shared/figures.js'
+import { buildUsualStatements } from './queries-as-usual.js'
+import { listWays, type Way } from './queries-by-hand.js'
+import { buildRequest, type BenchQuery } from './queries.js'
+import type { SendQuery } from '../shared/service.js'
 
 export interface Measured {
-  readonly question: Question
+  readonly query: BenchQuery
   readonly service: Summary
   readonly byHand: Summary
-  /** Which of the ways to write it by hand was the quickest. */
+  /** The name of the fastest hand-written statement. */
   readonly way: string
-  /** Absent where it is not asked that way. */
+  /** Undefined when the usual statements were not measured. */
   readonly usual: Summary | undefined
-  /** Rows that the service's statement reads. */
+  /** Rows read by the service's statement. */
   readonly rowsRead: number
 }
 
-export interface Measuring {
-  readonly ask: Ask
+export interface MeasureOptions {
+  readonly sendQuery: SendQuery
   readonly client: BareClient
-  /** How often each is measured, and how often what is usual. */
+  /** How often the service and the hand-written statement are measured, and how often the usual ones. */
   readonly runs: number
   readonly usualRuns: number
   readonly now: Date
 }
 
-/** @throws Error when the service and a statement by hand do not say the same. */
-export async function measure(question: Question, measuring: Measuring): Promise<Measured> {
-  const { ask, client, runs, usualRuns, now } = measuring
-  const request = requestOf(question)
+/** @throws Error when the service and a hand-written statement return different rows */
+export async function measure(benchQuery: BenchQuery, options: MeasureOptions): Promise<Measured> {
+  const { sendQuery, client, runs, usualRuns, now } = options
+  const request = buildRequest(benchQuery)
   const body = JSON.stringify(request)
-  const usual = question.isUsual ? asUsual(question) : []
-  const askUsual = async (): Promise<void> => {
+  const usual = benchQuery.hasUsual ? buildUsualStatements(benchQuery) : []
+  const runUsual = async (): Promise<void> => {
     for (const one of usual) await client.run(one)
   }
 
-  const answer = await ask(body)
-  await ask(body)
-  const way = await quickest(question, answer, client)
-  if (usual.length > 0) await askUsual()
-  const { statistics } = await client.run(statementOf(request, question.project, now))
+  const response = await sendQuery(body)
+  await sendQuery(body)
+  const way = await findFastest(benchQuery, response, client)
+  if (usual.length > 0) await runUsual()
+  const { statistics } = await client.run(buildQueryStatement(request, benchQuery.project, now))
 
   const times = { service: [] as number[], byHand: [] as number[], usual: [] as number[] }
   for (let i = 0; i < runs; i++) {
-    times.service.push(await timed(() => ask(body)))
-    times.byHand.push(await timed(() => client.run(way.statement)))
-    if (usual.length > 0 && i < usualRuns) times.usual.push(await timed(askUsual))
+    times.service.push(await measureMs(() => sendQuery(body)))
+    times.byHand.push(await measureMs(() => client.run(way.statement)))
+    if (usual.length > 0 && i < usualRuns) times.usual.push(await measureMs(runUsual))
   }
   return {
-    question,
+    query: benchQuery,
     way: way.name,
-    service: summaryOf(times.service),
-    byHand: summaryOf(times.byHand),
-    usual: times.usual.length > 0 ? summaryOf(times.usual) : undefined,
+    service: summarize(times.service),
+    byHand: summarize(times.byHand),
+    usual: times.usual.length > 0 ? summarize(times.usual) : undefined,
     rowsRead: statistics?.rows_read ?? 0,
   }
 }
 
-/** Runs all ways to write it by hand, each as often as the others are warmed up, and checks what they say. */
-async function quickest(
-  question: Question,
-  answer: AnalyticsQueryResponse,
+/** Runs all hand-written statements twice, checks their rows, and returns the fastest in the second run. */
+async function findFastest(
+  benchQuery: BenchQuery,
+  response: AnalyticsQueryResponse,
   client: BareClient,
 ): Promise<Way> {
   const tried: (readonly [number, Way])[] = []
-  for (const way of waysOf(question)) {
+  for (const way of listWays(benchQuery)) {
     const { data } = await client.run<HandRow>(way.statement)
-    expectSame(question, answer, data, way.name)
-    tried.push([await timed(() => client.run(way.statement)), way])
+    requireSameRows(benchQuery, response, data, way.name)
+    tried.push([await measureMs(() => client.run(way.statement)), way])
   }
   return tried.reduce((best, one) => (one[0] < best[0] ? one : best))[1]
 }
 
 type HandRow = Readonly<Record<string, string | number | null>>
 
-function expectSame(
-  question: Question,
+function requireSameRows(
+  benchQuery: BenchQuery,
   { query, data }: AnalyticsQueryResponse,
   rows: readonly HandRow[],
   way: string,
 ): void {
-  const isSeries = question.shape.isSeries === true
-  const said = data.map(({ group, metrics }) => {
+  const isSeries = benchQuery.shape.isSeries === true
+  const actual = data.map(({ group, metrics }) => {
     const [key = ''] = Object.values(group)
     return [isSeries ? key.slice(0, 10) : key, ...Object.values(metrics)]
   })
-  const counted = rows.map((row) => [
+  const expected = rows.map((row) => [
     row['key'],
     ...query.metrics.map((metric) => row[`metric_${metric}`]),
   ])
-  if (isDeepStrictEqual(said, counted)) return
-  const at = said.findIndex((row, i) => !isDeepStrictEqual(row, counted[i]))
+  if (isDeepStrictEqual(actual, expected)) return
+  const at = actual.findIndex((row, i) => !isDeepStrictEqual(row, expected[i]))
   throw new Error(
-    `${question.project}, ${question.period.name}, ${question.shape.name}: row ${at} is ${JSON.stringify(said[at])}, by hand (${way}) ${JSON.stringify(counted[at])}; ${said.length} and ${counted.length} rows`,
+    `${benchQuery.project}, ${benchQuery.period.name}, ${benchQuery.shape.name}: row ${at} is ${JSON.stringify(actual[at])}, by hand (${way}) ${JSON.stringify(expected[at])}; ${actual.length} and ${expected.length} rows`,
   )
 }

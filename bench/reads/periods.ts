@@ -1,19 +1,19 @@
-/** The periods that are asked for, all within the generated year. */
+/** The periods of the queries, all within the generated year. */
 import { sql, type Sql } from '../../src/clickhouse/sql.js'
 
-/** A period, as it is asked for and as it is. */
+/** A period, as requested and as resolved. */
 export interface BenchPeriod {
   readonly name: string
   readonly range: readonly [string, string]
   readonly start: Date
-  /** Where it is over. */
+  /** Exclusive. */
   readonly end: Date
-  /** The bucket of `interval:auto` that a moment lies in, and how far it is to the next. */
+  /** Writes the bucket of `interval:auto` for a time; `step` is the length of a bucket. */
   readonly bucket: (time: Sql) => Sql
   readonly step: Sql
 }
 
-/** Days of two months, neither of them whole. */
+/** Parts of two months. */
 export const MONTH: BenchPeriod = {
   name: '30 days',
   range: ['2025-05-17', '2025-06-15'],
@@ -30,7 +30,7 @@ export const YEAR: BenchPeriod = {
   bucket: (time) => sql`toStartOfMonth(${time})`,
   step: sql`INTERVAL 1 MONTH`,
 }
-/** No rollup has its last day, and no month its December. */
+/** Ends within a day and within a month: no rollup covers its end. */
 export const COMPOSED: BenchPeriod = {
   ...YEAR,
   name: '12 months that end mid-day',

@@ -1,4 +1,4 @@
-/** The questions as services of this field usually ask them: of raw events, a statement a metric. */
+/** The queries as such services usually write them: one statement per metric on the raw events. */
 import {
   and,
   sql,
@@ -8,38 +8,38 @@ import {
   type Sql,
   type Statement,
 } from '../../src/clickhouse/sql.js'
-import type { Question } from './queries.js'
+import type { BenchQuery } from './queries.js'
 
-/** The statements of a question, to be run one after another. */
-export function asUsual(question: Question): readonly Statement[] {
-  const { event, visitOfEvents } = question.shape
-  const ofEvents = [
-    counted(question, sql`uniqExact(user)`, sql`true`),
-    counted(question, sql`count()`, sql`name = 'pageview'`),
-    counted(question, sql`count()`, sql`name != 'pageview'`),
+/** Builds the statements of a query, to be run one after another. */
+export function buildUsualStatements(query: BenchQuery): readonly Statement[] {
+  const { event, visitOfEvents } = query.shape
+  const onEvents = [
+    selectEventMetric(query, sql`uniqExact(user)`, sql`true`),
+    selectEventMetric(query, sql`count()`, sql`name = 'pageview'`),
+    selectEventMetric(query, sql`count()`, sql`name != 'pageview'`),
   ]
   const hasVisits = event === undefined || visitOfEvents !== undefined
-  const ofVisits = hasVisits
+  const onVisits = hasVisits
     ? [
-        visited(question, sql`100 * countIf(pageviews = 1 AND others = 0) / count()`),
-        visited(question, sql`avg(last - first)`),
+        selectVisitMetric(query, sql`100 * countIf(pageviews = 1 AND others = 0) / count()`),
+        selectVisitMetric(query, sql`avg(last - first)`),
       ]
     : []
-  return [...ofEvents, ...ofVisits].map((one) => statement(one))
+  return [...onEvents, ...onVisits].map((one) => statement(one))
 }
 
-/** A metric of events. */
-function counted(question: Question, value: Sql, condition: Sql): Sql {
-  const { shape, period } = question
+/** Selects a metric of events. */
+function selectEventMetric(query: BenchQuery, value: Sql, condition: Sql): Sql {
+  const { shape, period } = query
   const key = shape.event?.(period)
   return sql`
 SELECT ${key ?? sql`''`} AS key, ${value} AS value
-FROM ${rows(question, and([shape.isEvent, condition]))} ${ending(question)}`
+FROM ${selectRows(query, and([shape.isEvent, condition]))} ${writeGroupBy(query)}`
 }
 
-/** A metric of visits, which are put together from their events. */
-function visited(question: Question, value: Sql): Sql {
-  const { shape, period } = question
+/** Selects a metric of visits, which are built from their events. */
+function selectVisitMetric(query: BenchQuery, value: Sql): Sql {
+  const { shape, period } = query
   return sql`
 SELECT key, ${value} AS value
 FROM (
@@ -47,12 +47,12 @@ FROM (
     session, ${shape.visitOfEvents?.(period) ?? sql`''`} AS key,
     countIf(name = 'pageview') AS pageviews, countIf(name != 'pageview') AS others,
     min(timestamp) AS first, max(timestamp) AS last
-  FROM ${rows(question, shape.isEvent)}
+  FROM ${selectRows(query, shape.isEvent)}
   GROUP BY session HAVING pageviews > 0
-) GROUP BY key ${order(question)}`
+) GROUP BY key ${writeOrder(query)}`
 }
 
-const rows = ({ project, period }: Question, condition: Sql): Sql =>
+const selectRows = ({ project, period }: BenchQuery, condition: Sql): Sql =>
   sql`events WHERE ${and([
     sql`project_id = ${string(project)}`,
     sql`timestamp >= ${time(period.start)}`,
@@ -60,8 +60,8 @@ const rows = ({ project, period }: Question, condition: Sql): Sql =>
     condition,
   ])}`
 
-const order = ({ shape }: Question): Sql =>
+const writeOrder = ({ shape }: BenchQuery): Sql =>
   sql`ORDER BY ${shape.isSeries === true ? sql`key` : sql`value DESC`} LIMIT 100`
 
-const ending = (question: Question): Sql =>
-  question.shape.event === undefined ? sql`` : sql`GROUP BY key ${order(question)}`
+const writeGroupBy = (query: BenchQuery): Sql =>
+  query.shape.event === undefined ? sql`` : sql`GROUP BY key ${writeOrder(query)}`

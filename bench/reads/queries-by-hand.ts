@@ -1,4 +1,4 @@
-/** The questions as somebody would write them who knows the facts and has no rollups: one exact statement. */
+/** The queries as an expert writes them by hand, on the facts, without rollups: one exact statement each. */
 import {
   and,
   sql,
@@ -8,36 +8,36 @@ import {
   type Sql,
   type Statement,
 } from '../../src/clickhouse/sql.js'
-import type { Question } from './queries.js'
+import type { BenchQuery } from './queries.js'
 
-/** A way to write a question, named by what tells it from others. */
+/** A hand-written statement of a query; the name says how it differs from the others. */
 export interface Way {
   readonly name: string
   readonly statement: Statement
 }
 
-/** Ways that differ in nothing but what they cost; the quickest is the one to compare with. */
-export function waysOf(question: Question): readonly Way[] {
-  const exact = events(question, sql`uniqExact(user)`)
-  const bitmap = events(question, sql`groupBitmap(user)`)
-  if (!hasVisits(question)) {
+/** Lists statements that return the same rows; the service is compared with the fastest. */
+export function listWays(query: BenchQuery): readonly Way[] {
+  const exact = selectEvents(query, sql`uniqExact(user)`)
+  const bitmap = selectEvents(query, sql`groupBitmap(user)`)
+  if (!hasVisits(query)) {
     return [
-      { name: 'uniqExact', statement: alone(question, exact) },
-      { name: 'groupBitmap', statement: alone(question, bitmap) },
+      { name: 'uniqExact', statement: selectEventsOnly(query, exact) },
+      { name: 'groupBitmap', statement: selectEventsOnly(query, bitmap) },
     ]
   }
   return [
-    { name: 'uniqExact, joined', statement: joined(question, exact) },
-    { name: 'uniqExact, united', statement: united(question, exact) },
-    { name: 'groupBitmap, united', statement: united(question, bitmap) },
+    { name: 'uniqExact, joined', statement: joinVisits(query, exact) },
+    { name: 'uniqExact, united', statement: uniteVisits(query, exact) },
+    { name: 'groupBitmap, united', statement: uniteVisits(query, bitmap) },
   ]
 }
 
-const keyed = (key: Sql | undefined): Sql => key ?? sql`''`
-const grouped = ({ shape }: Question): Sql =>
+const writeKey = (key: Sql | undefined): Sql => key ?? sql`''`
+const writeGroupBy = ({ shape }: BenchQuery): Sql =>
   shape.event === undefined ? sql`` : sql`GROUP BY key`
 
-function eventRows({ project, period, shape }: Question): Sql {
+function eventRows({ project, period, shape }: BenchQuery): Sql {
   return sql`events WHERE ${and([
     sql`project_id = ${string(project)}`,
     sql`timestamp >= ${time(period.start)}`,
@@ -46,19 +46,19 @@ function eventRows({ project, period, shape }: Question): Sql {
   ])}`
 }
 
-/** What events tell of each group. */
-const events = (question: Question, users: Sql): Sql => sql`
+/** Selects what events contribute to each group. */
+const selectEvents = (query: BenchQuery, users: Sql): Sql => sql`
   SELECT
-    ${keyed(question.shape.event?.(question.period))} AS key, ${users} AS users,
+    ${writeKey(query.shape.event?.(query.period))} AS key, ${users} AS users,
     countIf(name = 'pageview') AS pageviews, countIf(name != 'pageview') AS others
-  FROM ${eventRows(question)} ${grouped(question)}`
+  FROM ${eventRows(query)} ${writeGroupBy(query)}`
 
-/** What sessions tell of each group; a state that was taken back has its row again, with sign -1. */
-function visits(question: Question): Sql {
-  const { project, period, shape } = question
+/** Selects what sessions contribute to each group; a cancelled state has a second row with sign -1. */
+function selectVisits(query: BenchQuery): Sql {
+  const { project, period, shape } = query
   return sql`
   SELECT
-    ${keyed(shape.visit?.(period))} AS key, sum(sign) AS visits,
+    ${writeKey(shape.visit?.(period))} AS key, sum(sign) AS visits,
     sumIf(sign, pageviews = 1 AND events = 0) AS bounces,
     sum(sign * (toUnixTimestamp64Milli(end_at) - toUnixTimestamp64Milli(start_at))) AS duration
   FROM sessions WHERE ${and([
@@ -67,11 +67,11 @@ function visits(question: Question): Sql {
     sql`start_at < ${time(period.end)}`,
     sql`pageviews > 0`,
     shape.isVisit,
-  ])} ${grouped(question)}`
+  ])} ${writeGroupBy(query)}`
 }
 
-/** Whether events and sessions both have a part in it. */
-const hasVisits = ({ shape }: Question): boolean =>
+/** Whether the result needs sessions as well as events. */
+const hasVisits = ({ shape }: BenchQuery): boolean =>
   shape.event === undefined || shape.visit !== undefined
 
 const METRICS = sql`
@@ -80,21 +80,21 @@ const METRICS = sql`
   if(visits > 0, intDivOrZero(duration + 5 * visits, 10 * visits) / 100, NULL) AS metric_visit_duration`
 const NO_VISITS = sql`0 AS visits, 0 AS bounces, 0 AS duration`
 
-const alone = (question: Question, ofEvents: Sql): Statement =>
-  answer(question, sql`SELECT *, ${NO_VISITS} FROM (${ofEvents})`)
+const selectEventsOnly = (query: BenchQuery, ofEvents: Sql): Statement =>
+  selectMetrics(query, sql`SELECT *, ${NO_VISITS} FROM (${ofEvents})`)
 
-function joined(question: Question, ofEvents: Sql): Statement {
-  const ofVisits = sql`(${visits(question)}) AS of_visits`
+function joinVisits(query: BenchQuery, ofEvents: Sql): Statement {
+  const ofVisits = sql`(${selectVisits(query)}) AS of_visits`
   const join =
-    question.shape.event === undefined
+    query.shape.event === undefined
       ? sql`CROSS JOIN ${ofVisits}`
       : sql`LEFT JOIN ${ofVisits} USING (key)`
-  return answer(question, sql`SELECT * FROM (${ofEvents}) AS of_events ${join}`)
+  return selectMetrics(query, sql`SELECT * FROM (${ofEvents}) AS of_events ${join}`)
 }
 
-function united(question: Question, ofEvents: Sql): Statement {
-  return answer(
-    question,
+function uniteVisits(query: BenchQuery, ofEvents: Sql): Statement {
+  return selectMetrics(
+    query,
     sql`
 SELECT
   key, sum(parts.users) AS users, sum(parts.pageviews) AS pageviews, sum(parts.others) AS others,
@@ -102,17 +102,17 @@ SELECT
 FROM (
   SELECT *, ${NO_VISITS} FROM (${ofEvents})
   UNION ALL
-  SELECT key, 0 AS users, 0 AS pageviews, 0 AS others, visits, bounces, duration FROM (${visits(question)})
+  SELECT key, 0 AS users, 0 AS pageviews, 0 AS others, visits, bounces, duration FROM (${selectVisits(query)})
 ) AS parts
 GROUP BY key HAVING users > 0`,
   )
 }
 
-function answer(question: Question, groups: Sql): Statement {
-  return statement(sql`SELECT key, ${METRICS} FROM (${groups}) ${order(question)} LIMIT 100`)
+function selectMetrics(query: BenchQuery, groups: Sql): Statement {
+  return statement(sql`SELECT key, ${METRICS} FROM (${groups}) ${writeOrder(query)} LIMIT 100`)
 }
 
-function order({ shape, period }: Question): Sql {
+function writeOrder({ shape, period }: BenchQuery): Sql {
   if (shape.isSeries !== true) return sql`ORDER BY metric_users DESC, key`
   return sql`ORDER BY key WITH FILL FROM ${day(period.start)} TO ${day(period.end)} STEP ${period.step}`
 }

@@ -1,4 +1,4 @@
-/** Puts statements to the engine of the service, with the bare client and the settings of the service. */
+/** Runs statements on the service's engine with the bare ClickHouse client and the service's settings. */
 import { createClient, type ResponseJSON } from '@clickhouse/client'
 import { resolvePeriod } from '../../src/analytics/request/period.js'
 import { planQuery } from '../../src/analytics/plan/planner.js'
@@ -9,8 +9,8 @@ import { findEngine } from '../../src/clickhouse/embedded/find-engine.js'
 import type { Account, Endpoint } from '../../src/clickhouse/endpoint.js'
 import type { Statement } from '../../src/clickhouse/sql.js'
 
-/** The statement that the service makes of a request. */
-export function statementOf(
+/** Builds the statement that the service runs for a request. */
+export function buildQueryStatement(
   request: AnalyticsQueryRequest,
   projectId: string,
   now: Date,
@@ -19,10 +19,10 @@ export function statementOf(
   return buildStatement(planQuery(resolveQuery(request, projectId, period)))
 }
 
-/** Where the engine of the service answers that runs on the folder. */
-export async function endpointOf(dataDir: string): Promise<Endpoint> {
+/** Finds the engine of a service that runs on the data folder. @throws when no engine runs there */
+export async function findEndpoint(dataDir: string): Promise<Endpoint> {
   const endpoint = await findEngine(dataDir)
-  if (endpoint === undefined) throw new Error('there is no engine')
+  if (endpoint === undefined) throw new Error('no engine runs on the data folder')
   return endpoint
 }
 
@@ -31,8 +31,8 @@ export interface BareClient {
   readonly close: () => Promise<void>
 }
 
-/** A client with the service's own settings: they tell the engine what to do. */
-export function bareClient(
+/** Creates a client with the settings that the service sends. @param seconds the time limit of a statement */
+export function createBareClient(
   { url, database, accounts }: Endpoint,
   account: Account,
   seconds: number,
@@ -46,7 +46,7 @@ export function bareClient(
   })
   return {
     run: async <Row>({ query, query_params }: Statement) => {
-      const answer = await client.query({
+      const response = await client.query({
         query,
         query_params,
         format: 'JSON',
@@ -58,7 +58,7 @@ export function bareClient(
           output_format_json_quote_64bit_integers: 0,
         },
       })
-      return answer.json<Row>()
+      return response.json<Row>()
     },
     close: () => client.close(),
   }

@@ -1,4 +1,4 @@
-/** A store of its own for a measurement, with one project and nothing in it. */
+/** An empty store with one project, for one measurement. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -9,7 +9,7 @@ import { START } from './loading.js'
 
 export const PROJECT = 'bench'
 
-/** Does the work with a store that is removed afterwards. */
+/** Calls `work` with a store that is deleted afterwards. */
 export async function withFreshStore<Result>(
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {

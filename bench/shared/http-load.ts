@@ -1,4 +1,4 @@
-/** Sends requests over HTTP at little cost of its own, each connection one after the other. */
+/** Sends HTTP requests over many connections with little work of its own. A connection has one request at a time. */
 import { connect } from 'node:net'
 
 export interface Load {
@@ -8,30 +8,30 @@ export interface Load {
   readonly body: (n: number) => string
   readonly connections: number
   readonly seconds: number
-  /** Requests a second, of all connections together; without it each goes on at once. */
+  /** Requests per second over all connections. Without it, each connection sends again as soon as it gets a response. */
   readonly rate?: number
 }
 
 export interface Loaded {
-  /** Requests that were answered, a second. */
+  /** Responses per second. */
   readonly rate: number
-  /** Milliseconds from the moment a request was due to its answer, in ascending order. */
+  /** Milliseconds from when a request was due to its response, in ascending order. */
   readonly latencies: readonly number[]
-  /** How many answers had which status. */
+  /** The number of responses by status. */
   readonly statuses: ReadonlyMap<string, number>
 }
 
 const HEAD_END = '\r\n\r\n'
 
-/** Whether an answer is there in full; the collector's have a length. */
-function isWhole(text: string): boolean {
+/** Whether a response has arrived in full; the collector's always have a Content-Length. */
+function isComplete(text: string): boolean {
   const end = text.indexOf(HEAD_END)
   if (end === -1) return false
   const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
   return text.length >= end + HEAD_END.length + length
 }
 
-/** Sends for so many seconds, then waits for what is unanswered. */
+/** Sends requests for `seconds`, then waits for the responses that are missing. */
 export async function sendLoad(load: Load): Promise<Loaded> {
   const { url, headers, body, connections, seconds, rate } = load
   const { hostname, port, pathname } = new URL(url)
@@ -46,19 +46,19 @@ export async function sendLoad(load: Load): Promise<Loaded> {
   const until = begun + seconds * 1_000
   let sent = 0
 
-  /** When the next request is due; undefined when there is none. */
-  const nextDue = (): number | undefined => {
+  /** When the next request is due; undefined at the end. */
+  const findNextDue = (): number | undefined => {
     const due = rate === undefined ? performance.now() : begun + (sent / rate) * 1_000
     return due < until ? due : undefined
   }
 
-  const runOne = (): Promise<void> =>
+  const runConnection = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const socket = connect({ host: hostname, port: Number(port), noDelay: true })
       let due = 0
-      let answer = ''
+      let response = ''
       const next = (): void => {
-        const at = nextDue()
+        const at = findNextDue()
         if (at === undefined) {
           socket.end()
           resolve()
@@ -76,17 +76,17 @@ export async function sendLoad(load: Load): Promise<Loaded> {
       socket.on('connect', next)
       socket.on('error', reject)
       socket.on('data', (data) => {
-        answer += data.toString('latin1')
-        if (!isWhole(answer)) return
+        response += data.toString('latin1')
+        if (!isComplete(response)) return
         latencies.push(performance.now() - due)
-        const status = answer.slice(9, 12)
+        const status = response.slice(9, 12)
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
-        answer = ''
+        response = ''
         next()
       })
     })
 
-  await Promise.all(Array.from({ length: connections }, runOne))
+  await Promise.all(Array.from({ length: connections }, runConnection))
   return {
     rate: (latencies.length * 1_000) / (performance.now() - begun),
     latencies: latencies.sort((a, b) => a - b),

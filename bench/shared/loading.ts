@@ -1,6 +1,7 @@
-/** Events to be loaded: made ahead, so that making them is not measured. */
+/** Creates events to load. They are created before the measurement starts. */
+import { DAY_MS } from '../../src/lib/time.js'
 
-/** What one run sends: `make` gives the nth event of it. */
+/** The events of one measurement; `make` creates the nth. */
 export interface Run {
   readonly name: string
   readonly events: number
@@ -8,16 +9,16 @@ export interface Run {
 }
 
 export const START = Date.parse('2026-01-01T00:00:00Z')
-/** When all of it arrives. */
-export const ARRIVAL = new Date(START + 366 * 86_400_000)
+/** When all events arrive. */
+export const ARRIVAL = new Date(START + 366 * DAY_MS)
 const COUNTRIES = ['DE', 'FR', 'US', 'GB', 'NL', 'BR', 'IN', 'JP']
 const BROWSERS = ['Chrome', 'Safari', 'Firefox', 'Edge']
 
-/** Spread, and the same in every run. */
+/** Spreads numbers over 0 to 1, the same in each run. */
 const scatter = (n: number): number => ((n * 2_654_435_761) >>> 0) / 2 ** 32
 
-/** Sessions of eight events, in order of time; few users have many of them. */
-export const explicit = (n: number): Readonly<Record<string, unknown>> => {
+/** An event with all fields. Sessions have eight events, in order of time; few users have many sessions. */
+export const createFullEvent = (n: number): Readonly<Record<string, unknown>> => {
   const session = Math.floor(n / 8)
   const user = Math.floor(scatter(session) ** 3 * 50_000)
   return {
@@ -32,14 +33,14 @@ export const explicit = (n: number): Readonly<Record<string, unknown>> => {
     browser: BROWSERS[user % 4],
     os: 'Windows',
     device_type: user % 3 === 0 ? 'mobile' : 'desktop',
-    referrer: user % 5 === 0 ? 'Google' : '',
+    createReferrerUrl: user % 5 === 0 ? 'Google' : '',
     referrer_type: user % 5 === 0 ? 'search' : 'direct',
     properties: { plan: user % 10 === 0 ? 'pro' : 'free' },
   }
 }
 
-/** 4,000 agents, of five browsers in many versions. */
-const agent = (n: number): string => {
+/** One of 4,000 user agents: five browsers in many versions. */
+const createUserAgent = (n: number): string => {
   const version = 100 + (n % 40)
   const build = Math.floor(n / 40) % 20
   const chrome = `AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.${build}.0`
@@ -52,12 +53,12 @@ const agent = (n: number): string => {
   ][Math.floor(n / 800) % 5]!
 }
 
-/** Every third is a search engine, the others are 2,000 sites. */
+/** A third are a search engine, the others 2,000 sites. */
 const referrer = (n: number): string =>
   n % 3 === 0 ? 'https://www.google.com/' : `https://site-${n % 2_000}.example/posts/${n % 97}`
 
-/** As a browser sends them: everything is to be taken from the URLs, the address and the agent. */
-export const derived = (n: number): Readonly<Record<string, unknown>> => {
+/** An event as browsers send it: attributes follow from its URLs, address and user agent. */
+export const createBrowserEvent = (n: number): Readonly<Record<string, unknown>> => {
   const session = Math.floor(n / 8)
   const visitor = Math.floor(scatter(session) ** 3 * 50_000)
   return {
@@ -66,12 +67,12 @@ export const derived = (n: number): Readonly<Record<string, unknown>> => {
     url: `https://example.com/articles/${n % 5_000}?utm_source=news&utm_campaign=may+${n % 9}#top`,
     referrer_url: referrer(session),
     ip: `10.${visitor >> 8}.${visitor & 255}.1`,
-    user_agent: agent(visitor % 4_000),
+    user_agent: createUserAgent(visitor % 4_000),
   }
 }
 
-/** The bytes of a run. */
-export function chunksOf({ events, make }: Run): readonly Buffer[] {
+/** Creates the NDJSON of a run. */
+export function createChunks({ events, make }: Run): readonly Buffer[] {
   const chunks: Buffer[] = []
   for (let from = 0; from < events; from += 10_000) {
     const count = Math.min(10_000, events - from)
@@ -81,6 +82,6 @@ export function chunksOf({ events, make }: Run): readonly Buffer[] {
   return chunks
 }
 
-export async function* stream(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
+export async function* streamChunks(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
   for (const chunk of chunks) yield await Promise.resolve(chunk)
 }

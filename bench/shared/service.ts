@@ -1,4 +1,4 @@
-/** Runs the service as it is deployed, and asks it over HTTP with a key. */
+/** Runs the service as it is deployed, and sends it queries over HTTP with an API key. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request, type IncomingMessage } from 'node:http'
@@ -7,9 +7,10 @@ import type { AnalyticsQueryResponse } from '../../src/contract/api.js'
 import { issueKey } from '../../src/auth/api-keys.js'
 import { openSigningKey } from '../../src/auth/signing-key.js'
 import type { Store } from '../../src/clickhouse/store.js'
+import { addDays } from '../../src/lib/time.js'
 import { packagePath } from '../../src/lib/package-path.js'
 
-const TWO_DAYS = 2 * 86_400_000
+const KEY_DAYS = 2
 
 export interface RunningService {
   readonly address: string
@@ -17,8 +18,8 @@ export interface RunningService {
   readonly stop: () => Promise<void>
 }
 
-/** Starts the service in a process of its own, with an engine of its own. */
-export async function serve(dataDir: string): Promise<RunningService> {
+/** Starts the service in a process, with its own engine. */
+export async function startServiceProcess(dataDir: string): Promise<RunningService> {
   const child = spawn(process.execPath, [packagePath('dist/cli.js'), 'serve'], {
     env: {
       PATH: process.env['PATH'],
@@ -26,7 +27,7 @@ export async function serve(dataDir: string): Promise<RunningService> {
       PORT: '0',
       NODE_ENV: 'production',
       RATE_LIMIT: '0',
-      // What takes long is to be measured, not to be refused.
+      // Slow queries are to be measured rather than cancelled.
       QUERY_TIMEOUT_MS: '60000',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -49,31 +50,31 @@ export async function serve(dataDir: string): Promise<RunningService> {
   return { address, pid: child.pid!, stop }
 }
 
-/** Issues a key for a project, which lasts for the run. */
+/** Issues an API key for a project, valid for the length of the run. */
 export async function issueToken(
   store: Store,
   dataDir: string,
   projectId: string,
   now: Date,
 ): Promise<string> {
-  const key = { projectId, name: 'bench', expiresAt: new Date(now.getTime() + TWO_DAYS) }
+  const key = { projectId, name: 'bench', expiresAt: addDays(now, KEY_DAYS) }
   const { token } = await issueKey(store, await openSigningKey(dataDir), key, now)
   return token
 }
 
-/** Asks with the body of a request. */
-export type Ask = (body: string) => Promise<AnalyticsQueryResponse>
+/** Sends a query, given as the body of the request. */
+export type SendQuery = (body: string) => Promise<AnalyticsQueryResponse>
 
-/** Asks over one connection that stays open, with the HTTP client that the bare client is made of, too. */
-export function asker(address: string, token: string): Ask {
+/** Sends queries over one connection that stays open, with Node's HTTP client, as the bare client does. */
+export function createQueryClient(address: string, token: string): SendQuery {
   const agent = new Agent({ keepAlive: true })
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
   return async (body) => {
     const call = request(`${address}/v1/analytics/query`, { method: 'POST', agent, headers })
     call.end(body)
-    const [answer] = (await once(call, 'response')) as [IncomingMessage]
-    const answered = await text(answer)
-    if (answer.statusCode !== 200) throw new Error(answered)
-    return JSON.parse(answered) as AnalyticsQueryResponse
+    const [response] = (await once(call, 'response')) as [IncomingMessage]
+    const responseText = await text(response)
+    if (response.statusCode !== 200) throw new Error(responseText)
+    return JSON.parse(responseText) as AnalyticsQueryResponse
   }
 }
