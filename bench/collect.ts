@@ -129,10 +129,10 @@ async function measure(
   const lines: (readonly string[])[] = []
   const waits: (readonly string[])[] = []
   for (const [name, size, rate] of [
-    ['one event, as many as go', 1, undefined],
-    ['one event, 3,000 a second', 1, 3_000],
-    ['100 events, as many as go', 100, undefined],
-    ['100 events, 300 a second', 100, 300],
+    ['one event, as many as possible', 1, undefined],
+    ['one event, 3,000 per second', 1, 3_000],
+    ['100 events, as many as possible', 100, undefined],
+    ['100 events, 300 per second', 100, 300],
   ] as const) {
     // Wait until the events of the run before are loaded.
     while ((await measureDelay(address, project, sendQuery)) > DRAINED_MS);
@@ -173,7 +173,7 @@ async function soak(service: RunningService, project: StoredProject): Promise<vo
   console.log()
   printTable(
     [
-      `${SOAK} s of ${formatWhole(SOAK_RATE)} requests of one event a second`,
+      `${SOAK} s of ${formatWhole(SOAK_RATE)} requests of one event per second`,
       'service MB',
       'engine MB',
     ],
