@@ -21,7 +21,7 @@ export interface QueryResult<Row> {
   readonly cost: QueryCost
 }
 
-/** What a query cost ClickHouse. */
+/** The cost of a query, as ClickHouse reports it. */
 export interface QueryCost {
   readonly rowsRead: number
   readonly bytesRead: number

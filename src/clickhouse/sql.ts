@@ -20,7 +20,7 @@ interface Parameter {
   readonly value: ParameterValue
 }
 
-/** What the client sends: a text with placeholders, and the values of the placeholders. */
+/** A statement as the client sends it: a text with placeholders, and their values. */
 export interface Statement {
   readonly query: string
   readonly query_params: Readonly<Record<string, ParameterValue>>

@@ -76,7 +76,7 @@ export async function launch(
   }
 }
 
-/** Follows the launcher's protocol: it reports its lock, is told to start, reports that it is ready. */
+/** Follows the launcher's protocol: the launcher reports its lock, receives the start, reports that it is ready. */
 function waitUntilReady(child: Child, onLocked: LaunchContext['onLocked']): Promise<void> {
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {

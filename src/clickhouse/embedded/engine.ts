@@ -36,7 +36,7 @@ export interface Engine {
   stop(): Promise<void>
 }
 
-/** What all processes of one engine share, from its first start over its restarts. */
+/** Shared by all processes of one engine: that of the first start and those of restarts. */
 interface EngineContext {
   readonly engineDir: string
   readonly holder: Holder

@@ -1,4 +1,4 @@
-/** Leases on a real engine: one holder at a time, failures, and holders that died. */
+/** Leases on a real engine: one holder at a time, hand-over, failures, and holders that died. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Connection } from '../../../src/clickhouse/connection.js'

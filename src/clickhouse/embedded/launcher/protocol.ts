@@ -1,4 +1,4 @@
-/** What the parent process and the launcher agree on: options, the inherited lock, lines and exit codes. */
+/** The protocol between the parent process and the launcher: options, the inherited lock, lines and exit codes. */
 
 /** The process that holds a data folder, as the error of a refused second one names it. */
 export interface Holder {
