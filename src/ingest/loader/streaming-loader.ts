@@ -44,8 +44,8 @@ const INTERVALS: LoaderIntervals = { loadMs: 1_000, pollMs: 200, retryMs: 1_000,
 /** This many waiting rows are loaded at once, without waiting for more. */
 const FULL_LOAD_ROWS = 100_000
 
-/** How long one attempt waits for a lease that another process holds. */
-const LEASE_TIMEOUT_MS = 10_000
+/** How long one attempt waits for a lease that another process holds: a loader that is stopped ends within this time. */
+const LEASE_TIMEOUT_MS = 1_000
 
 /** A running loader: what it works with, and what it remembers. */
 interface LoaderRun extends Omit<StreamingLoaderOptions, 'intervals'> {
@@ -93,7 +93,7 @@ async function runLoader(run: LoaderRun): Promise<void> {
         'events wait to be loaded',
       )
       run.recovered &&= isBusy
-      await pause(intervals.retryMs, stopped)
+      await pause(isBusy ? intervals.pollMs : intervals.retryMs, stopped)
     }
   }
 }
