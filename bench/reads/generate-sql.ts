@@ -5,7 +5,7 @@ import { SESSION_ATTRIBUTES } from '../../src/model/event-fields.js'
 /** The totals. */
 export interface Scale {
   readonly events: number
-  readonly selectVisits: number
+  readonly visits: number
 }
 
 /** A range of visits, by number. */
@@ -19,7 +19,7 @@ const MEAN_EVENTS = 4.016
 
 export const computeScale = (events: number): Scale => ({
   events,
-  selectVisits: Math.round(events / MEAN_EVENTS),
+  visits: Math.round(events / MEAN_EVENTS),
 })
 
 /** Writes a number from 0 to 1 that depends on the seed only. */
@@ -31,10 +31,10 @@ const writeRank = (limit: Sql, seed: Sql): Sql => sql`toUInt32(pow(${limit}, ${w
  * Selects one row per visit. The project `large` has 40 % of the visits, 200 small projects share the rest. Visits
  * are in order of time. A project gains users over time: they are numbered nearly in order of appearance.
  */
-const visits = ({ events, selectVisits }: Scale, { from, count }: Slice): Sql => sql`
+const selectVisits = ({ events, visits }: Scale, { from, count }: Slice): Sql => sql`
 SELECT
   n,
-  n / ${uint64(selectVisits)} AS part,
+  n / ${uint64(visits)} AS part,
   if(n % 5 < 2, 0, 1 + sipHash64(n, 1) % 200) AS p,
   if(p = 0, 'large', concat('small-', leftPad(toString(p), 3, '0'))) AS project_id,
   ${uint64(events)} / 40 * if(p = 0, 0.4, 0.6 / 200) AS population,
@@ -78,7 +78,7 @@ SELECT
     'plan', ['free', 'pro', 'team', 'trial', 'max'][1 + person % 5],
     'button', concat('b', toString(sipHash64(at) % 50)))),
   ${ATTRIBUTES}
-FROM (${visits(scale, slice)})
+FROM (${selectVisits(scale, slice)})
 ARRAY JOIN times AS at, names AS what, paths AS page`
 
 /** Inserts the same visits as sessions. */
@@ -90,7 +90,7 @@ SELECT
   project_id, session, 1, 1, user, '', times[1], times[-1], countEqual(names, 'pageview') AS viewed, length - viewed,
   if(viewed > 0, 'https://example.com', ''), if(viewed > 0, paths[indexOf(names, 'pageview')], ''),
   times[greatest(1, indexOf(names, 'pageview'))], ${ATTRIBUTES}
-FROM (${visits(scale, slice)})`
+FROM (${selectVisits(scale, slice)})`
 
 export const INSERT_USERS = sql`
 INSERT INTO users (project_id, user_id, user, load)

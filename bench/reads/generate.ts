@@ -59,10 +59,10 @@ async function insertFacts({ admin }: Store, events: number): Promise<void> {
   const run = (fragment: Sql): Promise<void> => admin.execute(statement(fragment))
   const scale = computeScale(events)
   await run(sql`CREATE TABLE ${COPY} AS sessions`)
-  for (const slice of splitVisits(scale.selectVisits)) {
+  for (const slice of splitVisits(scale.visits)) {
     await run(insertEvents(scale, slice))
     await run(insertSessions(COPY, scale, slice))
-    note(`${slice.from + slice.count} of ${scale.selectVisits} visits`)
+    note(`${slice.from + slice.count} of ${scale.visits} visits`)
   }
   const { rows } = await admin.query<{ month: number }>(
     statement(sql`SELECT DISTINCT toYYYYMM(start_at) AS month FROM ${COPY} ORDER BY month`),

@@ -33,7 +33,7 @@ export const createFullEvent = (n: number): Readonly<Record<string, unknown>> =>
     browser: BROWSERS[user % 4],
     os: 'Windows',
     device_type: user % 3 === 0 ? 'mobile' : 'desktop',
-    createReferrerUrl: user % 5 === 0 ? 'Google' : '',
+    referrer: user % 5 === 0 ? 'Google' : '',
     referrer_type: user % 5 === 0 ? 'search' : 'direct',
     properties: { plan: user % 10 === 0 ? 'pro' : 'free' },
   }
@@ -54,7 +54,7 @@ const createUserAgent = (n: number): string => {
 }
 
 /** A third are a search engine, the others 2,000 sites. */
-const referrer = (n: number): string =>
+const createReferrerUrl = (n: number): string =>
   n % 3 === 0 ? 'https://www.google.com/' : `https://site-${n % 2_000}.example/posts/${n % 97}`
 
 /** An event as browsers send it: attributes follow from its URLs, address and user agent. */
@@ -65,7 +65,7 @@ export const createBrowserEvent = (n: number): Readonly<Record<string, unknown>>
     timestamp: new Date(START + session * 1_200 + (n % 8) * 20_000).toISOString(),
     event_id: `d${n}`,
     url: `https://example.com/articles/${n % 5_000}?utm_source=news&utm_campaign=may+${n % 9}#top`,
-    referrer_url: referrer(session),
+    referrer_url: createReferrerUrl(session),
     ip: `10.${visitor >> 8}.${visitor & 255}.1`,
     user_agent: createUserAgent(visitor % 4_000),
   }
