@@ -19,7 +19,8 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/engine/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/engine/global-teardown.ts',
-  testTimeout: 60_000,
+  // Long enough for a machine that is busy with other work.
+  testTimeout: 180_000,
   // Many tests wait for leases and for processes: a third worker uses the time.
   maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',

@@ -150,7 +150,7 @@ test('it does not matter what merges, and a rebuild, make of what is half done',
     await finish(other, project)
     expect({ moment, outcome: await outcome(project) }).toEqual({ moment, outcome: wanted })
   }
-}, 60_000)
+}, 180_000)
 
 test('who wakes up after another one did the work takes nothing from the next user', async () => {
   const { store } = database
@@ -176,7 +176,7 @@ test('who wakes up after another one did the work takes nothing from the next us
     )
     expect({ moment, outcome: await outcome(project) }).toEqual({ moment, outcome: wanted })
   }
-}, 60_000)
+}, 180_000)
 
 test('a load that is half published is finished before the rollups are rebuilt', async () => {
   const { store } = database
@@ -201,4 +201,4 @@ test('a load that is half published is finished before the rollups are rebuilt',
     await resumeLoads(store.writer)
     expect(await readRollups(store, project.id)).toEqual(wanted)
   }
-}, 90_000)
+}, 180_000)

@@ -152,7 +152,7 @@ test('stopped in the middle it is finished by the next loader', async () => {
     expect({ moment, holding: await holding(project) }).toEqual({ moment, holding: [] })
     expect(await isRefused(key)).toBe(true)
   }
-}, 60_000)
+}, 180_000)
 
 shortTest('finished only after there is a new project of the same id, it spares that', async () => {
   const { store } = database

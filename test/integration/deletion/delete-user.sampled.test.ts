@@ -92,7 +92,7 @@ test('the answers are those of a world without the user, who may come again as a
   await send(store, project, withoutIds(BATCHES!).flat())
   await expectSound(project)
   await expectSame(project, await world([...ofOthers(BATCHES!), ...withoutIds(BATCHES!)]))
-}, 120_000)
+}, 360_000)
 
 shortTest('who is no user is not deleted, and nobody is deleted twice', async () => {
   const { store } = database

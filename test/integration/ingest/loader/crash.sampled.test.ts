@@ -194,7 +194,7 @@ test('a loader that wakes up after another one did its work adds nothing', async
       ...(wanted as object),
     })
   }
-}, 120_000)
+}, 360_000)
 
 shortTest(
   'stopped again and again while it resumes, a load is finished all the same',
@@ -297,4 +297,4 @@ test('after all of that rollups are what the events come to', async () => {
     different: 0,
     differences: [],
   })
-}, 60_000)
+}, 180_000)

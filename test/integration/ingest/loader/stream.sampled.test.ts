@@ -187,7 +187,7 @@ describe('stopped', () => {
       expect(await paths(project)).toEqual(['/before', '/stored', '/derived'])
       await factsAgree(store, project.id)
     }
-  }, 120_000)
+  }, 360_000)
 })
 
 shortTest('merges of the inbox neither lose nor double rows', async () => {
@@ -229,4 +229,4 @@ test('after all of that rollups are what the events come to', async () => {
     different: 0,
     differences: [],
   })
-}, 60_000)
+}, 180_000)
