@@ -5,7 +5,7 @@ import path from 'node:path'
 import type { AnalyticsQueryRequest } from '../src/contract/api.js'
 import { openStore } from '../src/bootstrap/open-store.js'
 import { addDays } from '../src/lib/time.js'
-import { filled } from '../test/support/world/world.js'
+import { fillDefaults } from '../test/support/world/world.js'
 import { createBareClient, findEndpoint, buildQueryStatement } from './shared/bare.js'
 import {
   printMachine,
@@ -68,7 +68,7 @@ async function measure(dataDir: string): Promise<readonly Measured[]> {
   const sendQuery = createQueryClient(service.address, token)
   try {
     const queries = Object.entries(QUERIES).map(([name, fields]) => {
-      const query = filled({ date_range: 'today', ...fields })
+      const query = fillDefaults({ date_range: 'today', ...fields })
       const times = { service: [] as number[], bare: [] as number[] }
       return {
         name,

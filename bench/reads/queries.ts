@@ -1,7 +1,7 @@
 /** The queries: the requests to the service, and the columns for the same query on the facts. */
 import type { AnalyticsQueryRequest } from '../../src/contract/api.js'
 import { sql, TRUE, type Sql } from '../../src/clickhouse/sql.js'
-import { filled } from '../../test/support/world/world.js'
+import { fillDefaults } from '../../test/support/world/world.js'
 import { LARGE, SMALL } from './generate.js'
 import { COMPOSED, MONTH, YEAR, type BenchPeriod } from './periods.js'
 
@@ -129,7 +129,7 @@ export const QUERIES: readonly BenchQuery[] = [
 
 /** Builds the request of a query. */
 export const buildRequest = ({ period, shape }: BenchQuery): AnalyticsQueryRequest =>
-  filled({
+  fillDefaults({
     date_range: period.range,
     metrics: ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'],
     ...shape.request,

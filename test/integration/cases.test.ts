@@ -5,7 +5,13 @@ import type { AnalyticsQueryResponse } from '../../src/contract/api.js'
 import { packagePath } from '../../src/lib/package-path.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import type { StoredProject } from '../../src/projects/project.js'
-import { ask, newProject, send, type Asked, type SentEvent } from '../support/world/world.js'
+import {
+  runQuery,
+  newProject,
+  send,
+  type PartialRequest,
+  type SentEvent,
+} from '../support/world/world.js'
 
 interface ExpectedRow {
   readonly group?: string | null
@@ -17,7 +23,7 @@ interface ExpectedRow {
 interface Case {
   readonly id: string
   readonly events: readonly SentEvent[]
-  readonly request: Asked
+  readonly request: PartialRequest
   readonly expect: {
     readonly rows: readonly ExpectedRow[]
     readonly order: 'exact' | 'sorted' | 'set'
@@ -46,7 +52,7 @@ afterAll(() => database.drop())
 if (cases.length > 0) {
   describe('known cases', () => {
     test.each(cases.map((one) => [one.id, one] as const))('%s', async (_id, one) => {
-      const answer = await ask(database.store, projects.get(one.id)!, one.request)
+      const answer = await runQuery(database.store, projects.get(one.id)!, one.request)
       expect(differences(one, answer)).toEqual([])
     })
   })

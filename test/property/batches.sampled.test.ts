@@ -3,7 +3,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { amount } from '../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
-import { factsAgree, leftovers, readFacts, type Fact } from '../support/store/facts.js'
+import {
+  expectConsistentFacts,
+  listLeftovers,
+  readFacts,
+  type Fact,
+} from '../support/store/facts.js'
 import { newProject, send, type SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
@@ -73,9 +78,9 @@ async function load(batches: readonly (readonly SentEvent[])[]): Promise<readonl
   for (const events of batches) {
     if (events.length === 0) continue
     await send(store, project, events)
-    await factsAgree(store, project.id)
+    await expectConsistentFacts(store, project.id)
   }
-  expect(await leftovers(store)).toEqual([])
+  expect(await listLeftovers(store)).toEqual([])
   return readFacts(store, project.id)
 }
 

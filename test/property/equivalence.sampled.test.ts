@@ -14,10 +14,10 @@ import { planQuery } from '../../src/analytics/plan/planner.js'
 import { resolveQuery } from '../../src/analytics/request/query.js'
 import { buildStatement } from '../../src/analytics/sql/build-statement.js'
 import { type CheckReport } from '../../src/rollups/check.js'
-import { rolledEvent, rolledQuestion } from '../support/arbitrary/rollups.js'
+import { rollupEvent, rollupRequest } from '../support/arbitrary/rollups.js'
 import { amount } from '../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
-import { filled, newProject, NOW, send, type Asked } from '../support/world/world.js'
+import { fillDefaults, newProject, NOW, send, type PartialRequest } from '../support/world/world.js'
 import { checkRollups } from '../support/store/loading.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
@@ -34,7 +34,7 @@ const reports: CheckReport[] = []
 beforeAll(async () => {
   database = await createDatabase()
   const { store } = database
-  const batch = fc.array(rolledEvent, { minLength: 10, maxLength: 80, size: 'max' })
+  const batch = fc.array(rollupEvent, { minLength: 10, maxLength: 80, size: 'max' })
   const batches = fc.array(batch, { minLength: BATCHES, maxLength: BATCHES })
   const worlds = await Promise.all(
     fc.sample(batches, { seed: SEED, numRuns: WORLDS }).map(async (sent) => ({
@@ -53,9 +53,9 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => database.drop())
 
-function plan(asked: Asked, projectId: string, relations: readonly RelationName[]): Plan {
+function plan(asked: PartialRequest, projectId: string, relations: readonly RelationName[]): Plan {
   const period = resolvePeriod(asked.date_range, NOW, NOW)
-  return planQuery(resolveQuery(filled(asked), projectId, period), relations)
+  return planQuery(resolveQuery(fillDefaults(asked), projectId, period), relations)
 }
 
 /** All relations, or facts and some of the rollups: what is left out others must make up for. */
@@ -79,7 +79,7 @@ test('an answer is the same from rollups as from events and sessions alone', asy
   }
   const pages: number[] = []
   await fc.assert(
-    fc.asyncProperty(fc.nat(), rolledQuestion, relations, async (n, asked, some) => {
+    fc.asyncProperty(fc.nat(), rollupRequest, relations, async (n, asked, some) => {
       const projectId = projectIds[n % projectIds.length]!
       const [planned, plain] = await Promise.all([
         answer(plan(asked, projectId, some)),
@@ -96,7 +96,7 @@ test('an answer is the same from rollups as from events and sessions alone', asy
 
 describe('the law is put to what it is about', () => {
   const plans = fc
-    .sample(rolledQuestion, { seed: SEED, numRuns: 2_000 })
+    .sample(rollupRequest, { seed: SEED, numRuns: 2_000 })
     .map((asked) => plan(asked, 'any', ALL_RELATIONS))
   const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup !== undefined
   const readsRollups = ({ scans }: Plan): boolean =>

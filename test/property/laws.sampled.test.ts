@@ -9,18 +9,18 @@ import {
 import { GRANULARITIES } from '../../src/model/granularities.js'
 import type { AnalyticsQueryResponse, Filter, GroupBy, Row } from '../../src/contract/api.js'
 import type { StoredProject } from '../../src/projects/project.js'
-import { event, filter, question } from '../support/arbitrary/world.js'
+import { event, filter, request } from '../support/arbitrary/world.js'
 import { amount } from '../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
-import { readWorld, referenceRows } from '../support/world/reference.js'
+import { assignSessions, computeRows } from '../support/world/reference.js'
 import {
-  ask,
+  runQuery,
   createWorld,
-  filled,
+  fillDefaults,
   newProject,
   NOW,
   send,
-  type Asked,
+  type PartialRequest,
   type SentEvent,
 } from '../support/world/world.js'
 
@@ -52,8 +52,8 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 const EVERYTHING = ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'] as const
-const put = ({ project }: World, asked: Asked): Promise<AnalyticsQueryResponse> =>
-  ask(database.store, project, asked)
+const put = ({ project }: World, asked: PartialRequest): Promise<AnalyticsQueryResponse> =>
+  runQuery(database.store, project, asked)
 const world = fc.nat().map((n) => worlds[n % worlds.length]!)
 
 /** Checks a property of worlds and questions. */
@@ -64,9 +64,9 @@ const holds = <T>(given: fc.Arbitrary<T>, law: (world: World, given: T) => Promi
     endOnFailure: false,
   })
 
-const periodOf = (asked: Asked) => resolvePeriod(asked.date_range, NOW, NOW)
+const periodOf = (asked: PartialRequest) => resolvePeriod(asked.date_range, NOW, NOW)
 
-function bucketsOf(asked: Asked): { from: number; label: string }[] {
+function bucketsOf(asked: PartialRequest): { from: number; label: string }[] {
   const { start, end } = periodOf(asked)
   const { toBucket, toStart } = GRANULARITIES[chooseGranularity({ start, end })]
   const first = toBucket(start)
@@ -78,11 +78,11 @@ function bucketsOf(asked: Asked): { from: number; label: string }[] {
 }
 
 /** All rows by plain reading of the events, in the order the answer must have. */
-function expected({ events }: World, asked: Asked): Row[] {
-  const request = filled(asked)
+function expected({ events }: World, asked: PartialRequest): Row[] {
+  const request = fillDefaults(asked)
   const { start, end } = periodOf(asked)
-  const rows = referenceRows(
-    readWorld(events),
+  const rows = computeRows(
+    assignSessions(events),
     request,
     { start: start.getTime(), end: end.getTime() },
     request.group_by[0] === 'interval:auto' ? bucketsOf(asked) : [],
@@ -109,8 +109,8 @@ describe('laws', () => {
   test(
     'the answer is what a plain reading of the events gives',
     () =>
-      holds(question, async (world, asked) => {
-        const { limit, offset } = filled(asked)
+      holds(request, async (world, asked) => {
+        const { limit, offset } = fillDefaults(asked)
         const all = expected(world, asked)
         const { data, pagination } = await put(world, asked)
         const page = all.slice(offset, offset + limit)
@@ -125,7 +125,7 @@ describe('laws', () => {
   test(
     'invariance: a metric asked for alone has the value it has beside the others',
     () =>
-      holds(question, async (world, asked) => {
+      holds(request, async (world, asked) => {
         const whole = { ...asked, metrics: EVERYTHING, order_by: [], limit: 1000, offset: 0 }
         const together = await put(world, whole)
         const byGroup = new Map(
@@ -145,7 +145,7 @@ describe('laws', () => {
   test(
     'complement: an operator and its negation split the events',
     () =>
-      holds(fc.tuple(filter, question), async (world, [one, asked]) => {
+      holds(fc.tuple(filter, request), async (world, [one, asked]) => {
         const twin = negated(one)
         fc.pre(twin !== undefined)
         const count = async (filters: readonly Filter[]): Promise<number[]> => {
@@ -169,7 +169,7 @@ describe('laws', () => {
   test(
     'partition: pages of any size, one after the other, are the answer',
     () =>
-      holds(fc.tuple(question, fc.integer({ min: 1, max: 4 })), async (world, [asked, limit]) => {
+      holds(fc.tuple(request, fc.integer({ min: 1, max: 4 })), async (world, [asked, limit]) => {
         const whole = await put(world, { ...asked, limit: 1000, offset: 0 })
         const rows: Row[] = []
         for (let offset = 0; offset < Math.min(whole.data.length, 12); offset += limit) {
@@ -186,7 +186,7 @@ describe('laws', () => {
   test(
     'tiling: buckets cover the period without a gap, and their counts sum to the whole',
     () =>
-      holds(question, async (world, asked) => {
+      holds(request, async (world, asked) => {
         const series = await put(world, {
           ...asked,
           group_by: ['interval:auto'],
@@ -216,7 +216,7 @@ describe('laws', () => {
   test(
     'round trip: filtering by a returned group gives that group again',
     () =>
-      holds(question, async (world, asked) => {
+      holds(request, async (world, asked) => {
         const [token] = asked.group_by ?? []
         fc.pre(token !== undefined && token !== 'interval:auto' && asked.filtersOperator !== 'or')
         const whole = { ...asked, order_by: [], limit: 1000, offset: 0 }
@@ -231,7 +231,7 @@ describe('laws', () => {
 
   test('tenancy: events of another project change no answer', async () => {
     const [first] = worlds
-    const asked = fc.sample(question, { seed: SEED, numRuns: 40 })
+    const asked = fc.sample(request, { seed: SEED, numRuns: 40 })
     const before = await Promise.all(asked.map((one) => put(first!, one)))
     await createWorld(database.store, [...first!.events, ...worlds.at(-1)!.events])
     const after = await Promise.all(asked.map((one) => put(first!, one)))

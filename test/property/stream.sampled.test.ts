@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { amount } from '../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
-import { factsAgree, leftovers, readFacts } from '../support/store/facts.js'
-import { feed, loadFed } from '../support/store/stream.js'
+import { expectConsistentFacts, listLeftovers, readFacts } from '../support/store/facts.js'
+import { feed, loadInbox } from '../support/store/stream.js'
 import { newProject, send, type SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
@@ -80,12 +80,12 @@ test('events in order come to the same in any inserts and loads as in one import
       if (then === '') continue
       await feed(store, stream.id, waiting)
       waiting = []
-      if (then === 'load') await loadFed(store)
+      if (then === 'load') await loadInbox(store)
     }
     await feed(store, stream.id, waiting)
-    await loadFed(store)
+    await loadInbox(store)
     expect(await readFacts(store, stream.id)).toEqual(await readFacts(store, whole.id))
-    await factsAgree(store, stream.id)
-    expect(await leftovers(store)).toEqual([])
+    await expectConsistentFacts(store, stream.id)
+    expect(await listLeftovers(store)).toEqual([])
   }
 }, 240_000)

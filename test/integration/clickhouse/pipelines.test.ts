@@ -9,7 +9,7 @@ import type { Store } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { select } from '../../support/store/facts.js'
 import { startServer, type Server } from '../../support/engine/server.js'
-import { loadFed } from '../../support/store/stream.js'
+import { loadInbox } from '../../support/store/stream.js'
 import { newProject } from '../../support/world/world.js'
 
 const shell = promisify(execFile)
@@ -57,7 +57,7 @@ test('the commands of the guide bring events, also when they are sent again', as
   for (const command of [...commands, ...commands]) {
     expect(await paste(command)).toMatchObject({ stdout: '' })
   }
-  await loadFed(store)
+  await loadInbox(store)
   expect(await paths()).toEqual(['/cart', '/join', '/paid', '/welcome'])
 })
 
@@ -88,7 +88,7 @@ test('the view of the guide moves messages to the inbox', async () => {
 {"project":"shop","url":"https://shop.example/from-kafka","user_id":"k"}`,
     query_params: {},
   })
-  await loadFed(store)
+  await loadInbox(store)
   expect((await paths()).filter((path) => path === '/from-kafka')).toHaveLength(2)
 })
 

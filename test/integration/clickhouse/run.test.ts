@@ -5,11 +5,11 @@ import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import { sql, statement, string, uint64, type Sql } from '../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { ApiError } from '../../../src/contract/errors.js'
-import { testEndpoint } from '../../support/engine/engine.js'
+import { getTestEndpoint } from '../../support/engine/engine.js'
 
 let store: Store
 beforeAll(() => {
-  store = connectStore(testEndpoint())
+  store = connectStore(getTestEndpoint())
 })
 afterAll(() => store.close())
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { startServer, type Server } from '../../support/engine/server.js'
-import { createWorld, ask } from '../../support/world/world.js'
+import { createWorld, runQuery } from '../../support/world/world.js'
 
 let server: Server
 let store: Store
@@ -16,7 +16,7 @@ afterAll(() => server.stop())
 
 test('they suffice to migrate, to load and to ask', async () => {
   const project = await createWorld(store, [{ timestamp: '2026-06-15T10:00:00Z', user_id: 'u' }])
-  expect((await ask(store, project, { date_range: 'today' })).data).toEqual([
+  expect((await runQuery(store, project, { date_range: 'today' })).data).toEqual([
     { group: {}, metrics: { users: 1, pageviews: 1, events: 0 } },
   ])
 })

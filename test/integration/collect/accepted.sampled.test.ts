@@ -5,7 +5,7 @@ import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { createCollect } from '../../../src/ingest/collect/collect.js'
 import { createInboxWriter } from '../../../src/ingest/inbox/inbox-writer.js'
-import { sentEvents } from '../../support/arbitrary/sent.js'
+import { eventBody } from '../../support/arbitrary/sent.js'
 import { amount } from '../../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { newProject } from '../../support/world/world.js'
@@ -49,7 +49,7 @@ async function send(bodies: readonly string[]): Promise<Readonly<Record<number, 
 
 test('no accepted event is rejected later', async () => {
   const seed = Math.floor(Math.random() * 2 ** 31)
-  const statuses = await send(fc.sample(sentEvents, { numRuns: EVENTS, seed }))
+  const statuses = await send(fc.sample(eventBody, { numRuns: EVENTS, seed }))
   const accepted = statuses[202] ?? 0
   expect({ ...statuses, 202: accepted }).toEqual({ 202: accepted, 400: EVENTS - accepted })
   // Enough of both for the test to mean something.

@@ -6,9 +6,14 @@ import { startDeletion } from '../../../src/deletion/journal.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { LIVE } from '../../../src/model/rollup-tables.js'
 import { isInThisRun, ofThisRun } from '../../support/sampling.js'
-import { breaking, BrokenError, sleeping } from '../../support/store/breaking.js'
+import { breakAfter, BrokenError, pauseBefore } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
-import { factsAgree, leftovers, readFacts, select } from '../../support/store/facts.js'
+import {
+  expectConsistentFacts,
+  listLeftovers,
+  readFacts,
+  select,
+} from '../../support/store/facts.js'
 import { readRollups } from '../../support/store/rollups.js'
 import { ARRIVAL, newProject, send } from '../../support/world/world.js'
 import {
@@ -65,14 +70,14 @@ const start = ({ id }: StoredProject): Promise<void> =>
 /** Everything that a removal came to. */
 async function outcome({ id }: StoredProject): Promise<unknown> {
   const { store } = database
-  await factsAgree(store, id)
+  await expectConsistentFacts(store, id)
   const of = sql`project_id = ${string(id)}`
   return {
     facts: await readFacts(store, id),
     rollups: await readRollups(store, id),
     users: await select(store, sql`SELECT user_id, user FROM users WHERE ${of} ORDER BY user`),
     unfinished: await select(store, sql`SELECT * FROM removals WHERE step != 4`),
-    leftovers: await leftovers(store),
+    leftovers: await listLeftovers(store),
   }
 }
 
@@ -107,7 +112,7 @@ test('stopped after each statement in turn, it is finished by the next loader', 
     if (isDone) break
     const project = projects[i]!
     await start(project)
-    const stopped = finishInterruptedWork(breaking(writer, count))
+    const stopped = finishInterruptedWork(breakAfter(writer, count))
     const error: unknown = await stopped.catch((thrown: unknown) => thrown)
     isDone = error === undefined
     if (!isDone) expect(error).toBeInstanceOf(BrokenError)
@@ -143,7 +148,9 @@ test('it does not matter what merges, and a rebuild, make of what is half done',
   for (const [i, [moment, finish]] of moments.entries()) {
     const project = projects[i]!
     await start(project)
-    await expect(finishInterruptedWork(breaking(store.writer, moment))).rejects.toThrow(BrokenError)
+    await expect(finishInterruptedWork(breakAfter(store.writer, moment))).rejects.toThrow(
+      BrokenError,
+    )
     for (const table of [LIVE.sessions, ...Object.values(LIVE.rollups)]) {
       await store.writer.execute(statement(sql`OPTIMIZE TABLE ${table} FINAL`))
     }
@@ -171,7 +178,7 @@ test('who wakes up after another one did the work takes nothing from the next us
     const project = projects[i]!
     await start(project)
     // It may find its tables gone.
-    await finishInterruptedWork(sleeping(store.writer, moment, () => next(project))).catch(
+    await finishInterruptedWork(pauseBefore(store.writer, moment, () => next(project))).catch(
       () => undefined,
     )
     expect({ moment, outcome: await outcome(project) }).toEqual({ moment, outcome: wanted })
@@ -195,7 +202,7 @@ test('a load that is half published is finished before the rollups are rebuilt',
       firstRow: 1,
       bytes,
     })
-    await expect(loadBatch(breaking(store.writer, moment), batch)).rejects.toThrow(BrokenError)
+    await expect(loadBatch(breakAfter(store.writer, moment), batch)).rejects.toThrow(BrokenError)
     await rebuildRollups(store.writer, { projectId: project.id })
     expect(await readRollups(store, project.id)).toEqual(wanted)
     await resumeLoads(store.writer)

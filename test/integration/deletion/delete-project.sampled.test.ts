@@ -9,15 +9,15 @@ import type { StoredProject } from '../../../src/projects/project.js'
 import { createProject, findProject } from '../../../src/projects/store.js'
 import { UserError } from '../../../src/lib/errors.js'
 import { ofThisRun, shortTest } from '../../support/sampling.js'
-import { breaking, BrokenError } from '../../support/store/breaking.js'
+import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
-import { leftovers, readFacts, select } from '../../support/store/facts.js'
+import { listLeftovers, readFacts, select } from '../../support/store/facts.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { readRollups } from '../../support/store/rollups.js'
 import {
   ARRIVAL,
-  ask,
-  type Asked,
+  runQuery,
+  type PartialRequest,
   createWorld,
   send,
   type SentEvent,
@@ -75,7 +75,7 @@ WHERE database = currentDatabase() AND (name = 'project_id' OR (table, name) IN 
   return rows.map(({ name }) => name)
 }
 
-const WHOLE: Asked = { date_range: ['2026-01-01', '2026-01-31'], group_by: ['country'] }
+const WHOLE: PartialRequest = { date_range: ['2026-01-01', '2026-01-31'], group_by: ['country'] }
 
 shortTest(
   'nothing of it is left, its keys are refused, and other projects are as they were',
@@ -84,7 +84,7 @@ shortTest(
     const [project, other] = [await createWorld(store, EVENTS), await createWorld(store, EVENTS)]
     const [key, otherKey] = [await issue(project), await issue(other)]
     const stateOf = async (one: StoredProject): Promise<unknown> => [
-      await ask(store, one, WHOLE),
+      await runQuery(store, one, WHOLE),
       await readFacts(store, one.id),
       await readRollups(store, one.id),
       await isRefused(otherKey),
@@ -102,7 +102,7 @@ shortTest(
 
     expect(await deleteProject(store, project.id)).toEqual({ events: 3, users: 2, keys: 1 })
     expect(await holding(project)).toEqual([])
-    expect(await leftovers(store)).toEqual([])
+    expect(await listLeftovers(store)).toEqual([])
     expect(await isRefused(key)).toBe(true)
     expect(await stateOf(other)).toEqual(before)
     await expect(deleteProject(store, project.id)).rejects.toEqual(
@@ -141,7 +141,7 @@ test('stopped in the middle it is finished by the next loader', async () => {
   for (const moment of ofThisRun(moments, 3)) {
     const project = await createWorld(store, EVENTS)
     const key = await issue(project)
-    const broken = breaking(store.writer, moment)
+    const broken = breakAfter(store.writer, moment)
     const { id: projectId, token } = project
     const stopped = startDeletion(broken, { projectId, user: 0, token }).then(() =>
       finishInterruptedWork(broken),

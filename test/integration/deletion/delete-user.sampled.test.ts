@@ -6,16 +6,21 @@ import { sql, string } from '../../../src/clickhouse/sql.js'
 import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { UserError } from '../../../src/lib/errors.js'
-import { event, question } from '../../support/arbitrary/world.js'
+import { event, request } from '../../support/arbitrary/world.js'
 import { amount, shortTest } from '../../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
-import { factsAgree, leftovers, readFacts, select } from '../../support/store/facts.js'
+import {
+  expectConsistentFacts,
+  listLeftovers,
+  readFacts,
+  select,
+} from '../../support/store/facts.js'
 import { readRollups } from '../../support/store/rollups.js'
-import { ARRIVAL, ask, newProject, send, type SentEvent } from '../../support/world/world.js'
+import { ARRIVAL, runQuery, newProject, send, type SentEvent } from '../../support/world/world.js'
 import { checkRollups, deleteUser } from '../../support/store/loading.js'
 
 const SEED = 20_260_615
-const QUESTIONS = fc.sample(question, {
+const QUESTIONS = fc.sample(request, {
   seed: SEED,
   numRuns: amount('LAWS_QUESTIONS', { short: 8, long: 25 }),
 })
@@ -53,12 +58,12 @@ const withoutIds = (batches: readonly (readonly SentEvent[])[]): SentEvent[][] =
 /** The rollups say what the facts do, and nothing is left of the work. */
 async function expectSound(project: StoredProject): Promise<void> {
   const { store } = database
-  await factsAgree(store, project.id)
+  await expectConsistentFacts(store, project.id)
   expect(await checkRollups(store.writer, { projectId: project.id })).toMatchObject({
     different: 0,
     differences: [],
   })
-  expect(await leftovers(store)).toEqual([])
+  expect(await listLeftovers(store)).toEqual([])
 }
 
 async function expectSame(project: StoredProject, wanted: StoredProject): Promise<void> {
@@ -66,8 +71,8 @@ async function expectSame(project: StoredProject, wanted: StoredProject): Promis
   expect(await readFacts(store, project.id)).toEqual(await readFacts(store, wanted.id))
   for (const asked of QUESTIONS) {
     const [answer, right] = await Promise.all([
-      ask(store, project, asked),
-      ask(store, wanted, asked),
+      runQuery(store, project, asked),
+      runQuery(store, wanted, asked),
     ])
     expect({ asked, data: answer.data, pagination: answer.pagination }).toEqual({
       asked,
@@ -172,7 +177,7 @@ shortTest(
     const project = await world([[at(1, 'u', 'DE'), at(2, 'v', 'FR')]])
     expect(await deleteUser(store, project.id, 'v')).toMatchObject({ user: 2 })
     await send(store, project, [at(2, 'w', 'DE')])
-    const { data } = await ask(store, project, {
+    const { data } = await runQuery(store, project, {
       date_range: ['2026-01-01', '2026-01-31'],
       metrics: ['users'],
       group_by: ['country'],

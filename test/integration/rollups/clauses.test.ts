@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { AnalyticsQueryRequest, Filter, Metric } from '../../../src/contract/api.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
-import { ask, createWorld } from '../../support/world/world.js'
+import { runQuery, createWorld } from '../../support/world/world.js'
 
 let database: TestDatabase
 let project: StoredProject
@@ -31,7 +31,7 @@ test.each<[AnalyticsQueryRequest['group_by'], readonly Filter[], string, Metric]
   [['event:prop:plan'], [ofProperty], 'pro', 'users'],
   [['event:prop:plan'], [ofProperty], 'pro', 'pageviews'],
 ])('every clause that may be, on %j', async (group_by, filters, value, first) => {
-  const { data } = await ask(database.store, project, {
+  const { data } = await runQuery(database.store, project, {
     date_range: ['2025-01-01', '2025-02-03T12:00:00Z'],
     metrics: ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'],
     group_by,

@@ -7,7 +7,7 @@ import { identifier, sql, statement, type Sql } from '../../../src/clickhouse/sq
 import type { StoredProject } from '../../../src/projects/project.js'
 import { LIVE } from '../../../src/model/rollup-tables.js'
 import { longTest, shortTest } from '../../support/sampling.js'
-import { breaking, BrokenError } from '../../support/store/breaking.js'
+import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import { readRollups } from '../../support/store/rollups.js'
@@ -126,7 +126,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     const [views, before] = [await viewNames(), await rollupsOf(shop)]
     await write(sql`TRUNCATE TABLE rollup_builds`)
     await write(sql`CREATE TABLE draft_sessions_daily AS sessions_daily`)
-    const writer = breaking(database.store.writer, /SELECT DISTINCT month/)
+    const writer = breakAfter(database.store.writer, /SELECT DISTINCT month/)
     const broken = ensureRollups({ ...database.store, writer })
     await expect(broken).rejects.toBeInstanceOf(BrokenError)
     expect(await builds()).toEqual([{ builds: 0 }])

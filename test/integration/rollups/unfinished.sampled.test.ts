@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import { ofThisRun } from '../../support/sampling.js'
-import { breaking, BrokenError } from '../../support/store/breaking.js'
+import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
-import { factsAgree, leftovers } from '../../support/store/facts.js'
+import { expectConsistentFacts, listLeftovers } from '../../support/store/facts.js'
 import { ARRIVAL, createWorld, type SentEvent } from '../../support/world/world.js'
 import {
   checkRollups,
@@ -47,12 +47,12 @@ test.each(ofThisRun(STOPS, 3))('broken off %s', async (_when, last) => {
     firstRow: 1,
     bytes: Buffer.from(JSON.stringify(at(0, 'FR'))),
   })
-  const broken = loadBatch(breaking(writer, last), project.id)
+  const broken = loadBatch(breakAfter(writer, last), project.id)
   await expect(broken).rejects.toBeInstanceOf(BrokenError)
   await rebuildRollups(writer, { projectId: project.id })
   await resumeLoads(writer)
-  await factsAgree(database.store, project.id)
-  expect(await leftovers(database.store)).toEqual([])
+  await expectConsistentFacts(database.store, project.id)
+  expect(await listLeftovers(database.store)).toEqual([])
 })
 
 test('all of them are as the events say', async () => {

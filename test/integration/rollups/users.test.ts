@@ -7,12 +7,12 @@ import type { AnalyticsQueryRequest } from '../../../src/contract/api.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import {
-  ask,
-  filled,
+  runQuery,
+  fillDefaults,
   newProject,
   NOW,
   send,
-  type Asked,
+  type PartialRequest,
   type SentEvent,
 } from '../../support/world/world.js'
 import { checkRollups } from '../../support/store/loading.js'
@@ -217,7 +217,7 @@ const CASES: readonly Case[] = [
   },
 ]
 
-const breakdown = (from: string, to: string): Asked => ({
+const breakdown = (from: string, to: string): PartialRequest => ({
   date_range: [from, to],
   group_by: ['country'],
   metrics: ['users', 'pageviews'],
@@ -227,8 +227,8 @@ const ON_THE_DAY = breakdown('2026-01-31', '2026-01-31')
 const IN_JANUARY = breakdown('2026-01-01', '2026-01-31')
 const IN_FEBRUARY = breakdown('2026-02-01', '2026-02-28')
 
-async function told(project: StoredProject, asked: Asked): Promise<Told[]> {
-  const { data, pagination } = await ask(database.store, project, asked)
+async function told(project: StoredProject, asked: PartialRequest): Promise<Told[]> {
+  const { data, pagination } = await runQuery(database.store, project, asked)
   expect(pagination.total).toBe(data.length)
   return data.map(({ group, metrics }) => [group['country']!, metrics.users!, metrics.pageviews!])
 }
@@ -258,7 +258,7 @@ describe('these questions are put to rollups alone', () => {
     [IN_JANUARY, ['sessions_monthly', 'users_monthly']],
     [IN_FEBRUARY, ['sessions_monthly', 'users_monthly']],
   ])('%j', (asked, want) => {
-    const request: AnalyticsQueryRequest = filled(asked)
+    const request: AnalyticsQueryRequest = fillDefaults(asked)
     const query = resolveQuery(request, 'any', resolvePeriod(request.date_range, NOW, NOW))
     expect(planQuery(query).scans.map(({ relation }) => relation)).toEqual(want)
   })
@@ -276,7 +276,7 @@ describe('a group that was left makes no row', () => {
       { filters: [{ type: 'location', country: { value: ['DE', 'FR'], operator: 'oneOf' } }] },
     ],
   ])('%s', async (_how, given) => {
-    const { data, pagination } = await ask(database.store, projects.get(left)!, {
+    const { data, pagination } = await runQuery(database.store, projects.get(left)!, {
       ...IN_JANUARY,
       order_by: [],
       ...given,
@@ -288,7 +288,7 @@ describe('a group that was left makes no row', () => {
   })
 
   test('and nobody is counted where only it is asked for', async () => {
-    const { data } = await ask(database.store, projects.get(left)!, {
+    const { data } = await runQuery(database.store, projects.get(left)!, {
       ...IN_JANUARY,
       group_by: [],
       order_by: [],

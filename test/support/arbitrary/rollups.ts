@@ -1,4 +1,4 @@
-/** Random worlds and questions that rollups are read for: visits about the edges of months, and whole periods. */
+/** Random events and queries for the rollups: visits around the ends of months, and periods of whole days and months. */
 import fc from 'fast-check'
 import type {
   Filter,
@@ -8,12 +8,12 @@ import type {
   StringClause,
 } from '../../../src/contract/api.js'
 import { event, filter } from './world.js'
-import type { Asked, SentEvent } from '../world/world.js'
+import type { PartialRequest, SentEvent } from '../world/world.js'
 
 const DAY = 86_400_000
 const MINUTE = 60_000
 
-/** Four months with a leap day: visits are about the edges of days, months and the year, and in between. */
+/** Four months with a leap day: visits around the ends of days, months and the year, and in between. */
 const DAYS = [
   '2023-12-31',
   '2024-01-01',
@@ -32,22 +32,22 @@ const moment = fc
   .map(([day, halves, off]) => new Date(Date.parse(day) + halves * 30 * MINUTE + off).toISOString())
 
 const LETTERS = 'abcdefghijkl'.split('')
-const WIDE = ['', ...LETTERS]
+const MANY_VALUES = ['', ...LETTERS]
 const PATHS = ['', '/', ...LETTERS.map((name) => `/${name}`), '/a%', "/it's"]
 const NAMES = ['pageview', 'pageview', 'pageview', 'signup', 'Signup', "it's"]
 const PLANS = ['', 'pro', 'Pro', 'free', 'f%', '1', 'true']
 const COUNTRIES = ['', 'DE', 'FR', 'US']
-/** What one user does again and again: groups with many events and few users. */
-const CROWDED = [
+/** Events that one user repeats, so that some groups have many events and few users. */
+const BUSY_EVENTS = [
   { user_id: 'u1', path: '/', city: 'a', utm_campaign: 'a' },
   { user_id: 'u1', path: '/a', city: 'b', utm_campaign: 'b' },
 ]
 
 /**
- * An event whose session may go on in any batch, by its time or by a given id. What a session has one
- * value of varies from event to event: one that comes late and is first changes what its user counts as.
+ * An event whose session may continue in any batch, by time or by session id. Session attributes vary from
+ * event to event: a late event that comes first in its session changes the attributes its user is counted by.
  */
-export const rolledEvent: fc.Arbitrary<SentEvent> = fc
+export const rollupEvent: fc.Arbitrary<SentEvent> = fc
   .tuple(
     event,
     fc.record({
@@ -61,11 +61,11 @@ export const rolledEvent: fc.Arbitrary<SentEvent> = fc
       name: fc.constantFrom(...NAMES),
       path: fc.constantFrom(...PATHS),
       country: fc.constantFrom(...COUNTRIES),
-      city: fc.constantFrom(...WIDE),
-      utm_campaign: fc.constantFrom(...WIDE),
+      city: fc.constantFrom(...MANY_VALUES),
+      utm_campaign: fc.constantFrom(...MANY_VALUES),
     }),
     fc.option(fc.record({ plan: fc.constantFrom(...PLANS) }), { nil: {} }),
-    fc.constantFrom({}, {}, ...CROWDED),
+    fc.constantFrom({}, {}, ...BUSY_EVENTS),
   )
   .map(([base, own, properties, crowded]) => ({
     ...base,
@@ -75,7 +75,7 @@ export const rolledEvent: fc.Arbitrary<SentEvent> = fc
   }))
 
 /** The first and the last day of months and years. */
-const WHOLE = [
+const WHOLE_PERIODS = [
   ['2024-02-01', '2024-02-29'],
   ['2024-01-01', '2024-03-31'],
   ['2023-12-01', '2024-04-30'],
@@ -98,10 +98,10 @@ const second = fc.oneof(
 )
 const start = fc.constantFrom(...STARTS)
 
-/** Each kind of period as likely as its weight says; some lie within a day. */
+/** A random period; some lie within one day. */
 const range: fc.Arbitrary<readonly [string, string]> = fc
   .oneof(
-    { weight: 3, arbitrary: fc.constantFrom(...WHOLE) },
+    { weight: 3, arbitrary: fc.constantFrom(...WHOLE_PERIODS) },
     { weight: 2, arbitrary: fc.tuple(start, day) },
     { weight: 2, arbitrary: fc.tuple(day, day) },
     { weight: 3, arbitrary: fc.tuple(fc.oneof(start, day), second) },
@@ -123,16 +123,16 @@ const list = (values: readonly string[]): fc.Arbitrary<ListClause> =>
     operator: fc.constantFrom('oneOf' as const, 'noneOf' as const),
   })
 
-/** What filters on one thing alone are like, for each that rollups count by. */
+/** For each dimension that rollups count by: filters on that dimension alone. */
 const FILTERS: Readonly<Partial<Record<GroupBy, fc.Arbitrary<Filter>>>> = {
   country: list(COUNTRIES).map((country) => ({ type: 'location', country })),
-  city: list(WIDE).map((city) => ({ type: 'location', city })),
+  city: list(MANY_VALUES).map((city) => ({ type: 'location', city })),
   'page:origin': clause(['', 'https://example.com', 'blog']).map((origin) => ({
     type: 'page',
     origin,
   })),
   'page:path': clause(PATHS).map((path) => ({ type: 'page', path })),
-  browser: list(WIDE).map((one) => ({ type: 'browser', ...one })),
+  browser: list(MANY_VALUES).map((one) => ({ type: 'browser', ...one })),
   device_type: list(['', 'desktop', 'mobile']).map((one) => ({ type: 'device', ...one })),
   os: list(['', 'a', 'A']).map((one) => ({ type: 'os', ...one })),
   referrer: clause(['', 'a', '%', '😀']).map((one) => ({ type: 'referrer', ...one })),
@@ -141,18 +141,21 @@ const FILTERS: Readonly<Partial<Record<GroupBy, fc.Arbitrary<Filter>>>> = {
     ...one,
   })),
   utm_source: clause(['', 'a', '_']).map((utm_source) => ({ type: 'utm_tags', utm_source })),
-  utm_campaign: clause(WIDE).map((utm_campaign) => ({ type: 'utm_tags', utm_campaign })),
+  utm_campaign: clause(MANY_VALUES).map((utm_campaign) => ({ type: 'utm_tags', utm_campaign })),
   'event:name': clause([...NAMES, 'sign', '']).map((name) => ({ type: 'event', name })),
   'event:prop:plan': fc.array(clause(PLANS), { minLength: 1, maxLength: 2 }).map((clauses) => ({
     type: 'event',
     properties: clauses.map((one) => ({ property: 'plan', ...one })),
   })),
 }
-const FILTERED = Object.keys(FILTERS) as readonly GroupBy[]
-/** What needs care where it is not grouped by: events that lack it, and visits of many pages. */
-const TOLD_APART: readonly GroupBy[] = ['event:prop:plan', 'event:prop:plan', 'page:path']
-const alone = fc.oneof(fc.constantFrom(...FILTERED), fc.constantFrom(...TOLD_APART))
-const WIDE_GROUPS: readonly GroupBy[] = [
+const FILTERED_DIMENSIONS = Object.keys(FILTERS) as readonly GroupBy[]
+/** Filters that are hard without grouping by the same dimension: events may lack a property, visits have many pages. */
+const TRICKY_FILTERS: readonly GroupBy[] = ['event:prop:plan', 'event:prop:plan', 'page:path']
+const filteredDimension = fc.oneof(
+  fc.constantFrom(...FILTERED_DIMENSIONS),
+  fc.constantFrom(...TRICKY_FILTERS),
+)
+const HIGH_CARDINALITY_GROUPS: readonly GroupBy[] = [
   'page:path',
   'page:path',
   'event:prop:plan',
@@ -164,17 +167,17 @@ const WIDE_GROUPS: readonly GroupBy[] = [
 const grouping: fc.Arbitrary<readonly GroupBy[]> = fc.oneof(
   { weight: 3, arbitrary: fc.constant([]) },
   { weight: 3, arbitrary: fc.constant(['interval:auto'] as const) },
-  { weight: 6, arbitrary: fc.constantFrom(...WIDE_GROUPS).map((token) => [token]) },
+  { weight: 6, arbitrary: fc.constantFrom(...HIGH_CARDINALITY_GROUPS).map((token) => [token]) },
   {
     weight: 3,
-    arbitrary: fc.constantFrom(...FILTERED, 'utm_term' as const).map((token) => [token]),
+    arbitrary: fc.constantFrom(...FILTERED_DIMENSIONS, 'utm_term' as const).map((token) => [token]),
   },
 )
 
-/** Filters on what is grouped by, or where nothing is on any one thing; none at all; or any there are. */
-function filtersOf([token]: readonly GroupBy[]): fc.Arbitrary<readonly Filter[]> {
+/** No filters, filters on the dimension that is grouped by (on any one dimension without a grouping), or any filters. */
+function filtersFor([token]: readonly GroupBy[]): fc.Arbitrary<readonly Filter[]> {
   const own = token === undefined ? undefined : FILTERS[token]
-  const one = own ?? alone.chain((name) => FILTERS[name]!)
+  const one = own ?? filteredDimension.chain((name) => FILTERS[name]!)
   return fc.oneof(
     { weight: 4, arbitrary: fc.constant([]) },
     { weight: 5, arbitrary: fc.array(one, { minLength: 1, maxLength: own === undefined ? 1 : 2 }) },
@@ -184,8 +187,10 @@ function filtersOf([token]: readonly GroupBy[]): fc.Arbitrary<readonly Filter[]>
 
 const METRICS: readonly Metric[] = ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration']
 
-/** Small pages of groups; all there is of buckets, or of the one row. */
-const pageOf = ([token]: readonly GroupBy[]): fc.Arbitrary<Pick<Asked, 'limit' | 'offset'>> =>
+/** Small pages of groups; all rows of a time series or an aggregate. */
+const pageFor = ([token]: readonly GroupBy[]): fc.Arbitrary<
+  Pick<PartialRequest, 'limit' | 'offset'>
+> =>
   token === undefined || token === 'interval:auto'
     ? fc.constant({ limit: 1000, offset: 0 })
     : fc.record({
@@ -193,27 +198,27 @@ const pageOf = ([token]: readonly GroupBy[]): fc.Arbitrary<Pick<Asked, 'limit' |
         offset: fc.constantFrom(0, 0, 0, 1, 4),
       })
 
-const anyQuestion = grouping.chain((group_by) =>
+const anyRequest = grouping.chain((group_by) =>
   fc
     .record({
       date_range: range,
       others: fc.uniqueArray(fc.constantFrom(...METRICS), { minLength: 1 }),
-      isOfUsers: fc.constantFrom(true, true, false),
-      filters: filtersOf(group_by),
+      asksForUsers: fc.constantFrom(true, true, false),
+      filters: filtersFor(group_by),
       filtersOperator: fc.constantFrom('and' as const, 'or' as const),
-      page: pageOf(group_by),
+      page: pageFor(group_by),
       pick: fc.nat(),
       direction: fc.constantFrom('desc' as const, 'desc' as const, 'asc' as const),
     })
-    .map(({ others, isOfUsers, page, pick, direction, ...asked }) => {
-      const metrics = isOfUsers
+    .map(({ others, asksForUsers, page, pick, direction, ...asked }) => {
+      const metrics = asksForUsers
         ? ['users' as const, ...others.filter((one) => one !== 'users')]
         : others
-      const fields = [...(isOfUsers ? ['users', 'users', 'users'] : []), ...metrics, ...group_by]
+      const fields = [...(asksForUsers ? ['users', 'users', 'users'] : []), ...metrics, ...group_by]
       const order_by = [[fields[pick % fields.length]!, direction] as const]
       return { ...asked, ...page, group_by, metrics, order_by }
     }),
 )
 
-/** Questions by users as often as by all else; each kind as often among few of them as among many. */
-export const rolledQuestion: fc.Arbitrary<Asked> = fc.noBias(anyQuestion)
+/** Random requests. Without fast-check's bias towards small values, every kind keeps its weight. */
+export const rollupRequest: fc.Arbitrary<PartialRequest> = fc.noBias(anyRequest)

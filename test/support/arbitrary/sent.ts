@@ -1,10 +1,10 @@
-/** Bodies of one event, as text: mostly right, with something odd in most of them. */
+/** Random request bodies with one event, as JSON text: mostly valid, and most of them unusual in one place. */
 import fc from 'fast-check'
 import { FIELDS } from '../../../src/model/event-fields.js'
 
 const json = (value: unknown): string => JSON.stringify(value)
 
-/** Texts that something on the way might stumble over, as JSON writes them. */
+/** JSON strings that a parser, the store or a log could get wrong. */
 const oddText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }).map(json),
   fc.string({ unit: 'grapheme', maxLength: 200 }).map(json),
@@ -34,15 +34,15 @@ const oddText: fc.Arbitrary<string> = fc.oneof(
 )
 
 const digits = (n: number): string => String(n).padStart(2, '0')
-const around = (min: number, max: number): fc.Arbitrary<number> => fc.integer({ min, max })
+const integer = (min: number, max: number): fc.Arbitrary<number> => fc.integer({ min, max })
 
 const timestamp: fc.Arbitrary<string> = fc
   .record({
-    year: fc.oneof({ weight: 6, arbitrary: around(1970, 2026) }, around(0, 9_999)),
-    month: fc.oneof({ weight: 9, arbitrary: around(1, 12) }, around(0, 13)),
-    day: fc.oneof({ weight: 9, arbitrary: around(1, 31) }, around(0, 32)),
-    hour: fc.oneof({ weight: 9, arbitrary: around(0, 23) }, around(0, 25)),
-    minute: fc.oneof({ weight: 9, arbitrary: around(0, 59) }, around(0, 61)),
+    year: fc.oneof({ weight: 6, arbitrary: integer(1970, 2026) }, integer(0, 9_999)),
+    month: fc.oneof({ weight: 9, arbitrary: integer(1, 12) }, integer(0, 13)),
+    day: fc.oneof({ weight: 9, arbitrary: integer(1, 31) }, integer(0, 32)),
+    hour: fc.oneof({ weight: 9, arbitrary: integer(0, 23) }, integer(0, 25)),
+    minute: fc.oneof({ weight: 9, arbitrary: integer(0, 59) }, integer(0, 61)),
     second: fc.constantFrom(
       '',
       ':00',
@@ -56,7 +56,7 @@ const timestamp: fc.Arbitrary<string> = fc
     zone: fc.oneof(
       fc.constantFrom('Z', 'Z', '+00:00', '-00:00', '+0530', '-1145', '+23:59', '-2359', '+14', ''),
       fc
-        .tuple(fc.constantFrom('+', '-'), around(0, 24), around(0, 60))
+        .tuple(fc.constantFrom('+', '-'), integer(0, 24), integer(0, 60))
         .map(([sign, hours, minutes]) => `${sign}${digits(hours)}:${digits(minutes)}`),
     ),
   })
@@ -134,21 +134,21 @@ const value: fc.Arbitrary<string> = fc.oneof(
   oddText,
   number,
   fc.json(),
-  around(1, 150).map((depth) => '['.repeat(depth) + ']'.repeat(depth)),
-  around(1, 150).map((depth) => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth)),
-  around(950, 1_100).map((depth) => '['.repeat(depth) + ']'.repeat(depth)),
+  integer(1, 150).map((depth) => '['.repeat(depth) + ']'.repeat(depth)),
+  integer(1, 150).map((depth) => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth)),
+  integer(950, 1_100).map((depth) => '['.repeat(depth) + ']'.repeat(depth)),
 )
 
 const propertyName: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).map(json) },
   fc.constantFrom('""', '"a"', '"__proto__"', '"\\u0000"', '"\\ud800"', json('x'.repeat(128))),
-  around(126, 130).map((length) => json('😀'.repeat(length))),
+  integer(126, 130).map((length) => json('😀'.repeat(length))),
 )
 
 const properties: fc.Arbitrary<string> = fc
   .oneof(
     { weight: 6, arbitrary: fc.array(fc.tuple(propertyName, value), { maxLength: 4 }) },
-    around(62, 66).map((count) =>
+    integer(62, 66).map((count) =>
       Array.from({ length: count }, (_, n) => [`"p${n}"`, '1'] as [string, string]),
     ),
   )
@@ -161,7 +161,7 @@ const ODD: Readonly<Record<string, fc.Arbitrary<string>>> = {
   properties,
   name: fc.oneof(
     oddText,
-    around(126, 130).map((length) => json('😀'.repeat(length))),
+    integer(126, 130).map((length) => json('😀'.repeat(length))),
   ),
   country: fc.constantFrom(
     '"DE"',
@@ -187,7 +187,7 @@ const member = (name: string): fc.Arbitrary<string> =>
 const unknown = fc.constantFrom('"project":"x"', '"Name":"x"', '"":1', '"constructor":1')
 
 /** The text of one event. A field may occur twice. */
-export const sentEvents: fc.Arbitrary<string> = fc
+export const eventBody: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
       { weight: 30, arbitrary: fc.constantFrom(...NAMES, 'properties', 'timestamp').chain(member) },

@@ -1,12 +1,12 @@
-/** Random worlds and random questions, small enough that everything in them meets. */
+/** Random events and requests over few values, so that filters and groups often match. */
 import fc from 'fast-check'
 import type { Filter, GroupBy, Metric } from '../../../src/contract/api.js'
-import type { Asked, SentEvent } from '../world/world.js'
+import type { PartialRequest, SentEvent } from '../world/world.js'
 
 const DAY = 86_400_000
 const MINUTE = 60_000
 
-/** Values with everything that a pattern language or a quoting rule could stumble over. */
+/** Values with the special characters of patterns and of quoting. */
 const VALUES = [
   '',
   'a',
@@ -52,7 +52,7 @@ const GROUPINGS: readonly GroupBy[] = [
   'event:prop:nobody',
 ]
 
-/** Moments about the boundaries: midnight, month ends, a leap day, pauses of exactly half an hour. */
+/** Moments around boundaries: midnight, ends of months, a leap day, pauses of exactly half an hour. */
 const moment = fc
   .tuple(
     fc.constantFrom('2024-02-29', '2024-03-01', '2024-03-31', '2024-12-31', '2025-01-01'),
@@ -61,8 +61,8 @@ const moment = fc
   )
   .map(([day, halves, off]) => new Date(Date.parse(day) + halves * 30 * MINUTE + off))
 
-/** A referrer URL names a referrer; said here, so that a reading of the events needs no list. */
-const named = (referrer = ''): string => (referrer === '' ? 'x' : referrer)
+/** Names the referrer of an event with a referrer URL, so that the reference implementation needs no list of referrers. */
+const nameReferrer = (referrer = ''): string => (referrer === '' ? 'x' : referrer)
 
 export const event: fc.Arbitrary<SentEvent> = fc
   .record(
@@ -99,16 +99,16 @@ export const event: fc.Arbitrary<SentEvent> = fc
     ...rest,
     ...(rest.referrer_url === undefined
       ? {}
-      : { referrer: named(rest.referrer), referrer_type: rest.referrer_type ?? 'social' }),
+      : { referrer: nameReferrer(rest.referrer), referrer_type: rest.referrer_type ?? 'social' }),
     ...(session_id === undefined ? {} : { session_id }),
   }))
 
 const stringOperator = fc.constantFrom(
   ...(['any', 'eq', 'notEq', 'contains', 'notContains', 'startsWith', 'endsWith'] as const),
 )
-const clauseOf = (values: readonly string[]) =>
+const stringClause = (values: readonly string[]) =>
   fc.record({ value: fc.constantFrom(...values), operator: stringOperator })
-const listOf = (values: readonly string[]) =>
+const listClause = (values: readonly string[]) =>
   fc.record({
     value: fc.array(fc.constantFrom(...values), { maxLength: 3 }),
     operator: fc.constantFrom('oneOf' as const, 'noneOf' as const),
@@ -119,16 +119,16 @@ export const filter: fc.Arbitrary<Filter> = fc.oneof(
   fc.record(
     {
       type: fc.constant('page' as const),
-      origin: clauseOf(['', 'https://example.com', 'blog', '.com']),
-      path: clauseOf(PATHS),
-      hash: clauseOf(VALUES),
+      origin: stringClause(['', 'https://example.com', 'blog', '.com']),
+      path: stringClause(PATHS),
+      hash: stringClause(VALUES),
     },
     optional,
   ),
   fc.record(
     {
       type: fc.constant('event' as const),
-      name: clauseOf([...NAMES, 'sign', '']),
+      name: stringClause([...NAMES, 'sign', '']),
       properties: fc.array(
         fc.record({
           property: fc.constantFrom(...PROPERTIES, 'nobody'),
@@ -142,30 +142,34 @@ export const filter: fc.Arbitrary<Filter> = fc.oneof(
   ),
   fc.record({ type: fc.constant('user' as const), anonymous: fc.boolean() }),
   fc.record(
-    { type: fc.constant('location' as const), country: listOf(COUNTRIES), city: listOf(VALUES) },
+    {
+      type: fc.constant('location' as const),
+      country: listClause(COUNTRIES),
+      city: listClause(VALUES),
+    },
     optional,
   ),
-  fc.tuple(clauseOf(VALUES)).map(([one]) => ({ type: 'referrer' as const, ...one })),
-  clauseOf(['', 'google', 'https://', 'https://t.co/x']).map((one) => ({
+  fc.tuple(stringClause(VALUES)).map(([one]) => ({ type: 'referrer' as const, ...one })),
+  stringClause(['', 'google', 'https://', 'https://t.co/x']).map((one) => ({
     type: 'referrer_url' as const,
     ...one,
   })),
-  listOf(['search', 'social', 'direct', 'unknown']).map((one) => ({
+  listClause(['search', 'social', 'direct', 'unknown']).map((one) => ({
     type: 'referrer_type' as const,
     ...one,
   })),
   fc.record(
     {
       type: fc.constant('utm_tags' as const),
-      utm_source: clauseOf(VALUES),
-      utm_campaign: clauseOf(VALUES),
-      utm_term: clauseOf(VALUES),
+      utm_source: stringClause(VALUES),
+      utm_campaign: stringClause(VALUES),
+      utm_term: stringClause(VALUES),
     },
     optional,
   ),
-  listOf(VALUES).map((one) => ({ type: 'browser' as const, ...one })),
-  listOf(['', 'desktop', 'mobile']).map((one) => ({ type: 'device' as const, ...one })),
-  listOf(VALUES).map((one) => ({ type: 'os' as const, ...one })),
+  listClause(VALUES).map((one) => ({ type: 'browser' as const, ...one })),
+  listClause(['', 'desktop', 'mobile']).map((one) => ({ type: 'device' as const, ...one })),
+  listClause(VALUES).map((one) => ({ type: 'os' as const, ...one })),
 )
 
 const day = fc
@@ -184,7 +188,7 @@ const dateRange: fc.Arbitrary<readonly [string, string]> = fc
 const startOf = (text: string): number => Date.parse(text)
 const endOf = (text: string): number => Date.parse(text) + (text.includes('T') ? 1_000 : DAY) - 1
 
-export const question: fc.Arbitrary<Asked> = fc
+export const request: fc.Arbitrary<PartialRequest> = fc
   .record({
     date_range: dateRange,
     metrics: fc.uniqueArray(fc.constantFrom(...METRICS), { minLength: 1 }),

@@ -1,4 +1,4 @@
-/** Builds the files that browsers load, where they are missing or older than their sources. */
+/** Builds the files that browsers load, if they are missing or older than their sources. */
 import { execFile } from 'node:child_process'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -12,8 +12,8 @@ const TARGETS = packagePath('dist/http/site/browser')
 /** Runs scripts/build-browser.ts in a process of its own: esbuild does not work inside jest. */
 export async function buildBrowser(): Promise<void> {
   const [sources, targets, script] = await Promise.all([
-    modifiedIn(SOURCES),
-    modifiedIn(TARGETS),
+    readModifiedTimes(SOURCES),
+    readModifiedTimes(TARGETS),
     stat(SCRIPT),
   ])
   if (targets.length > 0 && Math.min(...targets) > Math.max(...sources, script.mtimeMs)) return
@@ -23,7 +23,7 @@ export async function buildBrowser(): Promise<void> {
 }
 
 /** When each file of a folder was modified; empty when the folder is missing. */
-async function modifiedIn(folder: string): Promise<readonly number[]> {
+async function readModifiedTimes(folder: string): Promise<readonly number[]> {
   const files = await readdir(folder).catch(() => [])
   return Promise.all(
     files.map((file) =>

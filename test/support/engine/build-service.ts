@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { packagePath } from '../../../src/lib/package-path.js'
 
-/** Strips the types of src/ into dist/, as the build does, where dist/ is missing files or is older. */
+/** Compiles src/ to dist/ as the build does: only the files that are missing in dist/ or older there. */
 export async function buildService(): Promise<void> {
   const files = await readdir(packagePath('src'), { recursive: true })
   await Promise.all(files.filter((file) => file.endsWith('.ts')).map(build))
@@ -13,7 +13,7 @@ export async function buildService(): Promise<void> {
 async function build(file: string): Promise<void> {
   const source = packagePath(`src/${file}`)
   const target = packagePath(`dist/${file.replace(/\.ts$/, '.js')}`)
-  if ((await modified(target)) >= (await modified(source))) return
+  if ((await readModifiedTime(target)) >= (await readModifiedTime(source))) return
   const { code } = await transformFile(source, {
     swcrc: false,
     jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
@@ -26,7 +26,7 @@ async function build(file: string): Promise<void> {
   await rename(draft, target)
 }
 
-async function modified(file: string): Promise<number> {
+async function readModifiedTime(file: string): Promise<number> {
   return stat(file).then(
     ({ mtimeMs }) => mtimeMs,
     () => 0,

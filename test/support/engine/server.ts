@@ -12,7 +12,7 @@ import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { ensureRollups } from '../store/loading.js'
 
-/** The account with which the embedded engine itself logs in; a server's image has its own. */
+/** The account with which the embedded engine logs in at its start. The image of a server has its own. */
 const BOOT = `<default><no_password/><networks><ip>127.0.0.1</ip></networks><quota>default</quota>
   <grants><query>GRANT SYSTEM LISTEN ON *.*</query></grants></default>`
 
@@ -22,7 +22,7 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Starts it with an up-to-date database; `change` may edit the text of users.xml. */
+/** Starts the engine and migrates its database. `change` may edit the text of users.xml. */
 export async function startServer(change = (users: string): string => users): Promise<Server> {
   const stopping = new AbortController()
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-users-'))
@@ -39,7 +39,7 @@ export async function startServer(change = (users: string): string => users): Pr
       onLocked: async () => {
         const limits = { serverMemory: 4 * 1024 ** 3, queryMemory: 1024 ** 3 }
         await writeConfiguration(engineDir, endpoint, limits)
-        await writeFile(path.join(engineDir, 'users.xml'), change(await usersFile(endpoint)))
+        await writeFile(path.join(engineDir, 'users.xml'), change(await readUsersFile(endpoint)))
       },
     },
   )
@@ -60,7 +60,7 @@ export async function startServer(change = (users: string): string => users): Pr
 }
 
 /** Returns the file with the passwords that a server would read from its environment. */
-async function usersFile({ accounts }: Endpoint): Promise<string> {
+async function readUsersFile({ accounts }: Endpoint): Promise<string> {
   const text = await readFile(packagePath('clickhouse/config/users.xml'), 'utf8')
   return text
     .replace('<default remove="remove"/>', BOOT)

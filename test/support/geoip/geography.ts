@@ -3,14 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { openGeoip, type Geoip } from '../../../src/ingest/enrichment/geoip.js'
-import { mmdbFile } from './mmdb.js'
+import { buildMmdb } from './mmdb.js'
 
 /** Opens a GeoIP database with these records. */
-export async function geographyOf(networks: Parameters<typeof mmdbFile>[0]): Promise<Geoip> {
+export async function createGeoip(networks: Parameters<typeof buildMmdb>[0]): Promise<Geoip> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'places-'))
   try {
     const file = path.join(folder, 'test.mmdb')
-    await writeFile(file, mmdbFile(networks))
+    await writeFile(file, buildMmdb(networks))
     return await openGeoip(file)
   } finally {
     await rm(folder, { recursive: true })

@@ -13,33 +13,37 @@ export interface MmdbSettings {
 const TYPE = { map: 7, string: 2, uint16: 5, uint32: 6, uint64: 9, array: 11, boolean: 14 } as const
 
 /** Writes the control bytes of a value: its type and its size, which may be up to 284. */
-function head(type: number, size: number): Buffer {
+function encodeControlBytes(type: number, size: number): Buffer {
   if (size > 284) throw new RangeError('larger than a test needs')
   const short = Math.min(size, 29)
   const rest = size < 29 ? [] : [size - 29]
   return Buffer.from(type > 7 ? [short, type - 7, ...rest] : [(type << 5) | short, ...rest])
 }
 
-function integer(type: number, value: number | bigint): Buffer {
+function encodeInteger(type: number, value: number | bigint): Buffer {
   const hex = value.toString(16)
   const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex')
-  return Buffer.concat([head(type, bytes.length), bytes])
+  return Buffer.concat([encodeControlBytes(type, bytes.length), bytes])
 }
 
 function encode(value: Value): Buffer {
   if (typeof value === 'string') {
     const bytes = Buffer.from(value)
-    return Buffer.concat([head(TYPE.string, bytes.length), bytes])
+    return Buffer.concat([encodeControlBytes(TYPE.string, bytes.length), bytes])
   }
-  if (typeof value === 'bigint') return integer(TYPE.uint64, value)
-  if (typeof value === 'number') return integer(value > 0xffff ? TYPE.uint32 : TYPE.uint16, value)
-  if (typeof value === 'boolean') return head(TYPE.boolean, value ? 1 : 0)
+  if (typeof value === 'bigint') return encodeInteger(TYPE.uint64, value)
+  if (typeof value === 'number')
+    return encodeInteger(value > 0xffff ? TYPE.uint32 : TYPE.uint16, value)
+  if (typeof value === 'boolean') return encodeControlBytes(TYPE.boolean, value ? 1 : 0)
   if (Array.isArray(value)) {
     const items = value as readonly Value[]
-    return Buffer.concat([head(TYPE.array, items.length), ...items.map(encode)])
+    return Buffer.concat([encodeControlBytes(TYPE.array, items.length), ...items.map(encode)])
   }
   const entries = Object.entries(value)
-  return Buffer.concat([head(TYPE.map, entries.length), ...entries.flat().map(encode)])
+  return Buffer.concat([
+    encodeControlBytes(TYPE.map, entries.length),
+    ...entries.flat().map(encode),
+  ])
 }
 
 /** A node of the tree: for each bit the next node, the offset of a record in the data, or nothing. */
@@ -47,7 +51,7 @@ type Branch = number | Node | undefined
 type Node = [Branch, Branch]
 
 /** Returns the bits of a network in a tree of this IP version. */
-function bitsOf(network: string, ipVersion: 4 | 6): number[] {
+function listBits(network: string, ipVersion: 4 | 6): number[] {
   const [address, length] = ipaddr.parseCIDR(network)
   const bits = address
     .toByteArray()
@@ -57,7 +61,7 @@ function bitsOf(network: string, ipVersion: 4 | 6): number[] {
 }
 
 /** Writes a file with one record per network; networks must not overlap: `{ '192.0.2.0/24': { … } }`. */
-export function mmdbFile(
+export function buildMmdb(
   networks: Readonly<Record<string, Value>>,
   { ipVersion = 6, databaseType = 'Test-City' }: MmdbSettings = {},
 ): Buffer {
@@ -66,7 +70,7 @@ export function mmdbFile(
   const records: Buffer[] = []
   let written = 0
   for (const [network, record] of Object.entries(networks)) {
-    const bits = bitsOf(network, ipVersion)
+    const bits = listBits(network, ipVersion)
     const last = bits.pop() ?? 0
     let node = root
     for (const bit of bits) {

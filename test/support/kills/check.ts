@@ -3,7 +3,7 @@ import { expect } from '@jest/globals'
 import { sql, string } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { countWaitingRows } from '../../../src/ingest/loader/stream.js'
-import { factsAgree, leftovers, select } from '../store/facts.js'
+import { expectConsistentFacts, listLeftovers, select } from '../store/facts.js'
 import { checkRollups } from '../store/loading.js'
 
 export interface Marks {
@@ -13,8 +13,8 @@ export interface Marks {
   readonly sent: ReadonlySet<string>
 }
 
-/** The figures of a comparison, with the first few marks of each mistake. */
-export interface Found {
+/** The result of a comparison. Of the lost, doubled and unknown marks it has the first MAX_LISTED. */
+export interface MarkComparison {
   readonly acknowledged: number
   readonly stored: number
   readonly lost: readonly string[]
@@ -22,18 +22,18 @@ export interface Found {
   readonly unknown: readonly string[]
 }
 
-const FEW = 20
+const MAX_LISTED = 20
 
 /** Whether everything in the inbox is loaded and the loader has nothing left to do. */
 export const isDrained = async (store: Store): Promise<boolean> =>
-  (await countWaitingRows(store.writer)) === 0 && (await leftovers(store)).length === 0
+  (await countWaitingRows(store.writer)) === 0 && (await listLeftovers(store)).length === 0
 
 /** Compares all events of a project by their property `mark`, which is unique. */
 export async function compareMarks(
   store: Store,
   projectId: string,
   { acknowledged, sent }: Marks,
-): Promise<Found> {
+): Promise<MarkComparison> {
   const rows = await select<{ mark: string; times: number }>(
     store,
     sql`
@@ -44,18 +44,18 @@ FROM events WHERE project_id = ${string(projectId)} GROUP BY mark`,
   return {
     acknowledged: acknowledged.size,
     stored: stored.size,
-    lost: [...acknowledged].filter((mark) => !stored.has(mark)).slice(0, FEW),
+    lost: [...acknowledged].filter((mark) => !stored.has(mark)).slice(0, MAX_LISTED),
     doubled: rows
       .filter(({ times }) => times !== 1)
       .map(({ mark }) => mark)
-      .slice(0, FEW),
-    unknown: [...stored].filter((mark) => !sent.has(mark)).slice(0, FEW),
+      .slice(0, MAX_LISTED),
+    unknown: [...stored].filter((mark) => !sent.has(mark)).slice(0, MAX_LISTED),
   }
 }
 
 /** Checks that sessions, users and rollups agree with the events. */
-export async function expectSound(store: Store, projectId: string): Promise<void> {
-  await factsAgree(store, projectId)
-  expect(await leftovers(store)).toEqual([])
+export async function expectConsistent(store: Store, projectId: string): Promise<void> {
+  await expectConsistentFacts(store, projectId)
+  expect(await listLeftovers(store)).toEqual([])
   expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0, differences: [] })
 }

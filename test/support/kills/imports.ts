@@ -1,4 +1,4 @@
-/** Imports files beside a service that is killed: rows without ids, each file again until it succeeds. */
+/** Imports files while the service is killed. Rows have no ids; each file is imported again until that succeeds. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import type { Random } from '../../../src/demo/random.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 
 export interface KilledImports {
-  /** Starts to import another file, unless an import is running. */
+  /** Starts to import the next file, unless an import is running. */
   readonly begin: () => void
   /** Kills the command; false if none is running. */
   readonly kill: () => boolean
@@ -23,7 +23,7 @@ export interface KilledImports {
 const ROWS = 2_000
 const BACK_MS = 12 * 86_400_000
 
-/** @param folder where the files are written */
+/** @param folder the folder to write the files to */
 export function createImports(
   folder: string,
   dataDir: string,

@@ -15,9 +15,9 @@ export type Victim = (typeof VICTIMS)[number]
 
 export interface Kill {
   readonly victim: Victim
-  /** What to wait for first: nothing, events to be accepted again, or events to be loaded again. */
-  readonly after: 'nothing' | 'taken' | 'loaded'
-  /** Milliseconds from then to the kill. */
+  /** The event to wait for: none, more events accepted, or another load started. */
+  readonly after: 'nothing' | 'accepted' | 'loaded'
+  /** Milliseconds from that event to the kill. */
   readonly pause: number
 }
 
@@ -27,14 +27,14 @@ export interface World {
   readonly imports: KilledImports
 }
 
-/** Longer than anything takes, also on a machine that is busy with other tests. */
-export const PATIENCE_MS = 90_000
+/** The longest wait for any step, also on a machine that is busy with other tests. */
+export const WAIT_TIMEOUT_MS = 90_000
 
-/** Plans kills. The same seed gives the same plan; the first eight have every victim twice. */
+/** Plans kills. The same seed gives the same plan; the first eight kills hit every victim twice. */
 export const planKills = (count: number, random: Random): readonly Kill[] =>
   Array.from({ length: count }, (_, n) => {
     const victim = n < 8 ? VICTIMS[n % VICTIMS.length]! : VICTIMS[random.below(VICTIMS.length)]!
-    const after = random.chance(0.2) ? 'nothing' : random.chance(0.5) ? 'taken' : 'loaded'
+    const after = random.chance(0.2) ? 'nothing' : random.chance(0.5) ? 'accepted' : 'loaded'
     return { victim, after, pause: random.below(after === 'nothing' ? 1_500 : 2_500) }
   })
 
@@ -46,8 +46,8 @@ export async function killAll(
 ): Promise<void> {
   const waits: Readonly<Record<Kill['after'], () => Promise<unknown>>> = {
     nothing: () => Promise.resolve(),
-    taken: () => takesMore(senders),
-    loaded: () => loadsMore(service),
+    accepted: () => waitForAccepted(senders),
+    loaded: () => waitForLoad(service),
   }
   const kills: Readonly<Record<Victim, () => Promise<boolean> | boolean>> = {
     engine: service.killEngine,
@@ -63,27 +63,27 @@ export async function killAll(
     await waits[kill.after]()
     if (kill.victim === 'import' || kill.pause % 3 === 0) imports.begin()
     await sleep(kill.pause)
-    await until(kills[kill.victim], PATIENCE_MS)
+    await until(kills[kill.victim], WAIT_TIMEOUT_MS)
     onKill(kill)
   }
 }
 
-export function takesMore(senders: Senders): Promise<number> {
+export function waitForAccepted(senders: Senders): Promise<number> {
   const before = senders.acknowledged.size
-  return until(() => senders.acknowledged.size > before + 20, PATIENCE_MS)
+  return until(() => senders.acknowledged.size > before + 20, WAIT_TIMEOUT_MS)
 }
 
-async function loadsMore(service: KilledService): Promise<void> {
+async function waitForLoad(service: KilledService): Promise<void> {
   let before: number | undefined
   await until(async () => {
-    const loads = await service.ask(countLoads)
+    const loads = await service.withStore(countLoads)
     before ??= loads
     await sleep(50)
     return loads !== undefined && before !== undefined && loads > before
-  }, PATIENCE_MS)
+  }, WAIT_TIMEOUT_MS)
 }
 
-/** Returns the number of the last load that was started. */
+/** Returns the number of the load that was started last. */
 async function countLoads(store: Store): Promise<number> {
   const [row] = await select<{ n: number }>(store, sql`SELECT max(load) AS n FROM loads`)
   return row!.n

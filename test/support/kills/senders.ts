@@ -16,11 +16,11 @@ export interface Senders {
   readonly acknowledged: ReadonlySet<string>
   /** The marks of all events that were sent. */
   readonly sent: ReadonlySet<string>
-  /** The number of responses by status; `refused`, `broken` and `late` for requests without a response. */
-  readonly answers: Readonly<Record<string, number>>
+  /** The number of responses by status; `refused`, `dropped` and `late` for requests without a response. */
+  readonly responses: Readonly<Record<string, number>>
   /** The number of events that were sent again although they were, or might have been, stored. */
-  readonly again: () => number
-  /** The longest time without a 202, in milliseconds. */
+  readonly countRepeats: () => number
+  /** The longest time between two responses with status 202, in milliseconds. */
   readonly longestSilence: () => number
   /** Resolves once no request is in flight. */
   readonly stop: () => Promise<void>
@@ -28,7 +28,7 @@ export interface Senders {
 
 interface Sent {
   readonly mark: string
-  /** Sent only once if it has no id. */
+  /** An event without an id is sent only once. */
   readonly event: Readonly<Record<string, unknown>>
 }
 
@@ -37,13 +37,13 @@ const BACK_MS = 25 * 86_400_000
 const STEP_MS = 3_000
 const LATE_MS = 3 * 3_600_000
 const USERS = 300
-const KEPT = 500
+const MAX_KEPT = 500
 /** A port on which nothing listens. */
 const NOWHERE = 'http://127.0.0.1:2'
 
 export function startSenders({ seed, address, token, clients }: SendersOptions): Senders {
   const [acknowledged, sent] = [new Set<string>(), new Set<string>()]
-  const answers: Record<string, number> = {}
+  const responses: Record<string, number> = {}
   const start = Date.now() - BACK_MS
   const kept: (readonly Sent[])[] = []
   const state = { isOn: true, count: 0, again: 0, lastAt: performance.now(), silence: 0 }
@@ -81,8 +81,8 @@ export function startSenders({ seed, address, token, clients }: SendersOptions):
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       body: JSON.stringify(body.length === 1 && random.chance(0.5) ? body[0] : body),
       signal: AbortSignal.timeout(300 + random.below(8_000)),
-    }).then(({ status }) => String(status), nameOf)
-    answers[outcome] = (answers[outcome] ?? 0) + 1
+    }).then(({ status }) => String(status), nameFailure)
+    responses[outcome] = (responses[outcome] ?? 0) + 1
     if (outcome !== '202') return false
     for (const { mark } of events) acknowledged.add(mark)
     const now = performance.now()
@@ -107,7 +107,8 @@ export function startSenders({ seed, address, token, clients }: SendersOptions):
       state.again += withIds.length
       isStored = await request(withIds, random)
     }
-    if (withIds.length > 0) kept[kept.length < KEPT ? kept.length : random.below(KEPT)] = withIds
+    if (withIds.length > 0)
+      kept[kept.length < MAX_KEPT ? kept.length : random.below(MAX_KEPT)] = withIds
   }
 
   const client = async (number: number): Promise<void> => {
@@ -122,8 +123,8 @@ export function startSenders({ seed, address, token, clients }: SendersOptions):
   return {
     acknowledged,
     sent,
-    answers,
-    again: () => state.again,
+    responses,
+    countRepeats: () => state.again,
     longestSilence: () => Math.round(Math.max(state.silence, performance.now() - state.lastAt)),
     stop: async () => {
       state.isOn = false
@@ -133,8 +134,8 @@ export function startSenders({ seed, address, token, clients }: SendersOptions):
 }
 
 /** Names why a request got no response. */
-function nameOf(error: unknown): string {
+function nameFailure(error: unknown): string {
   const { name, cause } = error as Error & { cause?: { code?: string } }
   if (name === 'TimeoutError') return 'late'
-  return cause?.code === 'ECONNREFUSED' ? 'refused' : 'broken'
+  return cause?.code === 'ECONNREFUSED' ? 'refused' : 'dropped'
 }

@@ -1,4 +1,4 @@
-/** Runs `tallyhouse serve` as a process, and starts it again whenever it ends. */
+/** Runs `tallyhouse serve` as a process, and restarts it whenever it ends. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,21 +15,21 @@ export interface KilledService {
   /** Kills its engine; false if that was not running. */
   readonly killEngine: () => Promise<boolean>
   /** Opens the store of its engine; undefined if it has none. */
-  readonly open: () => Promise<Store | undefined>
+  readonly openStore: () => Promise<Store | undefined>
   /** Runs `work` on the store; undefined if that fails. */
-  readonly ask: <T>(work: (store: Store) => Promise<T>) => Promise<T | undefined>
-  /** The last line of its log, for each time it ended without being killed. */
-  readonly deaths: readonly string[]
+  readonly withStore: <T>(work: (store: Store) => Promise<T>) => Promise<T | undefined>
+  /** The last line of its log for each exit that was neither a kill nor a stop. */
+  readonly unexpectedExits: readonly string[]
   /** Stops it with SIGTERM and returns its exit code. */
   readonly stop: () => Promise<number | null>
 }
 
-/** The number of characters of its log to keep, to show why it ended. */
-const LOG_KEPT = 4_000
+/** The number of characters of its log to keep, to show why it exited. */
+const MAX_LOG_CHARS = 4_000
 
 /** Starts the service from dist/. */
 export function runService(dataDir: string): KilledService {
-  const deaths: string[] = []
+  const unexpectedExits: string[] = []
   const state = {
     child: undefined as ChildProcess | undefined,
     address: undefined as string | undefined,
@@ -44,15 +44,16 @@ export function runService(dataDir: string): KilledService {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     Object.assign(state, { child, isKilled: false })
-    const hear = (data: Buffer): void => {
-      log = (log + data.toString()).slice(-LOG_KEPT)
+    const readLog = (data: Buffer): void => {
+      log = (log + data.toString()).slice(-MAX_LOG_CHARS)
       state.address ??= /"address":"([^"]+)"/.exec(log)?.[1]
     }
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
+    child.stdout.on('data', readLog)
+    child.stderr.on('data', readLog)
     const [code] = (await once(child, 'close')) as [number | null]
     state.address = undefined
-    if (!state.isKilled && !state.isStopping) deaths.push(log.trim().split('\n').at(-1) ?? '')
+    if (!state.isKilled && !state.isStopping)
+      unexpectedExits.push(log.trim().split('\n').at(-1) ?? '')
     return code
   }
 
@@ -66,14 +67,14 @@ export function runService(dataDir: string): KilledService {
   const ended = keepRunning()
   const isRunning = (): boolean => state.child?.exitCode === null && state.child.signalCode === null
 
-  const open = async (): Promise<Store | undefined> => {
+  const openStore = async (): Promise<Store | undefined> => {
     const endpoint = (await readEngineFile(getEngineDir(dataDir)))?.endpoint
     return endpoint && connectStore(endpoint)
   }
 
   return {
-    deaths,
-    open,
+    unexpectedExits,
+    openStore,
     address: () => state.address,
     killService: () => {
       if (!isRunning()) return false
@@ -84,8 +85,8 @@ export function runService(dataDir: string): KilledService {
       const pid = (await readEngineFile(getEngineDir(dataDir)))?.enginePid
       return pid !== undefined && isAlive(pid) && process.kill(pid, 'SIGKILL')
     },
-    ask: async (work) => {
-      const store = await open()
+    withStore: async (work) => {
+      const store = await openStore()
       if (store === undefined) return undefined
       return work(store)
         .catch(() => undefined)

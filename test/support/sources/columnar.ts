@@ -1,5 +1,5 @@
 /** Writes files of the engine's formats. */
-import { testEndpoint } from '../engine/engine.js'
+import { getTestEndpoint } from '../engine/engine.js'
 
 export type FileFormat = 'Parquet' | 'Arrow' | 'ArrowStream'
 
@@ -9,7 +9,7 @@ export async function writeFile(
   select: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Buffer> {
-  const { url, accounts } = testEndpoint()
+  const { url, accounts } = getTestEndpoint()
   const { username, password } = accounts.admin
   const answer = await fetch(`${url}/?${new URLSearchParams(settings).toString()}`, {
     method: 'POST',

@@ -1,4 +1,4 @@
-/** Texts as streams of bytes that imports read, some of which fail. */
+/** Creates sources for imports: streams of bytes, some of which fail at their end. */
 import type { ImportReport } from '../../../src/ingest/import/import-options.js'
 import type { Rejection } from '../../../src/ingest/inbox/rejections.js'
 import type { Store } from '../../../src/clickhouse/store.js'
@@ -6,7 +6,7 @@ import { ARRIVAL } from '../world/world.js'
 import { importEvents, type ImportOptions } from '../store/loading.js'
 
 /** Splits a text into chunks of these sizes, in turn; throws `failure` at the end, if given. */
-export async function* chunked(
+export async function* splitIntoChunks(
   text: string | Buffer,
   sizes: readonly number[] = [1_000_000],
   failure?: Error,
@@ -36,10 +36,14 @@ export async function importLines(
   options: Partial<ImportOptions> = {},
 ): Promise<ImportOutcome> {
   const rejections: Rejection[] = []
-  const report = await importEvents(store, typeof source === 'string' ? chunked(source) : source, {
-    now: ARRIVAL,
-    onRejected: (rows) => void rejections.push(...rows),
-    ...options,
-  })
+  const report = await importEvents(
+    store,
+    typeof source === 'string' ? splitIntoChunks(source) : source,
+    {
+      now: ARRIVAL,
+      onRejected: (rows) => void rejections.push(...rows),
+      ...options,
+    },
+  )
   return { report, rejections }
 }

@@ -1,7 +1,7 @@
-/** Connections that break or fall asleep at a chosen statement, as a process that is killed or paused. */
+/** Connections that fail or pause at a chosen statement, as if the process had been killed or suspended there. */
 import type { Connection } from '../../../src/clickhouse/connection.js'
 
-/** Every statement on a broken connection fails with this. */
+/** The error of every statement after the connection was broken. */
 export class BrokenError extends Error {
   override readonly name = 'BrokenError'
 }
@@ -12,13 +12,13 @@ export class BrokenError extends Error {
  *
  * @param last the number of the last statement, from 1, or a pattern that matches its text
  */
-export function breaking(connection: Connection, last: number | RegExp): Connection {
+export function breakAfter(connection: Connection, last: number | RegExp): Connection {
   let done = 0
   let isBroken = false
-  const lastly = async <T>(query: string, work: () => Promise<T>): Promise<T> => {
+  const runCounted = async <T>(query: string, work: () => Promise<T>): Promise<T> => {
     if (isBroken) throw new BrokenError()
     done += 1
-    // Statements that are sent at the same time have numbers of their own.
+    // Concurrent statements are numbered, too.
     const isLast = typeof last === 'number' ? done === last : last.test(query)
     const result = await work()
     isBroken ||= isLast
@@ -28,29 +28,29 @@ export function breaking(connection: Connection, last: number | RegExp): Connect
   return {
     ...connection,
     query: (statement, options) =>
-      lastly(statement.query, () => connection.query(statement, options)),
+      runCounted(statement.query, () => connection.query(statement, options)),
     execute: (statement, settings) =>
-      lastly(statement.query, () => connection.execute(statement, settings)),
+      runCounted(statement.query, () => connection.execute(statement, settings)),
     upload: (statement, bytes, settings) =>
-      lastly(statement.query, () => connection.upload(statement, bytes, settings)),
+      runCounted(statement.query, () => connection.upload(statement, bytes, settings)),
   }
 }
 
-/** Returns a connection that awaits `meanwhile` ahead of its statement number `before`, from 1. */
-export function sleeping(
+/** Returns a connection that awaits `meanwhile` before it sends statement number `before`, counted from 1. */
+export function pauseBefore(
   connection: Connection,
   before: number,
   meanwhile: () => Promise<void>,
 ): Connection {
   let count = 0
-  const awake = async <T>(work: () => Promise<T>): Promise<T> => {
+  const runPausing = async <T>(work: () => Promise<T>): Promise<T> => {
     count += 1
     if (count === before) await meanwhile()
     return work()
   }
   return {
     ...connection,
-    query: (statement, options) => awake(() => connection.query(statement, options)),
-    execute: (statement, settings) => awake(() => connection.execute(statement, settings)),
+    query: (statement, options) => runPausing(() => connection.query(statement, options)),
+    execute: (statement, settings) => runPausing(() => connection.execute(statement, settings)),
   }
 }

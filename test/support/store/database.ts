@@ -5,7 +5,7 @@ import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
 import { identifier, sql, statement } from '../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
-import { testEndpoint } from '../engine/engine.js'
+import { getTestEndpoint } from '../engine/engine.js'
 import { ensureRollups } from './loading.js'
 
 export interface TestDatabase {
@@ -18,7 +18,7 @@ export interface TestDatabase {
 
 /** Returns the endpoint of a database with a new name, which does not exist yet. */
 export function newDatabase(): Endpoint {
-  const { accounts, ...endpoint } = testEndpoint()
+  const { accounts, ...endpoint } = getTestEndpoint()
   const { admin } = accounts
   const database = `test_${randomUUID().replaceAll('-', '')}`
   return { ...endpoint, database, accounts: { admin, writer: admin, reader: admin } }

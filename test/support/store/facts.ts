@@ -27,13 +27,13 @@ const ATTRIBUTES = SESSION_ATTRIBUTES.map(({ column }) => column).reduce(
 )
 
 /** The sessions of the table `sessions`: the states whose signs do not cancel out. */
-const told = (projectId: string): Sql => sql`
+const selectStoredSessions = (projectId: string): Sql => sql`
 SELECT ${STATE} session_id, [(${ATTRIBUTES})] AS attributes, sum(sign) AS states
 FROM sessions WHERE project_id = ${string(projectId)}
 GROUP BY ALL HAVING states != 0 ORDER BY session`
 
 /** The sessions, computed from `events`; a session has one value of each attribute. */
-const shown = (projectId: string): Sql => sql`
+const selectSessionsFromEvents = (projectId: string): Sql => sql`
 SELECT
   session, user, min(timestamp) AS start_at, max(timestamp) AS end_at,
   countIf(name = 'pageview') AS pageviews, countIf(name != 'pageview') AS events,
@@ -45,8 +45,8 @@ FROM (
 )
 GROUP BY session, user ORDER BY session`
 
-/** Consecutive events of a user that are in the same session, or in two, against the rule. */
-const misplaced = (projectId: string): Sql => sql`
+/** Consecutive events of a user that are wrongly in one session, or wrongly in two. */
+const selectMisplacedEvents = (projectId: string): Sql => sql`
 SELECT user, timestamp, gap, is_same
 FROM (
   SELECT
@@ -61,8 +61,8 @@ FROM (
 )
 WHERE place > 1 AND is_same != (session_id != '' OR gap <= 1800)`
 
-/** Users with two numbers, numbers of two users, and numbers of events that no user has. */
-const misnumbered = (projectId: string): Sql => sql`
+/** Users with two numbers, numbers that two users share, and numbers in `events` that no user has. */
+const selectMisnumberedUsers = (projectId: string): Sql => sql`
 WITH known AS (SELECT user_id, user FROM users WHERE project_id = ${string(projectId)})
 SELECT toString(user) AS who FROM known GROUP BY user HAVING count() > 1
 UNION ALL SELECT user_id FROM known GROUP BY user_id HAVING count() > 1
@@ -70,28 +70,31 @@ UNION ALL
 SELECT DISTINCT toString(user) FROM events
 WHERE project_id = ${string(projectId)} AND user NOT IN (SELECT user FROM known)`
 
-/** Compares with node first: on many rows, jest's equality is slow. */
+/** Compares with node's deep equality first: jest's is slow on many rows. */
 function expectSame(actual: unknown, wanted: unknown): void {
   if (!isDeepStrictEqual(actual, wanted)) expect(actual).toEqual(wanted)
 }
 
 /** Checks that every session in `sessions` agrees with its events, and that sessions and users follow the rules. */
-export async function factsAgree(store: Store, projectId: string): Promise<void> {
+export async function expectConsistentFacts(store: Store, projectId: string): Promise<void> {
   const [states, sessions] = await Promise.all([
-    select(store, told(projectId)),
-    select<Row & { entries: readonly (readonly [string, string])[] }>(store, shown(projectId)),
+    select(store, selectStoredSessions(projectId)),
+    select<Row & { entries: readonly (readonly [string, string])[] }>(
+      store,
+      selectSessionsFromEvents(projectId),
+    ),
   ])
   const entries = new Map(sessions.map((one) => [one['session'], one.entries]))
   const ids = new Map(states.map((one) => [one['session'], one['session_id']]))
-  // Among pageviews with the same time, the first to arrive is the entry; `events` does not record which that was.
-  const inDoubt = ({ entry_origin, entry_path, ...state }: Row): Row => ({
+  // Of pageviews at the same time, the one that arrived first is the entry, but `events` does not record the arrival.
+  const withEntryCheck = ({ entry_origin, entry_path, ...state }: Row): Row => ({
     ...state,
     isEntry:
       state['pageviews'] === 0 ||
       entries.get(state['session'])?.some(([o, p]) => o === entry_origin && p === entry_path),
   })
   expectSame(
-    states.map(inDoubt),
+    states.map(withEntryCheck),
     sessions.map(({ entries: _, ...session }) => ({
       ...session,
       session_id: ids.get(session['session']),
@@ -99,8 +102,8 @@ export async function factsAgree(store: Store, projectId: string): Promise<void>
       isEntry: true,
     })),
   )
-  expect(await select(store, misplaced(projectId))).toEqual([])
-  expect(await select(store, misnumbered(projectId))).toEqual([])
+  expect(await select(store, selectMisplacedEvents(projectId))).toEqual([])
+  expect(await select(store, selectMisnumberedUsers(projectId))).toEqual([])
 }
 
 /** Reads all sessions of a project with their events, ordered by user and time. */
@@ -124,8 +127,8 @@ ORDER BY who.user_id, start_at, session_id`,
   )
 }
 
-/** Lists what finished loads and deletions must not leave behind: rows of the inbox, and working tables. */
-export async function leftovers(store: Store): Promise<readonly string[]> {
+/** Lists the rows of the inbox and the working tables that finished loads and deletions should have deleted. */
+export async function listLeftovers(store: Store): Promise<readonly string[]> {
   const rows = await select<{ what: string }>(
     store,
     sql`

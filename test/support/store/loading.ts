@@ -1,4 +1,4 @@
-/** Loads, deletions and rebuilds, bound to the context in which the service runs them. */
+/** The functions for loads, deletions and rebuilds, with the same context as in the service. */
 import { createLoaderContext } from '../../../src/bootstrap/open-store.js'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import type { Store } from '../../../src/clickhouse/store.js'

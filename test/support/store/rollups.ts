@@ -5,17 +5,17 @@ import { LIVE } from '../../../src/model/rollup-tables.js'
 import { listSumColumns, ROLLUPS, type Rollup } from '../../../src/model/rollups.js'
 import { select } from './facts.js'
 
-/** The sums of a group, or the numbers of its users. */
-const measured = (rollup: Rollup): Sql =>
+/** Selects the sums of a group, or the numbers of its users. */
+const selectMeasures = (rollup: Rollup): Sql =>
   rollup.subject === 'users'
     ? sql`arraySort(arrayMap(user -> toInt64(user), bitmapToArray(groupBitmapMergeState(users))))`
     : sql`[${join(listSumColumns(rollup).map((column) => sql`sum(${column})`))}]`
 
-/** Every group of every rollup whose measures are not all zero. */
+/** Returns every group of every rollup that has a measure other than zero. */
 export function readRollups(store: Store, projectId: string): Promise<readonly object[]> {
   const all = ROLLUPS.map(
     (rollup) => sql`
-SELECT ${string(rollup.name)} AS rollup, dimension, value, ${rollup.dateColumn} AS date, ${measured(rollup)} AS measured
+SELECT ${string(rollup.name)} AS rollup, dimension, value, ${rollup.dateColumn} AS date, ${selectMeasures(rollup)} AS measured
 FROM ${LIVE.rollups[rollup.name]} WHERE project_id = ${string(projectId)}
 GROUP BY ALL HAVING arrayExists(one -> one != 0, measured)`,
   )

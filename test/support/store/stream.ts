@@ -7,7 +7,7 @@ import { fenceConnection } from '../../../src/clickhouse/connection-wrappers.js'
 import type { Geoip } from '../../../src/ingest/enrichment/geoip.js'
 import { loadWaiting } from './loading.js'
 
-/** Inserts lines for a project in one insert, with `arrival` as their time of arrival if given. */
+/** Writes lines for a project in one insert. `arrival` is their time of arrival; the default is the current time. */
 export async function feed(
   { writer }: Store,
   project: string,
@@ -29,6 +29,6 @@ export async function feed(
   )
 }
 
-/** Loads the rows that were fed, as the loader of the service does. */
-export const loadFed = ({ writer }: Store, geoip?: Geoip): Promise<void> =>
+/** Loads the rows of the inbox, as the loader of the service does. */
+export const loadInbox = ({ writer }: Store, geoip?: Geoip): Promise<void> =>
   withLease(writer, 'loader', ({ signal }) => loadWaiting(fenceConnection(writer, signal), geoip))

@@ -28,7 +28,7 @@ const ATTRIBUTES = [
 interface Event {
   readonly at: number
   readonly user: string
-  readonly given: string
+  readonly sessionId: string
   readonly name: string
   readonly anonymous: boolean
   readonly page: Readonly<Record<'origin' | 'path' | 'hash', string>>
@@ -43,7 +43,7 @@ interface Session {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-function read(sent: SentEvent): Event {
+function parseEvent(sent: SentEvent): Event {
   const attributes = Object.fromEntries(ATTRIBUTES.map((name) => [name, text(sent[name])]))
   const hinted = ['referrer', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term']
   attributes['referrer_type'] ||= hinted.some((name) => attributes[name] !== '')
@@ -52,7 +52,7 @@ function read(sent: SentEvent): Event {
   return {
     at: Date.parse(sent.timestamp),
     user: text(sent['user_id']),
-    given: text(sent['session_id']),
+    sessionId: text(sent['session_id']),
     name: text(sent['name']) || 'pageview',
     anonymous: sent['anonymous'] === true,
     page: { origin: text(sent['origin']), path: text(sent['path']), hash: text(sent['hash']) },
@@ -66,8 +66,8 @@ function read(sent: SentEvent): Event {
   }
 }
 
-/** Returns the events that count, each with its session. `sent` is in order of arrival. */
-export function readWorld(sent: readonly SentEvent[]): readonly Event[] {
+/** Returns the events without duplicates, by time, each with its session. `sent` is in order of arrival. */
+export function assignSessions(sent: readonly SentEvent[]): readonly Event[] {
   const seen = new Set<string>()
   const events = sent
     .filter((event) => {
@@ -77,23 +77,24 @@ export function readWorld(sent: readonly SentEvent[]): readonly Event[] {
       seen.add(id)
       return true
     })
-    .map(read)
+    .map(parseEvent)
     .map((event, order) => ({ event, order }))
     .sort((a, b) => a.event.at - b.event.at || a.order - b.order)
     .map(({ event }) => event)
   const last = new Map<string, Event>()
   for (const event of events) {
-    const key = JSON.stringify([event.user, event.given])
+    const key = JSON.stringify([event.user, event.sessionId])
     const before = last.get(key)
-    const goesOn = before !== undefined && (event.given !== '' || event.at - before.at <= 1_800_000)
-    event.session = goesOn ? before.session! : { events: [] }
+    const continuesSession =
+      before !== undefined && (event.sessionId !== '' || event.at - before.at <= 1_800_000)
+    event.session = continuesSession ? before.session! : { events: [] }
     event.session.events.push(event)
     last.set(key, event)
   }
   return events
 }
 
-const clause = ({ operator, value }: StringClause, actual: string): boolean => {
+const matchesClause = ({ operator, value }: StringClause, actual: string): boolean => {
   switch (operator) {
     case 'any':
       return actual !== ''
@@ -111,26 +112,26 @@ const clause = ({ operator, value }: StringClause, actual: string): boolean => {
       return actual.endsWith(value)
   }
 }
-const optional = (one: StringClause | undefined, actual: string): boolean =>
-  one === undefined || clause(one, actual)
-const list = ({ operator, value }: ListClause, actual: string): boolean =>
+const matchesOptional = (one: StringClause | undefined, actual: string): boolean =>
+  one === undefined || matchesClause(one, actual)
+const matchesList = ({ operator, value }: ListClause, actual: string): boolean =>
   value.includes(actual) === (operator === 'oneOf')
 
 function satisfies(event: Event, filter: Filter): boolean {
-  const of = (name: string): string => event.session!.events[0]!.attributes[name]!
+  const readAttribute = (name: string): string => event.session!.events[0]!.attributes[name]!
   switch (filter.type) {
     case 'page':
       return (['origin', 'path', 'hash'] as const).every((part) =>
-        optional(filter[part], event.page[part]),
+        matchesOptional(filter[part], event.page[part]),
       )
     case 'event':
       return (
-        optional(filter.name, event.name) &&
+        matchesOptional(filter.name, event.name) &&
         (filter.properties ?? []).every(({ property, operator, value }) => {
           const actual = event.properties.get(property)
           if (operator === 'any') return actual !== undefined
           if (actual === undefined) return operator.startsWith('not')
-          return clause({ operator, value }, actual)
+          return matchesClause({ operator, value }, actual)
         })
       )
     case 'user':
@@ -138,28 +139,28 @@ function satisfies(event: Event, filter: Filter): boolean {
     case 'location':
       return (['country', 'city'] as const).every((name) => {
         const one = filter[name]
-        return one === undefined || list(one, of(name))
+        return one === undefined || matchesList(one, readAttribute(name))
       })
     case 'utm_tags':
       return (
         ['utm_campaign', 'utm_content', 'utm_medium', 'utm_source', 'utm_term'] as const
-      ).every((name) => optional(filter[name], of(name)))
+      ).every((name) => matchesOptional(filter[name], readAttribute(name)))
     case 'referrer':
     case 'referrer_url':
-      return clause(filter, of(filter.type))
+      return matchesClause(filter, readAttribute(filter.type))
     case 'device':
-      return list(filter, of('device_type'))
+      return matchesList(filter, readAttribute('device_type'))
     case 'referrer_type':
     case 'browser':
     case 'os':
-      return list(filter, of(filter.type))
+      return matchesList(filter, readAttribute(filter.type))
   }
 }
 
 const isPageview = ({ name }: Event): boolean => name === 'pageview'
 
 /** Returns the group of an event; undefined if it is in none. */
-function groupOf(event: Event, token: string | undefined, bucket: (at: number) => string) {
+function findGroup(event: Event, token: string | undefined, bucket: (at: number) => string) {
   if (token === undefined) return ''
   if (token === 'interval:auto') return bucket(event.at)
   if (token === 'page:origin') return event.page.origin || undefined
@@ -170,18 +171,18 @@ function groupOf(event: Event, token: string | undefined, bucket: (at: number) =
 }
 
 /** Returns the group in which a visit counts; undefined if it counts in none. */
-function visitGroupOf(visit: Session, token: string | undefined, bucket: (at: number) => string) {
+function findVisitGroup(visit: Session, token: string | undefined, bucket: (at: number) => string) {
   if (token === 'event:name' || token?.startsWith('event:prop:') === true) return undefined
   const entry = visit.events.find(isPageview)!
   const isPage = token === 'page:origin' || token === 'page:path'
-  return groupOf(isPage ? entry : visit.events[0]!, token, bucket)
+  return findGroup(isPage ? entry : visit.events[0]!, token, bucket)
 }
 
-const hundredths = (numerator: number, denominator: number): number =>
+const roundToHundredths = (numerator: number, denominator: number): number =>
   Math.floor((2 * numerator + denominator) / (2 * denominator)) / 100
 
-/** Computes all rows, without order, limit and offset. `buckets` are those of a time series, with their labels. */
-export function referenceRows(
+/** Computes all rows of a response, unordered, before limit and offset. `buckets` are those of a time series, with labels. */
+export function computeRows(
   events: readonly Event[],
   request: AnalyticsQueryRequest,
   period: { readonly start: number; readonly end: number },
@@ -200,25 +201,26 @@ export function referenceRows(
   if (token === undefined) groups.set('', [])
   if (token === 'interval:auto') for (const { label } of buckets) groups.set(label, [])
   for (const event of matching.filter(({ at }) => inPeriod(at))) {
-    const key = groupOf(event, token, bucket)
+    const key = findGroup(event, token, bucket)
     if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), event])
   }
   const visits = [...new Set(matching.map(({ session }) => session!))].filter(
     (session) => session.events.some(isPageview) && inPeriod(session.events[0]!.at),
   )
   return [...groups].map(([key, inGroup]) => {
-    const started = visits.filter((visit) => visitGroupOf(visit, token, bucket) === key)
+    const started = visits.filter((visit) => findVisitGroup(visit, token, bucket) === key)
     const bounces = started.filter((visit) => visit.events.length === 1).length
     const seconds = started.map(({ events: all }) => all.at(-1)!.at - all[0]!.at)
     const values: Record<Metric, number | null> = {
       users: new Set(inGroup.map(({ user }) => user)).size,
       pageviews: inGroup.filter(isPageview).length,
       events: inGroup.filter((event) => !isPageview(event)).length,
-      bounce_rate: started.length === 0 ? null : hundredths(10_000 * bounces, started.length),
+      bounce_rate:
+        started.length === 0 ? null : roundToHundredths(10_000 * bounces, started.length),
       visit_duration:
         started.length === 0
           ? null
-          : hundredths(
+          : roundToHundredths(
               seconds.reduce((a, b) => a + b, 0),
               10 * started.length,
             ),

@@ -1,4 +1,4 @@
-/** Creates projects with given events, and queries them. */
+/** Creates projects with events, and queries them. */
 import { randomUUID } from 'node:crypto'
 import { queryAnalytics } from '../../../src/analytics/query-analytics.js'
 import type { StoredRow } from '../../../src/analytics/response.js'
@@ -16,15 +16,16 @@ import { importEvents } from '../store/loading.js'
 export type SentEvent = Readonly<Record<string, unknown>> & { readonly timestamp: string }
 
 /** A request without the members that have defaults. */
-export type Asked = Pick<AnalyticsQueryRequest, 'date_range'> & Partial<AnalyticsQueryRequest>
+export type PartialRequest = Pick<AnalyticsQueryRequest, 'date_range'> &
+  Partial<AnalyticsQueryRequest>
 
-/** The time of arrival of all events that tests send: later than any of them. */
+/** The time at which all events of tests arrive: later than any of their timestamps. */
 export const ARRIVAL = new Date('2099-12-31T00:00:00Z')
 
 export const NOW = new Date('2026-06-15T12:34:56.789Z')
 
 /** Fills in the defaults of a request, as the validator does. */
-export const filled = (asked: Asked): AnalyticsQueryRequest => ({
+export const fillDefaults = (asked: PartialRequest): AnalyticsQueryRequest => ({
   metrics: ['users', 'pageviews', 'events'],
   group_by: [],
   order_by: [],
@@ -50,7 +51,7 @@ export interface Loaded {
   readonly rejections: readonly Rejection[]
 }
 
-/** Imports events as one NDJSON file. Takes about 0.6 s of CPU time, however few they are. */
+/** Imports events as one NDJSON file. Takes about 0.6 s of CPU time even for one event. */
 export function send(
   store: Store,
   project: Pick<StoredProject, 'id'>,
@@ -65,9 +66,9 @@ export async function sendText(
   text: string,
 ): Promise<Loaded> {
   const rejections: Rejection[] = []
-  const report = await importEvents(store, one(Buffer.from(text)), {
+  const report = await importEvents(store, toSource(Buffer.from(text)), {
     now: ARRIVAL,
-    // A new identity, so that the same text sent again is imported again.
+    // A new identity, so that importing the same text twice adds its events twice.
     identity: randomUUID(),
     projectId: id,
     onRejected: (rows) => void rejections.push(...rows),
@@ -75,7 +76,7 @@ export async function sendText(
   return { report, rejections }
 }
 
-async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
+async function* toSource(bytes: Buffer): AsyncGenerator<Buffer> {
   yield await Promise.resolve(bytes)
 }
 
@@ -91,13 +92,13 @@ export async function createWorld(
 }
 
 /** Runs a query without HTTP. */
-export function ask(
+export function runQuery(
   store: Store,
   project: StoredProject,
-  asked: Asked,
+  asked: PartialRequest,
   now: Date = NOW,
 ): Promise<AnalyticsQueryResponse> {
-  return queryAnalytics(filled(asked), project, {
+  return queryAnalytics(fillDefaults(asked), project, {
     run: (statement) => createQueryRunner(store, 30_000)<StoredRow>(statement),
     firstEventAt: (id) => findFirstEventTime(store.reader, id),
     now: () => now,

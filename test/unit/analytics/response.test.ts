@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { resolveQuery } from '../../../src/analytics/request/query.js'
 import { shapeResponse, type StoredRow } from '../../../src/analytics/response.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../../src/contract/api.js'
-import { filled } from '../../support/world/world.js'
+import { fillDefaults } from '../../support/world/world.js'
 
 const period = { start: new Date('2026-01-01'), end: new Date('2026-01-03') }
 function shape(
@@ -11,7 +11,7 @@ function shape(
   rows: readonly StoredRow[],
   total = rows.length,
 ): AnalyticsQueryResponse {
-  const request = filled({ date_range: ['2026-01-01', '2026-01-02'], ...asked })
+  const request = fillDefaults({ date_range: ['2026-01-01', '2026-01-02'], ...asked })
   return shapeResponse(request, resolveQuery(request, 'p1', period), rows, total)
 }
 

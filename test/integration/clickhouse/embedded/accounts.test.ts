@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ClickHouseError, createClient, type ClickHouseClient } from '@clickhouse/client'
 import { Readable } from 'node:stream'
 import type { Account } from '../../../../src/clickhouse/endpoint.js'
-import { testEndpoint } from '../../../support/engine/engine.js'
+import { getTestEndpoint } from '../../../support/engine/engine.js'
 
-const endpoint = testEndpoint()
+const endpoint = getTestEndpoint()
 const clientOf = (account: Account): ClickHouseClient =>
   createClient({
     url: endpoint.url,

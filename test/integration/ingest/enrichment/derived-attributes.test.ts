@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { identifier, sql, string, type Sql } from '../../../../src/clickhouse/sql.js'
 import type { NewProject, StoredProject } from '../../../../src/projects/project.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { factsAgree, select } from '../../../support/store/facts.js'
-import { ask, newProject, send, sendText } from '../../../support/world/world.js'
+import { expectConsistentFacts, select } from '../../../support/store/facts.js'
+import { runQuery, newProject, send, sendText } from '../../../support/world/world.js'
 
 let database: TestDatabase
 
@@ -33,7 +33,7 @@ async function stored(
     })),
   )
   expect(rejections).toEqual([])
-  await factsAgree(database.store, project.id)
+  await expectConsistentFacts(database.store, project.id)
   return select(
     database.store,
     sql`SELECT ${columns} FROM events WHERE project_id = ${string(project.id)} ORDER BY timestamp`,
@@ -242,7 +242,7 @@ test('if a property occurs twice, its last value counts, once', async () => {
   await sendText(database.store, project, lines.join('\n'))
   // Read from rollups, and from events.
   for (const end of ['2026-01-31', '2026-01-31T10:00:00Z']) {
-    const { data } = await ask(database.store, project, {
+    const { data } = await runQuery(database.store, project, {
       date_range: ['2026-01-31', end],
       group_by: ['event:prop:plan'],
     })
@@ -265,13 +265,19 @@ describe('long values', () => {
       { timestamp: '2026-01-31T10:00:00Z', user_id: 'v', url: `https://a.b/${LONG}#${LONG}` },
     ])
     const range = { date_range: ['2026-01-31', '2026-01-31'] as const }
-    const { data } = await ask(database.store, project, { ...range, group_by: ['event:prop:plan'] })
+    const { data } = await runQuery(database.store, project, {
+      ...range,
+      group_by: ['event:prop:plan'],
+    })
     expect(data.map(({ group }) => group['event:prop:plan'])).toEqual([CUT])
     for (const field of FIELDS.slice(0, -2)) {
-      const answer = await ask(database.store, project, { ...range, group_by: [field as 'city'] })
+      const answer = await runQuery(database.store, project, {
+        ...range,
+        group_by: [field as 'city'],
+      })
       expect(answer.data.map(({ group }) => group[field])).toEqual(['', CUT])
     }
-    const byPath = await ask(database.store, project, {
+    const byPath = await runQuery(database.store, project, {
       ...range,
       filters: [{ type: 'page', path: { operator: 'eq', value: `/${CUT}`.slice(0, -2) } }],
     })

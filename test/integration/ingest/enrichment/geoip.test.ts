@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { identifier, sql, string } from '../../../../src/clickhouse/sql.js'
 import type { Geoip } from '../../../../src/ingest/enrichment/geoip.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { factsAgree, select } from '../../../support/store/facts.js'
-import { geographyOf } from '../../../support/geoip/geography.js'
+import { expectConsistentFacts, select } from '../../../support/store/facts.js'
+import { createGeoip } from '../../../support/geoip/geography.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
-import { feed, loadFed } from '../../../support/store/stream.js'
+import { feed, loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
 let database: TestDatabase
@@ -14,7 +14,7 @@ let geoip: Geoip
 
 beforeAll(async () => {
   database = await createDatabase()
-  geoip = await geographyOf({
+  geoip = await createGeoip({
     '203.0.113.0/25': { country: { iso_code: 'DE' }, city: { names: { en: 'Munich' } } },
     '203.0.113.128/25': { country: { iso_code: 'FR' } },
     '2001:db8::/32': { country: { iso_code: 'JP' }, city: { names: { en: 'Ōtsu' } } },
@@ -66,14 +66,14 @@ test('country and city are looked up if the event has none', async () => {
   const [file, stream] = [await newProject(store), await newProject(store)]
   await importLines(store, toLines(rows), { projectId: file.id, geoip })
   await feed(store, stream.id, rows)
-  await loadFed(store, geoip)
+  await loadInbox(store, geoip)
   for (const { id } of [file, stream]) {
     const found = await placesIn('events', 'timestamp', id)
     expect(CASES.map(([fields], n) => [fields, found[n]])).toEqual(
       CASES.map(([fields, country, city]) => [fields, { country, city }]),
     )
     expect(await placesIn('sessions', 'start_at', id)).toEqual(found)
-    await factsAgree(store, id)
+    await expectConsistentFacts(store, id)
   }
 })
 
@@ -99,12 +99,12 @@ test('a session has the place of its earliest event', async () => {
     visit('10', '203.0.113.200'),
   ]) {
     await feed(store, project.id, [row])
-    await loadFed(store, geoip)
+    await loadInbox(store, geoip)
   }
   expect(await placesIn('events', 'timestamp', project.id)).toEqual(
     Array(3).fill({ country: 'FR', city: '' }),
   )
-  await factsAgree(store, project.id)
+  await expectConsistentFacts(store, project.id)
 })
 
 test('no address is stored anywhere, whatever its source and the outcome of its row', async () => {
@@ -128,7 +128,7 @@ test('no address is stored anywhere, whatever its source and the outcome of its 
   await importLines(store, toLines(visits), { projectId: project.id, geoip, dryRun: true })
   await importLines(store, toLines(visits), { projectId: project.id, geoip })
   await feed(store, project.id, visits)
-  await loadFed(store, geoip)
+  await loadInbox(store, geoip)
   const columns = await select<{ table: string; name: string }>(
     store,
     sql`

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { factsAgree, select } from '../../../support/store/facts.js'
+import { expectConsistentFacts, select } from '../../../support/store/facts.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
-import { feed, loadFed } from '../../../support/store/stream.js'
+import { feed, loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
 let database: TestDatabase
@@ -64,7 +64,7 @@ test.each(['user_agent', 'referrer_url'] as const)(
       duplicates: 0,
     })
     expect(report.events).toBeGreaterThan(10)
-    await factsAgree(store, file.id)
+    await expectConsistentFacts(store, file.id)
     const { id } = await newProject(store)
     const invalid = ['a\\u0000b', '\\ud83d', '\\ude00\\ud83d', 'a\0b'].map(
       (text) => `{"user_id":"v","${field}":"${text}"}`,
@@ -74,8 +74,8 @@ test.each(['user_agent', 'referrer_url'] as const)(
       ...HOSTILE.map((text, n) => at(n, { [field]: text })),
       at(99),
     ])
-    await loadFed(store)
-    await factsAgree(store, id)
+    await loadInbox(store)
+    await expectConsistentFacts(store, id)
     const users = await select<{ user_id: string }>(
       store,
       sql`SELECT user_id FROM users WHERE project_id = ${string(id)}`,

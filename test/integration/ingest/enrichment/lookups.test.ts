@@ -6,9 +6,9 @@ import type { Store } from '../../../../src/clickhouse/store.js'
 import { AGENTS_VERSION } from '../../../../src/ingest/enrichment/user-agents.js'
 import { REFERRERS_VERSION } from '../../../../src/ingest/enrichment/referrers.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { factsAgree, readFacts, select } from '../../../support/store/facts.js'
+import { expectConsistentFacts, readFacts, select } from '../../../support/store/facts.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
-import { feed, loadFed } from '../../../support/store/stream.js'
+import { feed, loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
 let database: TestDatabase
@@ -37,7 +37,7 @@ async function stored(events: readonly Fields[], columns: Sql, store = database.
   const rows = events.map((fields, n) => at(n, fields))
   const { rejections } = await importLines(store, toLines(rows), { projectId: id })
   expect(rejections).toEqual([])
-  await factsAgree(store, id)
+  await expectConsistentFacts(store, id)
   return select(
     store,
     sql`SELECT ${columns} FROM events WHERE project_id = ${string(id)} ORDER BY timestamp`,
@@ -92,7 +92,7 @@ test('each user agent and referrer is classified once, for all rows and all load
     id,
     events.slice(0, 9).map((fields, n) => at(n, fields)),
   )
-  await loadFed(store)
+  await loadInbox(store)
   expect(told).toEqual([`${FIREFOX} twice`])
   // Values of excluded and invalid rows are not classified.
   const out = { excludedCountries: ['DE'], excludedIps: ['192.0.2.1'] }
@@ -162,18 +162,18 @@ test('a later event does not change its session, and a bot joins none', async ()
     ...fields,
   })
   await feed(store, id, [visit(10, { user_agent: FIREFOX, referrer_url: SEARCH, path: '/1' })])
-  await loadFed(store)
+  await loadInbox(store)
   const before = await readFacts(store, id)
   expect(before).toMatchObject([{ ...LINUX, ...GOOGLE, pageviews: 1 }])
   await feed(store, id, [visit(20, { user_agent: 'Googlebot/2.1' })])
-  await loadFed(store)
+  await loadInbox(store)
   expect(await readFacts(store, id)).toEqual(before)
   await feed(store, id, [
     visit(30, { user_agent: CHROME, path: '/2' }),
     visit(15, { user_agent: 'curl/8.5.0' }),
     visit(59, { user_agent: 'Googlebot/2.1' }),
   ])
-  await loadFed(store)
+  await loadInbox(store)
   expect(await readFacts(store, id)).toMatchObject([
     { ...LINUX, ...GOOGLE, pageviews: 2, entry_path: '/1', end_at: '2026-01-31 10:30:00.000' },
   ])
@@ -186,9 +186,9 @@ test('a later event does not change its session, and a bot joins none', async ()
       timestamp: '2026-01-31T09:50:00Z',
     })),
   )
-  await loadFed(store)
+  await loadInbox(store)
   expect(await readFacts(store, id)).toMatchObject([
     { browser: 'Chrome', os: 'Windows', ...DIRECT, pageviews: 3, entry_path: '/0' },
   ])
-  await factsAgree(store, id)
+  await expectConsistentFacts(store, id)
 })

@@ -5,9 +5,9 @@ import path from 'node:path'
 import { identifier, sql, statement } from '../../../../src/clickhouse/sql.js'
 import type { LoadReport } from '../../../../src/ingest/loader/load-report.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { leftovers, select } from '../../../support/store/facts.js'
-import { geographyOf } from '../../../support/geoip/geography.js'
-import { importLines, chunked, toLines } from '../../../support/sources/sources.js'
+import { listLeftovers, select } from '../../../support/store/facts.js'
+import { createGeoip } from '../../../support/geoip/geography.js'
+import { importLines, splitIntoChunks, toLines } from '../../../support/sources/sources.js'
 import { newProject } from '../../../support/world/world.js'
 
 let database: TestDatabase
@@ -71,7 +71,7 @@ const rowsFor = (project: string, other: string): readonly (object | string)[] =
 
 test('a dry run reports what the import then does, and leaves nothing', async () => {
   const { store } = database
-  const geoip = await geographyOf({ '203.0.113.0/24': { country: { iso_code: 'DE' } } })
+  const geoip = await createGeoip({ '203.0.113.0/24': { country: { iso_code: 'DE' } } })
   const [project, other] = [await newProject(store, RULES), await newProject(store)]
   const stored = [at('09:40', { event_id: 'stored' }), at('09:00', { user_id: 'w' })]
   await importLines(store, toLines(stored), { projectId: project.id })
@@ -85,7 +85,7 @@ test('a dry run reports what the import then does, and leaves nothing', async ()
   }
   for (const chunkSize of [400, 1_000_000]) {
     const progress: LoadReport[] = []
-    const dryRun = await importLines(store, chunked(toLines(rows), [33]), {
+    const dryRun = await importLines(store, splitIntoChunks(toLines(rows), [33]), {
       geoip,
       chunkSize,
       dryRun: true,
@@ -105,7 +105,7 @@ test('a dry run reports what the import then does, and leaves nothing', async ()
     expect(progress.at(-1)?.received).toBe(18)
     expect(progress.length > 1).toBe(chunkSize === 400)
     expect(await counts()).toEqual(before)
-    expect(await leftovers(store)).toEqual([])
+    expect(await listLeftovers(store)).toEqual([])
   }
   const dryRun = await importLines(store, toLines(rows), { geoip, dryRun: true })
   const real = await importLines(store, toLines(rows), { geoip, chunkSize: 400 })
@@ -140,10 +140,10 @@ test('a dry run whose source or listener fails leaves nothing', async () => {
   }
   const options = { projectId, dryRun: true, chunkSize: 80 }
   for (const [source, more] of [
-    [chunked(text, [90], failure), {}],
-    [chunked('', [90], failure), {}],
-    [chunked(text), { onProgress: fail }],
-    [chunked(text), { onRejected: fail }],
+    [splitIntoChunks(text, [90], failure), {}],
+    [splitIntoChunks('', [90], failure), {}],
+    [splitIntoChunks(text), { onProgress: fail }],
+    [splitIntoChunks(text), { onRejected: fail }],
   ] as const) {
     await expect(importLines(store, source, { ...options, ...more })).rejects.toBe(failure)
   }
@@ -151,7 +151,7 @@ test('a dry run whose source or listener fails leaves nothing', async () => {
     'row 1: is longer',
   )
   expect(await counts()).toEqual(before)
-  expect(await leftovers(store)).toEqual([])
+  expect(await listLeftovers(store)).toEqual([])
 })
 
 test('tables of a killed dry run are dropped after a day', async () => {
@@ -179,5 +179,5 @@ test('tables of a killed dry run are dropped after a day', async () => {
     await utimes(path.resolve(folder, file), then, then)
   }
   await importLines(store, '', { dryRun: true })
-  expect([...(await leftovers(store))].sort()).toEqual(tables.young)
+  expect([...(await listLeftovers(store))].sort()).toEqual(tables.young)
 })

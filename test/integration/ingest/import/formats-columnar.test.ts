@@ -6,7 +6,7 @@ import { sql } from '../../../../src/clickhouse/sql.js'
 import { openRows, type OpenOptions } from '../../../../src/ingest/import/open-rows.js'
 import { writeFile, type FileFormat } from '../../../support/sources/columnar.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { testEndpoint } from '../../../support/engine/engine.js'
+import { getTestEndpoint } from '../../../support/engine/engine.js'
 import { select } from '../../../support/store/facts.js'
 
 const FORMATS: readonly FileFormat[] = ['Parquet', 'Arrow', 'ArrowStream']
@@ -250,7 +250,7 @@ test('a reader that stops early leaves nothing', async () => {
 })
 
 test("the service's writer account may read files", async () => {
-  const writer = connect(testEndpoint(), 'writer')
+  const writer = connect(getTestEndpoint(), 'writer')
   try {
     for (const format of FORMATS) {
       const file = await writeFile(format, `SELECT 'a' AS name, map('b', 'c') AS properties`)

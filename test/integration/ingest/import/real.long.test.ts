@@ -14,9 +14,9 @@ import type { Rejection } from '../../../../src/ingest/inbox/rejections.js'
 import { packagePath } from '../../../../src/lib/package-path.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { factsAgree } from '../../../support/store/facts.js'
+import { expectConsistentFacts } from '../../../support/store/facts.js'
 import { importBytes } from '../../../support/sources/import-bytes.js'
-import { ask, newProject, send, type Asked } from '../../../support/world/world.js'
+import { runQuery, newProject, send, type PartialRequest } from '../../../support/world/world.js'
 
 const DATA = packagePath('../shared/data')
 const testIfThere = (set: string): typeof test.skip =>
@@ -59,7 +59,7 @@ async function load(
       rejections: [...loaded.rejections, ...one.rejections],
     }
   }
-  await factsAgree(database.store, project.id)
+  await expectConsistentFacts(database.store, project.id)
   return { project, loaded }
 }
 
@@ -75,11 +75,11 @@ interface Loaded {
 async function pageviewsBy(
   project: StoredProject,
   group: GroupBy,
-  asked: Asked,
+  asked: PartialRequest,
 ): Promise<(readonly [string, number])[]> {
   const rows: (readonly [string, number])[] = []
   for (let total = 1; rows.length < total;) {
-    const { data, pagination } = await ask(database.store, project, {
+    const { data, pagination } = await runQuery(database.store, project, {
       ...asked,
       metrics: ['pageviews'],
       group_by: [group],
@@ -126,11 +126,11 @@ testIfThere(NASA)(
       mapping: fieldsOf({ user_id: 'uuid' }),
     })
     expect(loaded).toEqual({ ...NOTHING, read: wanted.events, events: wanted.events })
-    const asked: Asked = {
+    const asked: PartialRequest = {
       date_range: ['2014-01-07', '2014-01-22'],
       metrics: ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'],
     }
-    const { data } = await ask(database.store, project, asked)
+    const { data } = await runQuery(database.store, project, asked)
     // A pause of exactly 30 minutes does not end a session.
     const { sessions, single_event_sessions, total_session_seconds } =
       wanted.python['1800_gap_greater']
@@ -209,12 +209,12 @@ testIfThere(USAGOV)(
       })),
     )
     expect([report.events, rejections]).toEqual([wanted.clicks, []])
-    await factsAgree(database.store, project.id)
-    const asked: Asked = { date_range: ['2013-02-01', '2013-03-28'] }
+    await expectConsistentFacts(database.store, project.id)
+    const asked: PartialRequest = { date_range: ['2013-02-01', '2013-03-28'] }
     const total = (answer: AnalyticsQueryResponse): unknown => answer.data[0]!.metrics
     expect(
       total(
-        await ask(database.store, project, {
+        await runQuery(database.store, project, {
           ...asked,
           metrics: ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'],
         }),
@@ -254,7 +254,7 @@ testIfThere(USAGOV)(
 
     const pageviewsFrom = async (values: readonly string[], operator: 'eq' | 'startsWith') =>
       total(
-        await ask(database.store, project, {
+        await runQuery(database.store, project, {
           ...asked,
           metrics: ['pageviews'],
           filters: values.map((value) => ({ type: 'referrer_url', operator, value })),
@@ -310,7 +310,7 @@ testIfThere(USAGOV).each([
       rejections: [],
     })
     if (tellsBots) return
-    const asked: Asked = { date_range: ['2013-02-01', '2013-03-28'] }
+    const asked: PartialRequest = { date_range: ['2013-02-01', '2013-03-28'] }
     const byDay = await pageviewsBy(project, 'interval:auto', asked)
     expect(
       Object.fromEntries(byDay.filter(([, n]) => n > 0).map(([day, n]) => [day.slice(0, 10), n])),
@@ -369,7 +369,7 @@ describe.each(LOGS)('%s', (file) => {
       })
       if (partsOfPeople.length > 0) return
       const days = Object.keys(non_bot_per_day_utc).sort()
-      const asked: Asked = { date_range: [days.at(0)!, days.at(-1)!] }
+      const asked: PartialRequest = { date_range: [days.at(0)!, days.at(-1)!] }
       const byDay = await pageviewsBy(project, 'interval:auto', asked)
       expect(
         Object.fromEntries(byDay.filter(([, n]) => n > 0).map(([day, n]) => [day.slice(0, 10), n])),

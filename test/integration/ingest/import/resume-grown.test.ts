@@ -1,7 +1,7 @@
 /** Imports of sources that have grown: only new rows are loaded. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { factsAgree } from '../../../support/store/facts.js'
+import { expectConsistentFacts } from '../../../support/store/facts.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
 import { newProject } from '../../../support/world/world.js'
 
@@ -88,6 +88,6 @@ test.each<Growth>([
         rows: bad === -1 ? [] : [bad + 1],
       })
     }
-    await factsAgree(database.store, project.id)
+    await expectConsistentFacts(database.store, project.id)
   },
 )

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createProject } from '../../../../src/projects/store.js'
 import { ofThisRun, shortTest } from '../../../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { factsAgree, leftovers, readFacts } from '../../../support/store/facts.js'
+import { expectConsistentFacts, listLeftovers, readFacts } from '../../../support/store/facts.js'
 import { importLines, toLines, type ImportOutcome } from '../../../support/sources/sources.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
 
@@ -73,8 +73,8 @@ test.each(ofThisRun([100, 10_000], 2))(
     expect(await run()).toEqual({ rows: [4], events: 1, duplicates: 3, rejected: 1, received: 5 })
     expect(await run()).toEqual({ rows: [4], events: 0, duplicates: 4, rejected: 1, received: 5 })
     expect(await Promise.all([id, ...later].map(pageviews))).toEqual([[2], [1], [1]])
-    for (const project of [id, ...later]) await factsAgree(store, project)
-    expect(await leftovers(store)).toEqual([])
+    for (const project of [id, ...later]) await expectConsistentFacts(store, project)
+    expect(await listLeftovers(store)).toEqual([])
   },
 )
 
@@ -132,7 +132,7 @@ shortTest('two concurrent imports of one source load it once', async () => {
   expect(both.map(({ report }) => report.received)).toEqual([8, 8])
   expect(both.reduce((sum, { report }) => sum + report.events, 0)).toBe(8)
   expect(await pageviews(id)).toEqual([8])
-  expect(await leftovers(store)).toEqual([])
+  expect(await listLeftovers(store)).toEqual([])
 })
 
 shortTest('the report counts users and sessions of chunks that an earlier run loaded', async () => {

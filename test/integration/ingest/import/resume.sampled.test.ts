@@ -3,10 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { ofThisRun, shortTest } from '../../../support/sampling.js'
-import { breaking } from '../../../support/store/breaking.js'
+import { breakAfter } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { factsAgree, leftovers, readFacts, select } from '../../../support/store/facts.js'
-import { importLines, chunked, toLines } from '../../../support/sources/sources.js'
+import {
+  expectConsistentFacts,
+  listLeftovers,
+  readFacts,
+  select,
+} from '../../../support/store/facts.js'
+import { importLines, splitIntoChunks, toLines } from '../../../support/sources/sources.js'
 import { newProject } from '../../../support/world/world.js'
 import { deleteProject, type ImportOptions } from '../../../support/store/loading.js'
 
@@ -71,12 +76,12 @@ const afterChunks =
 const atByte =
   (at: number): Interruption =>
   (project, text) =>
-    importLines(database.store, chunked(text.slice(0, at), [50], failure), into(project))
+    importLines(database.store, splitIntoChunks(text.slice(0, at), [50], failure), into(project))
 const atStatement =
   (last: number | RegExp): Interruption =>
   (project, text) => {
     const { store } = database
-    return importLines({ ...store, writer: breaking(store.writer, last) }, text, into(project))
+    return importLines({ ...store, writer: breakAfter(store.writer, last) }, text, into(project))
   }
 
 describe('interrupted', () => {
@@ -111,8 +116,8 @@ describe('interrupted', () => {
       const third = await importLines(database.store, text, into(project))
       const again = { ...counts(0, 4), ...NONE, users: 2, sessions: 2 }
       expect(third.report).toEqual({ ...again, first: moment(0), last: moment(3) })
-      await factsAgree(database.store, project.id)
-      expect(await leftovers(database.store)).toEqual([])
+      await expectConsistentFacts(database.store, project.id)
+      expect(await listLeftovers(database.store)).toEqual([])
     },
   )
 
@@ -145,7 +150,7 @@ shortTest('neither how the bytes arrive nor the size of chunks makes a differenc
   ] as const) {
     const { report } = await importLines(
       database.store,
-      chunked(text, sizes),
+      splitIntoChunks(text, sizes),
       into(project, { chunkSize }),
     )
     expect({ sizes, ...report }).toMatchObject({ sizes, ...counts(0, 6) })

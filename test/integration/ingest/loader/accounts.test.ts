@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { migrate } from '../../../../src/clickhouse/migrations/migrate.js'
 import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
-import { testEndpoint } from '../../../support/engine/engine.js'
-import { ask, createWorld, send } from '../../../support/world/world.js'
+import { getTestEndpoint } from '../../../support/engine/engine.js'
+import { runQuery, createWorld, send } from '../../../support/world/world.js'
 
 let store: Store
 beforeAll(async () => {
-  const endpoint = testEndpoint()
+  const endpoint = getTestEndpoint()
   await migrate(endpoint)
   store = connectStore(endpoint)
 })
@@ -22,7 +22,7 @@ test('a late event moves those of its session, a bad row is rejected, and all is
     { timestamp: 'yesterday', user_id: 'a' },
   ])
   expect(report).toMatchObject({ received: 2, events: 1, duplicates: 0, rejected: 1 })
-  const { data } = await ask(store, project, {
+  const { data } = await runQuery(store, project, {
     date_range: ['2026-01-10', '2026-01-10'],
     metrics: ['users', 'pageviews', 'bounce_rate', 'visit_duration'],
     group_by: ['country'],

@@ -6,9 +6,14 @@ import { fenceConnection } from '../../../../src/clickhouse/connection-wrappers.
 import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { isInThisRun, ofThisRun, shortTest } from '../../../support/sampling.js'
-import { breaking, BrokenError, sleeping } from '../../../support/store/breaking.js'
+import { breakAfter, BrokenError, pauseBefore } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { factsAgree, leftovers, readFacts, select } from '../../../support/store/facts.js'
+import {
+  expectConsistentFacts,
+  listLeftovers,
+  readFacts,
+  select,
+} from '../../../support/store/facts.js'
 import { ARRIVAL, newProject, send } from '../../../support/world/world.js'
 import {
   checkRollups,
@@ -89,7 +94,7 @@ const put = (project: StoredProject, batch: string, strict = false): Promise<voi
 /** Everything that a batch came to; derived users are named by project, hence left out. */
 async function outcome(project: StoredProject, batch: string): Promise<unknown> {
   const { store } = database
-  await factsAgree(store, project.id)
+  await expectConsistentFacts(store, project.id)
   const facts = await readFacts(store, project.id)
   return {
     facts: facts.map((fact) => ({
@@ -120,7 +125,7 @@ FROM loads FINAL WHERE batch = ${string(batch)}`,
 SELECT day, reason, sum(events) AS events FROM exclusions
 WHERE project_id = ${string(project.id)} GROUP BY ALL ORDER BY day, reason`,
     ),
-    leftovers: await leftovers(store),
+    leftovers: await listLeftovers(store),
   }
 }
 
@@ -155,7 +160,7 @@ test('stopped after each statement in turn, a load is finished by the next loade
     const batch = `stopped-${count}`
     await put(project, batch)
     try {
-      await loadBatch(breaking(writer, count), batch)
+      await loadBatch(breakAfter(writer, count), batch)
       isDone = true
       expect(count).toBeGreaterThan(35)
     } catch (error) {
@@ -185,7 +190,7 @@ test('a loader that wakes up after another one did its work adds nothing', async
   for (const [i, moment] of moments.entries()) {
     const batch = `asleep-${moment}`
     await put(projects[i]!, batch)
-    const asleep = sleeping(writer, moment, () => resumeLoads(writer))
+    const asleep = pauseBefore(writer, moment, () => resumeLoads(writer))
     // It may find its tables gone, or have nothing left to do.
     await loadBatch(asleep, batch).catch(() => undefined)
     await resumeLoads(writer)
@@ -204,7 +209,7 @@ shortTest(
     await put(project, 'again')
     const tries: unknown[] = []
     for (let count = 1; tries.at(-1) !== 'done'; count += 2) {
-      const resumed = resumeLoads(breaking(writer, count))
+      const resumed = resumeLoads(breakAfter(writer, count))
       tries.push(await resumed.then(() => 'done').catch((error: unknown) => (error as Error).name))
     }
     expect(tries.length).toBeGreaterThan(5)
@@ -229,13 +234,13 @@ shortTest('what another loader left is finished between two pieces of an import'
     // Between the first piece and the second.
     onRejected: async () => {
       await put(left, 'left')
-      const broken = loadBatch(breaking(store.writer, /INSERT INTO events/), 'left')
+      const broken = loadBatch(breakAfter(store.writer, /INSERT INTO events/), 'left')
       await expect(broken).rejects.toBeInstanceOf(BrokenError)
     },
   })
   expect(report).toMatchObject({ received: 2, events: 1, rejected: 1, users: 1, sessions: 1 })
   expect(await outcome(left, 'left')).toMatchObject(DONE)
-  await factsAgree(store, going.id)
+  await expectConsistentFacts(store, going.id)
 })
 
 shortTest('two imports at once bring all their pieces, each once', async () => {
@@ -257,9 +262,9 @@ shortTest('two imports at once bring all their pieces, each once', async () => {
   const reports = await Promise.all([0, 3].map((from) => importEvents(store, rows(from), options)))
   expect(reports.map(({ received }) => received)).toEqual([5, 5])
   expect(reports.map(({ events }) => events).reduce((a, b) => a + b)).toBe(8)
-  await factsAgree(store, project.id)
+  await expectConsistentFacts(store, project.id)
   expect((await readFacts(store, project.id)).map(({ pageviews }) => pageviews)).toEqual([8])
-  expect(await leftovers(store)).toEqual([])
+  expect(await listLeftovers(store)).toEqual([])
 })
 
 shortTest('a batch that is loaded whole or not at all stays so whoever loads it', async () => {
@@ -267,7 +272,7 @@ shortTest('a batch that is loaded whole or not at all stays so whoever loads it'
   const project = await makeProject()
   const before = await readFacts(store, project.id)
   await put(project, 'strict', true)
-  const broken = loadBatch(breaking(store.writer, /AS seq, row, batch/), 'strict')
+  const broken = loadBatch(breakAfter(store.writer, /AS seq, row, batch/), 'strict')
   await expect(broken).rejects.toBeInstanceOf(BrokenError)
   await resumeLoads(store.writer)
   expect(await readFacts(store, project.id)).toEqual(before)

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { NewProject } from '../../../../src/projects/project.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { factsAgree, readFacts } from '../../../support/store/facts.js'
-import { geographyOf } from '../../../support/geoip/geography.js'
+import { expectConsistentFacts, readFacts } from '../../../support/store/facts.js'
+import { createGeoip } from '../../../support/geoip/geography.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
 import { newProject } from '../../../support/world/world.js'
 
@@ -34,12 +34,12 @@ async function importAll(cases: readonly Case[]): Promise<readonly (readonly boo
   const rows = cases.flatMap(({ events }, i) =>
     events.map((fields, n) => at(31, { path: `/${n}`, project: projects[i]!.id, ...fields })),
   )
-  const geoip = await geographyOf({ '203.0.113.0/24': { country: { iso_code: 'DE' } } })
+  const geoip = await createGeoip({ '203.0.113.0/24': { country: { iso_code: 'DE' } } })
   const { report } = await importLines(store, toLines(rows), { geoip })
   const kept: boolean[][] = []
   for (const [i, { events }] of cases.entries()) {
     const { id } = projects[i]!
-    await factsAgree(store, id)
+    await expectConsistentFacts(store, id)
     const paths = (await readFacts(store, id)).flatMap(({ items }) =>
       items.map((item) => item as unknown as readonly unknown[]).map((item) => Object.values(item)),
     )

@@ -5,9 +5,9 @@ import { readExclusions, type DailyExclusions } from '../../../../src/projects/e
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { runCommand } from '../../../support/cli/commands.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { factsAgree, readFacts } from '../../../support/store/facts.js'
+import { expectConsistentFacts, readFacts } from '../../../support/store/facts.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
-import { feed, loadFed } from '../../../support/store/stream.js'
+import { feed, loadInbox } from '../../../support/store/stream.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
 import { deleteProject } from '../../../support/store/loading.js'
 
@@ -52,7 +52,7 @@ test('what is not tracked is counted by day and reason, the first reason of seve
   )
   expect(report).toMatchObject({ received: 6, events: 1, bots: 2, excluded: 3, rejected: 0 })
   await feed(store, project.id, [at(20, OUT.bot), at(22, OUT.country), at(22, OUT.country)])
-  await loadFed(store)
+  await loadInbox(store)
   const want = [
     { day: '2026-01-22', bot: 0, ip: 0, country: 2 },
     { day: '2026-01-21', bot: 1, ip: 0, country: 0 },
@@ -93,7 +93,7 @@ test('what is not tracked uses up no event id, and makes no user', async () => {
   const both = [at(25, { ...OUT.bot, event_id: 'f' }), at(25, { event_id: 'f', path: '/f' })]
   const { report } = await importLines(store, toLines([...again, ...both, ...again]), { projectId })
   expect(report).toMatchObject({ events: 4, duplicates: 3, bots: 1 })
-  await factsAgree(store, projectId)
+  await expectConsistentFacts(store, projectId)
 })
 
 test('what is not tracked is forgotten with the project', async () => {

@@ -10,7 +10,7 @@ import { migrate } from '../../../../src/clickhouse/migrations/migrate.js'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
 import { packagePath } from '../../../../src/lib/package-path.js'
-import { factsAgree, leftovers, select } from '../../../support/store/facts.js'
+import { expectConsistentFacts, listLeftovers, select } from '../../../support/store/facts.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
 import {
   aClient,
@@ -64,8 +64,8 @@ SELECT
   (SELECT sum(sign * (pageviews + events)) FROM sessions WHERE project_id = ${string(projectId)}) AS told`,
   )
   expect(counts).toEqual({ events: rows, ids: rows, told: rows })
-  await factsAgree(store, projectId)
-  expect(await leftovers(store)).toEqual([])
+  await expectConsistentFacts(store, projectId)
+  expect(await listLeftovers(store)).toEqual([])
   expect(await checkRollups(store.writer, {})).toEqual({
     months: 2,
     groups: expect.any(Number),

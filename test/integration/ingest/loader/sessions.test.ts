@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { factsAgree, leftovers, readFacts } from '../../../support/store/facts.js'
+import { expectConsistentFacts, listLeftovers, readFacts } from '../../../support/store/facts.js'
 import { newProject, send, type SentEvent } from '../../../support/world/world.js'
 
 let database: TestDatabase
@@ -17,8 +17,8 @@ beforeAll(async () => {
       (batches[n] ?? []).map((event) => ({ ...event, project: id })),
     )
     await send(database.store, { id: '' }, events)
-    expect(await leftovers(database.store)).toEqual([])
-    for (const { id } of projects.values()) await factsAgree(database.store, id)
+    expect(await listLeftovers(database.store)).toEqual([])
+    for (const { id } of projects.values()) await expectConsistentFacts(database.store, id)
   }
 }, 60_000)
 afterAll(() => database.drop())
@@ -34,7 +34,7 @@ const at = (minutes: number, fields: Readonly<Record<string, unknown>> = {}): Se
 type Told = readonly [string, string, number, number, string, string, string]
 
 async function sessionsOf(project: StoredProject): Promise<Told[]> {
-  await factsAgree(database.store, project.id)
+  await expectConsistentFacts(database.store, project.id)
   const clock = (time: unknown): string => String(time).slice(5).replace('.000', '')
   return (await readFacts(database.store, project.id)).map((fact) => [
     clock(fact.start_at),

@@ -1,11 +1,16 @@
 /** Events are sent without a pause while the service and its engine are killed: each that was accepted counts once. */
 import { expect, test } from '@jest/globals'
 import { createRandom } from '../../../../src/demo/random.js'
-import { compareMarks, expectSound, isDrained, type Marks } from '../../../support/kills/check.js'
+import {
+  compareMarks,
+  expectConsistent,
+  isDrained,
+  type Marks,
+} from '../../../support/kills/check.js'
 import { createImports } from '../../../support/kills/imports.js'
 import { startSenders } from '../../../support/kills/senders.js'
 import { runService } from '../../../support/kills/service.js'
-import { killAll, PATIENCE_MS, planKills, type Kill } from '../../../support/kills/kills.js'
+import { killAll, WAIT_TIMEOUT_MS, planKills, type Kill } from '../../../support/kills/kills.js'
 import { newProject } from '../../../support/world/world.js'
 import { aDataDir, until } from '../../clickhouse/embedded/support.js'
 
@@ -25,13 +30,13 @@ async function run(story: Story): Promise<void> {
   const [dataDir, folder] = [await aDataDir(), await aDataDir()]
   const random = createRandom(SEED)
   const service = runService(dataDir)
-  const { address, deaths } = service
+  const { address, unexpectedExits } = service
   try {
-    await until(() => address() !== undefined, PATIENCE_MS)
-    const { id, token } = (await service.ask((store) => newProject(store)))!
+    await until(() => address() !== undefined, WAIT_TIMEOUT_MS)
+    const { id, token } = (await service.withStore((store) => newProject(store)))!
     const senders = startSenders({ seed: SEED, address, token, clients: CLIENTS })
     const imports = createImports(folder, dataDir, id, random)
-    Object.assign(story, { deaths, answers: senders.answers, imports: imports.outcomes })
+    Object.assign(story, { unexpectedExits, answers: senders.responses, imports: imports.outcomes })
     const plan = planKills(KILLS, random)
     try {
       await killAll({ service, senders, imports }, plan, (kill) => story.kills.push(kill))
@@ -40,25 +45,25 @@ async function run(story: Story): Promise<void> {
       await senders.stop()
       await imports.done()
     }
-    story['sentAgain'] = senders.again()
+    story['sentAgain'] = senders.countRepeats()
     story['msToDrain'] = await until(
-      async () => (await service.ask(isDrained)) === true,
-      PATIENCE_MS,
+      async () => (await service.withStore(isDrained)) === true,
+      WAIT_TIMEOUT_MS,
     )
     const marks: Marks = {
       acknowledged: new Set([...senders.acknowledged, ...imports.marks]),
       sent: new Set([...senders.sent, ...imports.marks]),
     }
     const begun = performance.now()
-    const store = (await service.open())!
+    const store = (await service.openStore())!
     const found = await compareMarks(store, id, marks)
     Object.assign(story, { found, imported: imports.marks.size })
     expect(found).toMatchObject({ lost: [], doubled: [], unknown: [] })
-    await expectSound(store, id)
+    await expectConsistent(store, id)
     await store.close()
     story['msToCheck'] = Math.round(performance.now() - begun)
     // Of those that ended unasked the only reason is that the command had the store for itself.
-    expect(deaths.filter((death) => !death.includes(' is in use by '))).toEqual([])
+    expect(unexpectedExits.filter((death) => !death.includes(' is in use by '))).toEqual([])
   } finally {
     story['exit'] = await service.stop()
   }
@@ -78,5 +83,5 @@ test(
     }
     if (process.env['KILLS'] !== undefined) tell()
   },
-  240_000 + KILLS * PATIENCE_MS,
+  240_000 + KILLS * WAIT_TIMEOUT_MS,
 )

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import type { Store } from '../../../../src/clickhouse/store.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { leftovers, select } from '../../../support/store/facts.js'
-import { feed, loadFed } from '../../../support/store/stream.js'
+import { listLeftovers, select } from '../../../support/store/facts.js'
+import { feed, loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
 let database: TestDatabase
@@ -39,11 +39,11 @@ test.each([
   const events = () =>
     select(store, sql`SELECT count() AS n FROM events WHERE project_id = ${string(id)}`)
   for (let n = 0; n < 3; n += 1) await visit(n)
-  await loadFed(merging(store, before))
-  expect(await leftovers(store)).toHaveLength(left)
+  await loadInbox(merging(store, before))
+  expect(await listLeftovers(store)).toHaveLength(left)
   expect(await events()).toEqual([{ n: 3 }])
   await visit(3)
-  await loadFed(store)
-  expect(await leftovers(store)).toEqual([])
+  await loadInbox(store)
+  expect(await listLeftovers(store)).toEqual([])
   expect(await events()).toEqual([{ n: 4 }])
 })

@@ -4,10 +4,15 @@ import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { isInThisRun, ofThisRun, shortTest } from '../../../support/sampling.js'
-import { breaking, BrokenError, sleeping } from '../../../support/store/breaking.js'
+import { breakAfter, BrokenError, pauseBefore } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { factsAgree, leftovers, readFacts, select } from '../../../support/store/facts.js'
-import { feed, loadFed } from '../../../support/store/stream.js'
+import {
+  expectConsistentFacts,
+  listLeftovers,
+  readFacts,
+  select,
+} from '../../../support/store/facts.js'
+import { feed, loadInbox } from '../../../support/store/stream.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
 import {
   checkRollups,
@@ -43,16 +48,16 @@ shortTest('rows are loaded in the order in which they came, each once', async ()
   const project = await newProject(store)
   await feed(store, project.id, [at('10:00:00', { path: '/1' }), at('10:01:00', { path: '/2' })])
   await feed(store, project.id, [at('10:02:00', { path: '/3', event_id: 'e' })])
-  await loadFed(store)
+  await loadInbox(store)
   await feed(store, project.id, [at('10:03:00', { path: '/late', event_id: 'e' })])
   await feed(store, project.id, [at('09:50:00', { path: '/0', utm_source: 'first' })])
-  await loadFed(store)
+  await loadInbox(store)
   expect(await paths(project)).toEqual(['/0', '/1', '/2', '/3'])
   expect(await readFacts(store, project.id)).toMatchObject([
     { pageviews: 4, entry_path: '/0', utm_source: 'first' },
   ])
-  await factsAgree(store, project.id)
-  expect(await leftovers(store)).toEqual([])
+  await expectConsistentFacts(store, project.id)
+  expect(await listLeftovers(store)).toEqual([])
 })
 
 shortTest('an event that does not say when it happened happened when it came', async () => {
@@ -64,7 +69,7 @@ shortTest('an event that does not say when it happened happened when it came', a
     [{ user_id: 'u' }, { user_id: 'v', timestamp: '' }],
     '2026-01-31 10:00:00.123',
   )
-  await loadFed(store)
+  await loadInbox(store)
   expect(
     await select(store, sql`SELECT timestamp FROM events WHERE project_id = ${string(project.id)}`),
   ).toEqual([{ timestamp: '2026-01-31 10:00:00.123' }, { timestamp: '2026-01-31 10:00:00.123' }])
@@ -75,7 +80,7 @@ shortTest('the same rows inserted twice are two inserts, also within a milliseco
   const project = await newProject(store)
   const rows = [at('10:00:00')]
   for (let n = 0; n < 5; n += 1) await feed(store, project.id, rows, '2026-02-01 00:00:00.000')
-  await loadFed(store)
+  await loadInbox(store)
   expect(await paths(project)).toHaveLength(5)
 })
 
@@ -94,7 +99,7 @@ shortTest('what is rejected is kept with its reason, and without its address', a
     ],
     arrival,
   )
-  await loadFed(store)
+  await loadInbox(store)
   expect(await paths(project)).toEqual(['/ahead'])
   expect(
     await select(store, sql`SELECT reason, line FROM rejections WHERE batch = '' ORDER BY reason`),
@@ -123,14 +128,14 @@ describe('stopped', () => {
   async function prepare(): Promise<StoredProject> {
     const project = await newProject(database.store)
     await feed(database.store, project.id, [at('10:00:00', { path: '/stored' })])
-    await loadFed(database.store)
+    await loadInbox(database.store)
     for (const row of ROWS) await feed(database.store, project.id, [row])
     return project
   }
 
   const outcome = async (project: StoredProject): Promise<unknown> => {
     const { store } = database
-    await factsAgree(store, project.id)
+    await expectConsistentFacts(store, project.id)
     return {
       facts: (await readFacts(store, project.id)).map(({ user_id, items, ...rest }) => ({
         ...rest,
@@ -141,14 +146,14 @@ describe('stopped', () => {
         store,
         sql`SELECT day, reason, sum(events) AS events FROM exclusions WHERE project_id = ${string(project.id)} GROUP BY ALL`,
       ),
-      leftovers: await leftovers(store),
+      leftovers: await listLeftovers(store),
     }
   }
 
   test('after each statement in turn, a load is finished by the next loader', async () => {
     const { store } = database
     const calm = await prepare()
-    await loadFed(store)
+    await loadInbox(store)
     const wanted = await outcome(calm)
     expect(await paths(calm)).toEqual(['/before', '/stored', '/derived'])
     const before = await select(store, sql`SELECT count() AS n FROM rejections WHERE batch = ''`)
@@ -157,7 +162,7 @@ describe('stopped', () => {
       if (!isInThisRun(count, 10)) continue
       const project = await prepare()
       loads += 1
-      const broken = breaking(store.writer, count)
+      const broken = breakAfter(store.writer, count)
       try {
         while ((await loadStream(broken)) !== undefined);
         isDone = true
@@ -181,11 +186,11 @@ describe('stopped', () => {
     const { store } = database
     for (const moment of ofThisRun([2, 5, 9, 14, 20, 25, 28, 31, 34, 37], 5)) {
       const project = await prepare()
-      const asleep = sleeping(store.writer, moment, () => loadWaiting(store.writer))
+      const asleep = pauseBefore(store.writer, moment, () => loadWaiting(store.writer))
       await loadStream(asleep).catch(() => undefined)
       await loadWaiting(store.writer)
       expect(await paths(project)).toEqual(['/before', '/stored', '/derived'])
-      await factsAgree(store, project.id)
+      await expectConsistentFacts(store, project.id)
     }
   }, 360_000)
 })
@@ -198,12 +203,12 @@ shortTest('merges of the inbox neither lose nor double rows', async () => {
   for (let n = 0; n < 30; n += 1) {
     await feed(store, project.id, [at('10:00:00', { path: path(n) })])
     if (n % 4 === 0) await store.writer.execute(merge)
-    if (n % 5 === 0) await loadFed(store)
+    if (n % 5 === 0) await loadInbox(store)
     if (n % 7 === 0) await store.writer.execute(merge)
   }
-  await loadFed(store)
+  await loadInbox(store)
   expect(await paths(project)).toEqual(Array.from({ length: 30 }, (_, n) => path(n)))
-  expect(await leftovers(store)).toEqual([])
+  expect(await listLeftovers(store)).toEqual([])
 })
 
 shortTest('batches and the stream are loaded side by side', async () => {
@@ -220,7 +225,7 @@ shortTest('batches and the stream are loaded side by side', async () => {
   await resumeLoads(store.writer)
   expect(await paths(project)).toEqual(['/batch'])
   expect(await loadBatch(store.writer, 'side')).toMatchObject({ events: 1 })
-  await loadFed(store)
+  await loadInbox(store)
   expect(await paths(project)).toEqual(['/stream', '/batch'])
 })
 

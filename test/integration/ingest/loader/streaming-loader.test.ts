@@ -10,12 +10,12 @@ import { sql, string } from '../../../../src/clickhouse/sql.js'
 import { type StreamingLoader } from '../../../../src/ingest/loader/streaming-loader.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { factsAgree, leftovers, select } from '../../../support/store/facts.js'
+import { expectConsistentFacts, listLeftovers, select } from '../../../support/store/facts.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
-import { feed, loadFed } from '../../../support/store/stream.js'
+import { feed, loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 import { aDataDir, anEngine, gone, until } from '../../clickhouse/embedded/support.js'
-import { breaking, BrokenError } from '../../../support/store/breaking.js'
+import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
 import {
   deleteUser,
   ensureRollups,
@@ -65,9 +65,9 @@ async function countEvents(project: StoredProject, store = database.store): Prom
 /** Waits until so many events are loaded, then whether more come. */
 async function settled(project: StoredProject, count: number, store?: Store): Promise<void> {
   await until(async () => (await countEvents(project, store)) >= count, SOON)
-  await until(async () => (await leftovers(store ?? database.store)).length === 0, SOON)
+  await until(async () => (await listLeftovers(store ?? database.store)).length === 0, SOON)
   expect(await countEvents(project, store)).toBe(count)
-  await factsAgree(store ?? database.store, project.id)
+  await expectConsistentFacts(store ?? database.store, project.id)
 }
 
 test('loads what is inserted, before it starts and after, until it is stopped', async () => {
@@ -108,7 +108,7 @@ test('finishes what it is loading when it is stopped', async () => {
     sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'load_')`,
   )
   expect(tables).toEqual([])
-  await loadFed(store)
+  await loadInbox(store)
   expect(await countEvents(project)).toBe(1_000)
 }, 120_000)
 
@@ -252,7 +252,7 @@ test('finishes the load that another process left behind before it loads more', 
   await settled(project, 1)
   await withLease(store.writer, 'loader', async () => {
     await feed(store, project.id, visits(1, 5))
-    const killed = loadStream(breaking(store.writer, /INSERT INTO events/))
+    const killed = loadStream(breakAfter(store.writer, /INSERT INTO events/))
     await expect(killed).rejects.toThrow(BrokenError)
   })
   await settled(project, 6)

@@ -11,13 +11,13 @@ import { ALL_RELATIONS, RELATIONS, type RelationName } from '../../../../src/mod
 import type { Measure } from '../../../../src/model/measures.js'
 import { resolveQuery, type Query } from '../../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest, Filter, StringOperator } from '../../../../src/contract/api.js'
-import { filled } from '../../../support/world/world.js'
+import { fillDefaults } from '../../../support/world/world.js'
 
 const JANUARY = { start: new Date('2026-01-01'), end: new Date('2026-02-01') }
 
 type Given = Partial<AnalyticsQueryRequest>
 const query = (given: Given, period = JANUARY): Query =>
-  resolveQuery(filled({ date_range: '7days', ...given }), 'p1', period)
+  resolveQuery(fillDefaults({ date_range: '7days', ...given }), 'p1', period)
 
 const oneOf = { value: ['x'], operator: 'oneOf' as const }
 const eq = { value: 'x', operator: 'eq' as const }
@@ -179,7 +179,7 @@ describe('matchRollups', () => {
 })
 
 /** Which relations answer a measure, and why the others do not. */
-function answering(given: Given, measure: Measure, period = JANUARY) {
+function listReasons(given: Given, measure: Measure, period = JANUARY) {
   const asked = query(given, period)
   const found = matchRollups(asked)
   const reasons = ALL_RELATIONS.filter((one) => RELATIONS[one].measures[measure] !== undefined).map(
@@ -188,7 +188,7 @@ function answering(given: Given, measure: Measure, period = JANUARY) {
   return Object.fromEntries(reasons) as Partial<Record<RelationName, string | undefined>>
 }
 
-const not = (what: string): string => `it does not count by ${what}`
+const doesNotCountBy = (what: string): string => `it does not count by ${what}`
 const MONTHLY_CITIES = 'city has no daily rollup'
 const year = { start: new Date('2025-02-01'), end: new Date('2026-02-01') }
 const days = (count: number) => ({
@@ -198,7 +198,7 @@ const days = (count: number) => ({
 const ENTERED = 'it counts visits by entry page, and the filter matches any page of a visit'
 
 /** Of relations that count, each with the same reason. */
-const counts = (
+const expectCounts = (
   sessions: string | undefined,
   pageviews: string | undefined,
   events: string | undefined,
@@ -211,12 +211,12 @@ const counts = (
   events_daily: events,
   events: undefined,
 })
-const users = (monthly: string | undefined, daily: string | undefined) => ({
+const expectUsers = (monthly: string | undefined, daily: string | undefined) => ({
   users_monthly: monthly,
   users_daily: daily,
   events: undefined,
 })
-const visits = (sessions: string | undefined, pageviews: string | undefined) => ({
+const expectVisits = (sessions: string | undefined, pageviews: string | undefined) => ({
   sessions_monthly: sessions,
   pageviews_monthly: pageviews,
   sessions_daily: sessions,
@@ -225,91 +225,104 @@ const visits = (sessions: string | undefined, pageviews: string | undefined) => 
 })
 
 describe('rejectionReason', () => {
-  test.each<[string, Given, Measure, ReturnType<typeof answering>]>([
+  test.each<[string, Given, Measure, ReturnType<typeof listReasons>]>([
     [
       'in total: of each subject the one that has the whole',
       {},
       'pageviews',
-      counts(undefined, not('total'), not('total')),
+      expectCounts(undefined, doesNotCountBy('total'), doesNotCountBy('total')),
     ],
     [
       'by a session attribute',
       { group_by: ['country'] },
       'pageviews',
-      counts(undefined, not('country'), not('country')),
+      expectCounts(undefined, doesNotCountBy('country'), doesNotCountBy('country')),
     ],
     [
       'by page',
       { group_by: ['page:path'] },
       'events',
-      counts(not('page:path'), undefined, not('page:path')),
+      expectCounts(doesNotCountBy('page:path'), undefined, doesNotCountBy('page:path')),
     ],
     [
       'by the name of events',
       { group_by: ['event:name'] },
       'events',
-      counts(not('event:name'), not('event:name'), undefined),
+      expectCounts(doesNotCountBy('event:name'), doesNotCountBy('event:name'), undefined),
     ],
     [
       'by a property',
       { group_by: ['event:prop:plan'] },
       'pageviews',
-      counts(not('event:prop:plan'), not('event:prop:plan'), undefined),
+      expectCounts(doesNotCountBy('event:prop:plan'), doesNotCountBy('event:prop:plan'), undefined),
     ],
-    ['users in total', {}, 'users', users(undefined, undefined)],
-    ['users by country', { group_by: ['country'] }, 'users', users(undefined, undefined)],
+    ['users in total', {}, 'users', expectUsers(undefined, undefined)],
+    ['users by country', { group_by: ['country'] }, 'users', expectUsers(undefined, undefined)],
     [
       'users of what is kept by month alone',
       { group_by: ['city'] },
       'users',
-      users(undefined, MONTHLY_CITIES),
+      expectUsers(undefined, MONTHLY_CITIES),
     ],
     [
       'users of what is kept by month alone, filtered by',
       { filters: [city] },
       'users',
-      users(undefined, MONTHLY_CITIES),
+      expectUsers(undefined, MONTHLY_CITIES),
     ],
     [
       'events of what is kept by month alone',
       { group_by: ['city'] },
       'pageviews',
-      { ...counts(undefined, not('city'), not('city')), sessions_daily: MONTHLY_CITIES },
+      {
+        ...expectCounts(undefined, doesNotCountBy('city'), doesNotCountBy('city')),
+        sessions_daily: MONTHLY_CITIES,
+      },
     ],
     [
       'visits of what is kept by month alone',
       { group_by: ['city'] },
       'visits',
-      { ...visits(undefined, not('city')), sessions_daily: MONTHLY_CITIES },
+      { ...expectVisits(undefined, doesNotCountBy('city')), sessions_daily: MONTHLY_CITIES },
     ],
-    ['users by page', { group_by: ['page:path'] }, 'users', users(undefined, undefined)],
-    ['users by name of events', { group_by: ['event:name'] }, 'users', users(undefined, undefined)],
-    ['users by property', { group_by: ['event:prop:plan'] }, 'users', users(undefined, undefined)],
-    ['visits in total', {}, 'visits', visits(undefined, not('total'))],
+    ['users by page', { group_by: ['page:path'] }, 'users', expectUsers(undefined, undefined)],
+    [
+      'users by name of events',
+      { group_by: ['event:name'] },
+      'users',
+      expectUsers(undefined, undefined),
+    ],
+    [
+      'users by property',
+      { group_by: ['event:prop:plan'] },
+      'users',
+      expectUsers(undefined, undefined),
+    ],
+    ['visits in total', {}, 'visits', expectVisits(undefined, doesNotCountBy('total'))],
     [
       'visits by the page they entered on',
       { group_by: ['page:path'] },
       'bounces',
-      visits(not('page:path'), undefined),
+      expectVisits(doesNotCountBy('page:path'), undefined),
     ],
     [
       'visits by the page they entered on, filtered by that page',
       { group_by: ['page:path'], filters: [path] },
       'duration',
-      visits(not('page:path'), undefined),
+      expectVisits(doesNotCountBy('page:path'), undefined),
     ],
     [
       'visits that came by any page filtered for',
       { filters: [path] },
       'visits',
-      visits(not('page:path'), ENTERED),
+      expectVisits(doesNotCountBy('page:path'), ENTERED),
     ],
     [
       'visits in buckets that came by any page filtered for',
       { filters: [path], group_by: ['interval:auto'] },
       'visits',
       {
-        ...visits(not('page:path'), ENTERED),
+        ...expectVisits(doesNotCountBy('page:path'), ENTERED),
         pageviews_monthly: 'its months do not add up to buckets of one day',
       },
     ],
@@ -317,22 +330,22 @@ describe('rejectionReason', () => {
       'events on a page filtered for',
       { filters: [path] },
       'pageviews',
-      counts(not('page:path'), undefined, not('page:path')),
+      expectCounts(doesNotCountBy('page:path'), undefined, doesNotCountBy('page:path')),
     ],
     [
       'visits with an event of a name filtered for',
       { filters: [name] },
       'visits',
-      visits(not('event:name'), not('event:name')),
+      expectVisits(doesNotCountBy('event:name'), doesNotCountBy('event:name')),
     ],
     [
       'what no rollup counts by: the same reason for all',
       { filters: [anonymous] },
       'users',
-      users('no rollup counts by anonymous', 'no rollup counts by anonymous'),
+      expectUsers('no rollup counts by anonymous', 'no rollup counts by anonymous'),
     ],
   ])('%s', (_why, given, measure, want) => {
-    expect(answering(given, measure)).toStrictEqual(want)
+    expect(listReasons(given, measure)).toStrictEqual(want)
   })
 
   test.each([
@@ -346,8 +359,8 @@ describe('rejectionReason', () => {
     ['a week', days(100), 'its months do not add up to buckets of one week', undefined],
     ['a month', year, undefined, undefined],
   ])('users in buckets of %s', (_what, period, monthly, daily) => {
-    const want = users(monthly, daily)
-    expect(answering({ group_by: ['interval:auto'] }, 'users', period)).toStrictEqual(want)
+    const want = expectUsers(monthly, daily)
+    expect(listReasons({ group_by: ['interval:auto'] }, 'users', period)).toStrictEqual(want)
   })
 })
 

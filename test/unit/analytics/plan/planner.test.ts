@@ -10,7 +10,7 @@ import {
 import { planQuery } from '../../../../src/analytics/plan/planner.js'
 import { resolveQuery } from '../../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest, Filter, SortDirection } from '../../../../src/contract/api.js'
-import { filled } from '../../../support/world/world.js'
+import { fillDefaults } from '../../../support/world/world.js'
 
 type Bounds = readonly [start: string, end: string]
 type Given = Partial<AnalyticsQueryRequest>
@@ -21,9 +21,9 @@ const DAYS: Bounds = ['2026-01-01T12:00:00Z', '2026-01-12T06:00:00Z']
 /** February and March whole, with days and hours before and behind. */
 const MONTHS: Bounds = ['2026-01-30T12:00:00Z', '2026-04-02T06:00:00Z']
 
-function planOf(given: Given, [start, end]: Bounds, relations = ALL_RELATIONS): Plan {
+function buildPlan(given: Given, [start, end]: Bounds, relations = ALL_RELATIONS): Plan {
   const period = { start: new Date(start), end: new Date(end) }
-  const query = resolveQuery(filled({ date_range: '7days', ...given }), 'p1', period)
+  const query = resolveQuery(fillDefaults({ date_range: '7days', ...given }), 'p1', period)
   return planQuery(query, relations)
 }
 
@@ -31,14 +31,21 @@ const short = (moment: Date): string =>
   moment.toISOString().slice(5).replace('T00:00:00.000Z', '').replace(':00:00.000Z', 'h')
 
 /** A scan in words: relation, measures, whether it makes groups, dimension, way of the filter, periods. */
-const told = ({ relation, measures, makesGroups, dimension, filteredBy, periods }: Scan): string =>
+const describeScan = ({
+  relation,
+  measures,
+  makesGroups,
+  dimension,
+  filteredBy,
+  periods,
+}: Scan): string =>
   [
     `${relation}(${measures.join()})${makesGroups ? ' groups' : ''}`,
     ...(dimension === undefined ? [] : [`of ${dimension}`]),
     `by ${filteredBy}`,
     `in ${periods.map(({ start, end }) => `${short(start)}..${short(end)}`).join(' + ')}`,
   ].join(' ')
-const read = (plan: Plan): readonly string[] => listScans(plan).map(told)
+const describeScans = (plan: Plan): readonly string[] => listScans(plan).map(describeScan)
 
 const path: Filter = { type: 'page', path: { value: '/', operator: 'eq' } }
 const browser: Filter = { type: 'browser', value: ['Chrome'], operator: 'oneOf' }
@@ -135,8 +142,8 @@ describe('from facts alone', () => {
       { read: [`sessions(visits,bounces) by columns ${all}`], rows: 'one' },
     ],
   ])('%s', (_why, given, want) => {
-    const plan = planOf(given, JANUARY, FACTS)
-    expect({ read: read(plan), rows: plan.rows }).toEqual(want)
+    const plan = buildPlan(given, JANUARY, FACTS)
+    expect({ read: describeScans(plan), rows: plan.rows }).toEqual(want)
     expect({ rejected: plan.rejected, userCounting: plan.userCounting }).toEqual({
       rejected: [],
       userCounting: { kind: 'all' },
@@ -254,7 +261,7 @@ describe('a period is composed', () => {
     ],
     [
       'by page, at the edges: both facts, visits by their entry',
-      { group_by: ['page:origin'], metrics: ['bounce_rate'], filters: [originIs('o')] },
+      { group_by: ['page:origin'], metrics: ['bounce_rate'], filters: [filterByOrigin('o')] },
       DAYS,
       [
         'pageviews_daily(visits,bounces) groups of page:origin by value in 01-02..01-12',
@@ -278,7 +285,7 @@ describe('a period is composed', () => {
       ],
     ],
   ])('%s', (_how, given, period, want) => {
-    expect(read(planOf(given, period))).toEqual(want)
+    expect(describeScans(buildPlan(given, period))).toEqual(want)
   })
 
   test.each<[string, readonly RelationName[], readonly string[]]>([
@@ -299,16 +306,16 @@ describe('a period is composed', () => {
       ],
     ],
   ])('%s', (_how, relations, want) => {
-    expect(read(planOf({ metrics: ['pageviews'] }, MONTHS, relations))).toEqual(want)
+    expect(describeScans(buildPlan({ metrics: ['pageviews'] }, MONTHS, relations))).toEqual(want)
   })
 })
 
-function originIs(value: string): Filter {
+function filterByOrigin(value: string): Filter {
   return { type: 'page', origin: { value, operator: 'eq' } }
 }
 
 describe('which relations are rejected, and why', () => {
-  const over = (
+  const reject = (
     relation: RelationName,
     measures: RejectedRelation['measures'],
     reason: string,
@@ -325,12 +332,12 @@ describe('which relations are rejected, and why', () => {
       { metrics: ['pageviews', 'users'] },
       DAYS,
       [
-        over('sessions_monthly', ['pageviews'], 'the period has no whole month left for it'),
-        over('pageviews_monthly', ['pageviews'], noTotal),
-        over('events_monthly', ['pageviews'], noTotal),
-        over('users_monthly', ['users'], 'the period has no whole month left for it'),
-        over('pageviews_daily', ['pageviews'], noTotal),
-        over('events_daily', ['pageviews'], noTotal),
+        reject('sessions_monthly', ['pageviews'], 'the period has no whole month left for it'),
+        reject('pageviews_monthly', ['pageviews'], noTotal),
+        reject('events_monthly', ['pageviews'], noTotal),
+        reject('users_monthly', ['users'], 'the period has no whole month left for it'),
+        reject('pageviews_daily', ['pageviews'], noTotal),
+        reject('events_daily', ['pageviews'], noTotal),
       ],
     ],
     [
@@ -338,8 +345,8 @@ describe('which relations are rejected, and why', () => {
       { metrics: ['users'], filters: [country, browser] },
       JANUARY,
       [
-        over('users_monthly', ['users'], 'no rollup combines country and browser'),
-        over('users_daily', ['users'], 'no rollup combines country and browser'),
+        reject('users_monthly', ['users'], 'no rollup combines country and browser'),
+        reject('users_daily', ['users'], 'no rollup combines country and browser'),
       ],
     ],
     [
@@ -347,15 +354,15 @@ describe('which relations are rejected, and why', () => {
       { metrics: ['visit_duration'], group_by: ['country'] },
       DAYS,
       [
-        over(
+        reject(
           'sessions_monthly',
           ['visits', 'duration'],
           'the period has no whole month left for it',
         ),
-        over('pageviews_monthly', ['visits', 'duration'], 'it does not count by country'),
-        over('events_monthly', [], 'it does not count by country'),
-        over('pageviews_daily', ['visits', 'duration'], 'it does not count by country'),
-        over('events_daily', [], 'it does not count by country'),
+        reject('pageviews_monthly', ['visits', 'duration'], 'it does not count by country'),
+        reject('events_monthly', [], 'it does not count by country'),
+        reject('pageviews_daily', ['visits', 'duration'], 'it does not count by country'),
+        reject('events_daily', [], 'it does not count by country'),
       ],
     ],
     [
@@ -363,33 +370,33 @@ describe('which relations are rejected, and why', () => {
       { metrics: ['pageviews', 'bounce_rate'], filters: [path] },
       DAYS,
       [
-        over(
+        reject(
           'sessions_monthly',
           ['pageviews', 'visits', 'bounces'],
           'it does not count by page:path',
         ),
-        over('pageviews_monthly', ['pageviews'], 'the period has no whole month left for it'),
-        over(
+        reject('pageviews_monthly', ['pageviews'], 'the period has no whole month left for it'),
+        reject(
           'pageviews_monthly',
           ['visits', 'bounces'],
           'it counts visits by entry page, and the filter matches any page of a visit',
         ),
-        over('events_monthly', ['pageviews'], 'it does not count by page:path'),
-        over(
+        reject('events_monthly', ['pageviews'], 'it does not count by page:path'),
+        reject(
           'sessions_daily',
           ['pageviews', 'visits', 'bounces'],
           'it does not count by page:path',
         ),
-        over(
+        reject(
           'pageviews_daily',
           ['visits', 'bounces'],
           'it counts visits by entry page, and the filter matches any page of a visit',
         ),
-        over('events_daily', ['pageviews'], 'it does not count by page:path'),
+        reject('events_daily', ['pageviews'], 'it does not count by page:path'),
       ],
     ],
   ])('%s', (_what, given, period, want) => {
-    expect(planOf(given, period).rejected).toEqual(want)
+    expect(buildPlan(given, period).rejected).toEqual(want)
   })
 })
 
@@ -439,27 +446,27 @@ describe('of which groups users are counted', () => {
       'all',
     ],
   ])('%s', (_why, given, period, want) => {
-    expect(planOf(given, period).userCounting.kind).toBe(want)
+    expect(buildPlan(given, period).userCounting.kind).toBe(want)
   })
 
   test('those that have enough events are told by events, though nobody asks for those', () => {
     const given: Given = { group_by: ['page:path'], metrics: ['users'] }
-    expect(read(planOf(given, JANUARY))).toEqual([
+    expect(describeScans(buildPlan(given, JANUARY))).toEqual([
       'pageviews_monthly(pageviews,events) groups of page:path by value in 01-01..02-01',
       'users_monthly(users) of page:path by value in 01-01..02-01',
     ])
   })
 
   test('users that are counted in a second step have scans of their own', () => {
-    const { scans, userCounting } = planOf(wide, [JANUARY[0], '2026-02-01T06:00:00Z'])
-    expect({ first: scans.map(told), second: userCounting.kind }).toEqual({
+    const { scans, userCounting } = buildPlan(wide, [JANUARY[0], '2026-02-01T06:00:00Z'])
+    expect({ first: scans.map(describeScan), second: userCounting.kind }).toEqual({
       first: [
         'pageviews_monthly(pageviews,events) groups of page:path by value in 01-01..02-01',
         'events(pageviews,events) groups by columns in 02-01..02-01T06h',
       ],
       second: 'candidates',
     })
-    expect(userCounting.kind === 'all' ? [] : userCounting.scans.map(told)).toEqual([
+    expect(userCounting.kind === 'all' ? [] : userCounting.scans.map(describeScan)).toEqual([
       'users_monthly(users) of page:path by value in 01-01..02-01',
       'events(users) by columns in 02-01..02-01T06h',
     ])

@@ -2,11 +2,11 @@
 import { describe, expect, test } from '@jest/globals'
 import { resolveQuery } from '../../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest } from '../../../../src/contract/api.js'
-import { filled } from '../../../support/world/world.js'
+import { fillDefaults } from '../../../support/world/world.js'
 
 const period = { start: new Date('2026-01-01'), end: new Date('2026-02-01') }
 const resolve = (request: Partial<AnalyticsQueryRequest>) =>
-  resolveQuery(filled({ date_range: '7days', ...request }), 'p1', period)
+  resolveQuery(fillDefaults({ date_range: '7days', ...request }), 'p1', period)
 
 describe('resolveQuery', () => {
   test('a request with every default', () => {

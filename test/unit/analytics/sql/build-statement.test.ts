@@ -7,9 +7,9 @@ import { resolveQuery } from '../../../../src/analytics/request/query.js'
 import { buildStatement } from '../../../../src/analytics/sql/build-statement.js'
 import type { AnalyticsQueryRequest, Filter } from '../../../../src/contract/api.js'
 import type { Statement } from '../../../../src/clickhouse/sql.js'
-import { rolledQuestion } from '../../../support/arbitrary/rollups.js'
-import { question } from '../../../support/arbitrary/world.js'
-import { filled } from '../../../support/world/world.js'
+import { rollupRequest } from '../../../support/arbitrary/rollups.js'
+import { request } from '../../../support/arbitrary/world.js'
+import { fillDefaults } from '../../../support/world/world.js'
 
 type Given = Partial<AnalyticsQueryRequest>
 
@@ -22,7 +22,10 @@ const build = (
   { period = JANUARY, project = 'p1', relations = ALL_RELATIONS } = {},
 ): Statement =>
   buildStatement(
-    planQuery(resolveQuery(filled({ date_range: '7days', ...given }), project, period), relations),
+    planQuery(
+      resolveQuery(fillDefaults({ date_range: '7days', ...given }), project, period),
+      relations,
+    ),
   )
 const fromFacts = (given: Given): Statement => build(given, { relations: FACTS })
 
@@ -380,7 +383,7 @@ test('no injection: the text depends on no value of the request', () => {
   }
   const prefix = 'event:prop:'
   fc.assert(
-    fc.property(fc.oneof(question, rolledQuestion), (asked) => {
+    fc.property(fc.oneof(request, rollupRequest), (asked) => {
       const [token] = asked.group_by ?? []
       const isProperty = token?.startsWith(prefix) === true
       const other: Given = {

@@ -12,7 +12,7 @@ import {
   buildReferrerType,
   extractClickId,
 } from '../../../../src/ingest/enrichment/referrer-sql.js'
-import { testEndpoint } from '../../../support/engine/engine.js'
+import { getTestEndpoint } from '../../../support/engine/engine.js'
 
 interface Visit {
   readonly kind: string
@@ -50,7 +50,7 @@ const plainType = (visit: Visit): string => CHANNEL_RULES[deciding(visit)]?.type
 
 let engine: Connection
 beforeAll(() => {
-  engine = connect({ ...testEndpoint(), database: 'system' }, 'admin')
+  engine = connect({ ...getTestEndpoint(), database: 'system' }, 'admin')
 })
 afterAll(() => engine.close())
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { openGeoip, type Geoip } from '../../../../src/ingest/enrichment/geoip.js'
-import { mmdbFile } from '../../../support/geoip/mmdb.js'
+import { buildMmdb } from '../../../support/geoip/mmdb.js'
 
 let folder: string
 beforeAll(async () => {
@@ -52,7 +52,7 @@ test.each([
   [':', NOWHERE],
   ['shop.example', NOWHERE],
 ])('%s is in %j', async (ip, place) => {
-  expect((await open(mmdbFile(CITIES))).lookup(ip)).toEqual(place)
+  expect((await open(buildMmdb(CITIES))).lookup(ip)).toEqual(place)
 })
 
 test.each([
@@ -66,17 +66,17 @@ test.each([
   ['networks', { autonomous_system_number: 64496, is_anycast: true, hosts: ['a'] }, NOWHERE],
   ['text', 'somewhere', NOWHERE],
 ])('a database of %s', async (_, record, place) => {
-  expect((await open(mmdbFile({ '192.0.2.0/24': record }))).lookup('192.0.2.1')).toEqual(place)
+  expect((await open(buildMmdb({ '192.0.2.0/24': record }))).lookup('192.0.2.1')).toEqual(place)
 })
 
 test('an IPv4 database has no places for IPv6 addresses', async () => {
-  const places = await open(mmdbFile({ '0.0.0.0/1': CITIES['192.0.2.0/24'] }, { ipVersion: 4 }))
+  const places = await open(buildMmdb({ '0.0.0.0/1': CITIES['192.0.2.0/24'] }, { ipVersion: 4 }))
   const ips = ['1.2.3.4', '::ffff:1.2.3.4', '200.0.0.1', '2001:db8::1', '::1']
   expect(ips.map((ip) => places.lookup(ip).city)).toEqual(['Munich', 'Munich', '', '', ''])
 })
 
 test('lookup() never throws, whatever the text', async () => {
-  const { lookup } = await open(mmdbFile(CITIES))
+  const { lookup } = await open(buildMmdb(CITIES))
   const part = fc.constantFrom(':', '::', '.', '192', '0', 'ffff', '2001:db8', '%', '/', 'x', ' ')
   const texts = fc.oneof(
     ...[fc.string({ unit: 'binary' }), fc.ipV4(), fc.ipV6()],
@@ -90,13 +90,13 @@ test('lookup() never throws, whatever the text', async () => {
 })
 
 test('the version identifies the content', async () => {
-  const { version } = await open(mmdbFile(CITIES))
+  const { version } = await open(buildMmdb(CITIES))
   expect(version).toMatch(/^places 1, Test-City [0-9a-f]{16}$/)
-  expect((await open(mmdbFile(CITIES))).version).toBe(version)
-  expect((await open(mmdbFile({ '192.0.2.0/24': 'x' }))).version).not.toBe(version)
+  expect((await open(buildMmdb(CITIES))).version).toBe(version)
+  expect((await open(buildMmdb({ '192.0.2.0/24': 'x' }))).version).not.toBe(version)
 })
 
-const whole = mmdbFile(CITIES)
+const whole = buildMmdb(CITIES)
 test.each([
   ['empty', Buffer.alloc(0)],
   ['text', Buffer.from('ip,country\n192.0.2.0,DE\n')],
