@@ -1,8 +1,23 @@
-/** Finishes deletions that were started and interrupted. */
+/**
+ * Finishes deletions: the steps that delete a user or a project. Each step may be repeated, so an interrupted deletion
+ * resumes after the last step that the journal records.
+ */
 import type { Connection } from '../clickhouse/connection.js'
-import { finishProjectDeletion } from './finish-project.js'
-import { finishUserDeletion } from './finish-user.js'
-import { findUnfinishedDeletions, isUserDeletion } from './journal.js'
+import { dropTables } from '../clickhouse/drop-tables.js'
+import { withLease } from '../clickhouse/lease/lease.js'
+import { identifier, sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
+import { LIVE, nameTables, type RollupTables } from '../model/rollup-tables.js'
+import { backfillRollups } from '../rollups/backfill.js'
+import { removeUsersFromRollups } from '../rollups/remove-users.js'
+import { applyRetraction, stageRetraction } from '../rollups/retract.js'
+import {
+  endDeletion,
+  findUnfinishedDeletions,
+  isUserDeletion,
+  recordStep,
+  STEP,
+  type Deletion,
+} from './journal.js'
 
 /**
  * Finishes every deletion of the journal, in the order in which they were started. The caller holds the
@@ -13,4 +28,105 @@ export async function finishDeletions(writer: Connection): Promise<void> {
     if (isUserDeletion(deletion)) await finishUserDeletion(writer, deletion)
     else await finishProjectDeletion(writer, deletion)
   }
+}
+
+/**
+ * Deletes a user: first the facts, then their share of the rollups, and the user's number last.
+ *
+ * The share of the rollups is computed into tables of the deletion before anything is deleted. Every later
+ * statement states the result rather than a change, so it may be repeated after a crash at any point.
+ */
+async function finishUserDeletion(writer: Connection, deletion: Deletion): Promise<void> {
+  // The number is in the names: a process that pauses until its lease expires finds that its tables no longer exist.
+  const tables = nameTables(`removal_${deletion.number}_`)
+  if (deletion.reached < STEP.staged) {
+    await dropTables(writer, tables.prefix)
+    await stageDeletion(writer, deletion, tables)
+    await recordStep(writer, deletion, STEP.staged)
+  }
+  if (deletion.reached < STEP.deleted) {
+    await applyDeletion(writer, deletion, tables)
+    await recordStep(writer, deletion, STEP.deleted)
+  }
+  await dropTables(writer, tables.prefix)
+  await endDeletion(writer, deletion)
+}
+
+/** Whether a row of a fact table belongs to the user. Later loads may have given the number to another user. */
+const isOwnRow = ({ number, projectId, user }: Deletion): Sql =>
+  sql`project_id = ${string(projectId)} AND user = ${uint32(user)} AND load < ${uint64(number)}`
+
+/** The table of the groups that count the user. A deletion staged by an earlier release uses the same name. */
+const nameGroupsTable = ({ prefix }: RollupTables): Sql => identifier(`${prefix}lost`)
+
+async function stageDeletion(
+  writer: Connection,
+  deletion: Deletion,
+  tables: RollupTables,
+): Promise<void> {
+  const own = isOwnRow(deletion)
+  await backfillRollups(writer, tables, { events: own, sessions: own })
+  await stageRetraction(writer, tables)
+  const { users_daily, users_monthly } = tables.rollups
+  const user = uint32(deletion.user)
+  await writer.execute(
+    statement(sql`
+CREATE TABLE ${nameGroupsTable(tables)} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, day) AS
+SELECT DISTINCT 'daily' AS grain, project_id, dimension, value, day, ${user} AS user FROM ${users_daily}
+UNION ALL
+SELECT DISTINCT 'monthly', project_id, dimension, value, month, ${user} FROM ${users_monthly}`),
+  )
+}
+
+async function applyDeletion(
+  writer: Connection,
+  deletion: Deletion,
+  tables: RollupTables,
+): Promise<void> {
+  const own = isOwnRow(deletion)
+  await writer.execute(statement(sql`DELETE FROM events WHERE ${own}`))
+  await writer.execute(statement(sql`DELETE FROM sessions WHERE ${own}`))
+  await applyRetraction(writer, tables)
+  await removeUsersFromRollups(writer, nameGroupsTable(tables), deletion.number)
+  // From here on a new user may get the number: no bitmap contains it any more.
+  await writer.execute(statement(sql`DELETE FROM users WHERE ${own}`))
+}
+
+const API_KEYS = sql`api_keys`
+
+/**
+ * The tables with rows of a project, in the order of deletion. The keys are deleted first, so that queries are refused
+ * from then on, and once more last, for keys that were issued meanwhile.
+ */
+const TABLES = [
+  API_KEYS,
+  ...Object.values(LIVE.rollups),
+  sql`events`,
+  sql`sessions`,
+  sql`users`,
+  sql`event_ids`,
+  sql`exclusions`,
+  API_KEYS,
+]
+
+/** Deletes a project. The caller of `finishDeletions` holds the loader lease. */
+async function finishProjectDeletion(writer: Connection, deletion: Deletion): Promise<void> {
+  const { projectId, token, reached } = deletion
+  if (reached < STEP.deleted) {
+    for (const table of TABLES) {
+      await writer.execute(
+        statement(sql`DELETE FROM ${table} WHERE project_id = ${string(projectId)}`),
+      )
+    }
+    await recordStep(writer, deletion, STEP.deleted)
+  }
+  // From here on a new project may take the same id: the token distinguishes the two.
+  await withLease(writer, 'projects', () =>
+    writer.execute(
+      statement(
+        sql`DELETE FROM projects WHERE id = ${string(projectId)} AND token = ${string(token)}`,
+      ),
+    ),
+  )
+  await endDeletion(writer, deletion)
 }

@@ -1,4 +1,4 @@
-/** Counts what a user or a project has, and so what deleting it deletes. */
+/** Counts the rows of a user or a project, which are the rows that deleting it deletes. */
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, string, uint32 } from '../clickhouse/sql.js'
 
@@ -16,7 +16,7 @@ export interface ProjectHoldings {
   readonly keys: number
 }
 
-/** Counts what a user has; undefined when the project has no user of that id. */
+/** Counts the events and sessions of a user; returns undefined when the project has no user with that id. */
 export async function readUserHoldings(
   connection: Connection,
   projectId: string,
@@ -30,17 +30,17 @@ export async function readUserHoldings(
   )
   const [row] = users.rows
   if (row === undefined) return undefined
-  const ofUser = sql`${inProject} AND user = ${uint32(row.user)}`
+  const isOwnRow = sql`${inProject} AND user = ${uint32(row.user)}`
   const { rows } = await connection.query<{ events: number; sessions: number }>(
     statement(sql`
 SELECT
-  (SELECT count() FROM events WHERE ${ofUser}) AS events,
-  (SELECT sum(toInt64(sign)) FROM sessions WHERE ${ofUser}) AS sessions`),
+  (SELECT count() FROM events WHERE ${isOwnRow}) AS events,
+  (SELECT sum(toInt64(sign)) FROM sessions WHERE ${isOwnRow}) AS sessions`),
   )
   return { user: row.user, ...(rows[0] ?? { events: 0, sessions: 0 }) }
 }
 
-/** Counts what a project has. */
+/** Counts the events, users and API keys of a project. */
 export async function readProjectHoldings(
   connection: Connection,
   projectId: string,

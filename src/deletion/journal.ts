@@ -26,8 +26,8 @@ export interface Deletion extends DeletionTarget {
 export const isUserDeletion = ({ user }: DeletionTarget): boolean => user !== 0
 
 /**
- * Finds the deletions whose target is still recorded, in order. One that has reached its end is among them if
- * a crash kept the rows that name its target.
+ * Finds the deletions whose target is still recorded, in the order of their numbers. A deletion that recorded its last
+ * step is included if a crash left the rows that name its target.
  */
 export async function findUnfinishedDeletions(writer: Connection): Promise<readonly Deletion[]> {
   const { rows } = await writer.query<Deletion>(

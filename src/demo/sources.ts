@@ -24,7 +24,7 @@ const createReferrer = (
   fields: { referrer: name, referrer_type: type, referrer_url: url },
 })
 
-const writeQuery = (tags: Readonly<Record<string, string>>): string =>
+const buildQuery = (tags: Readonly<Record<string, string>>): string =>
   `?${Object.entries(tags)
     .map(([tag, value]) => `utm_${tag}=${encodeURIComponent(value)}`)
     .join('&')}`
@@ -34,12 +34,12 @@ const paidGoogle = createReferrer('Google', 'paid', 'https://www.google.com/')
 const paidInstagram = createReferrer('Instagram', 'paid', 'https://l.instagram.com/')
 const newsletter = { fields: { referrer_type: 'email' } }
 
-const writeAdsQuery = (campaign: string, content: string, term: string): string =>
-  writeQuery({ source: 'google', medium: 'cpc', campaign, content, term })
-const writeSocialQuery = (campaign: string, content: string): string =>
-  writeQuery({ source: 'instagram', medium: 'paid-social', campaign, content })
-const writeMailQuery = (campaign: string): string =>
-  writeQuery({ source: 'newsletter', medium: 'email', campaign })
+const buildAdsQuery = (campaign: string, content: string, term: string): string =>
+  buildQuery({ source: 'google', medium: 'cpc', campaign, content, term })
+const buildSocialQuery = (campaign: string, content: string): string =>
+  buildQuery({ source: 'instagram', medium: 'paid-social', campaign, content })
+const buildMailQuery = (campaign: string): string =>
+  buildQuery({ source: 'newsletter', medium: 'email', campaign })
 
 const SOURCES: readonly Source[] = [
   { weight: 31, fields: {}, bounces: 0.44 },
@@ -119,14 +119,14 @@ const SOURCES: readonly Source[] = [
   {
     weight: 2.5,
     ...paidGoogle,
-    query: writeAdsQuery('brand', 'homepage', 'shop example'),
+    query: buildAdsQuery('brand', 'homepage', 'shop example'),
     landing: '/',
     bounces: 0.38,
   },
   {
     weight: 3.5,
     ...paidGoogle,
-    query: writeAdsQuery('tents', 'two-person', 'light tent'),
+    query: buildAdsQuery('tents', 'two-person', 'light tent'),
     landing: '/products/two-person-tent',
     months: [3, 4, 5, 6, 7, 8],
     bounces: 0.55,
@@ -134,7 +134,7 @@ const SOURCES: readonly Source[] = [
   {
     weight: 3,
     ...paidInstagram,
-    query: writeSocialQuery('autumn-layers', 'reel'),
+    query: buildSocialQuery('autumn-layers', 'reel'),
     landing: '/collections/hiking',
     months: [9, 10],
     bounces: 0.62,
@@ -142,7 +142,7 @@ const SOURCES: readonly Source[] = [
   {
     weight: 7,
     ...paidInstagram,
-    query: writeSocialQuery('black-friday', 'countdown'),
+    query: buildSocialQuery('black-friday', 'countdown'),
     landing: '/sale',
     months: [11],
     bounces: 0.48,
@@ -150,23 +150,23 @@ const SOURCES: readonly Source[] = [
   {
     weight: 4,
     ...paidGoogle,
-    query: writeAdsQuery('winter-sale', 'sale', 'down jacket'),
+    query: buildAdsQuery('winter-sale', 'sale', 'down jacket'),
     landing: '/sale',
     months: [12, 1],
     bounces: 0.51,
   },
-  { weight: 3, ...newsletter, query: writeMailQuery('weekly'), deep: true, bounces: 0.36 },
+  { weight: 3, ...newsletter, query: buildMailQuery('weekly'), deep: true, bounces: 0.36 },
   {
     weight: 2,
     ...newsletter,
-    query: writeMailQuery('members'),
+    query: buildMailQuery('members'),
     landing: '/membership',
     bounces: 0.33,
   },
   {
     weight: 2.5,
     ...newsletter,
-    query: writeMailQuery('spring-news'),
+    query: buildMailQuery('spring-news'),
     landing: '/sale',
     months: [3, 4],
     bounces: 0.35,

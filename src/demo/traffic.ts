@@ -36,7 +36,9 @@ export function* generateDays(first: number): Generator<Day, never> {
   let knownUsers = INITIAL_USERS
   for (let number = first; ; number++) {
     const random = createRandom(SEED, number)
-    const visits = Math.round(expectVisits(number, number - first) * (0.93 + 0.14 * random.next()))
+    const visits = Math.round(
+      computeExpectedVisits(number, number - first) * (0.93 + 0.14 * random.next()),
+    )
     const newUsers = Math.round(visits * (NEW_USER_SHARE - 0.02 + 0.04 * random.next()))
     yield { number, visits, knownUsers, newUsers }
     knownUsers += newUsers
@@ -44,7 +46,7 @@ export function* generateDays(first: number): Generator<Day, never> {
 }
 
 /** @param age days since the demo began */
-function expectVisits(day: number, age: number): number {
+function computeExpectedVisits(day: number, age: number): number {
   const month = new Date(day * DAY_MS).getUTCMonth()
   const growth = 0.6 + 0.8 * Math.min(1, age / GROWTH_DAYS)
   return MEAN_VISITS * growth * (WEEKDAY_FACTORS[day % 7] ?? 1) * (MONTH_FACTORS[month] ?? 1)

@@ -1,5 +1,5 @@
 /** The fields of an incoming event: their names, JSON types and limits. Collector and loader both derive from here. */
-import { DAY_MS } from '../lib/time.js'
+import { DAY_MS, HOUR_MS } from '../lib/time.js'
 import { DIMENSIONS } from './dimensions.js'
 
 type FieldType = 'string' | 'boolean' | 'object'
@@ -19,6 +19,17 @@ export const EVENT_LIMITS = {
   endOfTimestamps: new Date(Date.UTC(2100, 0)),
   /** How far an event may lie ahead of its arrival. */
   maxLeadMs: DAY_MS,
+} as const
+
+const { earliestTimestamp, endOfTimestamps, maxLeadMs, maxPropertyNameLength } = EVENT_LIMITS
+const FIRST_YEAR = earliestTimestamp.getUTCFullYear()
+const LAST_YEAR = endOfTimestamps.getUTCFullYear() - 1
+
+/** The messages that collector and loader report for values beyond these limits. Each follows the name of a field. */
+export const LIMIT_MESSAGES = {
+  timestampOutOfRange: `must lie between the years ${FIRST_YEAR} and ${LAST_YEAR}`,
+  timestampTooFarAhead: `must be at most ${maxLeadMs / HOUR_MS} hours ahead of its arrival`,
+  propertyNameLength: `names must have 1 to ${maxPropertyNameLength} characters`,
 } as const
 
 /** The attributes that all events of a session share: the columns of `events` and `sessions`, with their fields. */

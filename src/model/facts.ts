@@ -1,9 +1,12 @@
 /** The definitions of a pageview, a custom event, a visit, a bounce and a visit's duration, as SQL over the facts. */
 import { sql, type Sql } from '../clickhouse/sql.js'
 
+/** The name of pageviews. */
+export const PAGEVIEW = sql`'pageview'`
+
 /** Whether an event of this name is a pageview; any other event is a custom event. */
-export const isPageview = (name: Sql): Sql => sql`${name} = 'pageview'`
-export const isCustomEvent = (name: Sql): Sql => sql`${name} != 'pageview'`
+export const isPageview = (name: Sql): Sql => sql`${name} = ${PAGEVIEW}`
+export const isCustomEvent = (name: Sql): Sql => sql`${name} != ${PAGEVIEW}`
 
 /** Rows of `sessions` that are visits: a session without a pageview is none. */
 export const IS_VISIT = sql`pageviews > 0`

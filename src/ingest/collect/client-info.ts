@@ -1,4 +1,4 @@
-/** Completes events with what their request says about the client. */
+/** Adds the IP address and the user agent of a request to its events. */
 import type { SentEvent } from '../../contract/collector-api.js'
 
 /** The client that sent a request. */
@@ -6,7 +6,7 @@ export interface ClientInfo {
   /** Undefined if it is unknown or not an IP address. */
   readonly ip: string | undefined
   readonly userAgent: string | undefined
-  /** Whether it is a browser, which acts for its own user, and not a server, which reports events of others. */
+  /** True for a browser, whose events are its user's own; false for a server, which reports events of others. */
   readonly isBrowser: boolean
 }
 

@@ -13,10 +13,18 @@ export interface Collection {
   readonly receivedAt: Date
 }
 
-/** Collects the events of a request. When it resolves, they are in the inbox. */
+/**
+ * Collects the events of a request. The promise resolves once they are in the inbox.
+ *
+ * @throws ApiError SERVICE_UNAVAILABLE, as `InboxWriter.write`
+ */
 export type Collect = (collection: Collection) => Promise<Accepted>
 
-/** @param write inserts lines into the inbox, all of them or none */
+/**
+ * Creates the function that collects events.
+ *
+ * @param write inserts lines into the inbox, all of them or none
+ */
 export const createCollect =
   (write: InboxWriter['write']): Collect =>
   async ({ projectId, events, client, receivedAt }) => {
@@ -25,6 +33,9 @@ export const createCollect =
     return { accepted: events.length }
   }
 
-/** An insert whose acknowledgement was lost is repeated. With an id, an event that was inserted twice counts once. */
+/**
+ * Gives an event an id if it has none. An insert whose acknowledgement was lost is repeated; with an id, an event that
+ * was inserted twice counts once.
+ */
 const addEventId = (event: SentEvent): SentEvent =>
   (event.event_id ?? '') === '' ? { ...event, event_id: randomUUID() } : event

@@ -9,11 +9,11 @@ import { findProjectByToken } from '../../projects/store.js'
 /**
  * Finds the project of a public token.
  *
- * @throws ApiError UNAUTHORIZED if no project has the token, SERVICE_UNAVAILABLE if the store cannot be asked
+ * @throws ApiError UNAUTHORIZED if no project has the token, SERVICE_UNAVAILABLE if the store does not answer
  */
 export type FindProject = (token: string) => Promise<StoredProject>
 
-/** How long a result is cached, counted from the start of the lookup. */
+/** The time that a result is cached, counted from the start of its lookup. */
 const CACHE_TTL_MS = 4_000
 const LOOKUP_TIMEOUT_MS = 1_000
 const MAX_CACHED_TOKENS = 10_000
@@ -21,7 +21,10 @@ const MAX_CACHED_TOKENS = 10_000
 const MAX_CONCURRENT_LOOKUPS = 100
 const TOKEN = /^[A-Za-z0-9_-]{1,128}$/
 
-/** Results are cached, also that no project has a token; errors are not. Concurrent calls for one token share a lookup. */
+/**
+ * Creates a `FindProject` with a cache. Unknown tokens are cached like known ones; errors are not cached. Concurrent
+ * calls for one token share a lookup.
+ */
 export function createFindProject(reader: Connection): FindProject {
   let lookups = 0
   const cache = new LRUCache<string, { project: StoredProject | undefined }>({

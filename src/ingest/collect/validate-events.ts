@@ -1,6 +1,6 @@
 /** Validates the rules of the collector's contract that its schema cannot express: timestamps and properties. */
 import { parseInstant } from '../../contract/timestamps.js'
-import { EVENT_LIMITS } from '../../model/event-fields.js'
+import { EVENT_LIMITS, LIMIT_MESSAGES } from '../../model/event-fields.js'
 import { validateProperties, type FieldError } from './validate-properties.js'
 
 /** An error of a field of one event. */
@@ -11,11 +11,9 @@ export interface EventError extends FieldError {
 
 const { earliestTimestamp, endOfTimestamps, maxLeadMs, maxProperties } = EVENT_LIMITS
 
-const OUT_OF_RANGE = 'must lie between the years 1970 and 2099'
-const TOO_FAR_AHEAD = 'must be at most 24 hours ahead of its arrival'
-
 /**
- * Returns the errors of events. They may be of any shape: the schema is validated elsewhere.
+ * Returns the errors of events. Events of any shape are taken; where they do not follow the schema, the schema's
+ * validator reports the error.
  *
  * @param now the time of arrival of the events
  */
@@ -42,8 +40,10 @@ function validateEvent({ timestamp, properties }: UncheckedEvent, now: Date): Fi
 function validateTimestamp(timestamp: string, now: Date): string | undefined {
   const at = parseInstant(timestamp)
   if (at === undefined) return undefined
-  if (at < earliestTimestamp.getTime() || at >= endOfTimestamps.getTime()) return OUT_OF_RANGE
-  return at > now.getTime() + maxLeadMs ? TOO_FAR_AHEAD : undefined
+  if (at < earliestTimestamp.getTime() || at >= endOfTimestamps.getTime()) {
+    return LIMIT_MESSAGES.timestampOutOfRange
+  }
+  return at > now.getTime() + maxLeadMs ? LIMIT_MESSAGES.timestampTooFarAhead : undefined
 }
 
 /** Whether it is an object with as many properties as the schema allows; otherwise the schema reports the error. */

@@ -1,6 +1,6 @@
 /** Validates the properties of an event: names and values must survive storage and come back in queries. */
 import { isText, NOT_TEXT } from '../../lib/text.js'
-import { EVENT_LIMITS } from '../../model/event-fields.js'
+import { EVENT_LIMITS, LIMIT_MESSAGES } from '../../model/event-fields.js'
 
 /** An error of a field. */
 export interface FieldError {
@@ -13,7 +13,6 @@ const { maxPropertyDepth, maxPropertyNameLength } = EVENT_LIMITS
 
 const TOO_DEEP = `must be nested at most ${maxPropertyDepth} deep`
 const TOO_LARGE = `must hold no number beyond ±${Number.MAX_SAFE_INTEGER}; send it as a string`
-const BAD_NAME_LENGTH = `names must have 1 to ${maxPropertyNameLength} characters`
 
 /** Returns the errors of property names and values; does not check how many properties there are. */
 export function validateProperties(properties: object): readonly FieldError[] {
@@ -28,10 +27,11 @@ export function validateProperties(properties: object): readonly FieldError[] {
 }
 
 function validateName(name: string): string | undefined {
-  if (name === '') return BAD_NAME_LENGTH
+  if (name === '') return LIMIT_MESSAGES.propertyNameLength
   // Characters are code points; counting them is needed only if there are more UTF-16 units than allowed.
   const mayBeTooLong = name.length > maxPropertyNameLength
-  if (mayBeTooLong && Array.from(name).length > maxPropertyNameLength) return BAD_NAME_LENGTH
+  if (mayBeTooLong && Array.from(name).length > maxPropertyNameLength)
+    return LIMIT_MESSAGES.propertyNameLength
   return isText(name) ? undefined : `names ${NOT_TEXT}`
 }
 

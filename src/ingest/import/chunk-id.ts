@@ -2,9 +2,10 @@
  * Builds and parses the ids of chunks. An id identifies a chunk by its bytes and by everything before them in
  * the source: `import-<fingerprint before>-<length>-<fingerprint>-<length>-<fingerprint>`, the first pair for the
  * whole chunk, the second for all lines but the last. Ids are stored in the table `loads` as names of batches, so
- * their text must not change: a source imported before would be loaded again.
+ * their text must not change: otherwise sources that were imported before would be loaded again.
  */
 import { createHash } from 'node:crypto'
+import { NEWLINE } from './formats/byte-stream.js'
 
 /** The first bytes of a chunk. */
 interface Prefix {
@@ -20,8 +21,6 @@ export interface ChunkId {
   /** All lines but the last; its length is 0 if the chunk has one line. */
   readonly withoutLastLine: Prefix
 }
-
-const NEWLINE = 10
 
 /** Hashes bytes together with the fingerprint of the bytes before them. */
 export const computeFingerprint = (before: string, bytes: Buffer): string =>
@@ -45,7 +44,7 @@ export function fingerprintPrefixes(
   return fingerprints
 }
 
-/** Returns what the ids of all chunks begin with that follow the bytes with this fingerprint. */
+/** Builds the common start of the ids of all chunks that follow the bytes with the fingerprint `before`. */
 export const buildIdPrefix = (before: string): string => `import-${before}-`
 
 /** Builds the id of a chunk, which is the name of its first batch. */
@@ -58,7 +57,7 @@ export function buildChunkId(before: string, bytes: Buffer): string {
   return buildIdPrefix(before) + prefixes.join('-')
 }
 
-/** Names the batch that loads what earlier loads of a chunk left: one `+` per earlier load. */
+/** Names the batch of the rows that earlier loads of a chunk left: its id, and one `+` per earlier load. */
 export const nameRetry = (batch: string, loads: number): string => batch + '+'.repeat(loads)
 
 /** Parses the name of any batch of a chunk. */

@@ -15,13 +15,14 @@ import {
   fingerprintPrefixes,
   parseChunkId,
 } from './chunk-id.js'
+import { NEWLINE } from './formats/byte-stream.js'
 import type { LineReader, Lines } from './lines.js'
 
 export interface Chunk {
   /** The name of its first batch, loaded or not. */
   readonly batch: string
   readonly lines: Lines
-  /** Its finished loads, in order: the first of all rows, each later one of the rows that the one before left. */
+  /** Its finished loads, in order. The first took all rows; each later one took the rows that the one before left. */
   readonly loads: readonly FinishedLoad[]
 }
 
@@ -37,7 +38,7 @@ export interface ChunkSource {
 /** A chunk that was loaded before and occurs in the source again. */
 interface LoadedChunk {
   readonly batch: string
-  /** How many of its bytes occur again. */
+  /** The number of its bytes that occur again. */
   readonly length: number
   /** The length up to the end of its last line, which may have had no line end when it was loaded. */
   readonly lengthWithLineEnd: number
@@ -45,11 +46,14 @@ interface LoadedChunk {
   readonly isLastLineChanged: boolean
 }
 
-const NEWLINE = 10
 /** The line ends that may have been appended to a last line that had none. */
 const LINE_ENDS = ['\n', '\r\n']
 
-/** @param seed keeps apart sources that hold the same bytes but must be loaded separately */
+/**
+ * Opens the chunks of one source.
+ *
+ * @param seed distinguishes sources that hold the same bytes but must be loaded separately
+ */
 export function openChunks(writer: Connection, seed: readonly string[]): ChunkSource {
   let before = computeFingerprint('', Buffer.from(JSON.stringify(seed)))
 
@@ -60,8 +64,8 @@ export function openChunks(writer: Connection, seed: readonly string[]): ChunkSo
   ): Chunk => {
     const lines = reader.take(lengthWithLineEnd)
     before = computeFingerprint(before, lines.bytes.subarray(0, length))
-    const own = loads.filter(({ load }) => parseChunkId(load.batch).batch === batch)
-    return { batch, lines, loads: isLastLineChanged ? leaveOutLastRow(own, lines) : own }
+    const ownLoads = loads.filter(({ load }) => parseChunkId(load.batch).batch === batch)
+    return { batch, lines, loads: isLastLineChanged ? leaveOutLastRow(ownLoads, lines) : ownLoads }
   }
 
   return {
@@ -79,7 +83,7 @@ export function openChunks(writer: Connection, seed: readonly string[]): ChunkSo
   }
 }
 
-/** Finds the longest loaded chunk that the next bytes of the source begin with. */
+/** Finds the loaded chunk that the next bytes of the source repeat; the longest if there are several. */
 async function findLoadedChunk(
   reader: LineReader,
   before: string,
@@ -108,7 +112,10 @@ async function findLoadedChunk(
   )
 }
 
-/** Returns where the line ends whose text ends at `length`; undefined if the line goes on there. */
+/**
+ * Returns the length up to the end of the line, line end included, if the text of a line ends at `length`; undefined if
+ * the line goes on.
+ */
 function findLineEnd(ahead: Buffer, length: number): number | undefined {
   if (ahead.length === length || ahead[length - 1] === NEWLINE) return length
   const lineEnd = LINE_ENDS.find((text) => ahead.subarray(length).indexOf(text) === 0)
@@ -116,8 +123,10 @@ function findLineEnd(ahead: Buffer, length: number): number | undefined {
 }
 
 /**
- * Returns the loads of a chunk as if it had held these lines alone, which are all but its last one. The outcome
- * of the last row is not known; most likely it became an event.
+ * Leaves the last row of a chunk out of the reports of its loads. The log of loads does not record how that row was
+ * counted, so it is assumed to be an event, or else a duplicate or an excluded event.
+ *
+ * @param lines all lines of the chunk but the last
  */
 export function leaveOutLastRow(
   loads: readonly FinishedLoad[],

@@ -31,7 +31,8 @@ export async function dryRunImport(
   options: DryRunOptions,
 ): Promise<ImportReport> {
   const prefix = `${TABLE_PREFIX}${randomUUID().replaceAll('-', '')}_`
-  // A dry run that was killed leaves its tables, which hold IP addresses. No dry run takes a day.
+  // A dry run that was killed leaves its tables, which hold IP addresses. Tables older than a day are abandoned: no dry
+  // run takes that long.
   await dropAbandonedTables(writer, TABLE_PREFIX)
   try {
     return await loadIntoTables(writer, source, prefix, options)
@@ -40,7 +41,7 @@ export async function dryRunImport(
   }
 }
 
-/** Takes the steps of a load, up to the first that writes to tables that queries read. */
+/** Takes the steps of a load before publishing, in tables of the dry run. */
 async function loadIntoTables(
   writer: Connection,
   source: AsyncIterable<Buffer>,

@@ -15,7 +15,7 @@ import { dryRunImport } from './dry-run.js'
 import type { ImportOptions, ImportReport } from './import-options.js'
 import { blankOtherRows, createLineReader, type Lines } from './lines.js'
 
-/** Large enough that the fixed costs of a load do not matter, small beside the memory. */
+/** In bytes: large enough that the fixed costs of a load do not matter, and small compared with memory. */
 const DEFAULT_CHUNK_SIZE = 64 * 1024 * 1024
 
 /**
@@ -71,22 +71,22 @@ async function importChunk(
   options: ImportOptions,
 ): Promise<LoadReport> {
   batches.push(...loads.map(({ load }) => load.batch))
-  const before = loads.map(reportAsDuplicates).reduce(addReports, EMPTY_REPORT)
-  const left = loads.at(-1)?.rowsLeft
-  if (left?.length === 0) return before
+  const earlier = loads.map(reportAsDuplicates).reduce(addReports, EMPTY_REPORT)
+  const rowsLeft = loads.at(-1)?.rowsLeft
+  if (rowsLeft?.length === 0) return earlier
   const name = nameRetry(batch, loads.length)
   batches.push(name)
   const report = await loadLines(
     writer,
     name,
-    left === undefined ? lines : blankOtherRows(lines, left),
+    rowsLeft === undefined ? lines : blankOtherRows(lines, rowsLeft),
     options,
   )
   if (report.rejected > 0) await options.onRejected(await takeRejections(writer, name))
-  return addReports(before, report)
+  return addReports(earlier, report)
 }
 
-/** Reports an earlier load: its events count as duplicates, its rejected rows are left to the load that retries them. */
+/** Returns the report of an earlier load with its events as duplicates, and without the rows that are loaded again. */
 function reportAsDuplicates({ report, rowsLeft }: FinishedLoad): LoadReport {
   const { received, events, duplicates } = report
   if (rowsLeft.length === received) return EMPTY_REPORT
@@ -99,6 +99,7 @@ function reportAsDuplicates({ report, rowsLeft }: FinishedLoad): LoadReport {
   }
 }
 
+/** Loads lines as one batch, unless another import has loaded it already. */
 async function loadLines(
   writer: Connection,
   batch: string,
@@ -107,7 +108,7 @@ async function loadLines(
 ): Promise<LoadReport> {
   return withLoaderLease(writer, async (holder) => {
     const done = await findLoad(holder, batch)
-    // Another import of the same source was faster.
+    // Another import of the same source has loaded the batch in the meantime.
     if (done !== undefined) return reportAsDuplicates(done)
     // An import that was killed may have inserted the batch already.
     await dropBatch(holder, batch)

@@ -7,7 +7,7 @@ import type { LoaderContext } from '../loader/loader-context.js'
 export interface ImportOptions {
   /** The project of all rows; without it each row names its own. */
   readonly projectId?: string
-  /** How the source was converted to lines: the same bytes converted differently are another source. */
+  /** Identifies how the source was converted to lines: the same bytes, converted differently, are another source. */
   readonly identity?: string
   /** Stops at the first chunk that holds a rejected row, and loads nothing of that chunk. */
   readonly strict?: boolean
@@ -16,7 +16,7 @@ export interface ImportOptions {
   /** The time of arrival of the events. */
   readonly now: Date
   readonly loader: LoaderContext
-  /** The largest number of bytes loaded at once. */
+  /** The most bytes that are loaded at once. */
   readonly chunkSize?: number
   /** Called with the rejected rows of each chunk after it is loaded. */
   readonly onRejected: (rejections: readonly Rejection[]) => Promise<void> | void

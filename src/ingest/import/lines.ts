@@ -1,4 +1,5 @@
-/** Reads a stream of lines chunk by chunk. Where chunks end does not depend on how the bytes arrive. */
+/** Reads a stream of lines chunk by chunk. Chunks end at the same lines however the stream splits its bytes. */
+import { measureByteOrderMark, NEWLINE } from './formats/byte-stream.js'
 import { LineTooLongError } from './formats/format.js'
 
 /** Whole lines, with their line ends. */
@@ -27,10 +28,10 @@ export interface LineReader {
   close(): Promise<void>
 }
 
-const NEWLINE = 10
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
+/** The length of a byte order mark in UTF-8. */
+const BYTE_ORDER_MARK_BYTES = 3
 
-/** The last line may have no line end. A byte order mark at the start is dropped. */
+/** Creates a reader. The last line may have no line end. A byte order mark at the start is dropped. */
 export function createLineReader(source: AsyncIterable<Buffer>): LineReader {
   const queue = createByteQueue(source)
   let row = 1
@@ -39,10 +40,7 @@ export function createLineReader(source: AsyncIterable<Buffer>): LineReader {
   const peek = async (size: number): Promise<Buffer> => {
     if (isStart) {
       isStart = false
-      const start = await queue.fill(BYTE_ORDER_MARK.length)
-      if (start.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) {
-        queue.take(BYTE_ORDER_MARK.length)
-      }
+      queue.take(measureByteOrderMark(await queue.fill(BYTE_ORDER_MARK_BYTES)))
     }
     return queue.fill(size)
   }
@@ -78,6 +76,7 @@ interface ByteQueue {
   close(): Promise<void>
 }
 
+/** Creates a queue that reads from the source only as far as `fill` requires. */
 function createByteQueue(source: AsyncIterable<Buffer>): ByteQueue {
   const arriving = source[Symbol.asyncIterator]()
   let pending: Buffer[] = []
@@ -122,7 +121,7 @@ function countLines(bytes: Buffer): number {
   return bytes.length === 0 || bytes.at(-1) === NEWLINE ? count : count + 1
 }
 
-/** Blanks all lines but those with the given numbers, so that the others keep their numbers. */
+/** Blanks all lines except those whose numbers are in `rows`: these keep their numbers. */
 export function blankOtherRows(
   { bytes, firstRow, rows: count }: Lines,
   rows: readonly number[],

@@ -15,13 +15,13 @@ export interface OpenOptions {
   readonly mapping?: Mapping | undefined
   /** The origin of all pages of an access log, e.g. `https://example.com`. */
   readonly origin?: string | undefined
-  /** Reads Parquet and Arrow. */
+  /** The connection through which ClickHouse reads Parquet and Arrow. */
   readonly writer: Connection
 }
 
 export interface OpenedRows {
   readonly format: Format
-  /** Identifies how the bytes are read: by format, mapping and origin. */
+  /** Identifies how the bytes are read; depends on format, mapping and origin. */
   readonly identity: string
   /**
    * Bytes of NDJSON, to be read once: one line per row, in the order of the source. Skipped rows and invalid rows
@@ -85,7 +85,7 @@ const READERS: Readonly<
     ) => AsyncIterable<Buffer> | Promise<AsyncIterable<Buffer>>
   >
 > = {
-  // Without a mapping the bytes pass unchanged: most events come this way.
+  // Without a mapping the bytes pass unchanged: this is the most common case.
   ndjson: ({ stream }, { mapping, onSkipped }) =>
     mapping.size === 0 ? stream : readMappedNdjson(dropByteOrderMark(stream), mapping, onSkipped),
   csv: ({ stream }, { mapping }) => readCsv(dropByteOrderMark(stream), mapping),

@@ -11,11 +11,11 @@ export interface NewBatch {
   readonly projectId: string
   /** The number of the first line in its source, counted from 1. */
   readonly firstRow: number
-  /** Lines of JSON, see `importEvents`. Blank lines are skipped, and counted. */
+  /** Lines of JSON, see `importEvents`. Blank lines are not inserted, but count in the numbers of rows. */
   readonly bytes: Buffer
   /** When the batch arrived. */
   readonly now: Date
-  /** Whether nothing of the batch is loaded if one of its rows is rejected. */
+  /** Whether one rejected row keeps the whole batch from being loaded; false by default. */
   readonly strict?: boolean
   /** The table to insert into, with the columns of the inbox; the inbox by default. */
   readonly into?: Sql

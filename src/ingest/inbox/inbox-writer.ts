@@ -19,7 +19,7 @@ export interface InboxWriter {
 }
 
 export interface InboxWriterOptions extends InsertLimits {
-  /** The most bytes that may be pending; a write that would exceed them is rejected at once. */
+  /** The most bytes that may be pending; a write that would exceed this limit is rejected at once. */
   readonly maxPendingBytes: number
   /** The longest that a write is pending, in milliseconds. */
   readonly timeoutMs: number
@@ -34,7 +34,7 @@ const DEFAULTS: InboxWriterOptions = {
   timeoutMs: 5_000,
 }
 
-/** Milliseconds between the attempts of an insert; the last is repeated. */
+/** The waits between the attempts of an insert; the last one repeats. */
 const RETRY_DELAYS_MS = [20, 50, 100, 200]
 
 /** Creates an inbox writer over the writer's connection. */

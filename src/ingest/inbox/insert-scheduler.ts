@@ -1,4 +1,4 @@
-/** Groups queued writes into inserts and starts these: each insert costs the store the same, however small. */
+/** Groups queued writes into few inserts, because an insert costs the store the same whatever its size. */
 
 export interface InsertLimits {
   /** The most bytes of one insert; a write that has more is an insert of its own. */
@@ -14,7 +14,7 @@ interface Sized {
 }
 
 interface Schedulable extends Sized {
-  /** Nobody waits for a settled write, so it is left out of its insert. */
+  /** Whether the request no longer waits for the write; the write is then left out of its insert. */
   readonly isSettled: () => boolean
 }
 
@@ -37,7 +37,7 @@ export function takeGroup<Write extends Sized>(
 }
 
 /**
- * Returns a function that queues a write. Writes that arrive while others are inserted form the next insert.
+ * Returns a function that queues a write. Writes that arrive while others are being inserted form the next insert.
  *
  * @param insert inserts a group; must not reject
  */

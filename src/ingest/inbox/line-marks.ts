@@ -4,7 +4,7 @@
  */
 import { sql, type Sql } from '../../clickhouse/sql.js'
 
-/** A row that is left out on purpose: it is counted as a line, but not as a row. */
+/** A skipped row: later rows keep their line numbers, and no report counts it. */
 export const SKIPPED_LINE = ''
 
 /** The marks around the reason of an invalid row. */
@@ -14,7 +14,10 @@ export const INVALID_LINE = { start: '\x15', end: '\x1f' } as const
 export const markInvalid = (reason: string, row: string): string =>
   `${INVALID_LINE.start}${toOneLine(reason)}${INVALID_LINE.end}${toOneLine(row)}`
 
-/** Writes the line of a row that is not UTF-8, in SQL; `row` must be valid UTF-8. */
+/** Writes the line of a row that is not UTF-8; `row` is its text with U+FFFD in place of invalid bytes. */
+export const markNotUtf8 = (row: string): string => markInvalid('is not valid UTF-8', row)
+
+/** The same as `markNotUtf8`, in SQL. */
 export const markNotUtf8Sql = (row: Sql): Sql =>
   sql`concat('\\x15is not valid UTF-8\\x1f', ${toOneLineSql(row)})`
 

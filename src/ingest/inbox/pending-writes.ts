@@ -1,11 +1,11 @@
-/** The requests whose rows are on their way into the inbox. */
+/** Keeps the writes whose rows are not in the inbox yet, so that their requests can wait for them or be rejected. */
 import type { ApiError } from '../../contract/errors.js'
 
 /** The rows of one request, and the promise that the request awaits. */
 export interface PendingWrite {
   readonly rows: string
   readonly bytes: number
-  /** Settles once; nobody waits for the rows from then on. */
+  /** Settles when the rows are stored or the write has failed. The request waits for it. */
   readonly done: Promise<void>
   readonly isSettled: () => boolean
   /** Resolves `done`, or rejects it with `error`. Later calls change nothing. */
@@ -15,7 +15,9 @@ export interface PendingWrite {
 export interface PendingWrites {
   /** The bytes of all writes that are not settled. */
   readonly countBytes: () => number
+  /** Adds a write. @param bytes the length of `rows` in UTF-8 */
   readonly add: (rows: string, bytes: number) => PendingWrite
+  /** Rejects all writes that are not settled. */
   readonly rejectAll: (error: ApiError) => void
 }
 
@@ -46,7 +48,7 @@ export function createPendingWrites(): PendingWrites {
   }
 }
 
-/** `Promise.withResolvers`, which Node.js has from version 22. */
+/** The same as `Promise.withResolvers`, which needs Node.js 22. */
 function withResolvers() {
   let resolve!: () => void
   let reject!: (error: Error) => void

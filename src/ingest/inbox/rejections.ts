@@ -10,7 +10,7 @@ export interface Rejection {
   readonly line: string
 }
 
-/** Reads the rejections of a batch and deletes them from the store: the caller keeps them. */
+/** Reads the rejections of a batch and deletes them from the store; from then on only the caller has them. */
 export async function takeRejections(
   writer: Connection,
   batch: string,

@@ -8,7 +8,7 @@ import { readNextNumber } from './load-log.js'
 const STREAM = sql`'inbox'`
 
 /** A block gets its number as it becomes visible, so blocks that become visible later have higher numbers. */
-const BLOCKS = sql`SELECT _part AS part, _block_number AS block, row FROM inbox WHERE batch = ''`
+const SELECT_BLOCKS = sql`SELECT _part AS part, _block_number AS block, row FROM inbox WHERE batch = ''`
 
 /** Reads the number of the last loaded block; 0 before the first. */
 async function readCursor(writer: Connection): Promise<number> {
@@ -42,7 +42,7 @@ export async function findNextRange(
 SELECT max(block) AS upTo
 FROM (
   SELECT block, sum(lines) OVER (ORDER BY block) - lines AS before
-  FROM (SELECT block, count() AS lines FROM (${BLOCKS}) WHERE row = 0 AND block > ${uint64(after)} GROUP BY block)
+  FROM (SELECT block, count() AS lines FROM (${SELECT_BLOCKS}) WHERE row = 0 AND block > ${uint64(after)} GROUP BY block)
 )
 WHERE before < ${uint64(maxRows)}`),
   )
@@ -53,7 +53,7 @@ WHERE before < ${uint64(maxRows)}`),
 /** Finds the last block that is visible; 0 when the inbox has none. */
 export async function findLastBlock(writer: Connection): Promise<number> {
   const { rows } = await writer.query<{ last: number }>(
-    statement(sql`SELECT max(block) AS last FROM (${BLOCKS})`),
+    statement(sql`SELECT max(block) AS last FROM (${SELECT_BLOCKS})`),
   )
   return rows[0]?.last ?? 0
 }
@@ -115,6 +115,6 @@ interface Part {
 const listParts = async (writer: Connection): Promise<readonly Part[]> =>
   (
     await writer.query<Part>(
-      statement(sql`SELECT part, max(block) AS last FROM (${BLOCKS}) GROUP BY part`),
+      statement(sql`SELECT part, max(block) AS last FROM (${SELECT_BLOCKS}) GROUP BY part`),
     )
   ).rows

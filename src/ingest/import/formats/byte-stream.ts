@@ -1,9 +1,9 @@
-/** Streams of bytes: looking at their start, and unpacking them. */
+/** Peeks at the start of byte streams, and unpacks them. */
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 
 export interface Peeked {
-  /** At least as many bytes as were asked for; fewer if the stream is shorter. */
+  /** At least the requested number of bytes; fewer if the stream is shorter. */
   readonly head: Buffer
   /** Whether the head is the whole stream. */
   readonly isWhole: boolean
@@ -26,10 +26,11 @@ export async function peek(source: AsyncIterable<Buffer>, size: number): Promise
     if (next.done === true) isWhole = true
     else head = Buffer.concat([head, next.value])
   }
-  return { head, isWhole, stream: joinStream(head, chunks, close), close }
+  return { head, isWhole, stream: prependHead(head, chunks, close), close }
 }
 
-async function* joinStream(
+/** Yields the head, then the rest; closes the source at the end or when the consumer stops early. */
+async function* prependHead(
   head: Buffer,
   rest: AsyncIterator<Buffer>,
   close: () => Promise<void>,
@@ -58,14 +59,21 @@ export async function* unpack(source: AsyncIterable<Buffer>): AsyncGenerator<Buf
   ) as AsyncIterable<Buffer>
 }
 
+/** The byte of a line end, LF. */
+export const NEWLINE = 10
+
+/** U+FEFF in UTF-8; some programs write it before the text. */
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** Removes the byte order mark that some programs write before UTF-8 text. */
+/** Returns the length of the byte order mark at the start of `head`; 0 if there is none. */
+export const measureByteOrderMark = (head: Buffer): number =>
+  head.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0
+
+/** Removes the byte order mark; the first chunk must hold it whole. */
 export async function* dropByteOrderMark(stream: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let isFirst = true
   for await (const chunk of stream) {
-    const hasMark = isFirst && chunk.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+    yield isFirst ? chunk.subarray(measureByteOrderMark(chunk)) : chunk
     isFirst = false
-    yield hasMark ? chunk.subarray(BYTE_ORDER_MARK.length) : chunk
   }
 }

@@ -1,18 +1,18 @@
 /** Converts a stream of lines into another stream with one line for each line. */
 import { isUtf8 } from 'node:buffer'
-import { markInvalid, SKIPPED_LINE } from '../../inbox/line-marks.js'
+import { markNotUtf8, SKIPPED_LINE } from '../../inbox/line-marks.js'
+import { NEWLINE } from './byte-stream.js'
 import { LineTooLongError } from './format.js'
 
-const NEWLINE = 10
-
-/** A source with longer lines is not text. */
+/** A source with a longer line is not text. */
 const MAX_LINE_BYTES = 32 * 1024 * 1024
 
 /**
  * Converts each line; `convert` gets it without its line end. Blank lines stay blank, and a line that is not UTF-8
  * becomes an invalid row.
  *
- * @throws LineTooLongError
+ * @param convert returns one line without a line end
+ * @throws LineTooLongError if a line exceeds 32 MiB
  */
 export async function* convertLines(
   source: AsyncIterable<Buffer>,
@@ -26,7 +26,11 @@ export async function* convertLines(
   }
 }
 
-/** Yields blocks of whole lines, each without its last line end. */
+/**
+ * Yields blocks of whole lines, each without its last line end.
+ *
+ * @param nextRow returns the number of the first line that has not been yielded, for errors
+ */
 async function* readWholeLines(
   source: AsyncIterable<Buffer>,
   nextRow: () => number,
@@ -60,9 +64,8 @@ function convertBlock(bytes: Buffer, convert: (line: string) => string): readonl
     .toString('latin1')
     .split('\n')
     .map((line) => {
-      const own = Buffer.from(line, 'latin1')
-      return isUtf8(own)
-        ? convertLine(own.toString())
-        : markInvalid('is not valid UTF-8', own.toString())
+      const lineBytes = Buffer.from(line, 'latin1')
+      const text = lineBytes.toString()
+      return isUtf8(lineBytes) ? convertLine(text) : markNotUtf8(text)
     })
 }

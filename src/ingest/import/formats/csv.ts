@@ -2,12 +2,12 @@
 import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import { CsvError, parse, type Parser } from 'csv-parse'
-import { markInvalid, SKIPPED_LINE } from '../../inbox/line-marks.js'
+import { markInvalid, markNotUtf8, SKIPPED_LINE } from '../../inbox/line-marks.js'
 import { LineTooLongError } from './format.js'
 import { bindColumns, type ColumnBinding, type Mapping } from './mapping.js'
 import { buildEventLine, cellToJson } from './values.js'
 
-/** A longer record has a quote that is never closed. */
+/** A record that exceeds this limit has a quote that is never closed. */
 const MAX_RECORD_BYTES = 1024 * 1024
 
 /** Quotes as in RFC 4180 §2: around a cell, and doubled within one. */
@@ -81,6 +81,7 @@ function createParser(onRecord: (record: CsvRecord) => void): Parser {
   return parser.on('error', () => undefined).resume()
 }
 
+/** Resolves when the parser can take the next chunk; rejects when it cannot parse this one. */
 const write = (parser: Parser, chunk: Buffer): Promise<void> =>
   new Promise((resolve, reject) => {
     parser.write(chunk, (error) => (error ? reject(error) : resolve()))
@@ -93,6 +94,7 @@ async function end(parser: Parser): Promise<void> {
 
 const isBlank = ({ raw }: CsvRecord): boolean => raw.trim() === ''
 
+/** Creates the function that converts records, from the header. */
 function createConverter(header: CsvRecord, mapping: Mapping): (record: CsvRecord) => string {
   const names = header.record.map((name) => decodeUtf8(name).trim())
   const bindings = bindColumns(names, mapping)
@@ -108,7 +110,7 @@ function convertRecord(
 ): string {
   const isAscii = !BEYOND_ASCII.test(raw)
   const row = (isAscii ? raw : decodeUtf8(raw)).trimEnd()
-  if (!isAscii && !isUtf8(Buffer.from(raw, 'latin1'))) return markInvalid('is not valid UTF-8', row)
+  if (!isAscii && !isUtf8(Buffer.from(raw, 'latin1'))) return markNotUtf8(row)
   if (raw.includes('"') && !WELL_QUOTED.test(raw.trimEnd())) {
     return markInvalid('has a quote in the wrong place', row)
   }

@@ -1,24 +1,25 @@
 /** Detects the format of a source from its first bytes. */
+import { measureByteOrderMark } from './byte-stream.js'
 import type { Format } from './format.js'
 import { parseLogLine } from './log-line.js'
 import { parseTarget, type Mapping } from './mapping.js'
 
-/** How many bytes are enough to detect a format. */
+/** The number of bytes that are enough to detect a format. */
 export const DETECTION_BYTES = 64 * 1024
 
 const PARQUET_MAGIC = Buffer.from('PAR1')
 const ARROW_FILE_MAGIC = Buffer.from('ARROW1')
 /** The continuation marker of an encapsulated message, which starts an Arrow stream. */
 const ARROW_STREAM_MAGIC = Buffer.from([0xff, 0xff, 0xff, 0xff])
-const BYTE_ORDER_MARK = '\ufeff'
 
-/** @returns undefined if the format is not recognised */
+/** Detects a format; returns undefined if none is recognised. */
 export function detectFormat(head: Buffer, mapping: Mapping): Format | undefined {
   const startsWith = (magic: Buffer): boolean => head.subarray(0, magic.length).equals(magic)
   if (startsWith(PARQUET_MAGIC)) return 'parquet'
   if (startsWith(ARROW_FILE_MAGIC) || startsWith(ARROW_STREAM_MAGIC)) return 'arrow'
-  const text = head.toString()
-  const lines = (text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text)
+  const lines = head
+    .subarray(measureByteOrderMark(head))
+    .toString()
     .split(/\r?\n/)
     .filter((line) => line.trim() !== '')
   // The first rows may be damaged, so any later line may decide as well.

@@ -5,7 +5,7 @@ export interface LogLine {
   /** ISO 8601, with the UTC offset of the server. */
   readonly timestamp: string
   readonly method: string
-  /** The request target as in the request line; empty if that is not a request. */
+  /** The target of the request line (RFC 9112 §3.2); empty if the logged text is not a request line. */
   readonly target: string
   readonly status: number
   /** Undefined in the Common Log Format; `-` if the client sent none. */
@@ -21,11 +21,9 @@ const LINE = new RegExp(
 )
 const REQUEST = /^(\S+) (.+?)(?: HTTP\/\d(?:\.\d)?)?$/
 
-const MONTHS: readonly string[] = [
-  ...['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'],
-]
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 
-/** Returns undefined for a line of another form. Fields after the user agent are ignored. */
+/** Parses a line; returns undefined for a line of another form. Fields after the user agent are ignored. */
 export function parseLogLine(line: string): LogLine | undefined {
   const match = LINE.exec(line)
   if (match === null) return undefined
@@ -37,21 +35,23 @@ export function parseLogLine(line: string): LogLine | undefined {
     host,
     timestamp: `${year}-${String(monthNumber).padStart(2, '0')}-${day}T${time}${hours}:${minutes}`,
     method,
-    target: unescape(target),
+    target: resolveEscapes(target),
     status: Number(status),
-    referrer: referrer === undefined ? undefined : unescape(referrer),
-    userAgent: agent === undefined ? undefined : unescape(agent),
+    referrer: referrer === undefined ? undefined : resolveEscapes(referrer),
+    userAgent: agent === undefined ? undefined : resolveEscapes(agent),
   }
 }
 
 const HEX_BYTES = /(?:\\x[0-9A-Fa-f]{2})+/g
 const ESCAPE = /\\(.)/g
 const CONTROL_CHARACTERS: ReadonlyMap<string, string> = new Map([
-  ...[['n', '\n'] as const, ['r', '\r'] as const, ['t', '\t'] as const],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
 ])
 
 /** Resolves escapes. Escaped bytes that are not UTF-8, and NUL, become U+FFFD. */
-function unescape(text: string): string {
+function resolveEscapes(text: string): string {
   if (!text.includes('\\')) return text
   return text
     .split('\\\\')

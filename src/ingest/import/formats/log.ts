@@ -12,11 +12,12 @@ export interface LogOptions {
   readonly onSkipped: () => void
 }
 
-/** Statuses of a page that was served; 304 means that the client had it already. */
+/** Statuses of a page that was served; with 304 the client shows its cached copy (RFC 9110 §15.4.5). */
 const SERVED_STATUSES: ReadonlySet<number> = new Set([200, 304])
 
 const ABSOLUTE_URL = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]/
 
+/** Converts each line of an access log to the line of a pageview, a skipped row or an invalid row. */
 export function readLog(
   source: AsyncIterable<Buffer>,
   { origin, onSkipped }: LogOptions,
@@ -33,7 +34,7 @@ export function readLog(
   })
 }
 
-/** Converts a log line to an event; returns undefined if it does not show that a page was served. */
+/** Converts a log line to a pageview; returns undefined if the server did not serve a page. */
 export function toPageview(
   { host, timestamp, method, target, status, referrer, userAgent }: LogLine,
   origin: string | undefined,

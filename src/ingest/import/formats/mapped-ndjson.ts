@@ -4,7 +4,11 @@ import { convertLines } from './convert-lines.js'
 import { findTargets, type Mapping, type Target } from './mapping.js'
 import { buildEventLine, foreignValueToJson, parseJsonObject } from './values.js'
 
-/** @param onSkipped called for each line that has none of the mapped keys */
+/**
+ * Converts each object to the line of an event.
+ *
+ * @param onSkipped called for each line that has none of the mapped keys
+ */
 export function readMappedNdjson(
   source: AsyncIterable<Buffer>,
   mapping: Mapping,

@@ -2,13 +2,13 @@
 import { FIELDS } from '../../../model/event-fields.js'
 import { SourceError } from './format.js'
 
-/** The part of an event that a column gives. */
+/** The part of an event that a column fills. */
 export interface Target {
   readonly kind: 'field' | 'property'
   readonly name: string
 }
 
-/** From the name of a target to a column, e.g. `timestamp` → `t`, `properties.plan` → `plan`. */
+/** The column of each mapped target, by the target's name, e.g. `timestamp` → `t`, `properties.plan` → `plan`. */
 export type Mapping = ReadonlyMap<string, string>
 
 /** For sources whose columns have the names of event fields. */
@@ -23,7 +23,7 @@ export function parseTarget(name: string): Target | undefined {
   return property === '' ? undefined : { kind: 'property', name: property }
 }
 
-/** A column of a source, and one target that it gives. */
+/** A column of a source, and one target that it fills. */
 export interface ColumnBinding {
   /** The position of the column, counted from 0. */
   readonly index: number
@@ -32,8 +32,8 @@ export interface ColumnBinding {
 }
 
 /**
- * Binds columns to targets. A mapped column gives the mapped targets only, not the one of its own name; a mapped
- * field is not taken from the column of its name.
+ * Binds columns to targets. A mapped column fills the targets it is mapped to, and not the field of its own name. A
+ * mapped field is filled from its mapped column, and not from the column of its own name.
  *
  * @throws SourceError if a mapped column is missing, if a column is unknown and nothing is mapped, or if a bound
  *   column occurs twice
@@ -63,7 +63,7 @@ export function bindColumns(
   return bindings
 }
 
-/** Finds the targets that a column gives; none if it is left out. */
+/** Finds the targets that a column fills; none if the column is left out. */
 export function findTargets(column: string, mapping: Mapping): readonly Target[] {
   const mapped = [...mapping].filter(([, from]) => from === column).map(([name]) => name)
   const names = mapped.length > 0 || mapping.has(column) ? mapped : [column]

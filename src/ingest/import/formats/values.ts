@@ -2,8 +2,8 @@
 import { toOneLine } from '../../inbox/line-marks.js'
 import type { Target } from './mapping.js'
 
-/** How to read a value. */
-export interface Reading {
+/** Options of reading a value. */
+export interface ReadOptions {
   /** In a file with foreign names, numbers are Unix times, and `direct` or `-` means no referrer. */
   readonly hasForeignNames: boolean
 }
@@ -18,17 +18,17 @@ const BOOLEANS: ReadonlyMap<string, string> = new Map([
 const REFERRER_FIELDS: ReadonlySet<string> = new Set(['referrer', 'referrer_url'])
 const NO_REFERRER: ReadonlySet<string> = new Set(['direct', '-'])
 
-/** The largest Unix time in seconds; larger numbers are milliseconds. */
-export const MAX_UNIX_SECONDS = 1e11
+/** The largest Unix time in seconds; larger numbers are milliseconds. `columnar/value.ts` has the same limit in SQL. */
+const MAX_UNIX_SECONDS = 1e11
 
-/** A Unix time in text. RE2, which ClickHouse uses, reads the pattern as JavaScript does. */
+/** A Unix time as text. The pattern means the same in JavaScript and in RE2, which ClickHouse uses. */
 export const UNIX_TIME = /^-?\d{1,13}(\.\d+)?$/
 
 /** Converts a cell of text to JSON; returns undefined for an absent value. */
 export function cellToJson(
   { kind, name }: Target,
   cell: string,
-  { hasForeignNames }: Reading,
+  { hasForeignNames }: ReadOptions,
 ): string | undefined {
   if (cell === '') return undefined
   if (kind === 'property') return JSON.stringify(cell)
@@ -45,7 +45,7 @@ export function cellToJson(
 export function foreignValueToJson(target: Target, value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined
   const isField = target.kind === 'field' && target.name !== 'properties'
-  // An integer beyond 2^53 may have lost digits and could be the id of somebody else. It stays a number, so that the
+  // An integer beyond 2^53 may have lost digits and could be another user's id. It stays a number, so that the
   // loader rejects it.
   const isExact = typeof value === 'number' && (Number.isSafeInteger(value) || value % 1 !== 0)
   const isText = typeof value === 'string' && value !== ''

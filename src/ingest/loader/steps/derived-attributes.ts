@@ -6,7 +6,12 @@ import { REFERRERS_VERSION } from '../../enrichment/referrers.js'
 import type { LoadTables } from './load-tables.js'
 
 /** The columns of the table `rows` that attributes are derived from; empty when the event has no value. */
-export const SOURCES: readonly Sql[] = [sql`user_agent`, sql`referrer_key`, sql`click_id`, sql`ip`]
+export const SOURCE_COLUMNS: readonly Sql[] = [
+  sql`user_agent`,
+  sql`referrer_key`,
+  sql`click_id`,
+  sql`ip`,
+]
 
 /** Selects what the store knows about the user agents of a load. */
 export const selectAgents = (tables: LoadTables): Sql => sql`
@@ -24,7 +29,7 @@ ANY LEFT JOIN (${selectAgents(tables)}) AS agent ON agent.user_agent = built.use
 ANY LEFT JOIN (${selectReferrers(tables)}) AS source ON source.key = built.referrer_key
 ANY LEFT JOIN ${tables.places} AS place ON place.ip = built.ip`
 
-const firstNonEmpty = (value: Sql, fallback: Sql): Sql =>
+const pickNonEmpty = (value: Sql, fallback: Sql): Sql =>
   sql`if(${value} != '', ${value}, ${fallback})`
 
 const REFERRER_TYPE = buildReferrerType({
@@ -38,15 +43,15 @@ const REFERRER_TYPE = buildReferrerType({
 
 /** By field: the attributes that are derived when the event has none. A stored session has all of them. */
 export const DERIVED_ATTRIBUTES: ReadonlyMap<string, Sql> = new Map([
-  ['browser', firstNonEmpty(sql`built.browser`, sql`agent.browser`)],
-  ['os', firstNonEmpty(sql`built.os`, sql`agent.os`)],
-  ['device_type', firstNonEmpty(sql`built.device_type`, sql`agent.device_type`)],
-  ['referrer', firstNonEmpty(sql`built.referrer`, sql`source.name`)],
-  ['referrer_type', firstNonEmpty(sql`built.referrer_type`, REFERRER_TYPE)],
-  ['country', firstNonEmpty(sql`built.country`, sql`place.country`)],
+  ['browser', pickNonEmpty(sql`built.browser`, sql`agent.browser`)],
+  ['os', pickNonEmpty(sql`built.os`, sql`agent.os`)],
+  ['device_type', pickNonEmpty(sql`built.device_type`, sql`agent.device_type`)],
+  ['referrer', pickNonEmpty(sql`built.referrer`, sql`source.name`)],
+  ['referrer_type', pickNonEmpty(sql`built.referrer_type`, REFERRER_TYPE)],
+  ['country', pickNonEmpty(sql`built.country`, sql`place.country`)],
   // An event that names another country than its IP address is not in the city of the address.
   [
     'city',
-    firstNonEmpty(sql`built.city`, sql`if(built.country IN ('', place.country), place.city, '')`),
+    pickNonEmpty(sql`built.city`, sql`if(built.country IN ('', place.country), place.city, '')`),
   ],
 ])

@@ -2,7 +2,7 @@
 import { sql, string, type Sql } from '../../../clickhouse/sql.js'
 
 /** Reads a field of the event; an empty string when it is absent. */
-export const jsonField = (field: string): Sql => sql`tupleElement(given, ${string(field)})`
+export const readField = (field: string): Sql => sql`tupleElement(given, ${string(field)})`
 
 /** A URL's scheme, host with port, path, query with its `?`, fragment with its `#` (RFC 3986 §3). */
 const URL_PARTS = string(

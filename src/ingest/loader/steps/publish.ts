@@ -12,23 +12,23 @@ import { isInMovedSession } from './sessions.js'
 import type { LoadTables } from './load-tables.js'
 import { countExcludedEvents } from './excluded-events.js'
 
-const EVENTS = join(EVENT_COLUMNS)
-const SESSIONS = join(SESSION_COLUMNS)
-const COUNTED = COUNTED_ATTRIBUTES.map(({ column }) => column)
-const CHANGES = join([...CHANGE_COLUMNS, ...COUNTED])
+const EVENT_COLUMN_LIST = join(EVENT_COLUMNS)
+const SESSION_COLUMN_LIST = join(SESSION_COLUMNS)
+const COUNTED_COLUMNS = COUNTED_ATTRIBUTES.map(({ column }) => column)
+const CHANGE_COLUMN_LIST = join([...CHANGE_COLUMNS, ...COUNTED_COLUMNS])
 
 /** Deletes the stored events of changed sessions; they are inserted again with their new values. */
 export const deleteMovedEvents = (tables: LoadTables, load: number): Sql => sql`
 DELETE FROM events WHERE load < ${uint64(load)} AND ${isInMovedSession(tables)}`
 
 /** Joins the new events to their sessions. */
-const fromNewEvents = (tables: LoadTables): Sql => sql`
+const buildFromNewEvents = (tables: LoadTables): Sql => sql`
 FROM ${tables.rows} AS load_rows
 INNER JOIN ${tables.runs} AS load_items ON load_items.seq = load_rows.seq
 INNER JOIN ${tables.sessions} AS load_sessions ON load_sessions.run = load_items.run
 WHERE is_new`
 
-const sessionColumn = (column: Sql): Sql => sql`load_sessions.${column}`
+const qualifySessionColumn = (column: Sql): Sql => sql`load_sessions.${column}`
 
 /** Builds the inserts of a load, by the names that their deduplication tokens contain. */
 export const buildInserts = (tables: LoadTables): Readonly<Record<string, Sql>> => ({
@@ -41,33 +41,33 @@ SELECT project_id, event_key FROM ${tables.rows} AS load_rows WHERE event_key !=
   exclusions: countExcludedEvents(tables),
 
   events: sql`
-INSERT INTO events (${EVENTS})
+INSERT INTO events (${EVENT_COLUMN_LIST})
 SELECT
   load_rows.project_id, timestamp, load_sessions.user, load_sessions.session, load_sessions.load,
-  ${join(OWN_COLUMNS)}, ${join(ATTRIBUTES.map(sessionColumn))}
-${fromNewEvents(tables)}
+  ${join(OWN_COLUMNS)}, ${join(ATTRIBUTES.map(qualifySessionColumn))}
+${buildFromNewEvents(tables)}
 UNION ALL
-SELECT ${EVENTS} FROM ${tables.movedEvents}`,
+SELECT ${EVENT_COLUMN_LIST} FROM ${tables.movedEvents}`,
 
   sessions: sql`
-INSERT INTO sessions (${SESSIONS})
-SELECT ${SESSIONS} FROM ${tables.sessions} AS load_sessions
+INSERT INTO sessions (${SESSION_COLUMN_LIST})
+SELECT ${SESSION_COLUMN_LIST} FROM ${tables.sessions} AS load_sessions
 UNION ALL
-SELECT * REPLACE (toInt8(-1) AS sign) FROM (SELECT ${SESSIONS} FROM ${tables.previousStates})`,
+SELECT * REPLACE (toInt8(-1) AS sign) FROM (SELECT ${SESSION_COLUMN_LIST} FROM ${tables.previousStates})`,
 
   // An event of a changed session is subtracted with its former values, and added with its new ones.
   event_changes: sql`
-INSERT INTO event_changes (session, sign, ${CHANGES})
+INSERT INTO event_changes (session, sign, ${CHANGE_COLUMN_LIST})
 SELECT
   load_sessions.session, 1, load_rows.project_id, timestamp, load_sessions.user, name, origin, path, properties,
-  ${join(COUNTED.map(sessionColumn))}
-${fromNewEvents(tables)}
+  ${join(COUNTED_COLUMNS.map(qualifySessionColumn))}
+${buildFromNewEvents(tables)}
 UNION ALL
-SELECT session, 1, ${CHANGES} FROM ${tables.movedEvents}
+SELECT session, 1, ${CHANGE_COLUMN_LIST} FROM ${tables.movedEvents}
 UNION ALL
 SELECT
   past_session, -1, ${join(CHANGE_COLUMNS.map((column) => sql`load_moved.${column}`))},
-  ${join(COUNTED.map((column) => sql`load_past.${column}`))}
+  ${join(COUNTED_COLUMNS.map((column) => sql`load_past.${column}`))}
 FROM ${tables.movedEvents} AS load_moved
 INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = load_moved.past_session`,
 })

@@ -3,15 +3,20 @@ import { join, sql, uint64, type Sql } from '../../../clickhouse/sql.js'
 import { MINUTE_MS } from '../../../lib/time.js'
 import { SESSION_ATTRIBUTES } from '../../../model/event-fields.js'
 import { ATTRIBUTES, OWN_COLUMNS, SESSION_COLUMNS } from '../../../model/fact-columns.js'
-import { DERIVED_ATTRIBUTES, joinEnrichment, SOURCES } from './derived-attributes.js'
+import { isCustomEvent, isPageview } from '../../../model/facts.js'
+import { DERIVED_ATTRIBUTES, joinEnrichment, SOURCE_COLUMNS } from './derived-attributes.js'
 import type { LoadTables } from './load-tables.js'
 
-/** A longer pause starts a new session; in milliseconds. */
+/** A longer pause starts a new session. Both constants state the same duration. */
+const SESSION_PAUSE = sql`INTERVAL 30 MINUTE`
 const SESSION_PAUSE_MS = uint64(30 * MINUTE_MS)
 
 const mapAttributes = (map: (column: Sql) => Sql): Sql => join(ATTRIBUTES.map(map))
 
-/** Whether a stored session is of a user of the load. The first condition is a prefix of the sorting key, so ClickHouse reads few rows. */
+/**
+ * Whether a stored session belongs to a user of the load. The first condition is a prefix of the sorting key, so
+ * ClickHouse reads few rows.
+ */
 const isOfKnownUser = (
   tables: LoadTables,
 ): Sql => sql`project_id IN (SELECT project_id FROM ${tables.users})
@@ -24,7 +29,7 @@ const isOfKnownUser = (
 export const findNearbySessions = (tables: LoadTables): Sql => sql`
 CREATE TABLE ${tables.nearbySessions} ENGINE = MergeTree ORDER BY (session, load) AS
 WITH
-  (SELECT (min(timestamp) - INTERVAL 30 MINUTE, max(timestamp) + INTERVAL 30 MINUTE) FROM ${tables.kept}) AS around,
+  (SELECT (min(timestamp) - ${SESSION_PAUSE}, max(timestamp) + ${SESSION_PAUSE}) FROM ${tables.kept}) AS around,
   near AS (
     SELECT * FROM sessions WHERE ${isOfKnownUser(tables)} AND session_id = '' AND end_at >= around.1 AND start_at <= around.2
     UNION ALL
@@ -35,8 +40,8 @@ SELECT * FROM near WHERE sign = 1 AND (session, load) NOT IN (SELECT session, lo
 /**
  * Puts new events and nearby sessions, the items, into the table `items`, each with the number of its `run`. A run
  * becomes one session. Items with a session id are in the run of that id; the other items of a user are cut
- * where the pause is too long. The first item of a run `opens` it. At the same moment a stored session comes
- * before a new event.
+ * where the pause is too long. `opens` marks the first item of a run. If a stored session and a new event start at
+ * the same moment, the session comes first.
  */
 export const cutRuns = (tables: LoadTables): Sql => sql`
 CREATE TABLE ${tables.runs} ENGINE = MergeTree ORDER BY seq AS
@@ -70,7 +75,7 @@ FROM (${aggregateRuns(tables, load)}) AS aggregated
 INNER JOIN (${selectFirstItems(tables)}) AS built ON built.run = aggregated.run
 ${joinEnrichment(tables)}`
 
-/** The attributes of a session: derived, or as its first item has them. */
+/** The attributes of a session: derived ones, or else those of its first item. */
 const ATTRIBUTE_VALUES = SESSION_ATTRIBUTES.map(
   ({ column, field }) => sql`${DERIVED_ATTRIBUTES.get(field) ?? sql`built.${column}`} AS ${column}`,
 )
@@ -104,7 +109,7 @@ FROM (
   SELECT
     run, is_new, seq, project_id, user, session_id,
     toUInt64(0) AS item_session, timestamp AS item_since, timestamp AS item_until,
-    name = 'pageview' AS item_pageviews, name != 'pageview' AS item_events,
+    ${isPageview(sql`name`)} AS item_pageviews, ${isCustomEvent(sql`name`)} AS item_events,
     origin AS item_origin, path AS item_path, timestamp AS item_entry_at
   FROM ${tables.runs} AS load_items INNER JOIN ${tables.rows} USING (seq)
   WHERE is_new
@@ -122,16 +127,16 @@ HAVING max(is_new)`
 
 /** Selects the attributes of the first item of each run, and the columns that others are derived from. */
 const selectFirstItems = (tables: LoadTables): Sql => sql`
-SELECT run, ${mapAttributes((column) => column)}, ${join(SOURCES)}
+SELECT run, ${mapAttributes((column) => column)}, ${join(SOURCE_COLUMNS)}
 FROM (SELECT seq, run FROM ${tables.runs} WHERE is_new AND opens) AS load_items INNER JOIN ${tables.rows} USING (seq)
 UNION ALL
-SELECT run, ${mapAttributes((column) => sql`load_near.${column}`)}, ${join(SOURCES.map(() => sql`''`))}
+SELECT run, ${mapAttributes((column) => sql`load_near.${column}`)}, ${join(SOURCE_COLUMNS.map(() => sql`''`))}
 FROM ${tables.runs} AS load_items ${joinNearbySessions(tables)}
 WHERE NOT is_new AND opens`
 
 /**
- * Puts the stored states that the new ones replace into the table `past`, each with the number and attributes that
- * its session has now. `is_moved` marks sessions whose stored events change.
+ * Puts the stored states that new ones replace into the table `past`, each with the new number and the new
+ * attributes of its session. `is_moved` marks sessions whose stored events change.
  */
 export const findPreviousStates = (tables: LoadTables): Sql => sql`
 CREATE TABLE ${tables.previousStates} ENGINE = MergeTree ORDER BY (project_id, session) AS
@@ -149,8 +154,8 @@ INNER JOIN ${tables.sessions} AS load_sessions ON load_sessions.run = load_items
 WHERE NOT is_new`
 
 /**
- * Puts the stored events of sessions that were joined, or have an earlier first event now, into the table `moved`
- * with their new values; `past_session` is the session that each was in.
+ * Puts the stored events of sessions that were joined, or that got an earlier first event, into the table `moved`
+ * with their new values; `past_session` is the session that each event belonged to before.
  */
 export const moveEvents = (tables: LoadTables, load: number): Sql => sql`
 CREATE TABLE ${tables.movedEvents} ENGINE = MergeTree ORDER BY (project_id, timestamp) AS

@@ -1,8 +1,10 @@
-/** SQL that finds invalid rows, with the reasons that their sender sees. The collector has the same rules and words. */
+/**
+ * SQL that finds invalid rows, with the reasons that are reported to the sender. `collect/` and the collector's schema
+ * apply the same limits to requests.
+ */
 import { join, sql, string, strings, time, uint32, type Sql } from '../../../clickhouse/sql.js'
-import { HOUR_MS } from '../../../lib/time.js'
-import { EVENT_LIMITS, FIELDS } from '../../../model/event-fields.js'
-import { jsonField } from './json-fields.js'
+import { EVENT_LIMITS, FIELDS, LIMIT_MESSAGES } from '../../../model/event-fields.js'
+import { readField } from './json-fields.js'
 
 const ISO_8601 = string(
   String.raw`^[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$`,
@@ -13,7 +15,7 @@ const NUL = string(String.raw`(^|[^\\])(\\\\)*\\u0000`)
 const HUGE_NUMBER = string(String.raw`[0-9]{19}|[0-9][eE]\+?[0-9]{3}`)
 const COUNTRY = string('^[A-Z]{2}$')
 
-/** The reason of a line that is not an object; there are no fields to validate then. */
+/** The reason to reject a line that is not an object, and so has no fields to validate. */
 const NOT_AN_OBJECT = sql`multiIf(
     isValidJSON(line), 'is not a JSON object',
     NOT isValidUTF8(line), 'is not valid UTF-8',
@@ -28,10 +30,8 @@ const {
   endOfTimestamps,
   maxLeadMs,
 } = EVENT_LIMITS
-const FIRST_YEAR = earliestTimestamp.getUTCFullYear()
-const LAST_YEAR = endOfTimestamps.getUTCFullYear() - 1
 
-/** A rule for the value of a field: whether a row violates it, and the message then. */
+/** A rule for the value of a field: whether a row violates it, and the message if it does. */
 interface ValueRule {
   readonly isViolated: Sql
   readonly message: Sql
@@ -48,35 +48,35 @@ const VALUE_RULES: readonly ValueRule[] = [
     message: sql`concat('project: there is no project ', named_project)`,
   },
   {
-    isViolated: sql`${jsonField('timestamp')} = '' AND NOT is_timed_by_arrival`,
+    isViolated: sql`${readField('timestamp')} = '' AND NOT is_timed_by_arrival`,
     message: sql`'timestamp: is required'`,
   },
   {
-    isViolated: sql`${jsonField('timestamp')} != '' AND (at IS NULL OR NOT match(${jsonField('timestamp')}, ${ISO_8601}))`,
+    isViolated: sql`${readField('timestamp')} != '' AND (at IS NULL OR NOT match(${readField('timestamp')}, ${ISO_8601}))`,
     message: sql`'timestamp: must be ISO 8601 with Z or an offset, as 2026-01-31T10:00:00.000Z'`,
   },
   {
     isViolated: sql`ifNull(at < ${time(earliestTimestamp)} OR at >= ${time(endOfTimestamps)}, false)`,
-    message: string(`timestamp: must lie between the years ${FIRST_YEAR} and ${LAST_YEAR}`),
+    message: string(`timestamp: ${LIMIT_MESSAGES.timestampOutOfRange}`),
   },
   {
     isViolated: sql`ifNull(at > received_at + toIntervalMillisecond(${uint32(maxLeadMs)}) AND at < ${time(endOfTimestamps)}, false)`,
-    message: string(`timestamp: must be at most ${maxLeadMs / HOUR_MS} hours ahead of its arrival`),
+    message: string(`timestamp: ${LIMIT_MESSAGES.timestampTooFarAhead}`),
   },
   {
-    isViolated: sql`(${jsonField('name')} = '' AND has(pairs.1, 'name') AND NOT has(pairs, ('name', 'null'))) OR lengthUTF8(${jsonField('name')}) > ${uint32(maxNameLength)}`,
+    isViolated: sql`(${readField('name')} = '' AND has(pairs.1, 'name') AND NOT has(pairs, ('name', 'null'))) OR lengthUTF8(${readField('name')}) > ${uint32(maxNameLength)}`,
     message: string(`name: must have 1 to ${maxNameLength} characters`),
   },
   {
-    isViolated: sql`${jsonField('url')} != '' AND empty(url_parts)`,
+    isViolated: sql`${readField('url')} != '' AND empty(url_parts)`,
     message: sql`'url: must be absolute, as https://example.com/path'`,
   },
   {
-    isViolated: sql`${jsonField('country')} != '' AND NOT match(${jsonField('country')}, ${COUNTRY})`,
+    isViolated: sql`${readField('country')} != '' AND NOT match(${readField('country')}, ${COUNTRY})`,
     message: sql`'country: must be an ISO 3166-1 alpha-2 code, as DE'`,
   },
   {
-    isViolated: sql`${jsonField('ip')} != '' AND toIPv6OrNull(${jsonField('ip')}) IS NULL`,
+    isViolated: sql`${readField('ip')} != '' AND toIPv6OrNull(${readField('ip')}) IS NULL`,
     message: sql`'ip: must be an IP address'`,
   },
   {
@@ -85,7 +85,7 @@ const VALUE_RULES: readonly ValueRule[] = [
   },
   {
     isViolated: sql`arrayExists(pair -> pair.1 = '' OR lengthUTF8(pair.1) > ${uint32(maxPropertyNameLength)}, property_pairs)`,
-    message: string(`properties: names must have 1 to ${maxPropertyNameLength} characters`),
+    message: string(`properties: ${LIMIT_MESSAGES.propertyNameLength}`),
   },
   {
     isViolated: sql`position(line, '\\\\u0000') > 0 AND match(line, ${NUL})`,
@@ -99,17 +99,18 @@ const FIELD_NAMES = strings([...FIELDS.keys()])
 const FIELD_TYPES = strings([...FIELDS.values()].map((type) => TYPE_WORDS[type]))
 
 /** Returns the expected type of a field; an empty string for an unknown field. */
-const expectedType = (name: Sql): Sql => sql`transform(${name}, ${FIELD_NAMES}, ${FIELD_TYPES}, '')`
+const lookUpExpectedType = (name: Sql): Sql =>
+  sql`transform(${name}, ${FIELD_NAMES}, ${FIELD_TYPES}, '')`
 /** Returns the type of a raw JSON value, by its first character. */
-const actualType = (value: Sql): Sql =>
+const detectType = (value: Sql): Sql =>
   sql`transform(substring(${value}, 1, 1), ['"', 't', 'f', '{', 'n'], ['a string', 'a boolean', 'a boolean', 'an object', 'null'], 'else')`
 
 /** The messages of unknown fields and wrong types; a null counts as absent. */
 const TYPE_MESSAGES = sql`arrayMap(
-    pair -> concat(pair.1, if(${expectedType(sql`pair.1`)} = '', ': is not a known field', concat(': must be ', ${expectedType(sql`pair.1`)}))),
-    arrayFilter(pair -> ${expectedType(sql`pair.1`)} = '' OR ${actualType(sql`pair.2`)} NOT IN (${expectedType(sql`pair.1`)}, 'null'), pairs))`
+    pair -> concat(pair.1, if(${lookUpExpectedType(sql`pair.1`)} = '', ': is not a known field', concat(': must be ', ${lookUpExpectedType(sql`pair.1`)}))),
+    arrayFilter(pair -> ${lookUpExpectedType(sql`pair.1`)} = '' OR ${detectType(sql`pair.2`)} NOT IN (${lookUpExpectedType(sql`pair.1`)}, 'null'), pairs))`
 
-/** For each rule whether the row violates it; selected as `broken`. */
+/** An array that holds, for each rule, whether the row violates it; selected as `broken`. */
 export const VIOLATIONS = sql`[${join(VALUE_RULES.map(({ isViolated }) => isViolated))}]`
 
 /** Field names, each with the first character of a valid value: a quick check that most rows pass. */

@@ -13,7 +13,11 @@ const CONTINUATION = Buffer.from([0xff, 0xff, 0xff, 0xff])
 const MAX_SCHEMA_BYTES = 64 * 1024 * 1024
 const END_OF_STREAM = Buffer.concat([CONTINUATION, Buffer.alloc(4)])
 
-/** @throws SourceError if the source is not Arrow */
+/**
+ * Reads the schema message of an Arrow source.
+ *
+ * @throws SourceError if the source is not Arrow
+ */
 export async function describeArrow(peeked: Peeked): Promise<Description> {
   const isFile = peeked.head.subarray(0, FILE_MAGIC.length).equals(FILE_MAGIC)
   const start = isFile ? FILE_HEADER_BYTES : 0

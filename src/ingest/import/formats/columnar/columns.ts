@@ -30,7 +30,7 @@ const DESCRIBED_AS: Readonly<Record<ColumnarFormat, Sql>> = {
 /** ClickHouse refuses longer query parameters, so the bytes are sent in parts. */
 const MAX_PARAMETER_LENGTH = 100_000
 
-/** Lists the columns, in their order, of a file without rows. */
+/** Lists the columns of a file without rows, in the order of the file. */
 export async function listColumns(
   writer: Connection,
   format: ColumnarFormat,

@@ -4,7 +4,7 @@ import { markNotUtf8Sql } from '../../../inbox/line-marks.js'
 import type { Target } from '../mapping.js'
 import { buildJsonSql } from './value.js'
 
-/** A value of a row, and the target that it gives. */
+/** A value of a row, and the target that it fills. */
 export interface TypedValue {
   readonly target: Target
   /** The ClickHouse type of the value. */

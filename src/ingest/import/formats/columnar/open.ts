@@ -22,9 +22,10 @@ const DESCRIBE: Readonly<Record<ColumnarFormat, (peeked: Peeked) => Promise<Desc
 }
 
 /**
- * Checks the columns at once; everything else happens when the first row is read.
+ * Creates the reader of a format. It checks the columns when it is called; ClickHouse reads the file when the first row
+ * is requested.
  *
- * @throws SourceError
+ * @throws SourceError if the file is not of the format, or its columns cannot be bound to fields
  */
 export const openColumnar =
   (format: ColumnarFormat) =>
@@ -46,7 +47,7 @@ export const openColumnar =
     }
   }
 
-/** An error that ClickHouse reports while it reads the source is an error of the source. */
+/** Rethrows an error: one that ClickHouse reports becomes a SourceError, because it was reading the source. */
 const rethrowAsSourceError =
   (format: ColumnarFormat) =>
   (error: unknown): never => {

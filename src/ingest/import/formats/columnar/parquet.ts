@@ -12,7 +12,11 @@ const MAGIC = Buffer.from('PAR1')
 /** At the end of a file: the length of the metadata, and the magic, four bytes each. */
 const TAIL_BYTES = 8
 
-/** @throws SourceError if the source is not Parquet */
+/**
+ * Copies the source to a file and reads its metadata.
+ *
+ * @throws SourceError if the source is not Parquet
+ */
 export async function describeParquet({ stream }: Peeked): Promise<Description> {
   const handle = await openUnlinkedFile()
   const close = (): Promise<void> => handle.close()
@@ -26,7 +30,7 @@ export async function describeParquet({ stream }: Peeked): Promise<Description> 
   }
 }
 
-/** Opens a temporary file that disappears when it is closed, however this process ends. */
+/** Opens a temporary file that is already unlinked, so it disappears even if this process is killed. */
 async function openUnlinkedFile(): Promise<FileHandle> {
   const name = path.join(os.tmpdir(), `tallyhouse-${randomUUID()}.parquet`)
   const handle = await open(name, 'wx+', 0o600)

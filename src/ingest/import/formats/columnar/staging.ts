@@ -11,7 +11,7 @@ import { buildLineSql } from './line.js'
 export interface Staging extends Description {
   readonly columns: readonly Column[]
   readonly bindings: readonly ColumnBinding[]
-  /** Whether a mapping was given, so that the columns have other names than fields of an event. */
+  /** Whether there is a mapping, because columns have other names than the fields of an event. */
   readonly hasForeignNames: boolean
 }
 
@@ -64,8 +64,10 @@ export async function* readStagedRows(
 async function fillTable(writer: Connection, table: Sql, staging: Staging): Promise<void> {
   const { columns, bindings, format, stream, hasForeignNames } = staging
   // Column names may be any text, so the SQL addresses columns by their position.
-  const bound = bindings.map(({ index }) => columns[index]).filter((column) => column !== undefined)
-  const distinct = [...new Set(bound)]
+  const boundColumns = bindings
+    .map(({ index }) => columns[index])
+    .filter((column) => column !== undefined)
+  const distinct = [...new Set(boundColumns)]
   const line = buildLineSql(
     bindings.map(({ target, column }) => {
       const index = distinct.findIndex(({ name }) => name === column)

@@ -53,7 +53,7 @@ function convertByTarget(target: Target, kind: Kind, value: Sql, hasForeignNames
   }
 }
 
-/** Converts to a text; numbers and moments are written as text, other kinds keep their JSON type. */
+/** Converts to a JSON string; booleans, objects and other kinds keep their JSON type, and the loader rejects them. */
 function convertText(kind: Kind, value: Sql, absent: Sql): Sql {
   switch (kind) {
     case 'moment':
@@ -76,12 +76,15 @@ function convertTimestamp(kind: Kind, value: Sql, hasForeignNames: boolean): Sql
   return sql`if(match(${text}, ${string(UNIX_TIME.source)}), ${convertUnixTime(sql`toFloat64OrZero(${text})`, text)}, ${convertText(kind, value, sql`('')`)})`
 }
 
-/** Reads seconds, or milliseconds above 1e11; a number beyond the range of dates stays as it is written. */
+/** The milliseconds that ClickHouse has dates for: from 1900-01-01 to 2299-12-31. */
+const IN_DATE_RANGE = sql`BETWEEN -2208988800000 AND 10413791999000`
+
+/** Reads seconds, or milliseconds above 1e11; a number beyond the range of dates keeps its text. */
 function convertUnixTime(number: Sql, text: Sql): Sql {
   const milliseconds = sql`round(if(abs(${number}) > 1e11, ${number}, ${number} * 1000))`
   return quote(
-    sql`if(${milliseconds} BETWEEN -2208988800000 AND 10413791999000,
-      ${formatIso(sql`fromUnixTimestamp64Milli(toInt64(if(${milliseconds} BETWEEN -2208988800000 AND 10413791999000, ${milliseconds}, 0)), 'UTC')`)}, ${text})`,
+    sql`if(${milliseconds} ${IN_DATE_RANGE},
+      ${formatIso(sql`fromUnixTimestamp64Milli(toInt64(if(${milliseconds} ${IN_DATE_RANGE}, ${milliseconds}, 0)), 'UTC')`)}, ${text})`,
   )
 }
 
@@ -108,7 +111,7 @@ function convertObject(kind: Kind, value: Sql): Sql {
 const formatIso = (moment: Sql): Sql =>
   sql`formatDateTime(toDateTime64(${moment}, 3, 'UTC'), '%FT%T.%fZ', 'UTC')`
 
-/** ClickHouse pads a FixedString with NUL; the padding is removed. */
+/** Reads a value as text, without the NULs that pad a FixedString. */
 const readText = (value: Sql): Sql => sql`replaceRegexpOne(toString(${value}), '\\\\0+$', '')`
 
 const quote = (value: Sql): Sql => sql`toJSONString(${value})`
