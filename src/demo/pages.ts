@@ -25,7 +25,7 @@ const createProduct = (
   product: { name, category, price },
 })
 
-/** By falling popularity. */
+/** The most popular first. */
 export const PRODUCTS = [
   createProduct('trail-runner-2', 'shoes', 129),
   createProduct('rain-shell', 'jackets', 189),
@@ -87,9 +87,9 @@ const productPages: readonly Page[] = addRankedWeights(PRODUCTS, 16).map((page) 
 }))
 const postPages: readonly Page[] = addRankedWeights(POSTS, 9)
 
-/** Chooses the first page of a visit that no link led deeper into the site. */
+/** Chooses the first page of a visit whose source has no landing page and no deep links. */
 export const chooseEntry = createChooser([HOME, ...productPages, ...postPages, ...OTHERS])
-/** Chooses the page that a search engine, a post or an assistant links to: mostly articles and products. */
+/** Chooses the first page of a visit from a source with deep links: mostly articles and products. */
 export const chooseLinked = createChooser([...productPages, ...postPages, { ...HOME, weight: 12 }])
 /** Chooses the next page of a visit. */
 export const chooseNext = createChooser([

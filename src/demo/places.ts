@@ -10,7 +10,7 @@ export interface Place extends Weighted {
 
 type Row = readonly [country: string, weight: number, offset: number, cities: string]
 
-/** The cities of a country by falling number of visitors; an empty one stands for unknown cities. */
+/** The cities of a country are in the order of their visitors, most first; an empty name stands for unknown cities. */
 const COUNTRIES: readonly Row[] = [
   ['US', 30, -6, 'New York,Los Angeles,Chicago,,Seattle,Austin,Denver,Portland,Boston'],
   ['DE', 14, 1, 'Berlin,München,Hamburg,Köln,,Leipzig,Stuttgart'],

@@ -8,7 +8,7 @@ export interface Source extends Weighted {
   readonly query?: string
   /** The page its links lead to; absent when that varies. */
   readonly landing?: string
-  /** Whether its links lead to articles and products rather than the home page. */
+  /** Whether its links lead to articles and products rather than to the home page. */
   readonly deep?: true
   /** The share of its visits that end on their first page, from 0 to 1. */
   readonly bounces: number

@@ -1,5 +1,5 @@
 /** Loads the demo's events up to now. */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Store } from '../clickhouse/store.js'
 import { importEvents } from '../ingest/import/import-events.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
@@ -30,6 +30,7 @@ export interface TopUpOptions {
 /**
  * Creates the project unless it exists, and imports the events since its last one, as a file is imported.
  *
+ * @returns the project, and the number of events that were loaded
  * @throws UserError when a project with the same id is not the demo's
  */
 export async function topUpDemo(
@@ -74,7 +75,7 @@ async function* generateLines(
     const latest = events.at(-1)
     if (latest !== undefined) onDay(new Date(latest.timestamp))
     yield Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(''))
-    // Generating is synchronous: let signals be handled between two days.
-    await turn()
+    // Generating is synchronous; signals are handled between two days.
+    await yieldToEventLoop()
   }
 }

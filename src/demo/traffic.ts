@@ -25,13 +25,13 @@ export interface Day {
   /** Counted from 1970-01-01. */
   readonly number: number
   readonly visits: number
-  /** How many users came before this day; their numbers start at 1. */
+  /** The number of users that came before this day; their numbers start at 1. */
   readonly knownUsers: number
-  /** How many users come for the first time; they get the next numbers. */
+  /** The number of users that come for the first time; they get the next numbers. */
   readonly newUsers: number
 }
 
-/** Generates all days from the first one, without end. */
+/** Generates all days from the first one; never ends. @param first counted from 1970-01-01 */
 export function* generateDays(first: number): Generator<Day, never> {
   let knownUsers = INITIAL_USERS
   for (let number = first; ; number++) {
@@ -45,7 +45,12 @@ export function* generateDays(first: number): Generator<Day, never> {
   }
 }
 
-/** @param age days since the demo began */
+/**
+ * Computes the mean number of visits of a day.
+ *
+ * @param day counted from 1970-01-01
+ * @param age days since the demo began
+ */
 function computeExpectedVisits(day: number, age: number): number {
   const month = new Date(day * DAY_MS).getUTCMonth()
   const growth = 0.6 + 0.8 * Math.min(1, age / GROWTH_DAYS)

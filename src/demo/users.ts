@@ -32,7 +32,7 @@ export function createUser(number: number): User {
   return { number, id: `u${String(number).padStart(7, '0')}`, place, device, ...plan }
 }
 
-/** Chooses a user of the days before: mostly a recent one, and more often a member. */
+/** Chooses a user of earlier days: recent users and members are more likely. */
 export function chooseReturningUser({ knownUsers }: Day, random: Random): User {
   const draw = (): User => createUser(knownUsers - Math.floor(knownUsers * random.next() ** 2.5))
   const user = draw()

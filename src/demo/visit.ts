@@ -28,6 +28,7 @@ type Properties = Readonly<Record<string, string | number>>
 const MEAN_PAUSE_S = 48
 /** Well below the 30 minutes after which a session ends. */
 const MAX_PAUSE_S = 900
+/** The mean of the distribution that the number of further pages is drawn from; one page is added to it. */
 const MEAN_MORE_PAGES = 2.6
 
 const chooseSearch = createChooser(
@@ -50,7 +51,7 @@ interface Recorder {
   track(name: string, properties: Properties): void
   /** Path and hash of the current page. */
   getPath(): string
-  /** From here on the user is not anonymous. */
+  /** Makes the user known: later events are not anonymous. */
   identify(): void
   isIdentified(): boolean
 }

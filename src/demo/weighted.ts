@@ -8,11 +8,11 @@ export interface Weighted {
 /** Chooses a row. A row with twice the weight is chosen twice as often. */
 export type Choose<Row> = (random: Random) => Row
 
-/** Makes a function that chooses from a table. @throws RangeError when the table is empty */
+/** Creates a function that chooses from a table. @throws RangeError when the table is empty */
 export function createChooser<Row extends Weighted>(rows: readonly Row[]): Choose<Row> {
   const last = rows.at(-1)
   if (last === undefined) throw new RangeError('the table is empty')
-  // Likely rows first, to find one after few steps.
+  // Likely rows come first, so that the loop below ends after few steps.
   const sorted = rows.toSorted((a, b) => b.weight - a.weight)
   const total = rows.reduce((sum, { weight }) => sum + weight, 0)
   return (random) => {

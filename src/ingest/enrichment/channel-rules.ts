@@ -18,9 +18,7 @@ export interface ChannelRule {
 }
 
 /** URL parameters that ad networks add to a click on an ad. */
-const AD_CLICK_IDS = [
-  ...['gclid', 'gbraid', 'wbraid', 'dclid', 'msclkid', 'ttclid', 'twclid', 'li_fat_id', 'yclid'],
-]
+const AD_CLICK_IDS = 'gclid gbraid wbraid dclid msclkid ttclid twclid li_fat_id yclid'.split(' ')
 /** Facebook adds this parameter to every link, paid or not. */
 const FACEBOOK_CLICK_ID = 'fbclid'
 

@@ -21,7 +21,7 @@ export interface Geoip {
 
 const UNKNOWN: Place = { country: '', city: '' }
 
-/** To be raised when this code returns other places for the same file. */
+/** Raise it when this code returns other places for the same file. */
 const CODE_VERSION = 'places 1'
 
 /**
@@ -81,7 +81,7 @@ function normalizeIPv6(address: ipaddr.IPv6): string {
   return (address.isIPv4MappedAddress() ? address.toIPv4Address() : address).toString()
 }
 
-/** Codes in databases that do not stand for a country. */
+/** Codes in databases that are not countries: regions and unknown places. */
 const NOT_COUNTRIES = new Set(['AP', 'EU', 'XX', 'ZZ'])
 
 const readField = (record: unknown, ...path: readonly string[]): unknown =>

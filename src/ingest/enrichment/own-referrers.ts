@@ -102,7 +102,7 @@ export const OWN_REFERRERS: readonly ListedReferrer[] = [
   { kind: 'search', name: 'DuckDuckGo', patterns: ['com.duckduckgo.mobile.android'] },
   { kind: 'search', name: 'Ecosia', patterns: ['com.ecosia.android'] },
   { kind: 'search', name: 'Yandex', patterns: ['com.yandex.browser', 'ru.yandex.searchplugin'] },
-  // Sites that merely have a search box, and a sign-in page: the list counts them as search engines and a network.
+  // The list has sites with a search box as search engines, and a sign-in page as a social network.
   { kind: '', name: 'cnn.com', patterns: ['cnn.com'] },
   { kind: '', name: 'login.live.com', patterns: ['login.live.com'] },
   { kind: '', name: 'msnbc.msn.com', patterns: ['msnbc.msn.com'] },

@@ -2,7 +2,7 @@
 import { parse } from 'tldts'
 
 /**
- * A pattern is a host without `www.`. `{}` at its end stands for a public suffix; `{}` anywhere before stands for a
+ * A pattern is a host without `www.`. `{}` at its end stands for a public suffix; `{}` before its end stands for a
  * language or country, as in `{}.bing.com`.
  */
 export interface HostPattern {
@@ -17,12 +17,12 @@ const DEVICE_SUBDOMAIN = /^(?:m|mobile|touch|amp|lm?)\./
 const LANGUAGE = /^[a-z]{2}(?:[-_][a-z]{2})?$/
 
 /**
- * The suffixes under which a company is assumed to own its name: those of countries, `cat` and `com`. Anybody can buy a
+ * The suffixes under which a company is assumed to own its name: those of countries, `cat` and `com`. Anyone can register a
  * name under the others: `google.{}` must not match `google.zip`.
  */
 const TRUSTED_SUFFIX = /^(?:com|cat|(?:[a-z]+\.)?[a-z]{2})$/
 
-/** Normalizes a host to the form of patterns: lower case, without `www.`, a trailing dot and a port. */
+/** Normalizes a host to the form of patterns: in lower case, without `www.`, port or trailing dot. */
 export const normalizeHost = (host: string): string =>
   host
     .toLowerCase()
@@ -54,8 +54,11 @@ function replaceLanguage(host: string): string[] {
   )
 }
 
-/** Lists the parent domains of a host, the nearest first; a top-level domain is not one of them. */
+/** Limits the number of parent domains that are looked up for a host. */
+const MAX_LABELS = 10
+
+/** Lists the parent domains of a host, the nearest first, without the top-level domain. */
 function listParents(host: string): string[] {
-  const labels = host.split('.').slice(-10)
+  const labels = host.split('.').slice(-MAX_LABELS)
   return labels.slice(1, -1).map((_, at) => labels.slice(at + 1).join('.'))
 }

@@ -1,4 +1,4 @@
-/** SQL fragments that enrich rows with what their referrer and their links say. */
+/** SQL fragments that classify events by their referrer and by the tags of the link that was followed. */
 import { and, join, not, sql, string, strings, type Sql } from '../../clickhouse/sql.js'
 import {
   CHANNEL_RULES,

@@ -9,7 +9,7 @@ export interface ReferrerInfo {
   readonly kind: ReferrerKind
 }
 
-/** The versions of the list, the library and `OWN_REFERRERS`; `table` is to be raised with each change of those. */
+/** The versions of the list, the library and `OWN_REFERRERS`. Raise `table` with each change of `OWN_REFERRERS`. */
 const VERSIONS = { matomo: REFERRER_LIST.version, tldts: '7.5.4', table: '1' }
 
 /** Identifies the rules. Referrers are stored with it, and classified again when it changes. */
@@ -24,7 +24,7 @@ const LISTED: ReadonlyMap<string, ReferrerInfo> = new Map(
   ),
 )
 
-/** Listed pages, each a host without `www.` and the start of a path; the rest of the host is classified otherwise. */
+/** Listed pages, each a host without `www.` and the start of a path; other pages of the host do not match them. */
 export const REFERRER_PAGES: readonly string[] = [...LISTED.keys()].filter((pattern) =>
   pattern.includes('/'),
 )

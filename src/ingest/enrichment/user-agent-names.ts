@@ -1,7 +1,10 @@
 /** Names of browsers and operating systems: from the names of bowser to the names in reports. */
 import type { DeviceType } from '../../contract/api.js'
 
-/** For other user agents bowser returns a part of their text, or the name of a bot; those are not browsers. */
+/**
+ * The browsers, by their names in bowser. Any other name that bowser returns is a part of the user agent's text or the
+ * name of a bot, and is not reported.
+ */
 export const BROWSERS: ReadonlyMap<string, string> = new Map([
   // Reports use the more common name.
   ['Microsoft Edge', 'Edge'],
@@ -23,6 +26,7 @@ export const BROWSERS: ReadonlyMap<string, string> = new Map([
   ].map((name) => [name, name] as const),
 ])
 
+/** The operating systems, by their names in bowser. */
 export const SYSTEMS: ReadonlyMap<string, string> = new Map([
   ['Chrome OS', 'ChromeOS'],
   ['WebOS', 'webOS'],

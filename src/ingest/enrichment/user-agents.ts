@@ -12,7 +12,7 @@ export interface UserAgentInfo {
   readonly is_bot: boolean
 }
 
-/** The versions of the libraries, and of `user-agent-names.ts`; `table` is to be raised with each change of that. */
+/** The versions of the libraries and of `user-agent-names.ts`. Raise `table` with each change of that file. */
 const VERSIONS = { bowser: '2.15.0', isbot: '5.2.3', table: '1' }
 
 /** Identifies the rules. User agents are stored with it, and classified again when it changes. */
@@ -20,7 +20,7 @@ export const AGENTS_VERSION = Object.entries(VERSIONS)
   .map(([part, version]) => `${part} ${version}`)
   .join(', ')
 
-/** The libraries take longer for longer texts; real user agents are shorter than this. */
+/** Limits the time that the libraries take for a text; real user agents are shorter. */
 const MAX_LENGTH = 1024
 
 const UNKNOWN: UserAgentInfo = { browser: '', os: '', device_type: '', is_bot: false }
@@ -58,6 +58,6 @@ function classifyDevice(platform: string, os: string): DeviceType | '' {
 const findMark = (marks: readonly (readonly [RegExp, string])[], text: string): string =>
   marks.find(([mark]) => mark.test(text))?.[1] ?? ''
 
-/** Replaces the `+` that logs with fields separated by spaces, such as those of IIS, write for a space. */
+/** Restores spaces that a log wrote as `+`, as IIS does because spaces separate its fields. */
 const restoreSpaces = (text: string): string =>
   /^Mozilla\/[0-9.]+\+\(\S*$/.test(text) ? text.replaceAll('+', ' ') : text

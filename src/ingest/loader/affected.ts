@@ -1,4 +1,4 @@
-/** Counts the users and sessions of the events that some batches brought. */
+/** Counts the users and sessions that have events in certain batches. */
 import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement, strings, time } from '../../clickhouse/sql.js'
 import type { LoadReport } from './load-report.js'
@@ -8,7 +8,11 @@ export interface Affected {
   readonly sessions: number
 }
 
-/** @param period the period of all events of the batches */
+/**
+ * Counts the users and sessions with events of the batches.
+ *
+ * @param period the period of all events of the batches; a null in it means that there are none
+ */
 export async function countAffected(
   writer: Connection,
   batches: readonly string[],
@@ -16,7 +20,8 @@ export async function countAffected(
 ): Promise<Affected> {
   const { first, last } = period
   if (first === null || last === null) return { users: 0, sessions: 0 }
-  // An event that a later load moved carries that load's number; its session keeps the number of the load that created it.
+  // An event that a later load moved has that load's number, but its session still has, in its upper 32 bits, the number
+  // of the load that created it.
   const { rows } = await writer.query<Affected>(
     statement(sql`
 WITH own AS (SELECT load FROM loads WHERE batch IN ${strings(batches)})

@@ -26,7 +26,7 @@ export interface Load {
 export interface FinishedLoad {
   readonly load: Load
   readonly report: LoadReport
-  /** The numbers of the rows that were not loaded, for an import that is repeated; empty for loads of the stream. */
+  /** The numbers of the rows that were not loaded: a repeated import tries them again. Empty for loads of the stream. */
   readonly rowsLeft: readonly number[]
 }
 
@@ -64,7 +64,10 @@ ORDER BY load`),
   }))
 }
 
-/** How many of the newest loads are searched for unfinished ones: a load starts only when all before it are finished. */
+/**
+ * Only this many of the newest loads are searched for unfinished ones: a load starts only when all earlier ones are
+ * finished.
+ */
 const MAX_UNFINISHED = sql`100`
 
 /** Finds the loads that were started and not finished, in order. */
@@ -99,7 +102,7 @@ SELECT greatest(
   return (rows[0]?.last ?? 0) + 1
 }
 
-/** Records that a load has reached a step. The first record of a step stays when it is repeated. */
+/** Records that a load has reached a step. Recording a step again changes nothing. */
 export const recordStep = (writer: Connection, load: Load, step: Step): Promise<void> =>
   insertRecord(writer, load, step, EMPTY_REPORT, sql`emptyArrayUInt64()`)
 

@@ -1,13 +1,13 @@
-/** The report of a load: how many rows took which way, and the period of the events. */
+/** The report of a load: the number of rows with each outcome, and the period of the events. */
 import { join, optionalTime, sql, uint64, type Sql } from '../../clickhouse/sql.js'
 
 /** The counters of a report, each with its column of `loads`. */
 const COUNTERS = {
-  /** Rows of the batch; blank lines are no rows. */
+  /** Rows of the batch; blank lines do not count. */
   received: sql`received`,
   /** Rows that became events. */
   events: sql`events`,
-  /** Rows whose event id was seen before. */
+  /** Rows whose event id was loaded before, or occurs earlier in the batch. */
   duplicates: sql`duplicates`,
   /** Rows whose user agent is a bot's. */
   bots: sql`bots`,
@@ -39,7 +39,7 @@ export const REPORT_COLUMNS = join([...Object.values(COUNTERS), sql`first_at`, s
 export const SELECT_REPORT = sql`${join(Object.values(COUNTERS))},
   toUnixTimestamp64Milli(first_at) AS first, toUnixTimestamp64Milli(last_at) AS last`
 
-/** The values of REPORT_COLUMNS. */
+/** Builds the values of REPORT_COLUMNS. */
 export const buildReportValues = (report: LoadReport): Sql =>
   join([
     ...Object.values(pickCounts(report)).map(uint64),
@@ -47,20 +47,21 @@ export const buildReportValues = (report: LoadReport): Sql =>
     optionalTime(report.last),
   ])
 
-/** The counters of a report, without the period. */
+/** Picks the counters of a report, without the period. */
 export const pickCounts = (report: LoadCounts): LoadCounts =>
   mapCounters((counter) => report[counter])
 
 /** The report of a batch without rows. */
 export const EMPTY_REPORT: LoadReport = { ...mapCounters(() => 0), first: null, last: null }
 
-/** The report of two batches together. */
+/** Adds the reports of two batches, whose period then covers both. */
 export const addReports = (a: LoadReport, b: LoadReport): LoadReport => ({
   ...mapCounters((counter) => a[counter] + b[counter]),
   first: [a.first, b.first].reduce((x, y) => (x === null || (y !== null && y < x) ? y : x)),
   last: [a.last, b.last].reduce((x, y) => (x === null || (y !== null && y > x) ? y : x)),
 })
 
+/** Converts a selected row to a report. */
 export const parseReport = (row: ReportRow): LoadReport => ({
   ...pickCounts(row),
   first: toDate(row.first),

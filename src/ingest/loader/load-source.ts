@@ -1,4 +1,4 @@
-/** Names what one load takes from the inbox: the rows of a batch, or a range of blocks of the stream. */
+/** Names and selects the rows that one load takes from the inbox: a batch, or a range of blocks of the stream. */
 import { sql, string, uint64, type Sql } from '../../clickhouse/sql.js'
 
 /** A range of blocks of the stream, by their numbers. */
@@ -14,13 +14,13 @@ const RANGE_NAME = /^stream-(\d+)-(\d+)$/
 /** Returns the batch name of a range. */
 export const nameRange = ({ after, upTo }: BlockRange): string => `stream-${after}-${upTo}`
 
-/** Parses the batch name of a range; undefined for any other batch. */
+/** Parses the batch name of a range; returns undefined for any other batch. */
 export function parseRange(batch: string): BlockRange | undefined {
   const [, after, upTo] = RANGE_NAME.exec(batch) ?? []
   return upTo === undefined ? undefined : { after: Number(after), upTo: Number(upTo) }
 }
 
-/** Builds the FROM clause, with its conditions, that selects the rows of a batch. Blank lines are no rows. */
+/** Builds the FROM clause, with its conditions, that selects the rows of a batch, without blank lines. */
 export function buildFromClause(batch: string): Sql {
   const range = parseRange(batch)
   return range === undefined

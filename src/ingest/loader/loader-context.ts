@@ -1,9 +1,9 @@
-/** What loaders need besides their connection. `bootstrap/` creates it and hands it down. */
+/** The dependencies of a loader besides its connection. `bootstrap/` creates them. */
 import type { Connection } from '../../clickhouse/connection.js'
 import type { Geoip } from '../enrichment/geoip.js'
 
 export interface LoaderContext {
-  /** Looks up IP addresses; undefined without a GeoIP database, and then addresses give no country or city. */
+  /** Looks up IP addresses. Undefined without a GeoIP database; events then get no country or city from their address. */
   readonly geoip: Geoip | undefined
   /**
    * Finishes interrupted deletions, so that no load counts events that are being deleted. The caller holds the

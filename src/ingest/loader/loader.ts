@@ -1,6 +1,6 @@
 /**
- * Decides what is loaded when, and what is resumed after a crash. Each row of the inbox becomes at most one
- * event, wherever a load is interrupted.
+ * Decides when which rows are loaded, and resumes loads after a crash. Each row of the inbox becomes at most one
+ * event, at whatever point a load is interrupted.
  */
 import type { Connection } from '../../clickhouse/connection.js'
 import { dropTables } from '../../clickhouse/drop-tables.js'
@@ -17,7 +17,7 @@ import { dropLoadedParts, findLastBlock, findNextRange, repairCursor } from './s
 const MAX_ROWS = 250_000
 
 /**
- * Loads a batch of the inbox. A batch that is loaded already is not loaded again; its report is returned. The
+ * Loads a batch of the inbox and returns its report. A batch that is loaded already is not loaded again. The
  * caller holds the loader lease.
  */
 export async function loadBatch(
@@ -46,8 +46,8 @@ export async function loadStream(
 }
 
 /**
- * Finishes whatever was interrupted while it was being published: deletions, and loads that were staged. A
- * load that was not staged has published nothing, and stays as it is. The caller holds the loader lease.
+ * Finishes deletions, and loads that were interrupted after they were staged. A load that was not staged has published
+ * nothing, and stays as it is. The caller holds the loader lease.
  */
 export const finishInterruptedWork = (writer: Connection, context: LoaderContext): Promise<void> =>
   finishUnfinishedWork(writer, STEP.staged, context)
@@ -70,7 +70,7 @@ async function finishUnfinishedWork(
  */
 export async function resumeLoads(writer: Connection, context: LoaderContext): Promise<void> {
   await finishUnfinishedWork(writer, STEP.started, context)
-  // A loader that was killed at the very end left its tables. Nobody else has any while this one holds the lease.
+  // A loader that was killed at the very end left its tables. Under the lease no other loader has any.
   await dropTables(writer, LOAD_PREFIX)
   await dropLoadedParts(writer)
   await repairCursor(writer)
@@ -81,8 +81,8 @@ export async function resumeLoads(writer: Connection, context: LoaderContext): P
 }
 
 /**
- * Loads everything that waits in the inbox when it is called; it ends although rows keep arriving. The caller holds
- * the loader lease.
+ * Loads all rows that are in the inbox when it is called; rows that arrive later are left. The caller holds the loader
+ * lease.
  */
 export async function loadWaiting(writer: Connection, context: LoaderContext): Promise<void> {
   await resumeLoads(writer, context)

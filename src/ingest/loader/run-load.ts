@@ -48,10 +48,9 @@ export async function runLoad(
 }
 
 /**
- * Computes the events, users and sessions of the parsed rows into the tables of the load. Queries see
- * nothing of it yet.
+ * Computes the events, users and sessions of the parsed rows into the tables of the load, which no query reads.
  *
- * @param isDryRun whether nothing will be published: then no day gets its salt
+ * @param isDryRun whether nothing will be published; days then get no salts, because salts are stored for good
  */
 export async function stageRows(
   writer: Connection,
@@ -96,6 +95,7 @@ async function publishLoad(
   }
 }
 
+/** Stores the rejected rows, under the name `batch`. */
 const publishRejections = (
   writer: Connection,
   tables: LoadTables,
@@ -104,8 +104,8 @@ const publishRejections = (
 ): Promise<void> => insertOnce(writer, insertRejections(tables, batch), `load-${load}-rejections`)
 
 /**
- * Runs an insert that the store takes once however often it is sent: it knows the block by its token. The
- * materialized views deduplicate by themselves, because a crash may come between the table and its views.
+ * Runs an insert that ClickHouse stores once even if it is sent several times: it recognises the block by its token. The
+ * materialized views deduplicate on their own, because a crash may come between the table and its views.
  */
 const insertOnce = (writer: Connection, insert: Sql, token: string): Promise<void> =>
   writer.execute(statement(insert), {
@@ -123,7 +123,7 @@ async function refuseLoad(writer: Connection, tables: LoadTables, load: Load): P
 /**
  * Records the end of a load, and drops what only the load needed.
  *
- * @param isLeft which rows a repeated import of the source tries again
+ * @param isLeft the condition for rows that a repeated import of the source tries again
  */
 async function closeLoad(
   writer: Connection,
@@ -143,7 +143,10 @@ async function closeLoad(
   return report
 }
 
-/** Drops the tables of a finished load, and then its rows of the inbox: as long as they exist, a loader clears again. */
+/**
+ * Drops the tables of a finished load, and then its rows of the inbox. The rows go last: a loader that finds them clears
+ * the load again.
+ */
 export async function clearLoad(writer: Connection, { number, batch }: Load): Promise<void> {
   await dropLoadTables(writer, nameLoadTables(number))
   if (parseRange(batch) !== undefined) await dropLoadedParts(writer)

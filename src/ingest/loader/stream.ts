@@ -7,7 +7,7 @@ import { readNextNumber } from './load-log.js'
 
 const STREAM = sql`'inbox'`
 
-/** A block gets its number as it becomes visible, so blocks that become visible later have higher numbers. */
+/** Blocks are numbered in the order in which they become visible, so no block appears below the cursor later. */
 const SELECT_BLOCKS = sql`SELECT _part AS part, _block_number AS block, row FROM inbox WHERE batch = ''`
 
 /** Reads the number of the last loaded block; 0 before the first. */
@@ -50,7 +50,7 @@ WHERE before < ${uint64(maxRows)}`),
   return upTo === 0 ? undefined : { after, upTo }
 }
 
-/** Finds the last block that is visible; 0 when the inbox has none. */
+/** Finds the number of the last visible block; 0 when the inbox has none. */
 export async function findLastBlock(writer: Connection): Promise<number> {
   const { rows } = await writer.query<{ last: number }>(
     statement(sql`SELECT max(block) AS last FROM (${SELECT_BLOCKS})`),
@@ -69,7 +69,7 @@ export const moveCursor = (writer: Connection, block: number, load: number): Pro
 
 /**
  * Drops the parts of the stream that are loaded. When ClickHouse starts, it continues the block numbers from the
- * highest that the table has, so before the last block is dropped a blank line takes the next number.
+ * highest number in the table. So before the last block is dropped, a blank line is inserted to keep the count.
  */
 export async function dropLoadedParts(writer: Connection): Promise<void> {
   const cursor = await readCursor(writer)
@@ -81,14 +81,14 @@ export async function dropLoadedParts(writer: Connection): Promise<void> {
   try {
     await writer.execute(statement(sql`ALTER TABLE inbox ${drops}`))
   } catch (error) {
-    // ClickHouse merged the part in the meantime: its rows are in another part.
+    // ClickHouse has merged the part in the meantime: its rows are in another part.
     if (!isClickHouseError(error, 'NO_SUCH_DATA_PART')) throw error
     await dropLoadedParts(writer)
   }
 }
 
 /**
- * Resets the cursor if someone else emptied the inbox, after which block numbers may start from 1 again.
+ * Resets the cursor if the inbox was emptied by hand, after which block numbers may start from 1 again.
  * The caller holds the loader lease, and no load is unfinished.
  */
 export async function repairCursor(writer: Connection): Promise<void> {
@@ -100,12 +100,13 @@ export async function repairCursor(writer: Connection): Promise<void> {
   if (!(await isAhead())) await moveCursor(writer, 0, await readNextNumber(writer))
 }
 
-/** The blank line has a row number, which rows of the stream do not have, so it never counts as waiting. */
+/** Inserts a blank line. Its row number is 1, and rows of the stream have 0, so it never counts as waiting. */
 const insertBlankLine = (writer: Connection): Promise<void> =>
   writer.execute(statement(sql`INSERT INTO inbox (row, line) SELECT 1, ''`))
 
 const dropPart = (part: string): Sql => sql`DROP PART ${string(part)}`
 
+/** A data part of the table `inbox`. */
 interface Part {
   readonly part: string
   /** The highest block number of its rows. */

@@ -1,4 +1,4 @@
-/** Loads the stream while the service runs, so that queries see collected events a moment later. */
+/** Loads the stream while the service runs, so that collected events are visible to queries within seconds. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../../clickhouse/connection.js'
 import { fenceConnection, withLowPriority } from '../../clickhouse/connection-wrappers.js'
@@ -24,30 +24,30 @@ export interface StreamingLoaderOptions {
 
 /** Times in milliseconds. */
 export interface LoaderIntervals {
-  /** From one load to the next, for more rows to arrive. */
+  /** From one load to the next, so that each load has more rows. */
   readonly loadMs: number
-  /** Between two looks for waiting rows. */
+  /** From one check for waiting rows to the next. */
   readonly pollMs: number
   /** From a failure to the next attempt. */
   readonly retryMs: number
-  /** How long no rows arrive before the loader releases its lease. */
+  /** From the last arrival of rows until the loader releases its lease. */
   readonly idleMs: number
 }
 
 export interface StreamingLoader {
-  /** Stops after the current load. Rows that wait then are loaded after the next start. */
+  /** Stops after the current load. Rows that are still waiting are loaded after the next start. */
   stop(): Promise<void>
 }
 
 const INTERVALS: LoaderIntervals = { loadMs: 1_000, pollMs: 200, retryMs: 1_000, idleMs: 3_000 }
 
-/** This many waiting rows are loaded at once, without waiting for more. */
+/** When this many rows wait, they are loaded immediately, without waiting for `loadMs`. */
 const FULL_LOAD_ROWS = 100_000
 
-/** How long one attempt waits for a lease that another process holds: a loader that is stopped ends within this time. */
+/** The longest wait for a lease that another process holds, so also the time in which a waiting loader stops. */
 const LEASE_TIMEOUT_MS = 1_000
 
-/** A running loader: what it works with, and what it remembers. */
+/** The options and the state of a running loader. */
 interface LoaderRun extends Omit<StreamingLoaderOptions, 'intervals'> {
   readonly intervals: LoaderIntervals
   readonly stopped: AbortSignal
@@ -58,8 +58,8 @@ interface LoaderRun extends Omit<StreamingLoaderOptions, 'intervals'> {
 }
 
 /**
- * Starts the loader. When several services share a store, one of them loads at a time. Whenever it has taken
- * the lease, the loader first finishes what an earlier holder left.
+ * Starts the loader. When several services share a store, one of them loads at a time. Whenever it acquires the
+ * lease, the loader first finishes the work that an earlier holder left.
  */
 export function startStreamingLoader(options: StreamingLoaderOptions): StreamingLoader {
   const stopping = new AbortController()
@@ -87,7 +87,7 @@ async function runLoader(run: LoaderRun): Promise<void> {
       else await loadUnderLease(run)
     } catch (error) {
       const isBusy = error instanceof LeaseTimeoutError
-      // Only the first of several failures in a row is a warning.
+      // Only the first of consecutive failures is logged as a warning.
       logger[run.recovered && !isBusy ? 'warn' : 'debug'](
         { err: error },
         'events wait to be loaded',
@@ -98,7 +98,7 @@ async function runLoader(run: LoaderRun): Promise<void> {
   }
 }
 
-/** Takes the lease, loads while rows arrive and no other process wants it, and releases it. */
+/** Acquires the lease, loads while rows arrive and no other process wants the lease, and releases it. */
 async function loadUnderLease(run: LoaderRun): Promise<void> {
   const { store, context, intervals, stopped } = run
   // A loader of another service does the same work, so this one does not ask it for the lease.
@@ -108,7 +108,7 @@ async function loadUnderLease(run: LoaderRun): Promise<void> {
   try {
     // Collecting and queries have priority: clients wait for them.
     const fenced = fenceConnection(withLowPriority(store.writer), lease.signal)
-    // The holder before may have been killed during a load, whose rows must not be loaded a second time.
+    // The previous holder may have been killed during a load, whose rows must not be loaded a second time.
     await resumeLoads(fenced, context)
     run.recovered = true
     wanted = await loadWhileHeld(run, lease, fenced)

@@ -31,7 +31,7 @@ FROM ${tables.rows}`,
   return { report: parseReport(counts), movesEvents: counts.moved > 0 }
 }
 
-/** Counts the rows of a load that publishes no events. */
+/** Counts the rows of a refused load. */
 export async function surveyRefusedLoad(
   writer: Connection,
   tables: LoadTables,
@@ -45,7 +45,7 @@ FROM ${tables.rows}`,
   return { ...EMPTY_REPORT, ...counts }
 }
 
-/** Returns whether the batch is strict and has an invalid row: then none of its rows is loaded. */
+/** Returns whether a batch is refused: it is strict and has an invalid row, so none of its rows is loaded. */
 export async function isRefused(
   writer: Connection,
   tables: LoadTables,

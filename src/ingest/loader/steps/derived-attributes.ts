@@ -13,12 +13,12 @@ export const SOURCE_COLUMNS: readonly Sql[] = [
   sql`ip`,
 ]
 
-/** Selects what the store knows about the user agents of a load. */
+/** Selects the classified user agents of a load. */
 export const selectAgents = (tables: LoadTables): Sql => sql`
   SELECT user_agent, browser, os, device_type, is_bot FROM agents
   WHERE version = ${string(AGENTS_VERSION)} AND user_agent IN (SELECT user_agent FROM ${tables.rows})`
 
-/** Selects what the store knows about the referrers of a load. */
+/** Selects the classified referrers of a load. */
 export const selectReferrers = (tables: LoadTables): Sql => sql`
   SELECT key, name, kind FROM referrers
   WHERE version = ${string(REFERRERS_VERSION)} AND key IN (SELECT referrer_key FROM ${tables.rows})`
@@ -49,7 +49,7 @@ export const DERIVED_ATTRIBUTES: ReadonlyMap<string, Sql> = new Map([
   ['referrer', pickNonEmpty(sql`built.referrer`, sql`source.name`)],
   ['referrer_type', pickNonEmpty(sql`built.referrer_type`, REFERRER_TYPE)],
   ['country', pickNonEmpty(sql`built.country`, sql`place.country`)],
-  // An event that names another country than its IP address is not in the city of the address.
+  // An event whose own country differs from that of its IP address does not get the city of the address.
   [
     'city',
     pickNonEmpty(sql`built.city`, sql`if(built.country IN ('', place.country), place.city, '')`),

@@ -26,7 +26,7 @@ export async function enrichRows(
   ])
 }
 
-/** Selects the distinct values of a column that are not among the known ones. */
+/** Selects the distinct values of a column that the query `known` does not return. */
 const selectUnknown = (tables: LoadTables, column: Sql, known: Sql): Sql => sql`
 SELECT DISTINCT ${column} AS value FROM ${tables.rows}
 WHERE fate = 'kept' AND value != '' AND value NOT IN (${known})`

@@ -2,7 +2,7 @@
 import { identifier, type Sql } from '../../../clickhouse/sql.js'
 
 /**
- * What follows the prefix in the name of each table; the step that creates a table documents its columns.
+ * The suffix of each table's name; the step that creates a table documents its columns.
  *
  * The names and columns of these tables stay as they are: a load that an earlier release staged is published
  * by this one. It cannot be staged again, because part of it may be published already.
@@ -26,8 +26,8 @@ export type LoadTables = Readonly<Record<keyof typeof SUFFIXES, Sql>>
 export const LOAD_PREFIX = 'load_'
 
 /**
- * Names the tables of a load. They contain its number: a loader that slept until its lease expired finds its
- * own tables gone, and never touches those of the next load.
+ * Names the tables of a load. The names contain its number: a loader that pauses until its lease expires finds that its
+ * tables no longer exist, and never touches those of the next load.
  */
 export const nameLoadTables = (load: number): LoadTables => nameTables(`${LOAD_PREFIX}${load}_`)
 

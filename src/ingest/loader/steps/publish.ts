@@ -21,7 +21,7 @@ const CHANGE_COLUMN_LIST = join([...CHANGE_COLUMNS, ...COUNTED_COLUMNS])
 export const deleteMovedEvents = (tables: LoadTables, load: number): Sql => sql`
 DELETE FROM events WHERE load < ${uint64(load)} AND ${isInMovedSession(tables)}`
 
-/** Joins the new events to their sessions. */
+/** Builds the FROM clause that joins the new events to their sessions. */
 const buildFromNewEvents = (tables: LoadTables): Sql => sql`
 FROM ${tables.rows} AS load_rows
 INNER JOIN ${tables.runs} AS load_items ON load_items.seq = load_rows.seq

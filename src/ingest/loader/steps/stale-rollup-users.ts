@@ -1,4 +1,4 @@
-/** Finds the rollup groups that users have left because the attributes of their sessions changed. */
+/** Finds the rollup groups that still count users whose sessions have moved to other attributes. */
 import { join, sql, string, type Sql } from '../../../clickhouse/sql.js'
 import { COUNTED_ATTRIBUTES } from '../../../model/fact-columns.js'
 import type { LoadTables } from './load-tables.js'

@@ -5,7 +5,7 @@ import type { LoadTables } from './load-tables.js'
 const isIncluded = (tables: LoadTables): Sql =>
   sql`fate = 'kept' AND seq NOT IN (SELECT seq FROM ${tables.excludedEvents})`
 
-/** Gives each day on which events come without a user id its salt, once and for all. */
+/** Stores a salt for each day that has events without a user id and no salt yet. A salt never changes. */
 export const saltDays = (tables: LoadTables): Sql => sql`
 INSERT INTO salts (day, salt)
 SELECT day, lower(hex(randomString(16)))
@@ -13,9 +13,9 @@ FROM (SELECT DISTINCT toDate(timestamp) AS day FROM ${tables.rows} AS load_rows 
 WHERE day NOT IN (SELECT day FROM salts)`
 
 /**
- * Puts the rows that become events into the table `kept`. Of several rows with one event id only the first to
- * arrive is kept, and none when an earlier load had the id. A user without id is identified by IP address and
- * user agent, for a day.
+ * Puts the rows that become events into the table `kept`. Only the first row to arrive with an event id is
+ * kept, and none when an earlier load had the id. A user without an id is identified by IP address and user agent, for
+ * one day.
  */
 export const keepRows = (tables: LoadTables): Sql => sql`
 CREATE TABLE ${tables.kept} ENGINE = MergeTree ORDER BY seq AS
