@@ -1,4 +1,4 @@
-/** Cases of other products' suites, where they are at hand: events, a question, the known numbers. */
+/** Cases from test suites of other products: events, a query, and the known numbers. Skipped if they are missing. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
 import type { AnalyticsQueryResponse } from '../../src/contract/api.js'
@@ -48,33 +48,36 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => database.drop())
 
-// A table of no rows is an error to jest.
+// An empty table is an error in jest.
 if (cases.length > 0) {
   describe('known cases', () => {
     test.each(cases.map((one) => [one.id, one] as const))('%s', async (_id, one) => {
       const answer = await runQuery(database.store, projects.get(one.id)!, one.request)
-      expect(differences(one, answer)).toEqual([])
+      expect(listDifferences(one, answer)).toEqual([])
     })
   })
 }
 
-test('what differs from a case is found', () => {
+test('differences from a case are found', () => {
   const answer = { data: [{ group: { country: 'DE' }, metrics: { users: 1 } }] }
   const one = {
     request: { group_by: ['country'] },
     expect: { rows: [{ group: 'DE', users: 2 }], order: 'set' },
   }
   expect(
-    differences(one as unknown as Case, answer as unknown as AnalyticsQueryResponse),
+    listDifferences(one as unknown as Case, answer as unknown as AnalyticsQueryResponse),
   ).toHaveLength(1)
 })
 
-/** Everything in which an answer is not what a case says; empty where it is. */
-function differences({ request, expect: want }: Case, answer: AnalyticsQueryResponse): string[] {
+/** Lists the differences between a response and its case. */
+function listDifferences(
+  { request, expect: want }: Case,
+  answer: AnalyticsQueryResponse,
+): string[] {
   const wrong: string[] = []
   const token = request.group_by?.[0]
   const keyOf = (row: ExpectedRow): string => row.date ?? row.group ?? ''
-  const got = rebucketed(
+  const got = rebucket(
     answer.data.map((row) => ({
       key: token === undefined ? '' : (Object.values(row.group)[0] ?? ''),
       metrics: row.metrics,
@@ -126,8 +129,8 @@ interface GotRow {
   readonly metrics: Readonly<Record<string, number | null>>
 }
 
-/** Adds hours up to days where the case speaks of days; its users do not come in two hours of one day. */
-function rebucketed(rows: readonly GotRow[], interval: 'hour' | 'day' | undefined): GotRow[] {
+/** Sums hours to days if the case has days. Its users never occur in two hours of one day. */
+function rebucket(rows: readonly GotRow[], interval: 'hour' | 'day' | undefined): GotRow[] {
   if (interval !== 'day') return [...rows]
   const days = new Map<string, Record<string, number>>()
   for (const { key, metrics } of rows) {

@@ -1,4 +1,4 @@
-/** Authentication on a real engine: who gets in, who does not, and what a store outage changes. */
+/** Authentication on a real engine: accepted and refused keys, the cache, and store outages. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -36,10 +36,10 @@ afterAll(async () => {
   await keys.remove()
 })
 beforeEach(() => {
-  authenticator = authenticatorOn(database.store.reader)
+  authenticator = createTestAuthenticator(database.store.reader)
 })
 
-const authenticatorOn = (reader: Connection): Authenticator =>
+const createTestAuthenticator = (reader: Connection): Authenticator =>
   createAuthenticator({ store: { reader }, keyring: keys.keyring, now: () => NOW })
 
 const issue = (request: Partial<KeyRequest> = {}, now = NOW) =>
@@ -50,22 +50,22 @@ const issue = (request: Partial<KeyRequest> = {}, now = NOW) =>
     now,
   )
 
-/** What the caller would see of the refusal. */
-async function refusalOf(header: string | undefined, by = authenticator): Promise<unknown> {
+/** Returns the error that the client gets. */
+async function getRefusal(header: string | undefined, by = authenticator): Promise<unknown> {
   const outcome = await by.authenticate(header).catch((error: unknown) => error)
   expect(outcome).toBeInstanceOf(ApiError)
   const { code, message, headers } = outcome as ApiError
   return { code, message, headers }
 }
 
-test('a key speaks for its project', async () => {
+test('a key gives access to its project', async () => {
   const { token, key } = await issue()
   const want = { principal: { keyId: key.id, projectId: 'shop' }, project: shop }
   expect(await authenticator.authenticate(`Bearer ${token}`)).toEqual(want)
   expect(await authenticator.authenticate(`bEARER ${token}`)).toEqual(want)
 })
 
-describe('whatever is wrong, the refusal is the same', () => {
+describe('every invalid key gets the same response', () => {
   test.each<[string, (token: string) => string | undefined]>([
     ['no header', () => undefined],
     ['an empty header', () => ''],
@@ -75,7 +75,7 @@ describe('whatever is wrong, the refusal is the same', () => {
     ['no space', (token) => `Bearer${token}`],
     ['two spaces', (token) => `Bearer  ${token}`],
     ['a tab', (token) => `Bearer\t${token}`],
-    ['a space behind', (token) => `Bearer ${token} `],
+    ['a space after it', (token) => `Bearer ${token} `],
     ['two keys', (token) => `Bearer ${token}, Bearer ${token}`],
     ['parameters', (token) => `Bearer ${token},realm="x"`],
     ['quotes', (token) => `Bearer "${token}"`],
@@ -84,30 +84,30 @@ describe('whatever is wrong, the refusal is the same', () => {
     ['the public token', () => `Bearer ${shop.token}`],
   ])('%s', async (_why, header) => {
     const { token } = await issue()
-    expect(await refusalOf(header(token))).toEqual(REFUSAL)
+    expect(await getRefusal(header(token))).toEqual(REFUSAL)
   })
 
   test('an expired key', async () => {
     const { token } = await issue({ expiresAt: NOW }, new Date(NOW.getTime() - 60_000))
-    expect(await refusalOf(`Bearer ${token}`)).toEqual(REFUSAL)
+    expect(await getRefusal(`Bearer ${token}`)).toEqual(REFUSAL)
   })
 
-  test('a key that was never issued, though it is well signed', async () => {
+  test('a key with a valid signature that was never issued', async () => {
     const token = await signToken(keys.signingKey, { keyId: 'key_x', projectId: 'shop' }, NOW, null)
-    expect(await refusalOf(`Bearer ${token}`)).toEqual(REFUSAL)
+    expect(await getRefusal(`Bearer ${token}`)).toEqual(REFUSAL)
   })
 
   test('a key that was issued for another project', async () => {
     await createProject(database.store, { id: 'other', name: 'O', domain: 'o.example' }, NOW)
     const { key } = await issue()
     const token = await signToken(keys.signingKey, { keyId: key.id, projectId: 'other' }, NOW, null)
-    expect(await refusalOf(`Bearer ${token}`)).toEqual(REFUSAL)
+    expect(await getRefusal(`Bearer ${token}`)).toEqual(REFUSAL)
   })
 
-  test('a key that is revoked', async () => {
+  test('a revoked key', async () => {
     const { token, key } = await issue()
     await revokeKey(database.store, key.id, NOW)
-    expect(await refusalOf(`Bearer ${token}`)).toEqual(REFUSAL)
+    expect(await getRefusal(`Bearer ${token}`)).toEqual(REFUSAL)
   })
 })
 
@@ -126,7 +126,7 @@ test('a key in use is refused within 5 seconds of being revoked', async () => {
   expect(performance.now() - revoked).toBeLessThan(5_000)
 })
 
-test('a change of the project is seen within 5 seconds', async () => {
+test('a change of the project takes effect within 5 seconds', async () => {
   const { token } = await issue()
   await authenticator.authenticate(`Bearer ${token}`)
   const changed = await updateProject(database.store, 'shop', { retentionDays: 7 })
@@ -135,7 +135,7 @@ test('a change of the project is seen within 5 seconds', async () => {
   expect(project).toEqual(changed)
 })
 
-test('requests that come at once ask the store once', async () => {
+test('concurrent requests query the store once', async () => {
   const { token } = await issue()
   let asked = 0
   const reader: Connection = {
@@ -145,54 +145,56 @@ test('requests that come at once ask the store once', async () => {
       return database.store.reader.query(...given)
     },
   }
-  const { authenticate } = authenticatorOn(reader)
+  const { authenticate } = createTestAuthenticator(reader)
   await Promise.all(Array.from({ length: 50 }, () => authenticate(`Bearer ${token}`)))
   await authenticate(`Bearer ${token}`)
   expect(asked).toBe(1)
 })
 
 describe('a store outage is not an authentication failure', () => {
-  test('nothing listens: cached keys go on, others are told to come again', async () => {
+  test('no connection: cached keys keep working, others get SERVICE_UNAVAILABLE', async () => {
     const { token } = await issue()
     const { token: other } = await issue()
     const proxy = await startProxy(database.endpoint.url)
     const reader = connect({ ...database.endpoint, url: proxy.url }, 'reader')
-    const { authenticate } = authenticatorOn(reader)
+    const { authenticate } = createTestAuthenticator(reader)
     await authenticate(`Bearer ${token}`)
     await proxy.stop()
     expect((await authenticate(`Bearer ${token}`)).project.id).toBe('shop')
-    expect(await refusalOf(`Bearer ${other}`, { authenticate })).toMatchObject(OUTAGE)
-    expect(await refusalOf('Bearer x', { authenticate })).toEqual(REFUSAL)
+    expect(await getRefusal(`Bearer ${other}`, { authenticate })).toMatchObject(OUTAGE)
+    expect(await getRefusal('Bearer x', { authenticate })).toEqual(REFUSAL)
     await reader.close()
   })
 
-  test('a failure is not remembered', async () => {
+  test('a failure is not cached', async () => {
     const { token } = await issue()
     const proxy = await startProxy(database.endpoint.url)
     const reader = connect({ ...database.endpoint, url: proxy.url }, 'reader')
-    const { authenticate } = authenticatorOn(reader)
+    const { authenticate } = createTestAuthenticator(reader)
     proxy.answer(false)
-    expect(await refusalOf(`Bearer ${token}`, { authenticate })).toMatchObject(OUTAGE)
+    expect(await getRefusal(`Bearer ${token}`, { authenticate })).toMatchObject(OUTAGE)
     proxy.answer(true)
     expect((await authenticate(`Bearer ${token}`)).project.id).toBe('shop')
     await reader.close()
     await proxy.stop()
   })
 
-  test('it does not answer in time', async () => {
+  test('no response in time', async () => {
     const { token } = await issue()
     const proxy = await startProxy(database.endpoint.url)
     const reader = connect({ ...database.endpoint, url: proxy.url }, 'reader')
     proxy.answer('never')
     const begun = performance.now()
-    expect(await refusalOf(`Bearer ${token}`, authenticatorOn(reader))).toMatchObject(OUTAGE)
+    expect(await getRefusal(`Bearer ${token}`, createTestAuthenticator(reader))).toMatchObject(
+      OUTAGE,
+    )
     expect(performance.now() - begun).toBeLessThan(1_500)
     await proxy.stop()
     await reader.close()
   })
 })
 
-test('keys are listed by project, the oldest first, and revoking once more changes nothing', async () => {
+test('keys are listed by project, the oldest first, and revoking a key twice changes nothing', async () => {
   await createProject(database.store, { id: 'list', name: 'L', domain: 'l.example' }, NOW)
   const later = new Date('2026-02-01T00:00:00.001Z')
   const expiresAt = new Date('2026-03-01T00:00:00.999Z')
@@ -208,10 +210,14 @@ test('keys are listed by project, the oldest first, and revoking once more chang
 })
 
 test.each<[string, Partial<KeyRequest>, string]>([
-  ['of a project that does not exist', { projectId: 'nobody' }, 'there is no project nobody'],
-  ['that has expired', { expiresAt: NOW }, 'the key would have expired already'],
-  ['whose name does not print', { name: 'a\nb' }, 'a name has at most 200 printable characters'],
-])('no key is issued %s', async (_why, request, message) => {
+  ['for an unknown project', { projectId: 'nobody' }, 'there is no project nobody'],
+  ['with an expiry in the past', { expiresAt: NOW }, 'the key would have expired already'],
+  [
+    'with a name that is not printable',
+    { name: 'a\nb' },
+    'a name has at most 200 printable characters',
+  ],
+])('no key %s is issued', async (_why, request, message) => {
   await expect(issue(request)).rejects.toThrow(message)
 })
 
@@ -221,12 +227,12 @@ test('a key that does not exist cannot be revoked', async () => {
 
 interface Proxy {
   readonly url: string
-  /** Whether requests are handed on, cut off, or never answered. */
+  /** Whether connections are passed on, closed, or never get a response. */
   answer(how: boolean | 'never'): void
   stop(): Promise<void>
 }
 
-/** A proxy before the engine that can be made to fail. */
+/** Starts a proxy in front of the engine that can be made to fail. */
 async function startProxy(target: string): Promise<Proxy> {
   let how: boolean | 'never' = true
   const server = http.createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** Finds and starts the browser of the tests. */
+/** Finds and starts Chromium for the tests. */
 import { describe } from '@jest/globals'
 import { existsSync } from 'node:fs'
 import { launch, type Browser } from 'puppeteer-core'
@@ -11,16 +11,16 @@ const USUAL_PATHS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
-/** The browser that the variable CHROMIUM names, else the first one found; undefined without any. */
+/** The path in the variable CHROMIUM, or the first browser found; undefined if there is none. */
 export const CHROMIUM = process.env['CHROMIUM'] ?? USUAL_PATHS.find((path) => existsSync(path))
 
-/** A group of tests that need a browser; skipped, and named so, where there is none. */
+/** Describes tests that need a browser. Without one they are skipped, and their name says so. */
 export function describeInBrowser(name: string, tests: () => void): void {
   if (CHROMIUM === undefined) describe.skip(`${name} (no Chromium found: set CHROMIUM)`, tests)
   else describe(name, tests)
 }
 
-/** Starts a browser without a window, with an empty profile; it keeps pages for going back to them. */
+/** Starts a headless browser with an empty profile and the back/forward cache. */
 export function startChromium(): Promise<Browser> {
   return launch({
     executablePath: CHROMIUM!,

@@ -1,4 +1,4 @@
-/** From a page in a real browser, through the collector and the loader, to the answer. */
+/** From a page in a real browser, through the collector and the loader, to the response of a query. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser } from 'puppeteer-core'
@@ -16,7 +16,7 @@ import { html } from './visit.js'
 import { startSite } from './web.js'
 import { startStreamingLoader } from '../../support/store/loading.js'
 
-/** That of a person: the one of a browser without a window is a robot's. */
+/** The user agent of a browser with a window: that of a headless browser counts as a bot. */
 const AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 
@@ -47,7 +47,7 @@ describeInBrowser('a visit', () => {
     await keys.remove()
   })
 
-  /** Each event of the inbox as it came, without its id. */
+  /** The events of the inbox as they were sent, without their ids. */
   async function inbox(count: number): Promise<readonly object[]> {
     for (let attempt = 0; ; attempt++) {
       const { rows } = await database.store.admin.query<{ line: string }>(
@@ -82,7 +82,7 @@ describeInBrowser('a visit', () => {
     return ((await response.json()) as { data: unknown }).data
   }
 
-  test('is kept as it was sent, and is in the answer', async () => {
+  test('is stored as it was sent, and is counted in the response', async () => {
     const script = `<script defer src="${service.address}/tally.js" data-token="${project.token}"></script>`
     site.pages.set('/start', html(script))
     const page = await browser.newPage()

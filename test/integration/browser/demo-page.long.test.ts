@@ -1,4 +1,4 @@
-/** The shop of the demo in a real browser: what it shows, what it sends, and what it asks for. */
+/** The demo shop in a real browser: its pages, the events that it sends, and its requests. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Page } from 'puppeteer-core'
 import { demoRouter } from '../../../src/http/site/demo-page.js'
@@ -14,7 +14,7 @@ describeInBrowser("the demo's shop", () => {
   })
   afterAll(() => web.close())
 
-  /** Follows links and presses buttons one after the other; each makes some events. */
+  /** Clicks links and buttons one after the other. Each sends some events. */
   async function press(page: Page, steps: readonly (readonly [string, number])[]): Promise<void> {
     for (const [selector, more] of steps) {
       const soFar = web.collector.events().length
@@ -23,7 +23,7 @@ describeInBrowser("the demo's shop", () => {
     }
   }
 
-  test('a purchase: what is sent is what is shown, the last first', async () => {
+  test('a purchase: the page lists the sent events, the latest first', async () => {
     const { collector } = web
     await visit(web, `${shop}/demo`, {}, async (page) => {
       await collector.until((events) => events.length === 1)
@@ -45,7 +45,7 @@ describeInBrowser("the demo's shop", () => {
         event({ name: 'purchase', ...at('/demo/thanks'), properties: sale }),
       ])
       expect(collector.received.every(({ body }) => body.includes(`"token":"${TOKEN}"`))).toBe(true)
-      expect(await textsOf(page, '#sent strong')).toEqual(
+      expect(await readTexts(page, '#sent strong')).toEqual(
         collector
           .events()
           .map(({ name }) => name)
@@ -54,23 +54,23 @@ describeInBrowser("the demo's shop", () => {
     })
   })
 
-  test('every page has its own address, and is found again by it and by going back', async () => {
+  test('every page has its own address, and opens at that address and by going back', async () => {
     const { collector } = web
     await visit(web, `${shop}/demo/products/merino-tee`, {}, async (page) => {
-      expect(await seen(page)).toEqual(['Merino tee', 'Merino tee - Demo shop'])
+      expect(await readHeading(page)).toEqual(['Merino tee', 'Merino tee - Demo shop'])
       await collector.until((events) => events.length === 1)
       await press(page, [['a.name', 1]])
-      expect(await seen(page)).toEqual(['Out and about', 'Out and about - Demo shop'])
+      expect(await readHeading(page)).toEqual(['Out and about', 'Out and about - Demo shop'])
       await page.evaluate('history.back()')
       await collector.until((events) => events.length === 3)
-      expect(await seen(page)).toEqual(['Merino tee', 'Merino tee - Demo shop'])
+      expect(await readHeading(page)).toEqual(['Merino tee', 'Merino tee - Demo shop'])
     })
     expect((await fetch(`${shop}/demo/products/none`)).status).toBe(404)
   })
 
-  test('the question to paste is about this address, and holds no key', async () => {
+  test('the query to paste is about this origin, and contains no key', async () => {
     await visit(web, `${shop}/demo`, {}, async (page) => {
-      const [question] = await textsOf(page, '#question')
+      const [question] = await readTexts(page, '#question')
       expect(question).toContain(`curl -s \\\n  ${shop}/v1/analytics/query \\\n`)
       expect(question).toContain('-H "Authorization: Bearer $KEY"')
       expect(JSON.parse(/-d '([^']+)'/.exec(question!)![1]!)).toEqual({
@@ -93,13 +93,13 @@ describeInBrowser("the demo's shop", () => {
           await page.goto(shop + path)
           expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
         }
-        // The icon is the one of the docs, which are not served here.
+        // The icon is served with the docs, which this server does not have.
         expect(troubles.filter((text) => !text.includes('404'))).toEqual([])
       })
     },
   )
 
-  test('it takes nothing from elsewhere, and runs nothing that stands in the page', async () => {
+  test('it loads nothing from other origins, and has no inline scripts', async () => {
     const response = await fetch(`${shop}/demo`)
     expect(response.headers.get('content-security-policy')).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -108,13 +108,13 @@ describeInBrowser("the demo's shop", () => {
   })
 })
 
-const textsOf = async (page: Page, selector: string): Promise<readonly string[]> =>
+const readTexts = async (page: Page, selector: string): Promise<readonly string[]> =>
   (await page.evaluate(
     `[...document.querySelectorAll('${selector}')].map((node) => node.textContent)`,
   )) as readonly string[]
 
-/** The heading that is to be seen, and the title. */
-const seen = async (page: Page): Promise<unknown> => [
+/** Returns the visible heading and the title. */
+const readHeading = async (page: Page): Promise<unknown> => [
   await page.evaluate(
     `[...document.querySelectorAll('h1')].find((node) => node.offsetHeight).textContent`,
   ),

@@ -1,9 +1,9 @@
-/** Calls of `tally` that no page should make, and what is sent of them. */
+/** Calls of `tally` that no page should make, and the events that are sent for them. */
 
 export interface OddCall {
   readonly why: string
   readonly call: string
-  /** What is sent of it; nothing where absent. */
+  /** The event that is sent; if absent, none is. */
   readonly want?: { readonly name: string; readonly properties?: object }
 }
 
@@ -32,7 +32,7 @@ export const ODD_CALLS: readonly OddCall[] = [
     want: { name: 'ab', properties: { x: 'yz😀' } },
   },
   {
-    why: 'the same in names of properties, and where they are only written about',
+    why: 'NUL and half a character in names of properties, and as escape sequences in text',
     call: `tally('x', { 'k\\0': { 'i\\udc00': '\\\\u0000 \\\\ud800' }, l: ['\\n\\u0001', '\\\\'] })`,
     want: {
       name: 'x',
@@ -69,20 +69,20 @@ export const ODD_CALLS: readonly OddCall[] = [
     want: { name: 'x', properties: many(64) },
   },
   {
-    why: 'names of properties that are refused',
+    why: 'names of properties that the collector rejects',
     call: `tally('x', { '': 1, ['k'.repeat(129)]: 2, ok: 3 })`,
     want: { name: 'x', properties: { ok: 3 } },
   },
   {
-    why: 'values without JSON',
+    why: 'values that JSON cannot represent',
     call: `tally('x', { a: undefined, b() {}, c: NaN, d: Symbol('d') })`,
     want: { name: 'x', properties: { c: null } },
   },
-  { why: 'a circle', call: `const round = {}; round.self = round; tally('x', round)` },
+  { why: 'a circular object', call: `const round = {}; round.self = round; tally('x', round)` },
   { why: 'a large integer', call: `tally('x', { n: 1n })` },
   { why: 'a getter that throws', call: `tally('x', { get a() { throw new Error('no') } })` },
   {
-    why: 'an event in the place of properties',
+    why: 'a DOM event as properties',
     call: `tally('x', new Event('click'))`,
     want: { name: 'x', properties: { isTrusted: false } },
   },

@@ -1,18 +1,18 @@
-/** What is done on a page, and what the tracking script sends of it. */
+/** Actions on a page, and the events that the tracking script sends for them. */
 import { TOKEN } from './visit.js'
 
 export interface Case {
   readonly why: string
-  /** Of the element that loads the script. */
+  /** Attributes of the element that loads the script. */
   readonly attributes?: string
-  /** In the page's head, before the script. */
+  /** Markup in the page's head, before the script. */
   readonly head?: string
-  /** Done in the page before anything of it runs. */
+  /** A script that runs before anything in the page does. */
   readonly before?: string
-  /** Done in the page one after the other, once it is loaded. */
+  /** Scripts that run in the page one after the other, once it is loaded. */
   readonly then?: readonly string[]
   readonly referer?: string
-  /** The events; `at` is the address within the site, /start where absent. */
+  /** The expected events. `at` is the path and query; the default is /start. */
   readonly want: readonly Want[]
 }
 
@@ -35,7 +35,7 @@ const big = `'x'.repeat(100_000)`
 export const CASES: readonly Case[] = [
   { why: 'a page is opened', want: [START] },
   {
-    why: 'a page is opened from elsewhere: the first event alone says from where',
+    why: 'a page is opened from another site: only the first event has the referrer',
     referer: 'http://search.example/',
     then: [go('pushState', '/next'), `tally('signup')`],
     want: [
@@ -50,7 +50,7 @@ export const CASES: readonly Case[] = [
     want: [START, { name: 'pageview', at: '/b' }, { name: 'pageview', at: '/b?x=1' }],
   },
   {
-    why: 'replaceState to where the page is, without an address, and to a new path',
+    why: 'replaceState with the current address, without an address, and with a new path',
     then: [
       go('replaceState', '/start'),
       `history.replaceState({ a: 1 }, '')`,
@@ -64,7 +64,7 @@ export const CASES: readonly Case[] = [
     want: [START, { name: 'pageview', at: '/b' }, START, { name: 'pageview', at: '/b' }],
   },
   {
-    why: 'a new hash is no new page',
+    why: 'a new hash is not a new page',
     then: [`location.hash = 'a'`, go('pushState', '#b'), `history.back()`],
     want: [START],
   },
@@ -100,7 +100,7 @@ export const CASES: readonly Case[] = [
     want: [START, { name: 'early', properties: { a: 'b' } }, { name: 'earlier' }],
   },
   {
-    why: 'a stand-in that somebody has kept goes on working',
+    why: 'a reference to the stand-in keeps working',
     head: `${STAND_IN}<script>const kept = tally</script>`,
     then: [`kept('late', { a: 'b' })`],
     want: [START, { name: 'late', properties: { a: 'b' } }],
@@ -111,7 +111,7 @@ export const CASES: readonly Case[] = [
     want: [START, { name: 'pageview', properties: { tab: 'two' } }],
   },
   {
-    why: 'data-manual: pageviews by hand alone, of which the first says from where',
+    why: 'data-manual: only pageviews by hand, of which the first has the referrer',
     attributes: 'data-manual',
     referer: 'http://search.example/',
     then: [go('pushState', '/b'), `tally('pageview')`, `tally('pageview')`],
@@ -120,8 +120,8 @@ export const CASES: readonly Case[] = [
       { name: 'pageview', at: '/b' },
     ],
   },
-  { why: 'Do Not Track, where the site does not ask', before: DNT, want: [START] },
-  { why: 'Global Privacy Control, where the site does not ask', before: GPC, want: [START] },
+  { why: 'Do Not Track on a site without data-respect-dnt', before: DNT, want: [START] },
+  { why: 'Global Privacy Control on a site without data-respect-dnt', before: GPC, want: [START] },
   {
     why: 'data-respect-dnt: Do Not Track',
     attributes: 'data-respect-dnt',
@@ -138,7 +138,7 @@ export const CASES: readonly Case[] = [
     want: [],
   },
   {
-    why: 'data-respect-dnt: a browser that says nothing',
+    why: 'data-respect-dnt: a browser without either signal',
     attributes: 'data-respect-dnt',
     then: [`tally('signup')`],
     want: [START, { name: 'signup' }],

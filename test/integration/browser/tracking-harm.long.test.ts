@@ -1,4 +1,4 @@
-/** The tracking script where it is used wrongly, or is not wanted: the page never suffers. */
+/** The tracking script with wrong calls and hostile pages: it never breaks the page. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { describeInBrowser } from './chromium.js'
 import { ODD_CALLS } from './odd-calls.js'
@@ -14,7 +14,7 @@ describeInBrowser('the tracking script', () => {
   })
   afterAll(() => web.close())
 
-  /** What is sent by a page that does this when the script is there; the page must not fail. */
+  /** Runs a call in a page with the script, and returns the events that it sends. The page must not fail. */
   async function sentBy(code: string, count: number): Promise<SentEvent[]> {
     let events: SentEvent[] = []
     await visit(web, start, {}, async (page) => {
@@ -31,7 +31,7 @@ describeInBrowser('the tracking script', () => {
     expect(events).toStrictEqual(names.map((fields) => event({ url: start, ...fields })))
   })
 
-  test('a thousand events at once: all arrive, in requests that are not too long', async () => {
+  test('a thousand events at once arrive in requests within the size limit', async () => {
     const { site, collector } = web
     site.pages.set('/start', html(scriptTag(collector)))
     const events = await sentBy(`for (let i = 0; i < 1000; i++) tally('e' + i)`, 1001)
@@ -39,7 +39,7 @@ describeInBrowser('the tracking script', () => {
     expect(Math.max(...collector.received.map(({ body }) => body.length))).toBeLessThan(16_384)
   })
 
-  test('a strict policy of the page that allows it is enough', async () => {
+  test('it works under a strict Content Security Policy that allows it', async () => {
     const { site, collector } = web
     const { url } = collector
     const policy = `default-src 'none'; script-src ${url}; connect-src ${url}; require-trusted-types-for 'script'`
@@ -57,7 +57,7 @@ describeInBrowser('the tracking script', () => {
     })
   })
 
-  test('a policy that forbids sending: nothing arrives, and nothing breaks', async () => {
+  test('under a policy that forbids sending, nothing arrives and nothing breaks', async () => {
     const { site, collector } = web
     const headers = { 'Content-Security-Policy': `default-src 'none'; script-src ${collector.url}` }
     site.pages.set('/start', { ...html(scriptTag(collector)), headers })
@@ -68,7 +68,7 @@ describeInBrowser('the tracking script', () => {
     })
   })
 
-  test('a page that has frozen its history: the script does what it can', async () => {
+  test('on a page with a frozen history, events are sent, but no pageview for a new address', async () => {
     const { site, collector } = web
     const freeze = '<script>Object.freeze(history)</script>'
     site.pages.set('/start', html(freeze + scriptTag(collector)))
@@ -81,7 +81,7 @@ describeInBrowser('the tracking script', () => {
     })
   })
 
-  test('data-endpoint: another address', async () => {
+  test('data-endpoint: events are sent to another address', async () => {
     const { site, collector } = web
     const attribute = `data-endpoint="${collector.url}/elsewhere?x=1"`
     site.pages.set('/start', html(scriptTag(collector, attribute)))
@@ -91,7 +91,7 @@ describeInBrowser('the tracking script', () => {
     })
   })
 
-  test('on the origin of the collector itself', async () => {
+  test('it works on the origin of the collector', async () => {
     const { collector } = web
     const own = `const tag = document.createElement('script')
       tag.src = '/tally.js'; tag.dataset.token = '${TOKEN}'; document.head.append(tag)
@@ -104,7 +104,7 @@ describeInBrowser('the tracking script', () => {
     })
   })
 
-  test('an address with a password is sent without it', async () => {
+  test('a password in the address is not sent', async () => {
     const { site, collector } = web
     site.pages.set('/start', html(scriptTag(collector)))
     await visit(web, start.replace('//', '//user:secret@'), {}, async (page) => {

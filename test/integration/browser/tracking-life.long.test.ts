@@ -1,4 +1,4 @@
-/** The tracking script over the life of a page: left, kept, rendered ahead, and what stays behind. */
+/** The tracking script over the life of a page: leaving, the back/forward cache, prerendering, and stored data. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Page } from 'puppeteer-core'
 import { describeInBrowser } from './chromium.js'
@@ -19,10 +19,10 @@ describeInBrowser('a page with the tracking script', () => {
     { why: 'by a link', how: `document.querySelector('a').click()` },
     { why: 'by its script', how: `location.href = '/next'` },
     {
-      why: 'in the end',
+      why: 'by closing it',
       how: `addEventListener('pagehide', () => tally('end')); location.href = '/next'`,
     },
-  ])('left right after an event, $why: the event arrives', async ({ why, how }) => {
+  ])('an event arrives if the page is left right after it $why', async ({ why, how }) => {
     const { site, collector } = web
     site.pages.set('/start', html(scriptTag(collector), '<a href="/next">Next</a>'))
     site.pages.set('/next', html(scriptTag(collector)))
@@ -31,7 +31,7 @@ describeInBrowser('a page with the tracking script', () => {
       await collector.until((events) => events.length === 1)
       await Promise.all([page.waitForNavigation(), page.evaluate(`tally('leave'); ${how}`)])
       const events = await sent(page, collector, 3 + last.length)
-      expect(byAddress(events)).toStrictEqual([
+      expect(sortByPage(events)).toStrictEqual([
         event({ name: 'pageview', url: start }),
         event({ name: 'leave', url: start }),
         ...last,
@@ -40,7 +40,7 @@ describeInBrowser('a page with the tracking script', () => {
     })
   })
 
-  test('gone back to as it was kept: that is a pageview, and from nowhere', async () => {
+  test('a page restored from the back/forward cache sends a pageview without a referrer', async () => {
     const { site, collector } = web
     const tell = `<script>
       addEventListener('pageshow', ({ persisted }) => tally('shown', { persisted }))
@@ -63,7 +63,7 @@ describeInBrowser('a page with the tracking script', () => {
     })
   })
 
-  test('rendered ahead: it counts when it is shown', async () => {
+  test('a prerendered page sends its pageview when it is shown', async () => {
     const { site, collector } = web
     const ahead = JSON.stringify({ prerender: [{ urls: ['/next'], eagerness: 'immediate' }] })
     site.pages.set(
@@ -98,18 +98,20 @@ describeInBrowser('a page with the tracking script', () => {
     })
   })
 
-  test('nothing is stored, and no name but tally is taken', async () => {
+  test('nothing is stored in the browser, and tally is the only global name', async () => {
     const { site, collector } = web
     site.pages.set('/start', html(''))
     let without: readonly string[] = []
     await visit(web, start, {}, async (page) => {
-      without = await namesOf(page)
+      without = await listGlobalNames(page)
     })
     site.pages.set('/start', html(scriptTag(collector)))
     await visit(web, start, {}, async (page) => {
       await page.evaluate(`tally('signup', { plan: 'pro' })`)
       await sent(page, collector, 2)
-      expect((await namesOf(page)).filter((name) => !without.includes(name))).toEqual(['tally'])
+      expect((await listGlobalNames(page)).filter((name) => !without.includes(name))).toEqual([
+        'tally',
+      ])
       const stored = await page.evaluate(`Promise.all([indexedDB.databases(), caches.keys()]).then(
         ([databases, kept]) => ({
           cookie: document.cookie,
@@ -134,11 +136,11 @@ describeInBrowser('a page with the tracking script', () => {
   })
 })
 
-const namesOf = async (page: Page): Promise<readonly string[]> =>
+const listGlobalNames = async (page: Page): Promise<readonly string[]> =>
   (await page.evaluate('Object.getOwnPropertyNames(window)')) as readonly string[]
 
-/** Requests of two pages may overtake each other, those of one may not: the first page comes first. */
-const byAddress = (events: readonly SentEvent[]): readonly SentEvent[] => {
+/** Sorts events by page, the first page first: requests of two pages may overtake each other, those of one may not. */
+const sortByPage = (events: readonly SentEvent[]): readonly SentEvent[] => {
   const first = events[0]?.['url']
   return [
     ...events.filter(({ url }) => url === first),

@@ -1,4 +1,4 @@
-/** The tracking script in a real browser: what is sent, for what is done on a page. */
+/** The tracking script in a real browser: the events that are sent for actions on a page. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Page } from 'puppeteer-core'
 import { describeInBrowser } from './chromium.js'
@@ -17,7 +17,7 @@ describeInBrowser('the tracking script', () => {
     const first = head.replaceAll('COLLECTOR', collector.url)
     site.pages.set('/start', html(first + scriptTag(collector, attributes)))
     await visit(web, `${site.url}/start`, options, async (page) => {
-      await inTurn(page, then)
+      await runInTurn(page, then)
       const events = await sent(page, collector, want.length)
       expect(events).toStrictEqual(
         want.map(({ at = '/start', ...fields }) => event({ url: site.url + at, ...fields })),
@@ -25,7 +25,7 @@ describeInBrowser('the tracking script', () => {
     })
   })
 
-  test('a request: its whole body, as plain text to /v1/events, with no question before it', async () => {
+  test('a request has its whole body, as plain text to /v1/events, without a preflight', async () => {
     const { site, collector } = web
     site.pages.set('/start', html(scriptTag(collector)))
     await visit(web, `${site.url}/start`, {}, async (page) => {
@@ -52,8 +52,8 @@ describeInBrowser('the tracking script', () => {
   })
 })
 
-/** Each step has been taken to its end, events of the history included, before the next. */
-async function inTurn(page: Page, steps: readonly string[]): Promise<void> {
+/** Runs the steps in turn. Each is finished, with its events of the history, before the next one. */
+async function runInTurn(page: Page, steps: readonly string[]): Promise<void> {
   for (const step of steps) {
     const moves = /history\.(back|forward)/.test(step)
     await page.evaluate(

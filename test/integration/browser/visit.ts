@@ -1,4 +1,4 @@
-/** A visit of a test: a browser with nothing stored, a page with the script, and what it sent. */
+/** Visits a page with the script in a browser with an empty profile, and reads the events that it sent. */
 import { expect } from '@jest/globals'
 import type { Router } from 'express'
 import type { Browser, Page } from 'puppeteer-core'
@@ -12,7 +12,7 @@ export interface Web {
   close(): Promise<void>
 }
 
-/** A browser, a site, and a collector of another origin that serves the routers, too. */
+/** Starts a browser, a site, and a collector on another origin that also serves the routers. */
 export async function startWeb(...routers: readonly Router[]): Promise<Web> {
   const [browser, site, collector] = await Promise.all([
     startChromium(),
@@ -32,22 +32,22 @@ export async function startWeb(...routers: readonly Router[]): Promise<Web> {
 
 export const TOKEN = 'tallypub_of-the-test'
 
-/** The element that loads the script; `attributes` stand beside its token. */
+/** Returns the element that loads the script, with these attributes beside its token. */
 export const scriptTag = ({ url }: Pick<Collector, 'url'>, attributes = ''): string =>
   `<script defer src="${url}/tally.js" data-token="${TOKEN}" ${attributes}></script>`
 
-/** A page with these elements in its head. */
+/** Returns a page with these elements in its head. */
 export const html = (head: string, body = ''): WebPage => ({
   html: `<!doctype html><html lang="en"><head><title>A page</title>${head}</head><body>${body}</body></html>`,
 })
 
 export interface VisitOptions {
-  /** Done in the page before anything of it runs. */
+  /** A script that runs before anything in the page does. */
   readonly before?: string
   readonly referer?: string
 }
 
-/** Opens an address in a profile of its own, uses it, and closes it; the page must not have failed. */
+/** Opens an address in a new profile, uses the page, and closes it. Fails if the page had an error. */
 export async function visit(
   { browser, collector }: Web,
   url: string,
@@ -71,7 +71,7 @@ export async function visit(
 
 const LAST = 'last-of-the-test'
 
-/** Everything sent so far: once there are that many events, and what the page sent after them arrived. */
+/** Waits for `count` events and for a last one that the page sends after them; returns all events but that one. */
 export async function sent(page: Page, collector: Collector, count: number): Promise<SentEvent[]> {
   const body = JSON.stringify({ events: [{ name: LAST }] })
   const [url, text] = [JSON.stringify(`${collector.url}/last`), JSON.stringify(body)]
@@ -85,7 +85,7 @@ export async function sent(page: Page, collector: Collector, count: number): Pro
   return collector.events().filter(({ name }) => name !== LAST)
 }
 
-/** What an event must be, to the last field; its id is any of the right form. */
+/** The exact event that is expected; its id may be any of the right form. */
 export const event = (fields: object): object => ({
   event_id: expect.stringMatching(/^\d+(-\d+){3}$/),
   ...fields,

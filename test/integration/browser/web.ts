@@ -1,4 +1,4 @@
-/** Two web servers of the tests: a site with pages, and a collector that keeps what is sent to it. */
+/** Two web servers for tests: a site with pages, and a collector that keeps the requests to it. */
 import { once } from 'node:events'
 import {
   createServer,
@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers'
 import express, { type Router } from 'express'
 import { trackingRouter } from '../../../src/http/site/tracking.js'
 
-/** A page of the site: its markup, and headers it is served with. */
+/** A page of the site: its markup and its response headers. */
 export interface WebPage {
   readonly html: string
   readonly headers?: Readonly<Record<string, string>>
@@ -37,7 +37,7 @@ export interface Listening {
   close(): Promise<void>
 }
 
-/** Answers on a free port of this machine. */
+/** Listens on a free port of 127.0.0.1. */
 export async function listen(listener: RequestListener): Promise<Listening> {
   const server: Server = createServer(listener).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -53,7 +53,7 @@ export async function listen(listener: RequestListener): Promise<Listening> {
   }
 }
 
-/** A site whose pages can be set while it answers; any path without a page is 404. */
+/** Starts a site whose pages can be set at any time; other paths are 404. */
 export async function startSite(): Promise<Listening & { readonly pages: Map<string, WebPage> }> {
   const pages = new Map<string, WebPage>()
   const listening = await listen((request, response) => {
@@ -72,13 +72,13 @@ export interface Collector extends Listening {
   readonly received: Received[]
   /** The events of all requests so far. */
   events(): readonly SentEvent[]
-  /** Waits until the condition holds, for 5 seconds at most: what came is for the test to compare. */
+  /** Waits until the condition holds, for 5 seconds at most. Does not fail: the test compares the events. */
   until(condition: (events: readonly SentEvent[]) => boolean): Promise<void>
 }
 
-const PATIENCE_MS = 5_000
+const WAIT_TIMEOUT_MS = 5_000
 
-/** Serves the tracking script and what the routers have, and keeps what is sent. */
+/** Starts a server with the tracking script and the routers, which keeps the events that are sent to it. */
 export async function startCollector(...routers: readonly Router[]): Promise<Collector> {
   const received: Received[] = []
   const waiting = new Set<() => void>()
@@ -98,7 +98,7 @@ export async function startCollector(...routers: readonly Router[]): Promise<Col
     received.flatMap(({ body }) => (JSON.parse(body) as { events: SentEvent[] }).events)
   const until = (condition: (events: readonly SentEvent[]) => boolean): Promise<void> =>
     new Promise((resolve) => {
-      const timer = setTimeout(done, PATIENCE_MS)
+      const timer = setTimeout(done, WAIT_TIMEOUT_MS)
       function done(): void {
         clearTimeout(timer)
         waiting.delete(look)

@@ -1,4 +1,4 @@
-/** Leases on a real engine: one holder at a time, hand-over, failures, and holders that died. */
+/** Leases on a real engine: one holder at a time, handover, failures, and holders that died. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Connection } from '../../../src/clickhouse/connection.js'
@@ -32,13 +32,13 @@ afterAll(async () => {
 
 const first = (): Connection => connections[0]!
 
-/** The number of the newest generation. */
-async function newestOf(name: 'loader' | 'migrations'): Promise<number> {
+/** Returns the number of the newest generation. */
+async function readNewestGeneration(name: 'loader' | 'migrations'): Promise<number> {
   const [newest] = await listGenerations(first(), name)
   return newest!.number
 }
 
-test('contenders are inside one after the other, and each gets its turn', async () => {
+test('contenders hold the lease one after the other, and each gets its turn', async () => {
   let inside = 0
   let turns = 0
   const work = async (): Promise<void> => {
@@ -56,25 +56,25 @@ test('contenders are inside one after the other, and each gets its turn', async 
   expect(await listGenerations(first(), 'projects')).toHaveLength(1)
 })
 
-test('the result of the work is handed on, and the lease is released', async () => {
+test('the result of the work is returned, and the lease is released', async () => {
   expect(await withLease(first(), 'loader', () => Promise.resolve('done'))).toBe('done')
   await withLease(first(), 'loader', (lease) => lease.assertHeld(), { waitMs: 0 })
 })
 
-test('a failure of the work is handed on, and the lease is released', async () => {
+test('an error of the work is thrown, and the lease is released', async () => {
   const failure = new Error('it failed')
   await expect(withLease(first(), 'loader', () => Promise.reject(failure))).rejects.toBe(failure)
   expect(await withLease(first(), 'loader', () => Promise.resolve(1), { waitMs: 0 })).toBe(1)
 })
 
-test('who waits for longer than asked gets an error', async () => {
+test('a wait that exceeds its limit is an error', async () => {
   await withLease(first(), 'loader', async () => {
     const second = withLease(first(), 'loader', () => Promise.resolve(), { waitMs: 300 })
     await expect(second).rejects.toBeInstanceOf(LeaseTimeoutError)
   })
 })
 
-test('a long holder is not replaced', async () => {
+test('a holder that renews its lease is not replaced, however long it works', async () => {
   await withLease(first(), 'loader', async (lease) => {
     const second = withLease(first(), 'loader', () => Promise.resolve(), { waitMs: 11_500 })
     await expect(second).rejects.toBeInstanceOf(LeaseTimeoutError)
@@ -83,8 +83,8 @@ test('a long holder is not replaced', async () => {
   })
 })
 
-test('a holder that died at once is replaced when it was not heard of for 10 seconds', async () => {
-  await createGeneration(first(), 'loader', (await newestOf('loader')) + 1)
+test('a holder that does not renew its lease for 10 seconds is replaced', async () => {
+  await createGeneration(first(), 'loader', (await readNewestGeneration('loader')) + 1)
   const begun = performance.now()
   await withLease(first(), 'loader', () => Promise.resolve())
   expect(performance.now() - begun).toBeGreaterThan(8_900)
@@ -93,7 +93,7 @@ test('a holder that died at once is replaced when it was not heard of for 10 sec
 
 test('a holder that was replaced notices', async () => {
   await withLease(first(), 'migrations', async (lease) => {
-    expect(await newestOf('migrations')).toBe(2)
+    expect(await readNewestGeneration('migrations')).toBe(2)
     await createGeneration(first(), 'migrations', 3)
     await first().execute(statement(sql`DROP TABLE lease_migrations_2`))
     await expect(lease.assertHeld()).rejects.toBeInstanceOf(LeaseLostError)
@@ -103,7 +103,7 @@ test('a holder that was replaced notices', async () => {
   })
 })
 
-/** Holds the lease for step after step, and hands it over between two steps when it is wanted. */
+/** Holds the lease for step after step, and hands it over between two steps if another process requests it. */
 function workEndlessly(connection: Connection): { stop: () => Promise<number> } {
   const stopping = new AbortController()
   const isStopped = (): boolean => stopping.signal.aborted
@@ -135,9 +135,9 @@ function workEndlessly(connection: Connection): { stop: () => Promise<number> } 
 test('a holder with endless work keeps the lease, and hands it over when another waits', async () => {
   const holder = workEndlessly(first())
   await sleep(1_000)
-  const held = await newestOf('loader')
+  const held = await readNewestGeneration('loader')
   await sleep(1_000)
-  expect(await newestOf('loader')).toBe(held)
+  expect(await readNewestGeneration('loader')).toBe(held)
 
   for (const connection of connections.slice(1, 4)) {
     const begun = performance.now()
@@ -146,12 +146,12 @@ test('a holder with endless work keeps the lease, and hands it over when another
   }
   const steps = await holder.stop()
   expect(steps).toBeGreaterThan(20)
-  const left = await newestOf('loader')
+  const left = await readNewestGeneration('loader')
   await withLease(first(), 'loader', () => Promise.resolve(), { waitMs: 0 })
-  expect(await newestOf('loader')).toBe(left + 1)
+  expect(await readNewestGeneration('loader')).toBe(left + 1)
 })
 
-test('one that does the same work waits without asking the holder for it', async () => {
+test('a waiter for the same work does not request the lease', async () => {
   const lease = await acquireLease(first(), 'loader')
   const other = acquireLease(connections[1]!, 'loader', { waitMs: 800, requestsTurn: false })
   await expect(other).rejects.toBeInstanceOf(LeaseTimeoutError)
@@ -162,8 +162,8 @@ test('one that does the same work waits without asking the holder for it', async
   await lease.release()
 })
 
-test('a request ends with the generation that it was made to', async () => {
-  const asked = await newestOf('loader')
+test('a request is for one generation only', async () => {
+  const asked = await readNewestGeneration('loader')
   expect(await isReleaseRequested(first(), 'loader', asked)).toBe(true)
   await withLease(first(), 'loader', async (lease) => {
     await lease.assertHeld()
@@ -172,7 +172,7 @@ test('a request ends with the generation that it was made to', async () => {
   expect(await listGenerations(first(), 'loader')).toHaveLength(1)
 })
 
-test('a lease is released once, however often that is asked', async () => {
+test('releasing a lease twice releases it once', async () => {
   const lease = await acquireLease(first(), 'loader')
   await Promise.all([lease.release(), lease.release()])
   const next = await acquireLease(first(), 'loader', { waitMs: 0 })
@@ -184,7 +184,7 @@ test('a lease is released once, however often that is asked', async () => {
   await next.release()
 })
 
-test('a waiter of a version without requests gets its turn as well', async () => {
+test('a waiter of an older version, which makes no requests, gets its turn', async () => {
   const lease = await acquireLease(first(), 'loader')
   expect(await lease.isWanted()).toBe(false)
   await sleep(20_500)

@@ -1,4 +1,4 @@
-/** Migrations on a real engine: order, once only, refusals, failures and two at once. */
+/** Migrations on a real engine: order, repeated runs, changed files, failures and concurrent runs. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
@@ -49,7 +49,7 @@ test('the migrations of the package apply, then there is nothing left to apply',
   expect(await tables()).toEqual(expect.arrayContaining(['api_keys', 'events', 'migrations']))
 })
 
-test('a new migration is applied alone', async () => {
+test('only a new migration is applied', async () => {
   await write('0001_a.sql', TABLE('a'))
   expect(await migrate(endpoint, { folder })).toEqual(['0001_a.sql'])
   await write('0002_b.sql', TABLE('b') + TABLE('c'))
@@ -57,7 +57,7 @@ test('a new migration is applied alone', async () => {
   expect(await tables()).toEqual(['a', 'b', 'c', 'migrations'])
 })
 
-describe('a refusal names the file', () => {
+describe('the error names the file', () => {
   beforeEach(async () => {
     await write('0001_a.sql', TABLE('a'))
     await write('0002_b.sql', TABLE('b'))
@@ -91,7 +91,7 @@ describe('a refusal names the file', () => {
   )
 })
 
-test('what failed is not recorded, and is tried again', async () => {
+test('a failed migration is not recorded, and is repeated', async () => {
   await write('0001_a.sql', TABLE('a'))
   await write('0002_b.sql', `${TABLE('b')}CREATE TABLE nonsense;\n`)
   const failure = migrate(endpoint, { folder })
@@ -102,7 +102,7 @@ test('what failed is not recorded, and is tried again', async () => {
   expect(await tables()).toEqual(['a', 'b', 'c', 'migrations'])
 })
 
-test('of several at once, one applies each migration', async () => {
+test('of concurrent runs, one applies each migration', async () => {
   await write('0001_a.sql', TABLE('a'))
   await write('0002_b.sql', TABLE('b').replace('IF NOT EXISTS ', ''))
   const applied = await Promise.all(Array.from({ length: 5 }, () => migrate(endpoint, { folder })))

@@ -1,4 +1,4 @@
-/** What the guide to pipelines says works as it stands there: its account, its commands, its view. */
+/** The account, the commands and the view in the guide to pipelines work as they are printed there. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -51,7 +51,7 @@ const paths = async (): Promise<readonly string[]> =>
     )
   ).map(({ path }) => path)
 
-test('the commands of the guide bring events, also when they are sent again', async () => {
+test('the commands of the guide insert events, also if they are repeated', async () => {
   const commands = [...(await guide('README.md')).matchAll(/```sh\n([^]*?)```/g)].map(([, c]) => c!)
   expect(commands).toHaveLength(2)
   for (const command of [...commands, ...commands]) {
@@ -78,7 +78,7 @@ test('the view of the guide moves messages to the inbox', async () => {
     .split(';')
     .filter((text) => text.trim() !== '')
   for (const text of statements) {
-    // Messages are inserted here, where a broker would deliver them.
+    // The test inserts the messages that a broker would deliver.
     const query = text.replace(/ENGINE = Kafka[^]*/, 'ENGINE = Null')
     await store.admin.execute({ query, query_params: {} })
   }
@@ -92,7 +92,7 @@ test('the view of the guide moves messages to the inbox', async () => {
   expect((await paths()).filter((path) => path === '/from-kafka')).toHaveLength(2)
 })
 
-test('the address to which Vector sends is that of the command', async () => {
+test('Vector sends to the same address as the command', async () => {
   const { sinks } = parse(await guide('vector.yaml')) as {
     sinks: { tallyhouse: { uri: string } }
   }

@@ -1,4 +1,4 @@
-/** Questions that cannot be answered: what the caller is told, and that the engine is rid of them. */
+/** Queries that fail: the error that the caller gets, and that the engine stops them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
@@ -40,7 +40,7 @@ async function untilIdle(): Promise<void> {
 }
 
 describe('run', () => {
-  test('gives the rows, and their total before LIMIT', async () => {
+  test('returns the rows, and their number before LIMIT', async () => {
     const answer = await createQueryRunner(
       store,
       5_000,
@@ -51,7 +51,7 @@ describe('run', () => {
     expect(answer).toEqual({ rows: [], total: 10, cost })
   })
 
-  test('tells what it cost, with what subqueries read', async () => {
+  test('reports the cost, subqueries included', async () => {
     const { cost } = await createQueryRunner(
       store,
       5_000,
@@ -70,7 +70,7 @@ WHERE toString(number) IN (SELECT toString(number) FROM numbers(${uint64(500)}))
     await untilIdle()
   })
 
-  test('a client that leaves takes its query along', async () => {
+  test('the query of a client that disconnects is stopped', async () => {
     const gone = new AbortController()
     const asked = codeOf(createQueryRunner(store, 30_000, gone.signal)(ENDLESS))
     for (let i = 0; i < 40 && (await running()) === 0; i++) await sleep(25)
@@ -79,7 +79,7 @@ WHERE toString(number) IN (SELECT toString(number) FROM numbers(${uint64(500)}))
     await untilIdle()
   })
 
-  test('a client that has left is not asked for', async () => {
+  test('no query runs for a client that has disconnected', async () => {
     expect(await codeOf(createQueryRunner(store, 30_000, AbortSignal.abort())(ENDLESS))).toBe(
       'QUERY_TIMEOUT',
     )
@@ -90,7 +90,7 @@ WHERE toString(number) IN (SELECT toString(number) FROM numbers(${uint64(500)}))
     expect(await codeOf(createQueryRunner(store, 30_000)(HUGE))).toBe('QUERY_TOO_EXPENSIVE')
   }, 60_000)
 
-  test('the next questions are answered as if nothing had been', async () => {
+  test('later queries are not affected', async () => {
     const run = createQueryRunner(store, 5_000)
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, i) => run(statement(sql`SELECT ${uint64(i)} AS n`))),
@@ -98,7 +98,7 @@ WHERE toString(number) IN (SELECT toString(number) FROM numbers(${uint64(500)}))
     expect(answers.map(({ rows }) => rows)).toEqual(answers.map((_, n) => [{ n }]))
   })
 
-  test('an unforeseen failure of the store tells nothing of itself', async () => {
+  test('the error for an unexpected failure of the store has no details of it', async () => {
     const error = await createQueryRunner(
       store,
       5_000,

@@ -1,4 +1,4 @@
-/** The accounts of a ClickHouse server, as clickhouse/config/users.xml has them: all the service needs, no more. */
+/** The accounts in clickhouse/config/users.xml, for a ClickHouse server, have the rights that the service needs and no others. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => server.stop())
 
-test('they suffice to migrate, to load and to ask', async () => {
+test('they suffice to migrate, load and query', async () => {
   const project = await createWorld(store, [{ timestamp: '2026-06-15T10:00:00Z', user_id: 'u' }])
   expect((await runQuery(store, project, { date_range: 'today' })).data).toEqual([
     { group: {}, metrics: { users: 1, pageviews: 1, events: 0 } },

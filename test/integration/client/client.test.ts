@@ -18,7 +18,7 @@ let service: RunningService
 let folder: string
 
 beforeAll(async () => {
-  // Beside node_modules, so that what is imported there is found.
+  // Beside node_modules, so that imports are resolved.
   folder = await mkdtemp(packagePath('dist/client-'))
   database = await createDatabase()
   service = await startService({
@@ -50,7 +50,7 @@ describe('a generated client', () => {
     types: ['node'],
   }
 
-  test('type-checks, without a cast', () => {
+  test('type-checks without a cast', () => {
     const program = ts.createProgram([path.join(folder, 'sample.ts')], options)
     const messages = [...ts.getPreEmitDiagnostics(program), ...program.emit().diagnostics]
     expect(

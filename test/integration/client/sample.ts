@@ -1,4 +1,4 @@
-/** What a consumer writes against the generated types: no cast, no type of its own. */
+/** A consumer of the generated types, which needs no casts and no types of its own. */
 import createClient from 'openapi-fetch'
 import type { paths } from './schema.js'
 

@@ -1,4 +1,4 @@
-/** Rows of the store to the body of the answer. */
+/** shapeResponse() turns rows of the store into the body of a response. */
 import { describe, expect, test } from '@jest/globals'
 import { resolveQuery } from '../../../src/analytics/request/query.js'
 import { shapeResponse, type StoredRow } from '../../../src/analytics/response.js'
@@ -16,7 +16,7 @@ function shape(
 }
 
 describe('shapeResponse', () => {
-  test('a whole body, its parts in their order', () => {
+  test('a whole body, with its members in order', () => {
     const filters = [{ type: 'user' as const, anonymous: true }]
     const body = shape(
       {

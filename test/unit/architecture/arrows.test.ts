@@ -12,8 +12,11 @@ const eslint = new ESLint({
   ruleFilter: ({ ruleId }) => ruleId === RULE,
 })
 
-/** The specifiers that eslint refuses in a file of src/. */
-async function refused(file: string, specifiers: readonly string[]): Promise<readonly string[]> {
+/** Returns the specifiers that eslint refuses in a file of src/. */
+async function listRefused(
+  file: string,
+  specifiers: readonly string[],
+): Promise<readonly string[]> {
   const code = specifiers.map((specifier, i) => `import * as i${i} from '${specifier}'\n`).join('')
   const [result] = await eslint.lintText(code, { filePath: packagePath(`src/${file}`) })
   return (result?.messages ?? []).map(({ line }) => specifiers[line - 1] ?? '')
@@ -45,5 +48,5 @@ test.each([
   ],
   ['bootstrap/bad.ts', ['../commands/serve.js'], ['../http/server/listen.js', 'express']],
 ])('src/%s', async (file, against, along) => {
-  expect(await refused(file, [...against, ...along])).toEqual(against)
+  expect(await listRefused(file, [...against, ...along])).toEqual(against)
 })

@@ -2,11 +2,11 @@
 import { expect, test } from '@jest/globals'
 import { findCycle, foldersOf, readImports } from './source-tree.js'
 
-test('no file imports itself by way of others, not even a type', () => {
+test('no file imports itself through others, type imports included', () => {
   expect(findCycle(readImports())).toBeUndefined()
 })
 
-test('no folder imports itself by way of others', () => {
+test('no folder imports itself through others', () => {
   expect(findCycle(foldersOf(readImports()))).toBeUndefined()
 })
 

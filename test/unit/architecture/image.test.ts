@@ -9,7 +9,7 @@ const readLines = (file: string): readonly string[] =>
   readFileSync(packagePath(file), 'utf8').split('\n')
 
 interface Copy {
-  /** The stage that is copied from; undefined for the build context. */
+  /** The stage to copy from; undefined for the build context. */
   readonly from: string | undefined
   readonly sources: readonly string[]
 }
@@ -24,7 +24,7 @@ const dockerfile = readLines('Dockerfile')
 const copies = dockerfile.filter((line) => line.startsWith('COPY ')).map(parseCopy)
 const lastStage = dockerfile.slice(dockerfile.findLastIndex((line) => line.startsWith('FROM ')))
 
-/** Whether a path is a folder or file, or is within that folder. */
+/** Whether a path is that folder or file, or is within it. */
 const isWithin = (file: string, folder: string): boolean =>
   file === folder || file.startsWith(`${folder}/`)
 
@@ -47,14 +47,14 @@ test('a path that no rule lets through is ignored', () => {
   expect(files.filter((file) => isIgnored(file, rules))).toEqual(['srcs', 'openapi'])
 })
 
-/** The files and folders that the service finds with packagePath; the part before a `${}` of a template. */
+/** The files and folders that the service finds with packagePath; of a template, the part before its first `${}`. */
 const readFiles = listSources().flatMap((file) =>
   [...readFileSync(packagePath(`src/${file}`), 'utf8').matchAll(/\bpackagePath\(\s*['`]([^'`$]+)/g)]
     .map(([, found = '']) => found.replace(/\/$/, ''))
     .filter((found) => found !== ''),
 )
 
-/** The file or folder is copied, or something within it. */
+/** Whether a file or folder is among those held, or contains or is within one of them. */
 const holds = (held: readonly string[], file: string): boolean =>
   held.some((one) => isWithin(file, one) || isWithin(one, file))
 

@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { packagePath } from '../../../src/lib/package-path.js'
 
-/** From a node to the nodes that it points to. */
+/** Maps each node to the nodes that it points to. */
 export type Graph = ReadonlyMap<string, readonly string[]>
 
 const RELATIVE_IMPORT = /\bfrom '(\.{1,2}\/[^']+)\.js'/g
 
-/** Every TypeScript file of src/, as a path from there: `clickhouse/sql.ts`. */
+/** Lists the TypeScript files of src/, as paths from there: `clickhouse/sql.ts`. */
 export const listSources = (): readonly string[] =>
   readdirSync(packagePath('src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
@@ -44,7 +44,7 @@ export function foldersOf(imports: Graph): Graph {
   return new Map([...folders].map(([from, to]) => [from, [...to]]))
 }
 
-/** A path that leads back to its start; undefined in a graph without cycles. */
+/** Returns a path that leads back to its start; undefined if the graph has no cycle. */
 export function findCycle(graph: Graph): readonly string[] | undefined {
   const done = new Set<string>()
   const follow = (node: string, path: readonly string[]): readonly string[] | undefined => {

@@ -1,4 +1,4 @@
-/** The files of the signing keys: made once, never lost, read again when they change. */
+/** The files of the signing keys: created once, never overwritten, read again when they change. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
@@ -21,14 +21,14 @@ const publicKids = async (): Promise<readonly string[]> => {
   return (JSON.parse(text) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid)
 }
 
-test('the private key is for its owner alone, and the public file has no secret', async () => {
+test('only the owner can read the private key, and the public file has no secret', async () => {
   await openSigningKey(dataDir)
   expect(await modeOf(getPrivateKeyFile(dataDir))).toBe(0o600)
   const jwks = JSON.parse(await readFile(getPublicKeysFile(dataDir), 'utf8')) as { keys: object[] }
   expect(Object.keys(jwks.keys[0]!)).toEqual(['kty', 'crv', 'x', 'kid'])
 })
 
-test('the key is made once, also by several at once, and no drafts are left', async () => {
+test('concurrent calls create one key, and leave no temporary files', async () => {
   const made = await Promise.all(Array.from({ length: 8 }, () => openSigningKey(dataDir)))
   const again = await openSigningKey(dataDir)
   expect(new Set(made.map(({ kid }) => kid))).toEqual(new Set([again.kid]))
@@ -39,14 +39,14 @@ test('the key is made once, also by several at once, and no drafts are left', as
   ])
 })
 
-test('a new signing key stands beside the former ones', async () => {
+test('a new signing key is added to the public keys of earlier ones', async () => {
   const former = await openSigningKey(dataDir)
   await rm(getPrivateKeyFile(dataDir))
   const current = await openSigningKey(dataDir)
   expect(await publicKids()).toEqual([former.kid, current.kid])
 })
 
-test('a public half that is missing is put back', async () => {
+test('a missing public key is written again', async () => {
   const { kid } = await openSigningKey(dataDir)
   await rm(getPublicKeysFile(dataDir))
   await openSigningKey(dataDir)
@@ -54,7 +54,7 @@ test('a public half that is missing is put back', async () => {
 })
 
 test.each(['', '{', '[]', '{"keys":{}}', '{"keys":[{"kty":"oct","k":"eA","kid":"x"}]}'])(
-  'a public file that reads %j is refused and left as it is',
+  'a public file with the content %j is an error, and is left as it is',
   async (text) => {
     await openSigningKey(dataDir)
     await writeFile(getPublicKeysFile(dataDir), text)
@@ -64,7 +64,7 @@ test.each(['', '{', '[]', '{"keys":{}}', '{"keys":[{"kty":"oct","k":"eA","kid":"
   },
 )
 
-test('an error over the private file does not quote it', async () => {
+test('the error of an invalid private file does not quote its content', async () => {
   await openSigningKey(dataDir)
   await writeFile(getPrivateKeyFile(dataDir), '{"d":"secret"')
   const failure = openSigningKey(dataDir)
@@ -72,7 +72,7 @@ test('an error over the private file does not quote it', async () => {
   await expect(failure).rejects.not.toThrow(/secret/)
 })
 
-test('a keyring has no keys before the first is made, and then notices', async () => {
+test('a keyring has no keys until the first is created, and finds new ones', async () => {
   const keyring = openKeyring(dataDir)
   expect(await keyring.find('A'.repeat(43))).toBeUndefined()
   const first = await openSigningKey(dataDir)
@@ -83,7 +83,7 @@ test('a keyring has no keys before the first is made, and then notices', async (
   expect(await keyring.find(first.kid)).toBeDefined()
 })
 
-test('a keyring goes on with what it knows while the file is broken', async () => {
+test('a keyring keeps its keys while the file is invalid', async () => {
   const { kid } = await openSigningKey(dataDir)
   const keyring = openKeyring(dataDir)
   await keyring.find(kid)

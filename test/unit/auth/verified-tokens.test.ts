@@ -1,4 +1,4 @@
-/** Keys that were checked a moment ago: good ones are remembered, not beyond their end. */
+/** The cache of verified tokens: valid ones are remembered until they expire. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Keyring } from '../../../src/auth/keyring.js'
 import { signToken } from '../../../src/auth/token.js'
@@ -15,8 +15,8 @@ beforeAll(async () => {
 })
 afterAll(() => keys.remove())
 
-/** A keyring that counts how often it is asked. */
-function counting(): { readonly keyring: Keyring; readonly asked: () => number } {
+/** Creates a keyring that counts its lookups. */
+function createCountingKeyring(): { readonly keyring: Keyring; readonly lookups: () => number } {
   let count = 0
   return {
     keyring: {
@@ -25,19 +25,19 @@ function counting(): { readonly keyring: Keyring; readonly asked: () => number }
         return keys.keyring.find(kid)
       },
     },
-    asked: () => count,
+    lookups: () => count,
   }
 }
 
-test('a good key is checked once', async () => {
-  const { keyring, asked } = counting()
+test('the signature of a valid token is checked once', async () => {
+  const { keyring, lookups } = createCountingKeyring()
   const verify = createTokenVerifier(keyring)
   const token = await signToken(keys.signingKey, PRINCIPAL, NOW, null)
   expect([await verify(token, NOW), await verify(token, NOW)]).toEqual([PRINCIPAL, PRINCIPAL])
-  expect(asked()).toBe(1)
+  expect(lookups()).toBe(1)
 })
 
-test('a key ends at its second, remembered or not', async () => {
+test('a token expires on time, cached or not', async () => {
   const verify = createTokenVerifier(keys.keyring)
   const token = await signToken(keys.signingKey, PRINCIPAL, NOW, after(2))
   expect(await verify(token, after(1.999))).toEqual(PRINCIPAL)
@@ -45,12 +45,12 @@ test('a key ends at its second, remembered or not', async () => {
   expect(await createTokenVerifier(keys.keyring)(token, after(2))).toBeUndefined()
 })
 
-test('what is no key is never taken for one that is remembered', async () => {
-  const { keyring, asked } = counting()
+test('an invalid token is never mistaken for a cached one', async () => {
+  const { keyring, lookups } = createCountingKeyring()
   const verify = createTokenVerifier(keyring)
   const token = await signToken(keys.signingKey, PRINCIPAL, NOW, null)
   await verify(token, NOW)
   const other = `${token.slice(0, -2)}${token.at(-2) === 'A' ? 'B' : 'A'}${token.slice(-1)}`
   expect([await verify(other, NOW), await verify(other, NOW)]).toEqual([undefined, undefined])
-  expect(asked()).toBe(3)
+  expect(lookups()).toBe(3)
 })

@@ -1,4 +1,4 @@
-/** SQL fragments: values become parameters in order, text comes from the source alone. */
+/** SQL fragments: values become parameters in order, and all text comes from source code. */
 import { describe, expect, test } from '@jest/globals'
 import {
   and,
@@ -54,19 +54,19 @@ describe('sql', () => {
     expect(statement(fragment)).toEqual({ query, query_params })
   })
 
-  test('the tag takes no text made at run time', () => {
+  test('the tag refuses text that is made at run time', () => {
     const text = Object.assign(['DROP TABLE x'], { raw: ['DROP TABLE x'] })
     expect(() => sql(text as unknown as TemplateStringsArray)).toThrow(TypeError)
   })
 
-  test('a hole takes no string and nothing that looks like a fragment', () => {
+  test('the tag refuses strings and objects that look like fragments as values', () => {
     const forged = { chunks: ['DROP TABLE x'] } as unknown as Sql
     expect(() => sql`${forged}`).toThrow(TypeError)
     expect(() => sql`${'DROP TABLE x' as unknown as Sql}`).toThrow(TypeError)
   })
 })
 
-test('a condition is true by its text, whichever fragment it is', () => {
+test('a condition counts as true by its text', () => {
   expect([sql`true`, sql`${sql`true`}`].map(isTrue)).toEqual([true, true])
   expect([sql`false`, sql`true AND a`, string('true'), sql``].map(isTrue)).toEqual(
     Array.from({ length: 4 }, () => false),
@@ -86,7 +86,7 @@ describe('declaredName', () => {
     })
   })
 
-  test('takes no text that is known at run time alone: that does not compile', () => {
+  test('does not compile with text that is known at run time only', () => {
     const text: string = grain
     // @ts-expect-error: any text
     declaredName(text)

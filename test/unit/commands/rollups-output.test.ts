@@ -1,4 +1,4 @@
-/** What a check of the rollups prints. */
+/** The output of a check of the rollups. */
 import { describe, expect, test } from '@jest/globals'
 import { formatMonth, printReport } from '../../../src/commands/rollups-output.js'
 import type { CheckReport, Difference } from '../../../src/rollups/check.js'
@@ -26,7 +26,7 @@ describe('printReport', () => {
   test.each<[string, Pick<CheckReport, 'different' | 'differences'>, string]>([
     ['nothing differs', { different: 0, differences: [] }, 'differ  none'],
     [
-      'all that differs, each on a line',
+      'all differences, one per line',
       { different: 2, differences: [pages, users] },
       `differ  2
 
@@ -35,7 +35,7 @@ events_daily   shop     event:prop:plan  "a\\nb"  2026-01-31  pageviews 0, event
 users_monthly  shop     total            ""      2026-01-01  users 3                users 3 (different ones)`,
     ],
     [
-      'more than is shown',
+      'more differences than are listed',
       { different: 1_200, differences: [users] },
       `differ  1,200
 

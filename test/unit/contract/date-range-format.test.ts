@@ -1,4 +1,4 @@
-/** Which ends of a date range exist. */
+/** isUtcDateOrSecond() accepts dates and seconds that exist, as the bounds of a date range. */
 import { expect, test } from '@jest/globals'
 import { isUtcDateOrSecond } from '../../../src/contract/timestamps.js'
 
@@ -11,7 +11,7 @@ test.each([
   '2026-01-31T00:00:00Z',
   '2026-01-31T23:59:59Z',
   '9999-12-31T23:59:59Z',
-])('%j exists', (text) => {
+])('%j is a date or second', (text) => {
   expect(isUtcDateOrSecond(text)).toBe(true)
 })
 
@@ -55,6 +55,6 @@ test.each([
   '2026-01-31 ',
   '2026-01-31\n',
   '２０２６-01-31',
-])('%j does not', (text) => {
+])('%j is not a date or second', (text) => {
   expect(isUtcDateOrSecond(text)).toBe(false)
 })

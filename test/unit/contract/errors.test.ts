@@ -1,4 +1,4 @@
-/** Errors carry what the answer needs, and no more. */
+/** ApiError has the parts that a response needs, and no others. */
 import { expect, test } from '@jest/globals'
 import { ApiError } from '../../../src/contract/errors.js'
 

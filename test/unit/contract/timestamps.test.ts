@@ -1,4 +1,4 @@
-/** Which texts name a moment, and which. */
+/** parseInstant() parses ISO 8601 timestamps with an offset. */
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { parseInstant } from '../../../src/contract/timestamps.js'
@@ -27,11 +27,11 @@ test.each([
   '2026-01-01T00:00:00Z\n',
   '0999-01-01T00:00:00Z',
   '',
-])('%j is none', (text) => {
+])('%j is not a timestamp', (text) => {
   expect(parseInstant(text)).toBeUndefined()
 })
 
-test('every date that JavaScript writes is read back', () => {
+test('the output of toISOString() is parsed to the same time', () => {
   const dates = fc.date({
     min: new Date('1000-01-01'),
     max: new Date('9999-12-31'),

@@ -1,4 +1,4 @@
-/** The events of the demo: the same each time, in the order of time, and lively. */
+/** The events of the demo: reproducible, in order of time, and realistic. */
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { generateEvents, type DemoPeriod } from '../../../src/demo/events.js'
 import type { DemoEvent } from '../../../src/demo/visit.js'
@@ -6,28 +6,28 @@ import type { DemoEvent } from '../../../src/demo/visit.js'
 const at = (text: string): Date => new Date(text)
 const start = at('2026-01-01T00:00:00Z')
 const until = at('2026-01-25T15:30:00Z')
-const eventsOf = (period: Partial<DemoPeriod> = {}): readonly DemoEvent[] =>
+const listEvents = (period: Partial<DemoPeriod> = {}): readonly DemoEvent[] =>
   [...generateEvents({ start, from: start, until, ...period })].flat()
 
 let events: readonly DemoEvent[]
 beforeAll(() => {
-  events = eventsOf()
+  events = listEvents()
 })
 
-test('they are the same each time', () => {
+test('the same period gives the same events', () => {
   const later = { from: at('2026-01-20T11:00:00Z') }
-  expect(eventsOf(later)).toEqual(eventsOf(later))
+  expect(listEvents(later)).toEqual(listEvents(later))
 })
 
-test('a later run goes on where an earlier one ended, and changes nothing', () => {
+test('a later run continues where an earlier one ended, and changes no event', () => {
   const noon = at('2026-01-20T12:00:00Z')
-  const before = eventsOf({ until: noon })
+  const before = listEvents({ until: noon })
   expect(before).toEqual(events.filter(({ timestamp }) => timestamp <= noon.toISOString()))
-  const after = eventsOf({ from: noon })
+  const after = listEvents({ from: noon })
   expect(after).toEqual(events.filter(({ timestamp }) => timestamp >= '2026-01-20'))
 })
 
-test('they are in the order of time, each within its day, none after the present', () => {
+test('events are in order of time, each in the list of its day, none after the end', () => {
   let last = start.toISOString()
   for (const day of generateEvents({ start, from: start, until })) {
     expect(new Set(day.map(({ timestamp }) => timestamp.slice(0, 10))).size).toBe(1)
@@ -40,20 +40,20 @@ test('they are in the order of time, each within its day, none after the present
   expect(last > '2026-01-25T15:20').toBe(true)
 })
 
-test('their ids are unique', () => {
+test('ids are unique', () => {
   expect(new Set(events.map((event) => event.event_id)).size).toBe(events.length)
 })
 
-describe('they are lively', () => {
+describe('events are realistic', () => {
   const share = (test: (event: DemoEvent) => boolean): number =>
     events.filter(test).length / events.length
 
   test.each<[string, number, number, (event: DemoEvent) => boolean]>([
     ['pageviews', 0.8, 0.95, (event) => event['name'] === undefined],
-    ['from the United States', 0.2, 0.35, (event) => event['country'] === 'US'],
-    ['on phones', 0.4, 0.6, (event) => event['device_type'] === 'mobile'],
-    ['anonymous', 0.6, 0.9, (event) => event['anonymous'] === true],
-    ['of the evening', 0.3, 0.5, ({ timestamp }) => timestamp.slice(11) >= '16:00'],
+    ['events from the United States', 0.2, 0.35, (event) => event['country'] === 'US'],
+    ['events on phones', 0.4, 0.6, (event) => event['device_type'] === 'mobile'],
+    ['anonymous events', 0.6, 0.9, (event) => event['anonymous'] === true],
+    ['in the evening', 0.3, 0.5, ({ timestamp }) => timestamp.slice(11) >= '16:00'],
   ])('%s: a share of %d to %d', (_what, least, most, which) => {
     expect(share(which)).toBeGreaterThan(least)
     expect(share(which)).toBeLessThan(most)
@@ -70,7 +70,7 @@ describe('they are lively', () => {
     expect(bounces).toBeLessThan(0.6)
   })
 
-  test('users come again, sign up and buy', () => {
+  test('some users return, sign up and buy', () => {
     const days = new Map<unknown, Set<string>>()
     for (const { user_id, timestamp } of events) {
       days.set(user_id, (days.get(user_id) ?? new Set()).add(timestamp.slice(0, 10)))
@@ -82,7 +82,7 @@ describe('they are lively', () => {
     )
   })
 
-  test('nobody is anonymous again after signing up', () => {
+  test('users are not anonymous after signing up', () => {
     const known = new Set<unknown>()
     for (const { user_id, anonymous } of events) {
       if (anonymous === false) known.add(user_id)
@@ -91,9 +91,9 @@ describe('they are lively', () => {
     expect(known.size).toBeGreaterThan(100)
   })
 
-  test('a year later there are more of them', () => {
+  test('a year later there are more events', () => {
     const week = (from: string, until: string): number =>
-      eventsOf({ from: at(from), until: at(until) }).length
+      listEvents({ from: at(from), until: at(until) }).length
     const first = week('2026-01-05T00:00:00Z', '2026-01-11T23:59:59Z')
     const later = week('2027-01-04T00:00:00Z', '2027-01-10T23:59:59Z')
     expect(later).toBeGreaterThan(1.5 * first)

@@ -1,4 +1,4 @@
-/** The table of fields: the names and types that senders are promised. */
+/** The table of fields: their names and types are part of the API. */
 import { expect, test } from '@jest/globals'
 import { DIMENSIONS } from '../../../src/model/dimensions.js'
 import { FIELDS, FIELDS_TYPE, SESSION_ATTRIBUTES } from '../../../src/model/event-fields.js'
@@ -32,7 +32,7 @@ test('every session attribute is a field', () => {
   expect(SESSION_ATTRIBUTES.map(({ field }) => field)).toEqual(ATTRIBUTES)
 })
 
-test('the type that a row is read into has all fields, in order', () => {
+test('FIELDS_TYPE has all fields, in order', () => {
   const members = FIELDS_TYPE.slice('Tuple('.length, -1).split(', ')
   expect(members).toEqual(
     [...FIELDS].map(

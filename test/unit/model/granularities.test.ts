@@ -1,4 +1,4 @@
-/** Buckets: which one a moment lies in, and where it starts. */
+/** Buckets: the one that a moment lies in, and its start. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { GRANULARITIES, type Granularity } from '../../../src/model/granularities.js'
@@ -18,20 +18,23 @@ describe('buckets', () => {
     expect(toStart(toBucket(new Date(moment))).toISOString()).toBe(start)
   })
 
-  test.each(Object.keys(GRANULARITIES) as Granularity[])('%s: buckets tile all of time', (name) => {
-    const { toBucket, toStart } = GRANULARITIES[name]
-    const moments = fc.date({
-      min: new Date('0001-01-01'),
-      max: new Date('9999-12-31'),
-      noInvalidDate: true,
-    })
-    fc.assert(
-      fc.property(moments, (moment) => {
-        const bucket = toBucket(moment)
-        expect(toStart(bucket).getTime()).toBeLessThanOrEqual(moment.getTime())
-        expect(toStart(bucket + 1).getTime()).toBeGreaterThan(moment.getTime())
-        expect(toBucket(toStart(bucket))).toBe(bucket)
-      }),
-    )
-  })
+  test.each(Object.keys(GRANULARITIES) as Granularity[])(
+    '%s: buckets cover all of time without gaps or overlaps',
+    (name) => {
+      const { toBucket, toStart } = GRANULARITIES[name]
+      const moments = fc.date({
+        min: new Date('0001-01-01'),
+        max: new Date('9999-12-31'),
+        noInvalidDate: true,
+      })
+      fc.assert(
+        fc.property(moments, (moment) => {
+          const bucket = toBucket(moment)
+          expect(toStart(bucket).getTime()).toBeLessThanOrEqual(moment.getTime())
+          expect(toStart(bucket + 1).getTime()).toBeGreaterThan(moment.getTime())
+          expect(toBucket(toStart(bucket))).toBe(bucket)
+        }),
+      )
+    },
+  )
 })

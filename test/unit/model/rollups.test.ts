@@ -1,4 +1,4 @@
-/** The table of rollups: names and columns that follow from it, which stores have had since they were made. */
+/** The table of rollups: the names and columns that follow from it must stay those of existing stores. */
 import { expect, test } from '@jest/globals'
 import { statement } from '../../../src/clickhouse/sql.js'
 import { ALL_RELATIONS, FACTS, RELATIONS } from '../../../src/model/relations.js'
@@ -17,7 +17,7 @@ const ROWS = [
   ['users_monthly', 'month', []],
 ]
 
-test('eight rollups, each with its date column and its sums', () => {
+test('there are eight rollups, each with its date column and its sums', () => {
   expect(
     ROLLUPS.map((rollup) => [
       rollup.name,
@@ -27,7 +27,7 @@ test('eight rollups, each with its date column and its sums', () => {
   ).toEqual(ROWS)
 })
 
-test('live and shadow tables are text; tables of a deletion, whose number is known at run time, are parameters', () => {
+test('names of live and shadow tables are text; those of a deletion, which are made at run time, are parameters', () => {
   const tables = nameTables('removal_7_')
   for (const name of ROLLUP_NAMES) {
     expect(statement(LIVE.rollups[name])).toEqual({ query: name, query_params: {} })
@@ -39,7 +39,7 @@ test('live and shadow tables are text; tables of a deletion, whose number is kno
   }
 })
 
-test('relations: months before days before facts', () => {
+test('relations are ordered by cost: months, days, facts', () => {
   expect(ALL_RELATIONS).toEqual([
     ...['sessions_monthly', 'pageviews_monthly', 'events_monthly', 'users_monthly'],
     ...['sessions_daily', 'pageviews_daily', 'events_daily', 'users_daily'],

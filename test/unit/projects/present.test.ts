@@ -1,4 +1,4 @@
-/** A stored project as the API shows it. */
+/** presentProject(): a stored project as the API returns it. */
 import { expect, test } from '@jest/globals'
 import { presentProject } from '../../../src/projects/present.js'
 import type { StoredProject } from '../../../src/projects/project.js'
@@ -18,7 +18,7 @@ const project: StoredProject = {
 test.each([
   [null, 'null'],
   [new Date('2026-02-01T00:00:00Z'), '"2026-02-01T00:00:00.000Z"'],
-])('fields in the order of the contract, first event %s', (first, shown) => {
+])('fields are in the order of the contract, with the first event at %s', (first, shown) => {
   expect(JSON.stringify(presentProject(project, first))).toBe(
     `{"id":"shop","name":"Shop","domain":"shop.example","token":"tallypub_x","createdAt":"2026-01-02T03:04:05.006Z","firstEventAt":${shown},"hasPublicDashboard":true,"excludedIps":["192.0.2.1"],"excludedCountries":["KP"]}`,
   )

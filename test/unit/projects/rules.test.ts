@@ -1,4 +1,4 @@
-/** The rules of a project's fields, as tables. */
+/** The rules for the fields of a project. */
 import { expect, test } from '@jest/globals'
 import type { ProjectChanges } from '../../../src/projects/project.js'
 import { validateFields } from '../../../src/projects/rules.js'

@@ -1,7 +1,7 @@
-/** The definition of the rollups: a store keeps its hash, and rebuilds everything when a build has another. */
+/** The definition of the rollups: a store records its hash, and rebuilds all rollups if that of the build differs. */
 import { expect, test } from '@jest/globals'
 import { hashDefinitions } from '../../../src/rollups/materialized-views.js'
 
-test('the views are those that stores were built with', () => {
+test('the views are those of existing stores', () => {
   expect(hashDefinitions()).toBe('e0d9dbc1afccad041d4160d6dc5a2745c85a2c2be12016815b4e81b180ae02a4')
 })

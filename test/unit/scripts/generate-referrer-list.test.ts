@@ -62,7 +62,7 @@ test('the files become one row per kind and name', () => {
   })
 })
 
-test('the same files make the same text', () => {
+test('the same files give the same text', () => {
   const files = { assistants: ASSISTANTS, socials: SOCIALS, searchEngines: SEARCH_ENGINES }
   expect(generateReferrerList(files, '1.2.3')).toBe(generateReferrerList(files, '1.2.3'))
 })

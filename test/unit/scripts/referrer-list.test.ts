@@ -1,4 +1,4 @@
-/** The list that is committed, against the files it is made of; skipped where those are missing. */
+/** Compares the committed list with its source files; skipped if those are missing. */
 import { expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
 import { generateReferrerList } from '../../../scripts/generate-referrer-list.js'
@@ -7,9 +7,9 @@ import { packagePath } from '../../../src/lib/package-path.js'
 
 const FOLDER = packagePath('../shared/data/reference-lists/matomo')
 const read = (file: string): string => readFileSync(`${FOLDER}/${file}`, 'utf8')
-const testIfThere = existsSync(FOLDER) ? test : test.skip
+const testIfPresent = existsSync(FOLDER) ? test : test.skip
 
-testIfThere('the list is what the script makes of the files', () => {
+testIfPresent('the committed list is what the script generates from the files', () => {
   const files = {
     searchEngines: read('SearchEngines.yml'),
     socials: read('Socials.yml'),

@@ -1,4 +1,4 @@
-/** What the accounts of the embedded engine may do, and what they may not. */
+/** The rights of the accounts of the embedded engine. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ClickHouseError, createClient, type ClickHouseClient } from '@clickhouse/client'
 import { Readable } from 'node:stream'
@@ -6,16 +6,20 @@ import type { Account } from '../../../../src/clickhouse/endpoint.js'
 import { getTestEndpoint } from '../../../support/engine/engine.js'
 
 const endpoint = getTestEndpoint()
-const clientOf = (account: Account): ClickHouseClient =>
+const createAccountClient = (account: Account): ClickHouseClient =>
   createClient({
     url: endpoint.url,
     database: endpoint.database,
     ...endpoint.accounts[account],
     log: { level: 127 },
   })
-const clients = { admin: clientOf('admin'), writer: clientOf('writer'), reader: clientOf('reader') }
+const clients = {
+  admin: createAccountClient('admin'),
+  writer: createAccountClient('writer'),
+  reader: createAccountClient('reader'),
+}
 
-/** The type of the error a statement ends in; `allowed` when it does not. */
+/** Runs a statement and returns the type of its error; `allowed` if it succeeds. */
 async function outcome(account: Account, query: string, settings = {}): Promise<string> {
   try {
     const answer = await clients[account].exec({ query, clickhouse_settings: settings })
@@ -152,7 +156,7 @@ describe('the reader', () => {
     expect(await outcome('reader', statement)).toBe('ACCESS_DENIED')
   })
 
-  test('sees no database and no table but its own', async () => {
+  test('sees only its own database and tables', async () => {
     const answer = await clients.reader.query({
       query:
         'SELECT DISTINCT database FROM system.tables UNION DISTINCT SELECT name FROM system.databases',
@@ -183,7 +187,7 @@ describe('the reader', () => {
     expect(await outcome('reader', 'SELECT 1', { readonly: '0' })).toBe('READONLY')
   })
 
-  test('is held to the limits it is given', async () => {
+  test('is held to the limits of a query', async () => {
     const slow = 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)'
     expect(await outcome('reader', slow, { max_execution_time: 0.1 })).toBe('TIMEOUT_EXCEEDED')
     const large = 'SELECT number FROM system.one ARRAY JOIN range(1000) AS number'
@@ -191,7 +195,7 @@ describe('the reader', () => {
   })
 })
 
-test('the admin stops the queries of others', async () => {
+test('the admin can stop queries of other accounts', async () => {
   const query_id = 'accounts-test-slow-query'
   const slow = clients.reader
     .query({ query: 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)', query_id })

@@ -1,4 +1,4 @@
-/** The life of an engine: it starts, is found, is held against others, stops, and leaves nothing. */
+/** The life of an engine: it starts, is found by other processes, refuses a second engine, and stops without traces. */
 import { expect, test } from '@jest/globals'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -12,7 +12,7 @@ import {
 } from '../../../../src/clickhouse/embedded/engine.js'
 import { aClient, aDataDir, anEngine, anotherProcess, answering, gone } from './support.js'
 
-test('starts, keeps its data over a stop, and has new passwords then', async () => {
+test('keeps its data after a stop and a start, and has new passwords', async () => {
   const dataDir = await aDataDir()
   const first = await anEngine(dataDir)
   const writer = aClient(first.endpoint, 'writer')
@@ -30,7 +30,7 @@ test('starts, keeps its data over a stop, and has new passwords then', async () 
   expect(second.endpoint.accounts.reader.password).not.toBe(first.endpoint.accounts.reader.password)
 })
 
-test('stops promptly and cleanly, and leaves neither process nor announcement', async () => {
+test('stops promptly and cleanly, and leaves neither a process nor an engine file', async () => {
   const dataDir = await aDataDir()
   const events: EngineEvent[] = []
   const engine = await anEngine(dataDir, events)
@@ -61,7 +61,7 @@ test('stops within seconds although a query runs and connections are open', asyn
   expect(await running).toBe('ended')
 })
 
-test('stops an engine that hangs, too', async () => {
+test('stops an engine that hangs', async () => {
   const engine = await anEngine(await aDataDir())
   const { pid } = engine
   process.kill(pid, 'SIGSTOP')
@@ -100,7 +100,7 @@ test('refuses a second engine also while the first is restarting', async () => {
   await answering(aClient(engine.endpoint, 'reader'), 2_000)
 })
 
-test('of many starters at the same moment one wins, and its accounts work', async () => {
+test('of many concurrent starts one succeeds, and its accounts work', async () => {
   const dataDir = await aDataDir()
   const starts = Array.from({ length: 6 }, () =>
     startEngine({ dataDir, purpose: 'a race' }).catch((error: unknown) => error as Error),
@@ -129,17 +129,20 @@ test('is found from another process, also while it is restarting', async () => {
 })
 
 test.each([
-  { why: 'there is none', text: undefined },
-  { why: 'it is not legible', text: '{' },
-  { why: 'its process is dead', text: JSON.stringify({ holder: { pid: 2 ** 30, purpose: '' } }) },
-])('finds nothing when of an announcement $why', async ({ text }) => {
+  { why: 'there is no engine file', text: undefined },
+  { why: 'the engine file is not valid JSON', text: '{' },
+  {
+    why: 'the process in the engine file is dead',
+    text: JSON.stringify({ holder: { pid: 2 ** 30, purpose: '' } }),
+  },
+])('finds no engine if $why', async ({ text }) => {
   const dataDir = await aDataDir()
   await (await anEngine(dataDir)).stop()
   if (text !== undefined) await writeFile(path.join(dataDir, 'clickhouse', 'engine.json'), text)
   expect(await findEngine(dataDir)).toBeUndefined()
 })
 
-test('keeps its files to this user, and its passwords out of the list of processes', async () => {
+test('only this user can read its files, and the list of processes has no passwords', async () => {
   const dataDir = await aDataDir()
   const { endpoint, pid } = await anEngine(dataDir)
   for (const file of ['cmdline', 'environ']) {
@@ -156,7 +159,7 @@ test('keeps its files to this user, and its passwords out of the list of process
   }
 })
 
-test('ends by itself when its parent is killed, and makes way for the next', async () => {
+test('ends when its parent is killed, and lets the next one start', async () => {
   const dataDir = await aDataDir()
   const { child, said } = await anotherProcess('start', dataDir)
   const { enginePid } = said as { enginePid: number }

@@ -3,17 +3,17 @@ import { findEngine, startEngine } from '../../../../src/clickhouse/embedded/eng
 
 const [command, dataDir = ''] = process.argv.slice(2)
 
-const tell = (what: unknown): unknown => process.stdout.write(`${JSON.stringify(what)}\n`)
+const print = (what: unknown): unknown => process.stdout.write(`${JSON.stringify(what)}\n`)
 
 if (command === 'start') {
   const engine = await startEngine({ dataDir, purpose: 'another process' }).catch(
     (error: unknown) => {
-      tell({ refused: (error as Error).message })
+      print({ refused: (error as Error).message })
     },
   )
   if (engine !== undefined) {
-    tell({ enginePid: engine.pid, endpoint: engine.endpoint })
+    print({ enginePid: engine.pid, endpoint: engine.endpoint })
     process.stdin.on('end', () => void engine.stop()).resume()
   }
 }
-if (command === 'find') tell((await findEngine(dataDir)) ?? null)
+if (command === 'find') print((await findEngine(dataDir)) ?? null)

@@ -1,4 +1,4 @@
-/** An engine that was killed in an insert takes that insert when it comes again, and no other. */
+/** An engine that was killed during an insert accepts that insert when it is repeated, and no other one. */
 import { expect, test } from '@jest/globals'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { readdir, rm } from 'node:fs/promises'
@@ -21,8 +21,8 @@ async function rows(client: ClickHouseClient): Promise<unknown> {
   return found.json()
 }
 
-/** The folder of the table below a data folder. */
-async function folderOf(dataDir: string, client: ClickHouseClient): Promise<string> {
+/** Returns the folder of the table in a data folder. */
+async function findTableFolder(dataDir: string, client: ClickHouseClient): Promise<string> {
   const found = await client.query({
     query: `SELECT data_paths[1] AS folder FROM system.tables WHERE name = 'numbered'`,
     format: 'JSONEachRow',
@@ -31,7 +31,7 @@ async function folderOf(dataDir: string, client: ClickHouseClient): Promise<stri
   return path.resolve(getEngineDir(dataDir), row!.folder)
 }
 
-/** Does something with an engine on the folder, then ends it. */
+/** Runs `work` with an engine on the folder, then stops the engine. */
 async function withEngine(
   dataDir: string,
   work: (client: ClickHouseClient) => Promise<void>,
@@ -43,7 +43,7 @@ async function withEngine(
   await engine.stop()
 }
 
-test('of a token that was written down before its part was in place', async () => {
+test('a token that was logged before its part was in place', async () => {
   const dataDir = await aDataDir()
   let folder = ''
   await withEngine(dataDir, async (client) => {
@@ -52,12 +52,12 @@ test('of a token that was written down before its part was in place', async () =
         CREATE TABLE numbered (n UInt32, part UInt32) ENGINE = MergeTree PARTITION BY part ORDER BY n
         SETTINGS non_replicated_deduplication_window = 100`,
     })
-    folder = await folderOf(dataDir, client)
+    folder = await findTableFolder(dataDir, client)
     for (const n of [1, 2]) await insert(client, n)
     await client.command({ query: 'OPTIMIZE TABLE numbered FINAL' })
     await insert(client, 3)
   })
-  // A kill between the two leaves the same: the token of the last part, and no part.
+  // A kill between the two leaves the same state: the token of the last part without the part.
   const parts = (await readdir(folder)).filter((name) => /^1_\d+_\d+_0$/.test(name))
   const last = parts.sort((a, b) => Number(a.split('_')[1]) - Number(b.split('_')[1])).at(-1)!
   await rm(path.join(folder, last), { recursive: true })

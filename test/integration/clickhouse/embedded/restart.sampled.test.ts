@@ -1,4 +1,4 @@
-/** What an engine survives: its own death, again and again, and the worst of clients. */
+/** An engine is restarted when it ends, again and again, and survives hostile clients. */
 import { expect, test } from '@jest/globals'
 import type { ClickHouseClient } from '@clickhouse/client'
 import net from 'node:net'
@@ -11,7 +11,7 @@ const KILLS = amount('ENGINE_KILLS', { short: 5, long: 20 })
 const BATCH = 50
 const RESETS = 2_000
 
-test(`killed ${KILLS} times under load it is back within 2 s, with every acknowledged row`, async () => {
+test(`killed ${KILLS} times under load, it is back within 2 s with every acknowledged row`, async () => {
   const engine = await anEngine(await aDataDir())
   const { endpoint } = engine
   const writer = aClient(endpoint, 'writer')
@@ -69,7 +69,7 @@ test(`killed ${KILLS} times under load it is back within 2 s, with every acknowl
   expect(acknowledged.filter((batch) => !kept.has(batch))).toEqual([])
 })
 
-shortTest('is back as well when it is killed while it starts', async () => {
+shortTest('it is back after a kill during its start', async () => {
   const events: EngineEvent[] = []
   const engine = await anEngine(await aDataDir(), events)
   const reader = aClient(engine.endpoint, 'reader')
@@ -95,7 +95,7 @@ shortTest('stopped while it restarts, it does not come back', async () => {
   await gone(engine.pid, 0)
 })
 
-shortTest('2,000 connections reset while they send their headers do not end it', async () => {
+shortTest('2,000 connections that are reset while they send headers do not end it', async () => {
   const events: EngineEvent[] = []
   const engine = await anEngine(await aDataDir(), events)
   const { pid, endpoint } = engine

@@ -1,4 +1,4 @@
-/** What the tests of the embedded engine share: folders, engines and processes that go away again. */
+/** Creates folders, engines, clients and processes that are cleaned up after each test. */
 import { afterEach } from '@jest/globals'
 import { createClient, type ClickHouseClient } from '@clickhouse/client'
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -22,14 +22,14 @@ afterEach(async () => {
   for (const remove of leftovers.splice(0).reverse()) await remove()
 })
 
-/** A data folder that is removed after the test. */
+/** Creates a data folder, which is deleted after the test. */
 export async function aDataDir(): Promise<string> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-embedded-'))
   leftovers.push(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** An engine of this process, stopped after the test at the latest; `events` is told what happens. */
+/** Starts an engine of this process, which is stopped after the test at the latest. Adds its events to `events`. */
 export async function anEngine(dataDir: string, events: EngineEvent[] = []): Promise<Engine> {
   const onEvent = (event: EngineEvent): unknown => events.push(event)
   const engine = await startEngine({ dataDir, purpose: 'a test', onEvent })
@@ -37,7 +37,7 @@ export async function anEngine(dataDir: string, events: EngineEvent[] = []): Pro
   return engine
 }
 
-/** A client of one account, closed after the test. */
+/** Creates a client with one account, which is closed after the test. */
 export function aClient(endpoint: Endpoint, account: Account): ClickHouseClient {
   const { username, password } = endpoint.accounts[account]
   const client = createClient({
@@ -54,7 +54,7 @@ export function aClient(endpoint: Endpoint, account: Account): ClickHouseClient 
 /** Another process, which runs a function of `process.ts`. */
 export interface OtherProcess {
   readonly child: ChildProcess
-  /** What it has printed, as JSON. */
+  /** Its output, as JSON. */
   readonly said: unknown
 }
 
@@ -74,7 +74,7 @@ export async function anotherProcess(...args: readonly string[]): Promise<OtherP
   return { child, said: JSON.parse(line) as unknown }
 }
 
-/** Waits until something is so; how many milliseconds that took. */
+/** Waits until a condition holds, and returns the milliseconds that took. */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
   within: number,
@@ -87,7 +87,7 @@ export async function until(
   return Math.round(performance.now() - begun)
 }
 
-/** Waits until a process is gone. */
+/** Waits until a process has ended. */
 export const gone = (pid: number, within: number): Promise<number> =>
   until(() => !isAlive(pid), within)
 

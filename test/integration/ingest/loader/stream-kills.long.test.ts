@@ -1,4 +1,4 @@
-/** Events are sent without a pause while the service and its engine are killed: each that was accepted counts once. */
+/** Events are sent without a pause while the service and its engine are killed: each accepted event counts once. */
 import { expect, test } from '@jest/globals'
 import { createRandom } from '../../../../src/demo/random.js'
 import {
@@ -14,18 +14,18 @@ import { killAll, WAIT_TIMEOUT_MS, planKills, type Kill } from '../../../support
 import { newProject } from '../../../support/world/world.js'
 import { aDataDir, until } from '../../clickhouse/embedded/support.js'
 
-/** A hundred take a quarter of an hour. */
+/** 100 kills take a quarter of an hour. */
 const KILLS = Number(process.env['KILLS'] ?? 8)
 const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
 const CLIENTS = 8
 
 interface Story extends Record<string, unknown> {
   readonly seed: number
-  /** What was done, in order. */
+  /** The kills so far, in order. */
   readonly kills: Kill[]
 }
 
-/** Sends and kills, then compares; `story` is told what happens. */
+/** Sends and kills, then compares. Records the figures in `story`. */
 async function run(story: Story): Promise<void> {
   const [dataDir, folder] = [await aDataDir(), await aDataDir()]
   const random = createRandom(SEED)
@@ -62,8 +62,8 @@ async function run(story: Story): Promise<void> {
     await expectConsistent(store, id)
     await store.close()
     story['msToCheck'] = Math.round(performance.now() - begun)
-    // Of those that ended unasked the only reason is that the command had the store for itself.
-    expect(unexpectedExits.filter((death) => !death.includes(' is in use by '))).toEqual([])
+    // The service may exit by itself for one reason only: an import had the store to itself.
+    expect(unexpectedExits.filter((line) => !line.includes(' is in use by '))).toEqual([])
   } finally {
     story['exit'] = await service.stop()
   }
@@ -74,14 +74,14 @@ test(
   `with ${KILLS} kills`,
   async () => {
     const story: Story = { seed: SEED, kills: [] }
-    const tell = (): boolean => process.stderr.write(`${JSON.stringify(story)}\n`)
+    const printStory = (): boolean => process.stderr.write(`${JSON.stringify(story)}\n`)
     try {
       await run(story)
     } catch (error) {
-      tell()
+      printStory()
       throw error
     }
-    if (process.env['KILLS'] !== undefined) tell()
+    if (process.env['KILLS'] !== undefined) printStory()
   },
   240_000 + KILLS * WAIT_TIMEOUT_MS,
 )

@@ -1,4 +1,4 @@
-/** Coverage: what rollups are asked by, and which relation can answer which measure. */
+/** Coverage: the dimension by which rollups are read for a query, and the relations that can give a measure. */
 import { describe, expect, test } from '@jest/globals'
 import {
   matchesEntries,
@@ -36,7 +36,7 @@ const ofPlan: RollupKey = { subject: 'events', dimension: 'event:prop:plan' }
 const withoutPlan = 'no rollup counts events without event:prop:plan'
 const any = { filtersOperator: 'or' } as const
 
-/** The match of rollups for a query, in short: their key, or the reason why there is none. */
+/** Returns the key by which rollups are read for a query, or the reason why none can be. */
 function match(given: Given): RollupKey | string {
   const found = matchRollups(query(given))
   return found.kind === 'covered' ? found.key : found.reason
@@ -44,47 +44,43 @@ function match(given: Given): RollupKey | string {
 
 describe('matchRollups', () => {
   test.each<[string, Given, RollupKey | string]>([
-    ['nothing is looked at: all there is', {}, total],
-    ['time is no value', { group_by: ['interval:auto'] }, total],
-    ['a filter without members looks at nothing', { filters: [{ type: 'page' }] }, total],
+    ['without grouping and filters, totals are read', {}, total],
+    ['buckets of time need no dimension', { group_by: ['interval:auto'] }, total],
+    ['a filter without members needs no dimension', { filters: [{ type: 'page' }] }, total],
     [
-      'a session attribute that is grouped by',
+      'grouped by a session attribute',
       { group_by: ['country'] },
       { subject: 'sessions', dimension: 'country' },
     ],
     [
-      'a session attribute that is filtered by',
+      'filtered by a session attribute',
       { filters: [country] },
       { subject: 'sessions', dimension: 'country' },
     ],
     [
-      'one that is both',
+      'grouped and filtered by one session attribute',
       { group_by: ['country'], filters: [country] },
       { subject: 'sessions', dimension: 'country' },
     ],
     [
-      'one in several filters, in buckets',
+      'one session attribute in several filters, in buckets',
       { group_by: ['interval:auto'], filters: [country, country], ...any },
       { subject: 'sessions', dimension: 'country' },
     ],
     [
-      'pages that are grouped by',
+      'grouped by page',
       { group_by: ['page:path'] },
       { subject: 'pageviews', dimension: 'page:path' },
     ],
+    ['filtered by page', { filters: [path] }, { subject: 'pageviews', dimension: 'page:path' }],
     [
-      'pages that are filtered by',
-      { filters: [path] },
-      { subject: 'pageviews', dimension: 'page:path' },
-    ],
-    [
-      'names of events',
+      'grouped and filtered by event name',
       { group_by: ['event:name'], filters: [name] },
       { subject: 'events', dimension: 'event:name' },
     ],
-    ['a property that is grouped by', { group_by: ['event:prop:plan'] }, ofPlan],
+    ['grouped by a property', { group_by: ['event:prop:plan'] }, ofPlan],
     [
-      'a property named as something that every object has',
+      'a property with the name of a member of every object',
       { group_by: ['event:prop:constructor'] },
       { subject: 'events', dimension: 'event:prop:constructor' },
     ],
@@ -112,7 +108,7 @@ describe('matchRollups', () => {
       'no rollup combines event:prop:n and event:prop:plan',
     ],
     [
-      'a property and the name of the event',
+      'a property and the event name',
       { filters: [{ type: 'event', name: eq, properties: [{ property: 'plan', ...eq }] }] },
       'no rollup combines event:name and event:prop:plan',
     ],
@@ -139,37 +135,45 @@ describe('matchRollups', () => {
     ['notContains', withoutPlan],
     ['startsWith', ofPlan],
     ['endsWith', ofPlan],
-  ])('a property that is filtered by, which no row lacks: %s', (operator, want) => {
+  ])('filtered by a property, %s', (operator, want) => {
     expect(match({ filters: [plan(operator)] })).toEqual(want)
   })
 
   test.each<[string, Given, RollupKey | string]>([
     [
-      'grouped by: what lacks it makes no group',
+      'it is grouped by: events without it are in no group',
       { group_by: ['event:prop:plan'], filters: [plan('notEq')] },
       ofPlan,
     ],
-    ['one clause of a filter wants it', { filters: [plan('notEq', 'contains')] }, ofPlan],
-    ['no clause of a filter wants it', { filters: [plan('notEq', 'notContains')] }, withoutPlan],
-    ['one of all filters wants it', { filters: [plan('notEq'), plan('any')] }, ofPlan],
-    ['every one of any filters wants it', { filters: [plan('any'), plan('eq')], ...any }, ofPlan],
+    ['one clause of a filter requires it', { filters: [plan('notEq', 'contains')] }, ofPlan],
+    ['no clause of a filter requires it', { filters: [plan('notEq', 'notContains')] }, withoutPlan],
     [
-      'one of any filters does not want it',
+      'one of several filters joined by and requires it',
+      { filters: [plan('notEq'), plan('any')] },
+      ofPlan,
+    ],
+    [
+      'every filter joined by or requires it',
+      { filters: [plan('any'), plan('eq')], ...any },
+      ofPlan,
+    ],
+    [
+      'one filter joined by or does not require it',
       { filters: [plan('any'), plan('notEq')], ...any },
       withoutPlan,
     ],
     [
-      'one of any filters selects everything',
+      'one filter joined by or matches everything',
       { filters: [plan('any'), { type: 'event' }], ...any },
       withoutPlan,
     ],
     [
-      'one of all filters selects everything',
+      'one filter joined by and matches everything',
       { filters: [{ type: 'event' }, plan('any')] },
       ofPlan,
     ],
     [
-      'in buckets, what lacks it is counted',
+      'buckets count events without it',
       { group_by: ['interval:auto'], filters: [plan('notContains')] },
       withoutPlan,
     ],
@@ -178,7 +182,7 @@ describe('matchRollups', () => {
   })
 })
 
-/** Which relations answer a measure, and why the others do not. */
+/** Lists the relations that have a measure, with the reason why each cannot be read, if any. */
 function listReasons(given: Given, measure: Measure, period = JANUARY) {
   const asked = query(given, period)
   const found = matchRollups(asked)
@@ -197,7 +201,7 @@ const days = (count: number) => ({
 })
 const ENTERED = 'it counts visits by entry page, and the filter matches any page of a visit'
 
-/** Of relations that count, each with the same reason. */
+/** The expected reasons of the relations that count events; both grains of a subject have the same. */
 const expectCounts = (
   sessions: string | undefined,
   pageviews: string | undefined,
@@ -227,7 +231,7 @@ const expectVisits = (sessions: string | undefined, pageviews: string | undefine
 describe('rejectionReason', () => {
   test.each<[string, Given, Measure, ReturnType<typeof listReasons>]>([
     [
-      'in total: of each subject the one that has the whole',
+      'totals: only the rollups of sessions have them',
       {},
       'pageviews',
       expectCounts(undefined, doesNotCountBy('total'), doesNotCountBy('total')),
@@ -245,7 +249,7 @@ describe('rejectionReason', () => {
       expectCounts(doesNotCountBy('page:path'), undefined, doesNotCountBy('page:path')),
     ],
     [
-      'by the name of events',
+      'by event name',
       { group_by: ['event:name'] },
       'events',
       expectCounts(doesNotCountBy('event:name'), doesNotCountBy('event:name'), undefined),
@@ -259,19 +263,19 @@ describe('rejectionReason', () => {
     ['users in total', {}, 'users', expectUsers(undefined, undefined)],
     ['users by country', { group_by: ['country'] }, 'users', expectUsers(undefined, undefined)],
     [
-      'users of what is kept by month alone',
+      'users by a dimension with monthly rollups only',
       { group_by: ['city'] },
       'users',
       expectUsers(undefined, MONTHLY_CITIES),
     ],
     [
-      'users of what is kept by month alone, filtered by',
+      'users, filtered by a dimension with monthly rollups only',
       { filters: [city] },
       'users',
       expectUsers(undefined, MONTHLY_CITIES),
     ],
     [
-      'events of what is kept by month alone',
+      'events by a dimension with monthly rollups only',
       { group_by: ['city'] },
       'pageviews',
       {
@@ -280,14 +284,14 @@ describe('rejectionReason', () => {
       },
     ],
     [
-      'visits of what is kept by month alone',
+      'visits by a dimension with monthly rollups only',
       { group_by: ['city'] },
       'visits',
       { ...expectVisits(undefined, doesNotCountBy('city')), sessions_daily: MONTHLY_CITIES },
     ],
     ['users by page', { group_by: ['page:path'] }, 'users', expectUsers(undefined, undefined)],
     [
-      'users by name of events',
+      'users by event name',
       { group_by: ['event:name'] },
       'users',
       expectUsers(undefined, undefined),
@@ -300,25 +304,25 @@ describe('rejectionReason', () => {
     ],
     ['visits in total', {}, 'visits', expectVisits(undefined, doesNotCountBy('total'))],
     [
-      'visits by the page they entered on',
+      'visits by entry page',
       { group_by: ['page:path'] },
       'bounces',
       expectVisits(doesNotCountBy('page:path'), undefined),
     ],
     [
-      'visits by the page they entered on, filtered by that page',
+      'visits by entry page, filtered by that page',
       { group_by: ['page:path'], filters: [path] },
       'duration',
       expectVisits(doesNotCountBy('page:path'), undefined),
     ],
     [
-      'visits that came by any page filtered for',
+      'visits with any page that matches a filter',
       { filters: [path] },
       'visits',
       expectVisits(doesNotCountBy('page:path'), ENTERED),
     ],
     [
-      'visits in buckets that came by any page filtered for',
+      'visits in buckets, with any page that matches a filter',
       { filters: [path], group_by: ['interval:auto'] },
       'visits',
       {
@@ -327,19 +331,19 @@ describe('rejectionReason', () => {
       },
     ],
     [
-      'events on a page filtered for',
+      'events, filtered by page',
       { filters: [path] },
       'pageviews',
       expectCounts(doesNotCountBy('page:path'), undefined, doesNotCountBy('page:path')),
     ],
     [
-      'visits with an event of a name filtered for',
+      'visits, filtered by event name',
       { filters: [name] },
       'visits',
       expectVisits(doesNotCountBy('event:name'), doesNotCountBy('event:name')),
     ],
     [
-      'what no rollup counts by: the same reason for all',
+      'a dimension without rollups: all have the same reason',
       { filters: [anonymous] },
       'users',
       expectUsers('no rollup counts by anonymous', 'no rollup counts by anonymous'),
@@ -364,7 +368,7 @@ describe('rejectionReason', () => {
   })
 })
 
-describe('what a filter on visits is put to', () => {
+describe('the rows that a filter on visits is applied to', () => {
   test.each<[string, Given, { ofWholeSessions: boolean; ofEntries: boolean }]>([
     ['no filter', {}, { ofWholeSessions: true, ofEntries: false }],
     [
@@ -373,30 +377,30 @@ describe('what a filter on visits is put to', () => {
       { ofWholeSessions: true, ofEntries: false },
     ],
     [
-      'the URL of a referrer is one, though nothing counts by it',
+      'the referrer URL, a session attribute without rollups',
       { filters: [{ type: 'referrer_url', ...eq }] },
       { ofWholeSessions: true, ofEntries: false },
     ],
     ['a page', { filters: [path] }, { ofWholeSessions: false, ofEntries: false }],
     [
-      'the page that is grouped by',
+      'the page of the grouping',
       { filters: [path], group_by: ['page:path'] },
       { ofWholeSessions: false, ofEntries: true },
     ],
     [
-      'another part of the page than is grouped by',
+      'another part of the page than in the grouping',
       { filters: [path], group_by: ['page:origin'] },
       { ofWholeSessions: false, ofEntries: false },
     ],
     [
-      'the page that is grouped by, and a session attribute',
+      'the page of the grouping, and a session attribute',
       { filters: [path, country], group_by: ['page:path'] },
       { ofWholeSessions: false, ofEntries: false },
     ],
     ['a property', { filters: [plan('eq')] }, { ofWholeSessions: false, ofEntries: false }],
     ['anonymity', { filters: [anonymous] }, { ofWholeSessions: false, ofEntries: false }],
     [
-      'the name of events, which has no visits',
+      'the event name, by which visits are not counted',
       { filters: [name], group_by: ['event:name'] },
       { ofWholeSessions: false, ofEntries: false },
     ],

@@ -1,4 +1,4 @@
-/** Plans: which relations are read for which measures and periods, where rows come from, and why so. */
+/** Plans: the relations that are read for each measure and period, the source of the rows, and the rejected relations. */
 import { describe, expect, test } from '@jest/globals'
 import { ALL_RELATIONS, FACTS, type RelationName } from '../../../../src/model/relations.js'
 import {
@@ -16,9 +16,9 @@ type Bounds = readonly [start: string, end: string]
 type Given = Partial<AnalyticsQueryRequest>
 
 const JANUARY: Bounds = ['2026-01-01', '2026-02-01']
-/** Ten days and hours before and behind. */
+/** Ten whole days, and some hours before and after. */
 const DAYS: Bounds = ['2026-01-01T12:00:00Z', '2026-01-12T06:00:00Z']
-/** February and March whole, with days and hours before and behind. */
+/** February and March, and some days and hours before and after. */
 const MONTHS: Bounds = ['2026-01-30T12:00:00Z', '2026-04-02T06:00:00Z']
 
 function buildPlan(given: Given, [start, end]: Bounds, relations = ALL_RELATIONS): Plan {
@@ -30,7 +30,7 @@ function buildPlan(given: Given, [start, end]: Bounds, relations = ALL_RELATIONS
 const short = (moment: Date): string =>
   moment.toISOString().slice(5).replace('T00:00:00.000Z', '').replace(':00:00.000Z', 'h')
 
-/** A scan in words: relation, measures, whether it makes groups, dimension, way of the filter, periods. */
+/** Describes a scan in one line: relation, measures, whether it makes groups, dimension, kind of filter, periods. */
 const describeScan = ({
   relation,
   measures,
@@ -72,7 +72,7 @@ describe('from facts alone', () => {
       },
     ],
     [
-      'visits of a session attribute: the groups are those of matching events',
+      'visits by a session attribute: the groups come from matching events',
       { metrics: ['bounce_rate'], group_by: ['country'] },
       {
         read: [`sessions(visits,bounces) by columns ${all}`, `events() groups by columns ${all}`],
@@ -80,12 +80,12 @@ describe('from facts alone', () => {
       },
     ],
     [
-      'visits in buckets: every bucket is there, no event is read',
+      'visits in buckets: all buckets are rows, so no event is read',
       { metrics: ['visit_duration'], group_by: ['interval:auto'] },
       { read: [`sessions(visits,duration) by columns ${all}`], rows: 'buckets' },
     ],
     [
-      'visits by page count where they entered',
+      'visits by page count for their entry page',
       { metrics: ['bounce_rate'], group_by: ['page:path'] },
       {
         read: [`sessions(visits,bounces) by columns ${all}`, `events() groups by columns ${all}`],
@@ -93,7 +93,7 @@ describe('from facts alone', () => {
       },
     ],
     [
-      'visits by page are filtered by the page that they entered on',
+      'visits by page are filtered by their entry page',
       { metrics: ['bounce_rate'], group_by: ['page:path'], filters: [path] },
       {
         read: [`sessions(visits,bounces) by entry ${all}`, `events() groups by columns ${all}`],
@@ -101,7 +101,7 @@ describe('from facts alone', () => {
       },
     ],
     [
-      'visits by page, with another filter, match by any of their events',
+      'visits by page with another filter match if any of their events does',
       { metrics: ['bounce_rate'], group_by: ['page:path'], filters: [path, browser] },
       {
         read: [`sessions(visits,bounces) by events ${all}`, `events() groups by columns ${all}`],
@@ -109,17 +109,17 @@ describe('from facts alone', () => {
       },
     ],
     [
-      'visits have no event name',
+      'visits are not counted by event name',
       { metrics: ['users', 'bounce_rate'], group_by: ['event:name'] },
       { read: [`events(users) groups by columns ${all}`], rows: 'events' },
     ],
     [
-      'visits have no property',
+      'visits are not counted by property',
       { metrics: ['bounce_rate'], group_by: ['event:prop:plan'] },
       { read: [`events() groups by columns ${all}`], rows: 'events' },
     ],
     [
-      'a session attribute is filtered on both',
+      'a filter on a session attribute reads the columns of sessions and of events',
       { metrics: ['users', 'bounce_rate'], filters: [browser] },
       {
         read: [`sessions(visits,bounces) by columns ${all}`, `events(users) by columns ${all}`],
@@ -132,12 +132,12 @@ describe('from facts alone', () => {
       { read: [`sessions(visits,bounces) by events ${all}`], rows: 'one' },
     ],
     [
-      'so is anonymity',
+      'anonymity is filtered through the events of each session',
       { metrics: ['bounce_rate'], filters: [{ type: 'user', anonymous: true }] },
       { read: [`sessions(visits,bounces) by events ${all}`], rows: 'one' },
     ],
     [
-      'a filter without a member is no filter',
+      'a filter without members matches everything',
       { metrics: ['bounce_rate'], filters: [{ type: 'page' }] },
       { read: [`sessions(visits,bounces) by columns ${all}`], rows: 'one' },
     ],
@@ -151,11 +151,11 @@ describe('from facts alone', () => {
   })
 })
 
-describe('a period is composed', () => {
+describe('a period is read', () => {
   const visits = ['bounce_rate'] as const
   test.each<[string, Given, Bounds, readonly string[]]>([
     [
-      'of whole months alone',
+      'from months, if it is one',
       {},
       JANUARY,
       [
@@ -164,7 +164,7 @@ describe('a period is composed', () => {
       ],
     ],
     [
-      'of days, and facts at the edges',
+      'from days, and from facts at its ends',
       {},
       DAYS,
       [
@@ -174,7 +174,7 @@ describe('a period is composed', () => {
       ],
     ],
     [
-      'of months, days about them, and facts at the edges',
+      'from months, days around them, and facts at its ends',
       {},
       MONTHS,
       [
@@ -186,7 +186,7 @@ describe('a period is composed', () => {
       ],
     ],
     [
-      'for visits of months, days and sessions',
+      'for visits: from months, days and sessions',
       { metrics: visits },
       MONTHS,
       [
@@ -196,13 +196,13 @@ describe('a period is composed', () => {
       ],
     ],
     [
-      'of facts, where it has no whole day',
+      'from facts, if it has no whole day',
       {},
       ['2026-01-01T00:00:01Z', '2026-01-02'],
       ['events(users,pageviews,events) by columns in 01-01T00:00:01.000Z..01-02'],
     ],
     [
-      'of months and facts, where days are not kept',
+      'from months and facts, if there is no daily rollup',
       { group_by: ['city'], metrics: ['pageviews', 'users'] },
       ['2026-01-30', '2026-03-01'],
       [
@@ -213,31 +213,31 @@ describe('a period is composed', () => {
       ],
     ],
     [
-      'of facts, in buckets of hours',
+      'from facts, in buckets of hours',
       { group_by: ['interval:auto'] },
       ['2026-01-01', '2026-01-02'],
       ['events(users,pageviews,events) by columns in 01-01..01-02'],
     ],
     [
-      'of days, in buckets of days',
+      'from days, in buckets of days',
       { group_by: ['interval:auto'], metrics: ['pageviews'] },
       JANUARY,
       ['sessions_daily(pageviews) of total by value in 01-01..02-01'],
     ],
     [
-      'of months, in buckets of months',
+      'from months, in buckets of months',
       { group_by: ['interval:auto'], metrics: ['pageviews'] },
       ['2026-01-01', '2026-11-01'],
       ['sessions_monthly(pageviews) of total by value in 01-01..11-01'],
     ],
     [
-      'with a filter, by the rows of what is filtered by',
+      'with a filter: from the rollup rows of its dimension',
       { filters: [country], metrics: ['pageviews', 'bounce_rate'] },
       JANUARY,
       ['sessions_monthly(pageviews,visits,bounces) of country by value in 01-01..02-01'],
     ],
     [
-      'with a filter on pages: visits match by any of theirs, which facts tell',
+      'with a filter on pages: visits from facts, as any page of a visit may match',
       { filters: [path], metrics: ['users', 'bounce_rate'] },
       JANUARY,
       [
@@ -246,13 +246,13 @@ describe('a period is composed', () => {
       ],
     ],
     [
-      'with two filters, of facts',
+      'with two filters: from facts',
       { filters: [path, country], metrics: ['pageviews'] },
       JANUARY,
       ['events(pageviews) by columns in 01-01..02-01'],
     ],
     [
-      'by page: events on it and visits that entered on it are counted together',
+      'by page: one scan counts its events and the visits that entered on it',
       { group_by: ['page:origin'], metrics: ['pageviews', 'bounce_rate'] },
       JANUARY,
       [
@@ -260,7 +260,7 @@ describe('a period is composed', () => {
       ],
     ],
     [
-      'by page, at the edges: both facts, visits by their entry',
+      'by page, from both facts at its ends: visits by their entry page',
       { group_by: ['page:origin'], metrics: ['bounce_rate'], filters: [filterByOrigin('o')] },
       DAYS,
       [
@@ -276,7 +276,7 @@ describe('a period is composed', () => {
       ['events_monthly(events) groups of event:name by value in 01-01..02-01'],
     ],
     [
-      'by a property, for its users alone: counts tell which groups there are',
+      'by a property, for users alone: the groups come from the counts',
       { group_by: ['event:prop:plan'], metrics: ['users'], order_by: [['users', 'asc']] },
       JANUARY,
       [
@@ -290,7 +290,7 @@ describe('a period is composed', () => {
 
   test.each<[string, readonly RelationName[], readonly string[]]>([
     [
-      'without months: days take their place',
+      'without monthly rollups, days are read',
       ['sessions_daily', 'sessions', 'events'],
       [
         'sessions_daily(pageviews) of total by value in 01-31..04-02',
@@ -298,7 +298,7 @@ describe('a period is composed', () => {
       ],
     ],
     [
-      'without days: facts take their place',
+      'without daily rollups, facts are read',
       ['sessions_monthly', 'sessions', 'events'],
       [
         'sessions_monthly(pageviews) of total by value in 02-01..04-01',
@@ -314,7 +314,7 @@ function filterByOrigin(value: string): Filter {
   return { type: 'page', origin: { value, operator: 'eq' } }
 }
 
-describe('which relations are rejected, and why', () => {
+describe('rejected relations and their reasons:', () => {
   const reject = (
     relation: RelationName,
     measures: RejectedRelation['measures'],
@@ -326,9 +326,14 @@ describe('which relations are rejected, and why', () => {
   })
   const noTotal = 'it does not count by total'
   test.each<[string, Given, Bounds, readonly RejectedRelation[]]>([
-    ['nothing, once the first has all of it', { metrics: ['pageviews'] }, JANUARY, []],
     [
-      'months that are not whole, and what counts by something else',
+      'none, if the first relation covers the whole period',
+      { metrics: ['pageviews'] },
+      JANUARY,
+      [],
+    ],
+    [
+      'months that are not whole, and rollups of other dimensions',
       { metrics: ['pageviews', 'users'] },
       DAYS,
       [
@@ -341,7 +346,7 @@ describe('which relations are rejected, and why', () => {
       ],
     ],
     [
-      'all rollups, where none counts by what is asked for',
+      'all rollups, if none counts by the dimensions of the query',
       { metrics: ['users'], filters: [country, browser] },
       JANUARY,
       [
@@ -350,7 +355,7 @@ describe('which relations are rejected, and why', () => {
       ],
     ],
     [
-      'for visits what is right for events, and for the groups without a measure',
+      'rollups for visits, and for the groups, which need no measure',
       { metrics: ['visit_duration'], group_by: ['country'] },
       DAYS,
       [
@@ -366,7 +371,7 @@ describe('which relations are rejected, and why', () => {
       ],
     ],
     [
-      'one relation for several reasons',
+      'one relation, for several reasons',
       { metrics: ['pageviews', 'bounce_rate'], filters: [path] },
       DAYS,
       [
@@ -400,7 +405,7 @@ describe('which relations are rejected, and why', () => {
   })
 })
 
-describe('of which groups users are counted', () => {
+describe('the groups whose users are counted', () => {
   const by = (field: string, direction: SortDirection): Given => ({
     order_by: [[field, direction]],
   })
@@ -415,11 +420,16 @@ describe('of which groups users are counted', () => {
     ['many groups by users, fewest first', { ...wide, ...by('users', 'asc') }, JANUARY, 'all'],
     ['many groups by another metric', { ...wide, ...by('pageviews', 'asc') }, JANUARY, 'page'],
     ['many groups by the group', { ...wide, ...by('page:path', 'asc') }, JANUARY, 'page'],
-    ['without an order the first metric counts', wide, JANUARY, 'candidates'],
-    ['a page as far as a list goes', { ...wide, limit: 1000, offset: 1000 }, JANUARY, 'candidates'],
-    ['a page farther down', { ...wide, limit: 1000, offset: 1001 }, JANUARY, 'all'],
+    ['without an order, the first metric decides', wide, JANUARY, 'candidates'],
     [
-      'more than the edges of days are facts',
+      'the last page for which candidates are listed',
+      { ...wide, limit: 1000, offset: 1000 },
+      JANUARY,
+      'candidates',
+    ],
+    ['a page beyond that', { ...wide, limit: 1000, offset: 1001 }, JANUARY, 'all'],
+    [
+      'more than the ends of days is read from facts',
       { ...wide, group_by: ['city'] },
       [JANUARY[0], '2026-02-03T00:00:01Z'],
       'all',
@@ -440,7 +450,7 @@ describe('of which groups users are counted', () => {
       'all',
     ],
     [
-      'groups are told by facts alone',
+      'the groups come from facts alone',
       { ...wide, filters: [country], ...by('users', 'desc') },
       JANUARY,
       'all',
@@ -449,7 +459,7 @@ describe('of which groups users are counted', () => {
     expect(buildPlan(given, period).userCounting.kind).toBe(want)
   })
 
-  test('those that have enough events are told by events, though nobody asks for those', () => {
+  test('candidates are found by their events, even if the query has no metric of events', () => {
     const given: Given = { group_by: ['page:path'], metrics: ['users'] }
     expect(describeScans(buildPlan(given, JANUARY))).toEqual([
       'pageviews_monthly(pageviews,events) groups of page:path by value in 01-01..02-01',
@@ -457,7 +467,7 @@ describe('of which groups users are counted', () => {
     ])
   })
 
-  test('users that are counted in a second step have scans of their own', () => {
+  test('users that are counted in a second step have their own scans', () => {
     const { scans, userCounting } = buildPlan(wide, [JANUARY[0], '2026-02-01T06:00:00Z'])
     expect({ first: scans.map(describeScan), second: userCounting.kind }).toEqual({
       first: [

@@ -1,4 +1,4 @@
-/** Split periods: the whole months and days of a period, and what is left before and behind. */
+/** Splitting periods: the whole months or days of a period, and the rest before and after. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { splitByGrain, type SplitPeriods } from '../../../../src/analytics/plan/split-period.js'
@@ -32,7 +32,7 @@ const CASES: readonly (readonly [why: string, grain: Grain, Case])[] = [
     { given: [['2023-12-01', '2025-01-01']], inside: [['2023-12-01', '2025-01-01']], outside: [] },
   ],
   [
-    'a month has an edge before it and one behind',
+    'a month with rests before and after',
     'month',
     {
       given: [['2024-01-31T23:59:59Z', '2024-03-01T00:00:01Z']],
@@ -44,7 +44,7 @@ const CASES: readonly (readonly [why: string, grain: Grain, Case])[] = [
     },
   ],
   [
-    'an edge may be at the start alone',
+    'a rest at the start only',
     'month',
     {
       given: [['2026-01-02', '2026-03-01']],
@@ -53,7 +53,7 @@ const CASES: readonly (readonly [why: string, grain: Grain, Case])[] = [
     },
   ],
   [
-    'an edge may be at the end alone',
+    'a rest at the end only',
     'month',
     {
       given: [['2026-01-01', '2026-02-28']],
@@ -62,12 +62,12 @@ const CASES: readonly (readonly [why: string, grain: Grain, Case])[] = [
     },
   ],
   [
-    'parts of two months are no month',
+    'parts of two months are not a month',
     'month',
     { given: [['2026-01-02', '2026-02-28']], inside: [], outside: [['2026-01-02', '2026-02-28']] },
   ],
   [
-    'a leap day short of a month is no month',
+    'a February without its leap day is not a month',
     'month',
     { given: [['2024-02-01', '2024-02-29']], inside: [], outside: [['2024-02-01', '2024-02-29']] },
   ],
@@ -77,7 +77,7 @@ const CASES: readonly (readonly [why: string, grain: Grain, Case])[] = [
     { given: [['2024-02-29', '2024-03-01']], inside: [['2024-02-29', '2024-03-01']], outside: [] },
   ],
   [
-    'a day has an edge of a second before it and one behind',
+    'a day with rests of one second before and after',
     'day',
     {
       given: [['2023-12-31T23:59:59Z', '2024-01-02T00:00:01Z']],
@@ -89,7 +89,7 @@ const CASES: readonly (readonly [why: string, grain: Grain, Case])[] = [
     },
   ],
   [
-    'hours of a day are no day',
+    'part of a day is not a day',
     'day',
     {
       given: [['2026-01-01T00:00:01Z', '2026-01-02']],
@@ -98,7 +98,7 @@ const CASES: readonly (readonly [why: string, grain: Grain, Case])[] = [
     },
   ],
   [
-    'hours about midnight are no day',
+    '24 hours across midnight are not a day',
     'day',
     {
       given: [['2026-01-01T12:00:00Z', '2026-01-02T12:00:00Z']],
@@ -107,7 +107,7 @@ const CASES: readonly (readonly [why: string, grain: Grain, Case])[] = [
     },
   ],
   [
-    'a moment is the finest grain: all is inside',
+    'moments are the finest grain: everything is inside',
     'moment',
     {
       given: [['2026-01-01T12:00:00Z', '2026-01-01T12:00:01Z']],
@@ -116,7 +116,7 @@ const CASES: readonly (readonly [why: string, grain: Grain, Case])[] = [
     },
   ],
   [
-    'each period is cut for itself',
+    'each period is split separately',
     'day',
     {
       given: [
@@ -130,9 +130,9 @@ const CASES: readonly (readonly [why: string, grain: Grain, Case])[] = [
       ],
     },
   ],
-  ['of nothing there is nothing', 'day', { given: [], inside: [], outside: [] }],
+  ['no periods', 'day', { given: [], inside: [], outside: [] }],
   [
-    'before 1970 days begin at midnight too',
+    'days start at midnight before 1970, too',
     'day',
     {
       given: [['1969-12-30T01:00:00Z', '1970-01-01']],
@@ -156,32 +156,37 @@ describe('splitByGrain', () => {
     expect(splitByGrain(given.map(period), grain)).toEqual(split(inside, outside))
   })
 
-  test.each<Grain>(['month', 'day'])('%s: the parts tile the period', (grain) => {
-    const moment = fc.date({
-      min: new Date('0001-01-01'),
-      max: new Date('9999-12-31'),
-      noInvalidDate: true,
-    })
-    const bounds = fc.tuple(moment, moment).filter(([a, b]) => a < b)
-    fc.assert(
-      fc.property(bounds, ([start, end]) => {
-        const { inside, outside } = splitByGrain([{ start, end }], grain)
-        const parts = [...inside, ...outside].sort((a, b) => a.start.getTime() - b.start.getTime())
-        const inner = parts.slice(1).map((part) => part.start)
-        expect(parts.map((part) => part.start)).toEqual([start, ...inner])
-        expect(parts.map((part) => part.end)).toEqual([...inner, end])
-        for (const bound of inside.flatMap((part) => [part.start, part.end])) {
-          const text = bound.toISOString()
-          expect(text.endsWith(grain === 'month' ? '-01T00:00:00.000Z' : 'T00:00:00.000Z')).toBe(
-            true,
+  test.each<Grain>(['month', 'day'])(
+    '%s: the parts cover the period without gaps or overlaps',
+    (grain) => {
+      const moment = fc.date({
+        min: new Date('0001-01-01'),
+        max: new Date('9999-12-31'),
+        noInvalidDate: true,
+      })
+      const bounds = fc.tuple(moment, moment).filter(([a, b]) => a < b)
+      fc.assert(
+        fc.property(bounds, ([start, end]) => {
+          const { inside, outside } = splitByGrain([{ start, end }], grain)
+          const parts = [...inside, ...outside].sort(
+            (a, b) => a.start.getTime() - b.start.getTime(),
           )
-        }
-        // What is left before or behind is shorter than what it was cut off.
-        const longest = (grain === 'month' ? 31 : 1) * DAY_MS * (inside.length === 0 ? 2 : 1)
-        for (const part of outside) {
-          expect(part.end.getTime() - part.start.getTime()).toBeLessThan(longest)
-        }
-      }),
-    )
-  })
+          const inner = parts.slice(1).map((part) => part.start)
+          expect(parts.map((part) => part.start)).toEqual([start, ...inner])
+          expect(parts.map((part) => part.end)).toEqual([...inner, end])
+          for (const bound of inside.flatMap((part) => [part.start, part.end])) {
+            const text = bound.toISOString()
+            expect(text.endsWith(grain === 'month' ? '-01T00:00:00.000Z' : 'T00:00:00.000Z')).toBe(
+              true,
+            )
+          }
+          // A rest is shorter than one unit of the grain; without any whole unit, shorter than two.
+          const longest = (grain === 'month' ? 31 : 1) * DAY_MS * (inside.length === 0 ? 2 : 1)
+          for (const part of outside) {
+            expect(part.end.getTime() - part.start.getTime()).toBeLessThan(longest)
+          }
+        }),
+      )
+    },
+  )
 })

@@ -1,4 +1,4 @@
-/** Filters to a condition on one event: a case for each filter type. */
+/** parseFilters() turns filters into a condition on one event: one case for each filter type. */
 import { describe, expect, test } from '@jest/globals'
 import { parseFilters, type Predicate } from '../../../../src/analytics/request/filters.js'
 import type { Filter } from '../../../../src/contract/api.js'

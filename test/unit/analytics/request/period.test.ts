@@ -1,4 +1,4 @@
-/** Periods: presets and ranges to half-open bounds, and the bucket size that follows. */
+/** Periods: the half-open bounds of presets and ranges, and the bucket size that follows from them. */
 import { describe, expect, test } from '@jest/globals'
 import {
   formatMoment,
@@ -55,7 +55,7 @@ describe('resolvePeriod', () => {
     expect(end).toEqual(new Date('2026-02-01T00:00:00Z'))
   })
 
-  test('all starts today at the latest, though the first event lies ahead of the clock', () => {
+  test('all starts today at the latest, even if the first event is in the future', () => {
     expect(resolve('all', '2026-03-31T10:00:00Z', '2026-04-01T10:00:00Z')).toEqual([
       '2026-03-31T00:00:00Z',
       '2026-03-31T10:00:00Z',
@@ -79,7 +79,7 @@ describe('chooseGranularity', () => {
     [['2026-01-01T00:00:00Z', '2026-04-03T00:00:00Z'], 'day'],
     [['2026-01-01', '2026-07-03'], 'week'],
     [['2026-01-01', '2026-07-04'], 'month'],
-  ])('%p is cut by %s', (range, want) => {
+  ])('%p has buckets of one %s', (range, want) => {
     expect(chooseGranularity(resolvePeriod(range, new Date(HISTORY), new Date(NOW)))).toBe(want)
   })
 })

@@ -1,4 +1,4 @@
-/** A request to a query: grouping, default order, page. */
+/** resolveQuery() turns a request into a query: grouping, default order, page. */
 import { describe, expect, test } from '@jest/globals'
 import { resolveQuery } from '../../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest } from '../../../../src/contract/api.js'

@@ -1,4 +1,4 @@
-/** Retention: how far back a subscription lets a period reach. */
+/** Retention: how far back a project's plan allows a period to start. */
 import { describe, expect, test } from '@jest/globals'
 import { checkRetention } from '../../../../src/analytics/request/retention.js'
 import { ApiError } from '../../../../src/contract/errors.js'

@@ -1,9 +1,9 @@
-/** The rules that tie fields of a query together. */
+/** Rules that concern several fields of a query. */
 import { describe, expect, test } from '@jest/globals'
 import { checkRules } from '../../../../src/analytics/request/validate.js'
 import type { AnalyticsQueryRequest, Filter } from '../../../../src/contract/api.js'
 
-const aRequest = (given: Partial<AnalyticsQueryRequest>): AnalyticsQueryRequest => ({
+const createRequest = (given: Partial<AnalyticsQueryRequest>): AnalyticsQueryRequest => ({
   date_range: '30days',
   metrics: ['users', 'pageviews', 'events'],
   group_by: [],
@@ -26,9 +26,9 @@ test.each([
   { range: ['2026-01-02T10:00:01Z', '2026-01-02T10:00:00Z'], fits: false },
   { range: [start, '2026-01-01'], fits: false },
   { range: [start, '2026-01-01T23:59:59Z'], fits: false },
-] as const)('the range $range fits: $fits', ({ range, fits }) => {
-  const fault = { field: 'date_range', message: 'must not start after its end' }
-  expect(checkRules(aRequest({ date_range: range }))).toEqual(fits ? [] : [fault])
+] as const)('the range $range is valid: $fits', ({ range, fits }) => {
+  const error = { field: 'date_range', message: 'must not start after its end' }
+  expect(checkRules(createRequest({ date_range: range }))).toEqual(fits ? [] : [error])
 })
 
 describe('the field to order by', () => {
@@ -39,9 +39,12 @@ describe('the field to order by', () => {
     { given: { group_by: ['event:prop:plan'], order_by: [['event:prop:plan', 'desc']] } },
     { given: { group_by: ['interval:auto'], order_by: [['date', 'desc']] } },
     { given: { group_by: ['interval:auto'], order_by: [['interval:auto', 'desc']] } },
-  ] as readonly { given: Partial<AnalyticsQueryRequest> }[])('may be of $given', ({ given }) => {
-    expect(checkRules(aRequest(given))).toEqual([])
-  })
+  ] as readonly { given: Partial<AnalyticsQueryRequest> }[])(
+    'may be the one of $given',
+    ({ given }) => {
+      expect(checkRules(createRequest(given))).toEqual([])
+    },
+  )
 
   test.each([
     { given: { metrics: ['users'] }, field: 'pageviews', known: 'users' },
@@ -58,7 +61,7 @@ describe('the field to order by', () => {
   ] as readonly { given: Partial<AnalyticsQueryRequest>; field: string; known: string }[])(
     'may not be $field with $given',
     ({ given, field, known }) => {
-      expect(checkRules(aRequest({ ...given, order_by: [[field, 'asc']] }))).toEqual([
+      expect(checkRules(createRequest({ ...given, order_by: [[field, 'asc']] }))).toEqual([
         {
           field: 'order_by.0.0',
           message: `must be a metric or the grouping of this query, one of: ${known}`,
@@ -106,18 +109,18 @@ describe('string clauses', () => {
     },
     { filters: [event(39), { type: 'event' }, { type: 'page' }, { type: 'utm_tags' }], count: 40 },
   ] as readonly { filters: readonly Filter[]; count: number }[])(
-    '$count in all',
+    '$count clauses in total; at most 40 are allowed',
     ({ filters, count }) => {
       const message = `must hold at most 40 string clauses in all, and hold ${count}`
-      expect(checkRules(aRequest({ filters }))).toEqual(
+      expect(checkRules(createRequest({ filters }))).toEqual(
         count <= 40 ? [] : [{ field: 'filters', message }],
       )
     },
   )
 })
 
-test('a rule is silent where one of its fields is faulty in itself', () => {
-  const request = aRequest({
+test('a rule is not checked if one of its fields is invalid by itself', () => {
+  const request = createRequest({
     date_range: ['2026-01-02', '2026-01-01'],
     order_by: [['date', 'asc']],
   })

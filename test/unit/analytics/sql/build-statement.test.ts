@@ -1,4 +1,4 @@
-/** Statements: exact text and parameters of each shape, and text that no value of a request changes. */
+/** Statements: the exact text and parameters of each shape. No value of a request changes the text. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { ALL_RELATIONS, FACTS } from '../../../../src/model/relations.js'
@@ -33,12 +33,12 @@ const params = (...values: unknown[]) =>
   Object.fromEntries(values.map((value, i) => [`p${i}`, value]))
 const T = "DateTime64(3, 'UTC')"
 
-/** A row lies in a period whose bounds are the parameters from this one on. */
+/** The condition that a row lies in a period; the bounds are the parameter `at` and the next one. */
 const moments = (at: number, column = 'timestamp'): string =>
   `${column} >= {p${at}:${T}} AND ${column} < {p${at + 1}:${T}}`
 const rolled = (at: number, column: 'month' | 'day'): string =>
   `${column} >= toDate({p${at}:${T}}) AND ${column} < toDate({p${at + 1}:${T}})`
-/** A rollup's rows of a project and a dimension, in a period. */
+/** Selects the rows of a rollup of one project and dimension, in a period. */
 const from = (table: string, at: number): string =>
   `FROM ${table} WHERE project_id = {p${at}:String} AND dimension = {p${at + 1}:String} AND ` +
   rolled(at + 2, table.endsWith('monthly') ? 'month' : 'day')
@@ -87,7 +87,7 @@ describe('a statement from facts', () => {
     })
   })
 
-  test('a time series: every bucket of the period is a row', () => {
+  test('a time series: every bucket of the period has a row', () => {
     expect(fromFacts({ metrics: ['pageviews'], group_by: ['interval:auto'] })).toEqual({
       query:
         'SELECT group_key, measure_pageviews AS metric_pageviews FROM (SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews FROM (' +
@@ -99,7 +99,7 @@ describe('a statement from facts', () => {
     })
   })
 
-  test('visits of which single events are filtered for: what is asked twice is sent once', () => {
+  test('visits with filters on single events: a value that is used twice is sent once', () => {
     const { query, query_params } = fromFacts({
       metrics: ['users', 'bounce_rate'],
       filters: [path, { type: 'browser', value: ['Chrome'], operator: 'oneOf' }],
@@ -123,7 +123,7 @@ describe('a statement from facts', () => {
     )
   })
 
-  test('visits by page, filtered by the page: that is the one they entered on', () => {
+  test('visits by page, filtered by page: both are the entry page', () => {
     const given: Given = { metrics: ['bounce_rate'], group_by: ['page:path'], filters: [path] }
     expect(fromFacts(given)).toEqual({
       query:
@@ -137,7 +137,7 @@ describe('a statement from facts', () => {
     })
   })
 
-  test('a breakdown by a property, which has no visits', () => {
+  test('a breakdown by a property, by which visits are not counted', () => {
     const given: Given = { metrics: ['users', 'bounce_rate'], group_by: ['event:prop:plan'] }
     expect(fromFacts(given)).toEqual({
       query:
@@ -164,7 +164,7 @@ describe('a statement from facts', () => {
 })
 
 describe('a statement from rollups', () => {
-  test('a period of months, days and moments: users are united as sets', () => {
+  test('a period of months, days and moments: bitmaps of users are merged', () => {
     const [a, b, c, d, e, f] = [
       '2026-01-30 12:00:00.000',
       '2026-01-31 00:00:00.000',
@@ -203,7 +203,7 @@ describe('a statement from rollups', () => {
     })
   })
 
-  test('a breakdown that is filtered by what it groups by: both are the value', () => {
+  test('a breakdown filtered by its own dimension: both read the column value', () => {
     const country = { value: ['DE'], operator: 'noneOf' as const }
     const given: Given = {
       metrics: ['pageviews', 'users'],
@@ -225,7 +225,7 @@ describe('a statement from rollups', () => {
     })
   })
 
-  test('one breakdown from one rollup: what comes to nothing is no group', () => {
+  test('a breakdown from one rollup: sums of zero make no group', () => {
     const properties = (['any', 'notEq'] as const).map((operator) => ({
       property: 'plan',
       value: 'x',
@@ -246,7 +246,7 @@ describe('a statement from rollups', () => {
     })
   })
 
-  test('a time series: days are rows of a rollup, and what is left of the last is counted', () => {
+  test('a time series: days come from a rollup, and the rest of the last day from events', () => {
     const period = { start: new Date('2026-01-01'), end: new Date('2026-01-31T12:00:00Z') }
     const day = (time: string): string => `intDiv(toUnixTimestamp64Milli(${time}), 86400000)`
     expect(build({ metrics: ['users'], group_by: ['interval:auto'] }, { period })).toEqual({
@@ -267,7 +267,7 @@ describe('a statement from rollups', () => {
 
   const page = { limit: 5, offset: 10 }
   const pages: Given = { group_by: ['page:path'], ...page }
-  test('users of the groups on the page: another metric tells which', () => {
+  test('users of the groups on the page, which another metric determines', () => {
     const given: Given = {
       ...pages,
       metrics: ['users', 'bounce_rate'],
@@ -293,7 +293,7 @@ describe('a statement from rollups', () => {
     })
   })
 
-  test('users of the groups on the page: their order tells which, and facts are asked for no others', () => {
+  test('users of the groups on the page, which the order by group determines; events are read for these groups only', () => {
     const period = { start: new Date('2026-01-01'), end: new Date('2026-02-01T12:00:00Z') }
     const given: Given = { ...pages, metrics: ['users'], order_by: [['page:path', 'desc']] }
     const keys =
@@ -318,7 +318,7 @@ describe('a statement from rollups', () => {
     })
   })
 
-  test('users of the groups that may be on the page: those with events enough', () => {
+  test('users of the groups that may be on the page: those with enough events', () => {
     const users = (at: number, keys: string): string =>
       `SELECT value AS group_key, groupBitmapMerge(users) AS measure_users ${from('users_monthly', at)} AND notEmpty(value) AND value IN (${keys}) GROUP BY group_key`
     expect(build({ ...pages, metrics: ['users'] })).toEqual({
@@ -354,7 +354,7 @@ describe('a statement from rollups', () => {
   })
 })
 
-test('bounds far outside of what is stored are drawn in, buckets are not', () => {
+test('bounds far outside the stored range are clamped, buckets are not', () => {
   const period = { start: new Date('0001-01-01'), end: new Date('9999-12-31T23:59:59Z') }
   const given: Given = { metrics: ['users'], group_by: ['interval:auto'] }
   const [first, last] = ['1970-01-01 00:00:00.000', '2100-01-01 00:00:00.000']
@@ -371,7 +371,7 @@ test('bounds far outside of what is stored are drawn in, buckets are not', () =>
 })
 
 test('no injection: the text depends on no value of the request', () => {
-  /** Another value in the place of each, equal ones in that of equal ones. */
+  /** Replaces each value by another; equal values get equal replacements. */
   const swap = (value: unknown, key = ''): unknown => {
     if (typeof value === 'string')
       return ['type', 'operator'].includes(key) ? value : `'; --${value}`

@@ -1,4 +1,4 @@
-/** Predicates to conditions: a row for each operator, and for each kind of rows that one is put to. */
+/** writeCondition() turns predicates into SQL: a case for each operator and each kind of row. */
 import { describe, expect, test } from '@jest/globals'
 import {
   createWhereWriter,

@@ -1,4 +1,4 @@
-/** The texts the embedded engine reads at its start. */
+/** The configuration files that the embedded engine reads at its start. */
 import { expect, test } from '@jest/globals'
 import { buildConfigXml } from '../../../../src/clickhouse/embedded/configuration.js'
 import { computeLimits } from '../../../../src/clickhouse/embedded/limits.js'
@@ -21,7 +21,7 @@ test.each([
   { memory: 64 * GIB, serverMemory: 32 * GIB, queryMemory: 8 * GIB },
   { memory: 8 * GIB, serverMemory: 4 * GIB, queryMemory: GIB },
   { memory: GIB, serverMemory: GIB, queryMemory: GIB / 4 },
-])('of $memory bytes it takes $serverMemory', ({ memory, ...limits }) => {
+])('with $memory bytes of memory, the engine may use $serverMemory', ({ memory, ...limits }) => {
   expect(computeLimits(memory)).toEqual(limits)
 })
 
@@ -30,7 +30,7 @@ test('the folder is escaped', () => {
   expect(text).toContain('<users_config>/data/&#60;a&#62; &#38; b/users.xml</users_config>')
 })
 
-test('what the engine ignores or gets wrong by default is set', () => {
+test('settings with unsuitable defaults are set', () => {
   const text = buildConfigXml('/data', computeLimits(8 * GIB))
   expect(text).toContain('<log-level>error</log-level>')
   expect(text).toContain('<console>0</console>')
@@ -39,13 +39,13 @@ test('what the engine ignores or gets wrong by default is set', () => {
   expect(text).toMatch(/<background_merges_mutations_concurrency_ratio>16</)
 })
 
-test('passwords are in it as hashes only', () => {
+test('users.xml has passwords as hashes only', () => {
   const text = buildUsersXml(endpoint, computeLimits(8 * GIB))
   expect(text).not.toMatch(/of-the-/)
   expect(text.match(/<password_sha256_hex>[0-9a-f]{64}</g)).toHaveLength(3)
 })
 
-test('the account without a password has one session, and no right but to listen', () => {
+test('the account without a password has one session, and only the right to start listening', () => {
   const text = buildUsersXml(endpoint, computeLimits(8 * GIB))
   const [, locked] = /<default>\s*<no_password\/>(.*?)<\/default>/s.exec(text) ?? []
   expect(locked).toContain('<profile>boot</profile>')
@@ -54,7 +54,7 @@ test('the account without a password has one session, and no right but to listen
   expect(text.match(/<no_password\/>/g)).toHaveLength(1)
 })
 
-test('whatever limits the reader has a lower bound as well, or cannot be changed', () => {
+test('every limit of the reader has a lower bound too, or cannot be changed', () => {
   const text = buildUsersXml(endpoint, computeLimits(8 * GIB))
   const [, constraints = ''] = /<constraints>(.*?)<\/constraints>/s.exec(text) ?? []
   for (const [, , bounds] of constraints.matchAll(/<(max_\w+)>(.*?)<\/\1>/g)) {

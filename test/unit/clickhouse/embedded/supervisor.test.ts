@@ -1,4 +1,4 @@
-/** The supervisor, over engines that live and die as told. */
+/** The supervisor restarts engines that end, here in an order that each test sets. */
 import { expect, test } from '@jest/globals'
 import type { EngineProcess } from '../../../../src/clickhouse/embedded/engine-process.js'
 import { EngineError } from '../../../../src/clickhouse/embedded/engine-process.js'
@@ -7,7 +7,7 @@ import { supervise, type EngineEvent } from '../../../../src/clickhouse/embedded
 const killed = new EngineError('ended: signal SIGKILL')
 const dead = (pid: number): EngineProcess => ({ pid, ended: Promise.resolve(killed) })
 
-/** Supervises an engine that dies at once; each start is taken from `starts`, then it is stopped. */
+/** Supervises an engine that ends at once. Each restart takes its outcome from `starts`; after the last one, supervision stops. */
 async function watch(starts: readonly ('fails' | 'dies')[]) {
   const stop = new AbortController()
   const kinds: EngineEvent['kind'][] = []
@@ -37,7 +37,7 @@ test('an engine that dies is started again at once', async () => {
   })
 })
 
-test('a start that fails is tried again after a pause', async () => {
+test('a failed start is repeated after a pause', async () => {
   expect(await watch(['fails', 'fails', 'dies'])).toEqual({
     outcome: undefined,
     kinds: ['died', 'restart failed', 'restart failed', 'restarted'],
@@ -52,7 +52,7 @@ test('after ten failed starts in a row it gives up', async () => {
   expect(pauses).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
 
-test('a failure long ago does not count', async () => {
+test('failed starts before a successful one do not count', async () => {
   const nine = Array.from({ length: 9 }, () => 'fails' as const)
   const { outcome } = await watch([...nine, 'dies', ...nine, 'dies'])
   expect(outcome).toBeUndefined()

@@ -1,4 +1,4 @@
-/** Which declarations of a body are taken. */
+/** The content types that are accepted for queries and for events. */
 import { expect, test } from '@jest/globals'
 import { EVENT_TYPES, isContentType, QUERY_TYPES } from '../../../../src/http/server/body.js'
 
@@ -8,7 +8,7 @@ test.each([
   'application/json; charset=utf-8',
   'application/json;charset=UTF-8',
   'application/json ; charset="utf-8"',
-])('%j is taken', (header) => {
+])('%j is accepted for queries', (header) => {
   expect(isContentType(QUERY_TYPES, header)).toBe(true)
 })
 
@@ -28,12 +28,12 @@ test.each([
   'application/json;',
   `application/json${' '.repeat(12_000)}`,
   `application/json;${'a=b;'.repeat(3_000)}`,
-])('%j is not', (header) => {
+])('%j is refused for queries', (header) => {
   expect(isContentType(QUERY_TYPES, header)).toBe(false)
 })
 
 test.each(['application/json', 'text/plain', 'Text/Plain;charset=UTF-8'])(
-  '%j is taken for events',
+  '%j is accepted for events',
   (header) => {
     expect(isContentType(EVENT_TYPES, header)).toBe(true)
   },
@@ -45,6 +45,6 @@ test.each([
   'text/plain; charset=latin1',
   'application/x-ndjson',
   'text/plain;x=1',
-])('%j is not taken for events', (header) => {
+])('%j is refused for events', (header) => {
   expect(isContentType(EVENT_TYPES, header)).toBe(false)
 })

@@ -1,4 +1,4 @@
-/** What the caller is told of an error, and what is kept for the log. */
+/** toApiError(): the code and message for the client, and the cause for the log. */
 import { describe, expect, test } from '@jest/globals'
 import { ApiError } from '../../../../src/contract/errors.js'
 import { toApiError, validationError } from '../../../../src/http/server/translate-error.js'
@@ -21,7 +21,7 @@ test.each([
   expect(error.cause).toBe(cause)
 })
 
-describe('what is not foreseen is INTERNAL_ERROR, and its cause is not told', () => {
+describe('an unexpected error is INTERNAL_ERROR, and its message does not name the cause', () => {
   test.each([
     [new Error('connect ECONNREFUSED 10.0.0.3:8123')],
     [Object.assign(new Error('x'), { status: 429 })],
@@ -36,17 +36,17 @@ describe('what is not foreseen is INTERNAL_ERROR, and its cause is not told', ()
   })
 })
 
-test('an error of the catalogue stays as it is', () => {
+test('an ApiError stays as it is', () => {
   const error = new ApiError('QUERY_TIMEOUT', 'The query took too long.')
   expect(toApiError(error)).toBe(error)
 })
 
-test('the message tells the first fault, and how many more there are', () => {
-  const faults = [
+test('the message has the first error, and the number of the others', () => {
+  const errors = [
     { field: 'limit', message: 'must be at least 1' },
     { field: 'offset', message: 'must be at least 0' },
   ]
-  const { message, details } = validationError(faults)
+  const { message, details } = validationError(errors)
   expect(message).toBe('The request is not valid: limit must be at least 1 (and 1 more).')
-  expect(details).toEqual(faults)
+  expect(details).toEqual(errors)
 })

@@ -1,4 +1,4 @@
-/** The tracking script as it is served: small, for every page, and kept by browsers for a day. */
+/** The tracking script as it is served: small, usable by any site, and cached for a day. */
 import { beforeAll, expect, test } from '@jest/globals'
 import { Script } from 'node:vm'
 import express from 'express'
@@ -14,16 +14,16 @@ beforeAll(async () => {
   ;({ headers, text } = await request(app).get('/tally.js').expect(200))
 })
 
-test('it is less than 2,048 bytes', () => {
+test('it is smaller than 2,048 bytes', () => {
   expect(Buffer.byteLength(text)).toBeLessThan(2_048)
   expect(headers['content-length']).toBe(String(Buffer.byteLength(text)))
 })
 
-test('it says what it is, and under which licence', () => {
+test('its first line has its name and licence', () => {
   expect(text.split('\n')[0]).toBe('/*! Tallyhouse tracking script, Apache-2.0 */')
 })
 
-test('it is valid by itself and makes no code out of texts', () => {
+test('it is valid JavaScript and evaluates no strings as code or HTML', () => {
   expect(() => new Script(text)).not.toThrow()
   expect(text).not.toMatch(/\beval\b|\bFunction\b|innerHTML|document\.write/)
 })
@@ -39,13 +39,13 @@ test('any page may load it, and browsers keep it for a day', () => {
   })
 })
 
-test('it is sent again only when it has changed', async () => {
+test('it is sent again only if it has changed', async () => {
   const again = await request(app).get('/tally.js').set('If-None-Match', headers['etag']!)
   expect([again.status, again.text, again.headers['etag']]).toEqual([304, '', headers['etag']])
   await request(app).get('/tally.js').set('If-None-Match', '"other"').expect(200, text)
 })
 
-test('nothing can be done with it but to read it', async () => {
+test('only GET and HEAD are allowed', async () => {
   const { status, headers: refused } = await request(app).post('/tally.js')
   expect([status, refused['allow']]).toEqual([405, 'GET, HEAD'])
 })

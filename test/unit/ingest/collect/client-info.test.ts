@@ -1,4 +1,4 @@
-/** Addresses as proxies write them. */
+/** parseAddress() parses addresses as proxies write them. */
 import { expect, test } from '@jest/globals'
 import { parseAddress } from '../../../../src/http/collect/client-info.js'
 

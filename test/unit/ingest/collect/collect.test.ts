@@ -1,12 +1,12 @@
-/** Each event that is collected has an id, which it keeps however often it is written. */
+/** Each collected event has an id before it is written, so that repeated writes do not duplicate it. */
 import { expect, test } from '@jest/globals'
 import { createCollect } from '../../../../src/ingest/collect/collect.js'
 import type { SentEvent } from '../../../../src/contract/collector-api.js'
 
 const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 
-/** The ids in the lines that events are written as. */
-async function idsOf(...events: readonly SentEvent[]): Promise<readonly unknown[]> {
+/** Collects events and returns the ids in the written lines. */
+async function collectIds(...events: readonly SentEvent[]): Promise<readonly unknown[]> {
   const ids: unknown[] = []
   const collect = createCollect(({ lines }) => {
     ids.push(...lines.map((line) => (JSON.parse(line) as SentEvent).event_id))
@@ -21,8 +21,8 @@ async function idsOf(...events: readonly SentEvent[]): Promise<readonly unknown[
   return ids
 }
 
-test('an event without an id gets one of its own, any other keeps its own', async () => {
-  const ids = await idsOf({}, {}, { event_id: null }, { event_id: '' }, { event_id: 'given' })
+test('an event without an id gets a new one, any other keeps its id', async () => {
+  const ids = await collectIds({}, {}, { event_id: null }, { event_id: '' }, { event_id: 'given' })
   expect(ids).toEqual([UUID, UUID, UUID, UUID, 'given'])
   expect(new Set(ids).size).toBe(ids.length)
 })

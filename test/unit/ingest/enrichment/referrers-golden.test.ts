@@ -70,8 +70,8 @@ const TABLES = [
 ]
 
 for (const { name, referrers, differ } of TABLES) {
-  const testIfThere = existsSync(file(name)) ? test : test.skip
-  testIfThere(`${name}: all but ${differ.length} kinds agree`, () => {
+  const testIfPresent = existsSync(file(name)) ? test : test.skip
+  testIfPresent(`${name}: all but ${differ.length} kinds agree`, () => {
     expect(compare(name)).toEqual({ referrers, differ })
   })
 }

@@ -15,11 +15,12 @@ interface GoldenAgent {
 }
 
 const file = (name: string): string => packagePath(`../shared/data/reference-lists/${name}`)
-const testIfThere = (name: string): typeof test.skip => (existsSync(file(name)) ? test : test.skip)
+const testIfPresent = (name: string): typeof test.skip =>
+  existsSync(file(name)) ? test : test.skip
 const agentsOf = (name: string): GoldenAgent[] =>
   (parse(readFileSync(file(name), 'utf8')) as { test_cases: GoldenAgent[] }).test_cases
 
-/** From their names to ours, where theirs are finer. */
+/** Maps their names to ours, where theirs are more specific. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['Android', 'Android Browser'],
   ['BlackBerry WebKit', 'BlackBerry'],
@@ -62,7 +63,7 @@ function agreement(
   return { agents: named.length, agree: Math.floor((100 * same.length) / named.length) }
 }
 
-testIfThere('uap-core/test_ua.yaml')('browsers agree with uap-core', () => {
+testIfPresent('uap-core/test_ua.yaml')('browsers agree with uap-core', () => {
   const agents = agentsOf('uap-core/test_ua.yaml')
   const found = agreement(agents, BROWSERS, browserName, (text) => classifyUserAgent(text).browser)
   expect(found.agents).toBeGreaterThanOrEqual(233)
@@ -71,14 +72,14 @@ testIfThere('uap-core/test_ua.yaml')('browsers agree with uap-core', () => {
 
 // uap-core reads iOS and macOS from the network library of an app, which is not a browser.
 const APP = /CFNetwork|Darwin\//
-testIfThere('uap-core/test_os.yaml')('operating systems agree with uap-core', () => {
+testIfPresent('uap-core/test_os.yaml')('operating systems agree with uap-core', () => {
   const agents = agentsOf('uap-core/test_os.yaml').filter((a) => !APP.test(a.user_agent_string))
   const found = agreement(agents, SYSTEMS, systemName, (text) => classifyUserAgent(text).os)
   expect(found.agents).toBeGreaterThanOrEqual(243)
   expect(found.agree).toBeGreaterThanOrEqual(81)
 })
 
-testIfThere('wikimedia-refinery/isSpider_test_data.csv')(
+testIfPresent('wikimedia-refinery/isSpider_test_data.csv')(
   'bots agree with the spiders of Wikimedia',
   () => {
     const lines = readFileSync(file('wikimedia-refinery/isSpider_test_data.csv'), 'utf8')

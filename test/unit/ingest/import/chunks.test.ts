@@ -1,4 +1,4 @@
-/** Ids of chunks, and chunks of which only some rows are loaded again. */
+/** Ids of chunks, and chunks with only some rows to load again. */
 import { expect, test } from '@jest/globals'
 import type { FinishedLoad } from '../../../../src/ingest/loader/load-log.js'
 import { EMPTY_REPORT, type LoadReport } from '../../../../src/ingest/loader/load-report.js'

@@ -61,15 +61,15 @@ const CASES: readonly Case[] = [
 
 describe('createLineReader', () => {
   test.each(CASES)('$what', async ({ given, want }) => {
-    const taken = await cut(stream(given.map((text) => Buffer.from(text))), 10)
-    expect(taken.map(short)).toEqual(want)
+    const chunks = await cut(stream(given.map((text) => Buffer.from(text))), 10)
+    expect(chunks.map(short)).toEqual(want)
   })
 
   test('a byte order mark is dropped however the bytes arrive', async () => {
     const bytes = Buffer.from('\uFEFFé1\né2')
     for (let at = 0; at <= bytes.length; at += 1) {
-      const taken = await cut(stream([bytes.subarray(0, at), bytes.subarray(at)]), 100)
-      expect(taken.map(short)).toEqual([['é1\né2', 1, 2]])
+      const chunks = await cut(stream([bytes.subarray(0, at), bytes.subarray(at)]), 100)
+      expect(chunks.map(short)).toEqual([['é1\né2', 1, 2]])
     }
   })
 

@@ -1,4 +1,4 @@
-/** Queued writes become few inserts, none larger than the limit unless a single write is. */
+/** Queued writes are grouped into inserts. An insert exceeds the limit only if it is a single write. */
 import { expect, test } from '@jest/globals'
 import { takeGroup } from '../../../../src/ingest/inbox/insert-scheduler.js'
 
@@ -12,9 +12,12 @@ test.each([
   [[30, 4], 10, [30], [4]],
   [[4, 30], 10, [4], [30]],
   [[], 10, [], []],
-])('of %j at most %d bytes are taken, and at least one write', (queue, maxBytes, group, rest) => {
-  expect(takeGroup(sizes(...queue), maxBytes)).toEqual({
-    group: sizes(...group),
-    rest: sizes(...rest),
-  })
-})
+])(
+  'from the queue %j, at most %d bytes are taken, and at least one write',
+  (queue, maxBytes, group, rest) => {
+    expect(takeGroup(sizes(...queue), maxBytes)).toEqual({
+      group: sizes(...group),
+      rest: sizes(...rest),
+    })
+  },
+)

@@ -135,7 +135,7 @@ describe('the header', () => {
     ])
   })
 
-  test('may be all there is', async () => {
+  test('may be the only line', async () => {
     expect(await read('')).toEqual([])
   })
 })

@@ -13,7 +13,7 @@ async function one(line: string, origin?: string): Promise<unknown> {
   return JSON.parse(lines[0]!)
 }
 
-describe('pages that were served', () => {
+describe('served pages', () => {
   test.each<[string, string, object]>([
     ['combined', combined('/a'), { user_agent: 'Agent/1', path: '/a' }],
     ['common', `${START} "GET /a HTTP/1.0" 200 -`, { path: '/a' }],

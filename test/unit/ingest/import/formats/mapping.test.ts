@@ -29,7 +29,7 @@ describe('columns', () => {
       ['1:field:user_id'],
     ],
     [
-      'a column of ours gives what the mapping says',
+      'a column named as an event field is mapped too',
       ['path', 'url'],
       ['url=path'],
       ['0:field:url'],
