@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `tallyhouse`. Only here are the clock and the command line read. */
+/** The command `tallyhouse`. No other file reads the command line or the clock. */
 import { Command, CommanderError } from 'commander'
 import { readFileSync } from 'node:fs'
 import { isUnreachable } from './clickhouse/errors.js'
@@ -67,7 +67,7 @@ function formatVariables(): string {
   return formatTable(rows)
 }
 
-/** Prints an error as one line, except commander's own errors, which it has printed; returns the exit code. */
+/** Prints an error as one line and returns the exit code. Commander has printed its own errors already. */
 function reportError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE
   process.stderr.write(`tallyhouse: ${formatError(error)}\n`)
@@ -76,7 +76,7 @@ function reportError(error: unknown): number {
 
 function formatError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  // When a name has several addresses and each refuses, Node's error has a code and an empty message.
+  // When a host name has several addresses and each refuses, Node's error has a code and an empty message.
   const message = error.message === '' && 'code' in error ? String(error.code) : error.message
   const line = message.replaceAll(/\s+/g, ' ').trim()
   return isUnreachable(error) ? `ClickHouse does not respond: ${line}` : line

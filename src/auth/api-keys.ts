@@ -1,4 +1,4 @@
-/** Stores the API keys, without their tokens: one row per version, of which the highest counts. */
+/** Stores API keys, without their tokens. A key has one row per version; the row with the highest version counts. */
 import type { Connection } from '../clickhouse/connection.js'
 import { optionalTime, sql, statement, string, time, uint64, type Sql } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
@@ -12,7 +12,7 @@ import { signToken } from './token.js'
 export interface StoredKey {
   readonly id: string
   readonly projectId: string
-  /** Helps people to tell keys apart; may be empty. */
+  /** For people, to distinguish keys; may be empty. */
   readonly name: string
   readonly createdAt: Date
   /** Null for a key that does not expire. */
@@ -47,7 +47,8 @@ const NAME = /^\P{C}{0,200}$/u
 /**
  * Issues a key for a project. Its token is returned here and stored nowhere.
  *
- * @throws UserError for a project that does not exist, an invalid name and an expiry in the past
+ * @param now the time of issue
+ * @throws UserError for a project that does not exist, an invalid name, or an expiry that is not in the future
  */
 export async function issueKey(
   store: Store,
@@ -58,7 +59,7 @@ export async function issueKey(
   if (!NAME.test(name)) throw new UserError('a name has at most 200 printable characters')
   await requireProject(store.reader, projectId)
   const expiry = expiresAt === null ? null : startOfSecond(expiresAt)
-  if (expiry !== null && expiry <= now) throw new UserError('the key would have expired already')
+  if (expiry !== null && expiry <= now) throw new UserError('the key must expire in the future')
   const id = randomId('key_', 20)
   const key = { id, projectId, name, createdAt: now, expiresAt: expiry, revokedAt: null }
   await insert(store.writer, key, 1)
@@ -77,7 +78,7 @@ export async function listKeys(
 }
 
 /**
- * Revokes a key for good; services notice within 5 seconds. A key that was revoked before does not change.
+ * Revokes a key permanently; services notice within 5 seconds. A key that is revoked already does not change.
  *
  * @throws UserError for a key that does not exist
  */

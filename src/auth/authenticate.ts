@@ -8,8 +8,6 @@ import { createKeyLookup, createKeysUnavailableError } from './key-lookup.js'
 import type { Principal } from './token.js'
 import { createTokenVerifier } from './verified-tokens.js'
 
-export type { Principal } from './token.js'
-
 export interface Authenticated {
   readonly principal: Principal
   /** The project of the key, at most 4 seconds old. */
@@ -24,6 +22,8 @@ export interface AuthenticatorDependencies {
 
 export interface Authenticator {
   /**
+   * Verifies the key in an Authorization header and finds its project.
+   *
    * @throws ApiError UNAUTHORIZED, the same for every kind of invalid key; SERVICE_UNAVAILABLE when the key
    *   cannot be checked
    */

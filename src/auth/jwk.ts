@@ -4,7 +4,7 @@ import { importJWK, type CryptoKey } from 'jose'
 /** The algorithm of all API keys. */
 export const ALGORITHM = 'EdDSA'
 
-/** A key id: the SHA-256 thumbprint of the key (RFC 7638), in base64url. */
+/** A key id: the SHA-256 thumbprint of the key (RFC 7638 §3), in base64url. */
 export const KID = /^[A-Za-z0-9_-]{43}$/
 
 export interface PublicJwk {
@@ -18,7 +18,7 @@ export interface PrivateJwk extends PublicJwk {
   readonly d: string
 }
 
-/** A file of keys is invalid. */
+/** A file of keys has invalid contents. */
 export class KeyFileError extends Error {
   override readonly name = 'KeyFileError'
 }
@@ -40,7 +40,11 @@ export function parsePublicKeys(text: string, file: string): readonly PublicJwk[
   throw new KeyFileError(`${file} is not a set of Ed25519 keys`)
 }
 
-/** @throws KeyFileError when the text is not a private Ed25519 key */
+/**
+ * Parses the text of a private JWK (RFC 7517 §4).
+ *
+ * @throws KeyFileError when it is not a private Ed25519 key
+ */
 export function parsePrivateKey(text: string, file: string): PrivateJwk {
   const key = parseJson(text, file)
   if (isPublicJwk(key) && 'd' in key && typeof key.d === 'string') return key as PrivateJwk

@@ -6,15 +6,15 @@ import { isSystemError } from '../lib/errors.js'
 
 const getKeyFolder = (dataDir: string): string => path.join(dataDir, 'keys')
 
-/** The file of the private key, which signs API keys. */
+/** Returns the file of the private key, which signs API keys. */
 export const getPrivateKeyFile = (dataDir: string): string =>
   path.join(getKeyFolder(dataDir), 'signing-key.json')
 
-/** The file of the public keys, which is all that a service needs. */
+/** Returns the file of the public keys, the only one that a service needs. */
 export const getPublicKeysFile = (dataDir: string): string =>
   path.join(getKeyFolder(dataDir), 'public-keys.json')
 
-/** Returns the text of a file; undefined when there is no such file. */
+/** Returns the text of a file; undefined when it does not exist. */
 export async function readFileIfExists(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch((error: unknown) => {
     if (isSystemError(error, 'ENOENT')) return undefined
@@ -22,7 +22,7 @@ export async function readFileIfExists(file: string): Promise<string | undefined
   })
 }
 
-/** Creates a file atomically; returns false when a file of that name exists. */
+/** Creates a file atomically; returns false when it exists already. */
 export async function createFile(file: string, text: string, mode: number): Promise<boolean> {
   const draft = await writeDraft(file, text, mode)
   try {
@@ -36,7 +36,7 @@ export async function createFile(file: string, text: string, mode: number): Prom
   }
 }
 
-/** Replaces a file atomically: readers see the old or the new one. */
+/** Replaces a file atomically: readers see either the old or the new contents. */
 export async function replaceFile(file: string, text: string, mode: number): Promise<void> {
   await rename(await writeDraft(file, text, mode), file)
 }

@@ -8,7 +8,7 @@ import type { StoredProject } from '../projects/project.js'
 import { toStoredProject, PROJECT_COLUMNS, type ProjectRow } from '../projects/row.js'
 import type { Principal } from './token.js'
 
-/** Returns the project of a valid key; null for a key that was revoked or never issued. */
+/** Returns the project of a valid key; null for a key that was revoked, or is not in the store. */
 export type KeyLookup = (principal: Principal) => Promise<StoredProject | null>
 
 /** How long the result of a lookup is used, in milliseconds from the start of the lookup. */
@@ -57,13 +57,13 @@ async function readProject(
     const [row] = rows
     return row === undefined ? null : toStoredProject(row)
   } catch (cause) {
-    // This query is never too expensive or too slow by itself; then the store is overloaded.
+    // This query is cheap. If it is too slow or too expensive, the store is overloaded.
     const failure = toStoreError(cause)
     throw failure.code === 'INTERNAL_ERROR' ? failure : createKeysUnavailableError(cause)
   }
 }
 
-/** The error for a key that cannot be checked. */
+/** Creates the error for a key that cannot be checked. */
 export const createKeysUnavailableError = (cause: unknown): ApiError =>
   new ApiError(
     'SERVICE_UNAVAILABLE',

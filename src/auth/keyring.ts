@@ -44,7 +44,7 @@ export function openKeyring(dataDir: string): Keyring {
   }
 }
 
-/** Returns a text that differs for each replacement of the file; empty when there is no file. */
+/** Returns a text that changes whenever the file is replaced; empty when there is no file. */
 async function readVersion(file: string): Promise<string> {
   const found = await stat(file, { bigint: true }).catch((error: unknown) => {
     if (isSystemError(error, 'ENOENT')) return undefined

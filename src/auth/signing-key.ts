@@ -16,8 +16,8 @@ export interface SigningKey {
 }
 
 /**
- * Opens the signing key of a data folder, and creates it where there is none. When this returns, its public part is
- * in the file that services read, beside those of former signing keys. Processes that create the key at the same
+ * Opens the signing key of a data folder, and creates it if there is none. When this returns, the file that services
+ * read contains its public part, beside those of former signing keys. Processes that create the key at the same
  * time all get the same one.
  *
  * @throws KeyFileError when a file of keys is invalid; it is left unchanged
@@ -38,6 +38,7 @@ async function generateKey(): Promise<PrivateJwk> {
   return { ...jwk, kid: await calculateJwkThumbprint(jwk) } as PrivateJwk
 }
 
+/** Adds a public key to the file that services read. */
 async function publishKey(dataDir: string, key: PublicJwk): Promise<void> {
   const file = getPublicKeysFile(dataDir)
   const text = await readFileIfExists(file)

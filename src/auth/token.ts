@@ -10,17 +10,17 @@ export interface Principal {
   readonly projectId: string
 }
 
-/** Tells API keys from other kinds of JWT that the same key might sign (RFC 8725 §3.11). */
+/** Distinguishes API keys from other kinds of JWT that the same key might sign (RFC 8725 §3.11). */
 const TYPE = 'tallyhouse-key+jwt'
 const ISSUER = 'tallyhouse'
 
 /**
- * Three parts in base64url. The last of the 86 characters of a 64-byte signature has four valid values: any other
- * one would decode to the same bytes and be a second token of the same key.
+ * Three parts in base64url. The last of the 86 characters of a 64-byte signature has four valid values. Any other
+ * value would decode to the same bytes, so a key would have more than one token.
  */
 const TOKEN = /^[A-Za-z0-9_-]{1,512}\.[A-Za-z0-9_-]{1,1024}\.[A-Za-z0-9_-]{85}[AQgw]$/
 const ID = /^[A-Za-z0-9_-]{1,64}$/
-/** How far the clock of an issuer may be ahead, in seconds. */
+/** How far the issuer's clock may be ahead of this one, in seconds. */
 const MAX_CLOCK_SKEW_S = 60
 
 /** Signs the token of a key. It is shown once and stored nowhere. */
@@ -43,7 +43,7 @@ export async function signToken(
 /**
  * Verifies a token. Returns undefined when it is not an API key of this service, or has expired.
  *
- * @throws when the keyring cannot be read
+ * @throws KeyFileError or a system error when the keyring cannot be read
  */
 export async function verifyToken(
   token: string,
@@ -71,7 +71,10 @@ export async function verifyToken(
   }
 }
 
-/** Reads the `kid` of the header. It is required here, although jose accepts a token without one when one key fits. */
+/**
+ * Reads the `kid` of the header; undefined when it is missing or malformed. Without one, jose would accept a token when
+ * only one key fits. Here it is required.
+ */
 function readKeyId(token: string): string | undefined {
   try {
     const { kid } = decodeProtectedHeader(token)
@@ -82,5 +85,5 @@ function readKeyId(token: string): string | undefined {
   }
 }
 
-/** A claim may be any JSON value, whatever its TypeScript type says. */
+/** Checks the type too: a claim may be any JSON value, despite its TypeScript type. */
 const isId = (claim: unknown): claim is string => typeof claim === 'string' && ID.test(claim)

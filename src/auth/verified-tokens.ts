@@ -1,4 +1,4 @@
-/** Caches verified tokens for a few seconds: checking a signature costs more than the rest of a request. */
+/** Caches verified tokens for 4 seconds, because verifying a signature costs more than the rest of a request. */
 import { decodeJwt } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Keyring } from './keyring.js'
@@ -14,7 +14,7 @@ interface Verified {
 const MAX_CACHED_TOKENS = 10_000
 
 /**
- * Creates a `verifyToken` with a cache. A key has one token only, so the token is the cache key. Invalid tokens are
+ * Creates a `verifyToken` with a cache. A key has exactly one token, so the token is the cache key. Invalid tokens are
  * not cached, and a cached token is rejected as soon as it expires.
  */
 export function createTokenVerifier(

@@ -1,4 +1,4 @@
-/** Explains why the service cannot listen on its address. */
+/** Explains in plain words why the service cannot listen on its address. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Config } from '../config/config.js'
@@ -12,8 +12,8 @@ const ADDRESS_ERRORS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'does not exist',
 }
 
-/** Throws a UserError for an address that cannot be listened on, and rethrows any other error. */
-export function explainAddress(
+/** Throws a UserError if the system refused the address of the service, and rethrows any other error. */
+export function rethrowListenError(
   error: NodeJS.ErrnoException & { address?: string; port?: number },
 ): never {
   const reason = error.syscall === undefined ? undefined : ADDRESS_ERRORS[error.code ?? '']
@@ -22,9 +22,9 @@ export function explainAddress(
 }
 
 /**
- * Checks that the service can listen, before work that would be wasted if it could not.
+ * Checks that the service can listen on its address, before work that would be wasted if it could not.
  *
- * @throws UserError when the address cannot be listened on.
+ * @throws UserError when it cannot
  */
 export async function requireFreeAddress({ host, port }: Config): Promise<void> {
   const server = createServer()
@@ -32,7 +32,7 @@ export async function requireFreeAddress({ host, port }: Config): Promise<void> 
     server.listen({ host, port })
     await once(server, 'listening')
   } catch (error) {
-    explainAddress(error as NodeJS.ErrnoException)
+    rethrowListenError(error as NodeJS.ErrnoException)
   } finally {
     server.close()
   }

@@ -59,18 +59,18 @@ export interface CollectorDependencies {
   readonly trustedProxies: number
 }
 
-/** All that the application needs from the rest of the service. */
+/** Everything that the application needs from the rest of the service. */
 export interface AppDependencies {
-  /** Undefined where the process does not serve the query API. */
+  /** Undefined if this process does not serve the query API. */
   readonly api: ApiDependencies | undefined
-  /** Undefined where the process does not collect events. */
+  /** Undefined if this process does not collect events. */
   readonly collector: CollectorDependencies | undefined
-  /** Whether the store responds; called for every probe of /readyz. */
+  /** Returns whether the store responds; called for every probe of /readyz. */
   readonly isReady: () => Promise<boolean>
   readonly contract: Contract
   readonly shutdown: Shutdown
   readonly logger: Logger
-  /** Further pages, which need no key. */
+  /** Further pages. They need no API key. */
   readonly pages?: readonly Router[]
 }
 
@@ -117,7 +117,7 @@ function buildApiRoutes(api: ApiDependencies, contract: Contract, shutdown: Shut
   }
 }
 
-/** A token in the header is checked before the body is read, one in the body right after it was parsed. */
+/** A token in the header is checked before the body is read; a token in the body, right after the body is parsed. */
 const buildCollectorRoutes = (
   { findProject, collect, now }: CollectorDependencies,
   contract: Contract,

@@ -13,7 +13,7 @@ import {
 import type { Holder } from '../clickhouse/embedded/launcher/protocol.js'
 import type { Endpoint } from '../clickhouse/endpoint.js'
 
-/** The processes that run the service, as the data folder names them. Other commands use their engine. */
+/** The processes that run the service, by the purpose in the data folder's lock file. Other commands use their engine. */
 export const SERVICE_PURPOSES = {
   serve: 'tallyhouse serve',
   demo: 'tallyhouse demo',
@@ -21,7 +21,7 @@ export const SERVICE_PURPOSES = {
 
 export interface OpenEngineOptions {
   readonly dataDir: string
-  /** What this process does, shown to processes that wait for the data folder: `tallyhouse migrate`. */
+  /** The command of this process, such as `tallyhouse migrate`, for the errors of others that need the data folder. */
   readonly purpose: string
   /** True for a process that must not share another one's engine. Default: false. */
   readonly ownEngine?: boolean
@@ -39,10 +39,11 @@ const DATA_DIR_TIMEOUT_MS = 15_000
 const POLL_INTERVAL_MS = 200
 
 /**
- * Connects to the engine of the service that runs on the data folder, or starts one. Waits while another
- * short command holds the folder: its engine is not shared, because it stops with that command.
+ * Connects to the engine of the service that runs on the data folder, or starts one. Waits up to 15 seconds while
+ * another short command holds the folder: its engine is not shared, because it stops with that command.
  *
- * @throws DataDirInUseError when another process keeps the data folder.
+ * @throws DataDirInUseError when another process still holds the data folder then, or a service does and `ownEngine`
+ *   is set
  */
 export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngine> {
   const { ownEngine = false, ...engineOptions } = options
@@ -62,7 +63,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngi
   }
 }
 
-/** Whether an engine was ever started on the data folder. */
+/** Returns whether an engine was ever started on the data folder. */
 export const hasEngine = (dataDir: string): Promise<boolean> =>
   checkAccess(getEngineDir(dataDir)).then(
     () => true,

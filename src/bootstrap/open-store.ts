@@ -33,11 +33,11 @@ export interface OpenedStore {
 type StoreConfig = Pick<Config, 'clickhouse' | 'dataDir'> & Partial<Pick<Config, 'geoipDb'>>
 
 /**
- * Opens the store. With `write` access it is brought up to date first; any other access changes nothing.
+ * Opens the store. With `write` access it is brought up to date first; with any other, opening changes nothing.
  *
  * @throws UserError for an unusable GeoIP database, and for a store that `access` cannot read;
- *   DataDirInUseError when another process keeps the data folder; MigrationError; the client's error when
- *   ClickHouse does not answer.
+ *   DataDirInUseError when another process holds the data folder; MigrationError; the client's error when
+ *   ClickHouse does not answer
  */
 export async function openStore(
   config: StoreConfig,
@@ -61,7 +61,7 @@ export async function openStore(
   }
 }
 
-/** What every loader of the service is given; without `geoip`, addresses get no country and city. */
+/** Creates the context of the service's loaders. Without `geoip`, addresses get no country and city. */
 export const createLoaderContext = (geoip?: Geoip): LoaderContext => ({ geoip, finishDeletions })
 
 async function openEndpoint(
@@ -69,7 +69,7 @@ async function openEndpoint(
   { access, ...options }: OpenStoreOptions,
 ): Promise<OpenedEngine> {
   if (clickhouse !== undefined) return { endpoint: clickhouse, engine: undefined }
-  // An engine that is only read from would leave an empty database in a mistyped folder.
+  // Starting an engine only to read would leave an empty database in a mistyped folder.
   if (access !== 'write' && !(await hasEngine(dataDir))) throw createNotSetUpError()
   return openEngine({ dataDir, ...options })
 }

@@ -9,11 +9,11 @@ import { UserError } from '../lib/errors.js'
 import { ensureRollups, hasCurrentRollups } from '../rollups/ensure-rollups.js'
 
 /**
- * What a process does with the store, and what has to be true before it starts:
+ * How a process uses the store, and what is checked or done first:
  *
- * - `read`: it reads tables. Every migration has been applied.
- * - `read-rollups`: it reads rollups too. They were also built under this build's definition.
- * - `write`: it writes. Missing migrations are applied and outdated rollups rebuilt first.
+ * - `read`: it reads tables. Every migration must have been applied.
+ * - `read-rollups`: it reads rollups too. They must also have been built with this build's definition.
+ * - `write`: it writes. Missing migrations are applied and outdated rollups are rebuilt.
  */
 export type StoreAccess = 'read' | 'read-rollups' | 'write'
 
@@ -22,8 +22,8 @@ const HOW_TO_UPDATE = 'run "tallyhouse migrate"'
 /**
  * Applies missing migrations, then rebuilds the rollups if their definition has changed.
  *
- * @returns the files of the migrations that were applied.
- * @throws MigrationError when a migration fails or the database is newer than this build.
+ * @returns the files of the migrations that were applied
+ * @throws MigrationError when a migration fails or the database is newer than this build
  */
 export async function updateStore(
   endpoint: Endpoint,
@@ -40,7 +40,7 @@ export async function updateStore(
 /**
  * Checks that a process can read the store as it is. Writes nothing.
  *
- * @throws UserError that says what to run; MigrationError when the database is newer than this build.
+ * @throws UserError that names the command to run; MigrationError when the database is newer than this build
  */
 export async function requireUpToDate(
   { reader }: Store,
@@ -56,6 +56,6 @@ export async function requireUpToDate(
   }
 }
 
-/** The error for a database that has had no migration. */
+/** Creates the error for a database to which no migration was applied. */
 export const createNotSetUpError = (): UserError =>
   new UserError(`the database is not set up yet: ${HOW_TO_UPDATE}`)

@@ -3,7 +3,7 @@ import type { EngineEvent } from '../clickhouse/embedded/engine.js'
 import type { Config } from '../config/config.js'
 import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
-import { explainAddress } from './address.js'
+import { rethrowListenError } from './address.js'
 import { SERVICE_PURPOSES } from './open-engine.js'
 import { openStore, type OpenedStore } from './open-store.js'
 import { waitForShutdown } from './shutdown-signals.js'
@@ -14,7 +14,7 @@ export interface RunOptions {
   readonly purpose: keyof typeof SERVICE_PURPOSES
   readonly logger: Logger
   readonly now: () => Date
-  /** Runs before the service listens; ends early when `stop` fires. */
+  /** Runs before the service listens; returns early when `stop` is aborted. */
   readonly prepare?: (opened: OpenedStore, stop: AbortSignal) => Promise<void>
   /** Pages to serve beside the service's own; called after `prepare`. */
   readonly pages?: () => NonNullable<ServiceOptions['pages']>
@@ -22,10 +22,10 @@ export interface RunOptions {
 }
 
 /**
- * Opens the store, prepares, then starts the service and the loader; on shutdown stops the service, the
- * loader and the store, in this order. After a signal during `prepare` nothing is started.
+ * Opens the store, calls `prepare`, then starts the service and the loader. On shutdown it stops the service, the
+ * loader and the store, in this order. After a signal during `prepare` it starts nothing.
  *
- * @throws the error that prevented the start or ended the service; the process then exits with 1.
+ * @throws the error that prevented the start or ended the service; the process then exits with 1
  */
 export async function runService(options: RunOptions): Promise<void> {
   const { config, purpose, logger, prepare } = options
@@ -34,7 +34,7 @@ export async function runService(options: RunOptions): Promise<void> {
   const opened = await openStore(config, {
     purpose: SERVICE_PURPOSES[purpose],
     access: 'write',
-    // A process with only one of the two roles may use the engine of the process with the other.
+    // A process with only one role, api or collector, may use the engine of the process with the other.
     ownEngine: config.role === 'all',
     onEvent: (event) => logEngineEvent(logger, event),
   })
@@ -53,13 +53,13 @@ export async function runService(options: RunOptions): Promise<void> {
   }
 }
 
-/** Starts the service, then the loader. The function it returns stops both. */
+/** Starts the service, then the loader. Returns a function that stops both in the same order. */
 async function start(
   { config, logger, now, pages = () => [], onListening }: RunOptions,
   opened: OpenedStore,
 ): Promise<() => Promise<void>> {
   const service = await startService({ config, opened, logger, now, pages: pages() }).catch(
-    explainAddress,
+    rethrowListenError,
   )
   onListening(service.address)
   const loader = startStreamingLoader({ store: opened.store, context: opened.loader, logger })

@@ -4,12 +4,12 @@ import type { Logger } from '../lib/log.js'
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
-/** A shutdown takes at most 8 seconds; after this long the process exits without waiting for the rest. */
+/** A shutdown should take at most 8 seconds. After this long the process exits without waiting for the rest. */
 const SHUTDOWN_TIMEOUT_MS = 9_500
 
 /**
- * Resolves at the first signal with undefined, or at the first uncaught error with that error. A second
- * signal exits at once: an embedded engine then notices that its parent died, and stops by itself.
+ * Resolves with undefined at the first signal, or with the error at the first uncaught error. At a second signal the
+ * process exits at once. An embedded engine then notices that its parent died, and stops by itself.
  */
 export function waitForShutdown(logger: Logger): Promise<Error | undefined> {
   return new Promise((resolve) => {

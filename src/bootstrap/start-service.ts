@@ -41,7 +41,7 @@ export interface RunningService {
 }
 
 /**
- * Starts the service. It listens once the contracts are compiled, so the first request is as fast as any.
+ * Starts the service. It listens only once the contracts are compiled, so the first request is not slower than others.
  *
  * @throws Error if a contract does not compile; the system's error if the address cannot be bound
  */
@@ -123,7 +123,7 @@ function createCollector(
 const PROBE_TIMEOUT_MS = SECOND_MS
 const PROBE_LIFETIME_MS = SECOND_MS
 
-/** Caches the result of a probe for a second. Concurrent callers share one call. */
+/** Caches the result of a probe for a second from its start. Concurrent callers share one call. */
 export function cacheProbe(probe: () => Promise<boolean>): () => Promise<boolean> {
   let startedAt = -Infinity
   let result: Promise<boolean> | undefined

@@ -4,10 +4,10 @@ import type { Connection, Settings } from './connection.js'
 /**
  * Returns a connection that sends nothing once a lease is lost.
  *
- * The heartbeat notices a loss, so a process that slept may still send one statement when it wakes. Steps that
- * must not survive that call `lease.assertHeld()` first.
+ * The heartbeat notices the loss. A process that was suspended may still send one statement when it resumes, so a
+ * step for which that would do harm calls `lease.assertHeld()` first.
  *
- * @param lost the signal of the lease; statements are rejected with its reason
+ * @param lost the signal of the lease; once it is aborted, statements reject with its reason
  */
 export function fenceConnection(connection: Connection, lost: AbortSignal): Connection {
   return {

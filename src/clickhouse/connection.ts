@@ -24,7 +24,9 @@ export interface QueryResult<Row> {
 /** The cost of a query, as ClickHouse reports it. */
 export interface QueryCost {
   readonly rowsRead: number
+  /** Uncompressed bytes. */
   readonly bytesRead: number
+  /** Milliseconds from start to end, by the clock of ClickHouse. */
   readonly ms: number
 }
 
@@ -38,7 +40,8 @@ export interface Connection {
   /**
    * Runs a SELECT.
    *
-   * @throws QueryCancelledError when the signal is aborted, IncompleteResponseError when rows are missing
+   * @throws QueryCancelledError when the signal is aborted, IncompleteResponseError when rows are missing,
+   *   the client's ClickHouseError when ClickHouse rejects the statement
    */
   query<Row>(statement: Statement, options?: QueryOptions): Promise<QueryResult<Row>>
   /** Runs a statement without a result: DDL, INSERT … SELECT, KILL. */
@@ -55,7 +58,7 @@ const LOG_OFF = 127
 
 /** Settings of every query. */
 const QUERY_SETTINGS: Settings = {
-  // A query that fails returns an error and no rows, rather than an error after half of its rows.
+  // A query that fails returns only an error. Otherwise the error would follow the rows found before it.
   wait_end_of_query: 1,
   http_write_exception_in_output_format: 0,
   exact_rows_before_limit: 1,
@@ -66,8 +69,8 @@ const QUERY_SETTINGS: Settings = {
 /**
  * Opens the connection of an account. Nothing is sent before the first statement.
  *
- * @param killQuery ends an abandoned query in ClickHouse, by its id. Without it ClickHouse notices the closed
- *   connection itself, but only where a query reports progress.
+ * @param killQuery ends a cancelled query in ClickHouse, by its id. Without it ClickHouse notices the closed
+ *   connection itself, but only if the query reports progress.
  */
 export function connect(
   endpoint: Endpoint,
@@ -129,7 +132,7 @@ async function runQuery<Row>(
       clickhouse_settings: { ...QUERY_SETTINGS, ...settings },
       ...(signal === undefined ? {} : { abort_signal: signal }),
     })
-    .then((answer) => answer.json<Row>())
+    .then((result) => result.json<Row>())
   if (signal === undefined) return readResult(await response)
   return readResult(await rejectOnAbort(response, signal, () => killQuery?.(query_id)))
 }

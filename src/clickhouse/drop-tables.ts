@@ -1,4 +1,4 @@
-/** Drops the temporary tables of a kind of work, found by the prefix of their names. */
+/** Drops temporary tables, which each kind of work names with a certain prefix. */
 import type { Connection } from './connection.js'
 import { identifier, join, sql, statement, string } from './sql.js'
 
@@ -15,7 +15,7 @@ ORDER BY engine != 'MaterializedView', name`),
   await writer.execute(statement(sql`DROP TABLE IF EXISTS ${names} SYNC`))
 }
 
-/** Drops the tables of the prefix that are older than a day: the process that created them was killed. */
+/** Drops the tables with this prefix that are older than a day: the process that created them was killed. */
 export async function dropAbandonedTables(writer: Connection, prefix: string): Promise<void> {
   const { rows } = await writer.query<{ name: string }>(
     statement(sql`

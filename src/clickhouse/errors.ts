@@ -9,8 +9,8 @@ export const isClickHouseError = (error: unknown, type: string): boolean =>
   error instanceof ClickHouseError && error.type === type
 
 /**
- * Returns why ClickHouse rejected a statement, without its notes on where in the query that happened;
- * undefined for any other error.
+ * Returns why ClickHouse rejected a statement, without the part of the message that locates the error in the query.
+ * Undefined for an error that is not ClickHouse's.
  */
 export function getClickHouseReason(error: unknown): string | undefined {
   if (!(error instanceof ClickHouseError)) return undefined
@@ -23,7 +23,7 @@ export class QueryCancelledError extends Error {
   override readonly name = 'QueryCancelledError'
 
   constructor(reason: unknown) {
-    super('the query was stopped', { cause: reason })
+    super('the query was cancelled', { cause: reason })
   }
 }
 
@@ -32,7 +32,7 @@ export class IncompleteResponseError extends Error {
   override readonly name = 'IncompleteResponseError'
 
   constructor() {
-    super('the response of the store is not complete')
+    super('the response of the store is incomplete')
   }
 }
 
@@ -59,6 +59,7 @@ const CLICKHOUSE_FAILURES: ReadonlyMap<string, StoreFailure> = new Map([
   ['NETWORK_ERROR', 'SERVICE_UNAVAILABLE'],
 ])
 
+/** Node's error codes for a store that does not answer, or whose connection broke. */
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -78,7 +79,7 @@ const MESSAGES: Readonly<Record<StoreFailure, string>> = {
   SERVICE_UNAVAILABLE: 'The store does not answer right now. Try again in a moment.',
 }
 
-/** Turns a failure of the store into an error of the API. The cause is for the log and never sent to a client. */
+/** Turns a failure of the store into an error of the API. Its cause is logged and never sent to a client. */
 export function toStoreError(cause: unknown): ApiError {
   const code = classifyFailure(cause)
   if (code === undefined) return new ApiError('INTERNAL_ERROR', 'Something went wrong.', { cause })
@@ -91,6 +92,7 @@ export function toStoreError(cause: unknown): ApiError {
 function classifyFailure(cause: unknown): StoreFailure | undefined {
   if (cause instanceof ClickHouseError) return CLICKHOUSE_FAILURES.get(cause.type ?? '')
   if (cause instanceof QueryCancelledError) return 'QUERY_TIMEOUT'
+  // JSON that was cut short does not parse.
   if (cause instanceof IncompleteResponseError || cause instanceof SyntaxError) {
     return 'SERVICE_UNAVAILABLE'
   }

@@ -4,7 +4,7 @@ import { toStoreError } from './errors.js'
 import type { Statement } from './sql.js'
 import type { Store } from './store.js'
 
-/** A row of a rollup may hold the bitmap of many users, so even few rows are worth several threads. */
+/** A row of a rollup may hold a bitmap of many users, so reading even a few rows is worth several threads. */
 const SETTINGS: Settings = {
   merge_tree_min_rows_for_concurrent_read: '1024',
   merge_tree_min_bytes_for_concurrent_read: '65536',
@@ -16,7 +16,7 @@ export type RunQuery = <Row>(statement: Statement) => Promise<QueryResult<Row>>
 /**
  * Creates the runner of one query of the API. All its statements share the deadline.
  *
- * @param timeoutMs how long they may take from now; ClickHouse then stops the one that is running
+ * @param timeoutMs milliseconds from now that they may take together; ClickHouse then stops the running one
  * @param disconnected aborted when the client no longer waits for the response
  */
 export function createQueryRunner(

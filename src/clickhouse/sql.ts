@@ -27,8 +27,8 @@ export interface Statement {
 }
 
 /**
- * A piece of SQL. The private field makes it impossible to forge: neither the compiler nor the runtime takes a
- * plain string or an object of a request body for a fragment.
+ * A piece of SQL. The private field makes it impossible to forge: neither the compiler nor the runtime accepts a
+ * plain string, or an object from a request body, as a fragment.
  */
 class Fragment {
   readonly #chunks: readonly (string | Parameter)[]
@@ -38,14 +38,14 @@ class Fragment {
     Object.freeze(this)
   }
 
-  static chunksOf(fragment: Fragment): readonly (string | Parameter)[] {
+  static getChunks(fragment: Fragment): readonly (string | Parameter)[] {
     return fragment.#chunks
   }
 }
 export type Sql = Fragment
 
 /**
- * The template tag that creates fragments: the text stands in the source, the substitutions are fragments.
+ * The template tag that creates fragments. The text is part of the source code; the substitutions are fragments.
  *
  * @throws TypeError when called as a function with a text built at run time
  */
@@ -56,18 +56,18 @@ export function sql(text: TemplateStringsArray, ...substitutions: readonly Sql[]
   return new Fragment(
     text.flatMap((part, i) => {
       const substitution = substitutions[i]
-      return substitution === undefined ? [part] : [part, ...Fragment.chunksOf(substitution)]
+      return substitution === undefined ? [part] : [part, ...Fragment.getChunks(substitution)]
     }),
   )
 }
 
-/** Joins fragments with a separator; an empty list gives an empty text. */
+/** Joins fragments with a separator; an empty list gives an empty fragment. */
 export function join(fragments: readonly Sql[], separator = sql`, `): Sql {
-  const between = Fragment.chunksOf(separator)
+  const between = Fragment.getChunks(separator)
   return new Fragment(
     fragments.flatMap((fragment, i) => [
       ...(i === 0 ? [] : between),
-      ...Fragment.chunksOf(fragment),
+      ...Fragment.getChunks(fragment),
     ]),
   )
 }
@@ -75,13 +75,13 @@ export function join(fragments: readonly Sql[], separator = sql`, `): Sql {
 export const TRUE = sql`true`
 const FALSE = sql`false`
 
-/** Whether a condition is the literal `true`: a conjunction can leave it out. */
+/** Returns whether a condition is the literal `true`, which a conjunction can leave out. */
 export function isTrue(condition: Sql): boolean {
-  const chunks = Fragment.chunksOf(condition)
+  const chunks = Fragment.getChunks(condition)
   return chunks.every((chunk) => typeof chunk === 'string') && chunks.join('') === 'true'
 }
 
-/** A condition that holds where all conditions hold; `and([])` is true. */
+/** Returns a condition that holds where all conditions hold; `and([])` is true. */
 export const and = (conditions: readonly Sql[]): Sql =>
   combine(
     conditions.filter((condition) => !isTrue(condition)),
@@ -89,11 +89,11 @@ export const and = (conditions: readonly Sql[]): Sql =>
     TRUE,
   )
 
-/** A condition that holds where any condition holds; `or([])` is false. */
+/** Returns a condition that holds where any condition holds; `or([])` is false. */
 export const or = (conditions: readonly Sql[]): Sql =>
   conditions.some(isTrue) ? TRUE : combine(conditions, sql` OR `, FALSE)
 
-/** The complement of a condition. */
+/** Returns the negation of a condition. */
 export const not = (condition: Sql): Sql => sql`NOT (${condition})`
 
 function combine(conditions: readonly Sql[], separator: Sql, empty: Sql): Sql {
@@ -105,7 +105,7 @@ function combine(conditions: readonly Sql[], separator: Sql, empty: Sql): Sql {
 const parameter = (type: ParameterType, value: ParameterValue): Sql =>
   new Fragment([{ type, value }])
 
-// Values as parameters.
+// Each of these passes a value as a parameter of the named ClickHouse type.
 export const string = (value: string): Sql => parameter('String', value)
 export const strings = (values: readonly string[]): Sql => parameter('Array(String)', values)
 export const boolean = (value: boolean): Sql => parameter('Bool', value)
@@ -115,7 +115,7 @@ export const int64 = (value: number): Sql => parameter('Int64', value)
 export const optionalUint32 = (value: number | null): Sql => parameter('Nullable(UInt32)', value)
 
 /**
- * The name of a table or a database that is known only at run time, such as a numbered table.
+ * Passes the name of a table or a database as a parameter, for a name known only at run time, such as a numbered table.
  *
  * @throws TypeError for a name that would need quotes
  */
@@ -133,9 +133,9 @@ type Literals<Name extends string> = Name extends unknown
   : never
 
 /**
- * A name of a table or column as text, for names that follow from a table in src/model: REPLACE PARTITION, the text of
- * a view and an alias take no Identifier parameter. No run-time value can become text this way: the compiler accepts
- * only literals that stand in the source, and what reaches it all the same cannot be more than one bare word.
+ * Writes the name of a table or column into the text, for names that src/model declares. REPLACE PARTITION, the text of
+ * a view and an alias accept no Identifier parameter. No run-time value can become text this way: the compiler accepts
+ * only literals from the source, and the check at run time accepts only a single bare word.
  *
  * @throws TypeError for anything but lower-case letters and underscores
  */
@@ -147,7 +147,7 @@ export function declaredName<Name extends string>(
   return new Fragment([name])
 }
 
-/** A moment as a parameter, in milliseconds. */
+/** Passes a moment as a parameter, to the millisecond. */
 export const time = (value: Date): Sql => parameter("DateTime64(3, 'UTC')", formatTime(value))
 export const optionalTime = (value: Date | null): Sql =>
   parameter("Nullable(DateTime64(3, 'UTC'))", value === null ? null : formatTime(value))
@@ -158,12 +158,13 @@ export const formatTime = (value: Date): string =>
 
 /**
  * Renders a fragment. Parameters are named by their order: `{p0:String}`, `{p1:UInt32}`, … A fragment that occurs
- * twice uses the same parameters. Equal values of different fragments do not, so no value changes the text.
+ * twice uses the same parameters. Different fragments never share one, even for equal values, so the text does not
+ * depend on the values.
  */
 export function statement(fragment: Sql): Statement {
   const query_params: Record<string, ParameterValue> = {}
   const names = new Map<Parameter, string>()
-  const text = Fragment.chunksOf(fragment).map((chunk) => {
+  const text = Fragment.getChunks(fragment).map((chunk) => {
     if (typeof chunk === 'string') return chunk
     const name = names.get(chunk) ?? `p${names.size}`
     names.set(chunk, name)

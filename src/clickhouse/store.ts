@@ -7,7 +7,7 @@ import { sql, statement, string } from './sql.js'
 export interface Store {
   /** Selects only, within the limits of the account. */
   readonly reader: Connection
-  /** The same account over a second connection, for lookups that every request needs: slow queries cannot block them. */
+  /** The same account over a second connection: slow queries cannot block the lookups that every request needs. */
   readonly lookups: Connection
   readonly writer: Connection
   readonly admin: Connection
@@ -31,7 +31,7 @@ export function connectStore(endpoint: Endpoint): Store {
   }
 }
 
-/** A query that was cancelled on its way to ClickHouse starts after the first KILL, so a second one follows. */
+/** A query that was cancelled on its way to ClickHouse may start after the first KILL, so a second one follows. */
 const SECOND_KILL_DELAY_MS = 500
 
 async function killQuery(admin: Connection, queryId: string): Promise<void> {

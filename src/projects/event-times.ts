@@ -5,8 +5,8 @@ import { sql, statement, string, time } from '../clickhouse/sql.js'
 /**
  * Returns the time of the project's earliest event; null when it has none.
  *
- * The table is sorted by project and day. A read in that order ends at the first row of each part and gives the
- * day, so only this day is scanned for its earliest event.
+ * The table is sorted by project and day. A read in that order stops at the first row of each part and yields the first
+ * day, so only that day is scanned for its earliest event.
  */
 export async function findFirstEventTime(
   connection: Connection,
@@ -29,7 +29,7 @@ export async function findFirstEventTime(
   return first === null ? null : new Date(first)
 }
 
-/** Returns the time of an origin's latest event that is not after `now`; null when it has none. */
+/** Returns the time of the latest event from an origin, up to and including `now`; null when there is none. */
 export async function findLastEventTime(
   connection: Connection,
   projectId: string,

@@ -1,4 +1,4 @@
-/** The columns of the table `projects`, and the project in a row of it. */
+/** The columns of the table `projects`, and the conversion of a row into a project. */
 import { sql } from '../clickhouse/sql.js'
 import type { StoredProject } from './project.js'
 

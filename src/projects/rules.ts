@@ -61,7 +61,7 @@ export function validateFields<Fields extends NewProject | ProjectChanges>(field
   return Object.fromEntries(entries) as Fields
 }
 
-/** Returns the one stored spelling of an address or a CIDR range. */
+/** Returns an address or a CIDR range in the one spelling in which it is stored. */
 function normalizeAddress(text: string): string {
   const [address = '', bits, ...more] = text.split('/')
   const family = isIP(address)
@@ -72,7 +72,7 @@ function normalizeAddress(text: string): string {
       `${quote(text)} is neither an IP address nor a range, such as 192.0.2.1 or 192.0.2.0/24`,
     )
   }
-  // An IPv6 address has many spellings; this is the one in which addresses of requests arrive.
+  // An IPv6 address has many spellings. The addresses of requests arrive in this one.
   const normalized = family === 4 ? address : new SocketAddress({ address, family: 'ipv6' }).address
   return bits === undefined ? normalized : `${normalized}/${Number(bits)}`
 }

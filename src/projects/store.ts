@@ -1,4 +1,4 @@
-/** Stores the projects: one row per version, of which the highest counts. */
+/** Stores the projects. A project has one row per version; the row with the highest version counts. */
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
 import {
@@ -27,7 +27,7 @@ export async function listProjects(connection: Connection): Promise<readonly Sto
   return rows.map(toStoredProject)
 }
 
-/** Finds a project by its id. */
+/** Finds a project by its id; undefined when it does not exist. */
 export async function findProject(
   connection: Connection,
   id: string,
@@ -36,7 +36,7 @@ export async function findProject(
   return row && toStoredProject(row)
 }
 
-/** Finds a project by its public token. */
+/** Finds a project by its public token; undefined when no project has it. */
 export async function findProjectByToken(
   connection: Connection,
   token: string,
@@ -49,7 +49,11 @@ export async function findProjectByToken(
   return rows[0] && toStoredProject(rows[0])
 }
 
-/** @throws UserError when there is no project of that id */
+/**
+ * Finds a project by its id.
+ *
+ * @throws UserError when it does not exist
+ */
 export async function requireProject(connection: Connection, id: string): Promise<StoredProject> {
   const project = await findProject(connection, id)
   if (project === undefined) throw new UserError(`there is no project ${id}`)
@@ -57,9 +61,9 @@ export async function requireProject(connection: Connection, id: string): Promis
 }
 
 /**
- * Creates a project with a public token, and with an id where none is given.
+ * Creates a project with a random public token, and with a random id if none is given.
  *
- * @throws UserError for an invalid field and for an id that is taken
+ * @throws UserError for an invalid field, and for an id that is taken
  */
 export async function createProject(
   store: Store,
@@ -88,7 +92,7 @@ export async function createProject(
 /**
  * Changes the given fields of a project and returns the changed project.
  *
- * @throws UserError for an invalid field and for a project that does not exist
+ * @throws UserError for an invalid field, and for a project that does not exist
  */
 export async function updateProject(
   store: Store,

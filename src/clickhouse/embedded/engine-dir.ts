@@ -19,7 +19,7 @@ export async function openLock(engineDir: string): Promise<FileHandle> {
   return open(path.join(engineDir, LOCK), constants.O_RDWR | constants.O_CREAT, 0o600)
 }
 
-/** Reads from the lock file which process holds the folder. It is right only while the lock is held. */
+/** Reads from the lock file which process holds the folder. Valid only while the lock is held. */
 export async function readHolder(engineDir: string): Promise<Holder | undefined> {
   const text = await readFile(path.join(engineDir, LOCK), 'utf8').catch(() => '')
   try {
@@ -29,7 +29,7 @@ export async function readHolder(engineDir: string): Promise<Holder | undefined>
   }
 }
 
-/** Returns whether a process of that id runs, of any user. */
+/** Returns whether a process with this id is running, under any user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -39,7 +39,7 @@ export function isAlive(pid: number): boolean {
   return !isZombie(pid)
 }
 
-/** A dead process keeps its id until its parent has waited for it. */
+/** Returns whether a process has ended but keeps its id, because its parent has not waited for it yet. */
 function isZombie(pid: number): boolean {
   try {
     return /\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))

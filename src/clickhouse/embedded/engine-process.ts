@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { packagePath } from '../../lib/package-path.js'
 import { LOCKED, MESSAGE_PREFIX, READY, START, type LaunchOptions } from './launcher/protocol.js'
 
-/** The engine's process ended before it was ready, or without being asked to. */
+/** The engine's process could not start, or ended before it was ready, or ended without being asked to. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
   readonly exitCode: number | null
@@ -27,7 +27,7 @@ export interface LaunchContext {
   readonly lock: number
   /** Called once the folder is locked, before the engine reads its configuration. */
   readonly onLocked: (pid: number) => Promise<void>
-  /** Ends the process, at whatever point it is. */
+  /** Aborted to end the process, which may still be starting. */
   readonly stop: AbortSignal
 }
 
@@ -36,13 +36,13 @@ type Child = ChildProcessWithoutNullStreams
 /** A clean stop takes about a second at most. Killing a hung engine loses no acknowledged insert. */
 const KILL_TIMEOUT_MS = 3_000
 const LAUNCHER = packagePath('dist/clickhouse/embedded/launcher/launcher.js')
-/** How many characters of stderr are kept. */
+/** How many characters of the end of stderr are kept. */
 const MAX_STDERR = 4096
 
 /**
  * Starts the launcher and waits until the engine is ready.
  *
- * @throws EngineError when it ends before
+ * @throws EngineError when the launcher is not built, or ends before the engine is ready
  */
 export async function launch(
   options: LaunchOptions,
@@ -53,7 +53,7 @@ export async function launch(
   }
   const child = spawn(process.execPath, [LAUNCHER, JSON.stringify(options)], {
     cwd: options.engineDir,
-    // Nothing of the environment of the service or the user reaches the engine.
+    // The engine gets nothing from the environment of the service or the user.
     env: { HOME: options.engineDir, TZ: 'UTC' },
     stdio: ['pipe', 'pipe', 'pipe', lock],
     // A separate process group: SYSTEM SHUTDOWN signals its whole group, and ^C is meant for the parent.
@@ -76,7 +76,7 @@ export async function launch(
   }
 }
 
-/** Follows the launcher's protocol: the launcher reports its lock, receives the start, reports that it is ready. */
+/** Follows the launcher's protocol: it reports that it has the lock, receives START, and reports that it is ready. */
 function waitUntilReady(child: Child, onLocked: LaunchContext['onLocked']): Promise<void> {
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {

@@ -20,7 +20,7 @@ export type { EngineEvent } from './supervisor.js'
 export interface EngineOptions {
   /** The data folder of the service; the engine uses `clickhouse/` in it. */
   readonly dataDir: string
-  /** The command of this process, e.g. `tallyhouse serve`; the error of a refused second process names it. */
+  /** The command of this process, e.g. `tallyhouse serve`. A second process names it in its DataDirInUseError. */
   readonly purpose: string
   readonly onEvent?: (event: EngineEvent) => void
 }
@@ -30,7 +30,7 @@ export interface Engine {
   readonly endpoint: Endpoint
   /** The engine's current process. */
   readonly pid: number
-  /** Resolves when the engine could not be restarted and has ended for good. */
+  /** Resolves with the last error when the engine could not be restarted; never otherwise. */
   readonly failed: Promise<Error>
   /** Stops the engine; close the clients first. Resolves when its process has ended. */
   stop(): Promise<void>
@@ -90,7 +90,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 /**
  * Starts a process of the engine and waits until it is ready.
  *
- * @param onLocked called with the id of the process once it has locked the folder
+ * @param onLocked called with the id of the process once the folder is locked, configured and repaired
  */
 function launchEngine(
   { engineDir, holder, limits, lock, stopping }: EngineContext,
@@ -150,7 +150,7 @@ function superviseEngine(context: EngineContext, { endpoint, engine }: FirstStar
   }
 }
 
-/** Resolves when the supervision ends in a failure, and never when it ends otherwise. */
+/** Resolves when the supervision ends in a failure. If it ends otherwise, this never resolves. */
 function waitForFailure(ended: Promise<Error | undefined>, engineDir: string): Promise<Error> {
   return new Promise((resolve) => {
     void ended.then(async (failure) => {

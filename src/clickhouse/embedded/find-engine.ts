@@ -11,8 +11,8 @@ const POLL_INTERVAL_MS = 50
 const ANSWER_TIMEOUT_MS = 1_000
 
 /**
- * Returns the endpoint of the engine that runs on the folder, after a query to it; undefined when none runs.
- * Waits a little for an engine that is being restarted.
+ * Returns the endpoint of the engine that runs on the folder, once it answers a query; undefined when none runs.
+ * Waits up to 3 seconds for an engine that is being restarted.
  */
 export async function findEngine(dataDir: string): Promise<Endpoint | undefined> {
   const until = performance.now() + RESTART_TIMEOUT_MS
@@ -25,7 +25,7 @@ export async function findEngine(dataDir: string): Promise<Endpoint | undefined>
   }
 }
 
-/** Sends a query as the reader: its password shows that it is the engine, not another process on the same port. */
+/** Sends a query as the reader. Only the engine accepts its password, not another process on the same port. */
 async function isAnswering(endpoint: Endpoint): Promise<boolean> {
   const answer = await sendStatement(endpoint, 'reader', 'SELECT 1', ANSWER_TIMEOUT_MS).catch(
     () => undefined,

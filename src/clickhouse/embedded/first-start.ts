@@ -1,4 +1,4 @@
-/** The first start of an engine: finds a free port, and waits for an engine that is still ending. */
+/** Starts an engine for the first time: finds a free port, and waits for an engine that is still ending. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Endpoint } from '../endpoint.js'
 import { getEngineDir, isAlive, readHolder } from './engine-dir.js'
@@ -10,7 +10,7 @@ import { createEndpoint } from './new-endpoint.js'
 export class DataDirInUseError extends Error {
   override readonly name = 'DataDirInUseError'
   readonly dataDir: string
-  /** Absent when the other process has not recorded itself. */
+  /** Undefined when the other process has not recorded itself. */
   readonly holder: Holder | undefined
 
   constructor(dataDir: string, holder: Holder | undefined) {
@@ -33,7 +33,7 @@ const HANDOVER_INTERVAL_MS = 100
 const MAX_PORTS = 5
 
 /**
- * Starts an engine on a new endpoint.
+ * Starts an engine on a new endpoint. Tries up to 5 ports, and waits up to 15 seconds for the engine of a dead process.
  *
  * @throws DataDirInUseError when a living process holds the folder, EngineError when the engine does not start
  */
@@ -55,7 +55,11 @@ export async function startFirst(
   }
 }
 
-/** Waits a little for the engine of a dead process to end; throws when its holder lives or time is up. */
+/**
+ * Waits a moment for the engine of a dead process to end.
+ *
+ * @throws DataDirInUseError when its holder is alive or the time is up
+ */
 async function waitForHolder(dataDir: string, until: number): Promise<void> {
   const holder = await readHolder(getEngineDir(dataDir))
   const isEnding = holder === undefined || !isAlive(holder.pid)

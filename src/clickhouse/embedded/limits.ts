@@ -10,7 +10,11 @@ export interface Limits {
 
 const GIB = 1024 ** 3
 
-/** Half of the memory, at least 1 GiB; a quarter of that for one query of the reader. */
+/**
+ * The engine gets half of the memory, at least 1 GiB; one query of the reader gets a quarter of that.
+ *
+ * @param memory in bytes
+ */
 export function computeLimits(memory: number): Limits {
   const serverMemory = Math.max(GIB, Math.floor(memory / 2))
   return { serverMemory, queryMemory: Math.floor(serverMemory / 4) }

@@ -5,10 +5,10 @@ import type { Account, Credentials, Endpoint } from '../endpoint.js'
 
 const DATABASE = 'tallyhouse'
 const MIN_PORT = 10_000
-/** The lowest ephemeral port of Linux by default. */
+/** The lowest ephemeral port of Linux, unless it is configured otherwise. */
 const DEFAULT_EPHEMERAL_PORT = 32_768
 
-/** Creates an endpoint on this machine. Its passwords live as long as the engine and are never used again. */
+/** Creates an endpoint on this machine. Its passwords are valid for one engine, across its restarts, and no other. */
 export async function createEndpoint(): Promise<Endpoint> {
   return {
     url: `http://127.0.0.1:${await choosePort()}`,
@@ -27,9 +27,9 @@ const createCredentials = (username: Account): Credentials => ({
 })
 
 /**
- * Returns a random port below the ephemeral ports, which the system gives to outgoing connections. A client that
- * retries while the engine restarts could be given an ephemeral port of the engine as its own end: it would
- * connect to itself and keep the engine from coming back.
+ * Returns a random port below the ephemeral ports, which the system gives to outgoing connections. If the engine had
+ * an ephemeral port, a client that retries while the engine restarts could get that port as its own: it would
+ * connect to itself, and the engine could not listen again.
  */
 async function choosePort(): Promise<number> {
   return randomInt(MIN_PORT, await readLowestEphemeralPort())

@@ -2,20 +2,21 @@
  * Repairs the deduplication logs that a killed engine left behind.
  *
  * The engine logs the token of an insert, then moves the part of the insert into place. An engine killed between
- * the two knows the token without having the rows, and would drop them whenever they are inserted again.
+ * the two has the token without the rows, and would drop the rows whenever they are inserted again.
  */
 import { readdir, readFile, truncate } from 'node:fs/promises'
 import path from 'node:path'
 
-const LOGS = 'deduplication_logs'
+const LOG_FOLDER = 'deduplication_logs'
 const LOG = /^deduplication_log_(\d+)\.txt$/
 /** A line that adds the token of a part, with the part's partition and its first and last block. */
 const ADDED = /^1\t([^_\t]+)_(\d+)_(\d+)_\d+\t.*\n$/
+/** The name of a part: its partition, first and last block, level, and perhaps the number of a mutation. */
 const PART = /^([^_]+)_(\d+)_(\d+)_\d+(?:_\d+)?$/
 
 /**
  * Removes each token whose rows are missing. The inserts of a table run one after the other, so only the last
- * line of its log can have one. No engine may run on the folder.
+ * line of its log can add such a token. No engine may run on the folder.
  */
 export async function repairDedupLogs(engineDir: string): Promise<void> {
   const store = path.join(engineDir, 'data', 'store')
@@ -27,12 +28,13 @@ export async function repairDedupLogs(engineDir: string): Promise<void> {
 }
 
 async function repairTable(folder: string): Promise<void> {
-  const logs = (await listFolder(path.join(folder, LOGS)))
+  const logs = (await listFolder(path.join(folder, LOG_FOLDER)))
     .map((name) => ({ name, number: Number(LOG.exec(name)?.[1] ?? -1) }))
     .filter(({ number }) => number >= 0)
     .sort((a, b) => b.number - a.number)
   for (const { name } of logs) {
-    const file = path.join(folder, LOGS, name)
+    const file = path.join(folder, LOG_FOLDER, name)
+    // One character per byte, so that lengths of text are lengths in the file.
     const text = await readFile(file, 'latin1')
     // A new log may still be empty; the last line is then in the one before.
     if (text === '') continue
@@ -42,6 +44,7 @@ async function repairTable(folder: string): Promise<void> {
   }
 }
 
+/** Returns whether a line adds a token whose blocks are in no part: neither in their own nor in a merged one. */
 async function isWithoutPart(line: string, folder: string): Promise<boolean> {
   const [, partition, first, last] = ADDED.exec(line) ?? []
   if (partition === undefined) return false
@@ -54,7 +57,7 @@ async function isWithoutPart(line: string, folder: string): Promise<boolean> {
   )
 }
 
-/** Returns the names in a folder; none where there is no folder. */
+/** Returns the names in a folder; none when the folder does not exist. */
 async function listFolder(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder)

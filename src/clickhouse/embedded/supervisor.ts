@@ -25,8 +25,8 @@ const MAX_ATTEMPTS = 10
 const computeGrowingPause = (failures: number): number => Math.min(50 * 2 ** failures, 5_000)
 
 /**
- * Restarts a running engine whenever it ends, until it is stopped. Resolves with undefined then, or with the last
- * error after 10 failed starts in a row.
+ * Restarts a running engine whenever it ends. Resolves with undefined once it is stopped, or with the last error
+ * after 10 failed starts in a row.
  */
 export async function supervise(
   first: EngineProcess,
@@ -61,7 +61,7 @@ interface Restarted {
   readonly failure?: Error
 }
 
-/** Tries until the engine runs: at once, then after growing pauses. */
+/** Starts the engine again: at once, then after growing pauses, until it runs or the last attempt fails. */
 async function restart(supervision: Supervision): Promise<Restarted> {
   const { start, stop, onEvent, computePause = computeGrowingPause } = supervision
   for (let attempt = 1; ; attempt += 1) {

@@ -28,7 +28,10 @@ const buildGrants = (database: string): Readonly<Record<Account, readonly string
   reader: [`SELECT ON ${database}.*`],
 })
 
-/** Settings of all accounts: a query is logged once, at its end; the others are those of a server, not of a shell. */
+/**
+ * Settings of all accounts. A query is logged once, at its end. The other two settings have a server's defaults, which
+ * `clickhouse local` changes for use as a shell.
+ */
 const DEFAULT_SETTINGS = `
       <log_queries_min_type>QUERY_FINISH</log_queries_min_type>
       <implicit_select>0</implicit_select>

@@ -18,7 +18,7 @@ export interface Heartbeat {
 }
 
 const RENEW_INTERVAL_MS = 2_000
-/** Shorter than the silence after which other processes take the lease over. */
+/** The lease counts as lost after this long without a renewal. Shorter than the silence after which others take it. */
 const RENEW_TIMEOUT_MS = 8_000
 
 /**
@@ -42,7 +42,7 @@ export function startHeartbeat(renew: () => Promise<void>, name: string): Heartb
         clearTimeout(deadline)
         deadline = setTimeout(lose, RENEW_TIMEOUT_MS - (performance.now() - begun)).unref()
       } catch (error) {
-        // A process that takes a lease over drops the table of the holder before.
+        // The process that takes over the lease drops the table of the previous holder.
         if (isClickHouseError(error, 'UNKNOWN_TABLE')) lose()
       }
     }

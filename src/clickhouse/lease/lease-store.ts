@@ -16,15 +16,17 @@ export interface Generation {
 }
 
 export interface HolderState {
-  readonly released: boolean
+  readonly isReleased: boolean
   /** Milliseconds since the last heartbeat, by the clock of the store. */
   readonly silence: number
 }
 
-const generationTable = (name: LeaseName, number: number) => identifier(`lease_${name}_${number}`)
+const getGenerationTable = (name: LeaseName, number: number) =>
+  identifier(`lease_${name}_${number}`)
 
-/** Versions that know no requests ignore this name: they list `lease_<name>_<number>` alone. */
-const requestTable = (name: LeaseName, number: number): string => `lease_${name}_${number}_wanted`
+/** Older versions list only `lease_<name>_<number>`, so they ignore a table with this name. */
+const getRequestTable = (name: LeaseName, number: number): string =>
+  `lease_${name}_${number}_wanted`
 
 /** Lists the generations that have a table, the newest first. */
 export async function listGenerations(
@@ -49,7 +51,7 @@ export async function createGeneration(
   number: number,
 ): Promise<boolean> {
   const create = statement(sql`
-    CREATE TABLE ${generationTable(name, number)}
+    CREATE TABLE ${getGenerationTable(name, number)}
     (
       state Enum8('held' = 1, 'released' = 2),
       at    DateTime64(3, 'UTC')
@@ -65,15 +67,16 @@ export async function createGeneration(
   }
 }
 
+/** Drops the table of a generation, if it exists. */
 export async function dropGeneration(
   connection: Connection,
   name: LeaseName,
   number: number,
 ): Promise<void> {
-  await connection.execute(statement(sql`DROP TABLE IF EXISTS ${generationTable(name, number)}`))
+  await connection.execute(statement(sql`DROP TABLE IF EXISTS ${getGenerationTable(name, number)}`))
 }
 
-/** Writes the holder's state with the current time of the store. */
+/** Writes the holder's state, with the current time by the clock of the store. */
 export async function writeLeaseState(
   connection: Connection,
   name: LeaseName,
@@ -82,7 +85,7 @@ export async function writeLeaseState(
 ): Promise<void> {
   await connection.execute(
     statement(sql`
-      INSERT INTO ${generationTable(name, number)} (state, at) SELECT ${string(state)}, now64(3)`),
+      INSERT INTO ${getGenerationTable(name, number)} (state, at) SELECT ${string(state)}, now64(3)`),
   )
 }
 
@@ -97,11 +100,11 @@ export async function readHolderState(
       statement(sql`
         SELECT count() AS notes, countIf(state = 'released') AS releases,
           dateDiff('millisecond', max(at), now64(3)) AS quiet
-        FROM ${generationTable(name, number)}`),
+        FROM ${getGenerationTable(name, number)}`),
     )
     const [state] = rows
     if (state === undefined) return undefined
-    return { released: state.releases > 0, silence: state.notes === 0 ? age : state.quiet }
+    return { isReleased: state.releases > 0, silence: state.notes === 0 ? age : state.quiet }
   } catch (error) {
     if (isClickHouseError(error, 'UNKNOWN_TABLE')) return undefined
     throw error
@@ -109,8 +112,8 @@ export async function readHolderState(
 }
 
 /**
- * Asks the holder of a generation to release the lease soon. The request is a table without rows: it cannot be
- * mistaken for a heartbeat, and it stays until the next generation is taken.
+ * Asks the holder of a generation to release the lease soon. The request is a table without rows, which cannot
+ * be mistaken for a heartbeat. It stays until another process takes the next generation.
  */
 export async function requestRelease(
   connection: Connection,
@@ -119,7 +122,7 @@ export async function requestRelease(
 ): Promise<void> {
   await connection.execute(
     statement(sql`
-      CREATE TABLE IF NOT EXISTS ${identifier(requestTable(name, number))} (at DateTime64(3, 'UTC'))
+      CREATE TABLE IF NOT EXISTS ${identifier(getRequestTable(name, number))} (at DateTime64(3, 'UTC'))
       ENGINE = Null`),
   )
 }
@@ -133,7 +136,7 @@ export async function isReleaseRequested(
   const { rows } = await connection.query(
     statement(sql`
       SELECT name FROM system.tables
-      WHERE database = currentDatabase() AND name = ${string(requestTable(name, number))}`),
+      WHERE database = currentDatabase() AND name = ${string(getRequestTable(name, number))}`),
   )
   return rows.length > 0
 }

@@ -1,10 +1,10 @@
 /**
- * Lets one process at a time do a kind of work on a store. It needs only what every ClickHouse offers: when
- * several processes create a table of one name, one of them succeeds.
+ * Lets one process at a time do a kind of work on a store. It relies only on this: when several processes create a
+ * table with the same name, exactly one of them succeeds.
  *
  * A lease has generations, each with a table. The process that creates the table of the next generation holds
  * the lease. It may do so when the newest generation was released, or when its holder has been silent for too
- * long. The newest table is never dropped, so the numbers only grow and no generation is held twice.
+ * long. The newest table is never dropped, so numbers only grow, and two processes never hold the same generation.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../connection.js'
@@ -23,13 +23,13 @@ import {
 } from './lease-store.js'
 
 export { LeaseLostError } from './lease-heartbeat.js'
-export type { LeaseName } from './lease-store.js'
 
 export interface Lease {
   /** Aborted with a LeaseLostError once the heartbeat notices that the lease is lost. */
   readonly signal: AbortSignal
   /**
-   * Asks the store whether the lease is still held, before a step that a process that slept must not take.
+   * Asks the store whether this process still holds the lease. A process that was suspended may have lost it without
+   * noticing, so call this before a step that would do harm then.
    *
    * @throws LeaseLostError
    */
@@ -37,9 +37,9 @@ export interface Lease {
 }
 
 export interface HeldLease extends Lease {
-  /** Returns whether the holder should release the lease after its present step, so that another process gets its turn. */
+  /** Returns whether the holder should release the lease after its current step, as another process may wait for it. */
   isWanted(): Promise<boolean>
-  /** Releases the lease; never rejects, and may be called again. */
+  /** Releases the lease. Never rejects; further calls do nothing. */
   release(): Promise<void>
 }
 
@@ -62,12 +62,12 @@ export class LeaseTimeoutError extends Error {
 const POLL_INTERVAL_MS = 100
 /** A wait shorter than this is not worth a request. */
 const REQUEST_AFTER_MS = 300
-/** A holder that is silent for this long counts as dead. Its heartbeat gives up before that. */
+/** A holder that is silent for this long counts as dead. Its own heartbeat gives the lease up earlier. */
 const EXPIRY_MS = 10_000
-/** Waiting processes of versions that know no requests get a turn at least this often. */
+/** Older versions cannot request a release, so after this long a holder assumes that one of them waits. */
 const MAX_HOLD_MS = 20_000
 
-/** How long a holder that released a wanted lease waits before it asks again: each waiter looks several times in between. */
+/** How long a holder that released a wanted lease waits before it acquires it again. Waiters poll more often. */
 export const HANDOVER_MS = 300
 
 /**
@@ -91,8 +91,8 @@ export async function withLease<Result>(
 }
 
 /**
- * Waits for the lease and takes it, for a holder with several steps of work: between two of them it asks
- * `isWanted()`. The account needs to create and drop tables.
+ * Waits for the lease and takes it, for a holder with several steps of work. Between two steps the holder calls
+ * `isWanted()`, and releases the lease if it returns true. The account needs to create and drop tables.
  *
  * @throws LeaseTimeoutError when the lease does not become free within `waitMs`
  */
@@ -124,7 +124,11 @@ export async function acquireLease(
   }
 }
 
-/** Returns the number of the generation that this process now holds. */
+/**
+ * Waits until this process holds a generation, and returns its number.
+ *
+ * @throws LeaseTimeoutError
+ */
 async function waitForGeneration(
   connection: Connection,
   name: LeaseName,
@@ -155,9 +159,10 @@ async function isFree(
   generation: Generation,
 ): Promise<boolean> {
   const holder = await readHolderState(connection, name, generation)
-  return holder !== undefined && (holder.released || holder.silence > EXPIRY_MS)
+  return holder !== undefined && (holder.isReleased || holder.silence > EXPIRY_MS)
 }
 
+/** Takes a generation and drops what older ones left; returns false when another process was faster. */
 async function takeGeneration(
   connection: Connection,
   name: LeaseName,
@@ -166,8 +171,8 @@ async function takeGeneration(
   if (!(await createGeneration(connection, name, number))) return false
   const generations = await listGenerations(connection, name)
   if (generations.some((other) => other.number > number)) {
-    // After this process looked up the newest generation, others held the lease and dropped their old
-    // tables, one of this name among them.
+    // Since this process looked up the newest generation, others have held the lease and dropped their old tables,
+    // including one with this number.
     await dropGeneration(connection, name, number)
     return false
   }

@@ -1,4 +1,4 @@
-/** Brings a database up to date: applies the migrations that it has not had, once and in order. */
+/** Brings a database up to date: applies the pending migrations, each once and in order. */
 import { connect, type Connection } from '../connection.js'
 import type { Endpoint } from '../endpoint.js'
 import { isClickHouseError } from '../errors.js'
@@ -20,11 +20,12 @@ export interface MigrateOptions {
 }
 
 /**
- * Creates the database where it is missing, and applies the migrations that it has not had. When several
- * processes call this at once, one applies them and the others wait. A call tries a failed migration again.
+ * Creates the database if it is missing, and applies the pending migrations. When several processes call this at
+ * once, one applies them and the others wait. The next call tries a failed migration again.
  *
  * @returns the names of the files applied by this call
- * @throws MigrationError when a file is missing, changed, wrongly numbered or fails
+ * @throws MigrationError when a file is missing, changed or wrongly numbered, or a statement fails; LeaseTimeoutError
+ *   when another process migrates for longer than a minute
  */
 export async function migrate(
   endpoint: Endpoint,
@@ -43,18 +44,18 @@ export async function migrate(
   }
 }
 
-/** A connection names its database, so a missing one is created over a connection to the database `system`. */
+/** Creates the database if it is missing. A connection needs a database that exists, so `system` serves for that. */
 async function ensureDatabase(endpoint: Endpoint): Promise<void> {
-  const inside = connect(endpoint, 'admin')
-  const outside = connect({ ...endpoint, database: 'system' }, 'admin')
+  const connection = connect(endpoint, 'admin')
+  const systemConnection = connect({ ...endpoint, database: 'system' }, 'admin')
   try {
-    await inside.query(statement(sql`SELECT 1`))
+    await connection.query(statement(sql`SELECT 1`))
   } catch (error) {
     if (!isClickHouseError(error, 'UNKNOWN_DATABASE')) throw error
     const database = identifier(endpoint.database)
-    await outside.execute(statement(sql`CREATE DATABASE IF NOT EXISTS ${database}`))
+    await systemConnection.execute(statement(sql`CREATE DATABASE IF NOT EXISTS ${database}`))
   } finally {
-    await Promise.all([inside.close(), outside.close()])
+    await Promise.all([connection.close(), systemConnection.close()])
   }
 }
 
@@ -69,7 +70,7 @@ async function applyPending(
 }
 
 async function apply(admin: Connection, migration: Migration, lease: Lease): Promise<void> {
-  // While this process slept, another one may have taken over and applied this migration.
+  // If this process was suspended, another one may have taken over and applied this migration.
   await lease.assertHeld()
   for (const [i, query] of migration.statements.entries()) {
     lease.signal.throwIfAborted()

@@ -10,11 +10,11 @@ export interface Migration {
   readonly name: string
   /** The SHA-256 of the file, in hex. */
   readonly checksum: string
-  /** Each can run again after a later one failed. */
+  /** Each can be repeated: after a failure, the migration runs again from its first statement. */
   readonly statements: readonly string[]
 }
 
-/** A migration was refused or failed; it is not recorded as applied. */
+/** A migration is missing, changed or wrongly numbered, or it failed. A failed one is not recorded as applied. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
   /** The name of the file, e.g. `0001_projects.sql`. */

@@ -1,4 +1,4 @@
-/** The table `migrations`, which records the migrations that a database has had. */
+/** The table `migrations`, which records the migrations that were applied to a database. */
 import type { Connection } from '../connection.js'
 import { MigrationError, type Migration } from './migration-files.js'
 import { sql, statement, string, uint32 } from '../sql.js'
@@ -9,7 +9,7 @@ interface Applied {
   readonly checksum: string
 }
 
-/** Creates the table where it is missing. */
+/** Creates the table if it is missing. */
 export async function createMigrationLog(connection: Connection): Promise<void> {
   await connection.execute(
     statement(sql`
@@ -26,7 +26,7 @@ export async function createMigrationLog(connection: Connection): Promise<void> 
 }
 
 /**
- * Returns the migrations that the database has not had yet.
+ * Returns the migrations that are not applied yet, in order.
  *
  * @throws MigrationError when an applied migration is missing or has changed since: the state of the tables is
  *   then unknown
@@ -53,7 +53,7 @@ export async function findPendingMigrations(
   return migrations.filter(({ number }) => !rows.some((applied) => applied.number === number))
 }
 
-/** Records that all of a migration was applied. */
+/** Records a migration as applied, once all its statements have run. */
 export async function recordMigration(
   connection: Connection,
   { number, name, checksum }: Migration,

@@ -1,11 +1,11 @@
-/** Reports, without writing, whether a database has had every migration of this build. */
+/** Reports which migrations of this build a database lacks. Writes nothing. */
 import type { Connection } from '../connection.js'
 import { isClickHouseError } from '../errors.js'
 import { PACKAGE_MIGRATIONS, readMigrations } from './migration-files.js'
 import { findPendingMigrations } from './migration-log.js'
 
 export interface MigrationStatus {
-  /** False for a database that does not exist or has had no migration. */
+  /** False for a database that does not exist or to which no migration was applied. */
   readonly isSetUp: boolean
   /** The files that still have to be applied, in order. */
   readonly missing: readonly string[]
@@ -14,7 +14,7 @@ export interface MigrationStatus {
 /**
  * Compares the log of applied migrations with the files of this build.
  *
- * @throws MigrationError when the database has had a migration that this build lacks or has changed.
+ * @throws MigrationError when a migration was applied that this build lacks, or that differs here
  */
 export async function readMigrationStatus(connection: Connection): Promise<MigrationStatus> {
   const migrations = await readMigrations(PACKAGE_MIGRATIONS)

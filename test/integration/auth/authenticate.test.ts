@@ -211,7 +211,7 @@ test('keys are listed by project, the oldest first, and revoking a key twice cha
 
 test.each<[string, Partial<KeyRequest>, string]>([
   ['for an unknown project', { projectId: 'nobody' }, 'there is no project nobody'],
-  ['with an expiry in the past', { expiresAt: NOW }, 'the key would have expired already'],
+  ['with an expiry in the past', { expiresAt: NOW }, 'the key must expire in the future'],
   [
     'with a name that is not printable',
     { name: 'a\nb' },

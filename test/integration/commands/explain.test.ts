@@ -119,7 +119,7 @@ test('what cannot be run is explained all the same', async () => {
   const { stdout, ...rest } = await explain(QUESTION, ['--json'], { QUERY_TIMEOUT_MS: '1' })
   expect(JSON.parse(stdout)).toMatchObject({ period: PERIOD, run: null })
   expect(rest).toEqual({
-    stderr: 'the query was stopped\n',
+    stderr: 'the query was cancelled\n',
     error:
       'The query took longer than its deadline and was stopped. Narrow date_range or add filters.',
   })

@@ -16,7 +16,7 @@ export function closeIdleConnections(port: number): void {
   }
 }
 
-/** Finds the connections to a port, by the names that /proc/self/fd gives them. */
+/** Finds the connections to a port, and returns their names in /proc/self/fd, such as `socket:[12345]`. */
 function findSockets(port: number): ReadonlySet<string> {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const rows = readText('/proc/self/net/tcp')
@@ -29,12 +29,12 @@ function findSockets(port: number): ReadonlySet<string> {
   )
 }
 
-const readText = (file: string): string => orElse('', () => fs.readFileSync(file, 'utf8'))
-const listFolder = (folder: string): string[] => orElse([], () => fs.readdirSync(folder))
-const readLink = (link: string): string => orElse('', () => fs.readlinkSync(link))
+const readText = (file: string): string => tryRead('', () => fs.readFileSync(file, 'utf8'))
+const listFolder = (folder: string): string[] => tryRead([], () => fs.readdirSync(folder))
+const readLink = (link: string): string => tryRead('', () => fs.readlinkSync(link))
 
 /** Returns `fallback` when `read` throws, as it does for a descriptor that was closed meanwhile. */
-function orElse<T>(fallback: T, read: () => T): T {
+function tryRead<T>(fallback: T, read: () => T): T {
   try {
     return read()
   } catch {

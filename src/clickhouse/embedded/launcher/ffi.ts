@@ -34,7 +34,7 @@ export const libc = {
       paramsType: [I32],
       paramsValue: [master],
     }),
-  /** Tries to lock an open file, for this process and those that share the open file. */
+  /** Tries to lock an open file (flock). Processes that inherited the open file share the lock. */
   tryFlock(fd: number): boolean {
     const LOCK_EX = 2
     const LOCK_NB = 4
@@ -60,9 +60,9 @@ export function exitNow(code: number): never {
  *
  * @throws Error when its package is not installed
  */
-export function openEngine(): void {
-  const libc = process.platform === 'linux' ? '-gnu' : ''
-  const name = `@chdb/lib-${process.platform}-${process.arch}${libc}`
+export function loadEngine(): void {
+  const suffix = process.platform === 'linux' ? '-gnu' : ''
+  const name = `@chdb/lib-${process.platform}-${process.arch}${suffix}`
   let folder: string
   try {
     folder = path.dirname(createRequire(import.meta.url).resolve(name))
@@ -91,7 +91,7 @@ export async function runEngine(args: readonly string[]): Promise<string | undef
     paramsType: [External],
     paramsValue: [result],
   })
-  // It is NULL without an error: declared as a string, it would end the process with a segmentation fault.
+  // Without an error the result is NULL. If it were declared as a string, ffi-rs would crash on NULL.
   if (isNullPointer(message)) return undefined
   return restorePointer<DataType.String>({
     retType: [DataType.String],

@@ -1,12 +1,12 @@
 /**
- * The child process that is the engine. It locks the data folder, waits for its configuration, runs a real
+ * The child process in which the engine runs. It locks the data folder, waits for its configuration, runs a whole
  * ClickHouse on one HTTP port, and ends with its parent process.
  */
 import fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
 import { closeIdleConnections } from './close-connections.js'
-import { exitNow, libc, openEngine, runEngine } from './ffi.js'
+import { exitNow, libc, loadEngine, runEngine } from './ffi.js'
 import {
   EXIT_FAILED,
   EXIT_IN_USE,
@@ -24,7 +24,7 @@ import { openPty } from './pty.js'
 const HOST = '127.0.0.1'
 const START_TIMEOUT_MS = 120_000
 const STOP_TIMEOUT_MS = 10_000
-/** How long the engine has for its running queries before idle connections are closed. */
+/** How long running queries have to finish before connections are closed for reading. */
 const DRAIN_MS = 250
 const END_INPUT_INTERVAL_MS = 200
 
@@ -49,7 +49,7 @@ sendToParent(LOCKED)
 /** Locks the folder and records the holder, or exits when another process holds the lock. */
 function lockEngineDir(): void {
   if (!libc.tryFlock(LOCK_FD)) exitNow(EXIT_IN_USE)
-  // Written first and truncated after, so a refused process never reads an empty file.
+  // Written first and truncated afterwards, so a process that fails to get the lock never reads an empty file.
   fs.ftruncateSync(LOCK_FD, fs.writeSync(LOCK_FD, JSON.stringify(holder), 0))
 }
 
@@ -69,11 +69,11 @@ function sendToParent(line: string): void {
 
 async function start(): Promise<void> {
   state = 'starting'
-  // Without its configuration the engine would start all the same, open to everyone.
+  // Without its configuration the engine would still start, and be open to everyone.
   if (!fs.existsSync(configFile)) fail(`there is no ${configFile}`)
   await checkPort()
   fs.rmSync(portFile, { force: true })
-  openEngine()
+  loadEngine()
   pty.onOutput(checkPrompt)
   setTimeout(() => state === 'starting' && fail('not ready in time'), START_TIMEOUT_MS)
   const error = await runEngine(buildArguments())
@@ -96,7 +96,7 @@ const buildArguments = (): readonly string[] => [
   `--path=${path.join(engineDir, 'data')}`,
   `--listen_host=${HOST}`,
   `--http_port=${port}`,
-  // With the pseudo-terminal, this keeps one client's reset from ending the process: see the README.
+  // Together with the pseudo-terminal, this keeps a client's reset from ending the process: see the README.
   '--interactive',
   '--disable_suggestion',
   '--highlight=0',
@@ -107,7 +107,7 @@ const buildArguments = (): readonly string[] => [
   `SYSTEM START LISTEN HTTP; SELECT getServerPort('http_port') INTO OUTFILE ${quote(portFile)} TRUNCATE FORMAT TSV`,
 ]
 
-/** The prompt appears when the start statements are done, or when one failed: then there is no port file. */
+/** The prompt appears when the start statements are done, or when one failed. After a failure there is no port file. */
 function checkPrompt(output: string): void {
   if (state !== 'starting' || !output.includes(':) ')) return
   if (!fs.existsSync(portFile)) {
@@ -124,7 +124,7 @@ function stop(): void {
   if (state !== 'ready') exitNow(EXIT_STOPPED)
   state = 'stopping'
   pty.endInput()
-  // Input that arrives while the engine switches the mode of its terminal is lost.
+  // Input is lost if it arrives while the engine switches the mode of its terminal, so ^D is sent repeatedly.
   setInterval(() => pty.endInput(), END_INPUT_INTERVAL_MS)
   setTimeout(() => closeIdleConnections(port), DRAIN_MS)
   setTimeout(() => fail('forced to stop'), STOP_TIMEOUT_MS)

@@ -1,6 +1,6 @@
 /** The protocol between the parent process and the launcher: options, the inherited lock, lines and exit codes. */
 
-/** The process that holds a data folder, as the error of a refused second one names it. */
+/** The process that holds a data folder. A second process that cannot have the folder names it in its error. */
 export interface Holder {
   readonly pid: number
   /** The command it runs, e.g. `tallyhouse serve`. */
@@ -15,19 +15,20 @@ export interface LaunchOptions {
   readonly holder: Holder
 }
 
-/** The lock file, opened by the parent and inherited: both processes hold the lock that is put on it. */
+/** The descriptor of the lock file. The parent opens the file and the launcher inherits it, so both hold its lock. */
 export const LOCK_FD = 3
 
-/** The lines that the launcher writes to stdout, in this order. */
+/** The lines that the launcher writes to stdout: first LOCKED, then READY. */
 export const LOCKED = 'locked'
 export const READY = 'ready'
 
 /** The parent's reply to `LOCKED`, once the configuration is written. */
 export const START = 'start'
 
-/** Starts each message of the launcher on stderr, to tell it from the engine's own output. */
+/** Begins each message of the launcher on stderr. The engine's own output there does not have it. */
 export const MESSAGE_PREFIX = 'embedded: '
 
+/** The exit codes of the launcher. */
 export const EXIT_STOPPED = 0
 export const EXIT_FAILED = 1
 export const EXIT_IN_USE = 75

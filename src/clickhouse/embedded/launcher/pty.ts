@@ -6,16 +6,20 @@ import { libc } from './ffi.js'
 export interface Pty {
   /** The pipes to the parent process, which were stdin and stdout of this one. */
   readonly parent: { readonly stdin: number; readonly stdout: number }
-  /** Calls the listener whenever the engine prints, with the end of all output so far. */
+  /** Calls the listener whenever the engine prints, with the last 4096 characters of its output so far. */
   onOutput(listener: (text: string) => void): void
   /** Sends ^D, which ends the engine. */
   endInput(): void
 }
 
-/** How many characters of the output are kept. */
+/** How many characters of the end of the output are kept. */
 const MAX_OUTPUT = 4096
 
-/** Replaces fd 0 and 1 of this process with a pseudo-terminal. */
+/**
+ * Replaces stdin and stdout (fd 0 and 1) of this process with a pseudo-terminal.
+ *
+ * @throws Error when the system has no pseudo-terminals
+ */
 export function openPty(): Pty {
   const parent = { stdin: libc.dup(0), stdout: libc.dup(1) }
   const flags = fs.constants.O_RDWR | fs.constants.O_NOCTTY
