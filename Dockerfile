@@ -3,7 +3,7 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-# esbuild's own install script fetches its binary, which is an optional package, too.
+# The binary of esbuild is an optional package as well, so `npm ci` leaves it out. Its install script fetches it.
 RUN npm ci --ignore-scripts --omit=optional --no-audit --no-fund && npm rebuild esbuild
 COPY tsconfig.json tsconfig.build.json ./
 COPY generated generated
@@ -32,6 +32,6 @@ VOLUME /data
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((response) => process.exit(response.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "/app/dist/cli.js"]
 CMD ["serve"]

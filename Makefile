@@ -22,7 +22,7 @@ test-all:
 	$(MAKE) --no-print-directory test
 	$(MAKE) --no-print-directory test-long
 
-# Builds and runs all checks side by side.
+# Builds and runs all checks, two at a time.
 check: $(INSTALLED)
 	@$(MAKE) --no-print-directory -j2 eslint $(BUILT) types prettier openapi-lint
 

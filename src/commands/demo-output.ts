@@ -3,6 +3,7 @@
 export interface Welcome {
   /** Where the service listens, e.g. `http://127.0.0.1:8080`. */
   readonly address: string
+  /** Its id and domain. */
   readonly project: string
   readonly apiKey: string
   /** Days until the key expires. */
@@ -16,9 +17,9 @@ const QUERY = JSON.stringify({
   limit: 5,
 })
 
-/** Addresses to open, the key, and two requests to paste into a shell. */
+/** Formats the welcome text: the addresses to open, the key, and two requests to paste into a shell. */
 export function formatWelcome({ address, project, apiKey, keyDays }: Welcome): string {
-  // The wildcard addresses are for listening; a browser needs the loopback address.
+  // A service can listen on a wildcard address, but a browser needs the loopback address.
   const url = address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
   return `
 The demo is ready. Press Ctrl-C to stop it.

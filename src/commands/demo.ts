@@ -35,7 +35,7 @@ async function runDemo(context: CommandContext, { days }: DemoOptions): Promise<
   await runService({
     config: { ...config, role: 'all' },
     purpose: 'demo',
-    // The terminal shows the welcome text; of the log only warnings and errors.
+    // The terminal is for the welcome text, so only warnings and errors are logged.
     logger: createLogger('warn'),
     now: context.now,
     prepare: async (opened, stop) => {
@@ -54,7 +54,7 @@ async function runDemo(context: CommandContext, { days }: DemoOptions): Promise<
   })
 }
 
-/** Loads all events before the service starts, so that its first response counts them. */
+/** Loads all events before the service starts, so that its first response includes them. */
 async function loadEvents(
   { note, now }: CommandContext,
   { store, loader }: OpenedStore,
@@ -69,9 +69,9 @@ async function loadEvents(
     days,
     stop,
     onProgress: (soFar, upTo) =>
-      note(`${stopwatch.rate(soFar)}, up to ${upTo.toISOString().slice(0, 10)}`),
+      note(`${stopwatch.formatRate(soFar)}, up to ${upTo.toISOString().slice(0, 10)}`),
   })
-  if (loaded === 0) note('nothing new')
+  if (loaded === 0) note('no new events')
   return project
 }
 

@@ -1,4 +1,4 @@
-/** Prints how a query is run, as tables or as JSON. */
+/** Prints how a query runs, as tables or as JSON. */
 import type { PlanDescription, Read } from '../analytics/plan/describe.js'
 import type { Period } from '../contract/api.js'
 import type { QueryCost } from '../clickhouse/connection.js'
@@ -9,7 +9,7 @@ import { formatJson, formatList, formatNumber, formatTable } from './shared/outp
 export interface Explanation extends PlanDescription {
   readonly sql: string
   readonly parameters: Statement['query_params']
-  /** What running it cost, and the number of rows; null where it could not be run. */
+  /** The cost of running the query, and the rows it returned; null if it failed. */
   readonly run: (QueryCost & { readonly rows: number }) | null
 }
 
@@ -26,6 +26,7 @@ const FILTERED_BY: Readonly<Record<NonNullable<Read['filteredBy']>, string>> = {
   events: 'the events of each session',
 }
 
+/** Prints the plan, the statement and, if the query ran, its cost. */
 export function printExplanation(
   { print }: CommandContext,
   explanation: Explanation,
@@ -50,7 +51,7 @@ function formatText(explanation: Explanation): string {
   ].join('\n\n')
 }
 
-/** One line for a relation, and one more for each further part of the period. */
+/** Formats one line for a relation, and another for each further part of the period. */
 function formatRead(read: Read): readonly (readonly string[])[] {
   const { relation, dimension = '-', measures, filteredBy, periods } = read
   const first = [

@@ -31,7 +31,7 @@ const STDIN = '-'
 export const addExplain: AddCommand = (program, context) => {
   program
     .command('explain')
-    .description('Show how a query is run: which tables it reads and why, its SQL, its cost')
+    .description('Run a query and show how: which tables it reads and why, its SQL and its cost')
     .argument('[file]', 'Body of POST /v1/analytics/query; - reads standard input', STDIN)
     .requiredOption('--project <id>', 'Project to query')
     .option('--json', 'Print JSON')
@@ -41,7 +41,11 @@ export const addExplain: AddCommand = (program, context) => {
     })
 }
 
-/** Reads a request as the service does, and prints validation errors on one line each. */
+/**
+ * Reads a request as the service does, and prints one line per validation error.
+ *
+ * @throws UserError when the file cannot be read or the query is invalid
+ */
 async function readRequest({ note }: CommandContext, file: string): Promise<AnalyticsQueryRequest> {
   if (file !== STDIN) await requireReadable(file)
   const body = file === STDIN ? await buffer(process.stdin) : await readFile(file)
@@ -56,10 +60,10 @@ async function readRequest({ note }: CommandContext, file: string): Promise<Anal
 }
 
 /**
- * Plans the query, runs it once, and prints the plan and the cost. The retention of the project's plan does not apply:
- * a user of this command has access to all data anyway.
+ * Plans the query, runs it once, and prints the plan and the cost. The project's retention does not apply: a user of
+ * this command has access to all data anyway.
  *
- * @throws ApiError when the query cannot be run; the plan is printed nevertheless
+ * @throws ApiError when the query fails; the plan is printed first
  */
 async function explain(
   context: CommandContext,
@@ -84,7 +88,7 @@ async function explain(
     const { rows, cost } = await createQueryRunner(store, context.config().queryTimeout)(built)
     run = { ...cost, rows: rows.length }
   } catch (error) {
-    // The service hides the message of the store from its callers. Here it helps.
+    // The service hides the store's message from its clients. Here it helps.
     if (error instanceof ApiError && types.isNativeError(error.cause)) {
       context.note(error.cause.message)
     }
@@ -94,7 +98,7 @@ async function explain(
   }
 }
 
-/** Formats SQL with one clause per line, as ClickHouse does. */
+/** Lets ClickHouse format SQL, with one clause per line. */
 async function formatSql(reader: Connection, { query }: Statement): Promise<string> {
   const { rows } = await reader.query<{ text: string }>(
     statement(sql`SELECT formatQuery(${string(query)}) AS text`),

@@ -30,10 +30,10 @@ function addIssue(key: Command, context: CommandContext): void {
     .command('issue')
     .description('Issue an API key and print it once')
     .requiredOption('--project <id>', 'Project that the key can query')
-    .option('--name <name>', 'Name for people, such as "dashboard"')
+    .option('--name <name>', 'Display name, such as "dashboard"')
     .option(
       '--expires <when>',
-      'Days until the key expires, such as 30d, or a date (its start in UTC) (default: never)',
+      'When the key expires: in days, such as 30d, at 00:00 UTC of a date, or at an ISO 8601 time (default: never)',
       (text) => parseExpiry(text, context.now()),
     )
     .action(({ project: projectId, name = '', expires }: IssueOptions) =>
@@ -49,7 +49,7 @@ function addIssue(key: Command, context: CommandContext): void {
 function addList(key: Command, context: CommandContext): void {
   key
     .command('list')
-    .description('List API keys: ids, states and names, never the keys themselves')
+    .description('List API keys with their states and names, but not the keys themselves')
     .option('--project <id>', 'List only the keys of this project')
     .option('--json', 'Print JSON')
     .action((options: ListOptions) =>

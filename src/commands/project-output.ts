@@ -52,7 +52,10 @@ export async function printProjects(
   options: OutputOptions,
 ): Promise<void> {
   const found = await Promise.all(
-    projects.map(async (project) => ({ project, first: await findFirstEventTime(reader, project.id) })),
+    projects.map(async (project) => ({
+      project,
+      first: await findFirstEventTime(reader, project.id),
+    })),
   )
   if (options.json === true) {
     print(formatJson(found.map(({ project, first }) => presentProject(project, first))))
@@ -69,7 +72,7 @@ export async function printProjects(
   print(formatTable([['ID', 'NAME', 'DOMAIN', 'RETENTION', 'CREATED', 'FIRST EVENT'], ...rows]))
 }
 
-/** Numbers of excluded events, one day per line, the latest first. */
+/** Formats the numbers of excluded events, one day per line, the latest first. */
 const formatExclusions = (exclusions: readonly DailyExclusions[]): string =>
   formatTable([
     ['EXCLUDED', 'BOTS', 'BY IP', 'BY COUNTRY'],

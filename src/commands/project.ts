@@ -57,9 +57,9 @@ function addCreate(project: Command, context: CommandContext): void {
   const create = project
     .command('create')
     .description('Create a project with a public token for sending events')
-    .requiredOption('--name <name>', 'Name for people')
+    .requiredOption('--name <name>', 'Display name')
     .requiredOption('--domain <domain>', 'Primary domain, such as example.com')
-    .option('--id <id>', 'Id (default: a random one)')
+    .option('--id <id>', 'Id of the project (default: a random one)')
   addFieldOptions(create).action((options: CreateOptions) =>
     withStore(context, 'project create', async ({ store }) => {
       const { id, name, domain } = options
@@ -85,7 +85,7 @@ function addList(project: Command, context: CommandContext): void {
 function addShow(project: Command, context: CommandContext): void {
   project
     .command('show')
-    .description('Show a project, and how many events it excluded per day')
+    .description('Show a project, and how many of its events were excluded per day')
     .argument('<id>', ID_HELP)
     .option('--json', 'Print JSON')
     .action((id: string, options: OutputOptions) =>
@@ -102,7 +102,7 @@ function addUpdate(project: Command, context: CommandContext): void {
     .command('update')
     .description('Change the given fields of a project')
     .argument('<id>', ID_HELP)
-    .option('--name <name>', 'Name for people')
+    .option('--name <name>', 'Display name')
     .option('--domain <domain>', 'Primary domain, such as example.com')
     .option('--public-dashboard', 'Make the dashboard public')
     .option('--no-public-dashboard', 'Make the dashboard private')
@@ -140,7 +140,7 @@ const addFieldOptions = (command: Command): Command =>
   command
     .option(
       '--retention-days <days>',
-      `Days of data that queries can reach back, or "${NONE}" for no limit`,
+      `Days of history that queries can read, or "${NONE}" for no limit`,
       parseRetentionDays,
     )
     .option(

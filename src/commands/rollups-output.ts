@@ -34,10 +34,11 @@ export function printReport(
 
 function formatDifference(difference: Difference): readonly string[] {
   const { rollup, projectId, dimension, value, date, stored, facts } = difference
-  // Values come from events, so anyone can choose them. As JSON each stays on its line.
+  // Values come from events, so anyone can choose them. As JSON, a value cannot break the line.
   const group = [rollup, projectId, dimension, JSON.stringify(value), date]
-  const others = isDeepStrictEqual(stored, facts) ? ' (different ones)' : ''
-  return [...group, formatMeasures(stored), formatMeasures(facts) + others]
+  // A bitmap can hold other users than the events and still the same number of them.
+  const note = isDeepStrictEqual(stored, facts) ? ' (different ones)' : ''
+  return [...group, formatMeasures(stored), formatMeasures(facts) + note]
 }
 
 const formatMeasures = (measures: Readonly<Record<string, number>>): string =>

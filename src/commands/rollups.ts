@@ -1,4 +1,4 @@
-/** The commands `tallyhouse rollups rebuild | check`. */
+/** The commands `tallyhouse rollups check | rebuild`. */
 import type { Connection } from '../clickhouse/connection.js'
 import { finishInterruptedWork } from '../ingest/loader/loader.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
@@ -25,7 +25,7 @@ export const addRollups: AddCommand = (program, context) => {
   rollups
     .command('check')
     .description('Compare the rollups with the events, and exit with 1 if they differ')
-    .option('--project <id>', 'Only this project')
+    .option('--project <id>', 'Check only this project')
     .option('--json', 'Print JSON')
     .action((options: RollupsOptions) =>
       withStore(context, 'rollups check', async ({ store, loader }) => {
@@ -44,7 +44,7 @@ export const addRollups: AddCommand = (program, context) => {
   rollups
     .command('rebuild')
     .description('Recompute the rollups from the events, while queries are served')
-    .option('--project <id>', 'Only this project')
+    .option('--project <id>', 'Rebuild only this project')
     .action((options: RollupsOptions) =>
       withStore(context, 'rollups rebuild', async ({ store, loader }) => {
         const months = await buildMonthsOptions(context, store.reader, loader, options, 'rebuilt')
@@ -53,7 +53,7 @@ export const addRollups: AddCommand = (program, context) => {
     )
 }
 
-/** Builds the options for going through the months, with a line after each. */
+/** Builds the options of a check or a rebuild, which goes month by month and prints a line after each. */
 async function buildMonthsOptions(
   { note }: CommandContext,
   reader: Connection,

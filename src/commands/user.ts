@@ -21,8 +21,8 @@ export const addUser: AddCommand = (program, context) => {
 
   user
     .command('delete')
-    .description('Delete a user with all events and sessions, and correct every count')
-    .argument('<user_id>', 'Id of the user, as events have it; anonymous-… for users without one')
+    .description('Delete a user with all events and sessions, and correct all counts')
+    .argument('<user_id>', 'Id of the user, as in the events; anonymous-… for a user without an id')
     .requiredOption('--project <id>', 'Project of the user')
     .option('--yes', YES_HELP)
     .action((userId: string, { project, yes = false }: UserOptions) =>
@@ -31,12 +31,20 @@ export const addUser: AddCommand = (program, context) => {
             const deleted = await deleteUser(store, project, userId, loader)
             context.print(`deleted ${describeUser(userId, project, deleted)}`)
           })
-        : withStore(context, 'user delete', (opened) => refuse(opened, project, userId)),
+        : withStore(context, 'user delete', (opened) => refuseUnconfirmed(opened, project, userId)),
     )
 }
 
-/** @throws UserError that reports what the user has; or that there is no such user. */
-async function refuse({ store }: OpenedStore, project: string, userId: string): Promise<never> {
+/**
+ * Reports what would be deleted.
+ *
+ * @throws UserError always: it asks for `--yes`, or reports that the user does not exist
+ */
+async function refuseUnconfirmed(
+  { store }: OpenedStore,
+  project: string,
+  userId: string,
+): Promise<never> {
   await requireProject(store.reader, project)
   const holdings = await readUserHoldings(store.reader, project, userId)
   if (holdings === undefined) throw createUnknownUserError(project, userId)

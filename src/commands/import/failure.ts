@@ -1,20 +1,20 @@
 /** Explains why an import of a source failed, and how far it got. */
 import { LineTooLongError, SourceError } from '../../ingest/import/formats/format.js'
 import { UserError } from '../../lib/errors.js'
-import { formatNumber } from '../shared/output.js'
+import { formatCount } from '../shared/output.js'
 
-/** A UserError for a failure of the source; any other error as it is. */
+/** Returns a UserError for a failure of the source, and any other error unchanged. */
 export function explainFailure(error: unknown, name: string, rowsBefore: number): unknown {
   const reason = describeSourceFailure(error)
   if (reason === undefined) return error
   const progress =
     rowsBefore === 0
       ? 'nothing was imported'
-      : `the ${formatNumber(rowsBefore)} rows before were imported`
+      : `${formatCount(rowsBefore, 'row')} before that ${rowsBefore === 1 ? 'was' : 'were'} imported`
   return new UserError(`${name}: ${reason}; ${progress}`)
 }
 
-/** Undefined for an error that the source did not cause. */
+/** Describes a failure of the source; undefined for an error that it did not cause. */
 function describeSourceFailure(error: unknown): string | undefined {
   if (error instanceof LineTooLongError || error instanceof SourceError) return error.message
   if (!(error instanceof Error) || !('code' in error)) return undefined

@@ -9,20 +9,24 @@ import { omitUndefined } from '../shared/options.js'
 import { explainFailure } from './failure.js'
 import type { ImportCommandOptions } from './options.js'
 import { showProgress, type Share } from './progress-bar.js'
-import { keepRejected } from './rejected-rows.js'
+import { collectRejectedRows } from './rejected-rows.js'
 import type { ImportSource } from './sources.js'
 
 export interface Imported {
   readonly report: ImportReport
   /** The batches that hold its events; empty for a dry run. */
   readonly batches: readonly string[]
-  /** Rows that are no events, such as requests for images in an access log. */
+  /** How many rows are not events, such as requests for images in an access log. */
   readonly skipped: number
   /** The file of its rejected rows; undefined when there are none. */
   readonly rejectedFile: string | undefined
 }
 
-/** @throws UserError for a source that cannot be read as events. */
+/**
+ * Imports one source.
+ *
+ * @throws UserError for a source that cannot be read as events
+ */
 export async function importOne(
   context: CommandContext,
   { store, loader }: OpenedStore,
@@ -31,7 +35,7 @@ export async function importOne(
 ): Promise<Imported> {
   const { project, strict, dryRun = false, format, map, origin } = options
   const progress = showProgress(source.name, context.note)
-  const rejected = keepRejected(source, progress.note, { writesNothing: dryRun })
+  const rejected = collectRejectedRows(source, progress.note, { writesNothing: dryRun })
   const bytes = countBytes(source.open())
   const batches: string[] = []
   let soFar = EMPTY_REPORT
@@ -64,7 +68,7 @@ export async function importOne(
   }
 }
 
-/** The share of rows where the format states their number, else of bytes. */
+/** Returns the share of the rows that is done if the format states their number, otherwise the share of the bytes. */
 function computeShare(
   rows: number,
   opened: OpenedRows,
@@ -76,7 +80,7 @@ function computeShare(
   return size === undefined ? undefined : Math.min(1, read / size)
 }
 
-/** Counts the bytes of a source while they are read. */
+/** Passes the bytes of a source on and counts them. */
 function countBytes(source: AsyncIterable<Buffer>) {
   let read = 0
   async function* chunks(): AsyncGenerator<Buffer> {

@@ -32,19 +32,23 @@ export const addImport: AddCommand = (program, context) => {
     .option(
       '--map <field=column>',
       'Read a field from a column, such as user_id=uuid or properties.plan=tier; repeatable; ' +
-        'ignores other columns that are not fields of events',
+        'columns that are neither mapped nor fields of events are then ignored',
       addToMapping,
     )
-    .option('--origin <origin>', 'Site of an access log, such as https://example.com', parseOrigin)
+    .option(
+      '--origin <origin>',
+      'Website that wrote an access log, such as https://example.com',
+      parseOrigin,
+    )
     .option('--dry-run', 'Report what an import would do, and import nothing')
     .option(
       '--strict',
-      'Stop at the first chunk with rejected rows, import none of it and exit with 1',
+      'Stop at the first chunk of rows with a rejected one, import none of that chunk and exit with 1',
     )
     .option('--json', 'Print the summary as JSON')
     .addHelpText(
       'after',
-      '\nRejected rows and their reasons go to <file>.rejected.ndjson, or stdin.rejected.ndjson.',
+      '\nRejected rows and their reasons are written to <file>.rejected.ndjson, or stdin.rejected.ndjson.',
     )
     .action(async (names: readonly string[], options: ImportCommandOptions) => {
       const { dryRun = false } = options
@@ -70,7 +74,7 @@ async function importAll(
     if (strict && one.report.rejected > 0) break
   }
   const rejectedFiles = imported.flatMap(({ rejectedFile }) => rejectedFile ?? [])
-  const total = await addUp(opened.store, imported)
+  const total = await sumUp(opened.store, imported)
   printSummary(context, total, stopwatch, rejectedFiles, options)
   if (strict && total.rejected > 0) {
     const [file] = rejectedFiles
@@ -78,13 +82,17 @@ async function importAll(
   }
 }
 
-async function addUp({ writer }: Store, imported: readonly Imported[]): Promise<ImportTotal> {
+/** Adds up the reports of all sources. */
+async function sumUp({ writer }: Store, imported: readonly Imported[]): Promise<ImportTotal> {
   const total = imported.map(({ report }) => report).reduce(addReports, EMPTY_REPORT)
   const skipped = imported.reduce((sum, one) => sum + one.skipped, 0)
   return { ...total, skipped, ...(await countUsers(writer, imported, total)) }
 }
 
-/** Sources may share users and sessions, so those are counted by batch. A dry run of several has no batches. */
+/**
+ * Counts the distinct users and sessions of all sources by their batches: sources may share some, so numbers cannot be
+ * added. Null for a dry run of several sources, which has no batches.
+ */
 async function countUsers(
   writer: Store['writer'],
   imported: readonly Imported[],

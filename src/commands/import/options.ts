@@ -14,7 +14,11 @@ export interface ImportCommandOptions {
   readonly json?: boolean
 }
 
-/** Adds one `<field>=<column>` to the mapping. */
+/**
+ * Adds one `<field>=<column>` to the mapping.
+ *
+ * @throws InvalidArgumentError for another form, an unknown field, and a field that is mapped already
+ */
 export function addToMapping(text: string, previous: Mapping = new Map()): Mapping {
   const at = text.indexOf('=')
   const [field, column] = [text.slice(0, at), text.slice(at + 1)]
@@ -29,7 +33,11 @@ export function addToMapping(text: string, previous: Mapping = new Map()): Mappi
   return new Map([...previous, [field, column]])
 }
 
-/** An http or https origin, without a path. */
+/**
+ * Parses an http or https origin; a path is not allowed.
+ *
+ * @throws InvalidArgumentError for anything else
+ */
 export function parseOrigin(text: string): string {
   const isOrigin = URL.canParse(text) && /^https?:\/\/[^/?#@]+\/?$/i.test(text)
   if (isOrigin) return new URL(text).origin

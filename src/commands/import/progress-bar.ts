@@ -14,7 +14,11 @@ export interface Progress {
 /** From 0 to 1; undefined when the size of the source is not known. */
 export type Share = number | undefined
 
-/** @param note writes a line to standard error. */
+/**
+ * Starts to show the progress of a source.
+ *
+ * @param note writes a line to standard error
+ */
 export function showProgress(
   name: string,
   note: (text: string) => void,
@@ -28,8 +32,8 @@ function showLines(name: string, note: (text: string) => void): Progress {
   return {
     rows(done, share) {
       const percent = share === undefined || share >= 1 ? '' : `, ${formatPercent(share)} read`
-      const left = formatTimeLeft(stopwatch.seconds(), share, ', ')
-      note(`${name}: ${stopwatch.rate(done)}${percent}${left}`)
+      const left = formatTimeLeft(stopwatch.getSeconds(), share, ', ')
+      note(`${name}: ${stopwatch.formatRate(done)}${percent}${left}`)
     },
     note,
     stop: () => undefined,
@@ -38,7 +42,7 @@ function showLines(name: string, note: (text: string) => void): Progress {
 
 const CLEAR_LINE = '\r\u001b[K'
 
-/** What the bar shows beside itself. */
+/** The texts beside the bar. */
 interface BarState {
   readonly rate: string
   readonly share: Share
@@ -62,11 +66,11 @@ function showBar(
     clearOnComplete: true,
     forceRedraw: true,
   })
-  bar.start(1, 0, { rate: stopwatch.rate(0), share: 0, left: '' } satisfies BarState)
+  bar.start(1, 0, { rate: stopwatch.formatRate(0), share: 0, left: '' } satisfies BarState)
   return {
     rows(done, share) {
-      const left = formatTimeLeft(stopwatch.seconds(), share, ' | ')
-      bar.update(share ?? 0, { rate: stopwatch.rate(done), share, left } satisfies BarState)
+      const left = formatTimeLeft(stopwatch.getSeconds(), share, ' | ')
+      bar.update(share ?? 0, { rate: stopwatch.formatRate(done), share, left } satisfies BarState)
     },
     note(text) {
       terminal.write(CLEAR_LINE)
@@ -83,7 +87,7 @@ const drawBar = (share: number): string =>
 
 const formatPercent = (share: number): string => `${Math.floor(share * 100)}%`
 
-/** The remaining time at the speed so far, e.g. `2 min 5 s left`; empty when it cannot be estimated. */
+/** Formats the remaining time at the speed so far, e.g. `2 min 5 s left`; empty when it cannot be estimated. */
 export function formatTimeLeft(seconds: number, share: Share, separator: string): string {
   if (share === undefined || share <= 0 || share >= 1) return ''
   const left = Math.ceil((seconds * (1 - share)) / share)

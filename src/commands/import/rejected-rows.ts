@@ -6,15 +6,19 @@ import type { ImportSource } from './sources.js'
 export interface RejectedRows {
   /** Appends rows to the file; the first call creates it. */
   add(rejections: readonly Rejection[]): Promise<void>
-  /** Closes the file and returns its name; undefined when there is none. */
+  /** Closes the file and returns its name; undefined when no row was written. */
   close(): Promise<string | undefined>
 }
 
 /** Only the first rows are shown; the file has all of them. */
 const MAX_SHOWN = 5
 
-/** @param options with `writesNothing` rows are only shown, and no file is written. */
-export function keepRejected(
+/**
+ * Creates the collector of a source's rejected rows.
+ *
+ * @param options with `writesNothing`, rows are shown but no file is written
+ */
+export function collectRejectedRows(
   { name, rejectedFile }: ImportSource,
   note: (text: string) => void,
   { writesNothing = false }: { readonly writesNothing?: boolean } = {},

@@ -11,9 +11,9 @@ export interface ImportSource {
   readonly name: string
   /** The file for its rejected rows. */
   readonly rejectedFile: string
-  /** Bytes; undefined when only reading tells. */
+  /** In bytes; undefined when it is known only after reading. */
   readonly size: number | undefined
-  /** Opens its bytes; call it once. */
+  /** Opens the source for reading; may be called only once. */
   readonly open: () => AsyncIterable<Buffer>
 }
 
@@ -21,10 +21,10 @@ const STDIN = '-'
 const REJECTED_SUFFIX = '.rejected.ndjson'
 
 /**
- * The sources in the given order, the matches of a pattern by name. A file named twice is read once. Checks
- * that all can be read and, unless `writesNothing`, that their files of rejected rows can be written.
+ * Finds the sources, in the given order; the matches of a pattern are sorted by name. A file named twice is read once.
+ * Checks that all can be read and, unless `writesNothing`, that their files for rejected rows can be written.
  *
- * @throws UserError for the first source that fails a check, and for a pattern without matches.
+ * @throws UserError for the first source that fails a check, and for a pattern without matches
  */
 export async function findSources(
   names: readonly string[],
@@ -49,7 +49,7 @@ export async function findSources(
   return sources
 }
 
-/** The name itself if there is such a file, else its matches without the rejected rows of earlier imports. */
+/** Returns the name itself if such a file exists, else its matches without the rejected rows of earlier imports. */
 async function expandPattern(name: string): Promise<readonly string[]> {
   if (!isDynamicPattern(name) || (await canAccess(name))) return [name]
   const files = await glob(name, { expandDirectories: false, ignore: [`**/*${REJECTED_SUFFIX}`] })
@@ -78,7 +78,7 @@ async function checkFile(name: string): Promise<ImportSource> {
   }
 }
 
-/** Checked before anything is loaded, because rejected rows must not be lost. */
+/** Checks, before anything is loaded, that no rejected rows will be lost. */
 async function requireWritable(rejectedFile: string): Promise<void> {
   try {
     await access(rejectedFile, constants.W_OK)
@@ -87,7 +87,7 @@ async function requireWritable(rejectedFile: string): Promise<void> {
     if (isNew && (await canAccess(path.dirname(rejectedFile), constants.W_OK))) return
     throw new UserError(
       `${rejectedFile}: this file for rejected rows cannot be written; ` +
-        'import from standard input (-) in a folder that can be written to',
+        'import from standard input (-) in a writable folder',
     )
   }
 }

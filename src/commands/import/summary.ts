@@ -6,10 +6,11 @@ import type { Stopwatch } from '../shared/stopwatch.js'
 
 /** What happened to the rows of all sources. */
 export interface ImportTotal extends LoadReport {
-  /** Rows that are no events. */
+  /** Rows that are not events. */
   readonly skipped: number
-  /** Users that the events belong to; null for a dry run of several sources, which may share some. */
+  /** Distinct users of the events; null for a dry run of several sources, which may share some. */
   readonly users: number | null
+  /** Distinct sessions of the events; null as above. */
   readonly sessions: number | null
 }
 
@@ -18,6 +19,7 @@ interface SummaryOptions {
   readonly dryRun?: boolean
 }
 
+/** Prints the summary: a table, or JSON in which `skipped` keeps its older name `passedOver`. */
 export function printSummary(
   { print }: CommandContext,
   { received, events, duplicates, bots, excluded, rejected, ...total }: ImportTotal,
@@ -28,8 +30,8 @@ export function printSummary(
   const { skipped, users, sessions, first, last } = total
   const read = received + skipped
   const counts = { read, loaded: events, duplicates, bots, excluded, rejected }
-  const seconds = stopwatch.seconds()
-  const rowsPerSecond = stopwatch.perSecond(read)
+  const seconds = stopwatch.getSeconds()
+  const rowsPerSecond = stopwatch.computeRate(read)
   if (asJson) {
     const found = { ...counts, passedOver: skipped, users, sessions, first, last, dryRun }
     const speed = { seconds: Number(seconds.toFixed(3)), rowsPerSecond }

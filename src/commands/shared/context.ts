@@ -1,4 +1,4 @@
-/** What every command is given. */
+/** The context that every command receives: configuration, clock and output. */
 import type { Command } from 'commander'
 import type { Config } from '../../config/config.js'
 
@@ -6,9 +6,9 @@ export interface CommandContext {
   /** Reads the environment. Commands call it when they run, so `--help` works with any environment. */
   readonly config: () => Config
   readonly now: () => Date
-  /** Writes a result and a line feed to standard output. */
+  /** Writes a result to standard output, and a line feed. */
   readonly print: (text: string) => void
-  /** Writes a message for people, and a line feed, to standard error. */
+  /** Writes a message for people to standard error, and a line feed. */
   readonly note: (text: string) => void
 }
 

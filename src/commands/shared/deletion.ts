@@ -11,7 +11,7 @@ export interface DeleteOptions {
 /** The help text of `--yes`. */
 export const YES_HELP = 'Delete; without this option, only report what would be deleted'
 
-/** The error for a deletion without `--yes`. */
+/** Creates the error for a deletion without `--yes`. */
 export const createUnconfirmedError = (what: string): UserError =>
   new UserError(`this would permanently delete ${what}: add --yes to confirm`)
 

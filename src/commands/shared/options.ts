@@ -11,20 +11,28 @@ export const appendValue = (value: string, previous: readonly string[] = []): re
   value,
 ]
 
-/** A number of days, or `none`. */
+/**
+ * Parses a number of days, or `none`.
+ *
+ * @throws InvalidArgumentError
+ */
 export function parseRetentionDays(text: string): number | typeof NONE {
   if (text === NONE) return NONE
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
   throw new InvalidArgumentError(`Expected a number of days, or "${NONE}".`)
 }
 
-/** A whole number from 1 to 9999. */
+/**
+ * Parses a whole number from 1 to 9999.
+ *
+ * @throws InvalidArgumentError
+ */
 export function parseCount(text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('Expected a whole number from 1 to 9999.')
 }
 
-/** The collected values of an option; a single `none` means the empty list. */
+/** Returns the collected values of an option. A single `none` means the empty list. */
 export function parseClearableList(
   values: readonly string[] | undefined,
 ): readonly string[] | undefined {
@@ -33,7 +41,11 @@ export function parseClearableList(
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
 
-/** A time in the future: `30d` from `now`, a date (its start in UTC), or an ISO 8601 time with a zone. */
+/**
+ * Parses an expiry: days from `now` such as `30d`, a date (its start in UTC), or an ISO 8601 time with a zone.
+ *
+ * @throws InvalidArgumentError
+ */
 export function parseExpiry(text: string, now: Date): Date {
   const days = /^(?<days>[1-9]\d{0,4})d$/.exec(text)?.groups?.['days']
   if (days !== undefined) return addDays(now, Number(days))
@@ -41,17 +53,17 @@ export function parseExpiry(text: string, now: Date): Date {
   const isTime = ISO_TIME.test(text) && !Number.isNaN(time.getTime())
   if (isTime && isCalendarDate(text.slice(0, 10))) return time
   throw new InvalidArgumentError(
-    'Expected a number of days such as 30d, or a date such as 2030-01-31.',
+    'Expected days such as 30d, a date such as 2030-01-31, or a time such as 2030-01-31T12:00:00Z.',
   )
 }
 
-/** Whether a date exists: JavaScript reads 30 February as 2 March. */
+/** Returns whether a date exists: JavaScript reads 30 February as 2 March. */
 function isCalendarDate(date: string): boolean {
   const day = new Date(`${date}T00:00:00Z`)
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date)
 }
 
-/** The fields without those that are undefined. */
+/** Returns the fields that are not undefined. */
 export function omitUndefined<Fields extends object>(
   fields: Fields,
 ): { [F in keyof Fields]?: Exclude<Fields[F], undefined> } {

@@ -4,13 +4,13 @@ const COLUMN_GAP = '  '
 
 const groupedNumber = new Intl.NumberFormat('en-US')
 
-/** A number with thousands separators: `1,234,567`. */
+/** Formats a number with thousands separators: `1,234,567`. */
 export const formatNumber = (value: number): string => groupedNumber.format(value)
 
-/** Indented JSON, for programs. */
+/** Formats a value as indented JSON, for programs. */
 export const formatJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
-/** Rows of cells in aligned columns; the last cell of a row is not padded. */
+/** Formats rows of cells in aligned columns. The last cell of a row is not padded. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths: number[] = []
   for (const row of rows) {
@@ -22,14 +22,14 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
-/** A time to the second, such as `2026-01-31 12:00:00 UTC`; `-` for none. */
+/** Formats a time to the second: `2026-01-31 12:00:00 UTC`; `-` for null. */
 export const formatTime = (time: Date | null): string =>
   time === null ? '-' : `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 
-/** A list in one cell; `-` for an empty one. */
+/** Formats a list in one cell; `-` for an empty one. */
 export const formatList = (values: readonly string[]): string =>
   values.length === 0 ? '-' : values.join(', ')
 
-/** A count with its noun: `1 event`, `2,000 events`. */
+/** Formats a count with its noun: `1 event`, `2,000 events`. */
 export const formatCount = (count: number, noun: string): string =>
   `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`

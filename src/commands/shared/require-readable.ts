@@ -12,7 +12,11 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
 }
 
-/** @throws UserError when `name` is not a readable file. */
+/**
+ * Checks that a file exists and can be read.
+ *
+ * @throws UserError that names the file and the reason
+ */
 export async function requireReadable(name: string): Promise<void> {
   try {
     const handle = await open(name)
@@ -20,7 +24,7 @@ export async function requireReadable(name: string): Promise<void> {
     await handle.close()
     if (isFolder) throw Object.assign(new Error('EISDIR'), { code: 'EISDIR' })
   } catch (error) {
-    // `instanceof` would miss an error of another realm.
+    // `instanceof` would miss an error of another realm, such as a Jest test.
     const code = types.isNativeError(error) && 'code' in error ? String(error.code) : ''
     throw new UserError(`${name}: ${FILE_ERRORS[code] ?? `cannot be read (${code})`}`)
   }

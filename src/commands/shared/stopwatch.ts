@@ -3,24 +3,26 @@ import { SECOND_MS } from '../../lib/time.js'
 import { formatCount, formatNumber } from './output.js'
 
 export interface Stopwatch {
-  /** Seconds since the start. */
-  seconds(): number
-  /** Rows per second since the start, rounded. */
-  perSecond(rows: number): number
-  /** For people: `1,000 rows, 500 rows/s`. */
-  rate(rows: number): string
+  /** Returns the seconds since the start. */
+  getSeconds(): number
+  /** Returns the rows per second since the start, rounded. */
+  computeRate(rows: number): number
+  /** Formats a number of rows and their rate for people: `1,000 rows, 500 rows/s`. */
+  formatRate(rows: number): string
 }
 
-/** Avoids a division by zero for what takes no measurable time. */
+/** Avoids a division by zero when the rows took no measurable time. */
 const MIN_SECONDS = 0.001
 
+/** Starts to measure the time. */
 export function startStopwatch(): Stopwatch {
   const start = performance.now()
-  const seconds = (): number => (performance.now() - start) / SECOND_MS
-  const perSecond = (rows: number): number => Math.round(rows / Math.max(seconds(), MIN_SECONDS))
+  const getSeconds = (): number => (performance.now() - start) / SECOND_MS
+  const computeRate = (rows: number): number =>
+    Math.round(rows / Math.max(getSeconds(), MIN_SECONDS))
   return {
-    seconds,
-    perSecond,
-    rate: (rows) => `${formatCount(rows, 'row')}, ${formatNumber(perSecond(rows))} rows/s`,
+    getSeconds,
+    computeRate,
+    formatRate: (rows) => `${formatCount(rows, 'row')}, ${formatNumber(computeRate(rows))} rows/s`,
   }
 }

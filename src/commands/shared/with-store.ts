@@ -3,7 +3,7 @@ import { openStore, type OpenedStore } from '../../bootstrap/open-store.js'
 import type { StoreAccess } from '../../bootstrap/prepare-store.js'
 import type { CommandContext } from './context.js'
 
-/** Every short command that opens the store, and what it does there. `serve` and `demo` run the service. */
+/** The access of every short command that opens the store. `serve` and `demo` run the service instead. */
 const ACCESS = {
   import: 'write',
   'import --dry-run': 'read',

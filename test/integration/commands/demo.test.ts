@@ -113,7 +113,7 @@ test('run again, it loads only what happened since', async () => {
   running.child.kill('SIGTERM')
   expect(await running.exit).toBe(0)
   expect(await running.stderr).toMatch(
-    /^loading the demo events\n\d{1,2} rows?, .+\n(nothing new\n)?$/,
+    /^loading the demo events\n\d{1,2} rows?, .+\n(no new events\n)?$/,
   )
 })
 
