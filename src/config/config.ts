@@ -2,7 +2,7 @@
 import type { Credentials, Endpoint } from '../clickhouse/endpoint.js'
 import { VARIABLES, type Value, type Variable, type VariableName } from './variables.js'
 
-/** An environment variable has an unusable value. The message is one line that names the variable. */
+/** Thrown when an environment variable has an unusable value. The message is one line that names the variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -14,7 +14,7 @@ export interface Config {
   readonly host: string
   /** 0 lets the system pick a free port. */
   readonly port: number
-  /** An absolute path. */
+  /** The absolute path of the folder for signing keys and the embedded engine. */
   readonly dataDir: string
   readonly role: Role
   /** The number of proxies in front of the service; their `X-Forwarded-For` entries are trusted. */
@@ -24,7 +24,7 @@ export interface Config {
   /** The absolute path of a GeoIP database; undefined leaves countries and cities empty. */
   readonly geoipDb: string | undefined
   readonly logLevel: Value<'LOG_LEVEL'>
-  /** In milliseconds. */
+  /** How long a query may take, in milliseconds. */
   readonly queryTimeout: number
   /** Requests per minute and API key; 0 for no limit. */
   readonly rateLimit: number
@@ -41,9 +41,9 @@ const ACCOUNT_VARIABLES = [
 type AccountVariable = (typeof ACCOUNT_VARIABLES)[number]
 
 /**
- * Parses the configuration of an environment.
+ * Parses the environment variables.
  *
- * @throws ConfigError for the first variable with an unusable value.
+ * @throws ConfigError for the first variable with an unusable value, or that is set without one it needs
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return {
@@ -83,13 +83,14 @@ function readAccount(
   return username === undefined ? undefined : { username, password: read(env, password) ?? '' }
 }
 
-/** @throws ConfigError when `name` is set without `other`. */
+/** @throws ConfigError when `name` is set without `other` */
 function requireTogether(env: NodeJS.ProcessEnv, name: VariableName, other: VariableName): void {
   if (readText(env, name) !== undefined && readText(env, other) === undefined) {
     throw new ConfigError(`${name} needs ${other}, which is not set`)
   }
 }
 
+/** @throws ConfigError when the value cannot be parsed */
 function read<N extends VariableName>(env: NodeJS.ProcessEnv, name: N): Value<N> {
   const { format, fallback, parse, secret }: Variable = VARIABLES[name]
   const text = readText(env, name) ?? fallback
@@ -101,6 +102,6 @@ function read<N extends VariableName>(env: NodeJS.ProcessEnv, name: N): Value<N>
   )
 }
 
-/** The text of a variable; undefined when it is empty or not set. */
+/** Returns the text of a variable; undefined when it is empty or not set. */
 const readText = (env: NodeJS.ProcessEnv, name: VariableName): string | undefined =>
   env[name] === '' ? undefined : env[name]

@@ -10,14 +10,16 @@ export interface Server {
 
 export const SERVER_URL_FORMAT = 'http(s)://user:password@host:port/database'
 
-/** ClickHouse's own default, for a URL without a user. */
+/** The account that ClickHouse itself takes for a URL without a user. */
 const DEFAULT_ACCOUNT = 'default'
 const DEFAULT_DATABASE = 'tallyhouse'
 const DATABASE_PATH = /^\/(?<database>[A-Za-z_][A-Za-z0-9_]{0,63})?\/?$/
 
 /**
- * Parses a URL such as `http://user:password@host:8123/database`. User, password, port and database may be
- * left out. Returns undefined for anything else.
+ * Parses a URL such as `http://user:password@host:8123/database`. User, password, port and database are
+ * optional.
+ *
+ * @returns undefined for any other text
  */
 export function parseServerUrl(text: string): Server | undefined {
   if (!URL.canParse(text)) return undefined

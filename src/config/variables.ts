@@ -8,13 +8,13 @@ const ENVIRONMENTS = ['development', 'production', 'test'] as const
 
 /** One environment variable. An empty value counts as not set. */
 export interface Variable {
-  /** For the help: a noun phrase, or what a value does. */
+  /** For the help: a noun phrase, or the effect of a value. */
   readonly description: string
-  /** The text that is parsed when the variable is not set; null when "not set" has a meaning of its own. */
+  /** The text that is parsed when the variable is not set; null when the value is then undefined. */
   readonly fallback: string | null
   /** What a value must be, for error messages: `NAME must be …`. */
   readonly format: string
-  /** Undefined for a text of another format. */
+  /** Parses the text; returns undefined when it has another format. */
   readonly parse: (text: string) => unknown
   /** True when error messages must not contain the value. */
   readonly secret?: true
@@ -35,7 +35,7 @@ const oneOf = <Value extends string>(values: readonly Value[]) => ({
   parse: (text: string) => values.find((value) => value === text),
 })
 
-/** In the order of the help. */
+/** All variables, in the order of the help. */
 export const VARIABLES = {
   HOST: { description: 'Address to listen on', fallback: '127.0.0.1', ...anyText },
   PORT: {
@@ -110,7 +110,7 @@ export const VARIABLES = {
 
 export type VariableName = keyof typeof VARIABLES
 
-/** The parsed value of a variable; undefined only where "not set" has a meaning of its own. */
+/** The parsed value of a variable; undefined only for variables without a `fallback`. */
 export type Value<N extends VariableName> =
   | NonNullable<ReturnType<(typeof VARIABLES)[N]['parse']>>
   | ((typeof VARIABLES)[N]['fallback'] extends null ? undefined : never)

@@ -5,6 +5,5 @@ type Schemas = components['schemas']
 
 /** One event as a client sends it. */
 export type SentEvent = Schemas['Event']
-/** A request body, in any of its three forms. */
-export type SentEvents = Schemas['Events']
+/** The body of the response to accepted events. */
 export type Accepted = Schemas['Accepted']

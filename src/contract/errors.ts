@@ -20,7 +20,7 @@ export const ERROR_STATUS = {
 
 /** The optional parts of an error. */
 export interface ApiErrorOptions {
-  /** The errors of single fields; only with the code VALIDATION_ERROR. */
+  /** One error per invalid field; only with the code VALIDATION_ERROR. */
   readonly details?: readonly FieldError[]
   /** Headers to send with the response: Allow, Retry-After, WWW-Authenticate, Connection. */
   readonly headers?: Readonly<Record<string, string>>

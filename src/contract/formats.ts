@@ -45,17 +45,17 @@ const ABSOLUTE_URL =
   /^[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:[^/?#@]*@)?[^/?#@]+[^?#]*(?:\?[^#]*)?(?:#.*)?$/s
 const COUNTRY = /^[A-Z]{2}$/
 
-/** A URL with a scheme and a host. */
+/** Whether `text` is empty or a URL with a scheme and a host. */
 function isAbsoluteUrl(text: string): boolean {
   return text === '' || ABSOLUTE_URL.test(text)
 }
 
-/** Two capital letters, as in ISO 3166-1 alpha-2. */
+/** Whether `text` is empty or two capital letters, as in ISO 3166-1 alpha-2. */
 function isCountryCode(text: string): boolean {
   return text === '' || COUNTRY.test(text)
 }
 
-/** An IPv4 or IPv6 address without a zone. */
+/** Whether `text` is empty or an IPv4 or IPv6 address without a zone. */
 function isIpAddress(text: string): boolean {
   return text === '' || (isIP(text) !== 0 && !text.includes('%'))
 }

@@ -1,15 +1,15 @@
-/** Reads the OpenAPI documents by which the service validates, and which it publishes. */
+/** Reads the OpenAPI documents: the service validates requests against them and publishes them. */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { packagePath } from '../lib/package-path.js'
 
-/** A schema of a contract, as far as this code reads it. */
+/** The parts of a schema that this code reads. */
 export interface Schema {
   readonly enum?: readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
 }
 
-/** A contract, as far as this code reads it. */
+/** The parts of a contract that this code reads. */
 export interface SpecDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
@@ -26,7 +26,11 @@ export type SpecName = 'openapi' | 'collector'
 /** Both contracts. */
 export type Specs = Readonly<Record<SpecName, Spec>>
 
-/** Reads a contract from the package. */
+/**
+ * Reads a contract from the package.
+ *
+ * @throws when the file is missing or is not YAML
+ */
 export function readSpec(name: SpecName): Spec {
   const yaml = readFileSync(packagePath(`openapi/${name}.yaml`), 'utf8')
   return { yaml, document: parse(yaml) as SpecDocument }
@@ -38,10 +42,10 @@ export const readSpecs = (): Specs => ({
   collector: readSpec('collector'),
 })
 
-/** Lists the values of the enum that a schema of the contract is. */
+/** Lists the enum values of a schema; none if the contract has no such enum. */
 export const listEnumValues = (document: SpecDocument, schema: string): readonly string[] =>
   document.components.schemas[schema]?.enum ?? []
 
-/** Lists the property names of a schema of the contract. */
+/** Lists the property names of a schema; none if the contract has no such object. */
 export const listProperties = (document: SpecDocument, schema: string): readonly string[] =>
   Object.keys(document.components.schemas[schema]?.properties ?? {})

@@ -1,4 +1,4 @@
-/** Parses the two kinds of points in time that the contracts accept: of events and of date ranges. */
+/** Parses the two timestamp formats that the contracts accept: one for events, one for date ranges. */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.js'
 
 const ISO_8601 =
@@ -7,8 +7,8 @@ const ISO_8601 =
 /**
  * Parses an ISO 8601 timestamp with `Z` or a UTC offset.
  *
- * @returns milliseconds since 1970; undefined for any other text. Digits after the third of a second's
- *   fraction are dropped.
+ * @returns milliseconds since 1970; undefined for any other text. The fraction of a second is cut after its
+ *   third digit.
  */
 export function parseInstant(text: string): number | undefined {
   const parts = ISO_8601.exec(text)
@@ -27,7 +27,7 @@ export function parseInstant(text: string): number | undefined {
     minutes = 0,
   ] = parts
   const date = Date.UTC(Number(year), Number(month) - 1, Number(day))
-  // Date.UTC turns 30 February into 2 March: if the day moved, it does not exist.
+  // Date.UTC turns 30 February into 2 March: a day that moved does not exist.
   if (new Date(date).getUTCDate() !== Number(day)) return undefined
   const time = Number(hour) * HOUR_MS + Number(minute) * MINUTE_MS + Number(second) * SECOND_MS
   const ms = Number(fraction.slice(0, 3).padEnd(3, '0'))
@@ -42,6 +42,6 @@ export function isUtcDateOrSecond(text: string): boolean {
   if (!DATE_OR_SECOND.test(text) || text.startsWith('0000')) return false
   const second = text.length === 10 ? `${text}T00:00:00Z` : text
   const time = Date.parse(second)
-  // Date.parse turns 30 February into 2 March, and 24:00:00 into the next day: if it moved, it does not exist.
+  // Date.parse turns 30 February into 2 March, and 24:00:00 into the next day: a second that moved does not exist.
   return !Number.isNaN(time) && new Date(time).toISOString() === second.replace('Z', '.000Z')
 }

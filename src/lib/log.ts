@@ -4,8 +4,11 @@ import { ExpectedError } from './errors.js'
 
 export type { Logger } from 'pino'
 
-/** A second line of defense: no code logs these on purpose. */
+/** The fields that are removed from every line. A second line of defense: no code logs them on purpose. */
 const SECRETS = ['authorization', 'cookie', 'password', 'headers', 'apiKey', 'token']
+
+/** Bytes. When the reader of stdout stops reading, further lines are dropped instead of blocking the service. */
+const MAX_BUFFERED = 4 * 1024 * 1024
 
 /**
  * Creates a logger.
@@ -36,8 +39,8 @@ export function createLogger(
   )
 }
 
-/** Bytes. When the reader of stdout stops reading, further lines are dropped instead of blocking the service. */
-const MAX_BUFFERED = 4 * 1024 * 1024
+/** How many causes of an error are logged, each the cause of the one before. */
+const MAX_CAUSES = 3
 
 /** The fields of an error in the log. */
 interface ErrorDescription {
@@ -48,16 +51,16 @@ interface ErrorDescription {
   readonly cause?: ErrorDescription
 }
 
-/** Returns a closed set of fields, because libraries attach requests and credentials to their errors. */
-export function describeError(error: unknown, depth = 0): ErrorDescription {
+/** Describes an error by a closed set of fields, because libraries attach requests and credentials to their errors. */
+function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
   return {
     type: error.name,
     message: error.message,
     ...('code' in error && isCode(error.code) ? { code: error.code } : {}),
-    // The stack of an error of the catalogue says nothing that its code does not.
+    // The message and the code of an expected error are enough; its stack adds nothing.
     ...(error.stack === undefined || error instanceof ExpectedError ? {} : { stack: error.stack }),
-    ...(error.cause === undefined || depth === 3
+    ...(error.cause === undefined || depth === MAX_CAUSES
       ? {}
       : { cause: describeError(error.cause, depth + 1) }),
   }

@@ -1,6 +1,7 @@
-/** Defines what text can be stored and sent. */
+/** Decides which text can be stored and sent. */
 
 /** Returns whether `text` can be stored and sent: it has no NUL characters and no lone surrogates. */
 export const isText = (text: string): boolean => !text.includes('\0') && !/\p{Cs}/u.test(text)
 
+/** The error message for a string that is not text. */
 export const NOT_TEXT = 'must not contain NUL characters or lone surrogates'

@@ -5,10 +5,10 @@ export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-/** The first moment of the UTC day that `moment` lies in. */
+/** Returns the first moment of the UTC day that `moment` lies in. */
 export const startOfDay = (moment: Date): Date => new Date(floorTo(moment, DAY_MS))
 
-/** The first moment of the UTC month that `moment` lies in, or of one `months` later (earlier where negative). */
+/** Returns the first moment of the UTC month that `moment` lies in, shifted by `months` (earlier if negative). */
 export function startOfMonth(moment: Date, months = 0): Date {
   const start = startOfDay(moment)
   // Not Date.UTC(): it reads the years 0 to 99 as 1900 to 1999.
@@ -16,20 +16,20 @@ export function startOfMonth(moment: Date, months = 0): Date {
   return start
 }
 
-/** The first moment of the UTC year that `moment` lies in. */
+/** Returns the first moment of the UTC year that `moment` lies in. */
 export function startOfYear(moment: Date): Date {
   const start = startOfDay(moment)
   start.setUTCMonth(0, 1)
   return start
 }
 
-/** The start of the second that `moment` lies in. */
+/** Returns the start of the second that `moment` lies in. */
 export const startOfSecond = (moment: Date): Date => new Date(floorTo(moment, SECOND_MS))
 
-/** `moment` plus a duration in milliseconds, which may be negative. */
+/** Adds a duration in milliseconds, which may be negative. */
 export const addMs = (moment: Date, ms: number): Date => new Date(moment.getTime() + ms)
 
-/** `moment` plus whole days of 24 hours. */
+/** Adds days of 24 hours, which may be negative. */
 export const addDays = (moment: Date, days: number): Date => addMs(moment, days * DAY_MS)
 
 const floorTo = (moment: Date, unit: number): number => Math.floor(moment.getTime() / unit) * unit
