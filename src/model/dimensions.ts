@@ -1,6 +1,7 @@
 /** The dimensions: what events are grouped and filtered by, and where each is stored. */
 import type { Dimension } from '../contract/api.js'
 import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
+import { indexByName } from '../lib/records.js'
 import { isCustomEvent } from './facts.js'
 import type { RollupSubject } from './rollups.js'
 
@@ -8,6 +9,7 @@ import type { RollupSubject } from './rollups.js'
 export type DimensionName = Dimension | 'page:hash' | 'referrer_url'
 
 export interface DimensionRow {
+  readonly name: DimensionName
   /** Its column in `events`. */
   readonly eventColumn: Sql
   /**
@@ -15,84 +17,98 @@ export interface DimensionRow {
    * sessions are then filtered through their events.
    */
   readonly sessionColumn?: Sql
-  /** The column in `sessions` that visits are grouped by where `sessionColumn` is absent. Absent: they cannot be. */
+  /** The column in `sessions` that groups visits where `sessionColumn` is absent. Absent: visits cannot be grouped. */
   readonly entryColumn?: Sql
-  /** What a value must satisfy to make a group. Absent: every value does, the empty one included. */
+  /** Builds the condition under which a value makes a group. Absent: every value does, including the empty one. */
   readonly groupFilter?: (value: Sql) => Sql
-  /** The rollups that have its values as groups. Absent: none, queries read the facts. */
+  /** The rollups that have its values as groups. Absent: no rollup has them, and queries read the facts. */
   readonly rollupSubject?: RollupSubject
   /**
-   * Whether daily rollups have its groups. Absent: only monthly ones, because its days would take more
-   * room than they save time; see the figures in bench/README.md.
+   * Whether daily rollups have its groups. Absent: only monthly rollups have them, because the room that daily rows
+   * take is not worth the time that they save; see the figures in bench/README.md.
    */
   readonly hasDailyRollup?: boolean
-  /** Whether it may have very many values: users are then counted only for groups that can be on the page. */
+  /** Whether it may have very many values. Users are then counted only for groups that can be on the page. */
   readonly highCardinality?: boolean
-  /** The field of an incoming event that a session attribute is read from. Absent: it is no session attribute. */
+  /** The field of an incoming event that a session attribute is read from. Absent for other dimensions. */
   readonly eventField?: string
 }
 
 type SessionAttribute = Exclude<DimensionName, `${'page' | 'event'}:${string}`>
 
-/** A session attribute: its columns and its field have its name. */
-const sessionAttribute = (name: SessionAttribute): DimensionRow => ({
-  eventColumn: declaredName(name),
-  sessionColumn: declaredName(name),
-  eventField: name,
-  rollupSubject: 'sessions',
-})
-const withDailyRollup = (row: DimensionRow): DimensionRow => ({ ...row, hasDailyRollup: true })
-const withManyValues = (row: DimensionRow): DimensionRow => ({ ...row, highCardinality: true })
+/** Defines a session attribute: its columns and its field have its name. */
+const defineAttribute = <Name extends SessionAttribute>(name: Name) => {
+  const column = declaredName<SessionAttribute>(name)
+  return {
+    name,
+    eventColumn: column,
+    sessionColumn: column,
+    eventField: name,
+    rollupSubject: 'sessions',
+  } as const
+}
 
 const notEmpty = (value: Sql): Sql => sql`notEmpty(${value})`
 
-// The views of the rollups number groups in this order: another order is another definition of the views.
-export const DIMENSIONS: Readonly<Record<DimensionName, DimensionRow>> = {
-  country: withDailyRollup(sessionAttribute('country')),
-  city: withManyValues(sessionAttribute('city')),
-  browser: withDailyRollup(sessionAttribute('browser')),
-  device_type: withDailyRollup(sessionAttribute('device_type')),
-  os: withDailyRollup(sessionAttribute('os')),
-  referrer: withManyValues(sessionAttribute('referrer')),
+const ROWS = [
+  { ...defineAttribute('country'), hasDailyRollup: true },
+  { ...defineAttribute('city'), highCardinality: true },
+  { ...defineAttribute('browser'), hasDailyRollup: true },
+  { ...defineAttribute('device_type'), hasDailyRollup: true },
+  { ...defineAttribute('os'), hasDailyRollup: true },
+  { ...defineAttribute('referrer'), highCardinality: true },
   // Only filters.
-  referrer_url: {
+  {
+    name: 'referrer_url',
     eventColumn: sql`referrer_url`,
     sessionColumn: sql`referrer_url`,
     eventField: 'referrer_url',
   },
-  referrer_type: withDailyRollup(sessionAttribute('referrer_type')),
-  utm_source: sessionAttribute('utm_source'),
-  utm_medium: sessionAttribute('utm_medium'),
-  utm_campaign: withManyValues(sessionAttribute('utm_campaign')),
-  utm_content: withManyValues(sessionAttribute('utm_content')),
-  utm_term: withManyValues(sessionAttribute('utm_term')),
-  'page:origin': {
+  { ...defineAttribute('referrer_type'), hasDailyRollup: true },
+  defineAttribute('utm_source'),
+  defineAttribute('utm_medium'),
+  { ...defineAttribute('utm_campaign'), highCardinality: true },
+  { ...defineAttribute('utm_content'), highCardinality: true },
+  { ...defineAttribute('utm_term'), highCardinality: true },
+  {
+    name: 'page:origin',
     eventColumn: sql`origin`,
     entryColumn: sql`entry_origin`,
     groupFilter: notEmpty,
     rollupSubject: 'pageviews',
     hasDailyRollup: true,
   },
-  'page:path': withManyValues({
+  {
+    name: 'page:path',
     eventColumn: sql`path`,
     entryColumn: sql`entry_path`,
     groupFilter: notEmpty,
     rollupSubject: 'pageviews',
     hasDailyRollup: true,
-  }),
+    highCardinality: true,
+  },
   // Only filters.
-  'page:hash': { eventColumn: sql`hash` },
-  'event:name': {
+  { name: 'page:hash', eventColumn: sql`hash` },
+  {
+    name: 'event:name',
     eventColumn: sql`name`,
     groupFilter: isCustomEvent,
     rollupSubject: 'events',
     hasDailyRollup: true,
   },
-}
+] as const satisfies readonly DimensionRow[]
 
-/** Whether a text is the name of a dimension. Names of properties, and other texts of callers, are not. */
+/**
+ * The dimensions in the order in which the views of the rollups number them: another order changes the text of the
+ * views, and every store then rebuilds its rollups.
+ */
+export const DIMENSION_ROWS: readonly DimensionRow[] = ROWS
+
+export const DIMENSIONS: Readonly<Record<DimensionName, DimensionRow>> = indexByName(ROWS)
+
+/** Whether a text names a dimension. An event property (`event:prop:…`) is not a dimension. */
 export const isDimensionName = (text: string): text is DimensionName =>
   Object.hasOwn(DIMENSIONS, text)
 
-/** What the names of event properties have in front of them where they are grouped by, as in `event:prop:plan`. */
+/** The prefix of an event property where it is grouped by, as in `event:prop:plan`. */
 export const PROPERTY_PREFIX = 'event:prop:'

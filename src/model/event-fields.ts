@@ -1,23 +1,23 @@
 /** The fields of an incoming event: their names, JSON types and limits. Collector and loader both derive from here. */
 import { DAY_MS, HOUR_MS } from '../lib/time.js'
-import { DIMENSIONS } from './dimensions.js'
+import { DIMENSION_ROWS } from './dimensions.js'
 
 type FieldType = 'string' | 'boolean' | 'object'
 
-/** What an event may hold at most. Lengths are in characters (code points). */
+/** The limits of an event. Lengths are in characters (code points). */
 export const EVENT_LIMITS = {
-  /** Of the name of an event. */
+  /** The length of the event's name. */
   maxNameLength: 128,
   maxProperties: 64,
   maxPropertyNameLength: 128,
-  /** How deep the value of a property may be nested. */
+  /** How many levels deep the value of a property may be nested. */
   maxPropertyDepth: 100,
-  /** Longer texts are stored up to here: what is returned as a group can always be sent back in a filter. */
+  /** Longer texts are truncated to this length, so that a group of a response can always be sent back in a filter. */
   maxStoredLength: 1024,
-  /** The first moment that an event may have, and the first that is too late. */
+  /** Timestamps are valid from `earliestTimestamp` to just before `endOfTimestamps`. */
   earliestTimestamp: new Date(Date.UTC(1970, 0)),
   endOfTimestamps: new Date(Date.UTC(2100, 0)),
-  /** How far an event may lie ahead of its arrival. */
+  /** How far the timestamp of an event may lie after its arrival. */
   maxLeadMs: DAY_MS,
 } as const
 
@@ -32,18 +32,17 @@ export const LIMIT_MESSAGES = {
   propertyNameLength: `names must have 1 to ${maxPropertyNameLength} characters`,
 } as const
 
-/** The attributes that all events of a session share: the columns of `events` and `sessions`, with their fields. */
-export const SESSION_ATTRIBUTES = Object.values(DIMENSIONS).flatMap(
-  ({ eventColumn, eventField }) =>
-    eventField === undefined ? [] : [{ column: eventColumn, field: eventField }],
+/** The attributes that all events of a session share: each with its column in `events` and `sessions`, and its field. */
+export const SESSION_ATTRIBUTES = DIMENSION_ROWS.flatMap(({ eventColumn, eventField }) =>
+  eventField === undefined ? [] : [{ column: eventColumn, field: eventField }],
 )
 
-/** The fields of utm values. URLs give them in parameters of the same names. */
+/** The fields of UTM values. URLs have them in parameters of the same names. */
 export const UTM_FIELDS: readonly string[] = SESSION_ATTRIBUTES.map(({ field }) => field).filter(
   (field) => field.startsWith('utm_'),
 )
 
-/** All fields that an event may have, each optional; `timestamp` may be left out only where arrival stands in for it. */
+/** All fields that an event may have. Each is optional; `timestamp` only where the time of arrival replaces it. */
 export const FIELDS: ReadonlyMap<string, FieldType> = new Map<string, FieldType>([
   ['timestamp', 'string'],
   ['project', 'string'],
@@ -68,7 +67,7 @@ const COLUMN_TYPES: Readonly<Record<FieldType, string>> = {
   object: 'String',
 }
 
-/** The ClickHouse type that JSONExtract reads all fields into; an absent text is empty. */
+/** The ClickHouse type that JSONExtract reads all fields into. An absent text becomes empty. */
 export const FIELDS_TYPE = `Tuple(${[...FIELDS]
   .map(([name, type]) => `${name} ${COLUMN_TYPES[type]}`)
   .join(', ')})`

@@ -1,9 +1,9 @@
 /** The columns of the facts, in the order the loader writes them. */
 import { sql, type Sql } from '../clickhouse/sql.js'
-import { DIMENSIONS } from './dimensions.js'
+import { DIMENSION_ROWS } from './dimensions.js'
 import { SESSION_ATTRIBUTES } from './event-fields.js'
 
-/** The session attributes: all events of a session have the same. */
+/** The columns of the session attributes, which all events of a session share. */
 export const ATTRIBUTES: readonly Sql[] = SESSION_ATTRIBUTES.map(({ column }) => column)
 
 /** The columns in which events of one session may differ. */
@@ -26,7 +26,8 @@ export const EVENT_COLUMNS: readonly Sql[] = [
   ...ATTRIBUTES,
 ]
 
-export const SESSION_COLUMNS: readonly Sql[] = [
+/** The columns of `sessions` besides the session attributes. */
+export const SESSION_STATE_COLUMNS: readonly Sql[] = [
   sql`project_id`,
   sql`session`,
   sql`load`,
@@ -40,14 +41,15 @@ export const SESSION_COLUMNS: readonly Sql[] = [
   sql`entry_origin`,
   sql`entry_path`,
   sql`entry_at`,
-  ...ATTRIBUTES,
 ]
+
+export const SESSION_COLUMNS: readonly Sql[] = [...SESSION_STATE_COLUMNS, ...ATTRIBUTES]
 
 /** The session attributes that rollups have as groups. */
 export const COUNTED_ATTRIBUTES: readonly { readonly dimension: string; readonly column: Sql }[] =
-  Object.entries(DIMENSIONS).flatMap(([dimension, { rollupSubject, sessionColumn }]) =>
+  DIMENSION_ROWS.flatMap(({ name, rollupSubject, sessionColumn }) =>
     rollupSubject === 'sessions' && sessionColumn !== undefined
-      ? [{ dimension, column: sessionColumn }]
+      ? [{ dimension: name, column: sessionColumn }]
       : [],
   )
 

@@ -8,18 +8,18 @@ export const PAGEVIEW = sql`'pageview'`
 export const isPageview = (name: Sql): Sql => sql`${name} = ${PAGEVIEW}`
 export const isCustomEvent = (name: Sql): Sql => sql`${name} != ${PAGEVIEW}`
 
-/** Rows of `sessions` that are visits: a session without a pageview is none. */
+/** Whether a row of `sessions` is a visit: a session without a pageview is not. */
 export const IS_VISIT = sql`pageviews > 0`
 
-/** Visits of one pageview and nothing else. */
+/** Whether a visit is a bounce: one pageview and no other event. */
 const IS_BOUNCE = sql`pageviews = 1 AND events = 0`
 
-/** From the first to the last event of a session. */
+/** The time from the first to the last event of a session, in milliseconds. */
 const DURATION_MS = sql`toUnixTimestamp64Milli(end_at) - toUnixTimestamp64Milli(start_at)`
 
 /**
- * What rows of `sessions` measure. A session that changes is written once more with sign -1 as it was, and with sign 1
- * as it is: only sums over `sign` count it once. `duration` is in milliseconds.
+ * The measures of visits, as sums over rows of `sessions`. When a session changes, its previous state is written again
+ * with sign -1 and its new state with sign 1, so only sums over `sign` count it once. `duration` is in milliseconds.
  */
 export const VISIT_AGGREGATES = {
   visits: sql`sum(toInt64(sign))`,

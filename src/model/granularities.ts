@@ -3,17 +3,17 @@ import { sql, type Sql } from '../clickhouse/sql.js'
 import { addDays, DAY_MS, HOUR_MS } from '../lib/time.js'
 
 export interface GranularityRow {
-  /** The longest period that is divided this way, in milliseconds from its start to its inclusive end. */
+  /** The longest period that gets buckets of this size, in milliseconds from its start to its inclusive end. */
   readonly maxLengthMs: number
-  /** The number of the bucket that a moment lies in. */
+  /** Returns the number of the bucket that a moment lies in. */
   readonly toBucket: (moment: Date) => number
-  /** The start of a bucket. */
+  /** Returns the start of a bucket. */
   readonly toStart: (bucket: number) => Date
   /** `toBucket` in SQL. */
   readonly expression: (time: Sql) => Sql
 }
 
-/** From fine to coarse: `interval:auto` takes the first that the period is not too long for. */
+/** From fine to coarse: `interval:auto` takes the first whose `maxLengthMs` the period does not exceed. */
 export const FINE_TO_COARSE = ['hour', 'day', 'week', 'month'] as const
 
 export type Granularity = (typeof FINE_TO_COARSE)[number]

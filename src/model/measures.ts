@@ -1,20 +1,20 @@
-/** The measures: metrics are computed from them, and measures of different scans add up. */
+/** The measures: what scans count. Metrics are computed from them. */
 import { declaredName, type Sql } from '../clickhouse/sql.js'
 import { buildRecord } from '../lib/records.js'
 
-/** What rows of `events` are counted for, and what rows of `sessions` are. */
+/** The sums over rows of `events`, and those over rows of `sessions`. */
 export const EVENT_SUMS = ['pageviews', 'events'] as const
 export const VISIT_SUMS = ['visits', 'bounces', 'duration'] as const
 
-/** Measures that are plain sums. `duration` is in milliseconds. */
+/** Measures that are plain sums: results of several scans add up. `duration` is in milliseconds. */
 export type SumMeasure = (typeof EVENT_SUMS)[number] | (typeof VISIT_SUMS)[number]
 
-/** `users` is the number of different users: two parts are united as bitmaps, they do not add up. */
+/** `users` is the number of different users: results of several scans do not add up, but are united as bitmaps. */
 export type Measure = SumMeasure | 'users'
 
 const MEASURES: readonly Measure[] = ['users', ...EVENT_SUMS, ...VISIT_SUMS]
 
-/** The column that a scan names each measure. No table has a column of that name, so none can be meant by it. */
+/** The name of each measure's column in a scan. No table has a column of this name, so it is never ambiguous. */
 export const MEASURE_COLUMNS: Readonly<Record<Measure, Sql>> = buildRecord(MEASURES, (measure) =>
   declaredName(`measure_${measure}`),
 )

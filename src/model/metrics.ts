@@ -5,9 +5,9 @@ import { mapRecord } from '../lib/records.js'
 import { MEASURE_COLUMNS, type Measure } from './measures.js'
 
 export interface MetricRow {
-  /** The measures it is computed from. */
+  /** The measures that it is computed from. */
   readonly measures: readonly [Measure, ...Measure[]]
-  /** The metric, from the columns of its measures. */
+  /** Computes the metric from the columns of its measures. */
   readonly expression: Sql
   /** The name of its column in the rows of a statement, as the client reads it. */
   readonly key: `metric_${Metric}`
@@ -17,19 +17,20 @@ export interface MetricRow {
 
 type MetricDefinition = Pick<MetricRow, 'measures' | 'expression'>
 
-const count = (measure: Measure): MetricDefinition => ({
+/** Defines the metric that is a measure itself. */
+const showMeasure = (measure: Measure): MetricDefinition => ({
   measures: [measure],
   expression: MEASURE_COLUMNS[measure],
 })
 
 const { visits, bounces, duration } = MEASURE_COLUMNS
 
-// Ratios are divided as integers, rounded half up to hundredths: their digits do not depend on the order in which the
-// engine adds. The bounce rate is in percent; the duration is in milliseconds, the average in seconds.
+// Ratios are divided as integers and rounded half up to hundredths, so their digits do not depend on the order in which
+// the engine adds. The bounce rate is in percent; the duration is in milliseconds, the average in seconds.
 const DEFINITIONS: Readonly<Record<Metric, MetricDefinition>> = {
-  users: count('users'),
-  pageviews: count('pageviews'),
-  events: count('events'),
+  users: showMeasure('users'),
+  pageviews: showMeasure('pageviews'),
+  events: showMeasure('events'),
   bounce_rate: {
     measures: ['visits', 'bounces'],
     expression: sql`if(${visits} > 0, intDivOrZero(2 * 10000 * ${bounces} + ${visits}, 2 * ${visits}) / 100, NULL)`,

@@ -1,8 +1,9 @@
 /** The operators of filter clauses as SQL: on a value, and on a property that may be missing. */
 import type { ListOperator, StringOperator } from '../contract/api.js'
+import { mapRecord } from '../lib/records.js'
 import { not, sql, string, strings, TRUE, type Sql } from '../clickhouse/sql.js'
 
-/** A condition on a text. Comparisons are literal and bytewise. */
+/** Builds a condition on a text. Comparisons are literal and bytewise. */
 type StringCondition = (text: Sql, value: string) => Sql
 
 const equals: StringCondition = (text, value) => sql`${text} = ${string(value)}`
@@ -25,7 +26,7 @@ const requireProperty =
   (name, value) =>
     sql`(mapContains(properties, ${string(name)}) AND ${condition(sql`properties[${string(name)}]`, value)})`
 
-/** A condition on the property of that name of an event. */
+/** Builds a condition on the event property called `name`, which an event may lack. */
 export type PropertyCondition = (name: string, value: string) => Sql
 
 export const PROPERTY_OPERATORS: Readonly<Record<StringOperator, PropertyCondition>> = {
@@ -38,20 +39,15 @@ export const PROPERTY_OPERATORS: Readonly<Record<StringOperator, PropertyConditi
   endsWith: requireProperty(STRING_OPERATORS.endsWith),
 }
 
-const testValue =
-  (condition: StringCondition): PropertyCondition =>
-  (_name, value) =>
-    condition(sql`value`, value)
-
-/** The same for rows of a rollup by that property: all of them have it, and its text is their `value`. */
+/** The operators on rows of the rollup by that property: all of them have the property, and `value` holds its text. */
 export const PRESENT_OPERATORS: typeof PROPERTY_OPERATORS = {
+  ...mapRecord(
+    STRING_OPERATORS,
+    (_operator, condition): PropertyCondition =>
+      (_name, value) =>
+        condition(sql`value`, value),
+  ),
   any: () => TRUE,
-  eq: testValue(STRING_OPERATORS.eq),
-  notEq: testValue(STRING_OPERATORS.notEq),
-  contains: testValue(STRING_OPERATORS.contains),
-  notContains: testValue(STRING_OPERATORS.notContains),
-  startsWith: testValue(STRING_OPERATORS.startsWith),
-  endsWith: testValue(STRING_OPERATORS.endsWith),
 }
 
 export const LIST_OPERATORS: Readonly<

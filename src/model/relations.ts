@@ -1,4 +1,4 @@
-/** The relations that queries are planned on: rollups and facts, each with the measures it can give. */
+/** The relations that the planner chooses from: rollups and facts, each with the measures that it provides. */
 import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
 import { buildRecord, indexByName } from '../lib/records.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from './facts.js'
@@ -16,25 +16,25 @@ export interface Relation {
   readonly name: RelationName
   readonly table: Sql
   readonly grain: Grain
-  /** What reading it costs, as a rank: the planner tries cheap relations first. */
+  /** The rank of its reading cost: the planner tries relations of a low cost first. */
   readonly cost: number
   /** The moment that decides which bucket a row belongs to. */
   readonly time: Sql
-  /** The condition that a row lies in a period, from the fragments of its bounds. */
-  readonly within: (start: Sql, end: Sql) => Sql
-  /** What a row must satisfy besides project, period and filters. */
+  /** Builds the condition that a row lies in the period from `start` to just before `end`. */
+  readonly isWithin: (start: Sql, end: Sql) => Sql
+  /** The conditions that rows must satisfy besides project, period and filters. */
   readonly conditions: readonly Sql[]
   /** Which groups a rollup has. Absent for facts. */
   readonly rollup?: RollupSubject | 'users'
-  /** How each measure is computed from the rows of a group. A missing measure cannot be answered from here. */
+  /** Computes each measure from the rows of a group. The relation cannot answer a measure that is missing. */
   readonly measures: Readonly<Partial<Record<Measure, Sql>>>
-  /** The users of a group's rows as a bitmap that can be united with others. */
+  /** Computes the users of a group's rows as a bitmap that can be united with others. */
   readonly userBitmap?: Sql
-  /** Whether a group's rows show that events match. Absent where rows show no groups. */
+  /** Whether a group has matching events. Absent where rows cannot show it. */
   readonly isGroup?: Sql
 }
 
-/** The longer the time that a row stands for, the fewer rows there are. */
+/** A row of a coarser grain stands for more facts, so there are fewer rows to read. */
 const COSTS: Readonly<Record<Grain, number>> = { month: 1, day: 2, moment: 3 }
 
 function describeRollup(rollup: Rollup): Relation {
@@ -45,7 +45,7 @@ function describeRollup(rollup: Rollup): Relation {
     grain,
     cost: COSTS[grain],
     time: sql`toDateTime64(${dateColumn}, 3, 'UTC')`,
-    within: (start, end) =>
+    isWithin: (start, end) =>
       sql`${dateColumn} >= toDate(${start}) AND ${dateColumn} < toDate(${end})`,
     conditions: [],
     rollup: subject,
@@ -68,7 +68,7 @@ const SESSIONS: Relation = {
   grain: 'moment',
   cost: COSTS.moment,
   time: sql`start_at`,
-  within: (start, end) => sql`start_at >= ${start} AND start_at < ${end}`,
+  isWithin: (start, end) => sql`start_at >= ${start} AND start_at < ${end}`,
   conditions: [IS_VISIT],
   measures: VISIT_AGGREGATES,
 }
@@ -79,7 +79,7 @@ const EVENTS: Relation = {
   grain: 'moment',
   cost: COSTS.moment,
   time: sql`timestamp`,
-  within: (start, end) => sql`timestamp >= ${start} AND timestamp < ${end}`,
+  isWithin: (start, end) => sql`timestamp >= ${start} AND timestamp < ${end}`,
   conditions: [],
   measures: {
     users: sql`uniqExact(user)`,
@@ -90,7 +90,7 @@ const EVENTS: Relation = {
   isGroup: sql`true`,
 }
 
-/** Sorting is stable: among relations of the same cost the order is this one. */
+/** Sorting is stable: relations of the same cost keep the order of this list. */
 const ALL: readonly Relation[] = [...ROLLUPS.map(describeRollup), SESSIONS, EVENTS].sort(
   (one, other) => one.cost - other.cost,
 )
@@ -98,7 +98,7 @@ const ALL: readonly Relation[] = [...ROLLUPS.map(describeRollup), SESSIONS, EVEN
 /** All relations, the cheapest first. */
 export const ALL_RELATIONS: readonly RelationName[] = ALL.map(({ name }) => name)
 
-/** The relations that rollups are computed from: events and sessions themselves. */
+/** The relations that rollups are computed from: sessions and events themselves. */
 export const FACTS: readonly RelationName[] = ALL.filter(({ rollup }) => rollup === undefined).map(
   ({ name }) => name,
 )

@@ -1,17 +1,17 @@
-/** The tables that changes to the rollups flow through: those that are live, and others of the same form. */
+/** Names the tables through which changes reach the rollups: the live set of tables, and other sets of the same form. */
 import { declaredName, identifier, sql, type Sql } from '../clickhouse/sql.js'
 import { buildRecord } from '../lib/records.js'
 import { ROLLUP_NAMES, type RollupName } from './rollups.js'
 
 /** Where changes are inserted, and the rollups that the views between them fill. */
 export interface RollupTables {
-  /** What the names of the tables, and of the views between them, begin with. */
+  /** The prefix of the names of the tables and of the views between them. */
   readonly prefix: string
-  /** One row per event, with `sign`. Stores nothing. */
+  /** One row per event, with `sign`. The table passes rows to the views and stores none. */
   readonly eventChanges: Sql
   /** One row per state of a session, with `sign`. */
   readonly sessions: Sql
-  /** One row per day and group. Stores nothing. */
+  /** One row per day and group. The table passes rows to the views and stores none. */
   readonly rollupChanges: Sql
   readonly rollups: Readonly<Record<RollupName, Sql>>
 }
@@ -25,7 +25,7 @@ export const LIVE: RollupTables = {
   rollups: buildRecord(ROLLUP_NAMES, (name) => declaredName(name)),
 }
 
-/** Tables of the same form whose names begin with a prefix that may be known at run time alone. */
+/** Names a set of tables with a prefix, which may be known only at run time. */
 export const nameTables = (prefix: string): RollupTables => ({
   prefix,
   eventChanges: identifier(`${prefix}event_changes`),
@@ -34,9 +34,9 @@ export const nameTables = (prefix: string): RollupTables => ({
   rollups: buildRecord(ROLLUP_NAMES, (name) => identifier(`${prefix}${name}`)),
 })
 
-/** The shadow tables: facts are rolled up into them once more, to be compared with the live tables or swapped in. */
+/** The shadow tables: the rollups are computed into them again, to be compared with the live tables or swapped in. */
 export const SHADOW: RollupTables = {
   ...nameTables('draft_'),
-  // REPLACE PARTITION takes the name of its source as text alone.
+  // REPLACE PARTITION does not accept a query parameter as the name of its source.
   rollups: buildRecord(ROLLUP_NAMES, (name) => declaredName(`draft_${name}`)),
 }

@@ -1,20 +1,21 @@
-/** The rollups: one table of all eight, from which their names, columns, relations, views and coverage follow. */
+/** The rollups: one list of all eight, from which their names, columns, relations, views and coverage are derived. */
 import { declaredName, type Sql } from '../clickhouse/sql.js'
 import { EVENT_SUMS, VISIT_SUMS, type Measure, type SumMeasure } from './measures.js'
 
 /**
- * Which groups a rollup has: `sessions` by session attributes, and one of everything; `pageviews` by page; `events` by
- * the name and the properties of events. Each group has its rows under a `dimension` and a `value`.
+ * The groups that a rollup has. `sessions`: one group per session attribute and value, and one group of everything.
+ * `pageviews`: one per page. `events`: one per event name, and per event property and value. The columns `dimension`
+ * and `value` identify the group of a row.
  */
 export type RollupSubject = 'sessions' | 'pageviews' | 'events'
 
 /** The `dimension` of the one group that counts everything. */
 export const TOTAL = 'total'
 
-/** How a rollup's rows are dated: by the day, or by the first day of the month. */
+/** The date of a rollup's rows: the day, or the first day of the month. */
 export type RollupGrain = 'day' | 'month'
 
-/** Measures of each subject, which its rollups have as columns of the same names; `users` has the groups of all subjects. */
+/** The sums of each subject, which are columns of its rollups by the same names. `users` has the groups of all subjects. */
 const SUBJECTS = [
   { subject: 'sessions', sums: [...EVENT_SUMS, ...VISIT_SUMS] },
   { subject: 'pageviews', sums: [...EVENT_SUMS, ...VISIT_SUMS] },
@@ -34,12 +35,13 @@ export interface Rollup {
   readonly name: RollupName
   readonly subject: RollupSubject | 'users'
   readonly grain: RollupGrain
-  /** The grain as names of tables have it. */
+  /** The grain as the names of tables spell it. */
   readonly frequency: Frequency
   /** The column of the day, or of the first day of the month. */
   readonly dateColumn: Sql
-  /** The columns that its rows add up. Empty for `users`, whose rows hold a bitmap in the column `users`. */
+  /** The columns that hold sums. Empty for `users`, whose rows hold a bitmap in the column `users`. */
   readonly sums: readonly SumMeasure[]
+  /** What it measures: its sums, or `users`. */
   readonly measures: readonly Measure[]
 }
 
@@ -55,12 +57,12 @@ export const ROLLUPS: readonly Rollup[] = SUBJECTS.flatMap(({ subject, sums }) =
   })),
 )
 
-/** Rollups that add up, and those that hold bitmaps of users. */
+/** The rollups that hold sums, and those that hold bitmaps of users. */
 export const SUM_ROLLUPS = ROLLUPS.filter(({ subject }) => subject !== 'users')
 export const USER_ROLLUPS = ROLLUPS.filter(({ subject }) => subject === 'users')
 
 export const ROLLUP_NAMES: readonly RollupName[] = ROLLUPS.map(({ name }) => name)
 
-/** The columns that a rollup adds up. */
+/** Lists the columns of a rollup that hold sums. */
 export const listSumColumns = ({ sums }: Rollup): readonly Sql[] =>
   sums.map((measure) => declaredName(measure))

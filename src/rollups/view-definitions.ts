@@ -1,10 +1,10 @@
 /**
  * The definitions of the materialized views that fill the rollups, derived from the table of dimensions.
  *
- * Their texts are hashed: any change to them, of whitespace too, makes every store rebuild its rollups at the next start.
+ * Their texts are hashed: any change to them, even of whitespace, makes every store rebuild its rollups at the next start.
  */
 import { join, sql, string, strings, uint32, type Sql } from '../clickhouse/sql.js'
-import { DIMENSIONS, PROPERTY_PREFIX, type DimensionRow } from '../model/dimensions.js'
+import { DIMENSION_ROWS, PROPERTY_PREFIX, type DimensionRow } from '../model/dimensions.js'
 import { COUNTED_ATTRIBUTES } from '../model/fact-columns.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from '../model/facts.js'
 import type { RollupTables } from '../model/rollup-tables.js'
@@ -18,9 +18,9 @@ import {
 } from '../model/rollups.js'
 
 export interface View {
-  /** Its name without the prefix of all views. */
+  /** Its name without the prefix that all views share. */
   readonly name: string
-  /** The table it fills. */
+  /** The table that it fills. */
   readonly target: Sql
   readonly select: Sql
 }
@@ -31,16 +31,14 @@ interface Group {
   readonly value: Sql
 }
 
-const ROWS = Object.entries(DIMENSIONS).map(([dimension, row]) => ({ dimension, ...row }))
-
-/** The groups of a subject, each with the column that its value is read from. */
+/** Lists the groups of a subject for which `findColumn` finds a column: the values are read from it. */
 function listGroups(
   subject: RollupSubject,
   findColumn: (row: DimensionRow) => Sql | undefined,
 ): readonly Group[] {
-  return ROWS.filter(({ rollupSubject }) => rollupSubject === subject).flatMap((row) => {
+  return DIMENSION_ROWS.filter(({ rollupSubject }) => rollupSubject === subject).flatMap((row) => {
     const column = findColumn(row)
-    return column === undefined ? [] : [{ subject, dimension: row.dimension, value: column }]
+    return column === undefined ? [] : [{ subject, dimension: row.name, value: column }]
   })
 }
 
@@ -53,10 +51,13 @@ const ATTRIBUTES = COUNTED_ATTRIBUTES.map(({ dimension, column }): Group => ({
 const PAGES = listGroups('pageviews', ({ eventColumn }) => eventColumn)
 const ENTRIES = listGroups('pageviews', ({ entryColumn }) => entryColumn)
 const NAMES = listGroups('events', ({ eventColumn }) => eventColumn)
-/** The last group of a list stands for all properties: the name of each is appended to its dimension. */
+/** Stands for the groups of all properties, as the last in a list. The name of each property is appended to its dimension. */
 const PROPERTIES = { subject: 'events', dimension: PROPERTY_PREFIX } as const
 
-/** While rows are aggregated, a group is its place in a list: short keys are fast. Here places become names again. */
+/**
+ * Writes the columns that name a group. Rows are aggregated by the place of their group in a list, because short keys are
+ * fast; here the place becomes names again.
+ */
 function selectNames(groups: readonly Omit<Group, 'value'>[], property = sql`''`): Sql {
   const subjects = strings(groups.map(({ subject }) => subject))
   const dimensions = strings(groups.map(({ dimension }) => dimension))
@@ -69,7 +70,7 @@ const listValues = (groups: readonly Group[]): Sql =>
 
 const EVENT_AGGREGATES = sql`groupBitmapStateIf(user, sign > 0) AS users, sum(sign * of_pageviews) AS pageviews, sum(sign * of_events) AS events`
 
-/** Events by session attributes. The events of a session share them, so they are added up per session first. */
+/** Counts events by session attributes. The events of a session share them, so they are first added up per session. */
 function countByAttributes({ eventChanges, rollupChanges }: RollupTables): View {
   const groups = [EVERYTHING, ...ATTRIBUTES]
   const alias = (column: Sql): Sql => sql`of_${column}`
@@ -95,7 +96,7 @@ GROUP BY project_id, place, value, day`,
   }
 }
 
-/** Events by page, by name and by each of their properties. */
+/** Counts events by page, by name and by each of their properties. */
 function countByPagesAndNames({ eventChanges, rollupChanges }: RollupTables): View {
   const groups = [...PAGES, ...NAMES]
   const noNames = sql`[${join(groups.map(() => sql`''`))}]`
@@ -118,7 +119,7 @@ GROUP BY project_id, place, property, value, day`,
   }
 }
 
-/** Visits by session attributes, and by the page they entered on. */
+/** Counts visits by session attributes and by entry page. */
 function countVisits({ sessions, rollupChanges }: RollupTables): View {
   const groups = [EVERYTHING, ...ATTRIBUTES, ...ENTRIES]
   return {
@@ -137,18 +138,19 @@ GROUP BY project_id, place, value, day`,
 }
 
 const MONTHLY_ONLY = strings(
-  ROWS.filter(
+  DIMENSION_ROWS.filter(
     ({ rollupSubject, hasDailyRollup }) => rollupSubject !== undefined && hasDailyRollup !== true,
-  ).map(({ dimension }) => dimension),
+  ).map(({ name }) => name),
 )
 
-/** The date column of a rollup from the day of a change, and which changes the rollup takes. */
+/** By grain: the date of a rollup's row, from the day of a change, and the condition that the rollup takes the change. */
 const BY_GRAIN: Readonly<Record<RollupGrain, { readonly date: Sql; readonly isTaken: Sql }>> = {
   day: { date: sql`day`, isTaken: sql`dimension NOT IN ${MONTHLY_ONLY}` },
   month: { date: sql`toStartOfMonth(day) AS month`, isTaken: sql`true` },
 }
 
-const fillSums = ({ rollupChanges, rollups }: RollupTables): readonly View[] =>
+/** Defines the views that fill the rollups of sums. */
+const defineSumViews = ({ rollupChanges, rollups }: RollupTables): readonly View[] =>
   SUM_ROLLUPS.map((rollup) => {
     const { date, isTaken } = BY_GRAIN[rollup.grain]
     const sums = listSumColumns(rollup).map((column) => sql`sum(changes.${column}) AS ${column}`)
@@ -163,7 +165,8 @@ GROUP BY ALL`,
     }
   })
 
-const fillUsers = ({ rollupChanges, rollups }: RollupTables): readonly View[] =>
+/** Defines the views that fill the rollups of users. */
+const defineUserViews = ({ rollupChanges, rollups }: RollupTables): readonly View[] =>
   USER_ROLLUPS.map(({ name, grain }) => ({
     name,
     target: rollups[name],
@@ -174,11 +177,11 @@ WHERE bitmapCardinality(changes.users) > 0 AND ${BY_GRAIN[grain].isTaken}
 GROUP BY ALL`,
   }))
 
-/** The views between some tables; each reads the rows that are inserted into one of them. */
+/** Defines the views between the tables. Each reads the rows that are inserted into one of the tables. */
 export const defineViews = (tables: RollupTables): readonly View[] => [
   countByAttributes(tables),
   countByPagesAndNames(tables),
   countVisits(tables),
-  ...fillSums(tables),
-  ...fillUsers(tables),
+  ...defineSumViews(tables),
+  ...defineUserViews(tables),
 ]

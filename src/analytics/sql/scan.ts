@@ -9,16 +9,16 @@ import type { Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
 import type { WhereWriter } from './where.js'
 
-/** What all parts of one statement share. */
+/** The values that all parts of one statement share. */
 export interface StatementContext {
   readonly query: Query
   readonly where: WhereWriter
 }
 
 /**
- * Writes a scan with some columns per group.
+ * Writes a scan: one row per group, with `group_key` and the given columns.
  *
- * @param keys a subquery of groups: only these are read; absent: all
+ * @param keys a subquery of the groups to read; absent: all groups
  */
 export function writeScan(
   context: StatementContext,
@@ -31,7 +31,7 @@ export function writeScan(
   const { key, conditions } = writeGroupKey(query, relation)
   const rows = writeRows(query, relation, [
     ...(dimension === undefined ? [] : [sql`dimension = ${string(dimension)}`]),
-    or(periods.map((period) => within(relation, period))),
+    or(periods.map((period) => isWithin(relation, period))),
     ...conditions,
     filterRows(context, scan),
     ...(keys === undefined ? [] : [sql`${key} IN (${keys})`]),
@@ -56,11 +56,11 @@ function filterRows(context: StatementContext, { relation, filteredBy }: Scan): 
 }
 
 /**
- * The sessions with a matching event. A visit matches by any of its events, including those past the end of the period:
- * events are read up to the end of the last session that started in the period.
+ * Selects the sessions with a matching event. A visit matches by any of its events, including those after the end of the
+ * period, so events are read up to the end of the last session that started in the period.
  */
 function selectMatchingSessions({ query, where }: StatementContext): Sql {
-  const started = writeRows(query, 'sessions', [within('sessions', query.period)])
+  const started = writeRows(query, 'sessions', [isWithin('sessions', query.period)])
   return sql`SELECT session FROM ${writeRows(query, 'events', [
     sql`timestamp >= ${time(clamp(query.period.start))}`,
     sql`timestamp <= (SELECT max(end_at) FROM ${started})`,
@@ -68,29 +68,32 @@ function selectMatchingSessions({ query, where }: StatementContext): Sql {
   ])}`
 }
 
-/** Writes a table with its WHERE. No query names a table elsewhere, so none is read without the project's condition. */
+/**
+ * Writes a table with its WHERE. Only this function names the tables that queries read, so none is read without the
+ * condition on the project.
+ */
 function writeRows(query: Query, relation: RelationName, conditions: readonly Sql[]): Sql {
-  const { table, conditions: own } = RELATIONS[relation]
-  const all = [sql`project_id = ${string(query.projectId)}`, ...own, ...conditions]
-  return sql`${table} WHERE ${join(
+  const isOfProject = sql`project_id = ${string(query.projectId)}`
+  const all = [isOfProject, ...RELATIONS[relation].conditions, ...conditions]
+  return sql`${RELATIONS[relation].table} WHERE ${join(
     all.filter((condition) => !isTrue(condition)),
     sql` AND `,
   )}`
 }
 
-const within = (relation: RelationName, { start, end }: Period): Sql =>
-  RELATIONS[relation].within(time(clamp(start)), time(clamp(end)))
+const isWithin = (relation: RelationName, { start, end }: Period): Sql =>
+  RELATIONS[relation].isWithin(time(clamp(start)), time(clamp(end)))
 
-/** Draws a bound into the range of event timestamps: the types of the store hold nothing far outside of it. */
+/** Clamps a bound to the range of event timestamps, because the column types cannot hold moments far outside it. */
 function clamp(bound: Date): Date {
   const { earliestTimestamp, endOfTimestamps } = EVENT_LIMITS
-  const inside = Math.max(bound.getTime(), earliestTimestamp.getTime())
-  return new Date(Math.min(inside, endOfTimestamps.getTime()))
+  const raised = Math.max(bound.getTime(), earliestTimestamp.getTime())
+  return new Date(Math.min(raised, endOfTimestamps.getTime()))
 }
 
 interface GroupKey {
   readonly key: Sql
-  /** What a row must satisfy to make a group; empty where every row does. */
+  /** The conditions under which a row makes a group; empty if every row does. */
   readonly conditions: readonly Sql[]
 }
 

@@ -2,7 +2,12 @@
 import { join, sql, uint64, type Sql } from '../../../clickhouse/sql.js'
 import { MINUTE_MS } from '../../../lib/time.js'
 import { SESSION_ATTRIBUTES } from '../../../model/event-fields.js'
-import { ATTRIBUTES, OWN_COLUMNS, SESSION_COLUMNS } from '../../../model/fact-columns.js'
+import {
+  ATTRIBUTES,
+  OWN_COLUMNS,
+  SESSION_COLUMNS,
+  SESSION_STATE_COLUMNS,
+} from '../../../model/fact-columns.js'
 import { isCustomEvent, isPageview } from '../../../model/facts.js'
 import { DERIVED_ATTRIBUTES, joinEnrichment, SOURCE_COLUMNS } from './derived-attributes.js'
 import type { LoadTables } from './load-tables.js'
@@ -70,7 +75,7 @@ FROM (
  */
 export const buildSessions = (tables: LoadTables, load: number): Sql => sql`
 CREATE TABLE ${tables.sessions} ENGINE = MergeTree ORDER BY run AS
-SELECT ${join(LEADING_COLUMNS)}, ${join(ATTRIBUTE_VALUES)}, aggregated.run AS run
+SELECT ${join(SESSION_STATE_COLUMNS)}, ${join(ATTRIBUTE_VALUES)}, aggregated.run AS run
 FROM (${aggregateRuns(tables, load)}) AS aggregated
 INNER JOIN (${selectFirstItems(tables)}) AS built ON built.run = aggregated.run
 ${joinEnrichment(tables)}`
@@ -79,9 +84,6 @@ ${joinEnrichment(tables)}`
 const ATTRIBUTE_VALUES = SESSION_ATTRIBUTES.map(
   ({ column, field }) => sql`${DERIVED_ATTRIBUTES.get(field) ?? sql`built.${column}`} AS ${column}`,
 )
-
-/** The columns of a session before its attributes. */
-const LEADING_COLUMNS = SESSION_COLUMNS.slice(0, -ATTRIBUTES.length)
 
 /** Joins `load_items` to the nearby sessions. */
 const joinNearbySessions = (tables: LoadTables): Sql => sql`
