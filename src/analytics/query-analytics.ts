@@ -13,19 +13,20 @@ import { buildStatement } from './sql/build-statement.js'
 export interface QueriedProject {
   readonly id: string
   readonly createdAt: Date
-  /** How many days back queries may reach; null: without limit. */
+  /** How many days back queries may reach; null for no limit. */
   readonly retentionDays: number | null
 }
 
-/** What planning depends on. */
+/** The dependencies of planning. */
 export interface PlanDependencies {
-  /** Reads the moment of a project's first event; null where there is none. Called only for the date range `all`. */
+  /** Reads the moment of a project's first event; null if it has no event. Called only for the date range `all`. */
   readonly firstEventAt: (projectId: string) => Promise<Date | null>
   readonly now: () => Date
 }
 
+/** The dependencies of answering. */
 export interface Dependencies extends PlanDependencies {
-  /** Runs the statement; rejects with an ApiError. */
+  /** Runs the statement; rejects with an ApiError. `total` is the number of rows before LIMIT and OFFSET. */
   readonly run: (
     statement: Statement,
   ) => Promise<{ readonly rows: readonly StoredRow[]; readonly total: number }>
@@ -36,7 +37,7 @@ export interface Dependencies extends PlanDependencies {
 /**
  * Answers a validated request.
  *
- * @throws ApiError PLAN_LIMIT_EXCEEDED, or what `run` rejects with
+ * @throws ApiError PLAN_LIMIT_EXCEEDED, or the error that `firstEventAt` or `run` rejects with
  */
 export async function queryAnalytics(
   request: AnalyticsQueryRequest,
@@ -52,7 +53,7 @@ export async function queryAnalytics(
 /**
  * Plans how to answer a validated request.
  *
- * @throws ApiError PLAN_LIMIT_EXCEEDED, or what `firstEventAt` rejects with
+ * @throws ApiError PLAN_LIMIT_EXCEEDED, or the error that `firstEventAt` rejects with
  */
 export async function planAnalytics(
   request: AnalyticsQueryRequest,

@@ -7,13 +7,13 @@ import { TOTAL, type RollupSubject } from '../../model/rollups.js'
 import type { Query } from '../request/query.js'
 import { listGroupingTerms, listTerms, nameTerm, requiresProperties, type Term } from './terms.js'
 
-/** What a scan is for: a measure, or the groups themselves, which exist wherever events match. */
+/** The purpose of a scan: to provide a measure, or to find the groups, which exist wherever events match. */
 export type Need = Measure | 'groups'
 
 /** The rows of rollups that a query reads: those of one dimension, of a property, or of everything. */
 export interface RollupKey {
   readonly subject: RollupSubject
-  /** As in the column `dimension` of the rows. */
+  /** The value of the column `dimension` in those rows. */
   readonly dimension: string
 }
 
@@ -22,7 +22,7 @@ export type RollupMatch =
   | { readonly kind: 'covered'; readonly key: RollupKey }
   | { readonly kind: 'rejected'; readonly reason: string }
 
-/** Grains whose rows add up to buckets. A week may begin within a month. */
+/** The grains whose rows add up to buckets of each size. A week may begin within a month, so months do not make weeks. */
 const GRAINS_OF_BUCKETS: Readonly<Record<Granularity, readonly Grain[]>> = {
   hour: ['moment'],
   day: ['day', 'moment'],
@@ -36,7 +36,7 @@ const cover = (subject: RollupSubject, dimension: string): RollupMatch => ({
   key: { subject, dimension },
 })
 
-/** Finds the rows of rollups for a query. There are some when it looks at no more than one dimension or property. */
+/** Finds the rows of rollups for a query. They exist only if the query reads at most one dimension or property. */
 export function matchRollups({ grouping, predicate }: Query): RollupMatch {
   const terms = new Map(
     [...listTerms(predicate), ...listGroupingTerms(grouping)].map((term) => [nameTerm(term), term]),
@@ -66,14 +66,14 @@ function findSubject(term: Term): RollupSubject | undefined {
   }
 }
 
-/** Whether a relation can serve a need at all, whichever the query. */
+/** Whether a relation can serve a need for any query at all. */
 export const canServe = (name: RelationName, need: Need): boolean =>
   need === 'groups'
     ? RELATIONS[name].isGroup !== undefined
     : RELATIONS[name].measures[need] !== undefined
 
-/** The reason why a relation cannot serve a need of a query exactly; undefined where it can. */
-export function rejectionReason(
+/** Finds the reason why a relation cannot serve a need of a query exactly; undefined if it can. */
+export function findRejectionReason(
   name: RelationName,
   need: Need,
   { grouping }: Query,
@@ -102,7 +102,7 @@ const hasDailyRollup = (dimension: string): boolean =>
 
 const isVisitMeasure = (need: Need): boolean => canServe('sessions', need)
 
-/** Whether a query groups by page and filters by nothing else: a visit is then matched by its entry page alone. */
+/** Whether a query groups by page and filters by nothing else. A visit then matches by its entry page alone. */
 export function matchesEntries({ grouping, predicate }: Query): boolean {
   if (grouping.kind !== 'dimension') return false
   return (

@@ -1,4 +1,4 @@
-/** Describes a plan to people: which relations are read for which measures, and why no cheaper ones. */
+/** Describes a plan for a reader: which relations are read for which measures, and why no cheaper ones. */
 import type { Period } from '../../contract/api.js'
 import type { RelationName } from '../../model/relations.js'
 import { formatPeriod } from '../request/period.js'
@@ -15,20 +15,21 @@ import type { Predicate } from '../request/filters.js'
 export interface Read extends Pick<Scan, 'measures' | 'dimension'> {
   readonly relation: RelationName
   readonly periods: readonly Period[]
-  /** As in the plan; null where there is no filter. */
+  /** As in the plan; null for a query without filters. */
   readonly filteredBy: Scan['filteredBy'] | null
 }
 
-/** A plan without the values of its query: no value of a filter is in it. */
+/** A description of a plan. It contains none of the values that the query filters by. */
 export interface PlanDescription {
   readonly period: Period
   /** In the order of the statement: scans for deferred user counts come last. */
   readonly reads: readonly Read[]
-  /** Cheaper relations that are not read, or only for other parts of the period. */
+  /** The cheaper relations that are not read, or are read only for other measures. */
   readonly rejected: readonly RejectedRelation[]
   readonly userCounting: UserCounting['kind']
 }
 
+/** Describes a plan, without the values that its query filters by. */
 export function describePlan(plan: Plan): PlanDescription {
   const { query, rejected, userCounting } = plan
   const isFiltered = !isEmptyFilter(query.predicate)

@@ -1,4 +1,4 @@
-/** Divides the period of a query among relations, and builds the scans that follow. */
+/** Divides the period of a query among relations, and builds the scans of that division. */
 import type { Measure } from '../../model/measures.js'
 import { RELATIONS, type RelationName } from '../../model/relations.js'
 import { arePeriodsEqual, type Period } from '../request/period.js'
@@ -6,7 +6,7 @@ import type { Query } from '../request/query.js'
 import {
   canServe,
   matchesEntries,
-  rejectionReason,
+  findRejectionReason,
   type Need,
   type RollupMatch,
 } from './coverage.js'
@@ -14,7 +14,7 @@ import type { RejectedRelation, Scan } from './plan.js'
 import { splitByGrain } from './split-period.js'
 import { matchesWholeSessions } from './terms.js'
 
-/** Which parts of the period each relation answers for one need, and why others do not. */
+/** The parts of the period that each relation answers for one need, and the reasons why other relations do not. */
 export interface Division {
   readonly need: Need
   readonly periods: ReadonlyMap<RelationName, readonly Period[]>
@@ -22,7 +22,7 @@ export interface Division {
 }
 
 /**
- * Divides the period for one need: each relation gets all that it can answer of what cheaper ones left.
+ * Divides the period for one need. Each relation takes every part that it can answer and that cheaper relations left.
  *
  * @param relations the cheapest first
  */
@@ -38,7 +38,7 @@ export function dividePeriod(
   for (const name of relations.filter((one) => canServe(one, need))) {
     if (rest.length === 0) break
     const { grain } = RELATIONS[name]
-    const reason = rejectionReason(name, need, query, match)
+    const reason = findRejectionReason(name, need, query, match)
     const { inside, outside } = splitByGrain(rest, grain)
     if (reason !== undefined) rejections.set(name, reason)
     else if (inside.length === 0)
@@ -51,7 +51,7 @@ export function dividePeriod(
   return { need, periods, rejections }
 }
 
-/** The scans of a relation. One serves all needs that read the same parts of the period. */
+/** Builds the scans of a relation. One scan serves all needs that read the same parts of the period. */
 export function buildScans(
   relation: RelationName,
   divisions: readonly Division[],
@@ -59,8 +59,9 @@ export function buildScans(
   match: RollupMatch,
 ): readonly Scan[] {
   const reads: { readonly periods: readonly Period[]; readonly needs: Need[] }[] = []
-  for (const { need, periods: all } of divisions) {
-    const periods = all.get(relation)
+  for (const division of divisions) {
+    const { need } = division
+    const periods = division.periods.get(relation)
     if (periods === undefined) continue
     const same = reads.find((read) => arePeriodsEqual(read.periods, periods))
     if (same === undefined) reads.push({ periods, needs: [need] })
@@ -76,18 +77,19 @@ export function buildScans(
   }))
 }
 
-/** The reasons why a relation is not read, each with the measures that it holds for. */
+/** Lists the reasons why a relation is not read, each with the measures that it concerns. */
 export function listRejections(
   relation: RelationName,
   divisions: readonly Division[],
 ): readonly RejectedRelation[] {
-  const measures = new Map<string, readonly Measure[]>()
+  const measuresByReason = new Map<string, readonly Measure[]>()
   for (const { need, rejections } of divisions) {
     const reason = rejections.get(relation)
     if (reason === undefined) continue
-    measures.set(reason, [...(measures.get(reason) ?? []), ...[need].filter(isMeasure)])
+    const measures = measuresByReason.get(reason) ?? []
+    measuresByReason.set(reason, isMeasure(need) ? [...measures, need] : measures)
   }
-  return [...measures].map(([reason, of]) => ({ relation, measures: of, reason }))
+  return [...measuresByReason].map(([reason, measures]) => ({ relation, measures, reason }))
 }
 
 const isMeasure = (need: Need): need is Measure => need !== 'groups'

@@ -1,17 +1,17 @@
-/** The plan of a query: a value that the statement is written from, and that `tallyhouse explain` shows. */
+/** The plan of a query. The statement is written from it, and `tallyhouse explain` shows it. */
 import type { Measure } from '../../model/measures.js'
 import type { RelationName } from '../../model/relations.js'
 import type { Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
 
-/** One pass over one relation, which gives some measures of every group. */
+/** One pass over one relation, which provides some measures of every group. */
 export interface Scan {
   readonly relation: RelationName
-  /** Empty where the scan is needed only for its groups. */
+  /** Empty if the scan is needed only for its groups. */
   readonly measures: readonly Measure[]
   /** Whether its groups become rows of the response. */
   readonly makesGroups: boolean
-  /** The parts of the period that it reads: whole months or days where the relation has nothing finer. */
+  /** The parts of the period that it reads: whole months or days if the relation has no finer rows. */
   readonly periods: readonly Period[]
   /**
    * How the predicate is applied: to the relation's columns; to the entry page of visits; to the value that a
@@ -25,35 +25,36 @@ export interface Scan {
 /** A relation that would have been cheaper, and the reason why it is not read for these measures. */
 export interface RejectedRelation {
   readonly relation: RelationName
-  /** Empty where only the groups were needed. */
+  /** Empty if only the groups were needed. */
   readonly measures: readonly Measure[]
   readonly reason: string
 }
 
 /**
- * For which groups users are counted. `all`: for all of them, in the scans of the plan. Else in a second step with
- * scans of its own, because bitmaps of users cost more than anything else a rollup has. `page`: for the groups on the
- * page, which the first step finds. `candidates`: for the groups with enough events to get onto the page by their users.
+ * The groups whose users are counted. `all`: all groups, in the scans of the plan. The other kinds defer the counting to
+ * a second step with separate scans, because bitmaps of users cost more to read than any other column of a rollup.
+ * `page`: the groups on the page, which the first step finds. `candidates`: the groups with enough events to get onto
+ * the page by their users.
  */
 export type UserCounting =
   | { readonly kind: 'all' }
   | { readonly kind: 'page' | 'candidates'; readonly scans: readonly Scan[] }
 
 /**
- * Where rows come from. `one`: there is a single row, always. `events`: a group is a row when an event of the period
- * matches, whichever metrics are selected. `buckets`: every bucket of the period is a row.
+ * The origin of the response's rows. `one`: the response always has a single row. `events`: a group becomes a row when an
+ * event of the period matches, whichever metrics are selected. `buckets`: every bucket of the period is a row.
  */
 export type RowSource = 'one' | 'events' | 'buckets'
 
 export interface Plan {
   readonly query: Query
   readonly rows: RowSource
-  /** The scans of the first step; of the only one where users are counted for `all` groups. */
+  /** The scans of the first step, which is the only step if users are counted for `all` groups. */
   readonly scans: readonly Scan[]
   readonly userCounting: UserCounting
   readonly rejected: readonly RejectedRelation[]
 }
 
-/** The scans of both steps. */
+/** Lists the scans of both steps. */
 export const listScans = ({ scans, userCounting }: Plan): readonly Scan[] =>
   userCounting.kind === 'all' ? scans : [...scans, ...userCounting.scans]

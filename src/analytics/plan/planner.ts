@@ -23,7 +23,7 @@ const ROW_SOURCES: Readonly<Record<Grouping['kind'], RowSource>> = {
 }
 
 /**
- * Plans a query. Reads nothing: the plan follows from the query alone.
+ * Plans a query. It needs no data: the plan follows from the query alone.
  *
  * @param relations the relations that may be read, the cheapest first; the facts must be among them
  */
@@ -39,7 +39,7 @@ export function planQuery(query: Query, relations: readonly RelationName[] = ALL
   const needs = new Set<Need>(measures)
   // Candidates are found by their number of events.
   if (kind === 'candidates') needs.add('pageviews').add('events')
-  // Groups exist by their events, even where no measure of events is selected.
+  // Groups are found by their events, even if no measure of events is selected.
   if (rows === 'events') needs.add('groups')
 
   const divisions = [...needs].map(divide)
@@ -53,7 +53,10 @@ export function planQuery(query: Query, relations: readonly RelationName[] = ALL
   }
 }
 
-/** The measures of the selected metrics. Where visits have no groups, their measures are left out: the metrics are null. */
+/**
+ * Lists the measures of the selected metrics. If visits do not have the groups, their measures are left out, and the
+ * metrics are null.
+ */
 const listMeasures = (query: Query): readonly Measure[] =>
   [...new Set(query.metrics.flatMap((metric) => METRICS[metric].measures))].filter(
     (measure) => canGroupVisits(query.grouping) || canServe('events', measure),
@@ -78,10 +81,10 @@ function canGroupVisits(grouping: Grouping): boolean {
 /** Above two days of raw events, scanning them twice costs more than deferring user counts saves. */
 const MAX_FACTS_MS = 2 * DAY_MS
 
-/** The last row that candidates are looked for: the statement keeps a list of that many groups. */
+/** Candidates are counted only for pages that end by this row, because the statement keeps a list of that many groups. */
 const MAX_LAST_ROW = 2_000
 
-/** Counting users is deferred where rollups give the groups, and most of them may not be on the page. */
+/** Defers counting users if rollups provide the groups and most groups may not be on the page. */
 function chooseUserCounting(
   { grouping, order, limit, offset }: Query,
   measures: readonly Measure[],

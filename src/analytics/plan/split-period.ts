@@ -1,35 +1,36 @@
-/** Splits periods into the whole months or days that rows of a grain can answer, and the rest. */
+/** Splits periods into the parts that rows of a grain can answer, whole months or days, and the rest. */
 import { addMs, DAY_MS, startOfDay, startOfMonth } from '../../lib/time.js'
 import type { Grain } from '../../model/relations.js'
 import type { Period } from '../request/period.js'
 
-/** The start of the month or day that a moment lies in. */
-const STARTS: Readonly<Record<Grain, (moment: Date) => Date>> = {
+/** Rounds a moment down to the start of its month or day. */
+const ROUND_DOWN: Readonly<Record<Grain, (moment: Date) => Date>> = {
   month: (moment) => startOfMonth(moment),
   day: startOfDay,
   moment: (moment) => moment,
 }
 
-/** From the start of any month or day, this much later lies in the next one. */
+/** Added to the start of a month or day, this reaches into the next one. */
 const NEXT_MS: Readonly<Record<Grain, number>> = { month: 32 * DAY_MS, day: DAY_MS, moment: 0 }
 
-/** The first start of a month or day that is not before a moment. */
+/** Rounds a moment up to the start of a month or day. */
 function roundUp(moment: Date, grain: Grain): Date {
-  const start = STARTS[grain](moment)
+  const start = ROUND_DOWN[grain](moment)
   if (start.getTime() === moment.getTime()) return moment
-  return STARTS[grain](addMs(start, NEXT_MS[grain]))
+  return ROUND_DOWN[grain](addMs(start, NEXT_MS[grain]))
 }
 
 export interface SplitPeriods {
-  /** Whole months or days. */
+  /** Whole months or days; the periods themselves for the grain `moment`. */
   readonly inside: readonly Period[]
+  /** The rest, before and after those. */
   readonly outside: readonly Period[]
 }
 
-/** Splits periods that do not overlap into their whole months or days, and what is left before and after those. */
+/** Splits periods that do not overlap into their whole months or days and the rest. */
 export function splitByGrain(periods: readonly Period[], grain: Grain): SplitPeriods {
   const splits = periods.map(({ start, end }): SplitPeriods => {
-    const whole = { start: roundUp(start, grain), end: STARTS[grain](end) }
+    const whole = { start: roundUp(start, grain), end: ROUND_DOWN[grain](end) }
     if (isEmpty(whole)) return { inside: [], outside: [{ start, end }] }
     const edges = [
       { start, end: whole.start },

@@ -1,4 +1,4 @@
-/** The terms of a query: the dimensions and properties that its predicate and grouping look at. */
+/** Lists the terms of a query: the dimensions and properties that its predicate and grouping read. */
 import { DIMENSIONS, PROPERTY_PREFIX, type DimensionName } from '../../model/dimensions.js'
 import type { Predicate } from '../request/filters.js'
 import type { Grouping } from '../request/query.js'
@@ -8,7 +8,7 @@ export type Term =
   | { readonly kind: 'property'; readonly name: string }
   | { readonly kind: 'anonymous' }
 
-/** A term as rollups have it in their column `dimension`, e.g. `country` or `event:prop:plan`. */
+/** Returns the name of a term as in the column `dimension` of rollups, e.g. `country` or `event:prop:plan`. */
 export function nameTerm(term: Term): string {
   switch (term.kind) {
     case 'dimension':
@@ -22,7 +22,7 @@ export function nameTerm(term: Term): string {
   }
 }
 
-/** The terms of a predicate, with repetitions. */
+/** Lists the terms of a predicate, with repetitions. */
 export function listTerms(predicate: Predicate): readonly Term[] {
   switch (predicate.kind) {
     case 'all':
@@ -40,7 +40,7 @@ export function listTerms(predicate: Predicate): readonly Term[] {
   }
 }
 
-/** The term that a query groups by; none for a single row or a time series. */
+/** Lists the term that a query groups by; none for a single row or a time series. */
 export function listGroupingTerms(grouping: Grouping): readonly Term[] {
   switch (grouping.kind) {
     case 'dimension':
@@ -55,7 +55,7 @@ export function listGroupingTerms(grouping: Grouping): readonly Term[] {
   }
 }
 
-/** Whether every event that a predicate matches has the properties that it looks at. */
+/** Whether every event that a predicate matches has the properties that the predicate reads. */
 export function requiresProperties(predicate: Predicate): boolean {
   switch (predicate.kind) {
     case 'all':
@@ -75,7 +75,7 @@ export function requiresProperties(predicate: Predicate): boolean {
 
 const hasTerms = (predicate: Predicate): boolean => listTerms(predicate).length > 0
 
-/** Whether a predicate looks only at session attributes, so that it matches all events of a session or none. */
+/** Whether a predicate reads only session attributes, so that it matches all events of a session or none. */
 export const matchesWholeSessions = (predicate: Predicate): boolean =>
   listTerms(predicate).every(
     (term) => term.kind === 'dimension' && DIMENSIONS[term.dimension].sessionColumn !== undefined,

@@ -34,7 +34,7 @@ export type Predicate =
 
 const all = (of: readonly Predicate[]): Predicate => ({ kind: 'all', of })
 
-/** Joins the filters by `filtersOperator`. Without filters every event matches. */
+/** Parses the filters and joins them by `filtersOperator`. Without filters every event matches. */
 export function parseFilters({
   filters,
   filtersOperator,
@@ -43,7 +43,7 @@ export function parseFilters({
   return filtersOperator === 'or' && of.length > 0 ? { kind: 'any', of } : all(of)
 }
 
-/** Parses one filter: all of its members must match. */
+/** Parses one filter. An event matches it when all of its clauses match. */
 function parseFilter(filter: Filter): Predicate {
   switch (filter.type) {
     case 'page':

@@ -17,7 +17,7 @@ export interface Period {
   readonly end: Date
 }
 
-/** Where each preset starts, from the start of the current day and the moment of the project's first event. */
+/** Computes the start of each preset from the start of the current day and, for `all`, the `history` of the project. */
 const PRESET_STARTS: Readonly<Record<Preset, (today: Date, history: Date) => Date>> = {
   today: (today) => today,
   yesterday: (today) => addDays(today, -1),
@@ -27,15 +27,15 @@ const PRESET_STARTS: Readonly<Record<Preset, (today: Date, history: Date) => Dat
   '12months': (today) => startOfMonth(today, -11),
   mtd: (today) => startOfMonth(today),
   ytd: (today) => startOfYear(today),
-  // The first event may lie ahead of the clock.
+  // The timestamp of the first event may lie after `now`.
   all: (today, history) => (history < today ? startOfDay(history) : today),
 }
 
 /**
- * Resolves a date range. A preset ends with the current second, `yesterday` with its last one. An array ends with the
- * last second of its end: of the day where that is a date, else the second itself.
+ * Resolves a date range. A preset ends with the current second, except that `yesterday` ends with its own last second.
+ * An array includes its end: the whole day if the end is a date, else the whole second.
  *
- * @param history the moment whose day `all` starts with: the project's first event, or its creation
+ * @param history the moment of the project's first event or, without events, of its creation: `all` starts with its day
  */
 export function resolvePeriod(range: DateRange, history: Date, now: Date): Period {
   if (typeof range === 'string') {
@@ -52,9 +52,10 @@ export function resolvePeriod(range: DateRange, history: Date, now: Date): Perio
   }
 }
 
-const isDateOnly = (text: string): boolean => !text.includes('T')
+/** Whether an end of a date range is a date (`YYYY-MM-DD`), not a second. */
+export const isDateOnly = (text: string): boolean => !text.includes('T')
 
-/** Whether two lists hold the same periods in the same order. */
+/** Whether two lists contain the same periods in the same order. */
 export const arePeriodsEqual = (some: readonly Period[], others: readonly Period[]): boolean =>
   some.length === others.length &&
   some.every(
@@ -62,20 +63,20 @@ export const arePeriodsEqual = (some: readonly Period[], others: readonly Period
       start.getTime() === others[i]?.start.getTime() && end.getTime() === others[i].end.getTime(),
   )
 
-/** The last second of a period. */
-export const inclusiveEnd = ({ end }: Period): Date => addMs(end, -SECOND_MS)
+/** Returns the last second of a period. */
+export const getInclusiveEnd = ({ end }: Period): Date => addMs(end, -SECOND_MS)
 
-/** A moment as the API writes it, to the second: `2026-01-31T10:00:00Z`. */
+/** Formats a moment as the API writes it, to the second: `2026-01-31T10:00:00Z`. */
 export const formatMoment = (moment: Date): string => `${moment.toISOString().slice(0, -5)}Z`
 
-/** A period as the API writes it, from its first to its last second. */
+/** Formats a period as the API writes it, from its first to its last second. */
 export const formatPeriod = (period: Period): ShownPeriod => ({
   from: formatMoment(period.start),
-  to: formatMoment(inclusiveEnd(period)),
+  to: formatMoment(getInclusiveEnd(period)),
 })
 
-/** Chooses the bucket size of `interval:auto` for a period. */
+/** Chooses the bucket size that `interval:auto` means for a period. */
 export function chooseGranularity(period: Period): Granularity {
-  const length = inclusiveEnd(period).getTime() - period.start.getTime()
+  const length = getInclusiveEnd(period).getTime() - period.start.getTime()
   return FINE_TO_COARSE.find((name) => length <= GRANULARITIES[name].maxLengthMs) ?? 'month'
 }

@@ -5,7 +5,7 @@ import type { Granularity } from '../../model/granularities.js'
 import { chooseGranularity, type Period } from './period.js'
 import { parseFilters, type Predicate } from './filters.js'
 
-/** What rows are grouped by. Aggregates, breakdowns and time series differ in nothing else. */
+/** The grouping of the rows. Aggregates, breakdowns and time series differ in nothing else. */
 export type Grouping =
   | { readonly kind: 'none' }
   | { readonly kind: 'dimension'; readonly dimension: Dimension }
@@ -58,10 +58,10 @@ function resolveGrouping([token]: AnalyticsQueryRequest['group_by'], period: Per
   return { kind: 'dimension', dimension: token }
 }
 
-const isProperty = (token: string): token is `event:prop:${string}` =>
+const isProperty = (token: string): token is `${typeof PROPERTY_PREFIX}${string}` =>
   token.startsWith(PROPERTY_PREFIX)
 
-/** The order of the request. By default a time series is ascending by date, all else descending by the first metric. */
+/** Resolves the order. By default a time series ascends by date, and any other grouping descends by the first metric. */
 function resolveOrder(
   [pair]: AnalyticsQueryRequest['order_by'],
   metrics: readonly Metric[],

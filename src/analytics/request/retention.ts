@@ -1,10 +1,12 @@
-/** Rejects periods that reach back further than the project's plan keeps data. */
+/** Rejects periods that start before the data that the project's plan keeps. */
 import { ApiError } from '../../contract/errors.js'
 import { addDays, startOfDay } from '../../lib/time.js'
 import type { Period } from './period.js'
 
 /**
- * @param days how many days before the current one queries may reach; null: without limit
+ * Checks that a period does not start before the retention of the project.
+ *
+ * @param days how many days before the current one queries may reach; null for no limit
  * @throws ApiError PLAN_LIMIT_EXCEEDED when the period starts earlier
  */
 export function checkRetention(period: Period, days: number | null, now: Date): void {

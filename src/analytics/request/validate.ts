@@ -1,15 +1,16 @@
-/** The rules of a request that tie several fields together, which its schema cannot express. */
+/** Checks the rules of a request that its schema cannot express, most of which tie several values together. */
 import type { AnalyticsQueryRequest, FieldError, Filter } from '../../contract/api.js'
+import { isDateOnly } from './period.js'
 
 /** One rule, as a pure function. */
 export interface Rule {
-  /** The fields it looks at. It is applied only when each of them is valid by itself. */
+  /** The fields that it reads. The rule is applied only when each of them is valid by itself. */
   readonly fields: readonly (keyof AnalyticsQueryRequest)[]
   readonly check: (request: AnalyticsQueryRequest) => readonly FieldError[]
 }
 
 /** How many string clauses the filters of a request may have in all. */
-export const MAX_STRING_CLAUSES = 40
+const MAX_STRING_CLAUSES = 40
 
 export const RULES: readonly Rule[] = [
   { fields: ['date_range'], check: checkDateRange },
@@ -17,7 +18,7 @@ export const RULES: readonly Rule[] = [
   { fields: ['filters'], check: checkClauseCount },
 ]
 
-/** The errors of a request by all rules that look at none of `invalidFields`. */
+/** Returns the errors of a request, by all rules that read none of `invalidFields`. */
 export function checkRules(
   request: AnalyticsQueryRequest,
   invalidFields: ReadonlySet<string> = new Set(),
@@ -30,8 +31,8 @@ export function checkRules(
 function checkDateRange({ date_range: range }: AnalyticsQueryRequest): readonly FieldError[] {
   if (typeof range === 'string') return []
   const [start, end] = range
-  const first = start.length === 10 ? `${start}T00:00:00Z` : start
-  const last = end.length === 10 ? `${end}T23:59:59Z` : end
+  const first = isDateOnly(start) ? `${start}T00:00:00Z` : start
+  const last = isDateOnly(end) ? `${end}T23:59:59Z` : end
   return first <= last ? [] : [{ field: 'date_range', message: 'must not start after its end' }]
 }
 

@@ -7,8 +7,8 @@ import { orderRows, selectMetrics } from './select.js'
 import { createWhereWriter } from './where.js'
 
 /**
- * Writes the statement of a plan. Its columns: `group_key` (the value of the group, or the number of a bucket) and a
- * `metric_…` for each selected metric. Its number of rows before LIMIT is the total of the response.
+ * Writes the statement of a plan. Its columns are `group_key` (the value of the group, or the number of the bucket) and
+ * one `metric_…` for each selected metric. The number of rows before LIMIT is the total of the response.
  */
 export function buildStatement(plan: Plan): Statement {
   const { query, userCounting } = plan

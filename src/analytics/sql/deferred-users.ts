@@ -8,7 +8,7 @@ import { orderRows, selectMetrics } from './select.js'
 
 type DeferredCounting = Exclude<UserCounting, { kind: 'all' }>
 
-/** Writes the groups of a plan. Groups that cannot be on the page have no users. */
+/** Writes the groups of a plan, with users only for the groups that can be on the page. */
 export function writeGroupsWithDeferredUsers(
   context: StatementContext,
   plan: Plan,
@@ -19,22 +19,22 @@ export function writeGroupsWithDeferredUsers(
     counting.kind === 'page'
       ? countOnPage(context, plan, counting)
       : countCandidates(context, counting)
-  const ahead = [sql`counted AS (${writeGroups(context, plan)})`, ...definitions]
-  return sql`WITH ${join(ahead)} SELECT ${join([sql`counted.group_key AS group_key`, ...columns, sql`measure_users`])} FROM counted LEFT JOIN (${users}) AS users ON users.group_key = counted.group_key`
+  const withClauses = [sql`counted AS (${writeGroups(context, plan)})`, ...definitions]
+  return sql`WITH ${join(withClauses)} SELECT ${join([sql`counted.group_key AS group_key`, ...columns, sql`measure_users`])} FROM counted LEFT JOIN (${users}) AS users ON users.group_key = counted.group_key`
 }
 
-/** The groups of some keys with their users. */
+/** Writes the groups that `keys` selects, each with its number of users. */
 const countUsers = (context: StatementContext, { scans }: DeferredCounting, keys: Sql): Sql =>
   writeGroups(context, { scans, rows: 'one' }, keys)
 
 interface DeferredUsers {
-  /** Groups with their users. */
+  /** A subquery of groups with their number of users. */
   readonly users: Sql
   /** Further members of the WITH clause. */
   readonly definitions: readonly Sql[]
 }
 
-/** Counts users of the groups on the page: they are ordered by another metric, or by group. */
+/** Counts users of the groups on the page, which is ordered by another metric or by group. */
 function countOnPage(
   context: StatementContext,
   plan: Plan,
@@ -47,13 +47,13 @@ function countOnPage(
   return { users: countUsers(context, counting, keys), definitions: [] }
 }
 
-/** A user who is counted has an event, so a group has at most as many users as events. */
+/** Every counted user has an event in the group, so a group has at most as many users as events. */
 const MAX_USERS = sql`measure_pageviews + measure_events`
 
 /**
- * Counts users of the groups that can be on the page when it is ordered by users. First come the groups with the most
- * events, as many as there are rows up to the end of the page. A group with fewer events than the fewest users among
- * them cannot come before any of them; all others are counted next.
+ * Counts users of the groups that can be on the page when it is ordered by users. It first counts those of the groups
+ * with the most events, as many groups as there are rows up to the end of the page. A group whose events are fewer than
+ * the smallest of these counts cannot come before any of them. Then it counts the users of all other groups.
  */
 function countCandidates(context: StatementContext, counting: DeferredCounting): DeferredUsers {
   const { limit, offset } = context.query

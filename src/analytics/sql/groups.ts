@@ -4,14 +4,14 @@ import { GRANULARITIES } from '../../model/granularities.js'
 import { MEASURE_COLUMNS, type Measure } from '../../model/measures.js'
 import { RELATIONS } from '../../model/relations.js'
 import type { Plan, Scan } from '../plan/plan.js'
-import { inclusiveEnd } from '../request/period.js'
+import { getInclusiveEnd } from '../request/period.js'
 import type { Query } from '../request/query.js'
 import { writeScan, type StatementContext } from './scan.js'
 
 /**
  * Writes the groups: `group_key` and a column `measure_…` for each measure of the scans.
  *
- * @param keys a subquery of groups: only these are read; absent: all
+ * @param keys a subquery of the groups to read; absent: all groups
  */
 export function writeGroups(
   context: StatementContext,
@@ -24,13 +24,13 @@ export function writeGroups(
     return writeScan(context, only, columns, keys)
   }
   const measures = listMeasures(scans)
-  // Users of several scans are united as bitmaps.
+  // If several scans provide users, their users are united as bitmaps.
   const areBitmaps = scans.filter((scan) => scan.measures.includes('users')).length > 1
   const parts = scans.map((scan) => {
     const columns = measures.map((measure) =>
       scan.measures.includes(measure)
         ? selectMeasure(scan, measure, areBitmaps)
-        : selectNothing(measure, areBitmaps),
+        : selectZero(measure, areBitmaps),
     )
     const isRow = rows === 'one' ? sql`true` : isGroup(scan)
     return writeScan(context, scan, [...columns, sql`${isRow} AS is_row`], keys)
@@ -44,15 +44,16 @@ export function writeGroups(
   return sql`SELECT ${join([sql`group_key`, ...united])} FROM (${join(parts, sql` UNION ALL `)}) AS parts GROUP BY group_key HAVING max(is_row)`
 }
 
-/** The measures that some scans give, each once. */
+/** Lists the measures that the scans provide, each once. */
 export const listMeasures = (scans: readonly Scan[]): readonly Measure[] => [
   ...new Set(scans.flatMap(({ measures }) => measures)),
 ]
 
-/** Whether each row of a scan that stands alone is a row of the response. Rollups may have groups that add up to zero. */
+/** Whether every row of a plan's only scan is a row of the response. Rollups may have groups that add up to zero. */
 const areRowsGroups = ({ relation }: Scan, rows: Plan['rows']): boolean =>
   rows === 'one' || (rows === 'events' && RELATIONS[relation].rollup === undefined)
 
+/** Writes the condition that a row of the scan makes its group a row of the response. */
 const isGroup = ({ relation, makesGroups }: Scan): Sql =>
   (makesGroups ? RELATIONS[relation].isGroup : undefined) ?? sql`false`
 
@@ -63,8 +64,8 @@ function selectMeasure({ relation }: Scan, measure: Measure, areBitmaps: boolean
   return sql`${expression} AS ${MEASURE_COLUMNS[measure]}`
 }
 
-/** A measure that a scan does not give: a value that adds nothing. */
-function selectNothing(measure: Measure, areBitmaps: boolean): Sql {
+/** Writes a measure that a scan does not provide, as a value that adds nothing. */
+function selectZero(measure: Measure, areBitmaps: boolean): Sql {
   const isBitmap = measure === 'users' && areBitmaps
   return sql`${isBitmap ? sql`bitmapBuild(emptyArrayUInt32())` : sql`0`} AS ${MEASURE_COLUMNS[measure]}`
 }
@@ -77,8 +78,8 @@ function writeBuckets(
 ): Sql {
   if (grouping.kind !== 'interval') throw new TypeError('only a time series has buckets')
   const { toBucket } = GRANULARITIES[grouping.granularity]
-  const [first, last] = [toBucket(period.start), toBucket(inclusiveEnd(period))]
-  const columns = measures.map((measure) => selectNothing(measure, areBitmaps))
+  const [first, last] = [toBucket(period.start), toBucket(getInclusiveEnd(period))]
+  const columns = measures.map((measure) => selectZero(measure, areBitmaps))
   const bucket = sql`arrayJoin(range(${int64(first)}, ${int64(last + 1)})) AS group_key`
   return sql`SELECT ${join([bucket, ...columns, sql`true AS is_row`])}`
 }

@@ -5,15 +5,15 @@ import type { Measure } from '../../model/measures.js'
 import { METRICS } from '../../model/metrics.js'
 import type { Query } from '../request/query.js'
 
-/** Writes the columns of some metrics. A metric is null where one of its measures is not available. */
+/** Writes the columns of the metrics. A metric is null if one of its measures is not available. */
 export const selectMetrics = (
   metrics: readonly Metric[],
   available: readonly Measure[],
 ): readonly Sql[] =>
   metrics.map((metric) => {
     const { measures, expression, column } = METRICS[metric]
-    const isAnswered = measures.every((measure) => available.includes(measure))
-    return sql`${isAnswered ? expression : sql`NULL`} AS ${column}`
+    const isAvailable = measures.every((measure) => available.includes(measure))
+    return sql`${isAvailable ? expression : sql`NULL`} AS ${column}`
   })
 
 /** Writes the order of the rows: by a metric and then by group, or by group alone. */

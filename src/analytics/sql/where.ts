@@ -11,12 +11,13 @@ import {
 import type { Predicate } from '../request/filters.js'
 
 /**
- * The rows that a predicate is applied to: of `events`; of `sessions`, by session attributes or by entry page; or of a
- * rollup, by the value of the one dimension or property that the predicate looks at.
+ * The rows that a predicate is applied to. `events`: rows of `events`. `sessions`: rows of `sessions`, by session
+ * attributes. `entries`: rows of `sessions`, by entry page. `values`: rows of a rollup, by the value of the one dimension
+ * or property that the predicate reads.
  */
 export type RowKind = 'events' | 'sessions' | 'entries' | 'values'
 
-/** How rows show what a predicate looks at. What they do not show is absent. */
+/** The columns of a kind of rows that predicates read. A column that the rows do not have is absent. */
 interface ColumnMapping {
   readonly dimension: (name: DimensionName) => Sql | undefined
   readonly property?: Readonly<
@@ -36,12 +37,12 @@ const MAPPINGS: Readonly<Record<RowKind, ColumnMapping>> = {
   values: { dimension: () => sql`value`, property: PRESENT_OPERATORS },
 }
 
-/** Writes the condition that a row of a kind satisfies exactly when the predicate holds. */
+/** Writes the condition that a row of this kind satisfies exactly when the predicate holds. */
 export type WhereWriter = (rows: RowKind) => Sql
 
 /**
- * Creates the writer for one statement. It returns the same fragment for the same kind of rows, so that the statement
- * sends the values of the predicate once, however many scans it has.
+ * Creates the writer for one statement. It returns the same fragment for the same kind of rows, so the statement sends
+ * the values of the predicate only once, even with several scans.
  */
 export function createWhereWriter(predicate: Predicate): WhereWriter {
   const written = new Map<RowKind, Sql>()
@@ -55,8 +56,8 @@ export function createWhereWriter(predicate: Predicate): WhereWriter {
 /**
  * Writes a predicate for rows of a kind.
  *
- * @throws TypeError when the rows lack something: the planner applies predicates only to rows that show all they
- *   look at
+ * @throws TypeError when the rows lack a column that the predicate reads; the planner never applies a predicate to such
+ *   rows
  */
 export const writeCondition = (predicate: Predicate, rows: RowKind): Sql =>
   write(predicate, MAPPINGS[rows])
@@ -87,6 +88,6 @@ function write(predicate: Predicate, columns: ColumnMapping): Sql {
 }
 
 function requireColumn<T>(column: T | undefined): T {
-  if (column === undefined) throw new TypeError('the rows lack what the predicate looks at')
+  if (column === undefined) throw new TypeError('the rows lack a column that the predicate reads')
   return column
 }

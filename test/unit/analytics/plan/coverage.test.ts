@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import {
   matchesEntries,
   matchRollups,
-  rejectionReason,
+  findRejectionReason,
   type RollupKey,
 } from '../../../../src/analytics/plan/coverage.js'
 import { matchesWholeSessions } from '../../../../src/analytics/plan/terms.js'
@@ -187,7 +187,7 @@ function listReasons(given: Given, measure: Measure, period = JANUARY) {
   const asked = query(given, period)
   const found = matchRollups(asked)
   const reasons = ALL_RELATIONS.filter((one) => RELATIONS[one].measures[measure] !== undefined).map(
-    (one) => [one, rejectionReason(one, measure, asked, found)] as const,
+    (one) => [one, findRejectionReason(one, measure, asked, found)] as const,
   )
   return Object.fromEntries(reasons) as Partial<Record<RelationName, string | undefined>>
 }
@@ -228,7 +228,7 @@ const expectVisits = (sessions: string | undefined, pageviews: string | undefine
   sessions: undefined,
 })
 
-describe('rejectionReason', () => {
+describe('findRejectionReason', () => {
   test.each<[string, Given, Measure, ReturnType<typeof listReasons>]>([
     [
       'totals: only the rollups of sessions have them',

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import {
   formatMoment,
   chooseGranularity,
-  inclusiveEnd,
+  getInclusiveEnd,
   resolvePeriod,
 } from '../../../../src/analytics/request/period.js'
 import type { DateRange } from '../../../../src/contract/api.js'
@@ -13,7 +13,7 @@ const HISTORY = '2025-12-24T18:00:00.123Z'
 
 const resolve = (range: DateRange, now = NOW, history = HISTORY): [string, string] => {
   const period = resolvePeriod(range, new Date(history), new Date(now))
-  return [formatMoment(period.start), formatMoment(inclusiveEnd(period))]
+  return [formatMoment(period.start), formatMoment(getInclusiveEnd(period))]
 }
 
 describe('resolvePeriod', () => {
