@@ -6,13 +6,13 @@ import { LIVE, type RollupTables } from '../model/rollup-tables.js'
 import { ROLLUP_NAMES } from '../model/rollups.js'
 import { createViews } from './materialized-views.js'
 
-/** Which facts to read: a condition on the rows of each table. */
+/** The facts to read: a condition on the rows of each table. */
 export interface FactFilter {
   readonly events: Sql
   readonly sessions: Sql
 }
 
-/** Large blocks: rows that are added up before they are written need no merge. */
+/** Settings for large blocks: rows that are added up before they are written need no merge. */
 const LARGE_BLOCKS = {
   insert_deduplicate: 0,
   min_insert_block_size_rows: '2000000',
@@ -25,7 +25,7 @@ const COLUMNS = join([...CHANGE_COLUMNS, ...COUNTED_ATTRIBUTES.map(({ column }) 
 
 /**
  * Creates the tables and the views between them, and inserts the facts. The caller holds the loader lease, so that
- * the facts do not change meanwhile.
+ * the facts do not change in the meantime.
  */
 export async function backfillRollups(
   writer: Connection,

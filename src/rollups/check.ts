@@ -1,12 +1,12 @@
 /** Compares the rollups with the facts. */
 import type { Connection } from '../clickhouse/connection.js'
 import { join, sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
-import { LIVE, SHADOW } from '../model/rollup-tables.js'
+import { LIVE, SHADOW, type RollupTables } from '../model/rollup-tables.js'
 import { listSumColumns, ROLLUPS, type Rollup, type RollupName } from '../model/rollups.js'
 import { isOfMonth, type Month } from './months.js'
 import { forEachMonth, type MonthsOptions } from './shadow-tables.js'
 
-/** A group for which a rollup and the facts disagree. */
+/** A group whose measures differ between a rollup and the facts. */
 export interface Difference {
   readonly rollup: RollupName
   readonly projectId: string
@@ -14,18 +14,18 @@ export interface Difference {
   readonly value: string
   /** The day, or the first day of the month. */
   readonly date: string
-  /** Each measure of the rollup as it is stored, and as the facts give it; duration in milliseconds. */
+  /** Each measure as the rollup stores it, and as computed from the facts; duration in milliseconds. */
   readonly stored: Readonly<Record<string, number>>
   readonly facts: Readonly<Record<string, number>>
 }
 
 export interface CheckReport {
   readonly months: number
-  /** How many groups were compared. */
+  /** The number of groups that were compared. */
   readonly groups: number
-  /** How many of them differ. */
+  /** The number of groups that differ. */
   readonly different: number
-  /** Samples of those that differ: at most `MAX_SAMPLES` per rollup and month. */
+  /** Samples of the groups that differ: at most `MAX_SAMPLES` per rollup and month. */
   readonly differences: readonly Difference[]
 }
 
@@ -89,7 +89,7 @@ async function compareRollup(
   }
 }
 
-/** The first groups that differ. A query of its own, because most often there are none. */
+/** Selects the first groups that differ. This is a separate query, because in most months no group differs. */
 async function selectSamples(writer: Connection, compared: Sql): Promise<readonly Row[]> {
   const { rows } = await writer.query<Row>(
     statement(
@@ -102,22 +102,19 @@ async function selectSamples(writer: Connection, compared: Sql): Promise<readonl
 const nameMeasures = ({ measures }: Rollup, values: readonly number[]): Record<string, number> =>
   Object.fromEntries(measures.map((measure, i) => [measure, values[i] ?? 0]))
 
-/** One row per group: its measures on both sides, and a hash of each side, which for users covers who they are. */
+/**
+ * Selects one row per group: its measures on both sides, and a hash of each side. The hash of users covers the members
+ * of the bitmap, not only their number.
+ */
 function selectBothSides(rollup: Rollup, month: Month, projectId: string | undefined): Sql {
-  const sides = [
+  const select = ({ rollups }: RollupTables, isStored: Sql): Sql =>
     selectSide(
       rollup,
-      LIVE.rollups[rollup.name],
-      sql`true`,
+      rollups[rollup.name],
+      isStored,
       isOfMonth(rollup.dateColumn, month, projectId),
-    ),
-    selectSide(
-      rollup,
-      SHADOW.rollups[rollup.name],
-      sql`false`,
-      isOfMonth(rollup.dateColumn, month, projectId),
-    ),
-  ]
+    )
+  const sides = [select(LIVE, sql`true`), select(SHADOW, sql`false`)]
   return sql`
 SELECT project_id, dimension, value, date,
   sumForEachIf(measured, is_stored) AS stored, sumForEachIf(measured, NOT is_stored) AS facts,
@@ -126,7 +123,7 @@ FROM (${join(sides, sql` UNION ALL `)})
 GROUP BY project_id, dimension, value, date`
 }
 
-/** The groups of one table. Groups of zeros are left out: they count as absent. */
+/** Selects the groups of one table. Groups whose measures are all zero are left out: they count as absent. */
 function selectSide(rollup: Rollup, table: Sql, isStored: Sql, isSelected: Sql): Sql {
   const countsUsers = rollup.subject === 'users'
   const measured = countsUsers

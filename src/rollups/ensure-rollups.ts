@@ -1,4 +1,4 @@
-/** Builds the rollups of a store whose rollups are missing or have another definition. */
+/** Builds the rollups of a store if they are missing or have another definition. */
 import type { Connection } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
@@ -10,8 +10,8 @@ import { LEASE_TIMEOUT_MS, type MonthsOptions } from './shadow-tables.js'
 
 /**
  * Recreates the materialized views and backfills the rollups when the stored definition hash differs from this build's.
- * Must finish before queries are served: until then the rollups are incomplete. Of several processes at once one
- * builds, and the others wait for it.
+ * Must finish before queries are served: until then the rollups are incomplete. If several processes call it at once,
+ * one builds the rollups and the others wait.
  */
 export async function ensureRollups(
   { admin, writer }: Pick<Store, 'admin' | 'writer'>,
@@ -26,13 +26,13 @@ export async function ensureRollups(
       if (await hasCurrentRollups(writer)) return
       await recreateViews(admin)
       await rebuildRollups(writer, options)
-      // If this process slept, another may have built another definition.
+      // While this process was suspended, another process may have built a different definition.
       await lease.assertHeld()
       await writer.execute(
         statement(sql`INSERT INTO rollup_builds (definition) SELECT ${string(hashDefinitions())}`),
       )
     },
-    // A build may take long. A holder that dies is noticed by its lease.
+    // A build may take long, so the wait has no limit. The lease of a holder that dies expires.
     { waitMs: Infinity, requestsTurn: false },
   )
 }
@@ -48,7 +48,7 @@ const recreateViews = (admin: Connection): Promise<void> =>
     { waitMs: LEASE_TIMEOUT_MS },
   )
 
-/** Whether the rollups were built under this build's definition. Only reads. */
+/** Whether the rollups were built under this build's definition. Writes nothing. */
 export async function hasCurrentRollups(connection: Connection): Promise<boolean> {
   const { rows } = await connection.query<{ definition: string }>(
     statement(sql`SELECT definition FROM rollup_builds ORDER BY built_at DESC LIMIT 1`),

@@ -6,23 +6,23 @@ import { identifier, sql, statement } from '../clickhouse/sql.js'
 import { LIVE, type RollupTables } from '../model/rollup-tables.js'
 import { defineViews } from './view-definitions.js'
 
-const viewPrefix = ({ prefix }: RollupTables): string => `${prefix}feed_`
+const getViewPrefix = ({ prefix }: RollupTables): string => `${prefix}feed_`
 
-/** Creates the views between some tables. */
+/** Creates the views between the tables. */
 export async function createViews(connection: Connection, tables: RollupTables): Promise<void> {
   for (const { name, target, select } of defineViews(tables)) {
-    const view = identifier(`${viewPrefix(tables)}${name}`)
+    const view = identifier(`${getViewPrefix(tables)}${name}`)
     await connection.execute(
       statement(sql`CREATE MATERIALIZED VIEW ${view} TO ${target} AS ${select}`),
     )
   }
 }
 
-/** Drops the views between some tables, including those of another definition. */
+/** Drops the views between the tables, including those of another definition. */
 export const dropViews = (connection: Connection, tables: RollupTables): Promise<void> =>
-  dropTables(connection, viewPrefix(tables))
+  dropTables(connection, getViewPrefix(tables))
 
-/** The SHA-256 of all views as this build defines them. Another hash means that the rollups must be built again. */
+/** Hashes this build's view definitions: SHA-256 in hexadecimal. A store with another hash must rebuild its rollups. */
 export function hashDefinitions(): string {
   const hash = createHash('sha256')
   for (const { name, target, select } of defineViews(LIVE)) {

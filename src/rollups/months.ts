@@ -1,4 +1,4 @@
-/** The months that rollups are rebuilt and compared by. */
+/** Lists the months of a store, and selects the rows of one month: rollups are rebuilt and compared month by month. */
 import type { Connection } from '../clickhouse/connection.js'
 import { join, sql, statement, string, uint32, TRUE, type Sql } from '../clickhouse/sql.js'
 import { LIVE } from '../model/rollup-tables.js'
@@ -7,15 +7,15 @@ import { ROLLUPS, type Rollup } from '../model/rollups.js'
 /** A month as ClickHouse numbers partitions, e.g. 202601. */
 export type Month = number
 
-/** The condition that a row is of this project; of any project without one. */
-export const isOfProject = (projectId: string | undefined): Sql =>
+/** Builds the condition that a row belongs to the project; without a project every row does. */
+const isOfProject = (projectId: string | undefined): Sql =>
   projectId === undefined ? TRUE : sql`project_id = ${string(projectId)}`
 
-/** The condition that a moment or date lies in a month, and its row is of this project. */
+/** Builds the condition that a moment or date lies in the month, and that its row belongs to the project. */
 export const isOfMonth = (date: Sql, month: Month, projectId: string | undefined): Sql =>
   sql`toYYYYMM(${date}) = ${uint32(month)} AND ${isOfProject(projectId)}`
 
-/** The partition of a rollup that a month is in, and the condition that a row is in it. */
+/** Finds the partition of a rollup that contains a month, and builds the condition that a row is in that partition. */
 export function findPartition(
   { grain, dateColumn }: Rollup,
   month: Month,
@@ -26,7 +26,7 @@ export function findPartition(
   return { partition, isInPartition: sql`${number} = ${partition}` }
 }
 
-/** The months that have facts or rows of rollups, the earliest first. */
+/** Lists the months that have facts or rows of rollups, the earliest first. */
 export async function listMonths(
   writer: Connection,
   projectId: string | undefined,

@@ -8,8 +8,8 @@ import { findPartition, isOfMonth, type Month } from './months.js'
 import { forEachMonth, type MonthsOptions } from './shadow-tables.js'
 
 /**
- * Rebuilds the rollups. A query reads each of them either as it was or as it is after the month: a partition is swapped
- * in by one statement.
+ * Rebuilds the rollups. One statement swaps in the new partition of a rollup, so a query reads each rollup either before
+ * or after the rebuild of a month.
  */
 export function rebuildRollups(writer: Connection, options: MonthsOptions): Promise<void> {
   return forEachMonth(writer, options, (holder, month, lease) =>
@@ -18,7 +18,7 @@ export function rebuildRollups(writer: Connection, options: MonthsOptions): Prom
 }
 
 /**
- * Swaps the shadow tables of a month in. A partition is replaced as a whole, so its other rows (other months of the
+ * Swaps in the shadow tables of a month. A partition is replaced as a whole, so its other rows (other months of the
  * year, other projects) are copied into the shadow table first.
  */
 async function swapInMonth(
@@ -37,9 +37,9 @@ async function swapInMonth(
       ),
       { insert_deduplicate: 0 },
     )
-    // The partition will stay for long: merge it once, because fewer parts are read faster.
+    // The partition will be read for a long time: merge it once, because fewer parts are read faster.
     await writer.execute(statement(sql`OPTIMIZE TABLE ${shadow} FINAL`))
-    // While this process slept, another may have loaded events: the shadow table would undo their rows.
+    // While this process was suspended, another may have loaded events, and the shadow table lacks their rows.
     await lease.assertHeld()
     await writer.execute(
       statement(sql`ALTER TABLE ${live} REPLACE PARTITION ${partition} FROM ${shadow}`),

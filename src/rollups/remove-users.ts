@@ -8,8 +8,8 @@ import { USER_ROLLUPS } from '../model/rollups.js'
  * Writes the reduced bitmaps under a new generation, then deletes the older rows. Between the two steps a reader may
  * still count a removed user, but never misses a remaining one. Idempotent. The caller holds the loader lease.
  *
- * @param stale a table with the users to remove from each group: `grain` (`daily` or `monthly`), `project_id`,
- *   `dimension`, `value`, `day` (for a month its first day) and `user`
+ * @param stale a table of the users to remove from each group, with the columns `grain` (`daily` or `monthly`),
+ *   `project_id`, `dimension`, `value`, `day` (for a month, its first day) and `user`
  * @param generation must be higher than in all earlier calls
  */
 export async function removeUsersFromRollups(
@@ -19,10 +19,10 @@ export async function removeUsersFromRollups(
 ): Promise<void> {
   for (const { name, frequency, dateColumn: column } of USER_ROLLUPS) {
     const table = LIVE.rollups[name]
-    const ofGrain = sql`(SELECT * FROM ${stale} WHERE grain = ${string(frequency)})`
+    const staleOfGrain = sql`(SELECT * FROM ${stale} WHERE grain = ${string(frequency)})`
     const isAffected = sql`
-  project_id IN (SELECT project_id FROM ${ofGrain})
-  AND (project_id, dimension, value, ${column}) IN (SELECT project_id, dimension, value, day FROM ${ofGrain})`
+  project_id IN (SELECT project_id FROM ${staleOfGrain})
+  AND (project_id, dimension, value, ${column}) IN (SELECT project_id, dimension, value, day FROM ${staleOfGrain})`
     await writer.execute(
       statement(sql`
 INSERT INTO ${table} (project_id, dimension, value, ${column}, generation, users)
@@ -33,7 +33,7 @@ FROM (
 ) AS stored
 INNER JOIN (
   SELECT project_id, dimension, value, day AS ${column}, groupBitmapState(user) AS all_users
-  FROM ${ofGrain} GROUP BY ALL
+  FROM ${staleOfGrain} GROUP BY ALL
 ) AS gone USING (project_id, dimension, value, ${column})`),
       { insert_deduplicate: 0, max_partitions_per_insert_block: '0' },
     )

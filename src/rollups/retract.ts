@@ -1,5 +1,5 @@
 /**
- * Retracts facts from the rollups that add up: subtracts what the facts added.
+ * Retracts facts from the rollups that hold sums: subtracts what the facts added.
  *
  * The remaining sums are staged in tables before anything is written. Applying them inserts the difference between the
  * live sums and the staged ones, so it can be repeated, or resumed halfway, with the same result.
@@ -9,29 +9,29 @@ import { identifier, join, sql, statement, type Sql } from '../clickhouse/sql.js
 import { LIVE, type RollupTables } from '../model/rollup-tables.js'
 import { listSumColumns, SUM_ROLLUPS, type Rollup } from '../model/rollups.js'
 
-/** The table with the remaining sums of the groups that a rollup has to change. */
-const restTable = ({ name }: Rollup, { prefix }: RollupTables): Sql =>
+/** Names the table with the remaining sums of the groups that a rollup has to change. */
+const nameRestTable = ({ name }: Rollup, { prefix }: RollupTables): Sql =>
   identifier(`${prefix}rest_${name}`)
 
 /**
- * Stages the sums that the rollups have without those in `retracted`. The caller holds the loader lease until they are
- * applied, so that nothing is added in between.
+ * Stages the live sums minus those in `retracted`. The caller holds the loader lease until they are applied, so that
+ * nothing is added in between.
  */
 export async function stageRetraction(writer: Connection, retracted: RollupTables): Promise<void> {
   for (const rollup of SUM_ROLLUPS) {
     const groups = retracted.rollups[rollup.name]
     await writer.execute(
       statement(sql`
-CREATE TABLE ${restTable(rollup, retracted)} ENGINE = MergeTree ORDER BY (project_id, dimension, value, ${rollup.dateColumn}) AS
+CREATE TABLE ${nameRestTable(rollup, retracted)} ENGINE = MergeTree ORDER BY (project_id, dimension, value, ${rollup.dateColumn}) AS
 ${subtract(rollup, LIVE.rollups[rollup.name], groups, groups)}`),
     )
   }
 }
 
-/** Changes the live rollups to the staged sums. */
+/** Changes the live rollups to the staged sums. The caller still holds the loader lease. */
 export async function applyRetraction(writer: Connection, retracted: RollupTables): Promise<void> {
   for (const rollup of SUM_ROLLUPS) {
-    const [live, rest] = [LIVE.rollups[rollup.name], restTable(rollup, retracted)]
+    const [live, rest] = [LIVE.rollups[rollup.name], nameRestTable(rollup, retracted)]
     const columns = listSumColumns(rollup)
     await writer.execute(
       statement(sql`
@@ -43,7 +43,7 @@ HAVING arrayExists(one -> one != 0, [${join(columns)}])`),
   }
 }
 
-/** The sums of one table minus those of another, for the groups that a third table has. */
+/** Selects the sums of one table minus those of another, for the groups that a third table has. */
 function subtract(rollup: Rollup, minuend: Sql, subtrahend: Sql, groups: Sql): Sql {
   const key = sql`project_id, dimension, value, ${rollup.dateColumn}`
   const columns = listSumColumns(rollup)

@@ -5,27 +5,30 @@ import { fenceConnection } from '../clickhouse/connection-wrappers.js'
 import { dropTables } from '../clickhouse/drop-tables.js'
 import { withLease, type Lease } from '../clickhouse/lease/lease.js'
 import { sql } from '../clickhouse/sql.js'
+import { MINUTE_MS } from '../lib/time.js'
 import { SHADOW } from '../model/rollup-tables.js'
 import { backfillRollups } from './backfill.js'
 import { isOfMonth, listMonths, type Month } from './months.js'
 
 export interface MonthsOptions {
-  /** Finishes loads and deletions that were interrupted. It is called by the holder of the loader lease. */
+  /** Finishes loads and deletions that were interrupted. It is called while the loader lease is held. */
   readonly finishInterruptedWork: (writer: Connection) => Promise<void>
-  /** The only project to process; absent: all. */
+  /** The only project to process; absent: all projects. */
   readonly projectId?: string | undefined
   /** Called after each month. */
   readonly onMonth?: (month: Month) => void
 }
 
-/** Between two months a loader that waits for the lease gets its turn. */
+/** The pause between two months, in which a loader that waits for the lease gets its turn. */
 const PAUSE_MS = 250
-/** A loader at work may be in the middle of a large batch. */
-export const LEASE_TIMEOUT_MS = 600_000
+/** The longest wait for the loader lease: a loader may be in the middle of a large load. */
+export const LEASE_TIMEOUT_MS = 10 * MINUTE_MS
 
 /**
- * Calls `work` once per month, the earliest first, each time under the loader lease and with the month's rollups in
- * the shadow tables.
+ * Calls `work` once per month, the earliest first, each time with the loader lease held and the month's rollups in the
+ * shadow tables.
+ *
+ * @throws LeaseTimeoutError when another process holds the lease for `LEASE_TIMEOUT_MS`
  */
 export async function forEachMonth(
   writer: Connection,
@@ -49,7 +52,7 @@ export async function forEachMonth(
   }
 }
 
-/** Calls `work` with the shadow tables filled, and drops them however it ends. The caller holds the loader lease. */
+/** Fills the shadow tables, calls `work`, and then drops them even if it failed. The caller holds the loader lease. */
 async function withShadowTables(
   writer: Connection,
   month: Month,
