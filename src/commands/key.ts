@@ -33,7 +33,7 @@ function addIssue(key: Command, context: CommandContext): void {
     .option('--name <name>', 'Display name, such as "dashboard"')
     .option(
       '--expires <when>',
-      'When the key expires: in days, such as 30d, at 00:00 UTC of a date, or at an ISO 8601 time (default: never)',
+      'When the key expires: days such as 30d, a date (its start in UTC), or an ISO 8601 time (default: never)',
       (text) => parseExpiry(text, context.now()),
     )
     .action(({ project: projectId, name = '', expires }: IssueOptions) =>

@@ -37,7 +37,7 @@ export const addImport: AddCommand = (program, context) => {
     )
     .option(
       '--origin <origin>',
-      'Website that wrote an access log, such as https://example.com',
+      'Origin of the site whose access log is imported, such as https://example.com',
       parseOrigin,
     )
     .option('--dry-run', 'Report what an import would do, and import nothing')
