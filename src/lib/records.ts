@@ -1,4 +1,7 @@
-/** Builds records whose keys are a closed set of names. The type casts that this needs are confined to this file. */
+/**
+ * Builds records whose keys are a closed set of names, and recognizes records. The type casts that this needs are
+ * confined to this file.
+ */
 
 /** Lists the keys of a record. The record must have no keys beyond those of its type. */
 export const listKeys = <Key extends string>(
@@ -23,3 +26,7 @@ export const indexByName = <Name extends string, Row extends { readonly name: Na
   rows: readonly (Row & { readonly name: Name })[],
 ): Readonly<Record<Name, Row>> =>
   Object.fromEntries(rows.map((row) => [row.name, row])) as Record<Name, Row>
+
+/** Returns whether a value is an object other than an array. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,9 +1,11 @@
 /** A contract that cannot be validated against stops the start, with an error that names the place. */
 import { describe, expect, test } from '@jest/globals'
+import type { RequestHandler } from 'express'
 import { parse } from 'yaml'
 import { ApiError } from '../../src/contract/errors.js'
 import { readSpecs, type SpecDocument, type SpecName } from '../../src/contract/spec.js'
 import { compileContract } from '../../src/http/validation/contract.js'
+import { validate } from '../../src/http/validation/openapi-validator.js'
 import { prepareDocument } from '../../src/http/validation/prepare-document.js'
 
 const specs = readSpecs()
@@ -141,7 +143,16 @@ describe('an operation that does not work is named', () => {
 
 describe('bodies are validated without a server', () => {
   const contract = compileContract({ validateResponses: false })
-  const receivedAt = new Date('2026-03-10T12:00:00.000Z')
+
+  /** Validates events as the collector does for a body with a single event. */
+  async function validateEvents(events: readonly unknown[]): Promise<unknown> {
+    const { checkEvents } = await contract
+    const middleware: RequestHandler = (request, response, next) => {
+      request.collectContext = { receivedAt: new Date('2026-03-10T12:00:00.000Z'), form: 'event' }
+      return checkEvents(request, response, next)
+    }
+    return validate(middleware, { method: 'POST', path: '/v1/events', body: { events } })
+  }
 
   test('a query gets its defaults', async () => {
     expect(
@@ -168,9 +179,9 @@ describe('bodies are validated without a server', () => {
 
   test('events, too', async () => {
     const events = [{ name: 'signup' }]
-    expect(await (await contract).validateEvents(events, { receivedAt })).toEqual(events)
-    await expect(
-      (await contract).validateEvents([{ name: 5 }], { receivedAt, form: 'event' }),
-    ).rejects.toThrow('The request is not valid: name must be a string.')
+    expect(await validateEvents(events)).toEqual({ events })
+    await expect(validateEvents([{ name: 5 }])).rejects.toThrow(
+      'The request is not valid: name must be a string.',
+    )
   })
 })

@@ -18,12 +18,16 @@ export interface ValidationOptions {
   readonly validateResponses: boolean
 }
 
-/** An operation of a contract, with a valid request body and response to compile it with. */
-export interface Operation {
+/** A request to an operation of a contract. */
+export interface OperationRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
   /** Undefined for an operation without a body. */
   readonly body?: unknown
+}
+
+/** A valid request to an operation, and a valid response. */
+export interface OperationExample extends OperationRequest {
   readonly response: { readonly status: number; readonly body: unknown }
 }
 
@@ -40,76 +44,57 @@ export function createValidator(
     validateSecurity: false,
     fileUploader: false,
   }) as readonly RequestHandler[]
-  return (request, response, next) => runFrom(0, handlers, request, response, next)
-}
-
-/** Runs handlers in order. An error found in the response calls `next` a second time, as it does in Express. */
-function runFrom(
-  index: number,
-  handlers: readonly RequestHandler[],
-  request: Request,
-  response: Response,
-  next: (error?: unknown) => void,
-): void {
-  const handler = handlers[index]
-  if (handler === undefined) {
-    next()
-    return
-  }
-  void handler(request, response, (error?: unknown) => {
-    if (error === undefined) runFrom(index + 1, handlers, request, response, next)
-    else next(error)
-  })
-}
-
-/**
- * Sends a body through a validating middleware.
- *
- * @param prepare sets what earlier middlewares would have set on the request
- * @returns the body with its defaults filled in
- * @throws the error that the middleware reports
- */
-export function validateBody(
-  middleware: RequestHandler,
-  { method, path, body }: Pick<Operation, 'method' | 'path' | 'body'>,
-  prepare: (request: Request) => void = () => undefined,
-): Promise<unknown> {
-  const request = buildRequest(method, path, body)
-  prepare(request)
-  return new Promise((resolve, reject) => {
-    void middleware(request, buildResponse(), (error?: unknown) => {
-      if (error === undefined) resolve(request.body)
-      else reject(toError(error))
-    })
-  })
-}
-
-/**
- * Compiles the schemas of an operation by validating its examples.
- *
- * @throws Error naming the operation, if its schemas do not compile or do not accept the examples
- */
-export async function compile(validator: RequestHandler, operation: Operation): Promise<void> {
-  const { method, path, body, response } = operation
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const sent = buildResponse(response.status, resolve)
-      void validator(buildRequest(method, path, body), sent, (error?: unknown) => {
-        if (error === undefined) sent.json(response.body)
-        else reject(toError(error))
+  // An error found in the response calls the outermost `next` a second time, as it does in Express.
+  return handlers.reduceRight<RequestHandler>(
+    (rest, handler) => (request, response, next) => {
+      void handler(request, response, (error?: unknown) => {
+        if (error === undefined) void rest(request, response, next)
+        else next(error)
       })
-    })
+    },
+    (_request, _response, next) => next(),
+  )
+}
+
+/**
+ * Compiles the schemas of an operation by validating an example.
+ *
+ * @throws Error naming the operation, if its schemas do not compile or do not accept the example
+ */
+export async function compile(validator: RequestHandler, example: OperationExample): Promise<void> {
+  try {
+    await validate(validator, example)
   } catch (cause) {
+    const { method, path } = example
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`the contract of ${method} ${path} cannot be compiled: ${reason}`, { cause })
   }
 }
 
-const toError = (thrown: unknown): Error =>
-  thrown instanceof Error ? thrown : new Error(String(thrown))
+/**
+ * Sends a request through a validating middleware and, if one is given, the response back.
+ *
+ * @returns the body of the request with its defaults filled in
+ * @throws the error that the middleware reports
+ */
+export function validate(
+  middleware: RequestHandler,
+  { response, ...sent }: OperationRequest & Partial<OperationExample>,
+): Promise<unknown> {
+  const request = buildRequest(sent)
+  return new Promise((resolve, reject) => {
+    const resolveBody = (): void => resolve(request.body)
+    const target = buildResponse(response?.status ?? 200, resolveBody)
+    void middleware(request, target, (error?: unknown) => {
+      if (error !== undefined) reject(error as Error)
+      else if (response === undefined) resolveBody()
+      else target.json(response.body)
+    })
+  })
+}
 
-/** A request with the properties that express-openapi-validator 5.6 reads. */
-const buildRequest = (method: string, path: string, body: unknown): Request =>
+/** Builds a request with the properties that express-openapi-validator 5.6 reads. */
+const buildRequest = ({ method, path, body }: OperationRequest): Request =>
   ({
     method,
     path,
@@ -123,6 +108,6 @@ const buildRequest = (method: string, path: string, body: unknown): Request =>
     app: { enabled: () => true },
   }) as unknown as Request
 
-/** A response with the properties that it reads. `onSent` is called once the body has passed. */
-const buildResponse = (statusCode = 200, onSent: () => void = () => undefined): Response =>
-  ({ statusCode, headersSent: false, getHeaders: () => ({}), json: onSent }) as unknown as Response
+/** Builds a response with the properties that it reads. The validator calls `onValid` with a valid body. */
+const buildResponse = (statusCode: number, onValid: () => void): Response =>
+  ({ statusCode, headersSent: false, getHeaders: () => ({}), json: onValid }) as unknown as Response

@@ -10,7 +10,7 @@ export interface KeywordError extends FieldError {
 /** The message for a value that matches no branch of a union, by field, with `*` for array positions. */
 export type UnionMessages = Readonly<Record<string, string>>
 
-/** The messages of the query contract; they list the names that it allows. */
+/** Builds the messages for the unions of the query contract. They list the names that it allows. */
 export function buildUnionMessages(document: SpecDocument): UnionMessages {
   const presets = listEnumValues(document, 'Preset').join(', ')
   const groupings = ['Interval', 'Dimension'].flatMap((name) => listEnumValues(document, name))
@@ -20,42 +20,40 @@ export function buildUnionMessages(document: SpecDocument): UnionMessages {
   }
 }
 
-/**
- * Replaces the errors of a union's branches by one, unless they show which branch the client meant: then
- * that branch's errors are kept.
- */
-export const mergeUnionErrors = (
-  errors: readonly KeywordError[],
-  messages: UnionMessages,
-): readonly KeywordError[] => mergeBranches(dropTypesBesideEnums(errors), messages)
-
-/** Drops the `type` error of a field that also failed its `enum`: one message is enough. */
-function dropTypesBesideEnums(errors: readonly KeywordError[]): readonly KeywordError[] {
-  const enums = new Set(errors.filter(({ keyword }) => keyword === 'enum').map((e) => e.field))
-  return errors.filter(({ field, keyword }) => keyword !== 'type' || !enums.has(field))
-}
-
-/** The keywords that say that a value is of another branch, rather than what is wrong within this one. */
+/** The keywords whose errors mean that a value belongs to another branch, not that it is wrong within this one. */
 const BRANCH_KEYWORDS: ReadonlySet<string> = new Set(['type', 'enum', 'const', 'pattern'])
 
-function mergeBranches(
-  errors: readonly KeywordError[],
+/**
+ * Replaces the errors that the branches of a union report by one error. If they show which branch the client
+ * meant, keeps the errors of that branch instead.
+ */
+export function mergeUnionErrors(
+  reported: readonly KeywordError[],
   messages: UnionMessages,
 ): readonly KeywordError[] {
-  const unions = new Set(errors.filter(({ keyword }) => keyword === 'oneOf').map((e) => e.field))
+  const errors = dropTypesBesideEnums(reported)
+  const unions = listFields(errors, 'oneOf')
   if (unions.size === 0) return errors
   const recognized = listRecognized(errors)
   return errors.flatMap((error) => {
-    if (!unions.has(error.field)) return [error]
-    if (error.keyword === 'oneOf') {
-      const message = messages[error.field.replaceAll(/\b\d+\b/g, '*')] ?? 'is not valid'
-      return recognized.has(error.field) ? [] : [{ ...error, message }]
-    }
-    return BRANCH_KEYWORDS.has(error.keyword) ? [] : [error]
+    const { field, keyword } = error
+    if (!unions.has(field)) return [error]
+    if (keyword !== 'oneOf') return BRANCH_KEYWORDS.has(keyword) ? [] : [error]
+    const message = messages[field.replaceAll(/\b\d+\b/g, '*')] ?? 'is not valid'
+    return recognized.has(field) ? [] : [{ ...error, message }]
   })
 }
 
-/** The fields of which one branch was recognized: an error lies inside them, or is about more than the branch. */
+/** Drops the `type` error of a field that also failed its `enum`: one message is enough. */
+function dropTypesBesideEnums(errors: readonly KeywordError[]): readonly KeywordError[] {
+  const enums = listFields(errors, 'enum')
+  return errors.filter(({ field, keyword }) => keyword !== 'type' || !enums.has(field))
+}
+
+const listFields = (errors: readonly KeywordError[], failed: string): ReadonlySet<string> =>
+  new Set(errors.filter(({ keyword }) => keyword === failed).map(({ field }) => field))
+
+/** Lists the fields whose branch is known: an error lies inside them, or one of their own is not about the branch. */
 function listRecognized(errors: readonly KeywordError[]): ReadonlySet<string> {
   const known = errors.filter(({ keyword }) => keyword !== 'additionalProperties')
   return new Set(
@@ -67,7 +65,7 @@ function listRecognized(errors: readonly KeywordError[]): ReadonlySet<string> {
   )
 }
 
-/** The fields that contain a field: of `filters.0.type`, `filters` and `filters.0`. */
+/** Lists the fields that contain a field: `filters` and `filters.0` for `filters.0.type`. */
 function listParents(field: string): readonly string[] {
   const parts = field.split('.')
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('.'))

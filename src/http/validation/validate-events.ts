@@ -3,43 +3,35 @@ import type { RequestHandler } from 'express'
 import type { FieldError } from '../../contract/api.js'
 import { listProperties, type SpecDocument } from '../../contract/spec.js'
 import { validateEvents } from '../../ingest/collect/validate-events.js'
-import { getCollectContext, type BodyForm, type CollectContext } from '../server/request-context.js'
+import { isRecord } from '../../lib/records.js'
+import { getCollectContext, type BodyForm } from '../server/request-context.js'
 import { validationError } from '../server/translate-error.js'
-import { describeErrors } from './validation-errors.js'
+import { createCheck, type AddRuleErrors } from './check-request.js'
 
 /** Up to this many unknown fields are left to the validator, which reports all other errors as well. */
 const MAX_UNKNOWN_FIELDS = 100
 
+interface EventsBody {
+  readonly events?: unknown
+}
+
 /**
- * Creates the middleware that validates a body of the form `{ events }`. Behind it the events can be stored;
- * an invalid request is passed on as an `ApiError`.
+ * Creates the middleware that validates a body of the form `{ events }`. Behind it the events can be stored.
+ * An invalid request is passed on as an `ApiError`.
  */
 export function createEventsCheck(
   document: SpecDocument,
   validateSchemas: RequestHandler,
 ): RequestHandler {
   const known = new Set(listProperties(document, 'EventFields'))
+  const check = createCheck(validateSchemas, addRuleErrors)
   return (request, response, next) => {
-    const context = getCollectContext(request)
-    const body = request.body as EventsBody
-    const unknown = listUnknownFields(body, known, context.form)
-    // Ajv is slow at reporting thousands of unknown fields, so they are refused before it sees them.
-    if (unknown.length > MAX_UNKNOWN_FIELDS) {
-      next(validationError(unknown))
-      return
-    }
-    validateSchemas(request, response, (error?: unknown) => {
-      const errors =
-        error === undefined ? checkRules(body, context) : listErrors(error, body, context)
-      if (errors === undefined) next(error)
-      else if (errors.length === 0) next()
-      else next(validationError(errors, error))
-    })
+    const { form } = getCollectContext(request)
+    const unknown = listUnknownFields(request.body as EventsBody, known, form)
+    // Ajv is slow at reporting thousands of unknown fields, so they are rejected before it sees them.
+    if (unknown.length > MAX_UNKNOWN_FIELDS) next(validationError(unknown))
+    else void check(request, response, next)
   }
-}
-
-interface EventsBody {
-  readonly events?: unknown
 }
 
 function listUnknownFields(
@@ -48,56 +40,41 @@ function listUnknownFields(
   form: BodyForm | undefined,
 ): readonly FieldError[] {
   const fields = Object.keys(body).filter((name) => name !== 'events')
-  const { events } = body
-  if (Array.isArray(events)) {
-    for (const [place, event] of (events as readonly unknown[]).entries()) {
-      if (typeof event !== 'object' || event === null || Array.isArray(event)) continue
-      for (const name of Object.keys(event)) {
-        if (!known.has(name)) fields.push(nameField(form, place, name))
-      }
+  for (const [index, event] of listEvents(body).entries()) {
+    if (!isRecord(event)) continue
+    for (const name of Object.keys(event)) {
+      if (!known.has(name)) fields.push(nameField(form, index, name))
     }
   }
   return fields.map((field) => ({ field, message: 'is not a known property' }))
 }
 
-/** The errors of the schemas and of the rules; undefined for an unexpected error. */
-function listErrors(
-  error: unknown,
-  body: EventsBody,
-  context: CollectContext,
-): readonly FieldError[] | undefined {
-  const described = describeErrors(error, body)
-  if (described === undefined) return undefined
-  if (described.inQueryString) return described.errors
-  const errors = described.errors.map(({ field, message }) => ({
-    field: translateField(field, context.form),
-    message,
-  }))
-  return [...errors, ...checkRules(body, context)]
-}
+const listEvents = ({ events }: EventsBody): readonly unknown[] =>
+  Array.isArray(events) ? events : []
 
-function checkRules(
-  { events }: EventsBody,
-  { form, receivedAt }: CollectContext,
-): readonly FieldError[] {
-  if (!Array.isArray(events)) return []
-  return validateEvents(events, receivedAt).map(({ index, field, message }) => ({
-    field: nameField(form, index, field),
-    message,
-  }))
+const addRuleErrors: AddRuleErrors = ({ errors }, request) => {
+  const { form, receivedAt } = getCollectContext(request)
+  const ruleErrors = validateEvents(listEvents(request.body as EventsBody), receivedAt)
+  return [
+    ...errors.map(({ field, message }) => ({ field: translateField(field, form), message })),
+    ...ruleErrors.map(({ index, field, message }) => ({
+      field: nameField(form, index, field),
+      message,
+    })),
+  ]
 }
 
 const EVENT_FIELD = /^events\.(\d+)(?:\.(.*))?$/s
 
-/** From a field of the normalized body to the name that fits the form the client sent. */
+/** Translates a field of the normalized body to the form that the client sent. */
 function translateField(field: string, form: BodyForm | undefined): string {
-  const [, place, inner] = EVENT_FIELD.exec(field) ?? []
-  if (place !== undefined) return nameField(form, Number(place), inner)
+  const [, index, inner] = EVENT_FIELD.exec(field) ?? []
+  if (index !== undefined) return nameField(form, Number(index), inner)
   return field === 'events' && form !== 'list' ? 'body' : field
 }
 
 /** @param field undefined for an error about the event as a whole */
-function nameField(form: BodyForm | undefined, place: number, field: string | undefined): string {
+function nameField(form: BodyForm | undefined, index: number, field: string | undefined): string {
   if (form === 'event') return field ?? 'body'
-  return field === undefined ? `[${place}]` : `[${place}].${field}`
+  return field === undefined ? `[${index}]` : `[${index}].${field}`
 }

@@ -4,26 +4,26 @@ import type { FieldError } from '../../contract/api.js'
 import { FORMATS } from '../../contract/formats.js'
 import { mergeUnionErrors, type KeywordError, type UnionMessages } from './union-errors.js'
 
-/** One error as the validator reports it. */
+/** One error, as the validator reports it. */
 interface ValidatorError {
   /** A JSON pointer, such as `/body/filters/0/operator`. */
   readonly path: string
   readonly message: string
-  /** The JSON Schema keyword that failed, with a suffix. */
+  /** The JSON Schema keyword that failed, with a suffix: `type.openapi.validation`. */
   readonly errorCode?: string
 }
 
-/** What is wrong with a request. */
+/** The errors of a request. */
 export interface RequestErrors {
   /** One entry per field and message. */
   readonly errors: readonly FieldError[]
-  /** The top-level fields of the body that are not valid in themselves. */
+  /** The top-level fields of the body that violate their own schemas. */
   readonly invalidFields: ReadonlySet<string>
-  /** Whether the errors concern the query string; the body has not been looked at then. */
+  /** Whether the errors concern the query string. The validator has not looked at the body then. */
   readonly inQueryString: boolean
 }
 
-/** The errors of a request; undefined if `error` is not about the request but unexpected. */
+/** Returns the errors of a request; undefined if `error` is unexpected, not about the request. */
 export function describeErrors(
   error: unknown,
   body: unknown,
@@ -31,23 +31,19 @@ export function describeErrors(
 ): RequestErrors | undefined {
   if (!(error instanceof OpenApiValidator.error.BadRequest)) return undefined
   const reported: readonly ValidatorError[] = error.errors
-  const parameters = describeParameters(reported)
-  return {
-    errors: parameters.length > 0 ? parameters : describeBody(reported, body, unions),
-    invalidFields: listInvalidFields(reported),
-    inQueryString: parameters.length > 0,
+  const parameters = reported
+    .filter(({ path }) => path.startsWith(QUERY_STRING))
+    .map(({ path }) => path.slice(QUERY_STRING.length))
+  if (parameters.length === 0) {
+    const errors = describeBody(reported, body, unions)
+    return { errors, invalidFields: listInvalidFields(reported), inQueryString: false }
   }
+  const message = 'is not a known query parameter'
+  const errors = parameters.map((field) => ({ field, message }))
+  return { errors, invalidFields: new Set(), inQueryString: true }
 }
 
 const QUERY_STRING = '/query/'
-
-const describeParameters = (reported: readonly ValidatorError[]): readonly FieldError[] =>
-  reported
-    .filter(({ path }) => path.startsWith(QUERY_STRING))
-    .map(({ path }) => ({
-      field: path.slice(QUERY_STRING.length),
-      message: 'is not a known query parameter',
-    }))
 
 function describeBody(
   reported: readonly ValidatorError[],
@@ -56,7 +52,7 @@ function describeBody(
 ): readonly FieldError[] {
   const errors = reported
     .map((error) => toKeywordError(error, body))
-    // `if` only repeats that its `then` failed.
+    // An `if` error only repeats that its `then` failed.
     .filter(({ keyword }) => keyword !== 'if')
   const distinct = new Map(
     mergeUnionErrors(errors, unions).map(({ field, message }) => [
@@ -70,7 +66,7 @@ function describeBody(
 const listInvalidFields = (reported: readonly ValidatorError[]): ReadonlySet<string> =>
   new Set(
     reported
-      // An unknown property may be named like a path, `limit.0`.
+      // An unknown property may be named like the path of a field, such as `limit/0`.
       .filter((error) => getKeyword(error) !== 'additionalProperties')
       .map(({ path }) => path.split('/')[2] ?? ''),
   )
@@ -93,7 +89,7 @@ function toKeywordError(error: ValidatorError, body: unknown): KeywordError {
 }
 
 /**
- * The path of an unknown property. The validator appends the property's name to the path unescaped, slashes
+ * Returns the path of an unknown property. The validator appends the property's name to the path unescaped, slashes
  * included, and omits an empty name.
  */
 function locateUnknown(pointer: readonly string[], body: unknown): readonly string[] {
@@ -115,8 +111,8 @@ const getOwn = (value: unknown, name: string): unknown =>
 
 type Translate = (message: string) => string
 
-/** A limit on a count, of 1 or more: "at most 1 item", "at least 2 items". */
-const count =
+/** Creates the message for a limit on a count, from 1: "must have at most 1 item", "must have at least 2 items". */
+const describeCount =
   (bound: string, unit: string): Translate =>
   (message) => {
     const limit = findNumber(message)
@@ -125,7 +121,7 @@ const count =
 
 const findNumber = (message: string): string => /-?\d+/.exec(message)?.[0] ?? ''
 
-/** The type in "must be string,null"; null need not be mentioned, as it means the same as leaving the field out. */
+/** Returns the type in "must be string,null". It omits null, which means the same as an absent field. */
 const findType = (message: string): string => message.slice('must be '.length).replace(/,null$/, '')
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -136,7 +132,7 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'an object',
 }
 
-/** From Ajv's message to the API's, by JSON Schema keyword. */
+/** Translates Ajv's messages to the API's, by JSON Schema keyword. */
 const MESSAGES: ReadonlyMap<string, Translate> = new Map<string, Translate>([
   ['required', () => 'is required'],
   ['additionalProperties', () => 'is not a known property'],
@@ -145,11 +141,11 @@ const MESSAGES: ReadonlyMap<string, Translate> = new Map<string, Translate>([
   ['enum', (message) => `must be one of: ${message.slice(message.indexOf(': ') + 2)}`],
   ['minimum', (message) => `must be at least ${findNumber(message)}`],
   ['maximum', (message) => `must be at most ${findNumber(message)}`],
-  ['minItems', count('at least', 'item')],
-  ['maxItems', count('at most', 'item')],
-  ['items', count('at most', 'item')],
+  ['minItems', describeCount('at least', 'item')],
+  ['maxItems', describeCount('at most', 'item')],
+  ['items', describeCount('at most', 'item')],
   ['maxProperties', (message) => `must have at most ${findNumber(message)} entries`],
-  ['minLength', count('at least', 'character')],
-  ['maxLength', count('at most', 'character')],
+  ['minLength', describeCount('at least', 'character')],
+  ['maxLength', describeCount('at most', 'character')],
   ['format', (message) => FORMATS[/"(.+)"/.exec(message)?.[1] ?? '']?.message ?? message],
 ])
