@@ -98,7 +98,7 @@ export interface components {
          *     }
          */
         readonly Event: components["schemas"]["EventFields"];
-        /** @description The fields of an event. Values that can be grouped or filtered by are truncated to 1,024 characters. */
+        /** @description The fields of an event. Values by which queries can group or filter are truncated to 1,024 characters. */
         readonly EventFields: {
             /**
              * Format: instant
@@ -109,19 +109,19 @@ export interface components {
             readonly timestamp?: string | null;
             /**
              * Format: text
-             * @description An id that counts once per project, however often and however late it is sent again. Default: a new unique id.
+             * @description Identifies the event. An id counts once per project, no matter how often or how late it is sent. Default: a new unique id.
              * @example 7f3a9c
              */
             readonly event_id?: string | null;
             /**
              * Format: text
-             * @description The name of the event. `pageview` is a pageview, any other name a custom event. Default: `pageview`.
+             * @description The name of the event. `pageview` makes it a pageview, any other name a custom event. Default: `pageview`.
              * @example signup
              */
             readonly name?: string | null;
             /**
              * Format: text
-             * @description Your id of the user. Default: derived from `ip`, `user_agent`, the project and a salt that changes daily.
+             * @description Your id for the user. Default: derived from `ip`, `user_agent`, the project and a salt that changes daily.
              * @example u42
              */
             readonly user_id?: string | null;
@@ -132,7 +132,7 @@ export interface components {
             readonly anonymous?: boolean | null;
             /**
              * Format: text
-             * @description Your id of the session, stored as given. Default: sessions are formed by the service and end after 30 minutes without an event.
+             * @description Your id for the session, stored as given. Default: the service forms sessions, which end after 30 minutes without an event.
              * @example s-2026-01-31-17
              */
             readonly session_id?: string | null;
@@ -252,7 +252,8 @@ export interface components {
             readonly city?: string | null;
             /**
              * @description Your own data: up to 64 entries with names of 1 to 128 characters. Values other than strings are stored as their
-             *     JSON text. Numbers must lie within ±(2^53 − 1), because JSON parsers round larger ones; send those as strings.
+             *     JSON text. Numbers must lie within ±(2^53 − 1), because JSON parsers round larger ones; send larger numbers as
+             *     strings.
              *     Values may be nested up to 100 levels deep.
              * @example {
              *       "plan": "pro",
@@ -280,11 +281,11 @@ export interface components {
         readonly ErrorResponse: {
             readonly error: components["schemas"]["Error"];
         };
-        /** @description What went wrong. */
+        /** @description An error, as a code and a message. */
         readonly Error: {
             readonly code: components["schemas"]["ErrorCode"];
             /**
-             * @description An explanation for people. The wording may change; programs should use `code`.
+             * @description A human-readable explanation. Its wording may change; programs should use `code`.
              * @example The public token is missing or not valid.
              */
             readonly message: string;
@@ -313,7 +314,7 @@ export interface components {
              */
             readonly field: string;
             /**
-             * @description What the field must be, or what is wrong with it.
+             * @description A description of the error. It continues a sentence that starts with the name of the field.
              * @example must be an absolute URL, such as https://example.com/path
              */
             readonly message: string;
@@ -324,7 +325,7 @@ export interface components {
          *     | `VALIDATION_ERROR` | 400 | the body is not JSON, or an event violates this document |
          *     | `UNAUTHORIZED` | 401 | the public token is missing, not valid or ambiguous |
          *     | `NOT_FOUND` | 404 | the path does not exist |
-         *     | `METHOD_NOT_ALLOWED` | 405 | the path does not support the method; `Allow` lists those it does |
+         *     | `METHOD_NOT_ALLOWED` | 405 | the path does not support the method; `Allow` lists the methods it supports |
          *     | `PAYLOAD_TOO_LARGE` | 413 | the body is larger than 1 MB |
          *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | the body is not declared as uncompressed JSON or plain text in UTF-8 |
          *     | `INTERNAL_ERROR` | 500 | an unexpected error in the service |

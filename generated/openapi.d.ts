@@ -66,8 +66,8 @@ export interface components {
             readonly filtersOperator?: components["schemas"]["FiltersOperator"];
         };
         /**
-         * @description The metrics of every row, in the order in which they appear there. Each may be given once. An empty array
-         *     selects the three default metrics. The value of a metric does not depend on the other metrics.
+         * @description The metrics of every row, in the order of the response. Each may be given once. An empty array selects the three
+         *     default metrics. The value of a metric does not depend on the other metrics.
          * @default [
          *       "users",
          *       "pageviews",
@@ -80,8 +80,8 @@ export interface components {
          */
         readonly Metrics: readonly components["schemas"]["Metric"][];
         /**
-         * @description How the result is divided into rows. Empty: one row for the whole period. `interval:auto`: a time series.
-         *     Any other grouping: one row per value. At most one grouping can be given.
+         * @description Divides the result into rows. Empty: one row for the whole period. `interval:auto`: a time series. Any other
+         *     grouping: one row per value. At most one grouping is allowed.
          * @default []
          * @example [
          *       "country"
@@ -135,9 +135,9 @@ export interface components {
          */
         readonly Filters: readonly components["schemas"]["Filter"][];
         /**
-         * @description The period of the query: a preset, or an array of its start and its end. Both ends are **included**, with the
-         *     precision in which they are written: the end `2026-01-31` means until the end of that day, the end
-         *     `2026-01-31T10:00:00Z` until the end of that second. A start given as a date means 00:00:00 of that day. The
+         * @description The period of the query: a preset, or an array of its start and its end. Both ends are **included**: a period
+         *     with the end `2026-01-31` lasts until the end of that day, one with the end `2026-01-31T10:00:00Z` until the
+         *     end of that second. A start given as a date means 00:00:00 of that day. The
          *     two forms can be mixed. The start must not be after the end; the end may be in the future.
          * @example 30days
          * @example [
@@ -182,7 +182,7 @@ export interface components {
          *     - `events`: the number of matching custom events in the period.
          *     - `bounce_rate`: 100 × bounces ÷ visits, over the matching visits that *started* in the period. From 0 to
          *       100, rounded to two decimals; `null` if there is no such visit.
-         *     - `visit_duration`: the mean time from the first to the last event of the same visits, in seconds, rounded to
+         *     - `visit_duration`: the mean time from the first to the last event of these visits, in seconds, rounded to
          *       two decimals. Visits of zero seconds are included in the mean. `null` if there is no such visit.
          *
          *     An event matches if it satisfies the filters. A visit matches if at least one of its events does. Bounce and
@@ -244,7 +244,7 @@ export interface components {
         /**
          * Format: text
          * @description `event:prop:` followed by the name of an event property, of 1 to 128 characters. Values are strings; a number
-         *     or boolean that was sent is converted to its JSON text. A property that no event has gives no rows.
+         *     or boolean that was sent is converted to its JSON text. If no event has the property, the result has no rows.
          * @example event:prop:plan
          */
         readonly PropertyGrouping: `event:prop:${string}`;
@@ -286,7 +286,7 @@ export interface components {
          */
         readonly Filter: components["schemas"]["PageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"];
         /**
-         * @description The page on which an event happened. Custom events, too, have the page on which they happened.
+         * @description The page on which an event happened. Custom events, too, have a page.
          * @example {
          *       "type": "page",
          *       "path": {
@@ -616,7 +616,7 @@ export interface components {
              */
             readonly type: "os";
             /**
-             * @description Names of operating systems. `""` is an unknown one.
+             * @description Names of operating systems. `""` is an unknown operating system.
              * @example [
              *       "iOS",
              *       "Android"
@@ -882,10 +882,10 @@ export interface components {
             readonly metrics: components["schemas"]["MetricValues"];
         };
         /**
-         * @description What the row stands for: `{}` without a grouping; the start of the bucket in a time series, such as
+         * @description The group that the row describes: `{}` without a grouping; the start of the bucket in a time series, such as
          *     `{"date": "2026-01-01T00:00:00Z"}`; otherwise the grouping and its value, such as
-         *     `{"event:prop:plan": "pro"}`. The value `""` stands for a missing value. A filter with the value of a group
-         *     selects exactly that group.
+         *     `{"event:prop:plan": "pro"}`. The value `""` stands for a missing value. A filter with the value of a
+         *     group selects exactly that group.
          * @example {
          *       "country": "DE"
          *     }
@@ -991,11 +991,11 @@ export interface components {
         readonly ErrorResponse: {
             readonly error: components["schemas"]["Error"];
         };
-        /** @description What went wrong. */
+        /** @description An error, as a code and a message. */
         readonly Error: {
             readonly code: components["schemas"]["ErrorCode"];
             /**
-             * @description An explanation for people. The wording may change; programs should use `code`.
+             * @description A human-readable explanation. Its wording may change; programs should use `code`.
              * @example The API key is missing or not valid.
              */
             readonly message: string;
@@ -1024,7 +1024,7 @@ export interface components {
              */
             readonly field: string;
             /**
-             * @description What the field must be, or what is wrong with it.
+             * @description A description of the error. It continues a sentence that starts with the name of the field.
              * @example must be one of: oneOf, noneOf
              */
             readonly message: string;
@@ -1036,10 +1036,10 @@ export interface components {
          *     | `UNAUTHORIZED` | 401 | the API key is missing, malformed, invalid, expired or revoked |
          *     | `PLAN_LIMIT_EXCEEDED` | 403 | the period starts earlier than the retention of the project's plan allows |
          *     | `NOT_FOUND` | 404 | the path does not exist |
-         *     | `METHOD_NOT_ALLOWED` | 405 | the path does not support the method; `Allow` lists those it does |
+         *     | `METHOD_NOT_ALLOWED` | 405 | the path does not support the method; `Allow` lists the methods it supports |
          *     | `PAYLOAD_TOO_LARGE` | 413 | the body is larger than 64 kB |
          *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | the body is not declared as uncompressed JSON in UTF-8 |
-         *     | `QUERY_TOO_EXPENSIVE` | 422 | the query needs more memory, rows or disk space than one query may use; the message says what to narrow |
+         *     | `QUERY_TOO_EXPENSIVE` | 422 | the query needs more memory, rows or disk space than one query may use; the message says how to narrow it |
          *     | `RATE_LIMIT_EXCEEDED` | 429 | too many requests with this key; wait the seconds given in `Retry-After` |
          *     | `INTERNAL_ERROR` | 500 | an unexpected error in the service |
          *     | `SERVICE_UNAVAILABLE` | 503 | the database does not respond, or the service is stopping; wait the seconds given in `Retry-After` |

@@ -11,12 +11,13 @@ import {
 import { checkBodyToken, checkHeaderToken } from '../http/collect/collector-auth.js'
 import { MAX_EVENTS_BYTES, readEventsBody } from '../http/collect/events-body.js'
 import {
+  authenticateRequests,
   getProject,
   postAnalyticsQuery,
+  type Authenticate,
   type ReadProject,
   type RunQuery,
 } from '../http/query/api-handlers.js'
-import { authenticateRequests, type Authenticate } from '../http/query/authentication.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../http/query/query-body.js'
 import { limitRate } from '../http/query/rate-limit.js'
 import { limitBodySize } from '../http/server/body.js'
@@ -29,15 +30,15 @@ import {
   treatHeadAsGet,
 } from '../http/server/http-conformance.js'
 import { logRequests } from '../http/server/request-log.js'
-import { commonHeaders } from '../http/server/response-headers.js'
+import { addCommonHeaders } from '../http/server/response-headers.js'
 import {
   addRoutes,
   rejectUnknownPath,
   type Handler,
   type RouteTable,
 } from '../http/server/routes.js'
-import { docsRouter } from '../http/site/docs.js'
-import { trackingRouter } from '../http/site/tracking.js'
+import { createDocsRouter } from '../http/site/docs.js'
+import { createTrackingRouter } from '../http/site/tracking.js'
 import type { Contract } from '../http/validation/contract.js'
 import type { Logger } from '../lib/log.js'
 
@@ -85,7 +86,7 @@ export function createApp(dependencies: AppDependencies): Express {
   app.enable('case sensitive routing')
   app.enable('strict routing')
   app.set('trust proxy', collector?.trustedProxies ?? 0)
-  app.use(logRequests(logger), commonHeaders)
+  app.use(logRequests(logger), addCommonHeaders)
   if (collector !== undefined) app.use(EVENTS, allowAnyOrigin)
   app.use(enforceHttpConformance, normalizeTarget, followShutdown(shutdown))
   addRoutes(app, {
@@ -93,8 +94,8 @@ export function createApp(dependencies: AppDependencies): Express {
     ...(api === undefined ? {} : buildApiRoutes(api, contract, shutdown)),
     ...buildCommonRoutes(dependencies),
   })
-  if (collector !== undefined) app.use(trackingRouter())
-  app.use(...pages, docsRouter(contract.specs), rejectUnknownPath, handleError)
+  if (collector !== undefined) app.use(createTrackingRouter())
+  app.use(...pages, createDocsRouter(contract.specs), rejectUnknownPath, handleError)
   return app
 }
 

@@ -7,7 +7,7 @@ import { createQueryRunner } from '../clickhouse/run.js'
 import type { Config, Role } from '../config/config.js'
 import type { SpecName } from '../contract/spec.js'
 import type { ReadProject, RunQuery } from '../http/query/api-handlers.js'
-import { createShutdown, stoppingError } from '../http/server/graceful-shutdown.js'
+import { createShutdown, createStoppingError } from '../http/server/graceful-shutdown.js'
 import { listen } from '../http/server/listen.js'
 import { compileContract } from '../http/validation/contract.js'
 import { createCollect } from '../ingest/collect/collect.js'
@@ -111,7 +111,9 @@ function createCollector(
   stopping: AbortSignal,
 ): CollectorDependencies {
   const writer = createInboxWriter(store.writer)
-  stopping.addEventListener('abort', () => writer.rejectPending(stoppingError()), { once: true })
+  stopping.addEventListener('abort', () => writer.rejectPending(createStoppingError()), {
+    once: true,
+  })
   return {
     findProject: createFindProject(store.lookups),
     collect: createCollect(writer.write),

@@ -5,7 +5,7 @@ import { requireFreeAddress } from '../bootstrap/address.js'
 import type { OpenedStore } from '../bootstrap/open-store.js'
 import { runService } from '../bootstrap/run-service.js'
 import { DEMO_DAYS, topUpDemo } from '../demo/top-up.js'
-import { demoRouter } from '../http/site/demo-page.js'
+import { createDemoRouter } from '../http/site/demo-page.js'
 import { createLogger } from '../lib/log.js'
 import { addDays } from '../lib/time.js'
 import type { StoredProject } from '../projects/project.js'
@@ -48,7 +48,7 @@ async function runDemo(context: CommandContext, { days }: DemoOptions): Promise<
         apiKey: await issueDemoKey(context, opened, project),
       }
     },
-    pages: () => [demoRouter(publicToken)],
+    pages: () => [createDemoRouter(publicToken)],
     onListening: (address) =>
       context.print(formatWelcome({ ...access, address, keyDays: KEY_DAYS })),
   })

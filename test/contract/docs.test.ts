@@ -3,11 +3,11 @@ import { expect, test } from '@jest/globals'
 import express from 'express'
 import request from 'supertest'
 import { parse } from 'yaml'
-import { docsRouter } from '../../src/http/site/docs.js'
+import { createDocsRouter } from '../../src/http/site/docs.js'
 import { readSpec } from '../../src/contract/spec.js'
 
 const specs = { openapi: readSpec('openapi'), collector: readSpec('collector') }
-const app = express().use(docsRouter(specs))
+const app = express().use(createDocsRouter(specs))
 const NAMES = ['openapi', 'collector'] as const
 const PAGES = ['/docs', '/docs/collector']
 

@@ -3,10 +3,10 @@ import type { Request } from 'express'
 import { isIP } from 'node:net'
 import type { ClientInfo } from '../../ingest/collect/client-info.js'
 
-/** Longer user agents are cut: a request may bring a thousand events, and each of them gets a copy. */
+/** Longer user agents are truncated: a request may hold a thousand events, and each of them gets a copy. */
 const MAX_USER_AGENT_LENGTH = 1_024
 
-/** The client's address and user agent. The address is taken from X-Forwarded-For as far as proxies are trusted. */
+/** Reads the client's address and user agent. X-Forwarded-For counts as far as its proxies are trusted. */
 export function readClientInfo(request: Request): ClientInfo {
   const userAgent = request.headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH)
   return {
@@ -19,7 +19,7 @@ export function readClientInfo(request: Request): ClientInfo {
 const WITH_PORT = /^\[([^\]]*)\](?::\d+)?$|^([\d.]+):\d+$/
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i
 
-/** The IP address in a text as proxies write it: with brackets, a port or a zone. Undefined if there is none. */
+/** Parses an IP address as proxies write it: with brackets, a port or a zone. Undefined if the text is no address. */
 export function parseAddress(text: string): string | undefined {
   const [, v6, v4] = WITH_PORT.exec(text) ?? []
   const [address = ''] = (v6 ?? v4 ?? text).replace(IPV4_IN_IPV6, '').split('%')

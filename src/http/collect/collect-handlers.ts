@@ -22,7 +22,7 @@ export const optionsEvents: RequestHandler = (_request, response) => {
   response.status(204).end()
 }
 
-/** Sets `request.collectContext`, with the time of arrival. */
+/** Sets `request.collectContext` with the request's time of arrival. */
 export const beginCollect =
   (now: () => Date): RequestHandler =>
   (request, _response, next) => {
@@ -30,7 +30,7 @@ export const beginCollect =
     next()
   }
 
-/** POST /v1/events: hands validated events over, and responds once they are stored. */
+/** POST /v1/events: collects validated events, and responds once they are stored. */
 export function postEvents(collect: Collect): RequestHandler {
   return async (request, response) => {
     const { project, receivedAt } = getCollectContext(request)

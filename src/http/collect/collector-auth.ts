@@ -4,7 +4,7 @@ import { parseBearerToken } from '../../contract/bearer.js'
 import { invalidTokenError, type FindProject } from '../../ingest/collect/find-project.js'
 import { getCollectContext } from '../server/request-context.js'
 
-/** Checks the token of the Authorization header, if there is one, before the body is read. */
+/** Checks the token of the Authorization header, if the request has one, before the body is read. */
 export const checkHeaderToken =
   (findProject: FindProject): RequestHandler =>
   async (request, _response, next) => {
@@ -17,7 +17,7 @@ export const checkHeaderToken =
     next()
   }
 
-/** Checks the token of the body and removes it from there. If the header has a token, too, they must be the same. */
+/** Checks the token of the body and removes it from the body. If the header has a token, both must be the same. */
 export const checkBodyToken =
   (findProject: FindProject): RequestHandler =>
   async (request, _response, next) => {

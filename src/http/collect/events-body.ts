@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import type { ApiError } from '../../contract/errors.js'
 import { EVENT_TYPES, normalizeContentType, parseJson } from '../server/body.js'
 import { getCollectContext, type BodyForm } from '../server/request-context.js'
-import { validationError } from '../server/translate-error.js'
+import { createValidationError } from '../server/translate-error.js'
 
 /** The maximum size of a body of events: 1 MB. */
 export const MAX_EVENTS_BYTES = 1_048_576
@@ -32,18 +32,18 @@ interface EventsBody {
 }
 
 function parseBody(body: unknown): unknown {
-  if (!Buffer.isBuffer(body)) throw invalidBody(NOT_JSON)
-  if (!isUtf8(body)) throw invalidBody('is not valid UTF-8')
+  if (!Buffer.isBuffer(body)) throw createBodyError(NOT_JSON)
+  if (!isUtf8(body)) throw createBodyError('is not valid UTF-8')
   try {
     return parseJson(body)
   } catch (cause) {
-    throw invalidBody(NOT_JSON, cause)
+    throw createBodyError(NOT_JSON, cause)
   }
 }
 
 function normalizeForm(body: unknown): readonly [BodyForm, EventsBody] {
   if (Array.isArray(body)) return ['array', { events: body as readonly unknown[] }]
-  if (typeof body !== 'object' || body === null) throw invalidBody(NOT_EVENTS)
+  if (typeof body !== 'object' || body === null) throw createBodyError(NOT_EVENTS)
   if ('events' in body) return ['list', body]
   if (!('token' in body)) return ['event', { events: [body] }]
   const { token, ...event } = body
@@ -53,5 +53,5 @@ function normalizeForm(body: unknown): readonly [BodyForm, EventsBody] {
 const NOT_JSON = 'is not valid JSON'
 const NOT_EVENTS = 'must be an event, an array of events, or an object with a list of events'
 
-const invalidBody = (message: string, cause?: unknown): ApiError =>
-  validationError([{ field: 'body', message }], cause)
+const createBodyError = (message: string, cause?: unknown): ApiError =>
+  createValidationError([{ field: 'body', message }], cause)

@@ -1,12 +1,19 @@
-/** The handlers of the query API: from a validated request to the response of its use case. */
+/** The first and last handlers of the query API: authenticate a request, run its use case and send the response. */
 import type { RequestHandler, Response } from 'express'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse, Project } from '../../contract/api.js'
 import type { StoredProject } from '../../projects/project.js'
 import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
-import { stoppingError } from '../server/graceful-shutdown.js'
-import { getAuthContext } from '../server/request-context.js'
+import { createStoppingError } from '../server/graceful-shutdown.js'
+import { getAuthContext, type AuthContext } from '../server/request-context.js'
 import { logPlan } from './plan-log.js'
+
+/**
+ * Finds the key and the project that an Authorization header identifies.
+ *
+ * @throws ApiError UNAUTHORIZED for a missing or invalid key, SERVICE_UNAVAILABLE if it cannot be checked
+ */
+export type Authenticate = (header: string | undefined) => Promise<AuthContext>
 
 /**
  * Runs a query on a project.
@@ -23,6 +30,15 @@ export type RunQuery = (
 
 /** Reads the public fields of a project. */
 export type ReadProject = (project: StoredProject, signal: AbortSignal) => Promise<Project>
+
+/** Sets `request.authContext`. A request with several Authorization headers is treated as one without a key. */
+export function authenticateRequests(authenticate: Authenticate): RequestHandler {
+  return async (request, _response, next) => {
+    const [header, ...others] = request.headersDistinct['authorization'] ?? []
+    request.authContext = await authenticate(others.length === 0 ? header : undefined)
+    next()
+  }
+}
 
 /** POST /v1/analytics/query */
 export function postAnalyticsQuery(runQuery: RunQuery, stopping: AbortSignal): RequestHandler {
@@ -46,7 +62,7 @@ export function getProject(readProject: ReadProject, stopping: AbortSignal): Req
   }
 }
 
-/** Sends the result of `work`. Work that fails while the service is stopping fails because of that. */
+/** Sends the result of `work`. While the service is stopping, reports that instead of any error of `work`. */
 async function respond(
   response: Response,
   stopping: AbortSignal,
@@ -56,6 +72,6 @@ async function respond(
   try {
     response.json(await work(signal))
   } catch (error) {
-    throw stopping.aborted ? stoppingError() : error
+    throw stopping.aborted ? createStoppingError() : error
   }
 }

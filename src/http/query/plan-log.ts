@@ -1,13 +1,13 @@
-/** Logs the plan of a query, to find out why one is slow. */
+/** Logs the plan of a query, which shows why the query is slow. */
 import { describePlan } from '../../analytics/plan/describe.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type { Logger } from '../../lib/log.js'
 import { PROPERTY_PREFIX } from '../../model/dimensions.js'
 
 /**
- * Logs at debug level which relations are read, and why no cheaper ones.
+ * Logs at debug level which relations a query reads, and why cheaper ones were rejected.
  *
- * @param logger the logger of the request: the line has its id
+ * @param logger the logger of the request, which adds the request's id
  */
 export function logPlan(logger: Logger, plan: Plan): void {
   if (!logger.isLevelEnabled('debug')) return
@@ -27,7 +27,7 @@ export function logPlan(logger: Logger, plan: Plan): void {
   )
 }
 
-/** Cuts a text off after the first `event:prop:`. Names of properties come from callers, and may hold anything. */
+/** Cuts a text off after the first `event:prop:`. Property names come from clients and may hold anything. */
 function hidePropertyNames(text: string): string {
   const [known = '', ...cut] = text.split(PROPERTY_PREFIX)
   return cut.length === 0 ? text : `${known}${PROPERTY_PREFIX}…`

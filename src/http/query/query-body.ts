@@ -1,7 +1,12 @@
 /** Reads the body of a request to the query API. */
 import express, { type RequestHandler } from 'express'
-import { bodyTooLarge, normalizeContentType, parseJson, QUERY_TYPES } from '../server/body.js'
-import { notJsonObject } from '../server/translate-error.js'
+import {
+  createBodyTooLargeError,
+  normalizeContentType,
+  parseJson,
+  QUERY_TYPES,
+} from '../server/body.js'
+import { createNotJsonObjectError } from '../server/translate-error.js'
 
 /** The maximum size of a request body: 64 kB. */
 export const MAX_QUERY_BYTES = 65_536
@@ -13,16 +18,16 @@ export const readQueryBody: readonly RequestHandler[] = [
 ]
 
 /**
- * Parses a body that did not come over HTTP as `readQueryBody` does.
+ * Parses a body that was not received over HTTP, by the rules of `readQueryBody`.
  *
- * @throws ApiError as for a request with this body
+ * @throws ApiError the error that a request with this body would get
  */
 export function parseQueryBody(body: Buffer): unknown {
-  if (body.length > MAX_QUERY_BYTES) throw bodyTooLarge(MAX_QUERY_BYTES)
+  if (body.length > MAX_QUERY_BYTES) throw createBodyTooLargeError(MAX_QUERY_BYTES)
   if (body.length === 0) return {}
   try {
     return parseJson(body)
   } catch (cause) {
-    throw notJsonObject(cause)
+    throw createNotJsonObjectError(cause)
   }
 }

@@ -1,4 +1,4 @@
-/** Limits what a request body may be: its size, its media type, its encoding. */
+/** Limits the size, media type and encoding of request bodies, and parses their JSON. */
 import type { RequestHandler } from 'express'
 import { ApiError } from '../../contract/errors.js'
 
@@ -16,29 +16,29 @@ export const QUERY_TYPES: ContentTypes = [JSON_TYPE]
 /** Browsers send `text/plain` to another origin without a preflight request. */
 export const EVENT_TYPES: ContentTypes = [JSON_TYPE, 'text/plain']
 
-/** The error for a body of more than `limit` bytes. */
-export function bodyTooLarge(limit: number, cause?: unknown): ApiError {
+/** Creates the error for a body of more than `limit` bytes. */
+export function createBodyTooLargeError(limit: number, cause?: unknown): ApiError {
   const size = limit < MB ? `${limit / KB} kB` : `${limit / MB} MB`
   return new ApiError('PAYLOAD_TOO_LARGE', `The request body is larger than ${size}.`, { cause })
 }
 
-/** Refuses a body by its Content-Length, before any of it is read. Chunked bodies are measured while read. */
+/** Rejects a body by its Content-Length, before any of it is read. Chunked bodies are measured while they are read. */
 export const limitBodySize =
   (bytes: number): RequestHandler =>
   (request, _response, next) => {
-    if (Number(request.headers['content-length'] ?? 0) > bytes) throw bodyTooLarge(bytes)
+    if (Number(request.headers['content-length'] ?? 0) > bytes) throw createBodyTooLargeError(bytes)
     next()
   }
 
-/** The error for a body that is compressed, or not declared to be one of these types in UTF-8. */
-export const unsupportedMediaType = (types: ContentTypes, cause?: unknown): ApiError =>
+/** Creates the error for a body that is compressed, or not declared as one of these types in UTF-8. */
+export const createMediaTypeError = (types: ContentTypes, cause?: unknown): ApiError =>
   new ApiError(
     'UNSUPPORTED_MEDIA_TYPE',
     `The request body must be uncompressed JSON in UTF-8, with Content-Type: ${types.join(' or ')}.`,
     { cause },
   )
 
-/** Whether a Content-Type header names one of `types`, with no parameter but `charset=utf-8`. */
+/** Returns whether a Content-Type header names one of `types`, with no parameter but `charset=utf-8`. */
 export function isContentType(types: ContentTypes, header: string): boolean {
   if (header === JSON_TYPE) return true
   if (header.length > MAX_CONTENT_TYPE_LENGTH) return false
@@ -47,7 +47,7 @@ export function isContentType(types: ContentTypes, header: string): boolean {
 }
 
 /**
- * Refuses a body that is compressed or not of these types. Rewrites the Content-Type to `application/json`,
+ * Rejects a body that is compressed or not of these types. Rewrites the Content-Type to `application/json`,
  * and deletes it from requests without a body: express-openapi-validator compiles and keeps a copy of the
  * contract for every distinct header that it sees.
  */
@@ -63,7 +63,7 @@ export const normalizeContentType =
     ) {
       headers['content-type'] = JSON_TYPE
     } else {
-      throw unsupportedMediaType(types)
+      throw createMediaTypeError(types)
     }
     next()
   }
@@ -73,7 +73,7 @@ const BYTE_ORDER_MARK = '\ufeff'
 /**
  * Parses JSON in UTF-8, with or without a byte order mark.
  *
- * @throws SyntaxError
+ * @throws SyntaxError if the body is not JSON
  */
 export function parseJson(body: Buffer): unknown {
   const text = body.toString('utf8')

@@ -1,4 +1,4 @@
-/** Sends error responses for requests that Node itself rejects, which it would answer with an empty body or not at all. */
+/** Sends error responses for requests that Node itself rejects, with an empty body or without a response. */
 import { IncomingMessage, ServerResponse, type Server } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -33,16 +33,16 @@ const ERRORS: ReadonlyMap<string, () => ApiError> = new Map([
 
 const CLOSE = { headers: { Connection: 'close' } }
 
-const malformed = (): ApiError =>
+const createMalformedError = (): ApiError =>
   new ApiError('VALIDATION_ERROR', 'The request is not well-formed HTTP.', CLOSE)
 
-const connectRejected = (): ApiError =>
+const createConnectError = (): ApiError =>
   new ApiError('METHOD_NOT_ALLOWED', 'The service is not a proxy.', {
     headers: { Allow: 'GET, HEAD, POST', Connection: 'close' },
   })
 
 /** Makes a server respond to the requests it rejects in the same format as every other error. */
-export function answerClientErrors(server: Server, logger: Logger): void {
+export function respondToClientErrors(server: Server, logger: Logger): void {
   const latest = new WeakMap<Duplex, ServerResponse>()
   const rejected = new WeakSet<Duplex>()
 
@@ -57,7 +57,7 @@ export function answerClientErrors(server: Server, logger: Logger): void {
       socket.destroy()
       return
     }
-    const error = (ERRORS.get(cause.code ?? '') ?? malformed)()
+    const error = (ERRORS.get(cause.code ?? '') ?? createMalformedError)()
     logger.info({ code: error.code, reason: cause.code }, 'request rejected')
     reject(socket, latest.get(socket), error)
   })
@@ -65,7 +65,7 @@ export function answerClientErrors(server: Server, logger: Logger): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('connect', ({ socket }: IncomingMessage) => {
     logger.info({ code: 'METHOD_NOT_ALLOWED' }, 'request rejected')
-    sendError(socket, connectRejected())
+    sendError(socket, createConnectError())
   })
 }
 

@@ -8,7 +8,7 @@ import { toApiError } from './translate-error.js'
 /**
  * Sends an error. If the response has been started or the client has disconnected, destroys it instead.
  *
- * Needs only Node's response, so that requests which never reach Express get the same errors.
+ * Needs only Node's response, so requests that never reach Express get the same errors.
  */
 export function writeError(response: ServerResponse, error: ApiError): void {
   if (response.headersSent || response.destroyed) {
@@ -30,7 +30,7 @@ export const handleError: ErrorRequestHandler = (thrown: unknown, _request, resp
   writeError(response, error)
 }
 
-/** The error to log: the underlying one, if it is an Error. */
+/** Returns the error to log: the underlying one, if it is an Error. */
 function unwrap(error: ApiError): Error {
   return error.cause instanceof Error ? error.cause : error
 }

@@ -1,4 +1,4 @@
-/** Lets the HTTP layer stop in two steps: drain, then refuse. */
+/** Stops the HTTP layer in two steps: it drains, then rejects requests. */
 import type { RequestHandler } from 'express'
 import { setMaxListeners } from 'node:events'
 import { ApiError } from '../../contract/errors.js'
@@ -11,7 +11,7 @@ export interface Shutdown {
   readonly stopping: AbortSignal
 }
 
-/** Starts each step of a shutdown; the server calls them in order. */
+/** Starts the steps of a shutdown. The server calls them in order. */
 export type ShutdownSteps = Readonly<Record<keyof Shutdown, () => void>>
 
 /** Creates the signals of a running service, and the functions that abort them. */
@@ -26,16 +26,16 @@ export function createShutdown(): { readonly shutdown: Shutdown; readonly steps:
   }
 }
 
-/** The error for a request that arrives, or is still pending, when the grace period is over. */
-export const stoppingError = (): ApiError =>
+/** Creates the error for a request that arrives, or is still pending, when the grace period is over. */
+export const createStoppingError = (): ApiError =>
   new ApiError('SERVICE_UNAVAILABLE', 'The service is stopping. Try again in a moment.', {
     headers: { 'Retry-After': '1', Connection: 'close' },
   })
 
-/** Closes connections after their response while draining, and refuses requests once stopping. */
+/** Closes connections after their response while draining, and rejects requests once stopping. */
 export function followShutdown({ draining, stopping }: Shutdown): RequestHandler {
   return (_request, response, next) => {
-    if (stopping.aborted) throw stoppingError()
+    if (stopping.aborted) throw createStoppingError()
     if (draining.aborted) response.setHeader('Connection', 'close')
     next()
   }

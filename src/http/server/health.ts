@@ -8,7 +8,7 @@ export const getLivez: RequestHandler = (_request, response) => {
 }
 
 /**
- * GET /readyz: the store responds and the service is not stopping.
+ * GET /readyz: the store responds, and the service is not stopping.
  *
  * @param isReady is called for every probe, so it must be cheap
  */

@@ -36,7 +36,7 @@ const RULES: readonly HttpRule[] = [
   },
 ]
 
-/** Refuses a request that breaks a rule, and closes its connection: its framing cannot be trusted. */
+/** Rejects a request that breaks a rule, and closes its connection: its framing cannot be trusted. */
 export const enforceHttpConformance: RequestHandler = (request, _response, next) => {
   const broken = RULES.find((rule) => rule.isBroken(request))
   if (broken === undefined) {
@@ -57,7 +57,7 @@ export const normalizeTarget: RequestHandler = (request, _response, next) => {
   next()
 }
 
-/** Handles HEAD as GET, which is all the contract knows. Node omits the body of the response by itself. */
+/** Handles HEAD as GET: the contract defines only GET. Node omits the body of the response by itself. */
 export const treatHeadAsGet: RequestHandler = (request, _response, next) => {
   if (request.method === 'HEAD') request.method = 'GET'
   next()

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../lib/log.js'
 import { SECOND_MS } from '../../lib/time.js'
-import { answerClientErrors } from './client-errors.js'
+import { respondToClientErrors } from './client-errors.js'
 import type { ShutdownSteps } from './graceful-shutdown.js'
 import { MAX_HEADERS } from './http-conformance.js'
 
-/** How long receiving a request and sending a response may take, in milliseconds. The work between has its own limits. */
+/** How long receiving a request and sending a response may take, in milliseconds. Handlers have limits of their own. */
 export interface HttpTimeouts {
   readonly headers: number
   readonly request: number
@@ -27,7 +27,7 @@ const TIMEOUTS: HttpTimeouts = {
 
 /** How long the steps of a shutdown may take, in milliseconds. */
 export interface StopTimes {
-  /** New connections are still accepted while load balancers take note. */
+  /** New connections are still accepted while load balancers notice that the service is not ready. */
   readonly notice: number
   /** Pending requests may still finish. */
   readonly grace: number
@@ -48,14 +48,14 @@ export interface ListenOptions {
 export interface HttpServer {
   /** The URL of the server, e.g. `http://127.0.0.1:8080`. */
   readonly address: string
-  /** Stops the server; calls each of `steps` when that step begins. */
+  /** Stops the server, and calls each of `steps` when that step begins. */
   stop(steps: ShutdownSteps, times?: Partial<StopTimes>): Promise<void>
 }
 
 /**
  * Starts a server.
  *
- * @throws the operating system's error, such as EADDRINUSE, if the address cannot be bound.
+ * @throws the operating system's error, such as EADDRINUSE, if the address cannot be bound
  */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<HttpServer> {
   const timeouts = { ...TIMEOUTS, ...options.timeouts }
@@ -74,7 +74,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     response.once('prefinish', () => request.socket.setTimeout(timeouts.stall))
     app(request, response)
   })
-  answerClientErrors(server, options.logger)
+  respondToClientErrors(server, options.logger)
   await bind(server, options.host, options.port)
   return {
     address: formatAddress(server, options.host),

@@ -1,4 +1,4 @@
-/** What the service learns about a request on its way through the handlers, kept on the request itself. */
+/** Types the state that handlers keep on a request: its API key, or the project and events it sends to the collector. */
 import type { IncomingMessage } from 'node:http'
 import type { StoredProject } from '../../projects/project.js'
 
@@ -11,7 +11,7 @@ export interface AuthContext {
 /** The form in which a body holds its events: a single one, an array, or the list `events` of an object. */
 export type BodyForm = 'event' | 'array' | 'list'
 
-/** What is known about a request to the collector; its handlers fill it in step by step. */
+/** The state of a request to the collector. Its handlers fill it in step by step. */
 export interface CollectContext {
   readonly receivedAt: Date
   /** Undefined until the token has been checked. */
@@ -22,7 +22,7 @@ export interface CollectContext {
   events?: number
 }
 
-// Node's type is augmented, not that of Express, because pino-http hands the log Node's type.
+// Augments Node's type instead of Express's, because pino-http passes Node's type to the log.
 declare module 'http' {
   interface IncomingMessage {
     /** Set once the API key has been checked. */
@@ -32,13 +32,13 @@ declare module 'http' {
   }
 }
 
-/** @throws Error on a route without authentication: a bug. */
+/** @throws Error on a route without authentication, which is a bug */
 export function getAuthContext({ authContext }: IncomingMessage): AuthContext {
   if (authContext === undefined) throw new Error('the route is not behind authentication')
   return authContext
 }
 
-/** @throws Error on a route that does not belong to the collector: a bug. */
+/** @throws Error on a route that does not belong to the collector, which is a bug */
 export function getCollectContext({ collectContext }: IncomingMessage): CollectContext {
   if (collectContext === undefined) throw new Error('the route does not belong to the collector')
   return collectContext

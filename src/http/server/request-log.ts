@@ -1,4 +1,4 @@
-/** Logs one line per request: route, status, duration, key and project; no header, query string or body. */
+/** Logs one line per request: route, status, duration, key and project, but no header, query string or body. */
 import type { RequestHandler } from 'express'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pinoHttp } from 'pino-http'
@@ -6,10 +6,10 @@ import type { Logger } from '../../lib/log.js'
 import './request-context.js'
 import { assignRequestId } from './response-headers.js'
 
-/** Load balancers probe about once a second and see the responses themselves. */
+/** Routes logged at debug level only: load balancers probe them about once a second and see the responses themselves. */
 const PROBES = new Set(['/livez', '/readyz'])
 
-/** The status of accepted events: thousands of responses a second when all is well. */
+/** The status of accepted events, logged at debug level only: there may be thousands of such responses per second. */
 const ACCEPTED = 202
 
 /** Assigns the request id, and logs a line when the response is finished or the client disconnects. */
@@ -55,7 +55,7 @@ function describe(request: IncomingMessage, response: ServerResponse, ms: number
   }
 }
 
-/** The template of the matched route. The URL itself is text from the client and is never logged. */
+/** Returns the template of the matched route. The URL itself is text from the client and is never logged. */
 function getRoute(request: IncomingMessage & { route?: { path?: unknown } }): string | undefined {
   const path = request.route?.path
   return typeof path === 'string' ? path : undefined

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 const REQUEST_ID = /^[A-Za-z0-9_-]{8,64}$/
 
 /**
- * Names a request and sets the response's X-Request-Id, by which its log line is found.
+ * Chooses the id of a request and sends it as X-Request-Id. The request's log line has the same id.
  *
  * @returns the client's own X-Request-Id if it is safe to log, or else a new UUID
  */
@@ -17,14 +17,14 @@ export function assignRequestId(request: IncomingMessage, response: ServerRespon
   return id
 }
 
-/** Forbids caching, as a response depends on the key and the moment, and content sniffing. */
+/** Forbids content sniffing, and caching: a response depends on the key and the time. */
 export function setCommonHeaders(response: ServerResponse): void {
   response.setHeader('Cache-Control', 'no-store')
   response.setHeader('X-Content-Type-Options', 'nosniff')
 }
 
-/** `setCommonHeaders` as a middleware. */
-export const commonHeaders: RequestHandler = (_request, response, next) => {
+/** Runs `setCommonHeaders` as a middleware. */
+export const addCommonHeaders: RequestHandler = (_request, response, next) => {
   setCommonHeaders(response)
   next()
 }

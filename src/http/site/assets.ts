@@ -1,9 +1,9 @@
-/** Reads the built files of browser/, fills the values into pages, and serves both. */
+/** Reads the built files of browser/, fills values into pages, and serves both. */
 import { readFileSync } from 'node:fs'
 import type { RequestHandler } from 'express'
 import { packagePath } from '../../lib/package-path.js'
 
-/** Reads a file of browser/ as `npm run build` has built it, e.g. `readAsset('tally.js')`. */
+/** Reads a file that `npm run build` wrote from browser/, e.g. `readAsset('tally.js')`. */
 export const readAsset = (name: string): string =>
   readFileSync(packagePath(`dist/http/site/browser/${name}`), 'utf8')
 
@@ -18,9 +18,9 @@ const escapeHtml = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character)
 
 /**
- * Replaces each `{{name}}` of a page with the value of that name, escaped for texts and quoted attributes.
+ * Replaces each `{{name}}` of a page with the value of that name, escaped for text and for quoted attributes.
  *
- * @throws when the page names a value that is missing
+ * @throws Error if the page names a value that is missing
  */
 export const fillPage = (html: string, values: Readonly<Record<string, string>>): string =>
   html.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
@@ -29,8 +29,12 @@ export const fillPage = (html: string, values: Readonly<Record<string, string>>)
     return escapeHtml(value)
   })
 
-/** Pages load everything from here and run no inline script. @param images sources of images */
-export const contentSecurityPolicy = (images: string): string =>
+/**
+ * Builds the policy of a page that loads everything from this service and runs no inline script.
+ *
+ * @param images the allowed sources of images, such as `'self' data:`
+ */
+export const buildContentSecurityPolicy = (images: string): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
@@ -42,14 +46,18 @@ export const contentSecurityPolicy = (images: string): string =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** Sends a text. @param type a content type, or a file extension that stands for one */
+/**
+ * Creates a handler that sends a text.
+ *
+ * @param type a content type, or a file extension that implies one
+ */
 export const sendText =
   (type: string, text: string): RequestHandler =>
   (_request, response) => {
     response.type(type).send(text)
   }
 
-/** Sets headers on the responses of the handlers after it. */
+/** Creates a handler that sets headers on the response and calls the next handler. */
 export const setHeaders =
   (headers: Readonly<Record<string, string>>): RequestHandler =>
   (_request, response, next) => {

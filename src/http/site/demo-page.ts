@@ -1,13 +1,13 @@
-/** Serves the demo shop: a few pages that are tracked as a customer's would be. */
+/** Serves the demo shop: a few pages that the tracking script tracks like those of a real site. */
 import { Router } from 'express'
 import { PRODUCTS } from '../../demo/pages.js'
-import { contentSecurityPolicy, fillPage, readAsset, sendText, setHeaders } from './assets.js'
+import { buildContentSecurityPolicy, fillPage, readAsset, sendText, setHeaders } from './assets.js'
 import { addRoutes } from '../server/routes.js'
 
-/** The products on sale; the others are only in the demo's history. */
+/** The products that the shop sells. The others occur only in the demo's generated history. */
 const ON_SALE = PRODUCTS.slice(0, 6).map(({ product }) => product)
 
-/** The addresses of the shop's pages. The document is the same at all of them; its script shows the page. */
+/** The paths of the shop's pages. All of them serve the same document, whose script shows the right page. */
 const PATHS: readonly string[] = [
   '/demo',
   ...ON_SALE.map(({ name }) => `/demo/products/${name}`),
@@ -16,17 +16,17 @@ const PATHS: readonly string[] = [
 ]
 
 const pageHeaders = setHeaders({
-  'Content-Security-Policy': contentSecurityPolicy("'self'"),
+  'Content-Security-Policy': buildContentSecurityPolicy("'self'"),
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-cache',
 })
 
 /**
- * The routes under /demo. They need no key.
+ * Creates the routes under /demo. They need no key.
  *
- * @param token the public token of the project that the visits count for
+ * @param token the public token of the project that gets the visits
  */
-export function demoRouter(token: string): Router {
+export function createDemoRouter(token: string): Router {
   const html = fillPage(readAsset('shop.html'), { token, products: JSON.stringify(ON_SALE) })
   const router = Router({ caseSensitive: true, strict: true })
   addRoutes(router, {

@@ -1,8 +1,8 @@
-/** Serves the contracts: as pages to read and try, as JSON and as YAML. */
+/** Serves the contracts as interactive pages, as JSON and as YAML. */
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { Router, type RequestHandler } from 'express'
-import { contentSecurityPolicy, fillPage, readAsset, sendText, setHeaders } from './assets.js'
+import { buildContentSecurityPolicy, fillPage, readAsset, sendText, setHeaders } from './assets.js'
 import { addRoutes, type RouteTable } from '../server/routes.js'
 import type { Spec, SpecName } from '../../contract/spec.js'
 
@@ -13,21 +13,21 @@ const SWAGGER_UI = path.dirname(
 /** The files of Swagger UI that the pages load. */
 const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']
 
-/** Where each contract has its page, and its documents: that path with `.json` and `.yaml`. */
+/** The path of each contract's page, and of its documents without their extension, `.json` or `.yaml`. */
 const PATHS = {
   openapi: { page: '/docs', contract: '/openapi' },
   collector: { page: '/docs/collector', contract: '/collector' },
 } as const satisfies Readonly<Record<SpecName, { page: string; contract: string }>>
 
 const pageHeaders = setHeaders({
-  'Content-Security-Policy': contentSecurityPolicy("'self' data:"),
+  'Content-Security-Policy': buildContentSecurityPolicy("'self' data:"),
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-cache',
 })
 
-/** The routes of the pages and documents. They need no key. */
-export function docsRouter({ openapi, collector }: Readonly<Record<SpecName, Spec>>): Router {
+/** Creates the routes of the pages and documents. They need no key. */
+export function createDocsRouter({ openapi, collector }: Readonly<Record<SpecName, Spec>>): Router {
   const router = Router({ caseSensitive: true, strict: true })
   addRoutes(router, {
     ...buildRoutes('openapi', openapi),

@@ -5,8 +5,8 @@ import { readAsset, sendText, setHeaders } from './assets.js'
 import { addRoutes } from '../server/routes.js'
 
 /**
- * Pages of any origin may load the script, cross-origin isolated ones too. Browsers keep it for a day: most
- * pageviews then cost no request for it, and a corrected script is everywhere a day after its release.
+ * Pages of any origin may load the script, including cross-origin isolated ones. Browsers cache it for a day: most
+ * pageviews load it without a request, and a corrected script reaches every browser a day after its release.
  */
 const HEADERS = {
   'Access-Control-Allow-Origin': '*',
@@ -15,8 +15,8 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-/** The route /tally.js. It needs no key. */
-export function trackingRouter(): Router {
+/** Creates the route /tally.js. It needs no key. */
+export function createTrackingRouter(): Router {
   const script = readAsset('tally.js')
   const hash = createHash('sha256').update(script).digest('base64url')
   const headers = setHeaders({ ...HEADERS, ETag: `"${hash}"` })

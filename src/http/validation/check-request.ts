@@ -1,7 +1,7 @@
 /** Validates requests in two steps: by the schemas of a contract, then by rules that schemas cannot express. */
 import type { Request, RequestHandler } from 'express'
 import type { FieldError } from '../../contract/api.js'
-import { validationError } from '../server/translate-error.js'
+import { createValidationError } from '../server/translate-error.js'
 import type { UnionMessages } from './union-errors.js'
 import { describeErrors, type RequestErrors } from './validation-errors.js'
 
@@ -28,5 +28,5 @@ export const createCheck =
         return
       }
       const errors = found.inQueryString ? found.errors : addRuleErrors(found, request)
-      next(errors.length === 0 ? undefined : validationError(errors, error))
+      next(errors.length === 0 ? undefined : createValidationError(errors, error))
     })

@@ -86,7 +86,7 @@ export function validate(
     const resolveBody = (): void => resolve(request.body)
     const target = buildResponse(response?.status ?? 200, resolveBody)
     void middleware(request, target, (error?: unknown) => {
-      if (error !== undefined) reject(error as Error)
+      if (error !== undefined) reject(error)
       else if (response === undefined) resolveBody()
       else target.json(response.body)
     })

@@ -5,7 +5,7 @@ import { listProperties, type SpecDocument } from '../../contract/spec.js'
 import { validateEvents } from '../../ingest/collect/validate-events.js'
 import { isRecord } from '../../lib/records.js'
 import { getCollectContext, type BodyForm } from '../server/request-context.js'
-import { validationError } from '../server/translate-error.js'
+import { createValidationError } from '../server/translate-error.js'
 import { createCheck, type AddRuleErrors } from './check-request.js'
 
 /** Up to this many unknown fields are left to the validator, which reports all other errors as well. */
@@ -29,7 +29,7 @@ export function createEventsCheck(
     const { form } = getCollectContext(request)
     const unknown = listUnknownFields(request.body as EventsBody, known, form)
     // Ajv is slow at reporting thousands of unknown fields, so they are rejected before it sees them.
-    if (unknown.length > MAX_UNKNOWN_FIELDS) next(validationError(unknown))
+    if (unknown.length > MAX_UNKNOWN_FIELDS) next(createValidationError(unknown))
     else void check(request, response, next)
   }
 }

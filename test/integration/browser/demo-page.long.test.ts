@@ -1,7 +1,7 @@
 /** The demo shop in a real browser: its pages, the events that it sends, and its requests. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Page } from 'puppeteer-core'
-import { demoRouter } from '../../../src/http/site/demo-page.js'
+import { createDemoRouter } from '../../../src/http/site/demo-page.js'
 import { describeInBrowser } from './chromium.js'
 import { event, startWeb, TOKEN, visit, type Web } from './visit.js'
 
@@ -9,7 +9,7 @@ describeInBrowser("the demo's shop", () => {
   let web: Web
   let shop: string
   beforeAll(async () => {
-    web = await startWeb(demoRouter(TOKEN))
+    web = await startWeb(createDemoRouter(TOKEN))
     shop = web.collector.url
   })
   afterAll(() => web.close())
@@ -70,10 +70,10 @@ describeInBrowser("the demo's shop", () => {
 
   test('the query to paste is about this origin, and contains no key', async () => {
     await visit(web, `${shop}/demo`, {}, async (page) => {
-      const [question] = await readTexts(page, '#question')
-      expect(question).toContain(`curl -s \\\n  ${shop}/v1/analytics/query \\\n`)
-      expect(question).toContain('-H "Authorization: Bearer $KEY"')
-      expect(JSON.parse(/-d '([^']+)'/.exec(question!)![1]!)).toEqual({
+      const [query] = await readTexts(page, '#query')
+      expect(query).toContain(`curl -s \\\n  ${shop}/v1/analytics/query \\\n`)
+      expect(query).toContain('-H "Authorization: Bearer $KEY"')
+      expect(JSON.parse(/-d '([^']+)'/.exec(query!)![1]!)).toEqual({
         date_range: 'today',
         metrics: ['pageviews', 'events'],
         group_by: ['page:path'],

@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import express, { type Router } from 'express'
-import { trackingRouter } from '../../../src/http/site/tracking.js'
+import { createTrackingRouter } from '../../../src/http/site/tracking.js'
 
 /** A page of the site: its markup and its response headers. */
 export interface WebPage {
@@ -83,7 +83,7 @@ export async function startCollector(...routers: readonly Router[]): Promise<Col
   const received: Received[] = []
   const waiting = new Set<() => void>()
   const app = express()
-  app.use(trackingRouter(), ...routers)
+  app.use(createTrackingRouter(), ...routers)
   app.use(async (request, response) => {
     const { method, path, headers } = request
     if (method === 'GET') {

@@ -1,6 +1,6 @@
 /**
- * The demo shop: one document with several pages, of which this script shows one, and a list of the events that
- * are sent. It runs before the tracking script, so that it sees the first event, too.
+ * The demo shop: one document with several pages, of which this script shows one, and a list of the events it
+ * sends. The script runs before the tracking script, so it sees the first event, too.
  */
 
 /** A product, as the server lists it in `data-products`. */
@@ -20,7 +20,7 @@ interface SentEvent {
 /** Defined by the tracking script. */
 declare const tally: (name: string, properties: object) => void
 
-/** @throws when the document has no such element */
+/** @throws Error if no element matches */
 function find(selector: string, within: ParentNode = document): HTMLElement {
   const element = within.querySelector<HTMLElement>(selector)
   if (element === null) throw new Error(`no ${selector}`)
@@ -33,7 +33,7 @@ function createElement(name: string, text: string): HTMLElement {
   return element
 }
 
-/** Copies the content of a template; the texts replace those of its elements, by selector. */
+/** Copies the content of a template. `texts` holds the new texts of its elements, by selector. */
 function copyTemplate(id: string, texts: Readonly<Record<string, string>>): DocumentFragment {
   const copy = document.importNode((find(id) as HTMLTemplateElement).content, true)
   for (const [selector, text] of Object.entries(texts)) find(selector, copy).textContent = text
@@ -45,11 +45,11 @@ function copyTemplate(id: string, texts: Readonly<Record<string, string>>): Docu
 const main = find('main')
 const products = JSON.parse(main.dataset['products'] ?? '[]') as readonly Product[]
 
-/** `two-person-tent` is shown as `Two person tent`. */
+/** Converts a name to a title: `two-person-tent` to `Two person tent`. */
 const toTitle = (name: string): string =>
   name.charAt(0).toUpperCase() + name.slice(1).replace(/-/g, ' ')
 
-const pathOf = ({ name }: Product): string => `/demo/products/${name}`
+const getPath = ({ name }: Product): string => `/demo/products/${name}`
 
 function addCard(product: Product): void {
   const card = copyTemplate('#product-card', {
@@ -57,7 +57,7 @@ function addCard(product: Product): void {
     strong: toTitle(product.name),
     span: `€ ${product.price}`,
   })
-  find('a', card).setAttribute('href', pathOf(product))
+  find('a', card).setAttribute('href', getPath(product))
   find('.products').append(card)
 }
 
@@ -68,7 +68,7 @@ function addPage(product: Product): void {
     '.price span': `€ ${price}`,
     '.price small': toTitle(category),
   })
-  find('section', page).dataset['path'] = pathOf(product)
+  find('section', page).dataset['path'] = getPath(product)
   find('button', page).addEventListener('click', () => {
     fillCart([...cart, product])
     tally('add_to_cart', { product: name, category })
@@ -144,13 +144,13 @@ function buy(): void {
   tally('purchase', { product, category, items, amount, currency: 'EUR' })
 }
 
-// ---- The query to paste ----
+// ---- The query to paste into a shell ----
 
-const question = find('#question')
+const query = find('#query')
 const copyButton = find('#copy')
 
-async function copyQuestion(): Promise<void> {
-  await navigator.clipboard.writeText(question.textContent)
+async function copyQuery(): Promise<void> {
+  await navigator.clipboard.writeText(query.textContent)
   copyButton.textContent = 'Copied'
 }
 
@@ -161,6 +161,6 @@ addEventListener('popstate', showPage)
 document.addEventListener('click', followLink)
 navigator.sendBeacon = listAndSend
 buyButton.addEventListener('click', buy)
-question.textContent = question.textContent.replace(/ORIGIN/g, location.origin)
+query.textContent = query.textContent.replace(/ORIGIN/g, location.origin)
 copyButton.hidden = !('clipboard' in navigator)
-copyButton.addEventListener('click', () => void copyQuestion())
+copyButton.addEventListener('click', () => void copyQuery())

@@ -8,7 +8,7 @@
  * - One value that the collector rejects would cost all events of the request. Numbers beyond 2^53 are therefore
  *   sent as strings; NULs and lone surrogates are left out.
  * - Only the first event of a page carries the referrer.
- * - Calls of the page's placeholder for `tally` still count after the script was loaded.
+ * - Calls of the page's stub for `tally` still count after the script has loaded.
  * - A second copy of the script does nothing.
  */
 
@@ -17,9 +17,9 @@ type Call = [name: string, properties?: unknown]
 /** Sends an event. */
 type Tally = ((...call: Call) => void) & { q?: CallQueue }
 
-/** Calls made before the script was loaded, in an array; then the object that takes further calls. */
+/** Before the script has loaded, an array of calls; afterwards, the object that takes further calls. */
 interface CallQueue {
-  /** Set by the script: by this a second copy recognizes the first. */
+  /** Set by the script, so that a second copy recognizes the first. */
   readonly on?: number
   readonly push: (call: Call) => void
   readonly forEach?: (take: (call: Call) => void) => void
@@ -67,7 +67,7 @@ function start(): void {
       referrer = undefined
       if (name == 'pageview') lastPage = readPage()
     } catch {
-      // The call was wrong, e.g. without a name; the page must not fail.
+      // The call was invalid, e.g. without a name. The page must not fail.
     }
   }
 
@@ -85,10 +85,10 @@ function start(): void {
   queue.forEach?.(tally.q.push)
 }
 
-/** Makes a function that adds an event, as JSON, to those sent at the end of the running task. */
+/** Creates a function that adds an event, as JSON, to those sent at the end of the running task. */
 function createSender(url: string | URL, token: string | undefined): (event: string) => void {
   const waiting: string[] = []
-  // Some browsers and blockers leave sendBeacon out.
+  // Some browsers and blockers remove sendBeacon.
   const browser: Partial<Navigator> = navigator
 
   const send = async (): Promise<void> => {
@@ -100,7 +100,7 @@ function createSender(url: string | URL, token: string | undefined): (event: str
           await fetch(url, { method: 'POST', body, mode: 'no-cors', keepalive })
         }
       } catch {
-        // These events are lost; the page must not fail.
+        // These events are lost. The page must not fail.
       }
     }
   }
@@ -112,7 +112,7 @@ function createSender(url: string | URL, token: string | undefined): (event: str
   }
 }
 
-/** Calls back whenever the page may have got another address without being loaded again. */
+/** Calls `checkPage` whenever the page's address may have changed without a reload. */
 function onNavigation(checkPage: () => void): void {
   for (const name of ['pushState', 'replaceState'] as const) {
     const change = history[name].bind(history)

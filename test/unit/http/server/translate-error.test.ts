@@ -1,7 +1,7 @@
 /** toApiError(): the code and message for the client, and the cause for the log. */
 import { describe, expect, test } from '@jest/globals'
 import { ApiError } from '../../../../src/contract/errors.js'
-import { toApiError, validationError } from '../../../../src/http/server/translate-error.js'
+import { toApiError, createValidationError } from '../../../../src/http/server/translate-error.js'
 
 const bodyError = (type: string) =>
   Object.assign(new Error(`quotes "secret"`), { type, status: 400 })
@@ -46,7 +46,7 @@ test('the message has the first error, and the number of the others', () => {
     { field: 'limit', message: 'must be at least 1' },
     { field: 'offset', message: 'must be at least 0' },
   ]
-  const { message, details } = validationError(errors)
+  const { message, details } = createValidationError(errors)
   expect(message).toBe('The request is not valid: limit must be at least 1 (and 1 more).')
   expect(details).toEqual(errors)
 })

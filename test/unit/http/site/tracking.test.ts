@@ -4,9 +4,9 @@ import { Script } from 'node:vm'
 import express from 'express'
 import request from 'supertest'
 import { handleError } from '../../../../src/http/server/error-response.js'
-import { trackingRouter } from '../../../../src/http/site/tracking.js'
+import { createTrackingRouter } from '../../../../src/http/site/tracking.js'
 
-const app = express().disable('etag').use(trackingRouter(), handleError)
+const app = express().disable('etag').use(createTrackingRouter(), handleError)
 
 let headers: Readonly<Record<string, string>>
 let text: string
