@@ -85,7 +85,7 @@ export function validate(
   return new Promise((resolve, reject) => {
     const resolveBody = (): void => resolve(request.body)
     const target = buildResponse(response?.status ?? 200, resolveBody)
-    void middleware(request, target, (error?: unknown) => {
+    void middleware(request, target, (error?: Error) => {
       if (error !== undefined) reject(error)
       else if (response === undefined) resolveBody()
       else target.json(response.body)
