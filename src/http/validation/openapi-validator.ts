@@ -66,8 +66,8 @@ export async function compile(validator: RequestHandler, example: OperationExamp
     await validate(validator, example)
   } catch (cause) {
     const { method, path } = example
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`the contract of ${method} ${path} cannot be compiled: ${reason}`, { cause })
+    const { message } = cause as Error
+    throw new Error(`the contract of ${method} ${path} cannot be compiled: ${message}`, { cause })
   }
 }
 
@@ -85,13 +85,16 @@ export function validate(
   return new Promise((resolve, reject) => {
     const resolveBody = (): void => resolve(request.body)
     const target = buildResponse(response?.status ?? 200, resolveBody)
-    void middleware(request, target, (error?: Error) => {
-      if (error !== undefined) reject(error)
+    void middleware(request, target, (error?: unknown) => {
+      if (error !== undefined) reject(toError(error))
       else if (response === undefined) resolveBody()
       else target.json(response.body)
     })
   })
 }
+
+const toError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(String(thrown))
 
 /** Builds a request with the properties that express-openapi-validator 5.6 reads. */
 const buildRequest = ({ method, path, body }: OperationRequest): Request =>
