@@ -76,7 +76,7 @@ const CONTRACTS: Readonly<Record<Role, readonly SpecName[]>> = {
 function createApi({ config, opened: { store }, now }: ServiceOptions): ApiDependencies {
   const createReader = (signal: AbortSignal): Connection => ({
     ...store.reader,
-    query: createQueryRunner(store, config.queryTimeout, signal),
+    query: createQueryRunner(store, config.queryTimeoutMs, signal),
   })
   const authenticator = createAuthenticator({
     store: { reader: store.lookups },

@@ -85,7 +85,7 @@ async function explain(
   }
   let run: Explanation['run'] = null
   try {
-    const { rows, cost } = await createQueryRunner(store, context.config().queryTimeout)(built)
+    const { rows, cost } = await createQueryRunner(store, context.config().queryTimeoutMs)(built)
     run = { ...cost, rows: rows.length }
   } catch (error) {
     // The service hides the store's message from its clients. Here it helps.

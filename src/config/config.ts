@@ -24,8 +24,8 @@ export interface Config {
   /** The absolute path of a GeoIP database; undefined leaves countries and cities empty. */
   readonly geoipDb: string | undefined
   readonly logLevel: Value<'LOG_LEVEL'>
-  /** How long a query may take, in milliseconds. */
-  readonly queryTimeout: number
+  /** How long a query may take. */
+  readonly queryTimeoutMs: number
   /** Requests per minute and API key; 0 for no limit. */
   readonly rateLimit: number
   /** Whether responses are checked against the contract before they are sent. */
@@ -55,7 +55,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     clickhouse: readEndpoint(env),
     geoipDb: read(env, 'GEOIP_DB'),
     logLevel: read(env, 'LOG_LEVEL'),
-    queryTimeout: read(env, 'QUERY_TIMEOUT_MS'),
+    queryTimeoutMs: read(env, 'QUERY_TIMEOUT_MS'),
     rateLimit: read(env, 'RATE_LIMIT'),
     validateResponses: read(env, 'NODE_ENV') !== 'production',
   }
