@@ -1,4 +1,4 @@
-/** The contract of the collector is complete, one with the code, and its examples are true. */
+/** The contract of the collector is complete, agrees with the code, and its examples are valid. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { ERROR_STATUS } from '../../src/contract/errors.js'
@@ -76,7 +76,7 @@ test('there is one operation', () => {
   expect(operation.security).toEqual([{ PublicToken: [] }, {}])
 })
 
-test('the fields of an event are those that the loader knows, with their types', () => {
+test('the fields of an event are those of the loader, with their types', () => {
   const fields = Object.entries(schemas['EventFields']!.properties!)
   expect(new Map(fields.map(([name, { type }]) => [name, type]))).toEqual(
     new Map(
@@ -91,14 +91,14 @@ test.each(places)('%s has a description', (_, schema) => {
   expect(named(schema).description).toMatch(/\w/)
 })
 
-const EXPLAINED_BY_THE_WHOLE = new Set([
+const COVERED_BY_EXAMPLES = new Set([
   'EventFields',
   'ErrorResponse',
   'ErrorResponse.error',
   'Error',
 ])
 
-test.each(places.filter(([place]) => !EXPLAINED_BY_THE_WHOLE.has(place)))(
+test.each(places.filter(([place]) => !COVERED_BY_EXAMPLES.has(place)))(
   '%s has an example',
   (_, schema) => {
     expect(named(schema).examples ?? []).not.toEqual([])
@@ -138,20 +138,20 @@ describe('errors', () => {
     }
   })
 
-  test('every answer bears the id of its request', () => {
+  test('every response has the id of its request', () => {
     const all = [...Object.values(responses), operation.responses['202']!]
     expect(all.filter(({ headers }) => headers?.['X-Request-Id'] === undefined)).toEqual([])
   })
 })
 
-describe('examples are true', () => {
+describe('examples are valid', () => {
   let app: RunningApp
   beforeAll(async () => {
     app = await startApp()
   })
   afterAll(() => app.stop())
 
-  /** The token of an example is that of a project of the reader. */
+  /** Replaces the token of an example by that of the project. */
   const asOfProject = (body: unknown): string =>
     JSON.stringify(body).replaceAll('tallypub_x7k2m9q4c1v8b5n3z6t0w2r4', PROJECT.token)
   const countOf = (body: unknown): number => {
@@ -193,7 +193,7 @@ describe('examples are true', () => {
     ['METHOD_NOT_ALLOWED', () => fetch(`${app.url}/v1/events`)],
     ['NOT_FOUND', () => fetch(`${app.url}/v1/event`)],
     ['VALIDATION_ERROR', () => app.collect([{ path: 1 }, {}, {}, { url: 'x' }])],
-  ])('%s is as its example says', async (code, send) => {
+  ])('the response for %s is that of its example', async (code, send) => {
     const example = Object.values(responses)
       .flatMap((response) => valuesOf(response.content['application/json']!.examples))
       .find(([name]) => name === code)

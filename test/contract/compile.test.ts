@@ -1,4 +1,4 @@
-/** A contract that cannot be validated against stops the start, with an error that names the place. */
+/** A contract that the validator cannot handle stops the start, with an error that names the place. */
 import { describe, expect, test } from '@jest/globals'
 import type { RequestHandler } from 'express'
 import { parse } from 'yaml'
@@ -10,21 +10,21 @@ import { prepareDocument } from '../../src/http/validation/prepare-document.js'
 
 const specs = readSpecs()
 
-/** A contract with some of its text replaced. */
+/** Returns a contract with some of its text replaced. */
 function edited(name: SpecName, from: string, to: string): SpecDocument {
   const { yaml } = specs[name]
   expect(yaml).toContain(from)
   return parse(yaml.replace(from, to)) as SpecDocument
 }
 
-/** Starts with a contract as the service does. */
+/** Compiles a contract as the service does. */
 const compiled = (name: SpecName, document: SpecDocument, validateResponses = false) =>
   compileContract({ validateResponses }, [name], {
     ...specs,
     [name]: { yaml: specs[name].yaml, document },
   })
 
-describe('a construct that the validator cannot take must be marked', () => {
+describe('a construct that the validator does not support must be marked', () => {
   test.each<[why: string, name: SpecName, from: string, to: string, message: string]>([
     [
       'anyOf',
@@ -117,8 +117,8 @@ describe('a construct that the validator cannot take must be marked', () => {
   })
 })
 
-describe('an operation that does not work is named', () => {
-  test('a pattern that is none', async () => {
+describe('the error of an invalid operation names it', () => {
+  test('an invalid pattern', async () => {
     const document = edited('collector', 'format: instant\n', "pattern: '('\n")
     await expect(compiled('collector', document)).rejects.toThrow(
       'the contract of POST /v1/events cannot be compiled: ',

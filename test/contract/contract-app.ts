@@ -1,4 +1,4 @@
-/** A small app around the validation of the service, for the tests of the contract. */
+/** A small app with the validation of the service, for tests of the contract. */
 import express, { type Express, type RequestHandler } from 'express'
 import type { FieldError } from '../../src/contract/api.js'
 import { readQueryBody } from '../../src/http/query/query-body.js'
@@ -13,7 +13,7 @@ export const PROJECT = '/v1/project'
 const contract = await compileContract({ validateResponses: true })
 export const spec = contract.specs.openapi
 
-/** An app that answers every valid request with `answer`, and errors as the service does. */
+/** Creates an app that calls `answer` for every valid request, and sends errors as the service does. */
 export function contractApp(answer: RequestHandler): Express {
   const app = express()
   const handlers = [...readQueryBody, contract.checkQuery, answer]
@@ -22,14 +22,14 @@ export function contractApp(answer: RequestHandler): Express {
   return app
 }
 
-/** An app that answers with the request as validation leaves it, and no check of that answer. */
+/** Creates an app that responds with the validated request, without validating the response. */
 export function echoApp(): Express {
   return contractApp((req, res) => {
     res.type('text').send(JSON.stringify(req.body))
   })
 }
 
-/** What came of one body: the request as handlers would see it, or the faults it was refused for. */
+/** Sends a body; returns the request as handlers see it, or the validation errors. */
 export async function send(app: Express, body: unknown) {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const response = await request(app).post(QUERY).type('application/json').send(text)

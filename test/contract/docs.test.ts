@@ -1,4 +1,4 @@
-/** The contracts are published: as pages that need nothing from elsewhere, as JSON and as YAML. */
+/** The contracts are served as JSON, as YAML, and as pages that load nothing from other origins. */
 import { expect, test } from '@jest/globals'
 import express from 'express'
 import request from 'supertest'
@@ -28,7 +28,7 @@ test.each(NAMES)('/%s.json is the same document', async (name) => {
   })
 })
 
-test.each(PAGES)('everything that %s loads is served from here', async (path) => {
+test.each(PAGES)('everything that %s loads is served by the service', async (path) => {
   const page = await request(app)
     .get(path)
     .expect(200)
@@ -44,14 +44,14 @@ test.each(PAGES)('everything that %s loads is served from here', async (path) =>
 test.each([
   ['/docs', '/openapi'],
   ['/docs/collector', '/collector'],
-])('%s shows its contract, and leads to the other', async (path, contract) => {
+])('%s shows its contract, and links to the other', async (path, contract) => {
   const { text } = await request(app).get(path)
   expect(text).toContain(`data-contract="${contract}.json"`)
   expect([...text.matchAll(/<a href="(\/docs[^"]*)"/g)].map(([, link]) => link)).toEqual(PAGES)
   expect(text).toContain(`<a href="${path}" aria-current="page">`)
 })
 
-test.each(PAGES)('%s runs under a policy without inline scripts or styles', async (path) => {
+test.each(PAGES)('%s works under a policy without inline scripts or styles', async (path) => {
   const { text, headers } = await request(app).get(path)
   expect(text).not.toMatch(/<script>|<style|\son\w+=|style=/)
   expect(headers['content-security-policy']).toMatch(

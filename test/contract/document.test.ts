@@ -1,4 +1,4 @@
-/** The contract is complete: secured, exact, explained, and one with the catalogue of errors. */
+/** The contract is complete: secured, exact, described, and in agreement with the catalogue of errors. */
 import { expect, test } from '@jest/globals'
 import { ERROR_STATUS } from '../../src/contract/errors.js'
 import { examplesOf, document, operations, type Schema } from './document.js'
@@ -15,7 +15,7 @@ const places: readonly (readonly [string, Schema])[] = Object.entries(schemas).f
   ],
 )
 
-/** What a schema or the one it refers to says of itself. */
+/** Resolves a reference; members beside it take precedence. */
 const named = ({ $ref, ...schema }: Schema): Schema => ({
   ...(schemas[$ref?.split('/').at(-1) ?? ''] ?? {}),
   ...schema,
@@ -38,8 +38,8 @@ test.each(places)('%s has a description', (_, schema) => {
   expect(named(schema).description).toMatch(/\w/)
 })
 
-/** Objects whose example is that of the request or response they make up. */
-const EXPLAINED_BY_THE_WHOLE = new Set([
+/** Objects that the example of their request or response covers. */
+const COVERED_BY_EXAMPLES = new Set([
   'AnalyticsQueryRequest',
   'AnalyticsQueryResponse',
   'AnalyticsQueryResponse.query',
@@ -52,7 +52,7 @@ const EXPLAINED_BY_THE_WHOLE = new Set([
   'Error',
 ])
 
-test.each(places.filter(([place]) => !EXPLAINED_BY_THE_WHOLE.has(place)))(
+test.each(places.filter(([place]) => !COVERED_BY_EXAMPLES.has(place)))(
   '%s has an example',
   (_, schema) => {
     expect(named(schema).examples ?? []).not.toEqual([])
@@ -66,7 +66,7 @@ test.each(places.filter(([, { properties }]) => properties !== undefined))(
   },
 )
 
-test('the codes of errors are those of the catalogue', () => {
+test('the error codes are those of the catalogue', () => {
   expect([...schemas['ErrorCode']!.enum!].sort()).toEqual(Object.keys(ERROR_STATUS).sort())
 })
 
@@ -77,7 +77,7 @@ test('each code is documented with the status of the catalogue', () => {
   }
 })
 
-test.each(operations)('$method $path gives each error under its status', ({ operation }) => {
+test.each(operations)('$method $path documents each error under its status', ({ operation }) => {
   for (const [status, response] of Object.entries(operation.responses)) {
     if (status === '200' || status === 'default') continue
     const codes = examplesOf(response).map(([code]) => code as keyof typeof ERROR_STATUS)

@@ -1,4 +1,4 @@
-/** Typed access to the parts of the contract that its tests walk. */
+/** Typed access to the parts of the contract that tests read. */
 import { parse } from 'yaml'
 import { spec } from './contract-app.js'
 
@@ -46,14 +46,14 @@ interface Document {
 
 export const document = parse(spec.yaml) as Document
 
-/** What a reference of the contract points at. */
+/** Resolves a reference within the contract. */
 export function deref<T extends object>(value: T | Reference): T {
   if (!('$ref' in value)) return value
   const names = value.$ref.split('/').slice(1)
   return names.reduce<unknown>((node, name) => Reflect.get(node as object, name), document) as T
 }
 
-/** The named examples of a body. */
+/** Lists the named examples of a body. */
 export function examplesOf(body: Content | Reference): readonly (readonly [string, Example])[] {
   const { examples } = deref<Content>(body).content['application/json']
   return Object.entries(examples).map(([name, example]) => [name, deref<Example>(example)] as const)
@@ -64,6 +64,6 @@ export const operations = Object.entries(document.paths).flatMap(([path, methods
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 )
 
-/** The members of a union, by the value that tells them apart. */
+/** The members of a union by their discriminator value. */
 export const unionOf = (name: string): Readonly<Record<string, string>> =>
   document.components.schemas[name]?.discriminator?.mapping ?? {}

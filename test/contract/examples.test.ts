@@ -1,4 +1,4 @@
-/** The examples of the contract are true: each passes through the validation of the service. */
+/** The examples of the contract are valid: each passes the validation of the service. */
 import { describe, expect, test } from '@jest/globals'
 import request from 'supertest'
 import { contractApp, echoApp, PROJECT, QUERY, send } from './contract-app.js'
@@ -30,17 +30,23 @@ const answering = contractApp((_req, res) => {
   res.status(given.status).json(given.body)
 })
 
-/** What the service would answer with, had its handler given `answer`. */
+/** Returns what the service sends if its handler returns `answer`. */
 async function received(answer: Given, sent: request.Test): Promise<Given> {
   given = answer
   const { status, text } = await sent
   return { status, body: JSON.parse(text) as unknown }
 }
 
-test.each(questions)('the question "%s" is valid; defaults are filled in', async (_, { value }) => {
-  const { status, answer } = await send(echo, value)
-  expect({ status, answer }).toEqual({ status: 200, answer: { ...DEFAULTS, ...(value as object) } })
-})
+test.each(questions)(
+  'the query "%s" is valid, and its defaults are filled in',
+  async (_, { value }) => {
+    const { status, answer } = await send(echo, value)
+    expect({ status, answer }).toEqual({
+      status: 200,
+      answer: { ...DEFAULTS, ...(value as object) },
+    })
+  },
+)
 
 test.each(questions)(
   'the answer "%s" is valid; it echoes its question',
@@ -60,11 +66,11 @@ test('an empty list of metrics means the default three', async () => {
   expect(answer).toEqual({ date_range: 'today', ...DEFAULTS })
 })
 
-test('every question has its answer, and none is left over', () => {
+test('every query has a response, and every response a query', () => {
   expect([...answers.keys()]).toEqual(questions.map(([name]) => name))
 })
 
-test('there is a question for each type of filter, and each operator', () => {
+test('there is a query for each type of filter and each operator', () => {
   const text = JSON.stringify(questions)
   const operators = ['StringOperator', 'ListOperator'].flatMap(
     (name) => document.components.schemas[name]!.enum!,
@@ -86,8 +92,8 @@ test.each(examplesOf(project.responses['200']!))(
 describe('errors', () => {
   const errors = Object.values(document.components.responses).flatMap(examplesOf)
 
-  test.each(errors)('the example of %s is valid and bears its code', async (code, { value }) => {
-    // A status of its own: the validator leaves those from 500 up unchecked.
+  test.each(errors)('the example of %s is valid and has its code', async (code, { value }) => {
+    // A separate status: the validator does not check responses from 500 up.
     const answer = { status: 418, body: value }
     expect(await received(answer, request(answering).get(PROJECT))).toEqual(answer)
     expect(value).toMatchObject({ error: { code } })

@@ -1,4 +1,4 @@
-/** Every fault of a body is told, under its field and in plain words. */
+/** Every validation error of a body is reported under its field, with a plain message. */
 import { describe, expect, test } from '@jest/globals'
 import { echoApp, send } from './contract-app.js'
 import { document } from './document.js'
@@ -25,7 +25,7 @@ const ONE_OF = (names: string) => `must be one of: ${names}`
 const NO_COLUMN = (names: string) =>
   `must be a metric or the grouping of this query, one of: ${names}`
 
-/** The faults of a body: by field, what is said of it. */
+/** The expected errors of a body: messages by field. */
 type Faults = Readonly<Record<string, string>> | readonly (readonly [string, string])[]
 type Case = readonly [body: unknown, faults: Faults]
 
@@ -37,7 +37,7 @@ const listed = (faults: Faults) => {
 const isList = (faults: Faults): faults is readonly (readonly [string, string])[] =>
   Array.isArray(faults)
 
-/** Sends a body and compares what came of it: no faults means that it is taken. */
+/** Sends a body and compares its errors; without any, the body must be accepted. */
 async function check(body: unknown, faults: Faults) {
   const sent = await send(app, body)
   const expected = listed(faults)
@@ -380,7 +380,7 @@ describe('caps', () => {
   test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
 })
 
-describe('several faults at once', () => {
+describe('several errors at once', () => {
   const cases: readonly Case[] = [
     [
       query({ limit: 0, order_by: [['date', 'asc']], bogus: 1 }),
@@ -405,7 +405,7 @@ describe('several faults at once', () => {
   ]
   test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
 
-  test('the first hundred are listed', async () => {
+  test('at most 100 are listed', async () => {
     const names = Array.from({ length: 150 }, (_, index) => [`unknown${index}`, 1] as const)
     const { answer, faults } = await send(app, query(Object.fromEntries(names)))
     expect(faults).toHaveLength(100)

@@ -1,10 +1,10 @@
-/** The committed types are those of the contracts. */
+/** The committed types are those that the contracts generate. */
 import { readFile } from 'node:fs/promises'
 import { expect, test } from '@jest/globals'
 import { CONTRACTS, generateTypes } from '../../scripts/generate-types.js'
 import { packagePath } from '../../src/lib/package-path.js'
 
-test.each(CONTRACTS)('generated/%s.d.ts is what its contract generates', async (name) => {
+test.each(CONTRACTS)('generated/%s.d.ts is up to date with its contract', async (name) => {
   const committed = await readFile(packagePath(`generated/${name}.d.ts`), 'utf8')
   expect(committed).toBe(await generateTypes(name))
 })

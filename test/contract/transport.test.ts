@@ -1,4 +1,4 @@
-/** How a body has to be sent, and what is said of one that was not. */
+/** How a body must be sent: content type, encoding, size and JSON, with the error for each. */
 import { describe, expect, test } from '@jest/globals'
 import { gzipSync } from 'node:zlib'
 import request from 'supertest'
@@ -19,7 +19,7 @@ const answering = contractApp((_req, res) => {
 const post = () => request(app).post(QUERY)
 const body = '{"date_range":"today"}'
 
-/** The code that a request is refused with, or the status it is answered with. */
+/** Returns the error code of a response, or its status if it has none. */
 async function outcome(sent: request.Test) {
   const { status, text } = await sent
   const { error } = JSON.parse(text) as { readonly error?: { readonly code: string } }
@@ -45,12 +45,12 @@ describe('Content-Type', () => {
     expect(await outcome(post())).toBe('415 UNSUPPORTED_MEDIA_TYPE')
   })
 
-  test('handlers and the validator see one spelling only', async () => {
+  test('handlers and the validator see a normalized content type', async () => {
     const { text } = await post().set('Content-Type', 'APPLICATION/json ;charset=Utf-8').send(body)
     expect(JSON.parse(text)).toMatchObject({ type: 'application/json' })
   })
 
-  test('that of a request without a body is not looked at', async () => {
+  test('the content type of a request without a body is ignored', async () => {
     const { status, text } = await request(app).get(PROJECT).set('Content-Type', 'x/y; z=1')
     expect({ status, text }).toEqual({ status: 200, text: '{}' })
   })
@@ -110,7 +110,7 @@ test.each([
   })
 })
 
-test('an unknown path is NOT_FOUND, another method METHOD_NOT_ALLOWED with what is allowed', async () => {
+test('an unknown path is NOT_FOUND, another method METHOD_NOT_ALLOWED with Allow', async () => {
   expect(await outcome(request(app).get('/v1/nothing'))).toBe('404 NOT_FOUND')
   expect(await outcome(request(app).get(QUERY))).toBe('405 METHOD_NOT_ALLOWED')
   expect((await request(app).get(QUERY)).headers['allow']).toBe('POST')

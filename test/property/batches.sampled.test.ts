@@ -1,4 +1,4 @@
-/** The law of loading: however events are put into batches, the same sessions come out. */
+/** The law of loading: the sessions do not depend on how events are split into batches. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { amount } from '../support/sampling.js'
@@ -17,11 +17,11 @@ const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 2 })
 const USERS = 60
 
 const MINUTE = 60_000
-/** Pauses about the one that cuts, in milliseconds. */
+/** Pauses around the one that ends a session, in milliseconds. */
 const PAUSES = [1, 1_000, 10 * MINUTE, 30 * MINUTE - 1, 30 * MINUTE, 30 * MINUTE + 1, 50 * MINUTE]
 const STARTS = ['2024-02-29T22:30:00Z', '2024-12-31T23:00:00Z', '2025-06-01T12:00:00Z']
 
-/** An event, how long after the one before, and when it arrives: in which batch, and where in that. */
+/** An event, its pause after the previous one, and its arrival: the batch, and the position in it. */
 const step = (pauses: readonly number[]) =>
   fc.record({
     pause: fc.constantFrom(...pauses),
@@ -71,7 +71,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** Loads the batches in turn, and reads what came of them. */
+/** Loads the batches in turn, and reads the resulting sessions. */
 async function load(batches: readonly (readonly SentEvent[])[]): Promise<readonly Fact[]> {
   const { store } = database
   const project = await newProject(store)
@@ -90,7 +90,7 @@ const inBatches = (arrivals: readonly Arrival[]): SentEvent[][] =>
 const sample = (pauses: readonly number[]) =>
   fc.sample(worldOf(pauses), { seed: SEED, numRuns: WORLDS })
 
-test('events in order come to the same in any batches as in one', async () => {
+test('events in order give the same sessions in any batches as in one', async () => {
   for (const world of sample([0, ...PAUSES])) {
     const ordered = world.map((arrivals) => {
       const batches = arrivals.map(({ batch }) => batch).sort()
@@ -101,7 +101,7 @@ test('events in order come to the same in any batches as in one', async () => {
   }
 }, 360_000)
 
-test('events in any order come to the same as in order', async () => {
+test('events in any order give the same sessions as in order', async () => {
   for (const world of sample(PAUSES)) {
     const whole = await load([world.flatMap((arrivals) => arrivals.map(({ event }) => event))])
     const late = world.flat().sort((a, b) => a.place - b.place)

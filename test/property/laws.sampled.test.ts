@@ -1,4 +1,4 @@
-/** The laws of the answers, on random worlds and questions and a real engine. */
+/** The laws of query responses, on random events and queries and a real engine. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import {
@@ -25,7 +25,7 @@ import {
 } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
-/** The number of worlds, and of questions to each. */
+/** The number of worlds, and of queries to each. */
 const WORLDS = amount('LAWS_WORLDS', { short: 2, long: 4 })
 const QUESTIONS = amount('LAWS_QUESTIONS', { short: 12, long: 40 })
 
@@ -56,7 +56,7 @@ const put = ({ project }: World, asked: PartialRequest): Promise<AnalyticsQueryR
   runQuery(database.store, project, asked)
 const world = fc.nat().map((n) => worlds[n % worlds.length]!)
 
-/** Checks a property of worlds and questions. */
+/** Checks a property of worlds and queries. */
 const holds = <T>(given: fc.Arbitrary<T>, law: (world: World, given: T) => Promise<void>) =>
   fc.assert(fc.asyncProperty(world, given, law), {
     seed: SEED,
@@ -77,7 +77,7 @@ function bucketsOf(asked: PartialRequest): { from: number; label: string }[] {
   }))
 }
 
-/** All rows by plain reading of the events, in the order the answer must have. */
+/** Computes all rows with the reference implementation, in the order of the response. */
 function expected({ events }: World, asked: PartialRequest): Row[] {
   const request = fillDefaults(asked)
   const { start, end } = periodOf(asked)
@@ -107,7 +107,7 @@ function expected({ events }: World, asked: PartialRequest): Row[] {
 
 describe('laws', () => {
   test(
-    'the answer is what a plain reading of the events gives',
+    'reference: the response is that of the reference implementation',
     () =>
       holds(request, async (world, asked) => {
         const { limit, offset } = fillDefaults(asked)
@@ -123,7 +123,7 @@ describe('laws', () => {
   )
 
   test(
-    'invariance: a metric asked for alone has the value it has beside the others',
+    'invariance: a metric has the same value alone and with other metrics',
     () =>
       holds(request, async (world, asked) => {
         const whole = { ...asked, metrics: EVERYTHING, order_by: [], limit: 1000, offset: 0 }
@@ -167,7 +167,7 @@ describe('laws', () => {
   )
 
   test(
-    'partition: pages of any size, one after the other, are the answer',
+    'partition: pages of any size together are the whole response',
     () =>
       holds(fc.tuple(request, fc.integer({ min: 1, max: 4 })), async (world, [asked, limit]) => {
         const whole = await put(world, { ...asked, limit: 1000, offset: 0 })
@@ -184,7 +184,7 @@ describe('laws', () => {
   )
 
   test(
-    'tiling: buckets cover the period without a gap, and their counts sum to the whole',
+    'tiling: buckets cover the period without gaps, and their counts add up to the total',
     () =>
       holds(request, async (world, asked) => {
         const series = await put(world, {
@@ -214,7 +214,7 @@ describe('laws', () => {
   )
 
   test(
-    'round trip: filtering by a returned group gives that group again',
+    'round trip: filtering by a returned group returns that group',
     () =>
       holds(request, async (world, asked) => {
         const [token] = asked.group_by ?? []
@@ -229,7 +229,7 @@ describe('laws', () => {
     300_000,
   )
 
-  test('tenancy: events of another project change no answer', async () => {
+  test('tenancy: events of another project change no response', async () => {
     const [first] = worlds
     const asked = fc.sample(request, { seed: SEED, numRuns: 40 })
     const before = await Promise.all(asked.map((one) => put(first!, one)))
@@ -248,7 +248,7 @@ const OPPOSITE = {
   noneOf: 'oneOf',
 } as const
 
-/** A filter of one clause and its complement, where there is an operator for that. */
+/** A filter of one clause and its complement, if there is an operator for it. */
 function negated(one: Filter): readonly [Filter, Filter] | undefined {
   if (one.type === 'user') return [one, { ...one, anonymous: !one.anonymous }]
   if ('operator' in one) {

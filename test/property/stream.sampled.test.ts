@@ -1,4 +1,4 @@
-/** The law of the stream: events in order come to the same one by one as in one import. */
+/** The law of the stream: events in order give the same sessions one by one as in one import. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { amount } from '../support/sampling.js'
@@ -19,7 +19,7 @@ const AGENTS = [
   'Googlebot/2.1',
 ]
 
-/** An event, how long after the one before of anybody, and whether an insert or a load follows it. */
+/** An event, its pause after the previous event of any user, and whether an insert or a load follows it. */
 const step = fc.record({
   pause: fc.constantFrom(1, 1_000, MINUTE, 5 * MINUTE, 30 * MINUTE, 30 * MINUTE + 1, 50 * MINUTE),
   then: fc.constantFrom('', '', 'insert', 'insert', 'load'),
@@ -61,7 +61,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-test('events in order come to the same in any inserts and loads as in one import', async () => {
+test('events in order give the same sessions in any inserts and loads as in one import', async () => {
   const { store } = database
   for (const steps of fc.sample(world, { seed: SEED, numRuns: WORLDS })) {
     const [whole, stream] = [await newProject(store), await newProject(store)]

@@ -1,4 +1,4 @@
-/** Whatever the collector accepts the loader loads: many odd events go the whole way. */
+/** The loader loads every event that the collector accepts: many unusual events are sent and loaded. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { withLease } from '../../../src/clickhouse/lease/lease.js'
@@ -33,7 +33,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** How often each status was answered. */
+/** The number of responses by status. */
 async function send(bodies: readonly string[]): Promise<Readonly<Record<number, number>>> {
   const statuses: Record<number, number> = {}
   const rest = [...bodies]
@@ -52,7 +52,7 @@ test('no accepted event is rejected later', async () => {
   const statuses = await send(fc.sample(eventBody, { numRuns: EVENTS, seed }))
   const accepted = statuses[202] ?? 0
   expect({ ...statuses, 202: accepted }).toEqual({ 202: accepted, 400: EVENTS - accepted })
-  // Enough of both for the test to mean something.
+  // The test needs enough of both to be meaningful.
   expect(accepted).toBeGreaterThan(EVENTS / 4)
   expect(accepted).toBeLessThan((EVENTS * 3) / 4)
 

@@ -1,4 +1,4 @@
-/** Lines of many requests are written together, and each request is told when its own are there. */
+/** The inbox writer writes the lines of many requests together, and resolves each write once its lines are stored. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import type { Connection } from '../../../src/clickhouse/connection.js'
@@ -33,7 +33,7 @@ async function stored(): Promise<readonly object[]> {
   return rows
 }
 
-/** A connection that does with each upload what a test wants, and how many uploads there were. */
+/** Creates a connection with uploads that the test controls and counts. */
 function through(around: (upload: () => Promise<void>, nth: number) => Promise<void>): {
   readonly connection: Connection
   readonly uploads: () => number
@@ -52,7 +52,7 @@ function through(around: (upload: () => Promise<void>, nth: number) => Promise<v
 const reset = (): Error => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
 const DOWN = { code: 'SERVICE_UNAVAILABLE', headers: { 'Retry-After': '1' } }
 
-test('lines come to be in the inbox as they are, under their project and arrival', async () => {
+test('lines are stored unchanged, with their project and time of arrival', async () => {
   const odd = '{"path":"\\"\\\\\\n\\u2028😀\u2028\t"}'
   await createInboxWriter(database.store.writer).write(request('{}', odd))
   const at = '2026-03-10 12:00:00.123'
@@ -62,7 +62,7 @@ test('lines come to be in the inbox as they are, under their project and arrival
   ])
 })
 
-test('requests that come while one is written are written together', async () => {
+test('requests that arrive during a write are written together', async () => {
   const { connection, uploads } = through((upload) => upload())
   const writer = createInboxWriter(connection)
   const many = Array.from({ length: 500 }, (_, n) => request(`{"n":${n}}`))
@@ -71,14 +71,14 @@ test('requests that come while one is written are written together', async () =>
   expect(uploads()).toBeLessThan(5)
 })
 
-test('the same lines twice are there twice', async () => {
+test('the same lines written twice are stored twice', async () => {
   const writer = createInboxWriter(database.store.writer)
   await writer.write(request('{}'))
   await writer.write(request('{}'))
   expect(await stored()).toHaveLength(2)
 })
 
-test('an insert whose answer was lost is repeated, and each event counts once', async () => {
+test('an insert without a response is repeated, and each event counts once', async () => {
   const { connection, uploads } = through(async (upload, nth) => {
     await upload()
     if (nth <= 2) throw reset()
@@ -95,7 +95,7 @@ test('an insert whose answer was lost is repeated, and each event counts once', 
   expect(rows).toEqual([{ events: 2 }])
 })
 
-test('a store that stays away is waited for as long as there is patience', async () => {
+test('writes are retried until the timeout while the store is down', async () => {
   const { connection, uploads } = through(() => Promise.reject(reset()))
   const writer = createInboxWriter(connection, { timeoutMs: 500 })
   const begun = performance.now()
@@ -104,7 +104,7 @@ test('a store that stays away is waited for as long as there is patience', async
   expect(uploads()).toBeGreaterThan(3)
 })
 
-test('a store that never answers keeps nobody waiting for longer', async () => {
+test('a store that never responds does not delay a write beyond the timeout', async () => {
   const { connection } = through(() => new Promise(() => undefined))
   const writer = createInboxWriter(connection, { timeoutMs: 200, intervalMs: 0, maxInserts: 1 })
   const waiting = [writer.write(request('{}')), writer.write(request('{}'))]
@@ -115,7 +115,7 @@ test('a store that never answers keeps nobody waiting for longer', async () => {
   ])
 })
 
-test('what nobody waits for any more is not written when the store is back', async () => {
+test('queued lines of rejected writes are not written when the store is back', async () => {
   let isBack = (): void => undefined
   const back = new Promise<void>((resolve) => (isBack = resolve))
   const { connection, uploads } = through(async (upload, nth) => {
@@ -131,7 +131,7 @@ test('what nobody waits for any more is not written when the store is back', asy
   expect(await stored()).toMatchObject([{ line: '{"n":1}' }, { line: '{"n":3}' }])
 })
 
-test('an insert that can never succeed is not tried again', async () => {
+test('an insert with a permanent error is not retried', async () => {
   const { connection, uploads } = through(() => Promise.reject(new Error('of no kind we know')))
   await expect(createInboxWriter(connection).write(request('{}'))).rejects.toMatchObject({
     code: 'INTERNAL_ERROR',
@@ -139,7 +139,7 @@ test('an insert that can never succeed is not tried again', async () => {
   expect(uploads()).toBe(1)
 })
 
-test('what is too much to wait is refused at once, and taken again when there is room', async () => {
+test('a full queue refuses writes at once, and accepts them again when there is room', async () => {
   let isBack = (): void => undefined
   const back = new Promise<void>((resolve) => (isBack = resolve))
   const { connection } = through(async (upload) => {
@@ -157,7 +157,7 @@ test('what is too much to wait is refused at once, and taken again when there is
   expect(await stored()).toHaveLength(2)
 })
 
-test('an insert has no more than so many bytes, but for a request that has more', async () => {
+test('an insert does not exceed its size limit, unless a single request does', async () => {
   const { connection, uploads } = through((upload) => upload())
   const writer = createInboxWriter(connection, { maxInsertBytes: 1_000 })
   const small = Array.from({ length: 20 }, (_, n) => request(`"${String(n).padEnd(300)}"`))
@@ -167,7 +167,7 @@ test('an insert has no more than so many bytes, but for a request that has more'
   expect(uploads()).toBeGreaterThan(7)
 })
 
-test('given up, nobody waits any more', async () => {
+test('aborting rejects all pending writes', async () => {
   const { connection } = through(() => new Promise(() => undefined))
   const writer = createInboxWriter(connection)
   const waiting = writer.write(request('{}'))

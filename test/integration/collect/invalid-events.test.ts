@@ -1,4 +1,4 @@
-/** What is wrong with events that are sent, in plain words: each field wrong in every way. */
+/** The error messages for invalid events: every field, invalid in every way. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { FieldError } from '../../../src/contract/api.js'
 import { FIELDS } from '../../../src/model/event-fields.js'
@@ -13,7 +13,8 @@ afterAll(() => app.stop())
 type Faults = Readonly<Record<string, string>>
 type Case = readonly [body: unknown, faults: Faults]
 
-const TIME = 'must be an ISO 8601 timestamp with Z or a UTC offset, such as 2026-01-31T10:00:00.000Z'
+const TIME =
+  'must be an ISO 8601 timestamp with Z or a UTC offset, such as 2026-01-31T10:00:00.000Z'
 const FAR = 'must lie between the years 1970 and 2099'
 const AHEAD = 'must be at most 24 hours ahead of its arrival'
 const URL = 'must be an absolute URL, such as https://example.com/path'
@@ -26,7 +27,7 @@ const HUGE = 'must hold no number beyond ±9007199254740991; send it as a string
 const DEEP = 'must be nested at most 100 deep'
 const EVENTS = 'must be an event, an array of events, or an object with a list of events'
 
-/** The faults that a body is refused for; none if it is accepted. */
+/** Sends a body and returns the errors of the response; none if it is accepted. */
 async function faultsOf(body: unknown): Promise<readonly FieldError[]> {
   const before = app.collected.length
   const response = await app.collect(body)
@@ -164,7 +165,7 @@ describe('values', () => {
     [{ url: '', country: '', ip: '', user_agent: '', referrer_url: '' }, {}],
     [{ Name: 'x' }, { Name: UNKNOWN }],
     [{ project: 'x' }, { project: UNKNOWN }],
-    // The validator does not tell where a property without a name is.
+    // The validator does not report the position of a property without a name.
     [{ '': 1 }, { body: UNKNOWN }],
     ['{"__proto__":{"name":"x"}}', { ['__proto__']: UNKNOWN }],
     [{ constructor: 1 }, { constructor: UNKNOWN }],
@@ -301,7 +302,7 @@ describe('bodies', () => {
     ])
   })
 
-  test('the first hundred faults are listed, of all events', async () => {
+  test('at most 100 errors are listed, over all events', async () => {
     const response = await app.collect(Array.from({ length: 150 }, () => ({ url: 'x' })))
     const { error } = (await response.json()) as { error: { message: string; details: object[] } }
     expect(error.message).toBe(`The request is not valid: [0].url ${URL} (and 149 more).`)
@@ -329,7 +330,7 @@ describe('bodies', () => {
   })
 })
 
-test('an address and a time of the service itself are always fit', async () => {
+test('the address and time that the service adds are always valid', async () => {
   await app.collect({ name: 'x', timestamp: NOW.toISOString() })
   expect(app.collected.at(-1)).toMatchObject({ projectId: 'project-1', receivedAt: NOW })
 })

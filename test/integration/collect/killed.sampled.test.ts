@@ -1,4 +1,4 @@
-/** An engine that is killed while events come in: every event that was accepted counts, once. */
+/** The engine is killed while events arrive: every accepted event counts once. */
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
@@ -16,7 +16,7 @@ import { ensureRollups, loadWaiting } from '../../support/store/loading.js'
 const KILLS = amount('COLLECTOR_KILLS', { short: 2, long: 5 })
 const SENDERS = 20
 
-test(`killed ${KILLS} times under load, with every accepted event once`, async () => {
+test(`after ${KILLS} kills under load, every accepted event counts once`, async () => {
   const dataDir = await aDataDir()
   const engine = await anEngine(dataDir)
   await migrate(engine.endpoint)

@@ -1,4 +1,4 @@
-/** How events have to be sent: tokens, forms, content types, sizes, origins, and who sent them. */
+/** Requests to the collector: tokens, bodies, content types, sizes, CORS, and the client's address. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { gzipSync } from 'node:zlib'
 import { ApiError } from '../../../src/contract/errors.js'
@@ -20,7 +20,7 @@ beforeEach(() => {
 const { token } = PROJECT
 const NO_TOKEN = { Authorization: '' }
 
-/** The events that were collected last, as their lines say, without the ids that they were given. */
+/** The events that were collected last, parsed from their lines, without generated ids. */
 const collected = ({ collected } = app): readonly unknown[] =>
   (collected.at(-1)?.lines ?? []).map((line) => {
     const { event_id, ...event } = JSON.parse(line) as { readonly event_id: unknown }
@@ -28,13 +28,13 @@ const collected = ({ collected } = app): readonly unknown[] =>
     return event
   })
 
-/** The status of an answer, with its code where it is an error. */
+/** Returns the status of a response, with the code of an error. */
 async function outcome(response: Response): Promise<string> {
   const { error } = (await response.json()) as { error?: { code: string } }
   return [response.status, ...(error === undefined ? [] : [error.code])].join(' ')
 }
 
-/** Sends without any header that fetch would add. */
+/** Sends a request without the headers that fetch adds. */
 async function sendRaw(headers: readonly string[], body: string, { port } = app) {
   const lines = [
     'POST /v1/events HTTP/1.1',
@@ -48,7 +48,7 @@ async function sendRaw(headers: readonly string[], body: string, { port } = app)
   return answer!
 }
 
-test('202 tells how many were accepted, once they are written', async () => {
+test('202 has the number of accepted events, once they are written', async () => {
   const response = await app.collect([{ name: 'a' }, { name: 'b' }])
   expect([response.status, await response.json()]).toEqual([202, { accepted: 2 }])
   expect(app.collected.at(-1)).toMatchObject({ projectId: PROJECT.id, receivedAt: NOW })
@@ -89,19 +89,19 @@ describe('tokens', () => {
     expect((await sendRaw([header, header], '{}')).status).toBe(401)
   })
 
-  test('a bad token in the header is told before the body is looked at', async () => {
+  test('an invalid token in the header is reported before the body is read', async () => {
     const headers = { Authorization: 'Bearer x' }
     expect(await outcome(await app.collect('{', { headers }))).toBe('401 UNAUTHORIZED')
     const large = await app.collect('x'.repeat(2_000_000), { headers })
     expect(await outcome(large)).toBe('401 UNAUTHORIZED')
   })
 
-  test('a body that is no JSON has no token either, and is told first', async () => {
+  test('a body that is not JSON is reported before a missing token', async () => {
     const response = await sendRaw([], '{')
     expect(response.status).toBe(400)
   })
 
-  test('SERVICE_UNAVAILABLE: a store that is down tells nothing about a token', async () => {
+  test('SERVICE_UNAVAILABLE: a token cannot be checked while the store is down', async () => {
     const down = await startApp({
       findProject: () =>
         Promise.reject(
@@ -117,7 +117,7 @@ describe('tokens', () => {
     await down.stop()
   })
 
-  test('what is logged: whose events, how many, and no token', async () => {
+  test('the log has the project and the number of events, and no token', async () => {
     await app.collect({ token, events: [{ name: 'x', ip: '203.0.113.5' }, {}] })
     await app.collect([{ url: 'https://secret.example/' }], {
       headers: { Authorization: 'Bearer x' },
@@ -134,7 +134,7 @@ describe('tokens', () => {
   })
 })
 
-test('an id is kept; without one each event gets its own', async () => {
+test('an event keeps its id; without one it gets a new one', async () => {
   await app.collect([{ event_id: 'mine' }, {}, { event_id: '' }, { event_id: null }])
   const ids = app.collected
     .at(-1)!
@@ -226,7 +226,7 @@ describe('CORS', () => {
       },
     })
 
-  test('a preflight is answered for a day, without a token', async () => {
+  test('a preflight needs no token and is valid for a day', async () => {
     const { status, headers } = await ask('OPTIONS')
     expect([
       status,
@@ -260,13 +260,13 @@ describe('CORS', () => {
     expect(response.headers.get('access-control-expose-headers')).toBe('Retry-After, X-Request-Id')
   })
 
-  test('405 names the methods there are', async () => {
+  test('405 lists the allowed methods', async () => {
     const response = await ask('DELETE')
     expect(response.headers.get('allow')).toBe('POST, OPTIONS')
   })
 })
 
-describe('who sends', () => {
+describe('the client', () => {
   const AGENT = 'Mozilla/5.0 (test)'
   const auth = `Authorization: Bearer ${token}`
   const agent = `User-Agent: ${AGENT}`
@@ -293,12 +293,12 @@ describe('who sends', () => {
     expect(collected()).toEqual([{ ...event, ...want }])
   })
 
-  test('an agent of 15 kB is cut', async () => {
+  test('a user agent of 15 kB is truncated', async () => {
     await sendRaw([auth, `User-Agent: ${'x'.repeat(15_000)}`], '{}')
     expect(collected()).toEqual([{ ip: HERE, user_agent: 'x'.repeat(1_024) }])
   })
 
-  test('each event of a request is looked at by itself', async () => {
+  test('each event of a request is handled separately', async () => {
     await sendRaw([auth], '[{"user_id":"u"},{},{"ip":"1.2.3.4"}]')
     expect(collected()).toEqual([{ user_id: 'u' }, { ip: HERE }, { ip: '1.2.3.4' }])
   })

@@ -1,4 +1,4 @@
-/** The collector over a real store: from a token to the rows of the inbox. */
+/** The collector with a real store: from a token to the rows of the inbox. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
@@ -49,7 +49,7 @@ const inbox = async ({ id } = project): Promise<readonly object[]> =>
     )
   ).rows
 
-test('accepted events are in the inbox when the answer comes', async () => {
+test('accepted events are in the inbox when the response is sent', async () => {
   const response = await send([
     { name: 'a', user_id: 'u' },
     { name: 'b', user_id: 'u' },
@@ -62,14 +62,14 @@ test('accepted events are in the inbox when the answer comes', async () => {
   ])
 })
 
-test('its start wrote nothing', async () => {
+test('a start writes nothing', async () => {
   const { rows } = await database.store.writer.query(
     statement(sql`SELECT line FROM inbox WHERE project != ${string(project.id)}`),
   )
   expect(rows).toEqual([])
 })
 
-test('UNAUTHORIZED: a token of no project, and an API key or another text in its place', async () => {
+test('UNAUTHORIZED: an unknown token, an API key, or any other text', async () => {
   for (const token of [
     'tallypub_x7k2m9q4c1v8b5n3z6t0w2r4',
     project.id,
@@ -81,13 +81,13 @@ test('UNAUTHORIZED: a token of no project, and an API key or another text in its
   }
 })
 
-test('a project that was made after the start sends at once', async () => {
+test('a project that is created after the start can send at once', async () => {
   const known = await newProject(database.store)
   expect((await send({}, known)).status).toBe(202)
   expect((await inbox(known)).length).toBe(1)
 })
 
-test('many requests with one token ask the store once', async () => {
+test('many requests with one token query the store once', async () => {
   const store = connectStore(database.endpoint)
   let asked = 0
   const query = store.lookups.query.bind(store.lookups)
@@ -105,7 +105,7 @@ test('many requests with one token ask the store once', async () => {
   await store.close()
 })
 
-test('SERVICE_UNAVAILABLE: with the store gone neither tokens nor events are taken', async () => {
+test('SERVICE_UNAVAILABLE: without the store neither tokens nor events are accepted', async () => {
   const store = connectStore(database.endpoint)
   const lonely = await start(store)
   const nowhere = connectStore({ ...database.endpoint, url: 'http://127.0.0.1:1' })
@@ -122,7 +122,7 @@ test('SERVICE_UNAVAILABLE: with the store gone neither tokens nor events are tak
   await Promise.all([store.close(), nowhere.close()])
 })
 
-test('a stop answers what was sent before, and keeps it', async () => {
+test('a stop writes and acknowledges the events that were sent before it', async () => {
   const ends = await newProject(database.store)
   const stopping = await start(database.store)
   await send({}, ends, stopping)

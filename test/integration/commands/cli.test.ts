@@ -169,7 +169,7 @@ describe('with a service', () => {
   let service: ChildProcess
   let endpoint: Endpoint
 
-  /** Stands in for the service: runs an engine on the data folder until its input ends. */
+  /** Runs an engine on the data folder, in place of the service, until its input ends. */
   const SERVICE = `
     import { openStore } from ${JSON.stringify(packagePath('dist/bootstrap/open-store.js'))}
     const config = { dataDir: process.env.DATA_DIR, clickhouse: undefined }
@@ -204,7 +204,7 @@ describe('with a service', () => {
     expect(service.exitCode).toBeNull()
   })
 
-  test('a second service is refused, and told which process has the folder', async () => {
+  test('a second service is refused, and its error names the process that uses the folder', async () => {
     const second = start()
     const [line] = (await once(second.stderr!, 'data')) as [Buffer]
     expect(line.toString()).toContain(`is in use by process ${service.pid!} (tallyhouse serve)`)

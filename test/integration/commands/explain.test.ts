@@ -1,4 +1,4 @@
-/** `tallyhouse explain` shows how a query is run, before and apart from its response. */
+/** `tallyhouse explain` shows how a query is run. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Explains the body, from a file of its own. */
+/** Writes the body to a file and explains it. */
 async function explain(
   body: unknown,
   args: readonly string[] = [],
@@ -46,7 +46,7 @@ const QUESTION = {
 
 const PERIOD = { from: '2025-12-30T00:00:00Z', to: '2026-01-31T23:59:59Z' }
 
-test('a query is explained in parts, the last of them what it cost', async () => {
+test('the output has several parts, the last of which is the cost', async () => {
   const { stdout, ...rest } = await explain(QUESTION)
   expect(rest).toEqual({ stderr: '', error: undefined })
   const parts = stdout.split('\n\n')
@@ -100,7 +100,7 @@ test('as JSON', async () => {
   expect(Object.values(explained.parameters)).toContainEqual(['DE'])
 })
 
-test('parts of a period that are read from one relation stand under each other', async () => {
+test('parts of a period that are read from one relation are listed below each other', async () => {
   const range = ['2025-12-30', '2026-02-02T11:59:59Z']
   const { stdout } = await explain({ date_range: range, metrics: ['users'] })
   expect(stdout.split('\n\n').slice(0, 3)).toEqual([
@@ -115,7 +115,7 @@ events         -      users  -            2026-02-02T00:00:00Z to 2026-02-02T11:
   ])
 })
 
-test('what cannot be run is explained all the same', async () => {
+test('a query that exceeds the time limit is explained, too', async () => {
   const { stdout, ...rest } = await explain(QUESTION, ['--json'], { QUERY_TIMEOUT_MS: '1' })
   expect(JSON.parse(stdout)).toMatchObject({ period: PERIOD, run: null })
   expect(rest).toEqual({
@@ -125,7 +125,7 @@ test('what cannot be run is explained all the same', async () => {
   })
 })
 
-test('all starts with the first event, however far back keys may look', async () => {
+test('all starts with the first event, regardless of the retention of the project', async () => {
   const { stdout } = await explain({ date_range: 'all' }, ['--json'])
   expect(JSON.parse(stdout)).toMatchObject({
     period: { from: '2025-12-31T00:00:00Z', to: '2026-06-15T12:34:56Z' },
@@ -135,7 +135,7 @@ test('all starts with the first event, however far back keys may look', async ()
 describe('what cannot be explained', () => {
   test.each<[string, unknown, Omit<CommandResult, 'stdout'>]>([
     [
-      'validation errors stand on one line each, as the service words them',
+      'each validation error is one line, with the message of the service',
       { date_range: ['2026-02-01', '2026-01-01'], limit: 0, bogus: 1 },
       {
         stderr: `bogus: is not a known property
@@ -169,7 +169,7 @@ date_range: must not start after its end
   })
 })
 
-test('a query comes from standard input, and the project has to be there', async () => {
+test('a query is read from standard input, and the project must exist', async () => {
   const env = { CLICKHOUSE_URL: formatServerUrl(database.endpoint) }
   const [known, unknown] = await Promise.all(
     ['shop', 'nobody'].map((id) =>

@@ -188,7 +188,7 @@ test('rejected rows are written to a file with their reasons, and the rest is lo
   }
 })
 
-test('a dry run reports the same, and writes nothing', async () => {
+test('a dry run gives the same report, and writes nothing', async () => {
   await file('bad.ndjson', BAD + line('c'))
   const dry = await importing('--dry-run', '--json', 'bad.ndjson')
   expect(dry.code).toBe(0)
@@ -220,7 +220,7 @@ test('--strict stops at rejected rows, and loads nothing of their chunk', async 
   )
 })
 
-test('standard input, whose rows name their project', async () => {
+test('rows from standard input may name their project', async () => {
   const input = line('a', { project }) + line('b', { project: 'other' }) + line('c')
   const { code, stdout } = await run(['import', '--json', '-'], input)
   expect(code).toBe(0)
@@ -244,7 +244,7 @@ SELECT
   (SELECT count() FROM rejections) AS rejections`,
   )
 
-describe('a source that cannot be imported is one line', () => {
+describe('the error for a source that cannot be imported is one line', () => {
   const packed = gzipSync(Array.from({ length: 2_000 }, (_, i) => line(`e${i}`)).join(''))
   const nothing = '; nothing was imported'
 

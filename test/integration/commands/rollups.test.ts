@@ -1,4 +1,4 @@
-/** `tallyhouse rollups`: a difference is found and told, and a rebuild takes it away. */
+/** `tallyhouse rollups`: check reports differences, and rebuild corrects them. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
 import { addRollups } from '../../../src/commands/rollups.js'
@@ -21,7 +21,7 @@ const rollups = (...args: readonly string[]): Promise<CommandResult> =>
 const DIFFER = '2 groups differ; run tallyhouse rollups rebuild to recompute them'
 const write = (text: Sql): Promise<void> => database.store.writer.execute(statement(text))
 
-test('all is as the events say', async () => {
+test('check reports no difference if the rollups agree with the events', async () => {
   expect(await rollups('check')).toEqual({
     stdout: expect.stringMatching(/^months {2}1\ngroups {2}\d+\ndiffer {2}none\n$/),
     stderr: '2026-01 compared\n',
@@ -29,7 +29,7 @@ test('all is as the events say', async () => {
   })
 })
 
-test('what differs is told, and is gone when its project rebuilt', async () => {
+test('check reports a difference, and a rebuild of its project corrects it', async () => {
   await write(sql`
 INSERT INTO sessions_daily (project_id, dimension, value, day, pageviews, events, visits, bounces, duration)
 VALUES ('shop', 'country', 'DE', '2026-01-31', 4, 1, 0, -1, 0)`)
@@ -67,7 +67,7 @@ SELECT 'shop', 'total', '', '2026-01-01', 0, groupBitmapState(toUInt32(400000000
     ],
   })
 
-  // A process tells its caller by its exit.
+  // A script sees the difference by the exit code.
   expect(
     await runCli(['rollups', 'check'], { CLICKHOUSE_URL: formatServerUrl(database.endpoint) }),
   ).toEqual({
@@ -80,7 +80,7 @@ SELECT 'shop', 'total', '', '2026-01-01', 0, groupBitmapState(toUInt32(400000000
   expect(await rollups('check')).toMatchObject({ error: undefined })
 })
 
-test.each(['check', 'rebuild'])('%s: a project that is not there', async (command) => {
+test.each(['check', 'rebuild'])('%s: an unknown project', async (command) => {
   expect(await rollups(command, '--project', 'nobody')).toEqual({
     stdout: '',
     stderr: '',

@@ -1,4 +1,4 @@
-/** A removal that is stopped at any statement: the next loader finishes it, to the same result. */
+/** A deletion that stops after any statement is finished by the next loader, with the same result. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { insertBatch } from '../../../src/ingest/inbox/batches.js'
@@ -39,14 +39,14 @@ const at = (time: string, user_id: string, fields: object): object => ({
   ...fields,
 })
 
-/** The user to be deleted is the last that is numbered. */
+/** The user to delete has the highest number. */
 const EVENTS = [
   at('01-31T09:00:00', 'stays', { country: 'DE', path: '/a' }),
   at('01-31T10:00:00', 'goes', { country: 'DE', path: '/a', properties: { plan: 'pro' } }),
   at('02-01T10:00:00', 'goes', { country: 'FR', path: '/b', name: 'signup' }),
   at('02-01T11:00:00', 'stays', { country: 'FR', path: '/b', name: 'signup' }),
 ]
-/** Changes a session of each. */
+/** Events that change one session of each user. */
 const LATE = [
   at('01-31T08:50:00', 'stays', { country: 'AT' }),
   at('01-31T09:50:00', 'goes', { country: 'AT' }),
@@ -67,7 +67,7 @@ async function makeProjects(count: number): Promise<StoredProject[]> {
 const start = ({ id }: StoredProject): Promise<void> =>
   startDeletion(database.store.writer, { projectId: id, user: GOES, token: '' })
 
-/** Everything that a removal came to. */
+/** Reads everything that a deletion affects. */
 async function outcome({ id }: StoredProject): Promise<unknown> {
   const { store } = database
   await expectConsistentFacts(store, id)
@@ -81,8 +81,8 @@ async function outcome({ id }: StoredProject): Promise<unknown> {
   }
 }
 
-/** What there is to be: the outcome of a removal that nothing disturbed, which the facts confirm. */
-async function calmly(project: StoredProject): Promise<unknown> {
+/** Deletes the user without interruption, checks the facts, and returns the expected outcome. */
+async function deleteUndisturbed(project: StoredProject): Promise<unknown> {
   await start(project)
   await finishInterruptedWork(database.store.writer)
   const { differences } = await checkRollups(database.store.writer, { projectId: project.id })
@@ -96,16 +96,16 @@ async function calmly(project: StoredProject): Promise<unknown> {
   return wanted
 }
 
-test('stopped after each statement in turn, it is finished by the next loader', async () => {
+test('a deletion that stops after any statement is finished by the next loader', async () => {
   const { writer } = database.store
-  // Before statement 34 nothing is deleted yet: there one place is like another.
+  // Nothing is deleted before statement 34, so a sample of the statements before it is enough.
   const places = [1, 12, 23, ...Array.from({ length: 30 }, (_, i) => 34 + i)]
   const counts = places.filter((_, i) => isInThisRun(i + 1, 6))
   const [calm, ...projects] = (await makeProjects(1 + counts.length)) as [
     StoredProject,
     ...StoredProject[],
   ]
-  const wanted = await calmly(calm)
+  const wanted = await deleteUndisturbed(calm)
 
   let isDone = false
   for (const [i, count] of counts.entries()) {
@@ -123,10 +123,10 @@ test('stopped after each statement in turn, it is finished by the next loader', 
   expect(isDone).toBe(true)
 }, 360_000)
 
-/** Does something that finishes the deletion in `project` first. */
+/** Does something that first finishes the deletion in `project`. */
 type Finisher = (other: StoredProject, project: StoredProject) => Promise<unknown>
 
-test('it does not matter what merges, and a rebuild, make of what is half done', async () => {
+test('merges and a rebuild in the middle of a deletion do not change its result', async () => {
   const { store } = database
   const moments = ofThisRun(
     [
@@ -144,7 +144,7 @@ test('it does not matter what merges, and a rebuild, make of what is half done',
     StoredProject,
     ...StoredProject[],
   ]
-  const wanted = await calmly(calm)
+  const wanted = await deleteUndisturbed(calm)
   for (const [i, [moment, finish]] of moments.entries()) {
     const project = projects[i]!
     await start(project)
@@ -159,7 +159,7 @@ test('it does not matter what merges, and a rebuild, make of what is half done',
   }
 }, 180_000)
 
-test('who wakes up after another one did the work takes nothing from the next user', async () => {
+test('a suspended process that resumes after another finished its deletion deletes nothing of the next user', async () => {
   const { store } = database
   const moments = ofThisRun([38, 40, 44, 48, 51], 5)
   const [calm, ...projects] = (await makeProjects(moments.length + 1)) as [
@@ -169,7 +169,7 @@ test('who wakes up after another one did the work takes nothing from the next us
   const next = async (project: StoredProject): Promise<void> => {
     await send(store, project, [at('01-31T10:00:00', 'next', { country: 'DE' })] as never)
   }
-  await calmly(calm)
+  await deleteUndisturbed(calm)
   await next(calm)
   const wanted = await outcome(calm)
   expect(wanted).toMatchObject({ users: [{}, { user_id: 'next', user: GOES }] })
@@ -177,7 +177,7 @@ test('who wakes up after another one did the work takes nothing from the next us
   for (const [i, moment] of moments.entries()) {
     const project = projects[i]!
     await start(project)
-    // It may find its tables gone.
+    // Its tables may have been dropped.
     await finishInterruptedWork(pauseBefore(store.writer, moment, () => next(project))).catch(
       () => undefined,
     )
@@ -185,7 +185,7 @@ test('who wakes up after another one did the work takes nothing from the next us
   }
 }, 180_000)
 
-test('a load that is half published is finished before the rollups are rebuilt', async () => {
+test('a half-published load is finished before the rollups are rebuilt', async () => {
   const { store } = database
   const [calm, ...projects] = (await makeProjects(3)) as [StoredProject, ...StoredProject[]]
   const more = at('01-31T10:05:00', 'goes', { country: 'DE' })

@@ -1,4 +1,4 @@
-/** Deleting a project: nothing of it is left anywhere, and nothing else is touched. */
+/** Deleting a project deletes all its data, and changes no other project. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { issueKey } from '../../../src/auth/api-keys.js'
 import { createAuthenticator } from '../../../src/auth/authenticate.js'
@@ -53,8 +53,8 @@ const isRefused = (token: string): Promise<boolean> => {
   )
 }
 
-/** The tables that hold rows of a project, of all tables that name projects. */
-async function holding({ id }: StoredProject): Promise<readonly string[]> {
+/** Lists the tables with rows of a project, among all tables with a project column. */
+async function listTablesWithRows({ id }: StoredProject): Promise<readonly string[]> {
   const { store } = database
   const tables = await select<{ table: string; column: string }>(
     store,
@@ -78,7 +78,7 @@ WHERE database = currentDatabase() AND (name = 'project_id' OR (table, name) IN 
 const WHOLE: PartialRequest = { date_range: ['2026-01-01', '2026-01-31'], group_by: ['country'] }
 
 shortTest(
-  'nothing of it is left, its keys are refused, and other projects are as they were',
+  'all its rows are deleted, its keys are refused, and other projects are unchanged',
   async () => {
     const { store } = database
     const [project, other] = [await createWorld(store, EVENTS), await createWorld(store, EVENTS)]
@@ -101,7 +101,7 @@ shortTest(
     })
 
     expect(await deleteProject(store, project.id)).toEqual({ events: 3, users: 2, keys: 1 })
-    expect(await holding(project)).toEqual([])
+    expect(await listTablesWithRows(project)).toEqual([])
     expect(await listLeftovers(store)).toEqual([])
     expect(await isRefused(key)).toBe(true)
     expect(await stateOf(other)).toEqual(before)
@@ -115,7 +115,7 @@ shortTest(
   },
 )
 
-shortTest('a new project of the same id has nothing of the old one', async () => {
+shortTest('a new project with the same id has no data of the old one', async () => {
   const { store } = database
   const old = await createWorld(store, EVENTS)
   const key = await issue(old)
@@ -129,7 +129,7 @@ shortTest('a new project of the same id has nothing of the old one', async () =>
   expect(await isRefused(await issue(again))).toBe(false)
 })
 
-test('stopped in the middle it is finished by the next loader', async () => {
+test('a deletion that stops in the middle is finished by the next loader', async () => {
   const { store } = database
   const moments = [
     /INTO removals/,
@@ -149,28 +149,34 @@ test('stopped in the middle it is finished by the next loader', async () => {
     await expect(stopped).rejects.toThrow(BrokenError)
     expect(await findProject(store.reader, project.id)).toEqual(project)
     await finishInterruptedWork(store.writer)
-    expect({ moment, holding: await holding(project) }).toEqual({ moment, holding: [] })
+    expect({ moment, listTablesWithRows: await listTablesWithRows(project) }).toEqual({
+      moment,
+      listTablesWithRows: [],
+    })
     expect(await isRefused(key)).toBe(true)
   }
 }, 180_000)
 
-shortTest('finished only after there is a new project of the same id, it spares that', async () => {
-  const { store } = database
-  const old = await createWorld(store, EVENTS)
-  const { id: projectId, token } = old
-  await deleteProject(store, projectId)
-  const again = await createProject(
-    store,
-    { id: projectId, name: 'New', domain: 'new.example' },
-    NOW,
-  )
-  const key = await issue(again)
-  await send(store, again, EVENTS)
-  const removal = { number: 1_000, reached: STEP.deleted, projectId, user: 0, token }
-  await recordStep(store.writer, removal, STEP.deleted)
-  await finishInterruptedWork(store.writer)
-  expect(await findProject(store.reader, projectId)).toEqual(again)
-  expect(await isRefused(key)).toBe(false)
-  expect(await readFacts(store, projectId)).toHaveLength(2)
-  expect(await holding(old)).not.toContain('removals')
-})
+shortTest(
+  'a deletion that is finished late does not affect a new project with the same id',
+  async () => {
+    const { store } = database
+    const old = await createWorld(store, EVENTS)
+    const { id: projectId, token } = old
+    await deleteProject(store, projectId)
+    const again = await createProject(
+      store,
+      { id: projectId, name: 'New', domain: 'new.example' },
+      NOW,
+    )
+    const key = await issue(again)
+    await send(store, again, EVENTS)
+    const removal = { number: 1_000, reached: STEP.deleted, projectId, user: 0, token }
+    await recordStep(store.writer, removal, STEP.deleted)
+    await finishInterruptedWork(store.writer)
+    expect(await findProject(store.reader, projectId)).toEqual(again)
+    expect(await isRefused(key)).toBe(false)
+    expect(await readFacts(store, projectId)).toHaveLength(2)
+    expect(await listTablesWithRows(old)).not.toContain('removals')
+  },
+)

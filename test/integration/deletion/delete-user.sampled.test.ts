@@ -1,4 +1,4 @@
-/** Deleting a user: what is left is what there would be if the user had never come. */
+/** After a user is deleted, the store is as if the user had never sent an event. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Connection } from '../../../src/clickhouse/connection.js'
@@ -20,14 +20,14 @@ import { ARRIVAL, runQuery, newProject, send, type SentEvent } from '../../suppo
 import { checkRollups, deleteUser } from '../../support/store/loading.js'
 
 const SEED = 20_260_615
-const QUESTIONS = fc.sample(request, {
+const QUERIES = fc.sample(request, {
   seed: SEED,
-  numRuns: amount('LAWS_QUESTIONS', { short: 8, long: 25 }),
+  numRuns: amount('LAWS_QUERIES', { short: 8, long: 25 }),
 })
-/** Two batches: what the second brings changes sessions of the first. */
+/** Two batches: events of the second change sessions of the first. */
 const BATCH = fc.array(event, { minLength: 60, maxLength: 60, size: 'max' })
 const [BATCHES] = fc.sample(fc.tuple(BATCH, BATCH), { seed: SEED, numRuns: 1 })
-const GONE = 'u1'
+const DELETED_USER = 'u1'
 
 let database: TestDatabase
 
@@ -42,21 +42,21 @@ async function world(batches: readonly (readonly SentEvent[])[]): Promise<Stored
   return project
 }
 
-/** The events of the others; of those with one id the first to arrive counts, whoever's it is. */
-function ofOthers(batches: readonly (readonly SentEvent[])[]): SentEvent[][] {
+/** Returns the events of other users. Of events with one id the first to arrive counts, even one of the deleted user. */
+function selectOthers(batches: readonly (readonly SentEvent[])[]): SentEvent[][] {
   const seen = new Set<unknown>()
   const isFirst = ({ event_id: id }: SentEvent): boolean =>
     id === undefined || (!seen.has(id) && seen.add(id).has(id))
   return batches
     .map((events) => events.filter(isFirst))
-    .map((events) => events.filter(({ user_id }) => user_id !== GONE))
+    .map((events) => events.filter(({ user_id }) => user_id !== DELETED_USER))
 }
 
 const withoutIds = (batches: readonly (readonly SentEvent[])[]): SentEvent[][] =>
   batches.map((events) => events.map(({ event_id: _, ...rest }) => rest))
 
-/** The rollups say what the facts do, and nothing is left of the work. */
-async function expectSound(project: StoredProject): Promise<void> {
+/** Checks that the rollups agree with the facts, and that no working tables are left. */
+async function expectConsistent(project: StoredProject): Promise<void> {
   const { store } = database
   await expectConsistentFacts(store, project.id)
   expect(await checkRollups(store.writer, { projectId: project.id })).toMatchObject({
@@ -69,7 +69,7 @@ async function expectSound(project: StoredProject): Promise<void> {
 async function expectSame(project: StoredProject, wanted: StoredProject): Promise<void> {
   const { store } = database
   expect(await readFacts(store, project.id)).toEqual(await readFacts(store, wanted.id))
-  for (const asked of QUESTIONS) {
+  for (const asked of QUERIES) {
     const [answer, right] = await Promise.all([
       runQuery(store, project, asked),
       runQuery(store, wanted, asked),
@@ -82,24 +82,24 @@ async function expectSame(project: StoredProject, wanted: StoredProject): Promis
   }
 }
 
-test('the answers are those of a world without the user, who may come again as a new one', async () => {
+test('responses are as if the user had never existed, and the user may return as a new one', async () => {
   const { store } = database
   const [project, untouched] = [await world(BATCHES!), await world(BATCHES!)]
   const others = await readRollups(store, untouched.id)
-  const events = BATCHES!.flat().filter(({ user_id }) => user_id === GONE).length
-  const removed = await deleteUser(store, project.id, GONE)
+  const events = BATCHES!.flat().filter(({ user_id }) => user_id === DELETED_USER).length
+  const removed = await deleteUser(store, project.id, DELETED_USER)
   expect(removed).toEqual({ user: expect.any(Number), events: 3, sessions: 1 })
   expect(events).toBeGreaterThan(removed.events)
-  await expectSound(project)
-  await expectSame(project, await world(ofOthers(BATCHES!)))
+  await expectConsistent(project)
+  await expectSame(project, await world(selectOthers(BATCHES!)))
   expect(await readRollups(store, untouched.id)).toEqual(others)
 
   await send(store, project, withoutIds(BATCHES!).flat())
-  await expectSound(project)
-  await expectSame(project, await world([...ofOthers(BATCHES!), ...withoutIds(BATCHES!)]))
+  await expectConsistent(project)
+  await expectSame(project, await world([...selectOthers(BATCHES!), ...withoutIds(BATCHES!)]))
 }, 360_000)
 
-shortTest('who is no user is not deleted, and nobody is deleted twice', async () => {
+shortTest('an unknown or deleted user cannot be deleted', async () => {
   const { store } = database
   const project = await world([[{ timestamp: '2026-01-01T10:00:00Z', user_id: 'u' }]])
   const noUser = (id: string) => new UserError(`there is no user ${id} in project ${project.id}`)
@@ -112,7 +112,7 @@ shortTest('who is no user is not deleted, and nobody is deleted twice', async ()
 })
 
 shortTest(
-  'nothing tells of the user any more but the ids of the events, which do not come again',
+  'only the ids of the events are kept, so that these events are not accepted again',
   async () => {
     const { store } = database
     const events = [
@@ -149,7 +149,7 @@ UNION ALL SELECT 'event_ids', count() FROM event_ids WHERE ${of}`
   },
 )
 
-shortTest('what was received before, and not loaded yet, is deleted with the rest', async () => {
+shortTest('events in the inbox that are not loaded yet are deleted, too', async () => {
   const { store } = database
   const project = await world([[{ timestamp: '2026-01-01T10:00:00Z', user_id: 'u' }]])
   const bytes = Buffer.from('{"timestamp":"2026-02-01T10:00:00Z","user_id":"u"}')
@@ -162,11 +162,11 @@ shortTest('what was received before, and not loaded yet, is deleted with the res
   })
   expect(await deleteUser(store, project.id, 'u')).toEqual({ user: 1, events: 2, sessions: 2 })
   expect(await readRollups(store, project.id)).toEqual([])
-  await expectSound(project)
+  await expectConsistent(project)
 })
 
 shortTest(
-  'a number that is free again is given to the next user, in no group of the former',
+  'the next user gets the free number, and is in no group of the deleted user',
   async () => {
     const { store } = database
     const at = (day: number, user_id: string, country: string): SentEvent => ({
@@ -183,11 +183,11 @@ shortTest(
       group_by: ['country'],
     })
     expect(data).toEqual([{ group: { country: 'DE' }, metrics: { users: 2 } }])
-    await expectSound(project)
+    await expectConsistent(project)
   },
 )
 
-shortTest('a user may have more months than a table takes at once', async () => {
+shortTest('a user may have events in more months than one insert may write', async () => {
   const { store } = database
   const { writer } = store
   const project = await world([

@@ -1,4 +1,4 @@
-/** Bringing the demo up to the present: nothing of its history is left out or comes twice. */
+/** Topping up the demo: its history is continued up to now, without gaps or duplicates. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql } from '../../../src/clickhouse/sql.js'
 import { generateEvents } from '../../../src/demo/events.js'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-test('a visit of the page of the demo does not hide what its shop lived before', async () => {
+test('a visit to the demo page does not hide the history before it', async () => {
   const { store } = database
   const first = new Date('2026-03-10T08:00:00Z')
   const { project } = await topUpDemo(store, { now: first, days: 2 })

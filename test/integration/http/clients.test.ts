@@ -1,4 +1,4 @@
-/** Clients that are slow, or leave, cost nothing that lasts. */
+/** Clients that are slow or disconnect do not bind resources. */
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
@@ -8,7 +8,7 @@ import { parseAnswers } from './raw.js'
 
 const HEAD = `POST /v1/analytics/query HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`
 
-/** Everything a server sends until it closes the connection, and how long that took. */
+/** Reads until the server closes the connection; returns the text and the time that took. */
 async function listenTo(socket: net.Socket): Promise<{ text: string; ms: number }> {
   const begun = performance.now()
   let text = ''
@@ -21,7 +21,7 @@ test.each([
   ['says nothing', ''],
   ['stops within the headers', 'GET /v1/project HTTP/1.1\r\nHost: a\r\n'],
   ['stops within the body', `${HEAD}Content-Length: 22\r\n\r\n{"date`],
-])('VALIDATION_ERROR: a client that %s is told so and cut', async (_what, bytes) => {
+])('VALIDATION_ERROR: a client that %s gets an error and is disconnected', async (_what, bytes) => {
   const app = await startApp({ timeouts: { headers: 300, request: 600 } })
   const socket = net.connect(app.port, '127.0.0.1')
   if (bytes !== '') socket.write(bytes)
@@ -35,7 +35,7 @@ test.each([
   await app.stop()
 })
 
-test('500 clients that send a byte now and then do not keep others waiting', async () => {
+test('500 clients that send single bytes do not delay others', async () => {
   const app = await startApp({ timeouts: { headers: 2_000 } })
   const sockets = Array.from({ length: 500 }, () => net.connect(app.port, '127.0.0.1'))
   for (const socket of sockets) socket.on('error', () => undefined).write('GET / HTTP/1.1\r\nX-')
@@ -49,7 +49,7 @@ test('500 clients that send a byte now and then do not keep others waiting', asy
   await app.stop()
 })
 
-test('a client that does not read its answer is cut', async () => {
+test('a client that does not read its response is disconnected', async () => {
   const rows = Array.from({ length: 1_000 }, (_, i) => ({
     group: { 'page:path': `/${i}/${'x'.repeat(20_000)}` },
     metrics: { users: i },
@@ -66,7 +66,7 @@ test('a client that does not read its answer is cut', async () => {
   await app.stop()
 })
 
-test('1,000 clients that leave early leave no query behind', async () => {
+test('1,000 clients that disconnect early leave no query running', async () => {
   let asked = 0
   let running = 0
   const app = await startApp({
@@ -85,7 +85,7 @@ test('1,000 clients that leave early leave no query behind', async () => {
   for (let i = 0; i < 10; i++) {
     await Promise.all(Array.from({ length: 100 }, (_, j) => leave((i * 100 + j) % 70)))
   }
-  // The last of them may be accepted only now.
+  // The last of them may only be accepted now.
   for (let waited = 0; waited < 5_000 && (running > 0 || waited < 1_500); waited += 100)
     await sleep(100)
   expect(asked).toBeGreaterThan(100)

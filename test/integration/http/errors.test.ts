@@ -1,4 +1,4 @@
-/** Every code of the catalogue as a caller meets it, and which of several faults is told. */
+/** Every error code as a client gets it, and which of several errors is reported. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { ErrorCode } from '../../../src/contract/api.js'
 import { ApiError, ERROR_STATUS } from '../../../src/contract/errors.js'
@@ -25,7 +25,7 @@ const post = (path: string, body: string, type = 'application/json'): Promise<Re
 
 test.each<{ code: ErrorCode; why: string; send: () => Promise<Response> }>([
   { code: 'VALIDATION_ERROR', why: 'a body that is not JSON', send: () => app.ask('{') },
-  { code: 'VALIDATION_ERROR', why: 'a body against the contract', send: () => app.ask({}) },
+  { code: 'VALIDATION_ERROR', why: 'a body that breaks the contract', send: () => app.ask({}) },
   { code: 'VALIDATION_ERROR', why: 'an unknown parameter', send: () => app.get('/v1/project?a=1') },
   { code: 'UNAUTHORIZED', why: 'no key', send: () => fetch(`${app.url}/v1/project`) },
   { code: 'NOT_FOUND', why: 'an unknown path', send: () => app.get('/v1/nothing') },
@@ -50,7 +50,7 @@ test.each<ErrorCode>([
   'QUERY_TOO_EXPENSIVE',
   'QUERY_TIMEOUT',
   'SERVICE_UNAVAILABLE',
-])('%s is passed on from the use case, with its words and headers', async (code) => {
+])('%s is passed on from the use case, with its message and headers', async (code) => {
   failure = new ApiError(code, 'In so many words.', {
     headers: { 'Retry-After': '1' },
     cause: new Error('of no concern to the caller'),
@@ -62,7 +62,7 @@ test.each<ErrorCode>([
   expect(await response.json()).toEqual({ error: { code, message: 'In so many words.' } })
 })
 
-test('INTERNAL_ERROR says nothing of its cause', async () => {
+test('INTERNAL_ERROR has no details of its cause', async () => {
   const response = await app.get('/v1/project')
   expect(await response.json()).toEqual({
     error: { code: 'INTERNAL_ERROR', message: 'Something went wrong.' },
@@ -70,7 +70,7 @@ test('INTERNAL_ERROR says nothing of its cause', async () => {
   expect(app.log()).toContain('connect ECONNREFUSED 10.0.0.3:8123')
 })
 
-test('INTERNAL_ERROR: an answer that breaks the contract is not sent', async () => {
+test('INTERNAL_ERROR: a response that breaks the contract is not sent', async () => {
   const broken = await startApp({
     runQuery: () => Promise.resolve({ ...ANSWER, secret: 'of another project' }),
   })

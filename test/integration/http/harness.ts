@@ -17,10 +17,10 @@ import { listen, type StopTimes, type HttpTimeouts } from '../../../src/http/ser
 import type { NewLines } from '../../../src/ingest/inbox/insert-lines.js'
 import { createLogger } from '../../../src/lib/log.js'
 
-/** The one key that the application under test takes. */
+/** The only valid key of the application under test. */
 export const KEY = 'th_secret-of-the-test'
 
-/** A valid question. */
+/** A valid query. */
 export const QUESTION = { date_range: 'today' }
 
 export const PROJECT: Project = {
@@ -35,7 +35,7 @@ export const PROJECT: Project = {
   excludedCountries: [],
 }
 
-/** A valid answer to QUESTION. */
+/** A valid response to QUESTION. */
 export const ANSWER: AnalyticsQueryResponse = {
   period: { from: '2026-03-01T00:00:00Z', to: '2026-03-01T23:59:59Z' },
   query: {
@@ -67,10 +67,10 @@ const CALLER: AuthContext = {
   },
 }
 
-/** When events arrive at the application under test. */
+/** The time at which events arrive at the application under test. */
 export const NOW = new Date('2026-03-10T12:00:00.000Z')
 
-/** What a test may set; the rest answers as it does on a good day. */
+/** Functions that a test may replace; the others succeed. */
 export interface Given
   extends
     Partial<Omit<AppDependencies, 'api' | 'collector'>>,
@@ -82,21 +82,21 @@ export interface Given
 export interface RunningApp {
   readonly url: string
   readonly port: number
-  /** What was collected so far. */
+  /** The events that were collected so far. */
   readonly collected: readonly NewLines[]
-  /** Everything that was logged so far. */
+  /** The log so far. */
   log(): string
   /** Stops gracefully. */
   stop(times?: Partial<StopTimes>): Promise<void>
   /** Sends a request with the key. */
   get(path: string, init?: RequestInit): Promise<Response>
-  /** Asks a question with the key. */
+  /** Sends a query with the key. */
   ask(body?: unknown, init?: RequestInit): Promise<Response>
   /** Sends events with the token of the project in the header. */
   collect(body: unknown, init?: RequestInit): Promise<Response>
 }
 
-/** Compiled once: it is the same for all. */
+/** Compiled once, for all applications of a test file. */
 let contract: Promise<Contract> | undefined
 
 export async function startApp({ timeouts, ...given }: Given = {}): Promise<RunningApp> {
@@ -186,7 +186,7 @@ function unauthorized(): ApiError {
   })
 }
 
-/** What a test compares of an answer that is an error. */
+/** Returns the status and the code of an error response. */
 export async function outcome(response: Response): Promise<{ status: number; code: ErrorCode }> {
   const { error } = (await response.json()) as { error: { code: ErrorCode } }
   return { status: response.status, code: error.code }

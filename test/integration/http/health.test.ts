@@ -1,9 +1,9 @@
-/** The probes tell whether the process lives, and whether requests should come here. */
+/** The liveness and readiness probes. */
 import { expect, test } from '@jest/globals'
 import { cacheProbe } from '../../../src/bootstrap/start-service.js'
 import { outcome, startApp } from './harness.js'
 
-test('a store that is away makes the service SERVICE_UNAVAILABLE, not dead', async () => {
+test('without the store the service is alive, but SERVICE_UNAVAILABLE', async () => {
   const app = await startApp({ isReady: () => Promise.resolve(false) })
   const live = await fetch(`${app.url}/livez`)
   expect([live.status, await live.json()]).toEqual([200, { status: 'alive' }])
@@ -13,14 +13,14 @@ test('a store that is away makes the service SERVICE_UNAVAILABLE, not dead', asy
   await app.stop()
 })
 
-test('with the store there it is ready', async () => {
+test('with the store it is ready', async () => {
   const app = await startApp()
   const ready = await fetch(`${app.url}/readyz`)
   expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }])
   await app.stop()
 })
 
-test('many probes ask the store once', async () => {
+test('concurrent probes query the store once', async () => {
   let asked = 0
   const probe = cacheProbe(() => Promise.resolve(++asked > 0))
   expect(await Promise.all(Array.from({ length: 100 }, probe))).toEqual(Array(100).fill(true))

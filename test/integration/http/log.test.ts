@@ -1,4 +1,4 @@
-/** The log tells who asked what and how it went, and nothing that is secret. */
+/** The log has the client, the request and the outcome, and no secrets. */
 import { expect, test } from '@jest/globals'
 import { queryAnalytics } from '../../../src/analytics/query-analytics.js'
 import { ApiError } from '../../../src/contract/errors.js'
@@ -13,7 +13,7 @@ interface Line {
   readonly time?: string
 }
 
-function linesOf(log: string): readonly Line[] {
+function parseLines(log: string): readonly Line[] {
   return log
     .trimEnd()
     .split('\n')
@@ -24,7 +24,7 @@ test('a request is one line', async () => {
   const app = await startApp()
   await app.get('/v1/project', { headers: { 'X-Request-Id': 'request-1' } })
   await app.stop()
-  const [line, ...others] = linesOf(app.log())
+  const [line, ...others] = parseLines(app.log())
   expect(others).toEqual([])
   expect(typeof line?.ms).toBe('number')
   expect({ ...line, ms: 0, time: '' }).toEqual({
@@ -41,15 +41,15 @@ test('a request is one line', async () => {
   })
 })
 
-test('an unknown path is not told, as it is the text of a stranger', async () => {
+test('an unknown path is not logged, as anyone can send it', async () => {
   const app = await startApp()
   await app.get(`/v1/${SECRET}`)
   await app.stop()
-  expect(linesOf(app.log())).toMatchObject([{ method: 'GET', status: 404 }])
+  expect(parseLines(app.log())).toMatchObject([{ method: 'GET', status: 404 }])
   expect(app.log()).not.toContain(SECRET)
 })
 
-test('a failure is an error with its cause, to the depth of a few causes', async () => {
+test('an error is logged with its causes, up to a depth', async () => {
   const cause = Object.assign(new Error('socket closed', { cause: new Error('reset') }), {
     code: 'ECONNRESET',
     request: { headers: { authorization: SECRET } },
@@ -59,7 +59,7 @@ test('a failure is an error with its cause, to the depth of a few causes', async
   })
   await app.ask()
   await app.stop()
-  expect(linesOf(app.log())).toMatchObject([
+  expect(parseLines(app.log())).toMatchObject([
     {
       level: 'error',
       status: 503,
@@ -75,7 +75,7 @@ test('a failure is an error with its cause, to the depth of a few causes', async
   expect(app.log()).not.toContain(SECRET)
 })
 
-const planning: Given['runQuery'] = (request, project, _signal, onPlan) =>
+const runWithPlan: Given['runQuery'] = (request, project, _signal, onPlan) =>
   queryAnalytics(request, project, {
     run: () => Promise.resolve({ rows: [], total: 0 }),
     firstEventAt: () => Promise.resolve(null),
@@ -83,13 +83,13 @@ const planning: Given['runQuery'] = (request, project, _signal, onPlan) =>
     onPlan,
   })
 
-test('at debug level, the plan of a question is told, under the id of its request', async () => {
-  const app = await startApp({ runQuery: planning })
+test('at debug level the plan of a query is logged, with the id of its request', async () => {
+  const app = await startApp({ runQuery: runWithPlan })
   const date_range = ['2026-01-31', '2026-03-01']
   const body = { date_range, metrics: ['pageviews'], group_by: ['country'] }
   await app.ask(body, { headers: { 'X-Request-Id': 'request-1' } })
   await app.stop()
-  const [line, ...others] = linesOf(app.log())
+  const [line, ...others] = parseLines(app.log())
   expect(others).toMatchObject([{ requestId: 'request-1', status: 200 }])
   const february = [{ from: '2026-02-01T00:00:00Z', to: '2026-02-28T23:59:59Z' }]
   const around = [
@@ -118,17 +118,17 @@ test('at debug level, the plan of a question is told, under the id of its reques
   })
 })
 
-test('at the levels above, no plan is told', async () => {
+test('at higher levels no plan is logged', async () => {
   const lines: string[] = []
   const logger = createLogger('info', { write: (line) => void lines.push(line) })
-  const app = await startApp({ runQuery: planning, logger })
+  const app = await startApp({ runQuery: runWithPlan, logger })
   await app.ask()
   await app.stop()
   expect(lines.map((line) => JSON.parse(line) as Line)).toMatchObject([{ status: 200 }])
 })
 
-test('of a plan, no name of a property and no value is told', async () => {
-  const app = await startApp({ runQuery: planning })
+test('the logged plan has no property names and no values', async () => {
+  const app = await startApp({ runQuery: runWithPlan })
   const property = `a and ${SECRET}\nevent:prop:${SECRET}`
   const properties = [{ property, operator: 'eq', value: SECRET }]
   const filters = [{ type: 'event', properties }]
@@ -141,7 +141,7 @@ test('of a plan, no name of a property and no value is told', async () => {
   expect(app.log()).not.toContain(SECRET)
 })
 
-test('no header, parameter or body is told, whatever the outcome', async () => {
+test('no header, parameter or body is logged, whatever the outcome', async () => {
   const app = await startApp({ runQuery: () => Promise.reject(new Error('failed')) })
   const headers = {
     Cookie: `a=${SECRET}`,
@@ -160,7 +160,7 @@ test('no header, parameter or body is told, whatever the outcome', async () => {
   await app.ask('x', { headers: { 'Content-Type': SECRET } })
   await app.get('/v1/project', { method: 'DELETE', headers })
   await app.stop()
-  expect(linesOf(app.log())).toHaveLength(8)
+  expect(parseLines(app.log())).toHaveLength(8)
   expect(app.log()).not.toContain(SECRET)
   expect(app.log()).not.toContain(KEY)
 })

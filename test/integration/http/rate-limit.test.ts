@@ -1,8 +1,8 @@
-/** A key may send so many requests a minute, and is told how many are left. */
+/** The number of requests per minute and key is limited, and responses say how many are left. */
 import { expect, test } from '@jest/globals'
 import { outcome, startApp } from './harness.js'
 
-test('every answer to a key tells the limit; RATE_LIMIT_EXCEEDED says when to come back', async () => {
+test('every response to a key has the limit, and RATE_LIMIT_EXCEEDED says when to retry', async () => {
   const app = await startApp({ rateLimit: 3 })
   const first = await app.get('/v1/project')
   expect(first.headers.get('ratelimit-policy')).toMatch(/^"key"; q=3; w=60; pk=:[\w+/=]+:$/)
@@ -31,7 +31,7 @@ test('neither wrong keys nor probes count', async () => {
   await app.stop()
 })
 
-test('0 is without limit', async () => {
+test('0 means no limit', async () => {
   const app = await startApp({ rateLimit: 0 })
   expect((await app.get('/v1/project')).headers.get('ratelimit')).toBeNull()
   await app.stop()

@@ -1,4 +1,4 @@
-/** Requests as bytes: whatever they are, the answer is JSON with a code of the catalogue. */
+/** Raw requests: whatever the bytes, the response is JSON with an error code of the catalogue. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { KEY, PROJECT, startApp, type RunningApp } from './harness.js'
 import { exchange } from './raw.js'
@@ -20,7 +20,7 @@ const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\
 const headers = (count: number): string =>
   Array.from({ length: count }, (_, i) => `X-${i}: ${i}\r\n`).join('')
 
-/** What is sent, and the answer to it: a code, or none for a success. */
+/** The bytes that are sent, and the status and error code of the response. */
 const CORPUS: readonly (readonly [why: string, bytes: string, status: number, code?: string])[] = [
   // Request lines
   ['no HTTP', 'hello\r\n\r\n', 400, 'VALIDATION_ERROR'],
@@ -49,7 +49,7 @@ const CORPUS: readonly (readonly [why: string, bytes: string, status: number, co
   ['a target of 15 kB', `GET /${'x'.repeat(15_000)} HTTP/1.1\r\n${HOST}${END}`, 404, 'NOT_FOUND'],
   ['an absolute target', `GET http://a/v1/project HTTP/1.1\r\n${HOST}${AUTH}${END}`, 200],
   [
-    'an absolute target of nothing',
+    'an empty absolute target',
     `GET http://a/v1 HTTP/1.1\r\n${HOST}${AUTH}${END}`,
     404,
     'NOT_FOUND',
@@ -179,7 +179,7 @@ test.each(CASES)('$why: $status $code', async ({ bytes, status, code }) => {
   expect({ status: answer!.status, code: body.error?.code }).toEqual({ status, code })
 })
 
-test('METHOD_NOT_ALLOWED for CONNECT names the methods there are', async () => {
+test('METHOD_NOT_ALLOWED for CONNECT lists the allowed methods', async () => {
   const [answer] = await exchange(app.port, `CONNECT a:443 HTTP/1.1\r\n${HOST}${END}`)
   expect(answer?.headers.get('allow')).toBe('GET, HEAD, POST')
 })
@@ -194,26 +194,26 @@ test('PAYLOAD_TOO_LARGE for a long header says that it is the header', async () 
   })
 })
 
-test('a fault in a later request of a connection does not break the answer before it', async () => {
+test('an invalid later request on a connection does not break the response before it', async () => {
   const answers = await exchange(app.port, `${GET}${HOST}${AUTH}${END}hello\r\n\r\n`)
   expect(answers.map(({ status }) => status)).toEqual([200, 400])
   expect(JSON.parse(answers[0]!.body)).toEqual({ project: PROJECT })
 })
 
-test('requests sent at once are answered in their order', async () => {
+test('pipelined requests get their responses in order', async () => {
   const one = `${GET}${HOST}${AUTH}${END}`
   const two = `GET /nothing HTTP/1.1\r\n${HOST}${END}`
   const answers = await exchange(app.port, one + two + one)
   expect(answers.map(({ status }) => status)).toEqual([200, 404, 200])
 })
 
-test('what follows a refused request is not read as a request', async () => {
+test('the bytes after a refused request are not read as a request', async () => {
   const smuggled = `${POST}${CHUNKED}Content-Length: 4\r\n${END}0\r\n\r\n${GET}${HOST}${AUTH}${END}`
   const answers = await exchange(app.port, smuggled)
   expect(answers.map(({ status }) => status)).toEqual([400])
 })
 
-test('a client that sends nothing more after a fault is let go', async () => {
+test('the connection is closed if a client sends nothing more after an invalid request', async () => {
   const started = performance.now()
   await exchange(app.port, 'hello\r\n\r\n')
   expect(performance.now() - started).toBeLessThan(400)

@@ -1,15 +1,15 @@
-/** Speaks HTTP byte by byte, as no client library would. */
+/** Sends raw bytes to an HTTP server, as no client library would. */
 import net from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** One answer as it was on the wire. */
+/** One response as it was sent. */
 export interface RawAnswer {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
 }
 
-/** Sends bytes, reads until the server closes the connection, and returns all answers. */
+/** Sends bytes, reads until the server closes the connection, and returns all responses. */
 export async function exchange(
   port: number,
   bytes: string | Buffer,
@@ -25,7 +25,7 @@ export async function exchange(
   }
 }
 
-/** Cuts what came over a connection into answers. */
+/** Splits the received text into responses. */
 export function parseAnswers(received: string): readonly RawAnswer[] {
   const answers: RawAnswer[] = []
   for (let rest = received; rest !== '';) {

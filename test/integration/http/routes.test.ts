@@ -1,4 +1,4 @@
-/** Paths are exact, methods are known, and every answer bears the same headers. */
+/** Paths are exact, methods are known, and every response has the same headers. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { KEY, PROJECT, startApp, type RunningApp } from './harness.js'
 import { exchange } from './raw.js'
@@ -11,7 +11,7 @@ afterAll(() => app.stop())
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PURGE']
 
-/** The methods that a path has; every other one is refused with exactly these in Allow. */
+/** The methods of each path; all others are refused, with exactly these in Allow. */
 const PATHS: Readonly<Record<string, readonly string[]>> = {
   '/v1/project': ['GET', 'HEAD'],
   '/v1/analytics/query': ['POST'],
@@ -81,7 +81,7 @@ describe.each(METHODS)('%s', (method) => {
   )
 })
 
-test('HEAD answers as GET does, without the body', async () => {
+test('HEAD gives the response of GET without its body', async () => {
   const head = await app.get('/v1/project', { method: 'HEAD' })
   const get = await app.get('/v1/project')
   expect([head.status, await head.text()]).toEqual([200, ''])
@@ -89,7 +89,7 @@ test('HEAD answers as GET does, without the body', async () => {
   expect(await get.json()).toEqual({ project: PROJECT })
 })
 
-test('/ leads to the documentation', async () => {
+test('/ redirects to the documentation', async () => {
   const response = await app.get('/')
   expect([response.status, response.headers.get('location')]).toEqual([302, '/docs'])
 })
@@ -106,7 +106,7 @@ test.each(['/v1/project', '/v1/nothing', '/livez', '/readyz', '/openapi.json', '
   },
 )
 
-test('answers about a project are stored nowhere, and have no validator', async () => {
+test('responses about a project must not be cached, and have no ETag', async () => {
   const { headers } = await app.get('/v1/project')
   expect(headers.get('cache-control')).toBe('no-store')
   expect(headers.get('etag')).toBeNull()
@@ -118,7 +118,7 @@ describe('X-Request-Id', () => {
       .get('/livez', { headers: { 'X-Request-Id': id } })
       .then(({ headers }) => headers.get('x-request-id'))
 
-  test.each(['12345678', 'a-b_C'.repeat(3), 'x'.repeat(64)])('%s is taken over', async (id) => {
+  test.each(['12345678', 'a-b_C'.repeat(3), 'x'.repeat(64)])('%s is used as the id', async (id) => {
     expect(await given(id)).toBe(id)
   })
 
@@ -131,7 +131,7 @@ describe('X-Request-Id', () => {
     },
   )
 
-  test('of two, neither is taken', async () => {
+  test('two headers are both ignored', async () => {
     const line = 'X-Request-Id: 12345678\r\n'
     const [answer] = await exchange(
       app.port,
@@ -141,7 +141,7 @@ describe('X-Request-Id', () => {
   })
 })
 
-describe('Authorization, as it arrives', () => {
+describe('the Authorization header', () => {
   const status = async (lines: string): Promise<number> => {
     const [answer] = await exchange(
       app.port,

@@ -1,4 +1,4 @@
-/** `tallyhouse serve` as a process: it starts ready, says in one line why it cannot, and stops clean. */
+/** `tallyhouse serve` as a process: it is ready once it listens, reports errors in one line, and stops cleanly. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -28,7 +28,7 @@ interface Run {
   readonly exit: Promise<number | null>
 }
 
-/** @param intruder a module that is loaded first, of which the service knows nothing. */
+/** @param intruder a module that is loaded before the service */
 function serve(env: NodeJS.ProcessEnv = {}, intruder = '', options: readonly string[] = []): Run {
   const modules = ['--import', `data:text/javascript,${intruder}`]
   const args = [...modules, packagePath('dist/cli.js'), 'serve', ...options]
@@ -41,7 +41,7 @@ function serve(env: NodeJS.ProcessEnv = {}, intruder = '', options: readonly str
   return { child, stderr: text(child.stderr), exit }
 }
 
-/** A service that listens, at its address. */
+/** Starts a service and waits until it listens. */
 async function startServing(
   ...options: readonly string[]
 ): Promise<Run & { readonly address: string }> {
@@ -58,7 +58,7 @@ async function startServing(
   return { ...run, address }
 }
 
-/** Whether a process is there. */
+/** Whether a process exists. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
@@ -87,7 +87,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
 
 test('a second signal ends it at once', async () => {
   const { child, exit, address } = await startServing()
-  // A request that does not end keeps the first signal from being done with.
+  // A request that does not end delays the stop.
   const socket = net.connect(Number(new URL(address).port), '127.0.0.1')
   socket.on('error', () => undefined).write('GET /livez HTTP/1.1\r\n')
   child.kill('SIGTERM')
@@ -99,7 +99,7 @@ test('a second signal ends it at once', async () => {
   socket.destroy()
 })
 
-test('a busy port is told in one line, and no engine is left behind', async () => {
+test('a busy port is reported in one line, and no engine is left running', async () => {
   const server = net.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as net.AddressInfo
@@ -132,13 +132,13 @@ test('a collector works beside the service, on its engine', async () => {
   expect(await first.exit).toBe(0)
 })
 
-test('a role that there is not is told in one line', async () => {
+test('an unknown role is reported in one line', async () => {
   const { exit, stderr } = serve({}, '', ['--role', 'x'])
   expect(await exit).toBe(2)
   expect(await stderr).toMatch(/^tallyhouse: .*'x' is invalid. Allowed choices are .+\n$/)
 })
 
-test('a second service on the folder is told so in one line, and the first one stays', async () => {
+test('a second service on the folder exits with one line, and the first keeps running', async () => {
   const first = await startServing()
   const second = serve()
   expect(await second.exit).toBe(1)
@@ -148,7 +148,7 @@ test('a second service on the folder is told so in one line, and the first one s
   expect(await first.exit).toBe(0)
 })
 
-test('an engine that dies is started again; meanwhile the service is not ready', async () => {
+test('an engine that ends is restarted; until then the service is not ready', async () => {
   const { child, address, exit } = await startServing()
   const { enginePid } = (await readEngineFile(getEngineDir(dataDir)))!
   process.kill(enginePid, 'SIGKILL')
@@ -169,14 +169,14 @@ test('an engine that dies is started again; meanwhile the service is not ready',
 test.each([
   ['an exception that nobody catches', 'setTimeout(() => { throw new Error("boom") }, 4000)'],
   ['a rejection that nobody handles', 'setTimeout(() => Promise.reject(new Error("boom")), 4000)'],
-])('%s ends it with 1, in order and with its engine', async (_what, intruder) => {
+])('%s stops the service and its engine, with exit code 1', async (_what, intruder) => {
   const { exit, stderr } = serve({}, intruder)
   expect(await exit).toBe(1)
   expect(await stderr).toBe('tallyhouse: boom\n')
   expect(await readEngineFile(getEngineDir(dataDir))).toBeUndefined()
 })
 
-test('a variable that cannot be used is told in one line', async () => {
+test('an invalid variable is reported in one line', async () => {
   const { exit, stderr } = serve({ PORT: 'x' })
   expect(await exit).toBe(1)
   expect(await stderr).toMatch(/^tallyhouse: PORT must be .+\n$/)
@@ -203,7 +203,9 @@ test('what an import left in the inbox is loaded without another import', async 
   for (let i = 0; i < 200 && (await findFirstEventTime(after.reader, project.id)) === null; i++) {
     await sleep(100)
   }
-  expect(await findFirstEventTime(after.reader, project.id)).toEqual(new Date('2026-01-10T10:00:00.123Z'))
+  expect(await findFirstEventTime(after.reader, project.id)).toEqual(
+    new Date('2026-01-10T10:00:00.123Z'),
+  )
   await after.close()
   again.child.kill()
   expect(await again.exit).toBe(0)

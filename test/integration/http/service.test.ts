@@ -1,4 +1,4 @@
-/** The service over a real store: from an API key to the answer. */
+/** The service with a real store: from an API key to the response. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { issueKey, revokeKey } from '../../../src/auth/api-keys.js'
 import { connectStore } from '../../../src/clickhouse/store.js'
@@ -63,7 +63,7 @@ test('a key reads its project', async () => {
   expect(await response.json()).toMatchObject({ project: { id: 'shop', firstEventAt: null } })
 })
 
-test('a key asks a question', async () => {
+test('a key runs a query', async () => {
   const response = await ask({ date_range: ['2026-03-01', '2026-03-09'], metrics: ['users'] })
   expect(response.status).toBe(200)
   expect(await response.json()).toMatchObject({
@@ -114,17 +114,17 @@ test('UNAUTHORIZED: a revoked key is refused within 5 seconds', async () => {
   }
 })
 
-test('the least rate limit there is leaves room to start', async () => {
+test('the lowest rate limit allows a first request', async () => {
   const strict = await start({ RATE_LIMIT: '1' })
   expect((await project(`Bearer ${token}`, strict)).status).toBe(200)
   expect((await project(`Bearer ${token}`, strict)).status).toBe(429)
   await strict.stop()
 })
 
-test('SERVICE_UNAVAILABLE: with the store gone neither keys nor questions are answered', async () => {
+test('SERVICE_UNAVAILABLE: without the store neither keys nor queries work', async () => {
   const store = connectStore(database.endpoint)
   const lonely = await start({}, store)
-  // Nothing listens there: the store is asked at a place that has become empty.
+  // Nothing listens at this address.
   const nowhere = connectStore({ ...database.endpoint, url: 'http://127.0.0.1:1' })
   Object.assign(store.reader, nowhere.reader)
   Object.assign(store.lookups, nowhere.lookups)
@@ -137,7 +137,7 @@ test('SERVICE_UNAVAILABLE: with the store gone neither keys nor questions are an
   await Promise.all([store.close(), nowhere.close()])
 })
 
-test('QUERY_TIMEOUT: a question that cannot be answered in time', async () => {
+test('QUERY_TIMEOUT: a query that exceeds its time limit', async () => {
   const hasty = await start({ QUERY_TIMEOUT_MS: '1' })
   const response = await project(`Bearer ${token}`, hasty)
   expect(await outcome(response)).toEqual({ status: 504, code: 'QUERY_TIMEOUT' })

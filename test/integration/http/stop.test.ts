@@ -1,11 +1,11 @@
-/** Stopping breaks no answer, takes a limited time, and is told to those who ask too late. */
+/** A graceful stop completes responses, takes a limited time, and refuses late requests with an error. */
 import { Agent, get, type IncomingMessage } from 'node:http'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import { ANSWER, KEY, outcome, startApp, type RunningApp } from './harness.js'
 
-/** One request over a connection of the agent: its status, and whether the connection was to close. */
+/** Sends a request over a connection of the agent; returns its status, and whether the response closes the connection. */
 function request(app: RunningApp, agent: Agent): Promise<{ status: number; closes: boolean }> {
   return new Promise((resolve, reject) => {
     get(
@@ -20,7 +20,7 @@ function request(app: RunningApp, agent: Agent): Promise<{ status: number; close
   })
 }
 
-test('50 clients that keep asking over their connections see no broken answer', async () => {
+test('50 clients on persistent connections get no broken response', async () => {
   const app = await startApp()
   let answered = 0
   let told = 0
@@ -46,7 +46,7 @@ test('50 clients that keep asking over their connections see no broken answer', 
   expect(answered).toBeGreaterThanOrEqual(50)
 })
 
-test('while it drains it is not ready, and answers all else with Connection: close', async () => {
+test('during the stop it is not ready, and all other responses have Connection: close', async () => {
   const app = await startApp()
   const stopped = app.stop({ notice: 300 })
   const ready = await fetch(`${app.url}/readyz`)
@@ -57,7 +57,7 @@ test('while it drains it is not ready, and answers all else with Connection: clo
   await expect(fetch(`${app.url}/livez`)).rejects.toThrow()
 })
 
-test('a request under way is answered', async () => {
+test('a running request gets its response', async () => {
   const app = await startApp({ runQuery: () => sleep(400, ANSWER) })
   const answer = app.ask()
   await sleep(100)
@@ -65,7 +65,7 @@ test('a request under way is answered', async () => {
   expect((await answer).status).toBe(200)
 })
 
-test('SERVICE_UNAVAILABLE: a query that outlasts the grace is stopped, and its caller told', async () => {
+test('SERVICE_UNAVAILABLE: a query that exceeds the grace period is stopped with an error', async () => {
   const app = await startApp({
     runQuery: (_request, _project, signal) =>
       new Promise((_resolve, reject) => {
@@ -80,11 +80,11 @@ test('SERVICE_UNAVAILABLE: a query that outlasts the grace is stopped, and its c
   expect(await outcome(await answer)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
 })
 
-test('SERVICE_UNAVAILABLE: a request over an old connection after the grace is refused', async () => {
+test('SERVICE_UNAVAILABLE: a request on an open connection after the grace period is refused', async () => {
   const app = await startApp({ runQuery: () => sleep(10_000, ANSWER, { ref: false }) })
   const pending = app.ask().catch(() => 'cut')
   const late = net.connect(app.port, '127.0.0.1').setEncoding('latin1')
-  // The half of a request keeps the connection from being idle.
+  // Half a request keeps the connection from being idle.
   late.write('GET /livez HTTP/1.1\r\nHost: a\r\n')
   await sleep(100)
   const stopped = app.stop({ grace: 100, refusal: 500 })

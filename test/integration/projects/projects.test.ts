@@ -1,4 +1,4 @@
-/** Projects on a real engine: made, changed, found, and when their first event happened. */
+/** Projects on a real engine: creation, changes, lookups, and the time of the first event. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, statement, string, time } from '../../../src/clickhouse/sql.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
@@ -27,7 +27,7 @@ async function addEvent(projectId: string, at: string): Promise<void> {
   )
 }
 
-test('a project comes back as it was made, with defaults for what was left out', async () => {
+test('a project is read as it was created, with defaults for omitted fields', async () => {
   const made = await createProject(database.store, { name: 'Shop', domain: 'shop.example' }, NOW)
   expect(made).toEqual({
     id: expect.stringMatching(/^prj_[a-z0-9]{12}$/),
@@ -43,7 +43,7 @@ test('a project comes back as it was made, with defaults for what was left out',
   expect(await findProject(database.store.reader, made.id)).toEqual(made)
 })
 
-test('every text comes back to the letter', async () => {
+test('texts are stored unchanged', async () => {
   const name = `O'Neil "x" \\ {p0:String} -- ; DROP TABLE projects é ☕`
   const fields = {
     id: 'all',
@@ -59,7 +59,7 @@ test('every text comes back to the letter', async () => {
   expect(made).toMatchObject(fields)
 })
 
-test('an id is given once, also to several who ask at once', async () => {
+test('concurrent creations with one id create one project', async () => {
   const create = (name: string) =>
     createProject(database.store, { id: 'once', name, domain: 'once.example' }, NOW).then(
       () => name,
@@ -72,7 +72,7 @@ test('an id is given once, also to several who ask at once', async () => {
   expect(outcomes).toContain(project?.name)
 })
 
-test('an update changes what is given and nothing else, each time', async () => {
+test('an update changes only the fields that it names', async () => {
   const { store } = database
   const made = await createProject(store, { id: 'u', name: 'U', domain: 'u.example' }, NOW)
   const changes = { excludedIps: ['192.0.2.1'], retentionDays: 30, hasPublicDashboard: true }
@@ -93,7 +93,7 @@ test('an update changes what is given and nothing else, each time', async () => 
   })
 })
 
-test('a project that does not exist is not found, nor updated', async () => {
+test('an unknown project is neither found nor updated', async () => {
   expect(await findProject(database.store.reader, 'nobody')).toBeUndefined()
   await expect(updateProject(database.store, 'nobody', { name: 'x' })).rejects.toThrow(
     'there is no project nobody',
@@ -108,7 +108,7 @@ test('the list has each project once, the oldest first', async () => {
   expect([...ids].sort()).toEqual(['all', 'early', 'once', expect.stringMatching(/^prj_/), 'u'])
 })
 
-test('the first event is the earliest of the project, whenever it came', async () => {
+test('the first event is the earliest of the project, in whatever order events arrive', async () => {
   const { reader } = database.store
   expect(await findFirstEventTime(reader, 'f')).toBeNull()
   await addEvent('a', '2019-01-01T00:00:00Z')

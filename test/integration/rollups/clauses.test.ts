@@ -1,4 +1,4 @@
-/** The longest questions that the contract allows, over months, days and the moments at the edges. */
+/** The longest queries that the contract allows, over months, days and parts of days. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { AnalyticsQueryRequest, Filter, Metric } from '../../../src/contract/api.js'
 import type { StoredProject } from '../../../src/projects/project.js'
@@ -30,7 +30,7 @@ test.each<[AnalyticsQueryRequest['group_by'], readonly Filter[], string, Metric]
   [['page:path'], ofPages, '/a', 'pageviews'],
   [['event:prop:plan'], [ofProperty], 'pro', 'users'],
   [['event:prop:plan'], [ofProperty], 'pro', 'pageviews'],
-])('every clause that may be, on %j', async (group_by, filters, value, first) => {
+])('the maximum number of clauses, grouped by %j', async (group_by, filters, value, first) => {
   const { data } = await runQuery(database.store, project, {
     date_range: ['2025-01-01', '2025-02-03T12:00:00Z'],
     metrics: ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'],

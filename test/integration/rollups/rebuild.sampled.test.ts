@@ -1,4 +1,4 @@
-/** Rollups of stores that have none yet, or others; rebuilds of all and of one project. */
+/** Rollups of stores that have none, or those of another definition; rebuilds of all projects and of one. */
 import { afterEach, beforeEach, describe, expect } from '@jest/globals'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { LeaseLostError } from '../../../src/clickhouse/lease/lease.js'
@@ -29,13 +29,13 @@ const at = (time: string, fields: object): SentEvent => ({
   path: '/',
   ...fields,
 })
-/** A session over the end of a month, and visits on other days. */
+/** A session across the end of a month, and visits on other days. */
 const EVENTS = [
   at('01-15T10:00:00', { country: 'DE', user_id: 'v' }),
   at('01-31T23:50:00', { country: 'DE', city: 'Köln' }),
   at('02-01T00:10:00', { country: 'DE', name: 'signup', properties: { plan: 'pro' } }),
 ]
-/** Begins that session earlier, from elsewhere. */
+/** An earlier first event of that session, with another country. */
 const LATE = at('01-31T23:40:00', { country: 'FR' })
 
 beforeEach(async () => {
@@ -62,7 +62,7 @@ WHERE database = currentDatabase() AND engine = 'MaterializedView' ORDER BY name
   return rows.map(({ name }) => name)
 }
 
-/** Makes groups say what no event says, in each month and for both projects. */
+/** Adds wrong counts to the rollups, in each month and for both projects. */
 const falsify = (): Promise<void> =>
   write(sql`
 INSERT INTO sessions_monthly (project_id, dimension, value, month, pageviews, events, visits, bounces, duration)
@@ -71,8 +71,8 @@ FROM projects ARRAY JOIN [toDate('2026-01-01'), toDate('2026-02-01')] AS month`)
 
 const builds = () => select(database.store, sql`SELECT count() AS builds FROM rollup_builds`)
 
-describe('a store is prepared', () => {
-  shortTest('that was filled before there were rollups', async () => {
+describe('ensureRollups builds the rollups', () => {
+  shortTest('of a store that was filled before there were rollups', async () => {
     const [views, before] = [await viewNames(), await rollupsOf(shop)]
     for (const name of views) await write(sql`DROP VIEW ${identifier(name)} SYNC`)
     for (const table of [...Object.values(LIVE.rollups), sql`rollup_builds`]) {
@@ -88,7 +88,7 @@ describe('a store is prepared', () => {
     expect(await builds()).toEqual([{ builds: 1 }])
   })
 
-  longTest('whose rollups have another definition', async () => {
+  longTest('of a store with rollups of another definition', async () => {
     const [views, before] = [await viewNames(), await rollupsOf(shop)]
     await write(sql`INSERT INTO rollup_builds (definition) SELECT 'another'`)
     await write(sql`DROP VIEW feed_visits SYNC`)
@@ -105,7 +105,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await builds()).toEqual([{ builds: 3 }])
   })
 
-  shortTest('once: then there is nothing left to do', async () => {
+  shortTest('once; a second call has nothing to do', async () => {
     await falsify()
     const before = await rollupsOf(shop)
     await ensureRollups(database.store)
@@ -113,7 +113,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await builds()).toEqual([{ builds: 1 }])
   })
 
-  shortTest('by one of two processes that start at once: the other waits for it', async () => {
+  shortTest('in one of two processes that start at once, while the other waits', async () => {
     const before = await rollupsOf(shop)
     await write(sql`TRUNCATE TABLE rollup_builds`)
     await falsify()
@@ -122,7 +122,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await rollupsOf(shop)).toEqual(before)
   })
 
-  shortTest('where that was broken off, from the beginning', async () => {
+  shortTest('from the beginning after an interruption', async () => {
     const [views, before] = [await viewNames(), await rollupsOf(shop)]
     await write(sql`TRUNCATE TABLE rollup_builds`)
     await write(sql`CREATE TABLE draft_sessions_daily AS sessions_daily`)
@@ -138,7 +138,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
 })
 
 describe('a rebuild', () => {
-  shortTest('of all sets right what is wrong, and tells of each month', async () => {
+  shortTest('of all projects corrects the rollups, and reports each month', async () => {
     const before = [await rollupsOf(shop), await rollupsOf(other)]
     await falsify()
     const months: number[] = []
@@ -147,7 +147,7 @@ describe('a rebuild', () => {
     expect(months).toEqual([202601, 202602])
   })
 
-  longTest('of one project leaves the others as they are', async () => {
+  longTest('of one project does not change the others', async () => {
     const before = await rollupsOf(shop)
     await falsify()
     const others = await rollupsOf(other)
@@ -160,7 +160,7 @@ describe('a rebuild', () => {
     })
   })
 
-  longTest('takes away what is said of a month that has no events', async () => {
+  longTest('deletes the counts of a month without events', async () => {
     const before = await rollupsOf(shop)
     await write(sql`
 INSERT INTO events_daily (project_id, dimension, value, day, pageviews, events)
@@ -170,7 +170,7 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
     expect(await rollupsOf(shop)).toEqual(before)
   })
 
-  longTest('goes through a month whose only user was deleted', async () => {
+  longTest('handles a month whose only user was deleted', async () => {
     await send(database.store, shop, [at('03-01T00:00:00', { user_id: 'gone' })])
     await deleteUser(database.store, shop.id, 'gone')
     const before = await rollupsOf(shop)
@@ -178,11 +178,11 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
     expect(await rollupsOf(shop)).toEqual(before)
   })
 
-  shortTest('does not undo what was loaded while it was asleep', async () => {
+  shortTest('does not undo a load that happened while it was suspended', async () => {
     const { writer } = database.store
     let sleeping: Promise<void> | undefined
     const sleep = async (): Promise<void> => {
-      // As if it had expired: the next loader takes the lease.
+      // As if the lease had expired: the next loader takes it.
       const [newest] = await listGenerations(writer, 'loader')
       const table = identifier(`lease_loader_${newest!.number}`)
       await write(sql`INSERT INTO ${table} (state, at) SELECT 'released', now64(3)`)
@@ -191,7 +191,7 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
     const sleepy: Connection = {
       ...writer,
       execute: async (one, settings) => {
-        // The heartbeat sleeps as well, so it does not notice.
+        // The heartbeat is suspended, too, so it does not notice.
         if (one.query.includes('(state, at)')) await sleeping
         await writer.execute(one, settings)
         if (one.query.startsWith('OPTIMIZE')) await (sleeping ??= sleep())
@@ -201,7 +201,7 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
     expect(await check()).toEqual(AGREEING)
   })
 
-  shortTest('lets events in between two months, and each counts once', async () => {
+  shortTest('lets events be loaded between two months, and each counts once', async () => {
     const sent: Promise<unknown>[] = []
     await rebuildRollups(database.store.writer, {
       onMonth: () =>

@@ -1,4 +1,4 @@
-/** Rollups beside a load that was broken off: a rebuild finishes it first, and it counts once. */
+/** A rebuild of the rollups first finishes an interrupted load, which counts once. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import { ofThisRun } from '../../support/sampling.js'
@@ -28,34 +28,37 @@ const at = (minute: number, country: string): SentEvent => ({
 
 const STOPS = [
   ['before anything is computed', /INSERT INTO loads/],
-  ['when its sessions are taken out', /DELETE FROM events/],
-  ['when events are there', /INSERT INTO events/],
-  ['when sessions are there', /INSERT INTO sessions/],
-  ['when rollups know of it', /INSERT INTO event_changes/],
-  ['when it is known who is lost', /SELECT 'daily' AS grain/],
-  ['when sets are written without them', /INSERT INTO users_monthly/],
+  ['after its old events were deleted', /DELETE FROM events/],
+  ['after its events were written', /INSERT INTO events/],
+  ['after its sessions were written', /INSERT INTO sessions/],
+  ['after it was recorded for the rollups', /INSERT INTO event_changes/],
+  ['after stale users were listed', /SELECT 'daily' AS grain/],
+  ['after bitmaps were written without stale users', /INSERT INTO users_monthly/],
 ] as const
 
-test.each(ofThisRun(STOPS, 3))('broken off %s', async (_when, last) => {
-  const { writer } = database.store
-  const project = await createWorld(database.store, [at(1, 'DE'), at(2, 'DE')])
-  await insertBatch(writer, {
-    now: ARRIVAL,
-    strict: false,
-    batch: project.id,
-    projectId: project.id,
-    firstRow: 1,
-    bytes: Buffer.from(JSON.stringify(at(0, 'FR'))),
-  })
-  const broken = loadBatch(breakAfter(writer, last), project.id)
-  await expect(broken).rejects.toBeInstanceOf(BrokenError)
-  await rebuildRollups(writer, { projectId: project.id })
-  await resumeLoads(writer)
-  await expectConsistentFacts(database.store, project.id)
-  expect(await listLeftovers(database.store)).toEqual([])
-})
+test.each(ofThisRun(STOPS, 3))(
+  'a load that stopped %s is finished by a rebuild',
+  async (_when, last) => {
+    const { writer } = database.store
+    const project = await createWorld(database.store, [at(1, 'DE'), at(2, 'DE')])
+    await insertBatch(writer, {
+      now: ARRIVAL,
+      strict: false,
+      batch: project.id,
+      projectId: project.id,
+      firstRow: 1,
+      bytes: Buffer.from(JSON.stringify(at(0, 'FR'))),
+    })
+    const broken = loadBatch(breakAfter(writer, last), project.id)
+    await expect(broken).rejects.toBeInstanceOf(BrokenError)
+    await rebuildRollups(writer, { projectId: project.id })
+    await resumeLoads(writer)
+    await expectConsistentFacts(database.store, project.id)
+    expect(await listLeftovers(database.store)).toEqual([])
+  },
+)
 
-test('all of them are as the events say', async () => {
+test('the rollups of all cases agree with the events', async () => {
   expect(await checkRollups(database.store.writer, {})).toEqual({
     months: 1,
     groups: expect.any(Number),

@@ -1,4 +1,4 @@
-/** Rollups while sessions change: which groups a user is counted in, by day and by month. */
+/** Rollups while sessions change: the groups in which a user is counted, by day and by month. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { planQuery } from '../../../src/analytics/plan/planner.js'
 import { resolvePeriod } from '../../../src/analytics/request/period.js'
@@ -20,7 +20,7 @@ import { checkRollups } from '../../support/store/loading.js'
 let database: TestDatabase
 const projects = new Map<Case, StoredProject>()
 
-// The nth batches of all cases are loaded as one file, each case in a project of its own.
+// The nth batches of all cases are loaded as one file; each case has its own project.
 beforeAll(async () => {
   database = await createDatabase()
   for (const one of CASES) projects.set(one, await newProject(database.store))
@@ -52,19 +52,19 @@ interface Case {
   /** By country on 31 January, and in all of January. */
   readonly day: readonly Told[]
   readonly month: readonly Told[]
-  /** In February; no row where nothing is said. */
+  /** In February; absent if no rows are expected. */
   readonly february?: readonly Told[]
 }
 
 const CASES: readonly Case[] = [
   {
-    what: 'a late event that begins the session takes its user out of the group',
+    what: 'a late event that becomes the first of its session removes the user from the group',
     batches: [[at(0, 'DE')], [at(-10, 'FR')]],
     day: [['FR', 1, 2]],
     month: [['FR', 1, 2]],
   },
   {
-    what: 'who is in the group on another day stays in it by month',
+    what: 'a user in the group on another day stays in it by month',
     batches: [[at(0, 'DE'), at(-DAY, 'DE')], [at(-10, 'FR')]],
     day: [['FR', 1, 2]],
     month: [
@@ -73,7 +73,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    what: 'who is in the group by another session of the day stays in it',
+    what: 'a user in the group by another session of that day stays in it',
     batches: [[at(0, 'DE'), at(120, 'DE')], [at(-10, 'FR')]],
     day: [
       ['DE', 1, 1],
@@ -85,7 +85,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    what: 'others stay',
+    what: 'other users of the group stay in it',
     batches: [[at(0, 'DE'), at(0, 'DE', { user_id: 'v' })], [at(-10, 'FR')]],
     day: [
       ['DE', 1, 1],
@@ -97,7 +97,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    what: 'a later event brings the user back',
+    what: 'a later event adds the user again',
     batches: [[at(0, 'DE')], [at(-10, 'FR')], [at(300, 'DE')]],
     day: [
       ['DE', 1, 1],
@@ -109,7 +109,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    what: 'an event of the same batch brings the user back',
+    what: 'an event of the same batch adds the user again',
     batches: [[at(0, 'DE')], [at(300, 'DE'), at(-10, 'FR')]],
     day: [
       ['DE', 1, 1],
@@ -121,7 +121,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    what: 'an event of another day brings the user back by month alone',
+    what: 'an event of another day adds the user again by month only',
     batches: [[at(0, 'DE')], [at(-10, 'FR')], [at(-DAY, 'DE')]],
     day: [['FR', 1, 2]],
     month: [
@@ -130,7 +130,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    what: 'who was brought back is lost again',
+    what: 'a user who was added again is removed again',
     batches: [[at(0, 'DE')], [at(-10, 'FR')], [at(300, 'DE')], [at(290, 'US')]],
     day: [
       ['FR', 1, 2],
@@ -142,20 +142,20 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    what: 'a session comes back to what it was',
+    what: 'a session changes back to its earlier attributes',
     batches: [[at(0, 'DE')], [at(-10, 'FR')], [at(-20, 'DE')]],
     day: [['DE', 1, 3]],
     month: [['DE', 1, 3]],
   },
   {
-    what: 'a session over midnight changes on both days, and in both months',
+    what: 'a session across midnight changes on both days, and in both months',
     batches: [[at(830, 'DE'), at(845, 'DE')], [at(820, 'FR')]],
     day: [['FR', 1, 2]],
     month: [['FR', 1, 2]],
     february: [['FR', 1, 1]],
   },
   {
-    what: 'a session given by id changes over months',
+    what: 'a session with an id changes in several months',
     batches: [
       [at(0, 'DE', { session_id: 's' }), at(10 * DAY, 'DE', { session_id: 's' })],
       [at(-DAY, 'FR', { session_id: 's' })],
@@ -165,19 +165,19 @@ const CASES: readonly Case[] = [
     february: [['FR', 1, 1]],
   },
   {
-    what: 'a late event in the gap joins two sessions: the second has what the first has',
+    what: 'a late event joins two sessions: the second gets the attributes of the first',
     batches: [[at(0, 'DE'), at(50, 'FR')], [at(25, 'US')]],
     day: [['DE', 1, 3]],
     month: [['DE', 1, 3]],
   },
   {
-    what: 'the session without a country is in a group as well',
+    what: 'a session without a country is in the group of the empty value',
     batches: [[at(0, '')], [at(-10, 'FR')]],
     day: [['FR', 1, 2]],
     month: [['FR', 1, 2]],
   },
   {
-    what: 'an event that comes twice changes nothing',
+    what: 'a duplicate event changes nothing',
     batches: [
       [at(0, 'DE', { event_id: 'one' }), at(-10, 'FR', { event_id: 'two' })],
       [at(-20, 'US', { event_id: 'one' }), at(0, 'DE', { event_id: 'one' })],
@@ -186,7 +186,7 @@ const CASES: readonly Case[] = [
     month: [['FR', 1, 2]],
   },
   {
-    what: 'two sessions change places',
+    what: 'two sessions exchange their groups',
     batches: [
       [at(0, 'DE'), at(120, 'FR')],
       [at(-10, 'FR'), at(110, 'DE')],
@@ -201,7 +201,7 @@ const CASES: readonly Case[] = [
     ],
   },
   {
-    what: 'a group that all have left makes no row, also where somebody else comes to none',
+    what: 'a group without users has no row, also if another user has sums of zero in it',
     batches: [
       [at(0, 'DE'), at(0, 'DE', { user_id: 'v' })],
       [at(-10, 'FR'), at(-10, 'US', { user_id: 'v', name: 'signup' })],
@@ -243,7 +243,7 @@ test.each(CASES)('$what', async (one) => {
   }).toEqual({ day, month, february })
 })
 
-test('all of that is as the events say', async () => {
+test('all rollups agree with the events', async () => {
   expect(await checkRollups(database.store.writer, {})).toEqual({
     months: 2,
     groups: expect.any(Number),
@@ -252,7 +252,7 @@ test('all of that is as the events say', async () => {
   })
 })
 
-describe('these questions are put to rollups alone', () => {
+describe('these queries read rollups only', () => {
   test.each([
     [ON_THE_DAY, ['sessions_daily', 'users_daily']],
     [IN_JANUARY, ['sessions_monthly', 'users_monthly']],
@@ -264,8 +264,8 @@ describe('these questions are put to rollups alone', () => {
   })
 })
 
-/** Rows of zeros stay in the tables until a merge, and must not be seen. */
-describe('a group that was left makes no row', () => {
+/** Rows of zeros stay in the tables until a merge, but must not be returned. */
+describe('a group that all users have left has no row', () => {
   const left = CASES[0]!
   test.each<[string, Partial<AnalyticsQueryRequest>]>([
     ['of its users alone', { metrics: ['users'] }],
@@ -287,7 +287,7 @@ describe('a group that was left makes no row', () => {
     })
   })
 
-  test('and nobody is counted where only it is asked for', async () => {
+  test('a filter on that group counts no users', async () => {
     const { data } = await runQuery(database.store, projects.get(left)!, {
       ...IN_JANUARY,
       group_by: [],

@@ -51,8 +51,8 @@ const UNKNOWN = { browser: '', os: '', device_type: '' }
 const DIRECT = { referrer: '', referrer_type: 'direct' }
 
 /** Creates a store that records inserts into the enrichment tables. */
-function noting(store: Store): { readonly store: Store; readonly told: string[] } {
-  const told: string[] = []
+function recordInserts(store: Store): { readonly store: Store; readonly inserts: string[] } {
+  const inserts: string[] = []
   const { writer } = store
   const upload: Connection['upload'] = async (given, bytes, settings) => {
     if (!/INSERT INTO (agents|referrers)/.test(given.query)) {
@@ -61,7 +61,7 @@ function noting(store: Store): { readonly store: Store; readonly told: string[] 
     const chunks: Buffer[] = []
     for await (const chunk of bytes) chunks.push(chunk as Buffer)
     const text = Buffer.concat(chunks).toString()
-    told.push(
+    inserts.push(
       ...text
         .trim()
         .split('\n')
@@ -70,21 +70,21 @@ function noting(store: Store): { readonly store: Store; readonly told: string[] 
     const { Readable } = await import('node:stream')
     return writer.upload(given, Readable.from([Buffer.from(text)]), settings)
   }
-  return { store: { ...store, writer: { ...writer, upload } }, told }
+  return { store: { ...store, writer: { ...writer, upload } }, inserts }
 }
 
 test('each user agent and referrer is classified once, for all rows and all loads', async () => {
-  const { store, told } = noting(database.store)
+  const { store, inserts } = recordInserts(database.store)
   const agents = Array.from({ length: 5 }, (_, n) => `${FIREFOX} once/${n}`)
   const events = Array.from({ length: 1_000 }, (_, n) => ({
     user_agent: agents[n % 5],
     referrer_url: `https://site-${n % 7}.example.org/page/${n}`,
   }))
   await stored(events, ALL, store)
-  expect([...told].sort()).toEqual(
+  expect([...inserts].sort()).toEqual(
     [...agents, ...Array.from({ length: 7 }, (_, n) => `site-${n}.example.org`)].sort(),
   )
-  told.length = 0
+  inserts.length = 0
   await stored([...events.slice(0, 9), { user_agent: `${FIREFOX} twice` }, {}], ALL, store)
   const { id } = await newProject(store)
   await feed(
@@ -93,7 +93,7 @@ test('each user agent and referrer is classified once, for all rows and all load
     events.slice(0, 9).map((fields, n) => at(n, fields)),
   )
   await loadInbox(store)
-  expect(told).toEqual([`${FIREFOX} twice`])
+  expect(inserts).toEqual([`${FIREFOX} twice`])
   // Values of excluded and invalid rows are not classified.
   const out = { excludedCountries: ['DE'], excludedIps: ['192.0.2.1'] }
   const strict = await newProject(store, out)
@@ -103,20 +103,20 @@ test('each user agent and referrer is classified once, for all rows and all load
     toLines(rows.map((fields, n) => at(n, { ...fields, user_agent: `${FIREFOX} never` }))),
     { projectId: strict.id },
   )
-  expect(told).toEqual([`${FIREFOX} twice`])
+  expect(inserts).toEqual([`${FIREFOX} twice`])
 })
 
 test('results of another version of the rules are not used', async () => {
   const { writer } = database.store
   const agent = `${FIREFOX} version`
-  const told = (version: string, name: string) => [
+  const writeInserts = (version: string, name: string) => [
     sql`INSERT INTO agents (user_agent, version, browser, is_bot) SELECT ${string(`${agent} ${name}`)}, ${string(version)}, 'Other', false`,
     sql`INSERT INTO referrers (key, version, name, kind) SELECT ${string(`${name}.example.org`)}, ${string(version)}, 'Other', 'search'`,
   ]
   const inserts = [
-    ...told('rules of old', 'old'),
-    ...told(AGENTS_VERSION, 'new'),
-    ...told(REFERRERS_VERSION, 'new'),
+    ...writeInserts('rules of old', 'old'),
+    ...writeInserts(AGENTS_VERSION, 'new'),
+    ...writeInserts(REFERRERS_VERSION, 'new'),
   ]
   for (const insert of inserts) await writer.execute(statement(insert))
   const visit = (name: string): Fields => ({

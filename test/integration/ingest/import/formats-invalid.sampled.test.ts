@@ -162,7 +162,7 @@ describe.each<[FileFormat, number]>([
 
 const LOG = `192.0.2.7 - - [31/Jan/2026:10:00:00 +0000] "GET /a HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"`
 
-shortTest('a log: what is wrong with a line is told beside its number', async () => {
+shortTest('a log: an invalid line is reported with its number and reason', async () => {
   const wrong = [
     [LOG.replace('192.0.2.7', 'host.example'), 'ip: must be an IP address'],
     [LOG.replace('31/Jan', '30/Feb'), WRONG_TIME],
@@ -180,7 +180,7 @@ shortTest('a log: what is wrong with a line is told beside its number', async ()
   expect(rejections.at(-1)?.line).toBe('nope')
 })
 
-shortTest('CSV: records that cannot be read stand beside those that are wrong', async () => {
+shortTest('CSV: records that cannot be read are reported beside invalid ones', async () => {
   const { report, rejections } = await importing(
     Buffer.from(
       `timestamp,path\n${AT},/a\n${AT}\n\n${AT},"/b\n c"\nnope,/d\n${AT},/"e"\n${AT},/f\n`,
@@ -194,7 +194,7 @@ shortTest('CSV: records that cannot be read stand beside those that are wrong', 
   expect(report).toMatchObject({ received: 6, events: 3, rejected: 3 })
 })
 
-shortTest('a file that changes its form: what no longer fits is rejected', async () => {
+shortTest('a file that changes its format: rows of the other format are rejected', async () => {
   const { report, rejections } = await importing(
     Buffer.from(`{"timestamp":"${AT}"}\ntimestamp,path\n${LOG}\n{"timestamp":"${AT}"}\n`),
   )

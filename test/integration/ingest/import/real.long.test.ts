@@ -19,7 +19,7 @@ import { importBytes } from '../../../support/sources/import-bytes.js'
 import { runQuery, newProject, send, type PartialRequest } from '../../../support/world/world.js'
 
 const DATA = packagePath('../shared/data')
-const testIfThere = (set: string): typeof test.skip =>
+const testIfPresent = (set: string): typeof test.skip =>
   existsSync(path.join(DATA, set)) ? test : test.skip
 
 const NOTHING = { read: 0, events: 0, bots: 0, skipped: 0, rejections: [] }
@@ -115,8 +115,8 @@ interface NasaExpected {
   >
 }
 
-testIfThere(NASA)(
-  'NASA: the sessions of 10,000 users are those that two other programs cut',
+testIfPresent(NASA)(
+  'NASA: the sessions of 10,000 users are those that two other programs compute',
   async () => {
     const wanted = await readExpected<NasaExpected>(NASA)
     const csv = gunzipSync(await readSet(NASA, 'session_dataset.csv.gz')).toString()
@@ -176,7 +176,7 @@ interface UsagovExpected {
   readonly top_target_hosts: readonly (readonly [string, number])[]
 }
 
-testIfThere(USAGOV)(
+testIfPresent(USAGOV)(
   '1.USA.gov: 114,808 clicks have the counts by day, place and host that others found',
   async () => {
     const wanted = await readExpected<UsagovExpected>(USAGOV)
@@ -289,19 +289,19 @@ const CLICK = {
   'properties.kw': 'kw',
 }
 
-testIfThere(USAGOV).each([
-  { what: 'all of them', mapping: fieldsOf(CLICK), tellsBots: false },
-  { what: 'without bots', mapping: fieldsOf({ ...CLICK, user_agent: 'a' }), tellsBots: true },
+testIfPresent(USAGOV).each([
+  { what: 'all of them', mapping: fieldsOf(CLICK), classifiesBots: false },
+  { what: 'without bots', mapping: fieldsOf({ ...CLICK, user_agent: 'a' }), classifiesBots: true },
 ])(
   '1.USA.gov: the clicks as they are, under other names: $what',
-  async ({ mapping, tellsBots }) => {
+  async ({ mapping, classifiesBots }) => {
     const wanted = await readExpected<UsagovExpected>(USAGOV)
     const names = (await readdir(path.join(DATA, USAGOV))).filter((name) => name.endsWith('.gz'))
     const { project, loaded } = await load(
       names.sort().map((name) => `${USAGOV}/${name}`),
       { mapping },
     )
-    const bots = tellsBots ? wanted.isbot_clicks : 0
+    const bots = classifiesBots ? wanted.isbot_clicks : 0
     expect(loaded).toEqual({
       read: wanted.clicks + wanted.heartbeats,
       events: wanted.clicks - bots,
@@ -309,7 +309,7 @@ testIfThere(USAGOV).each([
       skipped: wanted.heartbeats,
       rejections: [],
     })
-    if (tellsBots) return
+    if (classifiesBots) return
     const asked: PartialRequest = { date_range: ['2013-02-01', '2013-03-28'] }
     const byDay = await pageviewsBy(project, 'interval:auto', asked)
     expect(
@@ -345,7 +345,7 @@ const LOGS = ['apache-semicomplete-10k/access.log', 'apache-sparkdeveloper-207k/
 describe.each(LOGS)('%s', (file) => {
   const [set = ''] = file.split('/')
 
-  testIfThere(set)(
+  testIfPresent(set)(
     'the pages that people asked for',
     async () => {
       const wanted = await readExpected<LogExpected>(set)

@@ -78,22 +78,25 @@ test.each(ofThisRun([100, 10_000], 2))(
   },
 )
 
-shortTest('a chunk that strict refused is refused again, and loaded without strict', async () => {
-  const { store } = database
-  const { id } = await newProject(store)
-  const text = toLines([event(id, 0), event(id, 1), event(id, 2), 'bad', event(id, 3)])
-  const size = 2 * toLines([event(id, 0)]).length
-  const run = async (strict: boolean) =>
-    told(await importLines(store, text, { chunkSize: size, strict }))
-  const refused = { rows: [4], rejected: 1, received: 4 }
-  expect(await run(true)).toEqual({ ...refused, events: 2, duplicates: 0 })
-  expect(await pageviews(id)).toEqual([2])
-  expect(await run(true)).toEqual({ ...refused, events: 0, duplicates: 2 })
-  expect(await pageviews(id)).toEqual([2])
-  expect(await run(false)).toEqual({ ...refused, events: 2, duplicates: 2, received: 5 })
-  expect(await pageviews(id)).toEqual([4])
-  expect(await run(true)).toEqual({ ...refused, events: 0, duplicates: 3 })
-})
+shortTest(
+  'a chunk that --strict rejected is rejected again, and loaded without --strict',
+  async () => {
+    const { store } = database
+    const { id } = await newProject(store)
+    const text = toLines([event(id, 0), event(id, 1), event(id, 2), 'bad', event(id, 3)])
+    const size = 2 * toLines([event(id, 0)]).length
+    const run = async (strict: boolean) =>
+      told(await importLines(store, text, { chunkSize: size, strict }))
+    const refused = { rows: [4], rejected: 1, received: 4 }
+    expect(await run(true)).toEqual({ ...refused, events: 2, duplicates: 0 })
+    expect(await pageviews(id)).toEqual([2])
+    expect(await run(true)).toEqual({ ...refused, events: 0, duplicates: 2 })
+    expect(await pageviews(id)).toEqual([2])
+    expect(await run(false)).toEqual({ ...refused, events: 2, duplicates: 2, received: 5 })
+    expect(await pageviews(id)).toEqual([4])
+    expect(await run(true)).toEqual({ ...refused, events: 0, duplicates: 3 })
+  },
+)
 
 shortTest('sources of equal length are distinguished', async () => {
   const { store } = database
@@ -156,13 +159,13 @@ shortTest('the report counts users and sessions of chunks that an earlier run lo
   })
 })
 
-shortTest('the report counts users and sessions that a later load moved', async () => {
+shortTest('the report counts users and sessions that a later load changed', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const text = toLines([event(id, 0), event(id, 5)])
   const want = { received: 2, users: 1, sessions: 1 }
   expect((await importLines(store, text)).report).toMatchObject({ ...want, events: 2 })
-  // Earlier events change what their session is.
+  // Earlier events change the attributes of their session.
   const earlier = { ...event(id, 0), timestamp: '2026-01-31T10:00:00Z', utm_source: 'mail' }
   expect((await importLines(store, toLines([earlier]))).report).toMatchObject({
     events: 1,

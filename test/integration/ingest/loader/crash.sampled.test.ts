@@ -1,4 +1,4 @@
-/** A loader that is stopped at any statement: the next one finishes its work, and nothing is doubled. */
+/** A load that stops after any statement is finished by the next loader, and nothing is counted twice. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { LeaseLostError } from '../../../../src/clickhouse/lease/lease.js'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
@@ -37,13 +37,13 @@ const at = (time: string, fields: object): object => ({
   ...fields,
 })
 
-/** What is stored already: two sessions of one user, in two months' partitions, and a known event id. */
+/** Events that are stored before: two sessions of one user, in the partitions of two months, and a known event id. */
 const BEFORE = [
   at('31T23:30:00', { path: '/a', utm_source: 'mail', event_id: 'known' }),
   { ...at('', {}), timestamp: '2026-02-01T00:20:00Z', path: '/b', utm_source: 'ads' },
 ] as const
 
-/** What is loaded while things break: every table of the load gets rows, and sessions are joined. */
+/** The batch whose load is interrupted: every table of the load gets rows, and sessions are joined. */
 const BATCH = [
   { ...at('', {}), timestamp: '2026-02-01T00:00:00Z', path: '/late', properties: { plan: 'pro' } },
   at('31T23:10:00', { path: '/first', utm_source: 'search' }),
@@ -91,7 +91,7 @@ const put = (project: StoredProject, batch: string, strict = false): Promise<voi
     bytes: Buffer.from(BATCH.map((event) => JSON.stringify(event)).join('\n')),
   })
 
-/** Everything that a batch came to; derived users are named by project, hence left out. */
+/** Reads everything that a batch affects, except generated user ids, which depend on the project. */
 async function outcome(project: StoredProject, batch: string): Promise<unknown> {
   const { store } = database
   await expectConsistentFacts(store, project.id)
@@ -141,7 +141,7 @@ const DONE = {
   leftovers: [],
 }
 
-test('stopped after each statement in turn, a load is finished by the next loader', async () => {
+test('a load that stops after any statement is finished by the next loader', async () => {
   const { writer } = database.store
   const counts = Array.from({ length: 60 }, (_, i) => i + 1).filter((n) => isInThisRun(n, 8))
   const [calm, ...projects] = (await makeProjects(1 + counts.length)) as [
@@ -176,7 +176,7 @@ test('stopped after each statement in turn, a load is finished by the next loade
   expect(isDone).toBe(true)
 }, 360_000)
 
-test('a loader that wakes up after another one did its work adds nothing', async () => {
+test('a suspended loader that resumes after another one finished its load adds nothing', async () => {
   const { writer } = database.store
   const moments = ofThisRun([5, 9, 13, 16, 18, 20, 22, 24, 26, 28, 30, 32], 4)
   const [calm, ...projects] = (await makeProjects(moments.length + 1)) as [
@@ -191,7 +191,7 @@ test('a loader that wakes up after another one did its work adds nothing', async
     const batch = `asleep-${moment}`
     await put(projects[i]!, batch)
     const asleep = pauseBefore(writer, moment, () => resumeLoads(writer))
-    // It may find its tables gone, or have nothing left to do.
+    // Its tables may have been dropped, or it may have nothing left to do.
     await loadBatch(asleep, batch).catch(() => undefined)
     await resumeLoads(writer)
     expect({ moment, ...((await outcome(projects[i]!, batch)) as object) }).toEqual({
@@ -202,7 +202,7 @@ test('a loader that wakes up after another one did its work adds nothing', async
 }, 360_000)
 
 shortTest(
-  'stopped again and again while it resumes, a load is finished all the same',
+  'a load that stops again and again while it is resumed is finished',
   async () => {
     const { writer } = database.store
     const project = await makeProject()
@@ -218,32 +218,35 @@ shortTest(
   60_000,
 )
 
-shortTest('what another loader left is finished between two pieces of an import', async () => {
-  const { store } = database
-  const [left, going] = [await makeProject(), await newProject(store)]
-  const line = (path: string): Buffer =>
-    Buffer.from(`${JSON.stringify(at('31T10:00:00', { path }))}\n`)
-  async function* source(): AsyncGenerator<Buffer> {
-    yield await Promise.resolve(Buffer.from('rejected\n'))
-    yield line('/1')
-  }
-  const report = await importEvents(store, source(), {
-    now: ARRIVAL,
-    projectId: going.id,
-    chunkSize: 70,
-    // Between the first piece and the second.
-    onRejected: async () => {
-      await put(left, 'left')
-      const broken = loadBatch(breakAfter(store.writer, /INSERT INTO events/), 'left')
-      await expect(broken).rejects.toBeInstanceOf(BrokenError)
-    },
-  })
-  expect(report).toMatchObject({ received: 2, events: 1, rejected: 1, users: 1, sessions: 1 })
-  expect(await outcome(left, 'left')).toMatchObject(DONE)
-  await expectConsistentFacts(store, going.id)
-})
+shortTest(
+  'an unfinished load of another loader is finished between two chunks of an import',
+  async () => {
+    const { store } = database
+    const [left, going] = [await makeProject(), await newProject(store)]
+    const line = (path: string): Buffer =>
+      Buffer.from(`${JSON.stringify(at('31T10:00:00', { path }))}\n`)
+    async function* source(): AsyncGenerator<Buffer> {
+      yield await Promise.resolve(Buffer.from('rejected\n'))
+      yield line('/1')
+    }
+    const report = await importEvents(store, source(), {
+      now: ARRIVAL,
+      projectId: going.id,
+      chunkSize: 70,
+      // Between the first chunk and the second.
+      onRejected: async () => {
+        await put(left, 'left')
+        const broken = loadBatch(breakAfter(store.writer, /INSERT INTO events/), 'left')
+        await expect(broken).rejects.toBeInstanceOf(BrokenError)
+      },
+    })
+    expect(report).toMatchObject({ received: 2, events: 1, rejected: 1, users: 1, sessions: 1 })
+    expect(await outcome(left, 'left')).toMatchObject(DONE)
+    await expectConsistentFacts(store, going.id)
+  },
+)
 
-shortTest('two imports at once bring all their pieces, each once', async () => {
+shortTest('two concurrent imports load all their chunks, each once', async () => {
   const { store } = database
   const project = await newProject(store)
   const rows = async function* (from: number): AsyncGenerator<Buffer> {
@@ -267,25 +270,30 @@ shortTest('two imports at once bring all their pieces, each once', async () => {
   expect(await listLeftovers(store)).toEqual([])
 })
 
-shortTest('a batch that is loaded whole or not at all stays so whoever loads it', async () => {
-  const { store } = database
-  const project = await makeProject()
-  const before = await readFacts(store, project.id)
-  await put(project, 'strict', true)
-  const broken = loadBatch(breakAfter(store.writer, /AS seq, row, batch/), 'strict')
-  await expect(broken).rejects.toBeInstanceOf(BrokenError)
-  await resumeLoads(store.writer)
-  expect(await readFacts(store, project.id)).toEqual(before)
-  expect(await outcome(project, 'strict')).toMatchObject({
-    ...DONE,
-    users: [{ n: 1 }],
-    ids: [{ n: 1 }],
-    loads: [{ step: 3, received: 10, events: 0, duplicates: 0, bots: 0, excluded: 1, rejected: 1 }],
-    exclusions: [],
-  })
-})
+shortTest(
+  'a strict batch is loaded whole or not at all, whichever loader finishes it',
+  async () => {
+    const { store } = database
+    const project = await makeProject()
+    const before = await readFacts(store, project.id)
+    await put(project, 'strict', true)
+    const broken = loadBatch(breakAfter(store.writer, /AS seq, row, batch/), 'strict')
+    await expect(broken).rejects.toBeInstanceOf(BrokenError)
+    await resumeLoads(store.writer)
+    expect(await readFacts(store, project.id)).toEqual(before)
+    expect(await outcome(project, 'strict')).toMatchObject({
+      ...DONE,
+      users: [{ n: 1 }],
+      ids: [{ n: 1 }],
+      loads: [
+        { step: 3, received: 10, events: 0, duplicates: 0, bots: 0, excluded: 1, rejected: 1 },
+      ],
+      exclusions: [],
+    })
+  },
+)
 
-shortTest('a loader whose lease is lost sends nothing more', async () => {
+shortTest('a loader that has lost its lease sends no more statements', async () => {
   const lost = new AbortController()
   const holder = fenceConnection(database.store.writer, lost.signal)
   const ask = (): Promise<unknown> => holder.query(statement(sql`SELECT 1`))
@@ -295,7 +303,7 @@ shortTest('a loader whose lease is lost sends nothing more', async () => {
   await expect(loadBatch(holder, 'any')).rejects.toBeInstanceOf(LeaseLostError)
 })
 
-test('after all of that rollups are what the events come to', async () => {
+test('after all these cases the rollups agree with the events', async () => {
   expect(await checkRollups(database.store.writer, {})).toEqual({
     months: 2,
     groups: expect.any(Number),

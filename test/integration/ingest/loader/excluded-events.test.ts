@@ -1,4 +1,4 @@
-/** What is not tracked: bots, excluded addresses and excluded countries. */
+/** Excluded events: bots, excluded addresses and excluded countries. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { NewProject } from '../../../../src/projects/project.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
@@ -27,7 +27,7 @@ interface Case {
   readonly rules: Partial<NewProject>
 }
 
-/** Imports events into a project for each case, in one load; reports of each event whether it was kept. */
+/** Imports the events of each case into its own project, in one load; returns for each event whether it was kept. */
 async function importAll(cases: readonly Case[]): Promise<readonly (readonly boolean[])[]> {
   const { store } = database
   const projects = await Promise.all(cases.map(({ rules }) => newProject(store, rules)))
@@ -111,7 +111,7 @@ describe('an excluded range of addresses', () => {
   })
 })
 
-test('a country is that which is given, or else that of the address', async () => {
+test('the country is that of the event, or else that of its address', async () => {
   const cases = [
     [{ country: 'DE' }, false],
     [{ country: 'FR' }, true],
@@ -131,7 +131,7 @@ test('a country is that which is given, or else that of the address', async () =
   expect(cases.map(([fields], n) => [fields, is[n]])).toEqual(cases)
 })
 
-test('bots are not tracked, whatever else they say', async () => {
+test('events of bots are excluded, whatever their other fields', async () => {
   const cases = [
     ['Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', false],
     ['Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2)', false],

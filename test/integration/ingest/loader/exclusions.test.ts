@@ -1,4 +1,4 @@
-/** Counts of what is not tracked, by day and reason. */
+/** Excluded events are counted by day and reason. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { addProject } from '../../../../src/commands/project.js'
 import { readExclusions, type DailyExclusions } from '../../../../src/projects/exclusions.js'
@@ -34,7 +34,7 @@ const OUT = {
   bot: { user_agent: 'Googlebot/2.1' },
 } as const
 
-test('what is not tracked is counted by day and reason, the first reason of several, over all loads', async () => {
+test('excluded events are counted by day and first reason, over all loads', async () => {
   const { store } = database
   const project = await newProject(store, RULES)
   const other = await newProject(store, RULES)
@@ -71,7 +71,7 @@ test('what is not tracked is counted by day and reason, the first reason of seve
   )
 })
 
-test('what is not tracked uses up no event id, and makes no user', async () => {
+test('an excluded event does not use up its event id, and creates no user', async () => {
   const { store } = database
   const project = await newProject(store, RULES)
   const { id: projectId } = project
@@ -88,7 +88,7 @@ test('what is not tracked uses up no event id, and makes no user', async () => {
     ...{ users: 0, sessions: 0, first: null, last: null },
   })
   expect(await readFacts(store, projectId)).toEqual([])
-  // Of one id the excluded event is no event: the other counts, whichever comes first.
+  // If an excluded event has the id of another one, the other counts, whichever comes first.
   const again = [0, 1, 2].map((n) => at(25, { event_id: `e${n}`, path: `/${n}` }))
   const both = [at(25, { ...OUT.bot, event_id: 'f' }), at(25, { event_id: 'f', path: '/f' })]
   const { report } = await importLines(store, toLines([...again, ...both, ...again]), { projectId })
@@ -96,7 +96,7 @@ test('what is not tracked uses up no event id, and makes no user', async () => {
   await expectConsistentFacts(store, projectId)
 })
 
-test('what is not tracked is forgotten with the project', async () => {
+test('the counts are deleted with the project', async () => {
   const { store } = database
   const project = await newProject(store, RULES)
   await importLines(store, toLines([at(20, OUT.bot), at(20)]), { projectId: project.id })

@@ -1,4 +1,4 @@
-/** Imports of many rows while the engine, or the importing process, is killed: each row counts once. */
+/** The engine or the importing process is killed during large imports: each row counts once. */
 import { expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,10 +23,10 @@ import {
 import { checkRollups, ensureRollups, importEvents } from '../../../support/store/loading.js'
 
 const ROWS = 300_000
-const PIECE = 8 * 1024 * 1024
+const CHUNK = 8 * 1024 * 1024
 const START = Date.parse('2026-01-01T00:00:00Z')
 
-/** Five events a session, a minute apart; every tenth is sent a day late. */
+/** Writes a line. Sessions have five events, a minute apart; every tenth event comes a day late. */
 const line = (n: number): string =>
   `${JSON.stringify({
     timestamp: new Date(
@@ -37,7 +37,7 @@ const line = (n: number): string =>
     path: `/${n % 100}`,
   })}\n`
 
-const bytesOf = (rows: number): Buffer =>
+const buildBytes = (rows: number): Buffer =>
   Buffer.from(Array.from({ length: rows }, (_, n) => line(n)).join(''))
 
 async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
@@ -53,7 +53,7 @@ async function openDatabase(endpoint: Endpoint): Promise<Store> {
   return store
 }
 
-/** Each of the rows is one event, rollups count each once, and nothing is left of the loads. */
+/** Checks that each row is one event, that rollups count it once, and that no working tables are left. */
 async function expectAll(store: Store, projectId: string, rows: number): Promise<void> {
   const [counts] = await select(
     store,
@@ -74,17 +74,17 @@ SELECT
   })
 }
 
-test('the engine is killed in the midst of imports that are then begun again', async () => {
+test('the engine is killed during imports, which are then started again', async () => {
   const engine = await anEngine(await aDataDir())
   const store = await openDatabase(engine.endpoint)
   const reader = aClient(engine.endpoint, 'reader')
   const project = await newProject(store)
-  const bytes = bytesOf(ROWS)
+  const bytes = buildBytes(ROWS)
   const run = (): Promise<unknown> =>
     importEvents(store, inChunks(bytes), {
       now: ARRIVAL,
       projectId: project.id,
-      chunkSize: PIECE,
+      chunkSize: CHUNK,
       onRejected: (rows) => expect(rows).toEqual([]),
     })
   for (const [from, upTo] of [
@@ -107,14 +107,14 @@ test('the engine is killed in the midst of imports that are then begun again', a
   await store.close()
 }, 120_000)
 
-test('the command is killed in the midst, and run again', async () => {
+test('the command is killed during an import, and run again', async () => {
   const engine = await anEngine(await aDataDir())
   const { endpoint } = engine
   const store = await openDatabase(endpoint)
   const project = await newProject(store)
   const rows = 100_000
   const file = path.join(await aDataDir(), 'events.ndjson')
-  await writeFile(file, bytesOf(rows))
+  await writeFile(file, buildBytes(rows))
   const url = new URL(`/${endpoint.database}`, endpoint.url)
   const { username, password } = endpoint.accounts.admin
   Object.assign(url, { username, password })

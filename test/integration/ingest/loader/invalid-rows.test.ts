@@ -1,4 +1,4 @@
-/** What is wrong with a row, in plain words: each field of an event wrong in every way. */
+/** The reasons of invalid rows: every field of an event, invalid in every way. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { FIELDS } from '../../../../src/model/event-fields.js'
 import type { Rejection } from '../../../../src/ingest/inbox/rejections.js'
@@ -25,7 +25,7 @@ type Case = readonly [line: string | Buffer, reason: string]
 
 const event = (fields: object): string => JSON.stringify({ timestamp: AT, ...fields })
 const time = (timestamp: unknown): string => JSON.stringify({ timestamp })
-/** A line with this between the quotes of a path. */
+/** Writes a line with this text between the quotes of its path. */
 const raw = (path: string): string => `{"timestamp":"${AT}","path":"${path}"}`
 
 const TIMES: readonly Case[] = [
@@ -134,7 +134,7 @@ function entries(count: number): object {
   return Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, n]))
 }
 
-/** Every field with a value of every type; null is as good as absent. */
+/** Every field with a value of every type; null counts as absent. */
 const SAMPLES: readonly (readonly [type: string, value: unknown])[] = [
   ['string', 'x'],
   ['boolean', true],
@@ -180,7 +180,7 @@ const LINES: readonly Case[] = [
   [`{"timestamp":"${AT}","properties":{"n":${'['.repeat(2_000)}${']'.repeat(2_000)}}}`, NO_JSON],
 ]
 
-/** Puts a byte that is no UTF-8 in the place of the bar. */
+/** Replaces the bar by a byte that is not valid UTF-8. */
 function withByte(byte: number): (bytes: Buffer) => Buffer {
   return (bytes) => Buffer.from(bytes.map((one) => (one === 0x7c ? byte : one)))
 }
@@ -213,7 +213,7 @@ test.each([
   { what: 'types', cases: TYPES },
   { what: 'lines', cases: LINES },
 ])(
-  '$what: each wrong row is rejected with its reason, each right one is kept',
+  '$what: each invalid row is rejected with its reason, each valid one is loaded',
   async ({ cases }) => {
     const { id } = await newProject(database.store)
     const { report, rejections } = await sendLines(
@@ -235,7 +235,7 @@ test.each([
   },
 )
 
-test('rows are numbered as the lines of the source, blank ones included', async () => {
+test('row numbers are line numbers of the source, blank lines included', async () => {
   const { id } = await newProject(database.store)
   const { report, rejections } = await sendLines(['', 'a', ' \t\r', event({}), '', 'b', ''], id)
   expect(rejections).toEqual([
@@ -245,7 +245,7 @@ test('rows are numbered as the lines of the source, blank ones included', async 
   expect(report.received).toBe(3)
 })
 
-test('a row names its project where none is named for all; one named for all wins', async () => {
+test('a row names its project, unless the import names one for all rows', async () => {
   const [one, other] = [await newProject(database.store), await newProject(database.store)]
   const lines = [
     event({ project: one.id }),
@@ -263,7 +263,7 @@ test('a row names its project where none is named for all; one named for all win
   expect(report).toMatchObject({ events: 5, rejected: 0 })
 })
 
-test('strict: a rejected row keeps its whole piece out, and ends the import', async () => {
+test('strict: a rejected row keeps its whole chunk out, and ends the import', async () => {
   const { id } = await newProject(database.store)
   const rejected: Rejection[] = []
   const lines = ['a', 'b', 'c'].map((event_id) => event({ event_id })) as [string, string, string]
@@ -285,7 +285,7 @@ test('strict: a rejected row keeps its whole piece out, and ends the import', as
   expect(rejected).toEqual([{ row: 3, reason: NO_JSON, line: 'x' }])
 })
 
-test('an event may be a day ahead of its arrival, and no more', async () => {
+test('a timestamp may be at most one day after the arrival', async () => {
   const { id } = await newProject(database.store)
   const ahead = 'timestamp: must be at most 24 hours ahead of its arrival'
   const cases = [

@@ -1,4 +1,4 @@
-/** Sessions, as they are cut out of events that come in order, late, twice and in any batches. */
+/** Sessions from events that arrive in order, late, twice and in any batches. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
@@ -8,7 +8,7 @@ import { newProject, send, type SentEvent } from '../../../support/world/world.j
 let database: TestDatabase
 const projects = new Map<Case, StoredProject>()
 
-// The nth batches of all cases are loaded as one file, each case in a project of its own.
+// The nth batches of all cases are loaded as one file; each case has its own project.
 beforeAll(async () => {
   database = await createDatabase()
   for (const one of CASES) projects.set(one, await newProject(database.store))
@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => database.drop())
 
-/** An event `minutes` after ten o'clock; its path tells which it is. */
+/** An event `minutes` after ten o'clock, identified by its path. */
 const at = (minutes: number, fields: Readonly<Record<string, unknown>> = {}): SentEvent => ({
   timestamp: new Date(Date.parse('2026-01-31T10:00:00Z') + minutes * 60_000).toISOString(),
   user_id: 'u',
@@ -31,9 +31,9 @@ const at = (minutes: number, fields: Readonly<Record<string, unknown>> = {}): Se
 })
 
 /** A session in short: start, end, pageviews, events, entry page, source, and the paths in order. */
-type Told = readonly [string, string, number, number, string, string, string]
+type SessionSummary = readonly [string, string, number, number, string, string, string]
 
-async function sessionsOf(project: StoredProject): Promise<Told[]> {
+async function readSessions(project: StoredProject): Promise<SessionSummary[]> {
   await expectConsistentFacts(database.store, project.id)
   const clock = (time: unknown): string => String(time).slice(5).replace('.000', '')
   return (await readFacts(database.store, project.id)).map((fact) => [
@@ -50,7 +50,7 @@ async function sessionsOf(project: StoredProject): Promise<Told[]> {
 interface Case {
   readonly rule: string
   readonly batches: readonly (readonly SentEvent[])[]
-  readonly want: readonly Told[]
+  readonly want: readonly SessionSummary[]
 }
 
 const page = (path: string, source = ''): Readonly<Record<string, unknown>> => ({
@@ -191,18 +191,18 @@ const CASES: readonly Case[] = [
 
 describe('sessions', () => {
   test.each(CASES)('$rule', async (one) => {
-    expect(await sessionsOf(projects.get(one)!)).toEqual(one.want)
+    expect(await readSessions(projects.get(one)!)).toEqual(one.want)
   })
 
-  test('a session of another project is never touched', async () => {
+  test('sessions of other projects are not changed', async () => {
     const [ours, theirs] = [await newProject(database.store), await newProject(database.store)]
     await send(database.store, ours, [at(0, { ...page('/a'), session_id: 's' })])
     await send(database.store, theirs, [at(5, { ...page('/b'), session_id: 's' })])
     await send(database.store, theirs, [at(-5, { ...page('/c'), session_id: 's' })])
-    expect(await sessionsOf(ours)).toEqual([
+    expect(await readSessions(ours)).toEqual([
       ['01-31 10:00:00', '01-31 10:00:00', 1, 0, '/a', '', '/a'],
     ])
-    expect(await sessionsOf(theirs)).toEqual([
+    expect(await readSessions(theirs)).toEqual([
       ['01-31 09:55:00', '01-31 10:05:00', 2, 0, '/c', '', '/c /b'],
     ])
   })

@@ -1,4 +1,4 @@
-/** Merges of the inbox that happen while loaded parts of it are taken away. */
+/** Merges of the inbox while its loaded parts are dropped. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import type { Store } from '../../../../src/clickhouse/store.js'
@@ -14,8 +14,8 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** A store on which the parts of the inbox are merged right before the first statement of a kind. */
-function merging(store: Store, before: string): Store {
+/** Wraps a store: the parts of the inbox are merged right before the first statement that contains `before`. */
+function mergeBefore(store: Store, before: string): Store {
   let merges = 0
   const { writer } = store
   const execute: typeof writer.execute = async (given, settings) => {
@@ -29,9 +29,9 @@ function merging(store: Store, before: string): Store {
 
 test.each([
   { before: 'INSERT INTO inbox (', left: 0 },
-  // The blank line is in one part with them then: they go with the next load.
+  // The blank line is in the same part then: the rows are dropped by the next load.
   { before: 'ALTER TABLE inbox DROP PART ', left: 3 },
-])('parts that are merged before $before… go all the same', async ({ before, left }) => {
+])('parts that are merged before $before… are dropped, too', async ({ before, left }) => {
   const { store } = database
   const { id } = await newProject(store)
   const visit = (n: number) =>
@@ -39,7 +39,7 @@ test.each([
   const events = () =>
     select(store, sql`SELECT count() AS n FROM events WHERE project_id = ${string(id)}`)
   for (let n = 0; n < 3; n += 1) await visit(n)
-  await loadInbox(merging(store, before))
+  await loadInbox(mergeBefore(store, before))
   expect(await listLeftovers(store)).toHaveLength(left)
   expect(await events()).toEqual([{ n: 3 }])
   await visit(3)

@@ -1,4 +1,4 @@
-/** The stream: rows that are inserted into the inbox one by one become events, each once. */
+/** The stream: rows that are inserted into the inbox become events, each once. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
@@ -43,7 +43,7 @@ const paths = async (project: StoredProject): Promise<readonly string[]> =>
     )
   ).map(({ path }) => path)
 
-shortTest('rows are loaded in the order in which they came, each once', async () => {
+shortTest('rows are loaded in order of arrival, each once', async () => {
   const { store } = database
   const project = await newProject(store)
   await feed(store, project.id, [at('10:00:00', { path: '/1' }), at('10:01:00', { path: '/2' })])
@@ -60,7 +60,7 @@ shortTest('rows are loaded in the order in which they came, each once', async ()
   expect(await listLeftovers(store)).toEqual([])
 })
 
-shortTest('an event that does not say when it happened happened when it came', async () => {
+shortTest('an event without a timestamp gets its time of arrival', async () => {
   const { store } = database
   const project = await newProject(store)
   await feed(
@@ -75,7 +75,7 @@ shortTest('an event that does not say when it happened happened when it came', a
   ).toEqual([{ timestamp: '2026-01-31 10:00:00.123' }, { timestamp: '2026-01-31 10:00:00.123' }])
 })
 
-shortTest('the same rows inserted twice are two inserts, also within a millisecond', async () => {
+shortTest('the same rows inserted twice are loaded twice, even within a millisecond', async () => {
   const { store } = database
   const project = await newProject(store)
   const rows = [at('10:00:00')]
@@ -84,7 +84,7 @@ shortTest('the same rows inserted twice are two inserts, also within a milliseco
   expect(await paths(project)).toHaveLength(5)
 })
 
-shortTest('what is rejected is kept with its reason, and without its address', async () => {
+shortTest('a rejected row is stored with its reason, and without its IP address', async () => {
   const { store } = database
   const project = await newProject(store)
   const arrival = '2026-02-01 12:00:00.000'
@@ -150,7 +150,7 @@ describe('stopped', () => {
     }
   }
 
-  test('after each statement in turn, a load is finished by the next loader', async () => {
+  test('after any statement, a load is finished by the next loader', async () => {
     const { store } = database
     const calm = await prepare()
     await loadInbox(store)
@@ -182,7 +182,7 @@ describe('stopped', () => {
     }
   }, 600_000)
 
-  test('a loader that wakes up after another one did its work adds nothing', async () => {
+  test('a suspended loader that resumes after another one finished its load adds nothing', async () => {
     const { store } = database
     for (const moment of ofThisRun([2, 5, 9, 14, 20, 25, 28, 31, 34, 37], 5)) {
       const project = await prepare()
@@ -195,7 +195,7 @@ describe('stopped', () => {
   }, 360_000)
 })
 
-shortTest('merges of the inbox neither lose nor double rows', async () => {
+shortTest('merges of the inbox neither lose nor duplicate rows', async () => {
   const { store } = database
   const project = await newProject(store)
   const path = (n: number): string => `/${String(n).padStart(3, '0')}`
@@ -211,7 +211,7 @@ shortTest('merges of the inbox neither lose nor double rows', async () => {
   expect(await listLeftovers(store)).toEqual([])
 })
 
-shortTest('batches and the stream are loaded side by side', async () => {
+shortTest('batches and the stream can be loaded at the same time', async () => {
   const { store } = database
   const project = await newProject(store)
   await feed(store, project.id, [at('10:00:00', { path: '/stream' })])
@@ -229,7 +229,7 @@ shortTest('batches and the stream are loaded side by side', async () => {
   expect(await paths(project)).toEqual(['/stream', '/batch'])
 })
 
-test('after all of that rollups are what the events come to', async () => {
+test('after all these cases the rollups agree with the events', async () => {
   expect(await checkRollups(database.store.writer, {})).toMatchObject({
     different: 0,
     differences: [],

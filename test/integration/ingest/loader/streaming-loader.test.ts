@@ -1,4 +1,4 @@
-/** The loader that runs beside a service: it loads what is inserted, whatever else goes on. */
+/** The streaming loader of a service: it loads the inbox, beside other loaders, deletions and failures. */
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -36,7 +36,7 @@ afterAll(() => database.drop())
 
 const loaders: StreamingLoader[] = []
 
-/** A loader that ends after the test at the latest; `told` gets its lines of the log. */
+/** Starts a loader, which is stopped after the test at the latest. Adds its log lines to `told`. */
 function aLoader(store: Store = database.store, told: object[] = []): StreamingLoader {
   const write = (line: string): void => void told.push(JSON.parse(line) as object)
   const logger = pino({ level: 'warn', base: null, timestamp: false }, { write })
@@ -62,7 +62,7 @@ async function countEvents(project: StoredProject, store = database.store): Prom
   return row!.n
 }
 
-/** Waits until so many events are loaded, then whether more come. */
+/** Waits until `count` events are loaded, and checks that no more follow. */
 async function settled(project: StoredProject, count: number, store?: Store): Promise<void> {
   await until(async () => (await countEvents(project, store)) >= count, SOON)
   await until(async () => (await listLeftovers(store ?? database.store)).length === 0, SOON)
@@ -70,7 +70,7 @@ async function settled(project: StoredProject, count: number, store?: Store): Pr
   await expectConsistentFacts(store ?? database.store, project.id)
 }
 
-test('loads what is inserted, before it starts and after, until it is stopped', async () => {
+test('loads rows that are inserted before and after its start, until it is stopped', async () => {
   const { store } = database
   const project = await newProject(store)
   await feed(store, project.id, visits(0))
@@ -87,7 +87,7 @@ test('loads what is inserted, before it starts and after, until it is stopped', 
   await settled(project, 4)
 }, 120_000)
 
-test('finishes what it is loading when it is stopped', async () => {
+test('finishes its current load when it is stopped', async () => {
   const { store } = database
   const project = await newProject(store)
   await feed(store, project.id, visits(0, 1_000))
@@ -112,7 +112,7 @@ test('finishes what it is loading when it is stopped', async () => {
   expect(await countEvents(project)).toBe(1_000)
 }, 120_000)
 
-test('several at once load many inserts, each once', async () => {
+test('several loaders load many inserts, each once', async () => {
   const { store } = database
   const project = await newProject(store)
   for (let n = 0; n < 3; n += 1) aLoader()
@@ -123,7 +123,7 @@ test('several at once load many inserts, each once', async () => {
   await settled(project, 120)
 }, 180_000)
 
-test('says that rows are rejected, and goes on', async () => {
+test('logs rejected rows, and continues', async () => {
   const { store } = database
   const project = await newProject(store)
   const told: object[] = []
@@ -156,7 +156,7 @@ test('an import beside it gets its turn, and it goes on after', async () => {
   await settled(project, 100 + state.fed)
 }, 180_000)
 
-/** The number of the newest lease: each time that a process takes the lease makes one. */
+/** Returns the newest generation of the lease: each acquisition creates one. */
 const newestLease = async (): Promise<number> =>
   (await listGenerations(database.store.writer, 'loader'))[0]?.number ?? 0
 
@@ -174,7 +174,7 @@ async function feedDuring(project: StoredProject, work: () => Promise<unknown>):
   return state.fed
 }
 
-test('keeps its lease while rows arrive, and takes none while there are no rows', async () => {
+test('keeps its lease while rows arrive, and takes none without rows', async () => {
   const { store } = database
   const project = await newProject(store)
   aLoader()
@@ -194,7 +194,7 @@ test('keeps its lease while rows arrive, and takes none while there are no rows'
   expect(await newestLease()).toBe(after)
 }, 120_000)
 
-test('gives its lease to another process that asks, time and again', async () => {
+test('hands its lease over to another process that requests it, again and again', async () => {
   const { store } = database
   const project = await newProject(store)
   aLoader()
@@ -208,13 +208,13 @@ test('gives its lease to another process that asks, time and again', async () =>
       })
     }
   })
-  // How often the lease was taken until the one who asked had it. A slow machine may miss a handover.
+  // The number of acquisitions until the requester had the lease. A slow machine may miss a handover.
   expect(Math.min(...turns)).toBe(1)
   expect(Math.max(...turns)).toBeLessThan(5)
   await settled(project, fed)
 }, 180_000)
 
-test('a deletion and a rebuild beside it get their turn', async () => {
+test('a deletion and a rebuild get their turn', async () => {
   const { store } = database
   const project = await newProject(store)
   const other = await newProject(store)
@@ -229,7 +229,7 @@ test('a deletion and a rebuild beside it get their turn', async () => {
   await settled(other, 2)
 }, 180_000)
 
-test('another loader goes on when the one that has the lease stops', async () => {
+test('another loader continues when the one with the lease stops', async () => {
   const { store } = database
   const project = await newProject(store)
   const first = aLoader()
@@ -244,7 +244,7 @@ test('another loader goes on when the one that has the lease stops', async () =>
   await settled(project, fed + 1)
 }, 120_000)
 
-test('finishes the load that another process left behind before it loads more', async () => {
+test('first finishes an unfinished load of another process', async () => {
   const { store } = database
   const project = await newProject(store)
   aLoader()
@@ -258,14 +258,14 @@ test('finishes the load that another process left behind before it loads more', 
   await settled(project, 6)
 }, 120_000)
 
-test('goes on after somebody else took its lease', async () => {
+test('continues after another process took its lease', async () => {
   const { store } = database
   const project = await newProject(store)
   aLoader()
   await settled(project, 0)
   for (let n = 0; n < 2; n += 1) {
     await feed(store, project.id, visits(n))
-    // As one that takes the holder for dead: the next generation is there, and nobody says so.
+    // As a process that considers the holder dead: it creates the next generation without a request.
     await until(async () => {
       const [newest] = await listGenerations(store.writer, 'loader')
       return createGeneration(store.writer, 'loader', (newest?.number ?? 0) + 1)
@@ -276,7 +276,7 @@ test('goes on after somebody else took its lease', async () => {
   await settled(project, 3)
 }, 180_000)
 
-test('goes on after the engine was away, and tells of it once', async () => {
+test('continues after the engine was down, and logs the outage once', async () => {
   const engine = await anEngine(await aDataDir())
   await migrate(engine.endpoint)
   const store = connectStore(engine.endpoint)
