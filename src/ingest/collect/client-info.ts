@@ -28,5 +28,6 @@ export function addClientInfo(
   }
 }
 
-const isPresent = (text: string | null | undefined): boolean =>
+/** Null and the empty string mean that a field is absent. */
+export const isPresent = (text: string | null | undefined): boolean =>
   text !== undefined && text !== null && text !== ''

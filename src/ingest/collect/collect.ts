@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Accepted, SentEvent } from '../../contract/collector-api.js'
 import type { InboxWriter } from '../inbox/inbox-writer.js'
-import { addClientInfo, type ClientInfo } from './client-info.js'
+import { addClientInfo, isPresent, type ClientInfo } from './client-info.js'
 
 /** The events of one request; they have passed validation. */
-export interface Collection {
+export interface CollectedEvents {
   readonly projectId: string
   readonly events: readonly SentEvent[]
   readonly client: ClientInfo
@@ -18,7 +18,7 @@ export interface Collection {
  *
  * @throws ApiError SERVICE_UNAVAILABLE, as `InboxWriter.write`
  */
-export type Collect = (collection: Collection) => Promise<Accepted>
+export type Collect = (collection: CollectedEvents) => Promise<Accepted>
 
 /**
  * Creates the function that collects events.
@@ -38,4 +38,4 @@ export const createCollect =
  * was inserted twice counts once.
  */
 const addEventId = (event: SentEvent): SentEvent =>
-  (event.event_id ?? '') === '' ? { ...event, event_id: randomUUID() } : event
+  isPresent(event.event_id) ? event : { ...event, event_id: randomUUID() }

@@ -1,6 +1,22 @@
 /** Names of browsers and operating systems: from the names of bowser to the names in reports. */
 import type { DeviceType } from '../../contract/api.js'
 
+/** Browsers that have the same name in bowser and in reports. */
+const SAME_BROWSERS = `
+  Amazon Silk, Android Browser, BlackBerry, Bada, Brave, Chrome, Chromium, DuckDuckGo, Electron, Epiphany, Firefox,
+  HeyTap Browser, Internet Explorer, K-Meleon, Ladybird, LibreWolf, Maxthon, MZ Browser, Opera, Opera Coast, Pale Moon,
+  PlayStation 4, Puffin, QQ Browser, QupZilla, Roku, Safari, Sailfish, SeaMonkey, Sleipnir, Sogou Browser, Swing, Tizen,
+  UC Browser, Vivaldi, Vivo Browser, WeChat, Yandex Browser
+`
+  .trim()
+  .split(/,\s+/)
+
+/** Operating systems that have the same name in bowser and in reports. */
+const SAME_SYSTEMS =
+  'Android, Bada, BlackBerry, HarmonyOS, iOS, Linux, macOS, Roku, Tizen, Windows, Windows Phone'.split(
+    ', ',
+  )
+
 /**
  * The browsers, by their names in bowser. Any other name that bowser returns is a part of the user agent's text or the
  * name of a bot, and is not reported.
@@ -16,14 +32,7 @@ export const BROWSERS: ReadonlyMap<string, string> = new Map([
   ['WebOS Browser', 'LG Browser'],
   ['Miui', 'MIUI Browser'],
   ['Focus', 'Firefox Focus'],
-  ...[
-    ...['Amazon Silk', 'Android Browser', 'BlackBerry', 'Bada', 'Brave', 'Chrome', 'Chromium'],
-    ...['DuckDuckGo', 'Electron', 'Epiphany', 'Firefox', 'HeyTap Browser', 'Internet Explorer'],
-    ...['K-Meleon', 'Ladybird', 'LibreWolf', 'Maxthon', 'MZ Browser', 'Opera', 'Opera Coast'],
-    ...['Pale Moon', 'PlayStation 4', 'Puffin', 'QQ Browser', 'QupZilla', 'Roku', 'Safari'],
-    ...['Sailfish', 'SeaMonkey', 'Sleipnir', 'Sogou Browser', 'Swing', 'Tizen', 'UC Browser'],
-    ...['Vivaldi', 'Vivo Browser', 'WeChat', 'Yandex Browser'],
-  ].map((name) => [name, name] as const),
+  ...SAME_BROWSERS.map((name) => [name, name] as const),
 ])
 
 /** The operating systems, by their names in bowser. */
@@ -31,10 +40,7 @@ export const SYSTEMS: ReadonlyMap<string, string> = new Map([
   ['Chrome OS', 'ChromeOS'],
   ['WebOS', 'webOS'],
   ['PlayStation 4', 'PlayStation'],
-  ...[
-    ...['Android', 'Bada', 'BlackBerry', 'HarmonyOS', 'iOS', 'Linux', 'macOS', 'Roku', 'Tizen'],
-    ...['Windows', 'Windows Phone'],
-  ].map((name) => [name, name] as const),
+  ...SAME_SYSTEMS.map((name) => [name, name] as const),
 ])
 
 /** The device that a system usually runs on, for user agents whose device bowser does not detect. */

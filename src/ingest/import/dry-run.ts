@@ -6,7 +6,7 @@ import { identifier, sql, statement } from '../../clickhouse/sql.js'
 import type { Store } from '../../clickhouse/store.js'
 import { insertBatch } from '../inbox/batches.js'
 import { listRejections } from '../inbox/rejections.js'
-import type { Affected } from '../loader/affected.js'
+import type { AffectedCounts } from '../loader/affected.js'
 import { readNextNumber } from '../loader/load-log.js'
 import { EMPTY_REPORT, type LoadReport } from '../loader/load-report.js'
 import { stageRows } from '../loader/run-load.js'
@@ -78,8 +78,8 @@ async function loadIntoTables(
   return { ...report, ...(await countStaged(writer, tables)) }
 }
 
-async function countStaged(writer: Connection, tables: LoadTables): Promise<Affected> {
-  const [row] = await selectRows<Affected>(
+async function countStaged(writer: Connection, tables: LoadTables): Promise<AffectedCounts> {
+  const [row] = await selectRows<AffectedCounts>(
     writer,
     sql`SELECT (SELECT count() FROM ${tables.users}) AS users, (SELECT count() FROM ${tables.sessions}) AS sessions`,
   )

@@ -1,6 +1,6 @@
 /** The options and the report of an import, shared by the import and its dry run. */
 import type { Rejection } from '../inbox/rejections.js'
-import type { Affected } from '../loader/affected.js'
+import type { AffectedCounts } from '../loader/affected.js'
 import type { LoadReport } from '../loader/load-report.js'
 import type { LoaderContext } from '../loader/loader-context.js'
 
@@ -27,4 +27,4 @@ export interface ImportOptions {
 }
 
 /** The outcome of all rows, and how many users and sessions have events among them. */
-export type ImportReport = LoadReport & Affected
+export type ImportReport = LoadReport & AffectedCounts

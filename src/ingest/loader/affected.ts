@@ -3,7 +3,7 @@ import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement, strings, time } from '../../clickhouse/sql.js'
 import type { LoadReport } from './load-report.js'
 
-export interface Affected {
+export interface AffectedCounts {
   readonly users: number
   readonly sessions: number
 }
@@ -17,12 +17,12 @@ export async function countAffected(
   writer: Connection,
   batches: readonly string[],
   period: Pick<LoadReport, 'first' | 'last'>,
-): Promise<Affected> {
+): Promise<AffectedCounts> {
   const { first, last } = period
   if (first === null || last === null) return { users: 0, sessions: 0 }
   // An event that a later load moved has that load's number, but its session still has, in its upper 32 bits, the number
   // of the load that created it.
-  const { rows } = await writer.query<Affected>(
+  const { rows } = await writer.query<AffectedCounts>(
     statement(sql`
 WITH own AS (SELECT load FROM loads WHERE batch IN ${strings(batches)})
 SELECT uniqExact(project_id, user) AS users, uniqExact(session) AS sessions FROM events

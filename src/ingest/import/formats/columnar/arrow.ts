@@ -2,7 +2,7 @@
 import { sql } from '../../../../clickhouse/sql.js'
 import { peek, type Peeked } from '../byte-stream.js'
 import { SourceError } from '../format.js'
-import type { Description } from './columns.js'
+import type { FileDescription } from './columns.js'
 
 const FILE_MAGIC = Buffer.from('ARROW1')
 /** The magic of a file and its padding; a stream follows. */
@@ -18,7 +18,7 @@ const END_OF_STREAM = Buffer.concat([CONTINUATION, Buffer.alloc(4)])
  *
  * @throws SourceError if the source is not Arrow
  */
-export async function describeArrow(peeked: Peeked): Promise<Description> {
+export async function describeArrow(peeked: Peeked): Promise<FileDescription> {
   const isFile = peeked.head.subarray(0, FILE_MAGIC.length).equals(FILE_MAGIC)
   const start = isFile ? FILE_HEADER_BYTES : 0
   const messages = peeked.head.subarray(start)

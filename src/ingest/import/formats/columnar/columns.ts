@@ -5,7 +5,7 @@ import { join, sql, statement, string, type Sql } from '../../../../clickhouse/s
 export type ColumnarFormat = 'parquet' | 'arrow'
 
 /** The schema of a file, and the file itself. */
-export interface Description {
+export interface FileDescription {
   /** A file with the same columns and no rows; for Arrow, a stream. */
   readonly bytes: Buffer
   /** The ClickHouse input format of the whole file. */
@@ -22,7 +22,7 @@ export interface Column {
   readonly type: string
 }
 
-const DESCRIBED_AS: Readonly<Record<ColumnarFormat, Sql>> = {
+const SCHEMA_FORMATS: Readonly<Record<ColumnarFormat, Sql>> = {
   parquet: sql`Parquet`,
   arrow: sql`ArrowStream`,
 }
@@ -42,7 +42,7 @@ export async function listColumns(
   )
   const { rows } = await writer.query<Column>(
     statement(
-      sql`DESCRIBE format(${DESCRIBED_AS[format]}, base64Decode(arrayStringConcat([${join(parts)}])))`,
+      sql`DESCRIBE format(${SCHEMA_FORMATS[format]}, base64Decode(arrayStringConcat([${join(parts)}])))`,
     ),
     { settings: { print_pretty_type_names: 0 } },
   )

@@ -5,7 +5,7 @@ import type { Peeked } from '../byte-stream.js'
 import { SourceError } from '../format.js'
 import { bindColumns, type Mapping } from '../mapping.js'
 import { describeArrow } from './arrow.js'
-import { listColumns, type ColumnarFormat, type Description } from './columns.js'
+import { listColumns, type ColumnarFormat, type FileDescription } from './columns.js'
 import { describeParquet } from './parquet.js'
 import { readStagedRows } from './staging.js'
 
@@ -16,7 +16,7 @@ interface Options {
   readonly onTotal: (rows: number) => void
 }
 
-const DESCRIBE: Readonly<Record<ColumnarFormat, (peeked: Peeked) => Promise<Description>>> = {
+const DESCRIBERS: Readonly<Record<ColumnarFormat, (peeked: Peeked) => Promise<FileDescription>>> = {
   parquet: describeParquet,
   arrow: describeArrow,
 }
@@ -30,7 +30,7 @@ const DESCRIBE: Readonly<Record<ColumnarFormat, (peeked: Peeked) => Promise<Desc
 export const openColumnar =
   (format: ColumnarFormat) =>
   async (peeked: Peeked, { writer, mapping, onTotal }: Options): Promise<AsyncIterable<Buffer>> => {
-    const description = await DESCRIBE[format](peeked)
+    const description = await DESCRIBERS[format](peeked)
     try {
       const columns = await listColumns(writer, format, description.bytes).catch(
         rethrowAsSourceError(format),

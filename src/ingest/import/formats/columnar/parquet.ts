@@ -6,7 +6,7 @@ import path from 'node:path'
 import { sql } from '../../../../clickhouse/sql.js'
 import type { Peeked } from '../byte-stream.js'
 import { SourceError } from '../format.js'
-import type { Description } from './columns.js'
+import type { FileDescription } from './columns.js'
 
 const MAGIC = Buffer.from('PAR1')
 /** At the end of a file: the length of the metadata, and the magic, four bytes each. */
@@ -17,7 +17,7 @@ const TAIL_BYTES = 8
  *
  * @throws SourceError if the source is not Parquet
  */
-export async function describeParquet({ stream }: Peeked): Promise<Description> {
+export async function describeParquet({ stream }: Peeked): Promise<FileDescription> {
   const handle = await openUnlinkedFile()
   const close = (): Promise<void> => handle.close()
   try {

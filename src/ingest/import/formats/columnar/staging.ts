@@ -5,10 +5,10 @@ import type { Connection, Settings } from '../../../../clickhouse/connection.js'
 import { dropAbandonedTables } from '../../../../clickhouse/drop-tables.js'
 import { identifier, sql, statement, string, uint64, type Sql } from '../../../../clickhouse/sql.js'
 import type { ColumnBinding } from '../mapping.js'
-import type { Column, Description } from './columns.js'
+import type { Column, FileDescription } from './columns.js'
 import { buildLineSql } from './line.js'
 
-export interface Staging extends Description {
+export interface Staging extends FileDescription {
   readonly columns: readonly Column[]
   readonly bindings: readonly ColumnBinding[]
   /** Whether there is a mapping, because columns have other names than the fields of an event. */
