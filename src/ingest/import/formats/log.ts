@@ -35,7 +35,7 @@ export function readLog(
 }
 
 /** Converts a log line to a pageview; returns undefined if the server did not serve a page. */
-export function toPageview(
+function toPageview(
   { host, timestamp, method, target, status, referrer, userAgent }: LogLine,
   origin: string | undefined,
 ): Readonly<Record<string, string | undefined>> | undefined {

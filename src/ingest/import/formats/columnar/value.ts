@@ -16,7 +16,7 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
 ]
 
 /** Returns the kind of a ClickHouse type. */
-export function classifyType(type: string): Kind {
+function classifyType(type: string): Kind {
   const bare = type.replace(/^LowCardinality\(/, '').replace(/^Nullable\(/, '')
   return KINDS.find(([pattern]) => pattern.test(bare))?.[1] ?? 'other'
 }
