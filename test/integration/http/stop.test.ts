@@ -23,7 +23,7 @@ function request(app: RunningApp, agent: Agent): Promise<{ status: number; close
 test('50 clients on persistent connections get no broken response', async () => {
   const app = await startApp()
   let answered = 0
-  let told = 0
+  let closing = 0
   const broken: unknown[] = []
   const client = async (): Promise<void> => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -31,7 +31,7 @@ test('50 clients on persistent connections get no broken response', async () => 
       const answer = await request(app, agent)
       closes = answer.closes
       if (answer.status === 200) answered += 1
-      if (closes) told += 1
+      if (closes) closing += 1
     }
     agent.destroy()
   }
@@ -42,7 +42,7 @@ test('50 clients on persistent connections get no broken response', async () => 
   await app.stop({ notice: 300 })
   await Promise.all(clients)
   expect(broken).toEqual([])
-  expect(told).toBe(50)
+  expect(closing).toBe(50)
   expect(answered).toBeGreaterThanOrEqual(50)
 })
 

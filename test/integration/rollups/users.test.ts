@@ -44,16 +44,16 @@ const at = (minutes: number, country: string, fields: object = {}): SentEvent =>
 const DAY = 24 * 60
 
 /** A row: the group, its users and its pageviews. */
-type Told = readonly [country: string, users: number, pageviews: number]
+type GroupRow = readonly [country: string, users: number, pageviews: number]
 
 interface Case {
   readonly what: string
   readonly batches: readonly (readonly SentEvent[])[]
   /** By country on 31 January, and in all of January. */
-  readonly day: readonly Told[]
-  readonly month: readonly Told[]
+  readonly day: readonly GroupRow[]
+  readonly month: readonly GroupRow[]
   /** In February; absent if no rows are expected. */
-  readonly february?: readonly Told[]
+  readonly february?: readonly GroupRow[]
 }
 
 const CASES: readonly Case[] = [
@@ -227,7 +227,7 @@ const ON_THE_DAY = breakdown('2026-01-31', '2026-01-31')
 const IN_JANUARY = breakdown('2026-01-01', '2026-01-31')
 const IN_FEBRUARY = breakdown('2026-02-01', '2026-02-28')
 
-async function told(project: StoredProject, asked: PartialRequest): Promise<Told[]> {
+async function readGroups(project: StoredProject, asked: PartialRequest): Promise<GroupRow[]> {
   const { data, pagination } = await runQuery(database.store, project, asked)
   expect(pagination.total).toBe(data.length)
   return data.map(({ group, metrics }) => [group['country']!, metrics.users!, metrics.pageviews!])
@@ -237,9 +237,9 @@ test.each(CASES)('$what', async (one) => {
   const { day, month, february = [] } = one
   const project = projects.get(one)!
   expect({
-    day: await told(project, ON_THE_DAY),
-    month: await told(project, IN_JANUARY),
-    february: await told(project, IN_FEBRUARY),
+    day: await readGroups(project, ON_THE_DAY),
+    month: await readGroups(project, IN_JANUARY),
+    february: await readGroups(project, IN_FEBRUARY),
   }).toEqual({ day, month, february })
 })
 

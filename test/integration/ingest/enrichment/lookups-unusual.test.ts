@@ -80,8 +80,8 @@ test.each(['user_agent', 'referrer_url'] as const)(
       store,
       sql`SELECT user_id FROM users WHERE project_id = ${string(id)}`,
     )
-    const told = users.map(({ user_id }) => user_id)
-    expect(told).toContain('u99')
-    expect(told).not.toContain('v')
+    const userIds = users.map(({ user_id }) => user_id)
+    expect(userIds).toContain('u99')
+    expect(userIds).not.toContain('v')
   },
 )

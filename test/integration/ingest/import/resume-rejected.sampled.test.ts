@@ -19,7 +19,7 @@ const event = (project: string, n: number): object => ({
   user_id: 'u',
   project,
 })
-const told = ({ report, rejections }: ImportOutcome) => ({
+const summarize = ({ report, rejections }: ImportOutcome) => ({
   rows: rejections.map(({ row }) => row),
   events: report.events,
   duplicates: report.duplicates,
@@ -37,7 +37,7 @@ test.each(ofThisRun([100, 10_000], 2))(
     const later = [`${id}-1`, `${id}-2`] as const
     const rows = [event(id, 0), event(later[0], 1), event(later[1], 2), 'bad', event(id, 3)]
     const run = async () =>
-      told(await importLines(store, toLines(rows), { chunkSize: Math.max(chunkSize, 110) }))
+      summarize(await importLines(store, toLines(rows), { chunkSize: Math.max(chunkSize, 110) }))
     const make = (project: string) =>
       createProject(store, { id: project, name: 'T', domain: 'example.com' }, ARRIVAL)
     expect(await run()).toEqual({
@@ -86,7 +86,7 @@ shortTest(
     const text = toLines([event(id, 0), event(id, 1), event(id, 2), 'bad', event(id, 3)])
     const size = 2 * toLines([event(id, 0)]).length
     const run = async (strict: boolean) =>
-      told(await importLines(store, text, { chunkSize: size, strict }))
+      summarize(await importLines(store, text, { chunkSize: size, strict }))
     const refused = { rows: [4], rejected: 1, received: 4 }
     expect(await run(true)).toEqual({ ...refused, events: 2, duplicates: 0 })
     expect(await pageviews(id)).toEqual([2])
@@ -108,12 +108,16 @@ shortTest('sources of equal length are distinguished', async () => {
     [bad, event(id, 3)],
   ]
   const run = async () => {
-    const brought: unknown[] = []
+    const counts: unknown[] = []
     for (const rows of sources) {
-      const { rows: rejected, events, duplicates } = told(await importLines(store, toLines(rows)))
-      brought.push([rejected, events, duplicates])
+      const {
+        rows: rejected,
+        events,
+        duplicates,
+      } = summarize(await importLines(store, toLines(rows)))
+      counts.push([rejected, events, duplicates])
     }
-    return brought
+    return counts
   }
   const want = [
     [[2], 1],

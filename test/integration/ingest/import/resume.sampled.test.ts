@@ -167,16 +167,16 @@ shortTest(
     const { store } = database
     const project = await newProject(store)
     const text = toLines(events(4))
-    const brought = async (to: StoredProject, identity: string): Promise<unknown> => {
+    const importTo = async (to: StoredProject, identity: string): Promise<unknown> => {
       const { report } = await importLines(store, text, into(to, { identity }))
       return [report.events, report.duplicates]
     }
-    expect(await brought(project, 'a')).toEqual([4, 0])
-    expect(await brought(project, 'a')).toEqual([0, 4])
-    expect(await brought(project, 'b')).toEqual([4, 0])
-    expect(await brought(await newProject(store), 'a')).toEqual([4, 0])
+    expect(await importTo(project, 'a')).toEqual([4, 0])
+    expect(await importTo(project, 'a')).toEqual([0, 4])
+    expect(await importTo(project, 'b')).toEqual([4, 0])
+    expect(await importTo(await newProject(store), 'a')).toEqual([4, 0])
     await deleteProject(store, project.id)
-    expect(await brought(await newProject(store, { id: project.id }), 'a')).toEqual([4, 0])
+    expect(await importTo(await newProject(store, { id: project.id }), 'a')).toEqual([4, 0])
     expect(await paths(project)).toHaveLength(4)
   },
 )

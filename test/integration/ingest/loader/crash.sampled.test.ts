@@ -188,11 +188,11 @@ test('a suspended loader that resumes after another one finished its load adds n
   const wanted = await outcome(calm, 'awake')
 
   for (const [i, moment] of moments.entries()) {
-    const batch = `asleep-${moment}`
+    const batch = `suspended-${moment}`
     await put(projects[i]!, batch)
-    const asleep = pauseBefore(writer, moment, () => resumeLoads(writer))
+    const suspended = pauseBefore(writer, moment, () => resumeLoads(writer))
     // Its tables may have been dropped, or it may have nothing left to do.
-    await loadBatch(asleep, batch).catch(() => undefined)
+    await loadBatch(suspended, batch).catch(() => undefined)
     await resumeLoads(writer)
     expect({ moment, ...((await outcome(projects[i]!, batch)) as object) }).toEqual({
       moment,

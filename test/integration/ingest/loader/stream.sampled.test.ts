@@ -186,8 +186,8 @@ describe('stopped', () => {
     const { store } = database
     for (const moment of ofThisRun([2, 5, 9, 14, 20, 25, 28, 31, 34, 37], 5)) {
       const project = await prepare()
-      const asleep = pauseBefore(store.writer, moment, () => loadWaiting(store.writer))
-      await loadStream(asleep).catch(() => undefined)
+      const suspended = pauseBefore(store.writer, moment, () => loadWaiting(store.writer))
+      await loadStream(suspended).catch(() => undefined)
       await loadWaiting(store.writer)
       expect(await paths(project)).toEqual(['/before', '/stored', '/derived'])
       await expectConsistentFacts(store, project.id)

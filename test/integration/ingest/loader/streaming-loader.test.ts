@@ -36,9 +36,9 @@ afterAll(() => database.drop())
 
 const loaders: StreamingLoader[] = []
 
-/** Starts a loader, which is stopped after the test at the latest. Adds its log lines to `told`. */
-function aLoader(store: Store = database.store, told: object[] = []): StreamingLoader {
-  const write = (line: string): void => void told.push(JSON.parse(line) as object)
+/** Starts a loader, which is stopped after the test at the latest. Adds its log lines to `logLines`. */
+function aLoader(store: Store = database.store, logLines: object[] = []): StreamingLoader {
+  const write = (line: string): void => void logLines.push(JSON.parse(line) as object)
   const logger = pino({ level: 'warn', base: null, timestamp: false }, { write })
   const loader = startStreamingLoader({ store, logger, intervals: INTERVALS })
   loaders.push(loader)
@@ -126,12 +126,12 @@ test('several loaders load many inserts, each once', async () => {
 test('logs rejected rows, and continues', async () => {
   const { store } = database
   const project = await newProject(store)
-  const told: object[] = []
-  aLoader(store, told)
+  const logLines: object[] = []
+  aLoader(store, logLines)
   await feed(store, project.id, ['no JSON', ...visits(0), { name: 7 }])
   await settled(project, 1)
-  await until(() => told.length > 0, SOON)
-  expect(told).toEqual([
+  await until(() => logLines.length > 0, SOON)
+  expect(logLines).toEqual([
     {
       level: 40,
       rejected: 2,
@@ -280,8 +280,8 @@ test('continues after the engine was down, and logs the outage once', async () =
   const engine = await anEngine(await aDataDir())
   await migrate(engine.endpoint)
   const store = connectStore(engine.endpoint)
-  const told: object[] = []
-  const loader = aLoader(store, told)
+  const logLines: object[] = []
+  const loader = aLoader(store, logLines)
   try {
     await ensureRollups(store)
     const project = await newProject(store)
@@ -296,8 +296,8 @@ test('continues after the engine was down, and logs the outage once', async () =
       if (n === 1) await settled(project, 2, store)
     }
     await settled(project, 4, store)
-    expect(told[0]).toMatchObject({ level: 40, msg: 'events wait to be loaded' })
-    expect(told.length).toBeLessThanOrEqual(3)
+    expect(logLines[0]).toMatchObject({ level: 40, msg: 'events wait to be loaded' })
+    expect(logLines.length).toBeLessThanOrEqual(3)
   } finally {
     await loader.stop()
     await store.close()
