@@ -1,7 +1,7 @@
 /** Measures how much the materialized views of the rollups slow down loading. */
 import type { Store } from '../../src/clickhouse/store.js'
 import { dropViews } from '../../src/rollups/materialized-views.js'
-import { LIVE } from '../../src/model/rollup-tables.js'
+import { LIVE } from '../../src/model/rollup-table-sets.js'
 import { printTable, summarize, measureMs, formatWhole } from './figures.js'
 import { PROJECT, withFreshStore } from './fresh-store.js'
 import { ARRIVAL, createChunks, createFullEvent, streamChunks } from './loading.js'

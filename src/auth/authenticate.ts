@@ -50,6 +50,4 @@ export function createAuthenticator(dependencies: AuthenticatorDependencies): Au
 }
 
 const createUnauthorizedError = (): ApiError =>
-  new ApiError('UNAUTHORIZED', 'The API key is missing or not valid.', {
-    headers: { 'WWW-Authenticate': 'Bearer' },
-  })
+  new ApiError('UNAUTHORIZED', 'The API key is missing or not valid.')

@@ -68,8 +68,5 @@ export const createKeysUnavailableError = (cause: unknown): ApiError =>
   new ApiError(
     'SERVICE_UNAVAILABLE',
     'API keys cannot be checked right now. Try again in a moment.',
-    {
-      cause,
-      headers: { 'Retry-After': '1' },
-    },
+    { cause },
   )

@@ -83,10 +83,7 @@ const MESSAGES: Readonly<Record<StoreFailure, string>> = {
 export function toStoreError(cause: unknown): ApiError {
   const code = classifyFailure(cause)
   if (code === undefined) return new ApiError('INTERNAL_ERROR', 'Something went wrong.', { cause })
-  return new ApiError(code, MESSAGES[code], {
-    cause,
-    ...(code === 'SERVICE_UNAVAILABLE' ? { headers: { 'Retry-After': '1' } } : {}),
-  })
+  return new ApiError(code, MESSAGES[code], { cause })
 }
 
 function classifyFailure(cause: unknown): StoreFailure | undefined {

@@ -18,11 +18,20 @@ export const ERROR_STATUS = {
   QUERY_TIMEOUT: 504,
 } as const satisfies Record<ErrorCode, number>
 
+/**
+ * Headers of every response with a code: how to authenticate (RFC 9110 §11.6.1), and after how many seconds to try again
+ * (§10.2.3).
+ */
+const DEFAULT_HEADERS: Readonly<Partial<Record<ErrorCode, Readonly<Record<string, string>>>>> = {
+  UNAUTHORIZED: { 'WWW-Authenticate': 'Bearer' },
+  SERVICE_UNAVAILABLE: { 'Retry-After': '1' },
+}
+
 /** The optional parts of an error. */
 export interface ApiErrorOptions {
   /** One error per invalid field; only with the code VALIDATION_ERROR. */
   readonly details?: readonly FieldError[]
-  /** Headers to send with the response: Allow, Retry-After, WWW-Authenticate, Connection. */
+  /** Headers to send with the response besides those of the code: Allow, Connection. */
   readonly headers?: Readonly<Record<string, string>>
   /** The underlying error. It is logged, never sent. */
   readonly cause?: unknown
@@ -43,6 +52,6 @@ export class ApiError extends ExpectedError {
     super(message, { cause })
     this.code = code
     this.details = details
-    this.headers = headers
+    this.headers = { ...DEFAULT_HEADERS[code], ...headers }
   }
 }

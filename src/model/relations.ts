@@ -3,7 +3,7 @@ import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
 import { buildRecord, indexByName } from '../lib/records.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from './facts.js'
 import type { Measure } from './measures.js'
-import { LIVE } from './rollup-tables.js'
+import { LIVE } from './rollup-table-sets.js'
 import { ROLLUPS, type Rollup, type RollupName, type RollupSubject } from './rollups.js'
 
 type FactName = 'events' | 'sessions'

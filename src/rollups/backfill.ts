@@ -2,7 +2,7 @@
 import type { Connection } from '../clickhouse/connection.js'
 import { join, sql, statement, type Sql } from '../clickhouse/sql.js'
 import { CHANGE_COLUMNS, COUNTED_ATTRIBUTES } from '../model/fact-columns.js'
-import { LIVE, type RollupTables } from '../model/rollup-tables.js'
+import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
 import { ROLLUP_NAMES } from '../model/rollups.js'
 import { createViews } from './materialized-views.js'
 

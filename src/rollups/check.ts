@@ -1,7 +1,7 @@
 /** Compares the rollups with the facts. */
 import type { Connection } from '../clickhouse/connection.js'
 import { join, sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
-import { LIVE, SHADOW, type RollupTables } from '../model/rollup-tables.js'
+import { LIVE, SHADOW, type RollupTables } from '../model/rollup-table-sets.js'
 import { listSumColumns, ROLLUPS, type Rollup, type RollupName } from '../model/rollups.js'
 import { isOfMonth, type Month } from './months.js'
 import { forEachMonth, type MonthsOptions } from './shadow-tables.js'

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Connection } from '../clickhouse/connection.js'
 import { dropTables } from '../clickhouse/drop-tables.js'
 import { identifier, sql, statement } from '../clickhouse/sql.js'
-import { LIVE, type RollupTables } from '../model/rollup-tables.js'
+import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
 import { defineViews } from './view-definitions.js'
 
 const getViewPrefix = ({ prefix }: RollupTables): string => `${prefix}feed_`

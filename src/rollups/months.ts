@@ -1,7 +1,7 @@
 /** Lists the months of a store, and selects the rows of one month: rollups are rebuilt and compared month by month. */
 import type { Connection } from '../clickhouse/connection.js'
 import { join, sql, statement, string, uint32, TRUE, type Sql } from '../clickhouse/sql.js'
-import { LIVE } from '../model/rollup-tables.js'
+import { LIVE } from '../model/rollup-table-sets.js'
 import { ROLLUPS, type Rollup } from '../model/rollups.js'
 
 /** A month as ClickHouse numbers partitions, e.g. 202601. */

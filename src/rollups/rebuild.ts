@@ -2,7 +2,7 @@
 import type { Connection } from '../clickhouse/connection.js'
 import type { Lease } from '../clickhouse/lease/lease.js'
 import { sql, statement } from '../clickhouse/sql.js'
-import { LIVE, SHADOW } from '../model/rollup-tables.js'
+import { LIVE, SHADOW } from '../model/rollup-table-sets.js'
 import { ROLLUPS } from '../model/rollups.js'
 import { findPartition, isOfMonth, type Month } from './months.js'
 import { forEachMonth, type MonthsOptions } from './shadow-tables.js'

@@ -1,7 +1,7 @@
 /** Removes users from the bitmaps of groups that they are no longer in. */
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, string, uint64, type Sql } from '../clickhouse/sql.js'
-import { LIVE } from '../model/rollup-tables.js'
+import { LIVE } from '../model/rollup-table-sets.js'
 import { USER_ROLLUPS } from '../model/rollups.js'
 
 /**

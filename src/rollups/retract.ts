@@ -6,7 +6,7 @@
  */
 import type { Connection } from '../clickhouse/connection.js'
 import { identifier, join, sql, statement, type Sql } from '../clickhouse/sql.js'
-import { LIVE, type RollupTables } from '../model/rollup-tables.js'
+import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
 import { listSumColumns, SUM_ROLLUPS, type Rollup } from '../model/rollups.js'
 
 /** Names the table with the remaining sums of the groups that a rollup has to change. */

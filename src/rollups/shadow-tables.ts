@@ -6,7 +6,7 @@ import { dropTables } from '../clickhouse/drop-tables.js'
 import { withLease, type Lease } from '../clickhouse/lease/lease.js'
 import { sql } from '../clickhouse/sql.js'
 import { MINUTE_MS } from '../lib/time.js'
-import { SHADOW } from '../model/rollup-tables.js'
+import { SHADOW } from '../model/rollup-table-sets.js'
 import { backfillRollups } from './backfill.js'
 import { isOfMonth, listMonths, type Month } from './months.js'
 

@@ -7,7 +7,7 @@ import { join, sql, string, strings, uint32, type Sql } from '../clickhouse/sql.
 import { DIMENSION_ROWS, PROPERTY_PREFIX, type DimensionRow } from '../model/dimensions.js'
 import { COUNTED_ATTRIBUTES } from '../model/fact-columns.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from '../model/facts.js'
-import type { RollupTables } from '../model/rollup-tables.js'
+import type { RollupTables } from '../model/rollup-table-sets.js'
 import {
   listSumColumns,
   SUM_ROLLUPS,

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express'
 import type { SentEvent } from '../../contract/collector-api.js'
 import type { Collect } from '../../ingest/collect/collect.js'
 import { getCollectContext } from '../server/request-context.js'
-import { readClientInfo } from './client-info.js'
+import { readClientInfo } from './read-client-info.js'
 
 /** Lets pages of any origin read the response, errors included. */
 export const allowAnyOrigin: RequestHandler = (_request, response, next) => {

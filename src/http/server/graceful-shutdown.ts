@@ -29,7 +29,7 @@ export function createShutdown(): { readonly shutdown: Shutdown; readonly steps:
 /** Creates the error for a request that arrives, or is still pending, when the grace period is over. */
 export const createStoppingError = (): ApiError =>
   new ApiError('SERVICE_UNAVAILABLE', 'The service is stopping. Try again in a moment.', {
-    headers: { 'Retry-After': '1', Connection: 'close' },
+    headers: { Connection: 'close' },
   })
 
 /** Closes connections after their response while draining, and rejects requests once stopping. */

@@ -15,9 +15,7 @@ export const getLivez: RequestHandler = (_request, response) => {
 export function getReadyz(isReady: () => Promise<boolean>, draining: AbortSignal): RequestHandler {
   return async (_request, response) => {
     if (draining.aborted || !(await isReady())) {
-      throw new ApiError('SERVICE_UNAVAILABLE', 'The service is not ready.', {
-        headers: { 'Retry-After': '1' },
-      })
+      throw new ApiError('SERVICE_UNAVAILABLE', 'The service is not ready.')
     }
     response.json({ status: 'ready' })
   }

@@ -3,7 +3,7 @@ import type { Request, RequestHandler } from 'express'
 import type { FieldError } from '../../contract/api.js'
 import { createValidationError } from '../server/translate-error.js'
 import type { UnionMessages } from './union-errors.js'
-import { describeErrors, type RequestErrors } from './validation-errors.js'
+import { describeErrors, type RequestErrors } from './error-messages.js'
 
 /**
  * Returns all errors of a request: those that the schemas found, plus those of the rules. `request.body` may be

@@ -2,7 +2,7 @@
 import type { RequestHandler } from 'express'
 import type { FieldError } from '../../contract/api.js'
 import { listProperties, type SpecDocument } from '../../contract/spec.js'
-import { validateEvents } from '../../ingest/collect/validate-events.js'
+import { validateEvents } from '../../ingest/collect/event-rules.js'
 import { isRecord } from '../../lib/records.js'
 import { getCollectContext, type BodyForm } from '../server/request-context.js'
 import { createValidationError } from '../server/translate-error.js'

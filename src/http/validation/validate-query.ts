@@ -1,6 +1,6 @@
 /** Validates requests of the query API: by the schemas of its contract, then by the rules between fields. */
 import type { RequestHandler } from 'express'
-import { checkRules } from '../../analytics/request/validate.js'
+import { checkRules } from '../../analytics/request/cross-field-rules.js'
 import type { AnalyticsQueryRequest } from '../../contract/api.js'
 import type { SpecDocument } from '../../contract/spec.js'
 import { isRecord } from '../../lib/records.js'

@@ -63,13 +63,11 @@ async function readProject(reader: Connection, token: string): Promise<StoredPro
 
 /** The error for a token that is missing, unknown, or in conflict with another token of the request. */
 export const invalidTokenError = (): ApiError =>
-  new ApiError('UNAUTHORIZED', 'The public token is missing or not valid.', {
-    headers: { 'WWW-Authenticate': 'Bearer' },
-  })
+  new ApiError('UNAUTHORIZED', 'The public token is missing or not valid.')
 
 const lookupUnavailableError = (cause: unknown): ApiError =>
   new ApiError(
     'SERVICE_UNAVAILABLE',
     'Public tokens cannot be checked right now. Try again in a moment.',
-    { cause, headers: { 'Retry-After': '1' } },
+    { cause },
   )

@@ -54,5 +54,4 @@ const TEMPORARY_ERRORS = ['TOO_MANY_PARTS', 'NOT_ENOUGH_SPACE', 'CANNOT_ALLOCATE
 export const createUnavailableError = (cause: unknown): ApiError =>
   new ApiError('SERVICE_UNAVAILABLE', 'Events cannot be stored right now. Try again in a moment.', {
     cause,
-    headers: { 'Retry-After': '1' },
   })

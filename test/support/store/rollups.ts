@@ -1,7 +1,7 @@
 /** Reads the rollups of a project back. */
 import { join, sql, string, type Sql } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
-import { LIVE } from '../../../src/model/rollup-tables.js'
+import { LIVE } from '../../../src/model/rollup-table-sets.js'
 import { listSumColumns, ROLLUPS, type Rollup } from '../../../src/model/rollups.js'
 import { select } from './facts.js'
 

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { statement } from '../../../src/clickhouse/sql.js'
 import { ALL_RELATIONS, FACTS, RELATIONS } from '../../../src/model/relations.js'
-import { LIVE, nameTables, SHADOW } from '../../../src/model/rollup-tables.js'
+import { LIVE, nameTables, SHADOW } from '../../../src/model/rollup-table-sets.js'
 import { listSumColumns, ROLLUP_NAMES, ROLLUPS } from '../../../src/model/rollups.js'
 
 const SUMS = ['pageviews', 'events', 'visits', 'bounces', 'duration']

@@ -5,7 +5,7 @@ import { CsvError, parse, type Parser } from 'csv-parse'
 import { markInvalid, markNotUtf8, SKIPPED_LINE } from '../../inbox/line-marks.js'
 import { LineTooLongError } from './format.js'
 import { bindColumns, type ColumnBinding, type Mapping } from './mapping.js'
-import { buildEventLine, cellToJson } from './values.js'
+import { buildEventLine, cellToJson } from './event-line.js'
 
 /** A record that exceeds this limit has a quote that is never closed. */
 const MAX_RECORD_BYTES = 1024 * 1024

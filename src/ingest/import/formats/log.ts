@@ -1,7 +1,7 @@
 /** Reads access logs of web servers: each page that was served becomes a pageview. */
 import { UTM_FIELDS } from '../../../model/event-fields.js'
 import { markInvalid, SKIPPED_LINE } from '../../inbox/line-marks.js'
-import { isAsset } from './assets.js'
+import { isAsset } from './asset-extensions.js'
 import { convertLines } from './convert-lines.js'
 import { parseLogLine, type LogLine } from './log-line.js'
 

@@ -2,7 +2,7 @@
 import { SKIPPED_LINE } from '../../inbox/line-marks.js'
 import { convertLines } from './convert-lines.js'
 import { findTargets, type Mapping, type Target } from './mapping.js'
-import { buildEventLine, foreignValueToJson, parseJsonObject } from './values.js'
+import { buildEventLine, foreignValueToJson, parseJsonObject } from './event-line.js'
 
 /**
  * Converts each object to the line of an event.

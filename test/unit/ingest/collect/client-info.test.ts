@@ -1,6 +1,6 @@
 /** parseAddress() parses addresses as proxies write them. */
 import { expect, test } from '@jest/globals'
-import { parseAddress } from '../../../../src/http/collect/client-info.js'
+import { parseAddress } from '../../../../src/http/collect/read-client-info.js'
 
 test.each([
   ['203.0.113.1', '203.0.113.1'],

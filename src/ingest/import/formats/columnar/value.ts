@@ -1,8 +1,8 @@
-/** SQL that converts a typed value to the JSON of an event. `../values.ts` does the same for cells of text. */
+/** SQL that converts a typed value to the JSON of an event. `../event-line.ts` does the same for cells of text. */
 import { sql, string, type Sql } from '../../../../clickhouse/sql.js'
 import { toOneLineSql } from '../../../inbox/line-marks.js'
 import type { Target } from '../mapping.js'
-import { UNIX_TIME } from '../values.js'
+import { UNIX_TIME } from '../event-line.js'
 
 /** The kinds of ClickHouse types; no field can hold a value of kind `other`. */
 type Kind = 'moment' | 'number' | 'boolean' | 'text' | 'object' | 'other'

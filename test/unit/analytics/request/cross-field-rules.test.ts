@@ -1,6 +1,6 @@
 /** Rules that concern several fields of a query. */
 import { describe, expect, test } from '@jest/globals'
-import { checkRules } from '../../../../src/analytics/request/validate.js'
+import { checkRules } from '../../../../src/analytics/request/cross-field-rules.js'
 import type { AnalyticsQueryRequest, Filter } from '../../../../src/contract/api.js'
 
 const createRequest = (given: Partial<AnalyticsQueryRequest>): AnalyticsQueryRequest => ({
