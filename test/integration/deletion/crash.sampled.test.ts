@@ -100,7 +100,7 @@ test('a deletion that stops after any statement is finished by the next loader',
   const { writer } = database.store
   // Nothing is deleted before statement 34, so a sample of the statements before it is enough.
   const places = [1, 12, 23, ...Array.from({ length: 30 }, (_, i) => 34 + i)]
-  const counts = places.filter((_, i) => isInThisRun(i + 1, 6))
+  const counts = places.filter((_, i) => isInThisRun(i + 1, 12))
   const [calm, ...projects] = (await makeProjects(1 + counts.length)) as [
     StoredProject,
     ...StoredProject[],

@@ -1,5 +1,5 @@
 /** After a user is deleted, the store is as if the user had never sent an event. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import fc from 'fast-check'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { sql, string } from '../../../src/clickhouse/sql.js'
@@ -7,7 +7,7 @@ import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { UserError } from '../../../src/lib/errors.js'
 import { event, request } from '../../support/arbitrary/world.js'
-import { amount, shortTest } from '../../support/sampling.js'
+import { longTest, shortTest } from '../../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import {
   expectConsistentFacts,
@@ -22,7 +22,7 @@ import { checkRollups, deleteUser } from '../../support/store/loading.js'
 const SEED = 20_260_615
 const QUERIES = fc.sample(request, {
   seed: SEED,
-  numRuns: amount('LAWS_QUERIES', { short: 8, long: 25 }),
+  numRuns: 25,
 })
 /** Two batches: events of the second change sessions of the first. */
 const BATCH = fc.array(event, { minLength: 60, maxLength: 60, size: 'max' })
@@ -82,22 +82,26 @@ async function expectSame(project: StoredProject, wanted: StoredProject): Promis
   }
 }
 
-test('responses are as if the user had never existed, and the user may return as a new one', async () => {
-  const { store } = database
-  const [project, untouched] = [await world(BATCHES!), await world(BATCHES!)]
-  const others = await readRollups(store, untouched.id)
-  const events = BATCHES!.flat().filter(({ user_id }) => user_id === DELETED_USER).length
-  const removed = await deleteUser(store, project.id, DELETED_USER)
-  expect(removed).toEqual({ user: expect.any(Number), events: 3, sessions: 1 })
-  expect(events).toBeGreaterThan(removed.events)
-  await expectConsistent(project)
-  await expectSame(project, await world(selectOthers(BATCHES!)))
-  expect(await readRollups(store, untouched.id)).toEqual(others)
+longTest(
+  'responses are as if the user had never existed, and the user may return as a new one',
+  async () => {
+    const { store } = database
+    const [project, untouched] = [await world(BATCHES!), await world(BATCHES!)]
+    const others = await readRollups(store, untouched.id)
+    const events = BATCHES!.flat().filter(({ user_id }) => user_id === DELETED_USER).length
+    const removed = await deleteUser(store, project.id, DELETED_USER)
+    expect(removed).toEqual({ user: expect.any(Number), events: 3, sessions: 1 })
+    expect(events).toBeGreaterThan(removed.events)
+    await expectConsistent(project)
+    await expectSame(project, await world(selectOthers(BATCHES!)))
+    expect(await readRollups(store, untouched.id)).toEqual(others)
 
-  await send(store, project, withoutIds(BATCHES!).flat())
-  await expectConsistent(project)
-  await expectSame(project, await world([...selectOthers(BATCHES!), ...withoutIds(BATCHES!)]))
-}, 360_000)
+    await send(store, project, withoutIds(BATCHES!).flat())
+    await expectConsistent(project)
+    await expectSame(project, await world([...selectOthers(BATCHES!), ...withoutIds(BATCHES!)]))
+  },
+  360_000,
+)
 
 shortTest('an unknown or deleted user cannot be deleted', async () => {
   const { store } = database

@@ -113,7 +113,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await builds()).toEqual([{ builds: 1 }])
   })
 
-  shortTest('in one of two processes that start at once, while the other waits', async () => {
+  longTest('in one of two processes that start at once, while the other waits', async () => {
     const before = await rollupsOf(shop)
     await write(sql`TRUNCATE TABLE rollup_builds`)
     await falsify()
@@ -201,7 +201,7 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
     expect(await check()).toEqual(AGREEING)
   })
 
-  shortTest('lets events be loaded between two months, and each counts once', async () => {
+  longTest('lets events be loaded between two months, and each counts once', async () => {
     const sent: Promise<unknown>[] = []
     await rebuildRollups(database.store.writer, {
       onMonth: () =>
