@@ -5,7 +5,7 @@ import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import { startDeletion } from '../../../src/deletion/journal.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { LIVE } from '../../../src/model/rollup-table-sets.js'
-import { isInThisRun, ofThisRun } from '../../support/sampling.js'
+import { isInThisRun, longTest } from '../../support/sampling.js'
 import { breakAfter, BrokenError, pauseBefore } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import {
@@ -126,86 +126,95 @@ test('a deletion that stops after any statement is finished by the next loader',
 /** Does something that first finishes the deletion in `project`. */
 type Finisher = (other: StoredProject, project: StoredProject) => Promise<unknown>
 
-test('merges and a rebuild in the middle of a deletion do not change its result', async () => {
-  const { store } = database
-  const moments = ofThisRun(
-    [
+longTest(
+  'merges and a rebuild in the middle of a deletion do not change its result',
+  async () => {
+    const { store } = database
+    const moments = [
       [/DELETE FROM sessions/, (other) => send(store, other, [EVENTS[0]] as never)],
       [/INTO pageviews_daily/, (other) => deleteUser(store, other.id, 'goes')],
       [
         /INTO users_monthly/,
         (_, project) => rebuildRollups(store.writer, { projectId: project.id }),
       ],
-    ] as readonly (readonly [RegExp, Finisher])[],
-    3,
-  )
-  const [calm, other, ...projects] = (await makeProjects(moments.length + 2)) as [
-    StoredProject,
-    StoredProject,
-    ...StoredProject[],
-  ]
-  const wanted = await deleteUndisturbed(calm)
-  for (const [i, [moment, finish]] of moments.entries()) {
-    const project = projects[i]!
-    await start(project)
-    await expect(finishInterruptedWork(breakAfter(store.writer, moment))).rejects.toThrow(
-      BrokenError,
-    )
-    for (const table of [LIVE.sessions, ...Object.values(LIVE.rollups)]) {
-      await store.writer.execute(statement(sql`OPTIMIZE TABLE ${table} FINAL`))
+    ] as readonly (readonly [RegExp, Finisher])[]
+    const [calm, other, ...projects] = (await makeProjects(moments.length + 2)) as [
+      StoredProject,
+      StoredProject,
+      ...StoredProject[],
+    ]
+    const wanted = await deleteUndisturbed(calm)
+    for (const [i, [moment, finish]] of moments.entries()) {
+      const project = projects[i]!
+      await start(project)
+      await expect(finishInterruptedWork(breakAfter(store.writer, moment))).rejects.toThrow(
+        BrokenError,
+      )
+      for (const table of [LIVE.sessions, ...Object.values(LIVE.rollups)]) {
+        await store.writer.execute(statement(sql`OPTIMIZE TABLE ${table} FINAL`))
+      }
+      await finish(other, project)
+      expect({ moment, outcome: await outcome(project) }).toEqual({ moment, outcome: wanted })
     }
-    await finish(other, project)
-    expect({ moment, outcome: await outcome(project) }).toEqual({ moment, outcome: wanted })
-  }
-}, 180_000)
+  },
+  180_000,
+)
 
-test('a suspended process that resumes after another finished its deletion deletes nothing of the next user', async () => {
-  const { store } = database
-  const moments = ofThisRun([38, 40, 44, 48, 51], 5)
-  const [calm, ...projects] = (await makeProjects(moments.length + 1)) as [
-    StoredProject,
-    ...StoredProject[],
-  ]
-  const next = async (project: StoredProject): Promise<void> => {
-    await send(store, project, [at('01-31T10:00:00', 'next', { country: 'DE' })] as never)
-  }
-  await deleteUndisturbed(calm)
-  await next(calm)
-  const wanted = await outcome(calm)
-  expect(wanted).toMatchObject({ users: [{}, { user_id: 'next', user: GOES }] })
+longTest(
+  'a suspended process that resumes after another finished its deletion deletes nothing of the next user',
+  async () => {
+    const { store } = database
+    const moments = [38, 40, 44, 48, 51]
+    const [calm, ...projects] = (await makeProjects(moments.length + 1)) as [
+      StoredProject,
+      ...StoredProject[],
+    ]
+    const next = async (project: StoredProject): Promise<void> => {
+      await send(store, project, [at('01-31T10:00:00', 'next', { country: 'DE' })] as never)
+    }
+    await deleteUndisturbed(calm)
+    await next(calm)
+    const wanted = await outcome(calm)
+    expect(wanted).toMatchObject({ users: [{}, { user_id: 'next', user: GOES }] })
 
-  for (const [i, moment] of moments.entries()) {
-    const project = projects[i]!
-    await start(project)
-    // Its tables may have been dropped.
-    await finishInterruptedWork(pauseBefore(store.writer, moment, () => next(project))).catch(
-      () => undefined,
-    )
-    expect({ moment, outcome: await outcome(project) }).toEqual({ moment, outcome: wanted })
-  }
-}, 180_000)
+    for (const [i, moment] of moments.entries()) {
+      const project = projects[i]!
+      await start(project)
+      // Its tables may have been dropped.
+      await finishInterruptedWork(pauseBefore(store.writer, moment, () => next(project))).catch(
+        () => undefined,
+      )
+      expect({ moment, outcome: await outcome(project) }).toEqual({ moment, outcome: wanted })
+    }
+  },
+  180_000,
+)
 
-test('a half-published load is finished before the rollups are rebuilt', async () => {
-  const { store } = database
-  const [calm, ...projects] = (await makeProjects(3)) as [StoredProject, ...StoredProject[]]
-  const more = at('01-31T10:05:00', 'goes', { country: 'DE' })
-  await send(store, calm, [more] as never)
-  const wanted = await readRollups(store, calm.id)
-  for (const [i, moment] of ofThisRun([/INTO events /, /INTO sessions /], 2).entries()) {
-    const project = projects[i]!
-    const bytes = Buffer.from(JSON.stringify(more))
-    const batch = `half-${i}`
-    await insertBatch(store.writer, {
-      now: ARRIVAL,
-      batch,
-      projectId: project.id,
-      firstRow: 1,
-      bytes,
-    })
-    await expect(loadBatch(breakAfter(store.writer, moment), batch)).rejects.toThrow(BrokenError)
-    await rebuildRollups(store.writer, { projectId: project.id })
-    expect(await readRollups(store, project.id)).toEqual(wanted)
-    await resumeLoads(store.writer)
-    expect(await readRollups(store, project.id)).toEqual(wanted)
-  }
-}, 180_000)
+longTest(
+  'a half-published load is finished before the rollups are rebuilt',
+  async () => {
+    const { store } = database
+    const [calm, ...projects] = (await makeProjects(3)) as [StoredProject, ...StoredProject[]]
+    const more = at('01-31T10:05:00', 'goes', { country: 'DE' })
+    await send(store, calm, [more] as never)
+    const wanted = await readRollups(store, calm.id)
+    for (const [i, moment] of [/INTO events /, /INTO sessions /].entries()) {
+      const project = projects[i]!
+      const bytes = Buffer.from(JSON.stringify(more))
+      const batch = `half-${i}`
+      await insertBatch(store.writer, {
+        now: ARRIVAL,
+        batch,
+        projectId: project.id,
+        firstRow: 1,
+        bytes,
+      })
+      await expect(loadBatch(breakAfter(store.writer, moment), batch)).rejects.toThrow(BrokenError)
+      await rebuildRollups(store.writer, { projectId: project.id })
+      expect(await readRollups(store, project.id)).toEqual(wanted)
+      await resumeLoads(store.writer)
+      expect(await readRollups(store, project.id)).toEqual(wanted)
+    }
+  },
+  180_000,
+)

@@ -1,7 +1,7 @@
 /** Rejected rows of repeated imports: reported each time, and loaded once when they are valid. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import { createProject } from '../../../../src/projects/store.js'
-import { ofThisRun, shortTest } from '../../../support/sampling.js'
+import { longTest, shortTest } from '../../../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, listLeftovers, readFacts } from '../../../support/store/facts.js'
 import { importLines, toLines, type ImportOutcome } from '../../../support/sources/sources.js'
@@ -29,7 +29,7 @@ const summarize = ({ report, rejections }: ImportOutcome) => ({
 const pageviews = async (id: string): Promise<readonly number[]> =>
   (await readFacts(database.store, id)).map((fact) => Number(fact['pageviews']))
 
-test.each(ofThisRun([100, 10_000], 2))(
+longTest.each([100, 10_000])(
   'in chunks of %d bytes, rows are loaded once they are valid',
   async (chunkSize) => {
     const { store } = database
@@ -98,7 +98,7 @@ shortTest(
   },
 )
 
-shortTest('sources of equal length are distinguished', async () => {
+longTest('sources of equal length are distinguished', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const bad = 'bad'.padEnd(JSON.stringify(event(id, 0)).length, '!')

@@ -5,7 +5,7 @@ import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import { fenceConnection } from '../../../../src/clickhouse/connection-wrappers.js'
 import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
-import { isInThisRun, ofThisRun, shortTest } from '../../../support/sampling.js'
+import { isInThisRun, longTest, shortTest } from '../../../support/sampling.js'
 import { breakAfter, BrokenError, pauseBefore } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import {
@@ -176,30 +176,34 @@ test('a load that stops after any statement is finished by the next loader', asy
   expect(isDone).toBe(true)
 }, 360_000)
 
-test('a suspended loader that resumes after another one finished its load adds nothing', async () => {
-  const { writer } = database.store
-  const moments = ofThisRun([5, 9, 13, 16, 18, 20, 22, 24, 26, 28, 30, 32], 4)
-  const [calm, ...projects] = (await makeProjects(moments.length + 1)) as [
-    StoredProject,
-    ...StoredProject[],
-  ]
-  await put(calm, 'awake')
-  await loadBatch(writer, 'awake')
-  const wanted = await outcome(calm, 'awake')
+longTest(
+  'a suspended loader that resumes after another one finished its load adds nothing',
+  async () => {
+    const { writer } = database.store
+    const moments = [5, 9, 13, 16, 18, 20, 22, 24, 26, 28, 30, 32]
+    const [calm, ...projects] = (await makeProjects(moments.length + 1)) as [
+      StoredProject,
+      ...StoredProject[],
+    ]
+    await put(calm, 'awake')
+    await loadBatch(writer, 'awake')
+    const wanted = await outcome(calm, 'awake')
 
-  for (const [i, moment] of moments.entries()) {
-    const batch = `suspended-${moment}`
-    await put(projects[i]!, batch)
-    const suspended = pauseBefore(writer, moment, () => resumeLoads(writer))
-    // Its tables may have been dropped, or it may have nothing left to do.
-    await loadBatch(suspended, batch).catch(() => undefined)
-    await resumeLoads(writer)
-    expect({ moment, ...((await outcome(projects[i]!, batch)) as object) }).toEqual({
-      moment,
-      ...(wanted as object),
-    })
-  }
-}, 360_000)
+    for (const [i, moment] of moments.entries()) {
+      const batch = `suspended-${moment}`
+      await put(projects[i]!, batch)
+      const suspended = pauseBefore(writer, moment, () => resumeLoads(writer))
+      // Its tables may have been dropped, or it may have nothing left to do.
+      await loadBatch(suspended, batch).catch(() => undefined)
+      await resumeLoads(writer)
+      expect({ moment, ...((await outcome(projects[i]!, batch)) as object) }).toEqual({
+        moment,
+        ...(wanted as object),
+      })
+    }
+  },
+  360_000,
+)
 
 shortTest(
   'a load that stops again and again while it is resumed is finished',
@@ -246,7 +250,7 @@ shortTest(
   },
 )
 
-shortTest('two concurrent imports load all their chunks, each once', async () => {
+longTest('two concurrent imports load all their chunks, each once', async () => {
   const { store } = database
   const project = await newProject(store)
   const rows = async function* (from: number): AsyncGenerator<Buffer> {

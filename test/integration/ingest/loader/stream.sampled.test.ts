@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
-import { isInThisRun, ofThisRun, shortTest } from '../../../support/sampling.js'
+import { isInThisRun, longTest, shortTest } from '../../../support/sampling.js'
 import { breakAfter, BrokenError, pauseBefore } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import {
@@ -182,20 +182,24 @@ describe('stopped', () => {
     }
   }, 600_000)
 
-  test('a suspended loader that resumes after another one finished its load adds nothing', async () => {
-    const { store } = database
-    for (const moment of ofThisRun([2, 5, 9, 14, 20, 25, 28, 31, 34, 37], 5)) {
-      const project = await prepare()
-      const suspended = pauseBefore(store.writer, moment, () => loadWaiting(store.writer))
-      await loadStream(suspended).catch(() => undefined)
-      await loadWaiting(store.writer)
-      expect(await paths(project)).toEqual(['/before', '/stored', '/derived'])
-      await expectConsistentFacts(store, project.id)
-    }
-  }, 360_000)
+  longTest(
+    'a suspended loader that resumes after another one finished its load adds nothing',
+    async () => {
+      const { store } = database
+      for (const moment of [2, 5, 9, 14, 20, 25, 28, 31, 34, 37]) {
+        const project = await prepare()
+        const suspended = pauseBefore(store.writer, moment, () => loadWaiting(store.writer))
+        await loadStream(suspended).catch(() => undefined)
+        await loadWaiting(store.writer)
+        expect(await paths(project)).toEqual(['/before', '/stored', '/derived'])
+        await expectConsistentFacts(store, project.id)
+      }
+    },
+    360_000,
+  )
 })
 
-shortTest('merges of the inbox neither lose nor duplicate rows', async () => {
+longTest('merges of the inbox neither lose nor duplicate rows', async () => {
   const { store } = database
   const project = await newProject(store)
   const path = (n: number): string => `/${String(n).padStart(3, '0')}`

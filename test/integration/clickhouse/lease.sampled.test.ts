@@ -1,5 +1,5 @@
 /** Leases on a real engine: one holder at a time, handover, failures, and holders that died. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Connection } from '../../../src/clickhouse/connection.js'
 import {
@@ -17,6 +17,7 @@ import {
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { until } from './embedded/support.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { longTest, shortTest } from '../../support/sampling.js'
 
 let database: TestDatabase
 let connections: readonly Connection[]
@@ -39,7 +40,7 @@ async function readNewestGeneration(name: 'loader' | 'migrations'): Promise<numb
   return newest!.number
 }
 
-test('contenders hold the lease one after the other, and each gets its turn', async () => {
+shortTest('contenders hold the lease one after the other, and each gets its turn', async () => {
   let inside = 0
   let turns = 0
   const work = async (): Promise<void> => {
@@ -57,25 +58,25 @@ test('contenders hold the lease one after the other, and each gets its turn', as
   expect(await listGenerations(first(), 'projects')).toHaveLength(1)
 })
 
-test('the result of the work is returned, and the lease is released', async () => {
+shortTest('the result of the work is returned, and the lease is released', async () => {
   expect(await withLease(first(), 'loader', () => Promise.resolve('done'))).toBe('done')
   await withLease(first(), 'loader', (lease) => lease.assertHeld(), { waitMs: 0 })
 })
 
-test('an error of the work is thrown, and the lease is released', async () => {
+shortTest('an error of the work is thrown, and the lease is released', async () => {
   const failure = new Error('it failed')
   await expect(withLease(first(), 'loader', () => Promise.reject(failure))).rejects.toBe(failure)
   expect(await withLease(first(), 'loader', () => Promise.resolve(1), { waitMs: 0 })).toBe(1)
 })
 
-test('a wait that exceeds its limit is an error', async () => {
+shortTest('a wait that exceeds its limit is an error', async () => {
   await withLease(first(), 'loader', async () => {
     const second = withLease(first(), 'loader', () => Promise.resolve(), { waitMs: 300 })
     await expect(second).rejects.toBeInstanceOf(LeaseTimeoutError)
   })
 })
 
-test('a holder that renews its lease is not replaced, however long it works', async () => {
+longTest('a holder that renews its lease is not replaced, however long it works', async () => {
   await withLease(first(), 'loader', async (lease) => {
     const second = withLease(first(), 'loader', () => Promise.resolve(), { waitMs: 11_500 })
     await expect(second).rejects.toBeInstanceOf(LeaseTimeoutError)
@@ -84,7 +85,7 @@ test('a holder that renews its lease is not replaced, however long it works', as
   })
 })
 
-test('a holder that does not renew its lease for 10 seconds is replaced', async () => {
+shortTest('a holder that does not renew its lease for 10 seconds is replaced', async () => {
   await createGeneration(first(), 'loader', (await readNewestGeneration('loader')) + 1)
   const begun = performance.now()
   await withLease(first(), 'loader', () => Promise.resolve())
@@ -92,7 +93,7 @@ test('a holder that does not renew its lease for 10 seconds is replaced', async 
   expect(performance.now() - begun).toBeLessThan(13_000)
 })
 
-test('a holder that was replaced notices', async () => {
+shortTest('a holder that was replaced notices', async () => {
   await withLease(first(), 'migrations', async (lease) => {
     expect(await readNewestGeneration('migrations')).toBe(2)
     await createGeneration(first(), 'migrations', 3)
@@ -136,25 +137,28 @@ function workEndlessly(connection: Connection): {
   }
 }
 
-test('a holder with endless work keeps the lease, and hands it over when another waits', async () => {
-  const holder = workEndlessly(first())
-  await until(() => holder.steps() > 0, 30_000)
-  const held = await readNewestGeneration('loader')
-  await until(() => holder.steps() > 20, 30_000)
-  expect(await readNewestGeneration('loader')).toBe(held)
+shortTest(
+  'a holder with endless work keeps the lease, and hands it over when another waits',
+  async () => {
+    const holder = workEndlessly(first())
+    await until(() => holder.steps() > 0, 30_000)
+    const held = await readNewestGeneration('loader')
+    await until(() => holder.steps() > 20, 30_000)
+    expect(await readNewestGeneration('loader')).toBe(held)
 
-  for (const connection of connections.slice(1, 4)) {
-    const begun = performance.now()
-    await withLease(connection, 'loader', () => Promise.resolve())
-    expect(performance.now() - begun).toBeLessThan(1_500)
-  }
-  await holder.stop()
-  const left = await readNewestGeneration('loader')
-  await withLease(first(), 'loader', () => Promise.resolve(), { waitMs: 0 })
-  expect(await readNewestGeneration('loader')).toBe(left + 1)
-})
+    for (const connection of connections.slice(1, 4)) {
+      const begun = performance.now()
+      await withLease(connection, 'loader', () => Promise.resolve())
+      expect(performance.now() - begun).toBeLessThan(1_500)
+    }
+    await holder.stop()
+    const left = await readNewestGeneration('loader')
+    await withLease(first(), 'loader', () => Promise.resolve(), { waitMs: 0 })
+    expect(await readNewestGeneration('loader')).toBe(left + 1)
+  },
+)
 
-test('a waiter for the same work does not request the lease', async () => {
+shortTest('a waiter for the same work does not request the lease', async () => {
   const lease = await acquireLease(first(), 'loader')
   const other = acquireLease(connections[1]!, 'loader', { waitMs: 800, requestsTurn: false })
   await expect(other).rejects.toBeInstanceOf(LeaseTimeoutError)
@@ -165,7 +169,7 @@ test('a waiter for the same work does not request the lease', async () => {
   await lease.release()
 })
 
-test('a request is for one generation only', async () => {
+shortTest('a request is for one generation only', async () => {
   const asked = await readNewestGeneration('loader')
   expect(await isReleaseRequested(first(), 'loader', asked)).toBe(true)
   await withLease(first(), 'loader', async (lease) => {
@@ -175,7 +179,7 @@ test('a request is for one generation only', async () => {
   expect(await listGenerations(first(), 'loader')).toHaveLength(1)
 })
 
-test('releasing a lease twice releases it once', async () => {
+shortTest('releasing a lease twice releases it once', async () => {
   const lease = await acquireLease(first(), 'loader')
   await Promise.all([lease.release(), lease.release()])
   const next = await acquireLease(first(), 'loader', { waitMs: 0 })
@@ -187,11 +191,15 @@ test('releasing a lease twice releases it once', async () => {
   await next.release()
 })
 
-test('a waiter of an older version, which makes no requests, gets its turn', async () => {
-  const lease = await acquireLease(first(), 'loader')
-  expect(await lease.isWanted()).toBe(false)
-  await sleep(20_500)
-  expect(await lease.isWanted()).toBe(true)
-  await lease.assertHeld()
-  await lease.release()
-}, 40_000)
+longTest(
+  'a waiter of an older version, which makes no requests, gets its turn',
+  async () => {
+    const lease = await acquireLease(first(), 'loader')
+    expect(await lease.isWanted()).toBe(false)
+    await sleep(20_500)
+    expect(await lease.isWanted()).toBe(true)
+    await lease.assertHeld()
+    await lease.release()
+  },
+  40_000,
+)

@@ -1,7 +1,6 @@
 /** The law of loading: the sessions do not depend on how events are split into batches. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { amount } from '../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import {
   expectConsistentFacts,
@@ -13,7 +12,7 @@ import { newProject, send, type SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** The number of worlds; each user of a world is a case. */
-const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 2 })
+const WORLDS = Number(process.env['LAWS_WORLDS'] ?? 2)
 const USERS = 60
 
 const MINUTE = 60_000

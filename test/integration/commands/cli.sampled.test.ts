@@ -1,5 +1,5 @@
 /** The command line as a process: its output, its exit codes, and which ClickHouse it uses. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -12,6 +12,7 @@ import { connectStore } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { runCli, type CliResult } from '../../support/cli/cli.js'
 import { dropDatabase, newDatabase } from '../../support/store/database.js'
+import { longTest, shortTest } from '../../support/sampling.js'
 
 let dataDir: string
 const run = (...args: readonly string[]): Promise<CliResult> => runCli(args, { DATA_DIR: dataDir })
@@ -43,7 +44,7 @@ beforeEach(async () => {
 afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
 describe('without a service', () => {
-  test('projects are created, changed and shown', async () => {
+  shortTest('projects are created, changed and shown', async () => {
     const made = JSON.parse(await output(...CREATE, '--retention-days', '90', '--json')) as object
     expect(made).toEqual(SHOP)
     expect(Object.keys(made)).toEqual(Object.keys(SHOP))
@@ -93,7 +94,7 @@ describe('without a service', () => {
     )
   })
 
-  test('keys are issued, listed and revoked', async () => {
+  shortTest('keys are issued, listed and revoked', async () => {
     await output(...CREATE)
     expect(
       await output('key', 'issue', '--project', 'shop', '--name', 'ci', '--expires', '30d'),
@@ -115,7 +116,7 @@ describe('without a service', () => {
     expect(await output('key', 'list', '--project', 'other', '--json')).toBe('[]\n')
   })
 
-  test('users and projects are deleted with --yes', async () => {
+  longTest('users and projects are deleted with --yes', async () => {
     await output(...CREATE)
     await output('key', 'issue', '--project', 'shop')
     const file = path.join(dataDir, 'events.ndjson')
@@ -149,14 +150,14 @@ describe('without a service', () => {
     expect(JSON.parse(await output('key', 'list', '--json'))).toEqual([])
   })
 
-  test('migrate lists what it applied', async () => {
+  shortTest('migrate lists what it applied', async () => {
     expect(await output('migrate')).toMatch(
       /^applied 0001_projects\.sql\napplied 0002_api_keys\.sql\n/,
     )
     expect(await output('migrate')).toBe('nothing to apply\n')
   })
 
-  test('concurrent commands wait for each other, and no key is lost', async () => {
+  shortTest('concurrent commands wait for each other, and no key is lost', async () => {
     await output(...CREATE)
     const issue = ['key', 'issue', '--project', 'shop']
     const tokens = await Promise.all([output(...issue), output(...issue), output(...issue)])
@@ -192,7 +193,7 @@ describe('with a service', () => {
     await once(service, 'exit')
   })
 
-  test('commands use its engine, and their keys are valid at once', async () => {
+  shortTest('commands use its engine, and their keys are valid at once', async () => {
     expect(JSON.parse(await output(...CREATE, '--json'))).toEqual(SHOP)
     const token = (await output('key', 'issue', '--project', 'shop')).trim()
     const store = connectStore(endpoint)
@@ -204,12 +205,15 @@ describe('with a service', () => {
     expect(service.exitCode).toBeNull()
   })
 
-  test('a second service is refused, and its error names the process that uses the folder', async () => {
-    const second = start()
-    const [line] = (await once(second.stderr!, 'data')) as [Buffer]
-    expect(line.toString()).toContain(`is in use by process ${service.pid!} (tallyhouse serve)`)
-    await once(second, 'exit')
-  })
+  shortTest(
+    'a second service is refused, and its error names the process that uses the folder',
+    async () => {
+      const second = start()
+      const [line] = (await once(second.stderr!, 'data')) as [Buffer]
+      expect(line.toString()).toContain(`is in use by process ${service.pid!} (tallyhouse serve)`)
+      await once(second, 'exit')
+    },
+  )
 })
 
 describe('with a server', () => {
@@ -220,7 +224,7 @@ describe('with a server', () => {
   })
   afterAll(() => dropDatabase(database))
 
-  test('its database is created and used', async () => {
+  shortTest('its database is created and used', async () => {
     const url = new URL(`/${database.database}`, database.url)
     const { username, password } = database.accounts.admin
     Object.assign(url, { username, password })
@@ -230,7 +234,7 @@ describe('with a server', () => {
     expect(JSON.parse(stdout)).toEqual([SHOP])
   })
 
-  test.each(['127.0.0.1', 'localhost'])('that does not respond, on %s', async (host) => {
+  shortTest.each(['127.0.0.1', 'localhost'])('that does not respond, on %s', async (host) => {
     const env = { DATA_DIR: dataDir, CLICKHOUSE_URL: `http://u:secret@${host}:1/x` }
     const { code, stdout, stderr } = await runCli(['migrate'], env)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -240,7 +244,7 @@ describe('with a server', () => {
 })
 
 describe('an error is one line, without output', () => {
-  test.each<[string, number, readonly string[]]>([
+  shortTest.each<[string, number, readonly string[]]>([
     ['no field to change was given', 2, ['project', 'update', 'shop']],
     ["unknown command 'bogus'", 2, ['bogus']],
     ["unknown option '--bogus'", 2, ['migrate', '--bogus']],
@@ -270,7 +274,7 @@ describe('an error is one line, without output', () => {
     expect(outcome.code).toBe(code)
   })
 
-  test('a project that exists already', async () => {
+  shortTest('a project that exists already', async () => {
     await output(...CREATE)
     expect(await run(...CREATE)).toEqual({
       code: 1,
@@ -279,7 +283,7 @@ describe('an error is one line, without output', () => {
     })
   })
 
-  test('an unusable variable', async () => {
+  shortTest('an unusable variable', async () => {
     expect(await runCli(['migrate'], { DATA_DIR: dataDir, PORT: 'x' })).toEqual({
       code: 1,
       stdout: '',
@@ -288,7 +292,7 @@ describe('an error is one line, without output', () => {
   })
 })
 
-test('help works with an invalid configuration, and lists the variables', async () => {
+shortTest('help works with an invalid configuration, and lists the variables', async () => {
   const { code, stdout } = await runCli(['--help'], { PORT: 'x' })
   expect(code).toBe(0)
   expect(stdout).toMatch(/^ {2}QUERY_TIMEOUT_MS +Milliseconds .*\(default: 10000\)$/m)
