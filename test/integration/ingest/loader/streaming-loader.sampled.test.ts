@@ -243,7 +243,7 @@ longTest(
   180_000,
 )
 
-shortTest(
+longTest(
   'a deletion and a rebuild get their turn',
   async () => {
     const { store } = database
@@ -262,7 +262,7 @@ shortTest(
   180_000,
 )
 
-shortTest(
+longTest(
   'another loader continues when the one with the lease stops',
   async () => {
     const { store } = database
