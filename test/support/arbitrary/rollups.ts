@@ -1,13 +1,7 @@
 /** Random events and queries for the rollups: visits around the ends of months, and periods of whole days and months. */
 import fc from 'fast-check'
-import type {
-  Filter,
-  GroupBy,
-  ListClause,
-  Metric,
-  StringClause,
-} from '../../../src/contract/api.js'
-import { event, filter } from './world.js'
+import type { Filter, GroupBy, ListClause, StringClause } from '../../../src/contract/api.js'
+import { event, filter, METRICS } from './world.js'
 import type { PartialRequest, SentEvent } from '../world/world.js'
 
 const DAY = 86_400_000
@@ -184,8 +178,6 @@ function filtersFor([token]: readonly GroupBy[]): fc.Arbitrary<readonly Filter[]
     { weight: 1, arbitrary: fc.array(filter, { minLength: 1, maxLength: 2 }) },
   )
 }
-
-const METRICS: readonly Metric[] = ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration']
 
 /** Small pages of groups; all rows of a time series or an aggregate. */
 const pageFor = ([token]: readonly GroupBy[]): fc.Arbitrary<

@@ -1,6 +1,7 @@
 /** Random events and requests over few values, so that filters and groups often match. */
 import fc from 'fast-check'
-import type { Filter, GroupBy, Metric } from '../../../src/contract/api.js'
+import type { Dimension, Filter, GroupBy, Metric } from '../../../src/contract/api.js'
+import { listEnumValues, readSpec } from '../../../src/contract/spec.js'
 import type { PartialRequest, SentEvent } from '../world/world.js'
 
 const DAY = 86_400_000
@@ -29,24 +30,12 @@ const COUNTRIES = ['', 'DE', 'FR', 'US']
 const PATHS = ['', '/', '/a', '/a%', '/a_b', '/b\\', '/ü', '/%2Fa']
 const NAMES = ['pageview', 'pageview', 'pageview', 'signup', 'Signup', "it's"]
 const PROPERTIES = ['plan', '', 'a.b', '__proto__', '😀'].filter((name) => name !== '')
-const METRICS: readonly Metric[] = ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration']
+const { document } = readSpec('openapi')
+/** Every metric of the contract. */
+export const METRICS = listEnumValues(document, 'Metric') as readonly Metric[]
 const GROUPINGS: readonly GroupBy[] = [
   'interval:auto',
-  'country',
-  'city',
-  'page:origin',
-  'page:path',
-  'browser',
-  'device_type',
-  'os',
-  'referrer',
-  'referrer_type',
-  'utm_source',
-  'utm_medium',
-  'utm_campaign',
-  'utm_content',
-  'utm_term',
-  'event:name',
+  ...(listEnumValues(document, 'Dimension') as readonly Dimension[]),
   'event:prop:plan',
   'event:prop:__proto__',
   'event:prop:nobody',
