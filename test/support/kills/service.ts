@@ -20,6 +20,8 @@ export interface KilledService {
   readonly withStore: <T>(work: (store: Store) => Promise<T>) => Promise<T | undefined>
   /** The last line of its log for each exit that was neither a kill nor a stop. */
   readonly unexpectedExits: readonly string[]
+  /** Returns the end of the log of its last run. */
+  readonly log: () => string
   /** Stops it with SIGTERM and returns its exit code. */
   readonly stop: () => Promise<number | null>
 }
@@ -33,35 +35,35 @@ export function runService(dataDir: string): KilledService {
   const state = {
     child: undefined as ChildProcess | undefined,
     address: undefined as string | undefined,
+    log: '',
     isKilled: false,
     isStopping: false,
   }
 
   async function runOnce(): Promise<number | null> {
-    let log = ''
     const child = spawn(process.execPath, [packagePath('dist/cli.js'), 'serve'], {
       env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    Object.assign(state, { child, isKilled: false })
+    Object.assign(state, { child, log: '', isKilled: false })
     const readLog = (data: Buffer): void => {
-      log = (log + data.toString()).slice(-MAX_LOG_CHARS)
-      state.address ??= /"address":"([^"]+)"/.exec(log)?.[1]
+      state.log = (state.log + data.toString()).slice(-MAX_LOG_CHARS)
+      state.address ??= /"address":"([^"]+)"/.exec(state.log)?.[1]
     }
     child.stdout.on('data', readLog)
     child.stderr.on('data', readLog)
     const [code] = (await once(child, 'close')) as [number | null]
     state.address = undefined
     if (!state.isKilled && !state.isStopping)
-      unexpectedExits.push(log.trim().split('\n').at(-1) ?? '')
+      unexpectedExits.push(state.log.trim().split('\n').at(-1) ?? '')
     return code
   }
 
   async function keepRunning(): Promise<number | null> {
     for (;;) {
       const code = await runOnce()
+      if (!state.isKilled && !state.isStopping) await sleep(100)
       if (state.isStopping) return code
-      if (!state.isKilled) await sleep(100)
     }
   }
   const ended = keepRunning()
@@ -75,6 +77,7 @@ export function runService(dataDir: string): KilledService {
   return {
     unexpectedExits,
     openStore,
+    log: () => state.log,
     address: () => state.address,
     killService: () => {
       if (!isRunning()) return false

@@ -1,5 +1,6 @@
 /** Events are sent without a pause while the service and its engine are killed: each accepted event counts once. */
 import { expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../../../src/demo/random.js'
 import {
   compareMarks,
@@ -8,6 +9,7 @@ import {
   type Marks,
 } from '../../../support/kills/check.js'
 import { createImports } from '../../../support/kills/imports.js'
+import { killProcesses, listProcesses } from '../../../support/kills/processes.js'
 import { startSenders } from '../../../support/kills/senders.js'
 import { runService } from '../../../support/kills/service.js'
 import { killAll, WAIT_TIMEOUT_MS, planKills, type Kill } from '../../../support/kills/kills.js'
@@ -19,15 +21,22 @@ const KILLS = Number(process.env['KILLS'] ?? 8)
 const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
 const CLIENTS = 8
 
+/** The test fails with its story before jest would end it without one. */
+const TIMEOUT_MS = 180_000 + KILLS * 30_000
+
 interface Story extends Record<string, unknown> {
   readonly seed: number
+  /** What the test is doing. */
+  stage: string
   /** The kills so far, in order. */
   readonly kills: Kill[]
+  /** Returns the end of the service's log. */
+  log?: () => string
 }
 
 /** Sends and kills, then compares. Records the figures in `story`. */
-async function run(story: Story): Promise<void> {
-  const [dataDir, folder] = [await aDataDir(), await aDataDir()]
+async function run(story: Story, dataDir: string): Promise<void> {
+  const folder = await aDataDir()
   const random = createRandom(SEED)
   const service = runService(dataDir)
   const { address, unexpectedExits } = service
@@ -36,15 +45,23 @@ async function run(story: Story): Promise<void> {
     const { id, token } = (await service.withStore((store) => newProject(store)))!
     const senders = startSenders({ seed: SEED, address, token, clients: CLIENTS })
     const imports = createImports(folder, dataDir, id, random)
-    Object.assign(story, { unexpectedExits, answers: senders.responses, imports: imports.outcomes })
+    Object.assign(story, {
+      log: service.log,
+      unexpectedExits,
+      answers: senders.responses,
+      imports: imports.outcomes,
+    })
     const plan = planKills(KILLS, random)
     try {
       await killAll({ service, senders, imports }, plan, (kill) => story.kills.push(kill))
     } finally {
       story['longestSilence'] = senders.longestSilence()
+      story.stage = 'waiting for the senders'
       await senders.stop()
+      story.stage = 'waiting for the imports'
       await imports.done()
     }
+    story.stage = 'draining'
     story['sentAgain'] = senders.countRepeats()
     story['msToDrain'] = await until(
       async () => (await service.withStore(isDrained)) === true,
@@ -54,6 +71,7 @@ async function run(story: Story): Promise<void> {
       acknowledged: new Set([...senders.acknowledged, ...imports.marks]),
       sent: new Set([...senders.sent, ...imports.marks]),
     }
+    story.stage = 'checking'
     const begun = performance.now()
     const store = (await service.openStore())!
     const found = await compareMarks(store, id, marks)
@@ -65,6 +83,7 @@ async function run(story: Story): Promise<void> {
     // The service may exit by itself for one reason only: an import had the store to itself.
     expect(unexpectedExits.filter((line) => !line.includes(' is in use by '))).toEqual([])
   } finally {
+    story.stage = `stopping the service after ${story.stage}`
     story['exit'] = await service.stop()
   }
   expect(story['exit']).toBe(0)
@@ -73,15 +92,26 @@ async function run(story: Story): Promise<void> {
 test(
   `with ${KILLS} kills`,
   async () => {
-    const story: Story = { seed: SEED, kills: [] }
-    const printStory = (): boolean => process.stderr.write(`${JSON.stringify(story)}\n`)
+    const dataDir = await aDataDir()
+    const story: Story = { seed: SEED, stage: 'killing', kills: [] }
+    const printStory = (): boolean =>
+      process.stderr.write(`${JSON.stringify({ ...story, log: story.log?.() })}\n`)
+    const deadline = new AbortController()
+    const expire = async (): Promise<never> => {
+      await sleep(TIMEOUT_MS, undefined, { signal: deadline.signal })
+      story['processes'] = await listProcesses(dataDir)
+      throw new Error(`still ${story.stage} after ${TIMEOUT_MS} ms`)
+    }
     try {
-      await run(story)
+      await Promise.race([run(story, dataDir), expire()])
     } catch (error) {
       printStory()
       throw error
+    } finally {
+      deadline.abort()
+      await killProcesses(dataDir)
     }
     if (process.env['KILLS'] !== undefined) printStory()
   },
-  240_000 + KILLS * WAIT_TIMEOUT_MS,
+  TIMEOUT_MS + 60_000,
 )
