@@ -25,6 +25,11 @@ import {
 export { LeaseLostError } from './lease-heartbeat.js'
 
 export interface Lease {
+  /**
+   * The number of the generation that this process holds. It is higher than that of every earlier holder, so names and
+   * tokens that contain it are never those of another holder.
+   */
+  readonly generation: number
   /** Aborted with a LeaseLostError once the heartbeat notices that the lease is lost. */
   readonly signal: AbortSignal
   /**
@@ -101,24 +106,28 @@ export async function acquireLease(
   name: LeaseName,
   options: LeaseOptions = {},
 ): Promise<HeldLease> {
-  const number = await waitForGeneration(connection, name, options)
+  const generation = await waitForGeneration(connection, name, options)
   const begun = performance.now()
-  const heartbeat = startHeartbeat(() => writeLeaseState(connection, name, number, 'held'), name)
+  const heartbeat = startHeartbeat(
+    () => writeLeaseState(connection, name, generation, 'held'),
+    name,
+  )
   let released: Promise<void> | undefined
   return {
+    generation,
     signal: heartbeat.lost,
     assertHeld: async () => {
       heartbeat.lost.throwIfAborted()
       const [newest] = await listGenerations(connection, name)
-      if (newest?.number !== number) throw new LeaseLostError(name)
+      if (newest?.number !== generation) throw new LeaseLostError(name)
     },
     isWanted: async () =>
       performance.now() - begun > MAX_HOLD_MS ||
-      (await isReleaseRequested(connection, name, number)),
+      (await isReleaseRequested(connection, name, generation)),
     release: () => {
       heartbeat.stop()
       // A lease that cannot be released expires.
-      released ??= writeLeaseState(connection, name, number, 'released').catch(() => undefined)
+      released ??= writeLeaseState(connection, name, generation, 'released').catch(() => undefined)
       return released
     },
   }

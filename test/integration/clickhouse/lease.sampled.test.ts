@@ -8,6 +8,7 @@ import {
   LeaseLostError,
   LeaseTimeoutError,
   withLease,
+  type Lease,
 } from '../../../src/clickhouse/lease/lease.js'
 import {
   createGeneration,
@@ -42,20 +43,23 @@ async function readNewestGeneration(name: 'loader' | 'migrations'): Promise<numb
 
 shortTest('contenders hold the lease one after the other, and each gets its turn', async () => {
   let inside = 0
-  let turns = 0
-  const work = async (): Promise<void> => {
+  const generations: number[] = []
+  const work = async ({ generation }: Lease): Promise<void> => {
     inside += 1
     expect(inside).toBe(1)
     await sleep(5)
     inside -= 1
-    turns += 1
+    generations.push(generation)
   }
   const contend = async (connection: Connection): Promise<void> => {
     for (let i = 0; i < 5; i += 1) await withLease(connection, 'projects', work)
   }
   await Promise.all(connections.map(contend))
-  expect(turns).toBe(30)
-  expect(await listGenerations(first(), 'projects')).toHaveLength(1)
+  expect(generations).toHaveLength(30)
+  expect(generations).toEqual([...new Set(generations)].sort((a, b) => a - b))
+  expect(await listGenerations(first(), 'projects')).toEqual([
+    { number: generations.at(-1), age: expect.any(Number) },
+  ])
 })
 
 shortTest('the result of the work is returned, and the lease is released', async () => {
