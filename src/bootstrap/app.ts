@@ -2,6 +2,7 @@
 import express, { type Express, type Router } from 'express'
 import type { Collect } from '../ingest/collect/collect.js'
 import type { FindProject } from '../ingest/collect/find-project.js'
+import type { LoaderState } from '../ingest/loader/loader-state.js'
 import {
   allowAnyOrigin,
   beginCollect,
@@ -68,6 +69,8 @@ export interface AppDependencies {
   readonly collector: CollectorDependencies | undefined
   /** Returns whether the store responds; called for every probe of /readyz. */
   readonly isReady: () => Promise<boolean>
+  /** Undefined if this process runs no loader. */
+  readonly getLoaderState?: () => LoaderState
   readonly contract: Contract
   readonly shutdown: Shutdown
   readonly logger: Logger
@@ -137,9 +140,9 @@ const buildCollectorRoutes = (
   },
 })
 
-const buildCommonRoutes = ({ isReady, shutdown }: AppDependencies): RouteTable => ({
+const buildCommonRoutes = ({ isReady, getLoaderState, shutdown }: AppDependencies): RouteTable => ({
   '/livez': { get: [getLivez] },
-  '/readyz': { get: [getReadyz(isReady, shutdown.draining)] },
+  '/readyz': { get: [getReadyz(isReady, shutdown.draining, getLoaderState)] },
   '/': { get: [redirectToDocs] },
 })
 

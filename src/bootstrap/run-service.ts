@@ -1,6 +1,7 @@
 /** Runs the service in this process until a signal, or a failure, ends it. */
 import type { EngineEvent } from '../clickhouse/embedded/engine.js'
 import type { Config } from '../config/config.js'
+import { createLoaderMonitor } from '../ingest/loader/loader-state.js'
 import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
 import { rethrowListenError } from './address.js'
@@ -58,11 +59,18 @@ async function start(
   { config, logger, now, pages = () => [], onListening }: RunOptions,
   opened: OpenedStore,
 ): Promise<() => Promise<void>> {
-  const service = await startService({ config, opened, logger, now, pages: pages() }).catch(
-    rethrowListenError,
-  )
+  const monitor = createLoaderMonitor()
+  const service = await startService({
+    config,
+    opened,
+    logger,
+    now,
+    pages: pages(),
+    getLoaderState: monitor.read,
+  }).catch(rethrowListenError)
   onListening(service.address)
-  const loader = startStreamingLoader({ store: opened.store, context: opened.loader, logger })
+  const { store, loader: context } = opened
+  const loader = startStreamingLoader({ store, context, logger, monitor })
   return async () => {
     await service.stop()
     await loader.stop()

@@ -25,7 +25,7 @@ import {
 } from './app.js'
 import type { OpenedStore } from './open-store.js'
 
-export interface ServiceOptions extends Pick<AppDependencies, 'pages'> {
+export interface ServiceOptions extends Pick<AppDependencies, 'pages' | 'getLoaderState'> {
   readonly config: Config
   /** The caller closes it after the service has stopped. */
   readonly opened: Pick<OpenedStore, 'store'>
@@ -46,7 +46,7 @@ export interface RunningService {
  * @throws Error if a contract does not compile; the system's error if the address cannot be bound
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { config, opened, logger, pages } = options
+  const { config, opened, logger, pages, getLoaderState } = options
   const { host, port, role } = config
   const { shutdown, steps } = createShutdown()
   const app = createApp({
@@ -57,6 +57,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     shutdown,
     logger,
     ...(pages === undefined ? {} : { pages }),
+    ...(getLoaderState === undefined ? {} : { getLoaderState }),
   })
   const server = await listen(app, { host, port, logger })
   return {

@@ -18,14 +18,22 @@ async function readCursor(writer: Connection): Promise<number> {
   return rows[0]?.block ?? 0
 }
 
+/** The rows of the stream that wait to be loaded. */
+export interface WaitingRows {
+  readonly rows: number
+  /** Milliseconds since the oldest of them arrived, by the clock of the store; 0 without rows. */
+  readonly oldestMs: number
+}
+
 /** Counts the rows of the stream that wait to be loaded. */
-export async function countWaitingRows(connection: Connection): Promise<number> {
-  const { rows } = await connection.query<{ waiting: number }>(
+export async function countWaitingRows(connection: Connection): Promise<WaitingRows> {
+  const { rows } = await connection.query<WaitingRows>(
     statement(sql`
 WITH (SELECT argMax(block, load) FROM inbox_cursor WHERE stream = ${STREAM}) AS cursor
-SELECT count() AS waiting FROM inbox WHERE batch = '' AND row = 0 AND _block_number > cursor`),
+SELECT count() AS rows, if(rows = 0, 0, greatest(0, dateDiff('millisecond', min(received_at), now64(3)))) AS oldestMs
+FROM inbox WHERE batch = '' AND row = 0 AND _block_number > cursor`),
   )
-  return rows[0]?.waiting ?? 0
+  return rows[0] ?? { rows: 0, oldestMs: 0 }
 }
 
 /**

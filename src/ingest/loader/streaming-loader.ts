@@ -10,15 +10,20 @@ import {
 } from '../../clickhouse/lease/lease.js'
 import type { Store } from '../../clickhouse/store.js'
 import type { Logger } from '../../lib/log.js'
+import { createFailureLog } from './failure-log.js'
+import { findUnfinishedLoads } from './load-log.js'
 import { pickCounts, type LoadReport } from './load-report.js'
 import { loadStream, resumeLoads } from './loader.js'
 import type { LoaderContext } from './loader-context.js'
+import type { LoaderMonitor } from './loader-state.js'
 import { countWaitingRows } from './stream.js'
 
 export interface StreamingLoaderOptions {
   readonly store: Store
   readonly logger: Logger
   readonly context: LoaderContext
+  /** Takes note of what the loader does. */
+  readonly monitor: LoaderMonitor
   readonly intervals?: Partial<LoaderIntervals>
 }
 
@@ -28,7 +33,7 @@ export interface LoaderIntervals {
   readonly loadMs: number
   /** From one check for waiting rows to the next. */
   readonly pollMs: number
-  /** From a failure to the next attempt. */
+  /** From the first failure to the next attempt. */
   readonly retryMs: number
   /** From the last arrival of rows until the loader releases its lease. */
   readonly idleMs: number
@@ -44,6 +49,9 @@ const INTERVALS: LoaderIntervals = { loadMs: 1_000, pollMs: 200, retryMs: 1_000,
 /** When this many rows wait, they are loaded immediately, without waiting for `loadMs`. */
 const FULL_LOAD_ROWS = 100_000
 
+/** The wait after a failure grows up to this multiple of `retryMs`. */
+const MAX_RETRY_FACTOR = 30
+
 /** The longest wait for a lease that another process holds, so also the time in which a waiting loader stops. */
 const LEASE_TIMEOUT_MS = 1_000
 
@@ -51,6 +59,7 @@ const LEASE_TIMEOUT_MS = 1_000
 interface LoaderRun extends Omit<StreamingLoaderOptions, 'intervals'> {
   readonly intervals: LoaderIntervals
   readonly stopped: AbortSignal
+  readonly logFailure: ReturnType<typeof createFailureLog>
   /** Whether interrupted work was finished since the start or the last failure. */
   recovered: boolean
   /** When the last load ended, by `performance.now()`. */
@@ -63,10 +72,12 @@ interface LoaderRun extends Omit<StreamingLoaderOptions, 'intervals'> {
  */
 export function startStreamingLoader(options: StreamingLoaderOptions): StreamingLoader {
   const stopping = new AbortController()
+  const intervals = { ...INTERVALS, ...options.intervals }
   const ended = runLoader({
     ...options,
-    intervals: { ...INTERVALS, ...options.intervals },
+    intervals,
     stopped: stopping.signal,
+    logFailure: createFailureLog(options.logger, intervals.retryMs),
     recovered: false,
     lastLoadAt: -Infinity,
   })
@@ -79,23 +90,43 @@ export function startStreamingLoader(options: StreamingLoaderOptions): Streaming
 }
 
 async function runLoader(run: LoaderRun): Promise<void> {
-  const { store, logger, intervals, stopped } = run
+  const { monitor, intervals, stopped } = run
   while (!stopped.aborted) {
     try {
-      const isIdle = run.recovered && (await countWaitingRows(store.lookups)) === 0
-      if (isIdle) await pause(intervals.pollMs, stopped)
+      const waiting = await look(run)
+      if (waiting === 0 && run.recovered) await pause(intervals.pollMs, stopped)
       else await loadUnderLease(run)
+      monitor.reportSuccess()
     } catch (error) {
       const isBusy = error instanceof LeaseTimeoutError
-      // Only the first of consecutive failures is logged as a warning.
-      logger[run.recovered && !isBusy ? 'warn' : 'debug'](
-        { err: error },
-        'events wait to be loaded',
-      )
-      run.recovered &&= isBusy
-      await pause(isBusy ? intervals.pollMs : intervals.retryMs, stopped)
+      await pause(isBusy ? intervals.pollMs : await handleFailure(run, error), stopped)
     }
   }
+}
+
+/** Counts the waiting rows, and reports them. */
+async function look({ store, monitor }: LoaderRun): Promise<number> {
+  const waiting = await countWaitingRows(store.lookups)
+  monitor.reportWaiting(waiting)
+  return waiting.rows
+}
+
+/**
+ * Reports a failure, and returns how long to wait until the next attempt, in milliseconds. While the store answers, the
+ * wait doubles with each attempt: a load that fails is expensive. A store that is away is asked often, to go on as soon
+ * as it is back.
+ */
+async function handleFailure(run: LoaderRun, error: unknown): Promise<number> {
+  const { store, monitor, intervals, logFailure } = run
+  run.recovered = false
+  const isAway = await look(run).then(
+    () => false,
+    () => true,
+  )
+  const [load] = isAway ? [] : await findUnfinishedLoads(store.writer).catch(() => [])
+  const failure = monitor.reportFailure(error, load)
+  logFailure(failure, monitor.read())
+  return intervals.retryMs * (isAway ? 1 : Math.min(2 ** (failure.attempts - 1), MAX_RETRY_FACTOR))
 }
 
 /** Acquires the lease, loads while rows arrive and no other process wants the lease, and releases it. */
@@ -125,17 +156,18 @@ async function loadWhileHeld(
   lease: HeldLease,
   fenced: Connection,
 ): Promise<boolean> {
-  const { store, logger, context, intervals, stopped } = run
+  const { logger, monitor, context, intervals, stopped } = run
   let lastArrivalAt = performance.now()
   while (!stopped.aborted) {
     if (await lease.isWanted()) return true
-    const waiting = await countWaitingRows(store.lookups)
+    const waiting = await look(run)
     const now = performance.now()
     if (waiting > 0) lastArrivalAt = now
     const isDue = waiting > 0 && now - run.lastLoadAt >= intervals.loadMs
     if (isDue || waiting >= FULL_LOAD_ROWS) {
       logReport(logger, await loadStream(fenced, context))
       run.lastLoadAt = performance.now()
+      monitor.reportSuccess()
     } else {
       if (now - lastArrivalAt >= intervals.idleMs) return false
       await pause(intervals.pollMs, stopped)

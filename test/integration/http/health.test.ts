@@ -20,6 +20,27 @@ test('with the store it is ready', async () => {
   await app.stop()
 })
 
+test.each([
+  ['none', { waitingRows: 0, oldestWaitingMs: 0 }, { status: 'ready' }],
+  [
+    'events that wait for a minute',
+    { waitingRows: 2, oldestWaitingMs: 60_000 },
+    { status: 'ready' },
+  ],
+  [
+    'events that wait for longer',
+    { waitingRows: 2, oldestWaitingMs: 61_999 },
+    { status: 'degraded', waiting_events: 2, oldest_waiting_seconds: 61 },
+  ],
+])('%s: the probe answers 200', async (_, waiting, body) => {
+  const app = await startApp({
+    getLoaderState: () => ({ msSinceSuccess: undefined, failure: undefined, ...waiting }),
+  })
+  const ready = await fetch(`${app.url}/readyz`)
+  expect([ready.status, await ready.json()]).toEqual([200, body])
+  await app.stop()
+})
+
 test('concurrent probes query the store once', async () => {
   let asked = 0
   const probe = cacheProbe(() => Promise.resolve(++asked > 0))

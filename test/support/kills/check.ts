@@ -26,7 +26,7 @@ const MAX_LISTED = 20
 
 /** Whether everything in the inbox is loaded and the loader has nothing left to do. */
 export const isDrained = async (store: Store): Promise<boolean> =>
-  (await countWaitingRows(store.writer)) === 0 && (await listLeftovers(store)).length === 0
+  (await countWaitingRows(store.writer)).rows === 0 && (await listLeftovers(store)).length === 0
 
 /** Compares all events of a project by their property `mark`, which is unique. */
 export async function compareMarks(

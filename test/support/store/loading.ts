@@ -9,6 +9,7 @@ import type { Geoip } from '../../../src/ingest/enrichment/geoip.js'
 import * as imports from '../../../src/ingest/import/import-events.js'
 import type * as options from '../../../src/ingest/import/import-options.js'
 import * as loader from '../../../src/ingest/loader/loader.js'
+import { createLoaderMonitor, type LoaderMonitor } from '../../../src/ingest/loader/loader-state.js'
 import * as streaming from '../../../src/ingest/loader/streaming-loader.js'
 import { checkRollups as check } from '../../../src/rollups/check.js'
 import { ensureRollups as ensure } from '../../../src/rollups/ensure-rollups.js'
@@ -27,8 +28,11 @@ export const finishInterruptedWork = (writer: Connection) =>
   loader.finishInterruptedWork(writer, CONTEXT)
 
 export const startStreamingLoader = (
-  options: Omit<streaming.StreamingLoaderOptions, 'context'>,
-): streaming.StreamingLoader => streaming.startStreamingLoader({ ...options, context: CONTEXT })
+  options: Omit<streaming.StreamingLoaderOptions, 'context' | 'monitor'> & {
+    readonly monitor?: LoaderMonitor
+  },
+): streaming.StreamingLoader =>
+  streaming.startStreamingLoader({ monitor: createLoaderMonitor(), ...options, context: CONTEXT })
 
 export interface ImportOptions extends Omit<options.ImportOptions, 'loader'> {
   readonly geoip?: Geoip | undefined

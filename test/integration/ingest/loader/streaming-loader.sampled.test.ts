@@ -6,7 +6,9 @@ import { withLease } from '../../../../src/clickhouse/lease/lease.js'
 import { createGeneration, listGenerations } from '../../../../src/clickhouse/lease/lease-store.js'
 import { migrate } from '../../../../src/clickhouse/migrations/migrate.js'
 import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
-import { sql, string } from '../../../../src/clickhouse/sql.js'
+import { identifier, sql, statement, string } from '../../../../src/clickhouse/sql.js'
+import { findUnfinishedLoads } from '../../../../src/ingest/loader/load-log.js'
+import { createLoaderMonitor } from '../../../../src/ingest/loader/loader-state.js'
 import { type StreamingLoader } from '../../../../src/ingest/loader/streaming-loader.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
@@ -38,10 +40,14 @@ afterAll(() => database.drop())
 const loaders: StreamingLoader[] = []
 
 /** Starts a loader, which is stopped after the test at the latest. Adds its log lines to `logLines`. */
-function aLoader(store: Store = database.store, logLines: object[] = []): StreamingLoader {
+function aLoader(
+  store: Store = database.store,
+  logLines: object[] = [],
+  monitor = createLoaderMonitor(),
+): StreamingLoader {
   const write = (line: string): void => void logLines.push(JSON.parse(line) as object)
   const logger = pino({ level: 'warn', base: null, timestamp: false }, { write })
-  const loader = startStreamingLoader({ store, logger, intervals: INTERVALS })
+  const loader = startStreamingLoader({ store, logger, monitor, intervals: INTERVALS })
   loaders.push(loader)
   return loader
 }
@@ -322,7 +328,7 @@ shortTest(
 )
 
 longTest(
-  'continues after the engine was down, and logs the outage once',
+  'continues after the engine was down, and logs the outage',
   async () => {
     const engine = await anEngine(await aDataDir())
     await migrate(engine.endpoint)
@@ -344,11 +350,65 @@ longTest(
       }
       await settled(project, 4, store)
       expect(logLines[0]).toMatchObject({ level: 40, msg: 'events wait to be loaded' })
-      expect(logLines.length).toBeLessThanOrEqual(3)
+      const warnings = logLines.filter((line) => 'level' in line && line.level === 40)
+      expect(warnings.length).toBeLessThanOrEqual(3)
     } finally {
       await loader.stop()
       await store.close()
     }
   },
   180_000,
+)
+
+shortTest(
+  'a load that cannot go on is an error in the log, also of the next process, until it can',
+  async () => {
+    const { store } = database
+    const project = await newProject(store)
+    await feed(store, project.id, visits(0))
+    await withLease(store.writer, 'loader', async () => {
+      const killed = loadStream(breakAfter(store.writer, /INSERT INTO users/))
+      await expect(killed).rejects.toThrow(BrokenError)
+    })
+    const [load] = await findUnfinishedLoads(store.writer)
+    const [rows, away] = [`load_${load!.number}_rows`, 'away'].map(identifier)
+    await store.writer.execute(statement(sql`RENAME TABLE ${rows!} TO ${away!}`))
+
+    for (const process of ['the first', 'one after it']) {
+      const logLines: object[] = []
+      const monitor = createLoaderMonitor()
+      const loader = aLoader(store, logLines, monitor)
+      await until(() => logLines.length > 1, SOON)
+      await loader.stop()
+      expect({ process, first: logLines[0], second: logLines[1] }).toMatchObject({
+        first: { level: 40, attempts: 1, load, msg: 'events wait to be loaded' },
+        second: {
+          level: 50,
+          attempts: 2,
+          load,
+          waitingRows: 1,
+          err: { code: '60' },
+          msg: 'events cannot be loaded',
+        },
+      })
+      expect(monitor.read()).toMatchObject({
+        msSinceSuccess: undefined,
+        failure: { load },
+        waitingRows: 1,
+      })
+    }
+
+    await store.writer.execute(statement(sql`RENAME TABLE ${away!} TO ${rows!}`))
+    const monitor = createLoaderMonitor()
+    aLoader(store, [], monitor)
+    await settled(project, 1)
+    await until(() => monitor.read().msSinceSuccess !== undefined, SOON)
+    expect(monitor.read()).toEqual({
+      msSinceSuccess: expect.any(Number),
+      failure: undefined,
+      waitingRows: 0,
+      oldestWaitingMs: 0,
+    })
+  },
+  120_000,
 )

@@ -1,0 +1,78 @@
+/** Keeps what the loader of this process did last, for health probes and metrics. */
+import { MINUTE_MS } from '../../lib/time.js'
+import type { Load } from './load-log.js'
+import type { WaitingRows } from './stream.js'
+
+/** The state of a loader. Times are in milliseconds before now. */
+export interface LoaderState {
+  /** Since a load ended, or the loader found nothing to load; undefined before the first time. */
+  readonly msSinceSuccess: number | undefined
+  /** Undefined while the loader succeeds. */
+  readonly failure: LoaderFailure | undefined
+  /** The collected rows that waited at the last look, also those of a load that runs. */
+  readonly waitingRows: number
+  /** The age of the oldest of them; 0 when none waits. */
+  readonly oldestWaitingMs: number
+}
+
+export interface LoaderFailure {
+  /** Attempts that failed since the last success. */
+  readonly attempts: number
+  /** Since the first of them. */
+  readonly ms: number
+  readonly error: unknown
+  /** The load that could not be finished; undefined when it is unknown, or when none was started. */
+  readonly load: Load | undefined
+}
+
+/** Events that wait longer are late: queries answer without them. The promise is seconds, but an import may need its turn. */
+const LATE_MS = MINUTE_MS
+
+/** Returns whether collected events have waited for too long, whichever process should have loaded them. */
+export const isLate = (state: LoaderState): boolean => state.oldestWaitingMs > LATE_MS
+
+/** What the loader reports, and others read. */
+export interface LoaderMonitor {
+  readonly read: () => LoaderState
+  readonly reportWaiting: (waiting: WaitingRows) => void
+  readonly reportSuccess: () => void
+  /** Returns the failure with all attempts since the last success. */
+  readonly reportFailure: (error: unknown, load: Load | undefined) => LoaderFailure
+}
+
+/** A failure with the moment of its first attempt, by `performance.now()`. */
+type StoredFailure = Omit<LoaderFailure, 'ms'> & { readonly since: number }
+
+/** Creates the monitor of a loader that has done nothing yet. */
+export function createLoaderMonitor(): LoaderMonitor {
+  let succeededAt: number | undefined
+  let failure: StoredFailure | undefined
+  let waiting: WaitingRows = { rows: 0, oldestMs: 0 }
+  let lookedAt = 0
+
+  const readFailure = ({ since, ...stored }: StoredFailure): LoaderFailure => ({
+    ...stored,
+    ms: performance.now() - since,
+  })
+  return {
+    read: () => ({
+      msSinceSuccess: succeededAt === undefined ? undefined : performance.now() - succeededAt,
+      failure: failure && readFailure(failure),
+      waitingRows: waiting.rows,
+      oldestWaitingMs: waiting.rows === 0 ? 0 : waiting.oldestMs + performance.now() - lookedAt,
+    }),
+    reportWaiting: (found) => {
+      waiting = found
+      lookedAt = performance.now()
+    },
+    reportSuccess: () => {
+      succeededAt = performance.now()
+      failure = undefined
+    },
+    reportFailure: (error, load) => {
+      const { attempts, since } = failure ?? { attempts: 0, since: performance.now() }
+      failure = { attempts: attempts + 1, since, error, load }
+      return readFailure(failure)
+    },
+  }
+}
