@@ -1,5 +1,5 @@
 # Start here: `make demo` to look around, `make test` to check. Needs Node 20.19 or newer, npm and make.
-.PHONY: install build test test-long test-all check lint eslint prettier openapi-lint types laws demo bench clean check-node
+.PHONY: install build test test-long test-node test-all check lint eslint prettier openapi-lint types laws demo bench clean check-node
 .DEFAULT_GOAL := build
 
 INSTALLED := node_modules/.installed
@@ -17,6 +17,10 @@ test: check
 # The tests that `make test` leaves out: kills, random worlds, browsers, real traffic.
 test-long: $(BUILT)
 	npm run --silent test:long -- $(JEST_FLAGS)
+
+# Runs the tests of `make test` on another version of Node: make test-node NODE=24.
+test-node: $(BUILT)
+	npx --yes --package=node@$(NODE) -- npm run --silent test:jest -- $(JEST_FLAGS)
 
 test-all:
 	$(MAKE) --no-print-directory test

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../../contract/errors.js'
 
 /** The maximum number of header lines of a request. */
-export const MAX_HEADERS = 100
+const MAX_HEADERS = 100
 
 interface HttpRule {
   readonly isBroken: (request: IncomingMessage) => boolean
@@ -18,7 +18,7 @@ const RULES: readonly HttpRule[] = [
     message: 'The request must use HTTP/1.1 or HTTP/1.0.',
   },
   {
-    // Node silently drops headers beyond its limit, which could be the Authorization header.
+    // Few clients send 50. Repeated fields make headers slow to merge.
     isBroken: ({ rawHeaders }) => rawHeaders.length / 2 > MAX_HEADERS,
     message: `The request has more than ${MAX_HEADERS} headers.`,
   },

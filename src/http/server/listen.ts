@@ -6,7 +6,6 @@ import type { Logger } from '../../lib/log.js'
 import { SECOND_MS } from '../../lib/time.js'
 import { respondToClientErrors } from './client-errors.js'
 import type { ShutdownSteps } from './graceful-shutdown.js'
-import { MAX_HEADERS } from './http-conformance.js'
 
 /** How long receiving a request and sending a response may take, in milliseconds. Handlers have limits of their own. */
 export interface HttpTimeouts {
@@ -68,8 +67,9 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     // enforceHttpConformance checks Host; Node would respond with an empty body.
     requireHostHeader: false,
   })
-  // One more than allowed, so that enforceHttpConformance can see that there are too many.
-  server.maxHeadersCount = MAX_HEADERS + 1
+  // enforceHttpConformance limits them. Node 20 would drop the rest, and later versions would answer as if
+  // the headers were too large.
+  server.maxHeadersCount = 0
   server.on('request', (request, response) => {
     response.once('prefinish', () => request.socket.setTimeout(timeouts.stall))
     app(request, response)

@@ -80,7 +80,7 @@ const CORPUS: readonly (readonly [why: string, bytes: string, status: number, co
   ],
   ['100 headers', `${GET}${HOST}${AUTH}${headers(98)}${END}`, 200],
   ['101 headers', `${GET}${HOST}${AUTH}${headers(99)}${END}`, 400, 'VALIDATION_ERROR'],
-  ['500 headers', `${GET}${HOST}${headers(500)}${AUTH}${END}`, 400, 'VALIDATION_ERROR'],
+  ['1,000 headers', `${GET}${HOST}${headers(1_000)}${AUTH}${END}`, 400, 'VALIDATION_ERROR'],
   ['no Host', `${GET}${AUTH}${END}`, 400, 'VALIDATION_ERROR'],
   ['no Host in HTTP/1.0', `GET /v1/project HTTP/1.0\r\n${AUTH}${END}`, 200],
   ['two Hosts', `${GET}${HOST}${HOST}${AUTH}${END}`, 400, 'VALIDATION_ERROR'],
