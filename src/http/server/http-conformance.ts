@@ -18,7 +18,7 @@ const RULES: readonly HttpRule[] = [
     message: 'The request must use HTTP/1.1 or HTTP/1.0.',
   },
   {
-    // Few clients send 50. Repeated fields make headers slow to merge.
+    // Enforced here, because the limits of Node differ between its versions.
     isBroken: ({ rawHeaders }) => rawHeaders.length / 2 > MAX_HEADERS,
     message: `The request has more than ${MAX_HEADERS} headers.`,
   },
