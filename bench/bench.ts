@@ -25,7 +25,7 @@ type Tokens = ReadonlyMap<string, string>
 /** Fills the data folder, and issues a key for each project that is queried. */
 async function fill(dataDir: string): Promise<Tokens> {
   const opened = await openStore(
-    { dataDir, clickhouse: undefined },
+    { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
     { purpose: 'bench', access: 'write' },
   )
   try {

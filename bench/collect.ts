@@ -192,7 +192,7 @@ async function soak(service: RunningService, project: StoredProject): Promise<vo
 const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-'))
 try {
   const opened = await openStore(
-    { dataDir, clickhouse: undefined },
+    { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
     { purpose: 'bench', access: 'write' },
   )
   const fields = { id: PROJECT, name: 'Bench', domain: 'example.com' }

@@ -47,7 +47,7 @@ interface Measured {
 /** Fills a data folder with the events of the demo, and issues a key for them. */
 async function fill(dataDir: string): Promise<{ projectId: string; token: string }> {
   const opened = await openStore(
-    { dataDir, clickhouse: undefined },
+    { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
     { purpose: 'bench', access: 'write' },
   )
   const { store } = opened

@@ -98,12 +98,17 @@ export interface components {
          *     }
          */
         readonly Event: components["schemas"]["EventFields"];
-        /** @description The fields of an event. Values by which queries can group or filter are truncated to 1,024 characters. */
+        /**
+         * @description The fields of an event. Values by which queries can group or filter are truncated to 1,024 characters, and so is
+         *     `user_agent`. An event has at most 32 kB (32,768 bytes) as JSON without white space, including the address, user
+         *     agent and id that the service adds.
+         */
         readonly EventFields: {
             /**
              * Format: instant
              * @description The time of the event in ISO 8601 with `Z` or a UTC offset, stored with millisecond precision; from 1970 to 2099,
-             *     and at most 24 hours ahead of the service's clock. Default: the time at which the request arrived.
+             *     at most 24 hours ahead of the service's clock, and at most 30 days behind it (`MAX_EVENT_AGE_DAYS`). An event of a
+             *     page must be within 15 minutes of the service's clock. Default: the time at which the request arrived.
              * @example 2026-01-31T10:00:00.000Z
              */
             readonly timestamp?: string | null;

@@ -16,7 +16,7 @@ export async function withFreshStore<Result>(
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-'))
   try {
     const opened = await openStore(
-      { dataDir, clickhouse: undefined },
+      { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
       { purpose: 'bench', access: 'write' },
     )
     try {

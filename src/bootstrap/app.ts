@@ -57,6 +57,8 @@ export interface CollectorDependencies {
   readonly findProject: FindProject
   readonly collect: Collect
   readonly now: () => Date
+  /** The longest that an event of a server may have happened before it is sent. */
+  readonly maxEventAgeDays: number
   /** The number of proxies in front of the service whose X-Forwarded-For is trusted. */
   readonly trustedProxies: number
 }
@@ -123,12 +125,12 @@ function buildApiRoutes(api: ApiDependencies, contract: Contract, shutdown: Shut
 
 /** A token in the header is checked before the body is read; a token in the body, right after the body is parsed. */
 const buildCollectorRoutes = (
-  { findProject, collect, now }: CollectorDependencies,
+  { findProject, collect, now, maxEventAgeDays }: CollectorDependencies,
   contract: Contract,
 ): RouteTable => ({
   [EVENTS]: {
     post: [
-      beginCollect(now),
+      beginCollect(now, maxEventAgeDays),
       checkHeaderToken(findProject),
       limitBodySize(MAX_EVENTS_BYTES),
       ...readEventsBody,

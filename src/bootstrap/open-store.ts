@@ -30,7 +30,8 @@ export interface OpenedStore {
   close(): Promise<void>
 }
 
-type StoreConfig = Pick<Config, 'clickhouse' | 'dataDir'> & Partial<Pick<Config, 'geoipDb'>>
+type StoreConfig = Pick<Config, 'clickhouse' | 'dataDir' | 'maxEventAgeDays'> &
+  Partial<Pick<Config, 'geoipDb'>>
 
 /**
  * Opens the store. With `write` access it is brought up to date first; with any other, opening changes nothing.
@@ -44,6 +45,7 @@ export async function openStore(
   options: OpenStoreOptions,
 ): Promise<OpenedStore> {
   const loader = createLoaderContext(
+    config.maxEventAgeDays,
     config.geoipDb === undefined ? undefined : await openGeoip(config.geoipDb),
   )
   const { endpoint, engine } = await openEndpoint(config, options)
@@ -62,7 +64,11 @@ export async function openStore(
 }
 
 /** Creates the context of the service's loaders. Without `geoip`, addresses get no country and city. */
-export const createLoaderContext = (geoip?: Geoip): LoaderContext => ({ geoip, finishDeletions })
+export const createLoaderContext = (maxEventAgeDays: number, geoip?: Geoip): LoaderContext => ({
+  geoip,
+  maxEventAgeDays,
+  finishDeletions,
+})
 
 async function openEndpoint(
   { clickhouse, dataDir }: StoreConfig,

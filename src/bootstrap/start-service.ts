@@ -119,6 +119,7 @@ function createCollector(
     findProject: createFindProject(store.lookups),
     collect: createCollect(writer.write),
     now,
+    maxEventAgeDays: config.maxEventAgeDays,
     trustedProxies: config.trustedProxies,
   }
 }

@@ -23,6 +23,8 @@ export interface Config {
   readonly clickhouse: Endpoint | undefined
   /** The absolute path of a GeoIP database; undefined leaves countries and cities empty. */
   readonly geoipDb: string | undefined
+  /** The longest that an event may have happened before it is sent, except in imports. */
+  readonly maxEventAgeDays: number
   readonly logLevel: Value<'LOG_LEVEL'>
   /** How long a query may take. */
   readonly queryTimeoutMs: number
@@ -54,6 +56,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     trustedProxies: read(env, 'TRUSTED_PROXIES'),
     clickhouse: readEndpoint(env),
     geoipDb: read(env, 'GEOIP_DB'),
+    maxEventAgeDays: read(env, 'MAX_EVENT_AGE_DAYS'),
     logLevel: read(env, 'LOG_LEVEL'),
     queryTimeoutMs: read(env, 'QUERY_TIMEOUT_MS'),
     rateLimit: read(env, 'RATE_LIMIT'),

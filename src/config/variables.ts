@@ -90,6 +90,11 @@ export const VARIABLES = {
     fallback: null,
     ...filePath,
   },
+  MAX_EVENT_AGE_DAYS: {
+    description: 'Days that an event may be old when a server or a pipeline sends it',
+    fallback: '30',
+    ...integer(1, 36_500),
+  },
   LOG_LEVEL: { description: 'Lowest level to log', fallback: 'info', ...oneOf(LOG_LEVELS) },
   QUERY_TIMEOUT_MS: {
     description: 'Milliseconds that a query may take',

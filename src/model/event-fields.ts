@@ -1,13 +1,19 @@
 /** The fields of an incoming event: their names, JSON types and limits. Collector and loader both derive from here. */
-import { DAY_MS, HOUR_MS } from '../lib/time.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/time.js'
 import { DIMENSION_ROWS } from './dimensions.js'
 
 type FieldType = 'string' | 'boolean' | 'object'
 
 /** The limits of an event. Lengths are in characters (code points). */
 export const EVENT_LIMITS = {
+  /** The bytes of an event as compact JSON in UTF-8, with what the collector adds. */
+  maxEventBytes: 32 * 1024,
   /** The length of the event's name. */
   maxNameLength: 128,
+  /** The length of `user_id`, `session_id` and `event_id`. */
+  maxIdLength: 256,
+  /** The length of `url` and `referrer_url`. */
+  maxUrlLength: 8192,
   maxProperties: 64,
   maxPropertyNameLength: 128,
   /** How many levels deep the value of a property may be nested. */
@@ -19,9 +25,18 @@ export const EVENT_LIMITS = {
   endOfTimestamps: new Date(Date.UTC(2100, 0)),
   /** How far the timestamp of an event may lie after its arrival. */
   maxLeadMs: DAY_MS,
+  /** How far the timestamp of an event from a page may lie before or after its arrival. */
+  maxPageOffsetMs: 15 * MINUTE_MS,
 } as const
 
-const { earliestTimestamp, endOfTimestamps, maxLeadMs, maxPropertyNameLength } = EVENT_LIMITS
+const {
+  earliestTimestamp,
+  endOfTimestamps,
+  maxEventBytes,
+  maxLeadMs,
+  maxPageOffsetMs,
+  maxPropertyNameLength,
+} = EVENT_LIMITS
 const FIRST_YEAR = earliestTimestamp.getUTCFullYear()
 const LAST_YEAR = endOfTimestamps.getUTCFullYear() - 1
 
@@ -29,6 +44,11 @@ const LAST_YEAR = endOfTimestamps.getUTCFullYear() - 1
 export const LIMIT_MESSAGES = {
   timestampOutOfRange: `must lie between the years ${FIRST_YEAR} and ${LAST_YEAR}`,
   timestampTooFarAhead: `must be at most ${maxLeadMs / HOUR_MS} hours ahead of its arrival`,
+  /** Follows the age that MAX_EVENT_AGE_DAYS allows. */
+  timestampTooOld: (maxAgeDays: number): string =>
+    `must be at most ${maxAgeDays} days before its arrival; import older events from a file`,
+  timestampOfPage: `must be within ${maxPageOffsetMs / MINUTE_MS} minutes of its arrival if a page sends it; leave it out`,
+  eventTooLarge: `must have at most ${maxEventBytes / 1024} kB as JSON`,
   propertyNameLength: `names must have 1 to ${maxPropertyNameLength} characters`,
 } as const
 

@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import { ApiError } from '../../src/contract/errors.js'
 import { readSpecs, type SpecDocument, type SpecName } from '../../src/contract/spec.js'
 import { compileContract } from '../../src/http/validation/contract.js'
+import { findTimestampWindow } from '../../src/ingest/collect/event-rules.js'
 import { validate } from '../../src/http/validation/openapi-validator.js'
 import { prepareDocument } from '../../src/http/validation/prepare-document.js'
 
@@ -148,7 +149,9 @@ describe('bodies are validated without a server', () => {
   async function validateEvents(events: readonly unknown[]): Promise<unknown> {
     const { checkEvents } = await contract
     const middleware: RequestHandler = (request, response, next) => {
-      request.collectContext = { receivedAt: new Date('2026-03-10T12:00:00.000Z'), form: 'event' }
+      const receivedAt = new Date('2026-03-10T12:00:00.000Z')
+      const timestamps = findTimestampWindow(receivedAt, 30)
+      request.collectContext = { receivedAt, isPage: false, timestamps, form: 'event' }
       return checkEvents(request, response, next)
     }
     return validate(middleware, { method: 'POST', path: '/v1/events', body: { events } })

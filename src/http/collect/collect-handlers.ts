@@ -1,8 +1,11 @@
 /** The first and last handlers of POST /v1/events, and its preflight. */
 import type { RequestHandler } from 'express'
 import type { SentEvent } from '../../contract/collector-api.js'
-import type { Collect } from '../../ingest/collect/collect.js'
-import { getCollectContext } from '../server/request-context.js'
+import type { ApiError } from '../../contract/errors.js'
+import { EventTooLargeError, type Collect } from '../../ingest/collect/collect.js'
+import { findTimestampWindow } from '../../ingest/collect/event-rules.js'
+import { getCollectContext, nameField, type BodyForm } from '../server/request-context.js'
+import { createValidationError } from '../server/translate-error.js'
 import { readClientInfo } from './read-client-info.js'
 
 /** Lets pages of any origin read the response, errors included. */
@@ -22,22 +25,35 @@ export const optionsEvents: RequestHandler = (_request, response) => {
   response.status(204).end()
 }
 
-/** Sets `request.collectContext` with the request's time of arrival. */
+/** Sets `request.collectContext` with the request's time of arrival. Browsers send `Origin`, servers do not. */
 export const beginCollect =
-  (now: () => Date): RequestHandler =>
+  (now: () => Date, maxEventAgeDays: number): RequestHandler =>
   (request, _response, next) => {
-    request.collectContext = { receivedAt: now() }
+    const receivedAt = now()
+    const isPage = request.headers.origin !== undefined
+    const timestamps = findTimestampWindow(receivedAt, isPage ? 'page' : maxEventAgeDays)
+    request.collectContext = { receivedAt, isPage, timestamps }
     next()
   }
 
 /** POST /v1/events: collects validated events, and responds once they are stored. */
 export function postEvents(collect: Collect): RequestHandler {
   return async (request, response) => {
-    const { project, receivedAt } = getCollectContext(request)
+    const { project, receivedAt, isPage, form } = getCollectContext(request)
     if (project === undefined) throw new Error('the route is not behind authentication')
     const { events } = request.body as { readonly events: readonly SentEvent[] }
-    const client = readClientInfo(request)
-    const accepted = await collect({ projectId: project.id, events, client, receivedAt })
+    const client = { ...readClientInfo(request), isPage }
+    const accepted = await collect({ projectId: project.id, events, client, receivedAt }).catch(
+      (error: unknown) => {
+        throw error instanceof EventTooLargeError ? describeTooLarge(error, form) : error
+      },
+    )
     response.status(202).json(accepted)
   }
 }
+
+const describeTooLarge = (
+  { indexes, message }: EventTooLargeError,
+  form: BodyForm | undefined,
+): ApiError =>
+  createValidationError(indexes.map((index) => ({ field: nameField(form, index), message })))

@@ -7,12 +7,11 @@ import type { ClientInfo } from '../../ingest/collect/client-info.js'
 const MAX_USER_AGENT_LENGTH = 1_024
 
 /** Reads the client's address and user agent. X-Forwarded-For counts as far as its proxies are trusted. */
-export function readClientInfo(request: Request): ClientInfo {
+export function readClientInfo(request: Request): Omit<ClientInfo, 'isPage'> {
   const userAgent = request.headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH)
   return {
     ip: parseAddress(request.ip ?? ''),
     userAgent: userAgent === '' ? undefined : userAgent,
-    isBrowser: request.headers.origin !== undefined,
   }
 }
 

@@ -1,5 +1,6 @@
 /** Types the state that handlers keep on a request: its API key, or the project and events it sends to the collector. */
 import type { IncomingMessage } from 'node:http'
+import type { TimestampWindow } from '../../ingest/collect/event-rules.js'
 import type { StoredProject } from '../../projects/project.js'
 
 /** The API key of a request, and the project that the key reads. */
@@ -11,9 +12,23 @@ export interface AuthContext {
 /** The form in which a body holds its events: a single one, an array, or the list `events` of an object. */
 export type BodyForm = 'event' | 'array' | 'list'
 
+/**
+ * Names a field of an event as the client knows it: `url` of an event sent alone, `[3].url` of the fourth of several.
+ *
+ * @param field left out for an error about the event as a whole
+ */
+export function nameField(form: BodyForm | undefined, index: number, field?: string): string {
+  if (form === 'event') return field ?? 'body'
+  return field === undefined ? `[${index}]` : `[${index}].${field}`
+}
+
 /** The state of a request to the collector. Its handlers fill it in step by step. */
 export interface CollectContext {
   readonly receivedAt: Date
+  /** Whether a page sent the request; otherwise a server did. */
+  readonly isPage: boolean
+  /** The timestamps that its events may have. */
+  readonly timestamps: TimestampWindow
   /** Undefined until the token has been checked. */
   project?: StoredProject
   /** The form that the client sent, before the body was normalized to `list`. */

@@ -4,7 +4,7 @@ import type { FieldError } from '../../contract/api.js'
 import { listProperties, type SpecDocument } from '../../contract/spec.js'
 import { validateEvents } from '../../ingest/collect/event-rules.js'
 import { isRecord } from '../../lib/records.js'
-import { getCollectContext, type BodyForm } from '../server/request-context.js'
+import { getCollectContext, nameField, type BodyForm } from '../server/request-context.js'
 import { createValidationError } from '../server/translate-error.js'
 import { createCheck, type AddRuleErrors } from './check-request.js'
 
@@ -53,8 +53,8 @@ const listEvents = ({ events }: EventsBody): readonly unknown[] =>
   Array.isArray(events) ? events : []
 
 const addRuleErrors: AddRuleErrors = ({ errors }, request) => {
-  const { form, receivedAt } = getCollectContext(request)
-  const ruleErrors = validateEvents(listEvents(request.body as EventsBody), receivedAt)
+  const { form, timestamps } = getCollectContext(request)
+  const ruleErrors = validateEvents(listEvents(request.body as EventsBody), timestamps)
   return [
     ...errors.map(({ field, message }) => ({ field: translateField(field, form), message })),
     ...ruleErrors.map(({ index, field, message }) => ({
@@ -71,10 +71,4 @@ function translateField(field: string, form: BodyForm | undefined): string {
   const [, index, inner] = EVENT_FIELD.exec(field) ?? []
   if (index !== undefined) return nameField(form, Number(index), inner)
   return field === 'events' && form !== 'list' ? 'body' : field
-}
-
-/** @param field undefined for an error about the event as a whole */
-function nameField(form: BodyForm | undefined, index: number, field: string | undefined): string {
-  if (form === 'event') return field ?? 'body'
-  return field === undefined ? `[${index}]` : `[${index}].${field}`
 }

@@ -6,21 +6,18 @@ export interface ClientInfo {
   /** Undefined if it is unknown or not an IP address. */
   readonly ip: string | undefined
   readonly userAgent: string | undefined
-  /** True for a browser, whose events are its user's own; false for a server, which reports events of others. */
-  readonly isBrowser: boolean
+  /** True for a page, whose events are its user's own; false for a server, which reports events of others. */
+  readonly isPage: boolean
 }
 
 /**
  * Adds the client's IP address and user agent to an event that lacks them. An event from a server gets them only if
  * nothing in it identifies a user: neither `ip` nor `user_agent` nor `user_id`.
  */
-export function addClientInfo(
-  event: SentEvent,
-  { ip, userAgent, isBrowser }: ClientInfo,
-): SentEvent {
+export function addClientInfo(event: SentEvent, { ip, userAgent, isPage }: ClientInfo): SentEvent {
   const identifiesUser =
     isPresent(event.ip) || isPresent(event.user_agent) || isPresent(event.user_id)
-  if (identifiesUser && !isBrowser) return event
+  if (identifiesUser && !isPage) return event
   return {
     ...event,
     ...(isPresent(event.ip) || ip === undefined ? {} : { ip }),

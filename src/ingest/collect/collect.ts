@@ -1,8 +1,10 @@
 /** Writes the validated events of a request to the inbox. */
 import { randomUUID } from 'node:crypto'
 import type { Accepted, SentEvent } from '../../contract/collector-api.js'
+import { LIMIT_MESSAGES } from '../../model/event-fields.js'
 import type { InboxWriter } from '../inbox/inbox-writer.js'
 import { addClientInfo, isPresent, type ClientInfo } from './client-info.js'
+import { formatLine } from './format-line.js'
 
 /** The events of one request; they have passed validation. */
 export interface CollectedEvents {
@@ -16,9 +18,22 @@ export interface CollectedEvents {
 /**
  * Collects the events of a request. The promise resolves once they are in the inbox.
  *
- * @throws ApiError SERVICE_UNAVAILABLE, as `InboxWriter.write`
+ * @throws EventTooLargeError; ApiError SERVICE_UNAVAILABLE, as `InboxWriter.write`
  */
 export type Collect = (collection: CollectedEvents) => Promise<Accepted>
+
+/** Thrown when events are larger than the service accepts. None of the request is stored. */
+export class EventTooLargeError extends Error {
+  override readonly name = 'EventTooLargeError'
+
+  /** The positions of the events in the request, counted from 0. */
+  readonly indexes: readonly number[]
+
+  constructor(indexes: readonly number[]) {
+    super(LIMIT_MESSAGES.eventTooLarge)
+    this.indexes = indexes
+  }
+}
 
 /**
  * Creates the function that collects events.
@@ -28,7 +43,8 @@ export type Collect = (collection: CollectedEvents) => Promise<Accepted>
 export const createCollect =
   (write: InboxWriter['write']): Collect =>
   async ({ projectId, events, client, receivedAt }) => {
-    const lines = events.map((event) => JSON.stringify(addEventId(addClientInfo(event, client))))
+    const lines = events.map((event) => formatLine(addEventId(addClientInfo(event, client))))
+    if (!lines.every((line) => line !== undefined)) throw new EventTooLargeError(findMissing(lines))
     await write({ projectId, lines, receivedAt })
     return { accepted: events.length }
   }
@@ -39,3 +55,6 @@ export const createCollect =
  */
 const addEventId = (event: SentEvent): SentEvent =>
   isPresent(event.event_id) ? event : { ...event, event_id: randomUUID() }
+
+const findMissing = (lines: readonly unknown[]): readonly number[] =>
+  lines.flatMap((line, index) => (line === undefined ? [index] : []))

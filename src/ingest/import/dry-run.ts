@@ -71,7 +71,7 @@ async function loadIntoTables(
     options.onProgress?.({ ...EMPTY_REPORT, ...count })
   }
   const tables = nameTables(prefix)
-  await writer.execute(statement(parseRows(tables, sql`FROM ${inbox}`)))
+  await writer.execute(statement(parseRows(tables, sql`FROM ${inbox}`, loader.maxEventAgeDays)))
   await stageRows(writer, tables, await readNextNumber(writer), loader.geoip, true)
   const { report } = await surveyLoad(writer, tables)
   if (report.rejected > 0) await options.onRejected(await listRejections(writer, tables.rows))

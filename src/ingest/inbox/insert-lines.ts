@@ -15,13 +15,13 @@ export interface NewLines {
 }
 
 const INSERT = statement(
-  sql`INSERT INTO inbox (project, line, received_at) FORMAT JSONCompactEachRow`,
+  sql`INSERT INTO inbox (project, line, received_at, age_checked) FORMAT JSONCompactEachRow`,
 )
 
 /** Formats lines as the text that `insertRows` uploads. */
 export function formatRows({ projectId, lines, receivedAt }: NewLines): string {
   const start = `[${JSON.stringify(projectId)},`
-  const end = `,"${formatTime(receivedAt)}"]\n`
+  const end = `,"${formatTime(receivedAt)}",true]\n`
   return lines.map((line) => start + JSON.stringify(line) + end).join('')
 }
 

@@ -5,6 +5,8 @@ import type { Geoip } from '../enrichment/geoip.js'
 export interface LoaderContext {
   /** Looks up IP addresses. Undefined without a GeoIP database; events then get no country or city from their address. */
   readonly geoip: Geoip | undefined
+  /** The age limit for events of the stream whose age the collector has not checked. */
+  readonly maxEventAgeDays: number
   /**
    * Finishes interrupted deletions, so that no load counts events that are being deleted. The caller holds the
    * loader lease.

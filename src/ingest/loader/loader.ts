@@ -28,7 +28,7 @@ export async function loadBatch(
   // A load reads what earlier loads wrote, and numbers users and sessions after theirs.
   await finishUnfinishedWork(writer, STEP.started, context)
   const finished = await findLoad(writer, batch)
-  if (finished === undefined) return runLoad(writer, await startLoad(writer, batch), context.geoip)
+  if (finished === undefined) return runLoad(writer, await startLoad(writer, batch), context)
   await clearLoad(writer, finished.load)
   return finished.report
 }
@@ -56,11 +56,11 @@ export const finishInterruptedWork = (writer: Connection, context: LoaderContext
 async function finishUnfinishedWork(
   writer: Connection,
   minStep: number,
-  { geoip, finishDeletions }: LoaderContext,
+  context: LoaderContext,
 ): Promise<void> {
-  await finishDeletions(writer)
+  await context.finishDeletions(writer)
   for (const load of await findUnfinishedLoads(writer)) {
-    if (load.step >= minStep) await runLoad(writer, load, geoip)
+    if (load.step >= minStep) await runLoad(writer, load, context)
   }
 }
 
@@ -97,5 +97,5 @@ export async function loadWaiting(writer: Connection, context: LoaderContext): P
 const loadRange = async (
   writer: Connection,
   range: BlockRange,
-  { geoip }: LoaderContext,
-): Promise<LoadReport> => runLoad(writer, await startLoad(writer, nameRange(range)), geoip)
+  context: LoaderContext,
+): Promise<LoadReport> => runLoad(writer, await startLoad(writer, nameRange(range)), context)

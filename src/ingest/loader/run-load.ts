@@ -8,6 +8,7 @@ import { ONE_BLOCK } from '../inbox/one-block.js'
 import { recordLoaded, recordStep, STEP, type Load } from './load-log.js'
 import type { LoadReport } from './load-report.js'
 import { buildFromClause, parseRange } from './load-source.js'
+import type { LoaderContext } from './loader-context.js'
 import { enrichRows } from './steps/enrich.js'
 import { findExcludedEvents } from './steps/excluded-events.js'
 import { nameLoadTables, type LoadTables } from './steps/load-tables.js'
@@ -32,12 +33,13 @@ import { isRefused, surveyLoad, surveyRefusedLoad } from './survey.js'
 export async function runLoad(
   writer: Connection,
   load: Load,
-  geoip: Geoip | undefined,
+  { geoip, maxEventAgeDays }: LoaderContext,
 ): Promise<LoadReport> {
   const tables = nameLoadTables(load.number)
   if (load.step < STEP.staged) {
     await dropLoadTables(writer, tables)
-    await writer.execute(statement(parseRows(tables, buildFromClause(load.batch))))
+    const rows = buildFromClause(load.batch)
+    await writer.execute(statement(parseRows(tables, rows, maxEventAgeDays)))
     if (await isRefused(writer, tables, load.batch)) return refuseLoad(writer, tables, load)
     await stageRows(writer, tables, load.number, geoip)
     await recordStep(writer, load, STEP.staged)

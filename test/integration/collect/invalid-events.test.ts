@@ -162,6 +162,17 @@ describe('values', () => {
       'fe80::1%a',
     ].map((ip): Case => [{ ip }, { ip: IP }]),
     ...['1.2.3.4', '::1', '2001:DB8::1', '::ffff:1.2.3.4'].map((ip): Case => [{ ip }, {}]),
+    ...['user_id', 'session_id', 'event_id'].flatMap((field): readonly Case[] => [
+      [{ [field]: '😀'.repeat(256) }, {}],
+      [{ [field]: 'a'.repeat(257) }, { [field]: 'must have at most 256 characters' }],
+    ]),
+    ...['url', 'referrer_url'].flatMap((field): readonly Case[] => [
+      [{ [field]: 'https://a/'.padEnd(8_192, 'b') }, {}],
+      [
+        { [field]: 'https://a/'.padEnd(8_193, 'b') },
+        { [field]: 'must have at most 8192 characters' },
+      ],
+    ]),
     [{ url: '', country: '', ip: '', user_agent: '', referrer_url: '' }, {}],
     [{ Name: 'x' }, { Name: UNKNOWN }],
     [{ project: 'x' }, { project: UNKNOWN }],
@@ -327,6 +338,63 @@ describe('bodies', () => {
     const response = await app.collect([{ ip: secret, url: secret, timestamp: secret }])
     expect(await response.text()).not.toContain(secret)
     expect(app.log()).not.toContain(secret)
+  })
+})
+
+describe('the size of an event, with the address and id that the service adds', () => {
+  const TOO_LARGE = 'must have at most 32 kB as JSON'
+  /** An event of so many bytes, none of whose values is truncated. */
+  const filled = (bytes: number) => {
+    const values = Array.from({ length: 32 }, (_, n) => [`p${n}`, 'x'.repeat(1_000)])
+    const event = {
+      event_id: 'e',
+      ip: '::1',
+      user_agent: 'a',
+      properties: { ...Object.fromEntries(values), rest: '' } as object,
+    }
+    const rest = 'x'.repeat(bytes - JSON.stringify(event).length)
+    return { ...event, properties: { ...event.properties, rest } }
+  }
+  const cases: readonly Case[] = [
+    [filled(32_768), {}],
+    [filled(32_769), { body: TOO_LARGE }],
+    [[{}, filled(32_769), filled(32_768), filled(33_000)], { '[1]': TOO_LARGE, '[3]': TOO_LARGE }],
+    [{ ...filled(32_768), event_id: undefined }, { body: TOO_LARGE }],
+    [{ path: 'ü'.repeat(20_000), properties: { a: 'x'.repeat(50_000) } }, {}],
+  ]
+  test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
+})
+
+describe('the age of an event', () => {
+  const OLD = 'must be at most 30 days before its arrival; import older events from a file'
+  const PAGE = 'must be within 15 minutes of its arrival if a page sends it; leave it out'
+  let limited: RunningApp
+  beforeAll(async () => {
+    limited = await startApp({ maxEventAgeDays: 30 })
+  })
+  afterAll(() => limited.stop())
+
+  test.each<[sender: 'page' | 'server', timestamp: string, want: string]>([
+    ['server', '2026-02-08T12:00:00.000Z', ''],
+    ['server', '2026-02-08T11:59:59.999Z', OLD],
+    ['server', '1970-01-01T00:00:00Z', OLD],
+    ['server', '1969-12-31T23:59:59Z', FAR],
+    ['server', '2026-03-11T12:00:00Z', ''],
+    ['server', '2026-03-11T12:00:00.001Z', AHEAD],
+    ['page', '2026-03-10T11:45:00.000Z', ''],
+    ['page', '2026-03-10T11:44:59.999Z', PAGE],
+    ['page', '2026-03-10T12:15:00.000Z', ''],
+    ['page', '2026-03-10T12:15:00.001Z', PAGE],
+    ['page', '1970-01-01T00:00:00Z', PAGE],
+    ['page', '2100-01-01T00:00:00Z', FAR],
+  ])('from a %s, %s: "%s"', async (sender, timestamp, want) => {
+    const headers: Record<string, string> =
+      sender === 'page' ? { Origin: 'https://shop.example' } : {}
+    const response = await limited.collect([{}, { timestamp }], { headers })
+    const { error } = (await response.json()) as { error?: { details: readonly FieldError[] } }
+    expect([response.status, error?.details]).toEqual(
+      want === '' ? [202, undefined] : [400, [{ field: '[1].timestamp', message: want }]],
+    )
   })
 })
 

@@ -131,6 +131,7 @@ export async function startApp({ timeouts, ...given }: Given = {}): Promise<Runn
         return Promise.resolve()
       }),
       now: () => NOW,
+      maxEventAgeDays: 36_500,
       trustedProxies: 0,
       ...given,
     },

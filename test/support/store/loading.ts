@@ -16,13 +16,18 @@ import { ensureRollups as ensure } from '../../../src/rollups/ensure-rollups.js'
 import { rebuildRollups as rebuild } from '../../../src/rollups/rebuild.js'
 import type { MonthsOptions } from '../../../src/rollups/shadow-tables.js'
 
-const CONTEXT = createLoaderContext()
+/** Tests feed events of fixed days, however long ago those are. */
+const MAX_EVENT_AGE_DAYS = 36_500
+
+const createContext = (geoip?: Geoip) => createLoaderContext(MAX_EVENT_AGE_DAYS, geoip)
+
+const CONTEXT = createContext()
 
 export const loadBatch = (writer: Connection, batch: string) =>
   loader.loadBatch(writer, batch, CONTEXT)
 export const loadStream = (writer: Connection) => loader.loadStream(writer, CONTEXT)
 export const loadWaiting = (writer: Connection, geoip?: Geoip) =>
-  loader.loadWaiting(writer, createLoaderContext(geoip))
+  loader.loadWaiting(writer, createContext(geoip))
 export const resumeLoads = (writer: Connection) => loader.resumeLoads(writer, CONTEXT)
 export const finishInterruptedWork = (writer: Connection) =>
   loader.finishInterruptedWork(writer, CONTEXT)
@@ -41,7 +46,7 @@ export const importEvents = (
   store: Store,
   source: AsyncIterable<Buffer>,
   { geoip, ...options }: ImportOptions,
-) => imports.importEvents(store, source, { ...options, loader: createLoaderContext(geoip) })
+) => imports.importEvents(store, source, { ...options, loader: createContext(geoip) })
 
 export const topUpDemo = (store: Store, options: Omit<demo.TopUpOptions, 'loader'>) =>
   demo.topUpDemo(store, { ...options, loader: CONTEXT })

@@ -59,7 +59,7 @@ function start(): void {
       const event = {
         event_id: crypto.getRandomValues(new Uint32Array(4)).join('-'),
         name: name.slice(0, 128),
-        url: location.href,
+        url: location.href.slice(0, 8192),
         referrer_url: referrer,
         properties: limitProperties(properties),
       }
@@ -107,7 +107,8 @@ function createSender(url: string | URL, token: string | undefined): (event: str
 
   document.addEventListener('prerenderingchange', () => void send())
   return (event) => {
-    waiting.push(event)
+    // One event that is too large would cost all events of its request.
+    if (event.length < 3e4) waiting.push(event)
     queueMicrotask(() => void send())
   }
 }

@@ -8,7 +8,7 @@ import {
   UTM_FIELDS,
 } from '../../../model/event-fields.js'
 import { PAGEVIEW } from '../../../model/facts.js'
-import { VIOLATIONS, REJECTION_REASONS } from './validate-rows.js'
+import { buildValidation, type RowValidation } from './validate-rows.js'
 import { readField, buildOrigin, decodeParameter, splitUrl } from './json-fields.js'
 import type { LoadTables } from './load-tables.js'
 
@@ -36,7 +36,7 @@ const PROPERTIES = sql`mapFromArrays(
 /** Parses the JSON. `seq` is the order of arrival: blocks are numbered as they arrive. */
 const parseJson = (rows: Sql): Sql => sql`
   SELECT
-    bitShiftLeft(toUInt64(_block_number), 32) + _block_offset AS seq, row, batch, fault, line, received_at,
+    bitShiftLeft(toUInt64(_block_number), 32) + _block_offset AS seq, row, batch, fault, line, received_at, age_checked,
     JSONExtractKeysAndValuesRaw(line) AS pairs,
     JSONExtract(line, ${string(FIELDS_TYPE)}) AS given,
     if(project != '', project, ${readField('project')}) AS named_project
@@ -71,11 +71,11 @@ const SELECT_PROJECTS = sql`
     FROM projects FINAL`
 
 /** Joins each row to its project, `known`, and validates it. */
-const validateRows = (rows: Sql): Sql => sql`
+const validateRows = (rows: Sql, { violations, reasons }: RowValidation): Sql => sql`
   SELECT
     parts.*,
-    ${VIOLATIONS} AS broken,
-    ${REJECTION_REASONS} AS faults,
+    ${violations} AS broken,
+    ${reasons} AS faults,
     notEmpty(known.excluded_ips) AND arrayExists(range -> ifNull(${PARSED_IP} BETWEEN range.1 AND range.2, false), known.excluded_ips) AS is_excluded_ip,
     has(known.excluded_countries, ${readField('country')}) AS is_excluded_country,
     known.domain != '' AND (referrer_host = known.domain OR endsWith(referrer_host, concat('.', known.domain))) AS own_referrer
@@ -94,8 +94,9 @@ const validateRows = (rows: Sql): Sql => sql`
  * - `reason`, `rejected_line`: why the row was rejected, and its text; empty for other rows.
  *
  * @param rows the FROM clause, with its conditions, that selects the rows
+ * @param maxEventAgeDays the age limit for events of the stream
  */
-export const parseRows = (tables: LoadTables, rows: Sql): Sql => sql`
+export const parseRows = (tables: LoadTables, rows: Sql, maxEventAgeDays: number): Sql => sql`
 CREATE TABLE ${tables.rows} ENGINE = MergeTree ORDER BY seq AS
 SELECT
   seq, row,
@@ -107,7 +108,7 @@ SELECT
   ifNull(given.anonymous, ${readField('user_id')} = '') AS anonymous,
   ${readField('session_id')} AS session_id,
   ${readField('ip')} AS ip,
-  toLowCardinality(${readField('user_agent')}) AS user_agent,
+  toLowCardinality(${truncate(readField('user_agent'))}) AS user_agent,
   toLowCardinality(if(referrer_host = '' OR own_referrer OR ${readField('referrer')} != '', '', ${buildReferrerKey(sql`referrer_host`, sql`path(${readField('referrer_url')})`)})) AS referrer_key,
   toLowCardinality(if(position(url_parts[4], 'id=') = 0, '', ${extractClickId(sql`url_parts[4]`)})) AS click_id,
   ${truncate(readFieldOrUrl('origin', buildOrigin(sql`url_parts`)))} AS origin,
@@ -118,4 +119,4 @@ SELECT
   multiIf(notEmpty(faults), 'rejected', is_excluded_ip, 'ip', is_excluded_country, 'country', 'kept') AS fate,
   arrayStringConcat(faults, '; ') AS reason,
   multiIf(empty(faults), '', batch = '', ${WITHOUT_ADDRESS}, line) AS rejected_line
-FROM (${validateRows(rows)})`
+FROM (${validateRows(rows, buildValidation(maxEventAgeDays))})`

@@ -23,6 +23,9 @@ const NOT_AN_OBJECT = sql`multiIf(
     'is not valid JSON')`
 
 const {
+  maxEventBytes,
+  maxIdLength,
+  maxUrlLength,
   maxNameLength,
   maxProperties,
   maxPropertyNameLength,
@@ -37,8 +40,17 @@ interface ValueRule {
   readonly message: Sql
 }
 
+const requireMaxLength = (field: string, maxLength: number): ValueRule => ({
+  isViolated: sql`lengthUTF8(${readField(field)}) > ${uint32(maxLength)}`,
+  message: string(`${field}: must have at most ${maxLength} characters`),
+})
+
 /** The rules for values; `known` is the project of the row. */
 const VALUE_RULES: readonly ValueRule[] = [
+  {
+    isViolated: sql`length(line) > ${uint32(maxEventBytes)}`,
+    message: string(LIMIT_MESSAGES.eventTooLarge),
+  },
   {
     isViolated: sql`named_project = ''`,
     message: sql`'project: is required where no project is named for all rows'`,
@@ -67,6 +79,8 @@ const VALUE_RULES: readonly ValueRule[] = [
     isViolated: sql`(${readField('name')} = '' AND has(pairs.1, 'name') AND NOT has(pairs, ('name', 'null'))) OR lengthUTF8(${readField('name')}) > ${uint32(maxNameLength)}`,
     message: string(`name: must have 1 to ${maxNameLength} characters`),
   },
+  ...['user_id', 'session_id', 'event_id'].map((field) => requireMaxLength(field, maxIdLength)),
+  ...['url', 'referrer_url'].map((field) => requireMaxLength(field, maxUrlLength)),
   {
     isViolated: sql`${readField('url')} != '' AND empty(url_parts)`,
     message: sql`'url: must be absolute, as https://example.com/path'`,
@@ -93,6 +107,12 @@ const VALUE_RULES: readonly ValueRule[] = [
   },
 ]
 
+/** The rule for the age of an event of the stream. The collector checks its own events, and pages more strictly. */
+const requireMaxAge = (maxAgeDays: number): ValueRule => ({
+  isViolated: sql`ifNull(batch = '' AND NOT age_checked AND at >= ${time(earliestTimestamp)} AND at < received_at - toIntervalDay(${uint32(maxAgeDays)}), false)`,
+  message: string(`timestamp: ${LIMIT_MESSAGES.timestampTooOld(maxAgeDays)}`),
+})
+
 const TYPE_WORDS = { string: 'a string', boolean: 'a boolean', object: 'an object' } as const
 const FIRST_CHARACTERS = { string: ['"'], boolean: ['t', 'f'], object: ['{'] } as const
 const FIELD_NAMES = strings([...FIELDS.keys()])
@@ -110,9 +130,6 @@ const TYPE_MESSAGES = sql`arrayMap(
     pair -> concat(pair.1, if(${lookUpExpectedType(sql`pair.1`)} = '', ': is not a known field', concat(': must be ', ${lookUpExpectedType(sql`pair.1`)}))),
     arrayFilter(pair -> ${lookUpExpectedType(sql`pair.1`)} = '' OR ${detectType(sql`pair.2`)} NOT IN (${lookUpExpectedType(sql`pair.1`)}, 'null'), pairs))`
 
-/** An array that holds, for each rule, whether the row violates it; selected as `broken`. */
-export const VIOLATIONS = sql`[${join(VALUE_RULES.map(({ isViolated }) => isViolated))}]`
-
 /** Field names, each with the first character of a valid value: a quick check that most rows pass. */
 const VALID_STARTS = strings(
   [...FIELDS].flatMap(([name, type]) =>
@@ -121,14 +138,30 @@ const VALID_STARTS = strings(
 )
 
 /** The messages of violated rules, without those of fields that have the wrong type: one message per field is enough. */
-const VALUE_MESSAGES = sql`arrayFilter(
+const buildValueMessages = (rules: readonly ValueRule[]): Sql => sql`arrayFilter(
       (message, is_so) -> is_so AND NOT arrayExists(fault -> startsWith(fault, substring(message, 1, position(message, ':'))), type_faults),
-      [${join(VALUE_RULES.map(({ message }) => message))}],
+      [${join(rules.map(({ message }) => message))}],
       broken)`
 
-/** The reasons to reject a row; empty for a valid row. Reads the VIOLATIONS as `broken`. */
-export const REJECTION_REASONS = sql`multiIf(
+/** The expressions that validate a row. */
+export interface RowValidation {
+  /** An array that holds, for each rule, whether the row violates it; must be selected as `broken`. */
+  readonly violations: Sql
+  /** The reasons to reject a row; empty for a valid row. Reads `broken`. */
+  readonly reasons: Sql
+}
+
+/** Builds the validation of rows. @param maxEventAgeDays the age limit for events of the stream */
+export function buildValidation(maxEventAgeDays: number): RowValidation {
+  const rules = [...VALUE_RULES, requireMaxAge(maxEventAgeDays)]
+  return {
+    violations: sql`[${join(rules.map(({ isViolated }) => isViolated))}]`,
+    reasons: buildReasons(buildValueMessages(rules)),
+  }
+}
+
+const buildReasons = (valueMessages: Sql): Sql => sql`multiIf(
     fault != '', [fault],
     empty(pairs) AND JSONType(line) != 'Object', [${NOT_AN_OBJECT}],
     NOT has(broken, true) AND arrayAll(pair -> concat(pair.1, ' ', substring(pair.2, 1, 1)) IN ${VALID_STARTS}, pairs), emptyArrayString(),
-    arrayConcat(${TYPE_MESSAGES} AS type_faults, ${VALUE_MESSAGES}))`
+    arrayConcat(${TYPE_MESSAGES} AS type_faults, ${valueMessages}))`

@@ -19,6 +19,7 @@ const NO_JSON = 'is not valid JSON'
 const NO_OBJECT = 'is not a JSON object'
 const NO_UTF8 = 'is not valid UTF-8'
 const HUGE = 'is not valid JSON, or holds a number that is too large'
+const TOO_LARGE = 'must have at most 32 kB as JSON'
 const FINE = ''
 
 type Case = readonly [line: string | Buffer, reason: string]
@@ -112,6 +113,19 @@ const VALUES: readonly Case[] = [
   ...['1.2.3.4', '::1', '2001:DB8::1', '::ffff:1.2.3.4'].map(
     (ip) => [event({ ip }), FINE] as const,
   ),
+  ...['user_id', 'session_id', 'event_id'].flatMap((field): readonly Case[] => [
+    [event({ [field]: 'a'.repeat(256) }), FINE],
+    [event({ [field]: '😀'.repeat(256) }), FINE],
+    [event({ [field]: 'a'.repeat(257) }), `${field}: must have at most 256 characters`],
+  ]),
+  ...['url', 'referrer_url'].flatMap((field): readonly Case[] => [
+    [event({ [field]: 'https://a/'.padEnd(8_192, 'b') }), FINE],
+    [
+      event({ [field]: 'https://a/'.padEnd(8_193, 'b') }),
+      `${field}: must have at most 8192 characters`,
+    ],
+  ]),
+  [event({ user_agent: 'Mozilla/5.0 Firefox/140.0 '.padEnd(20_000, 'a') }), FINE],
   [event({ properties: entries(64) }), FINE],
   [event({ properties: entries(65) }), 'properties: must have at most 64 entries'],
   [event({ properties: { ['a'.repeat(128)]: 1 } }), FINE],
@@ -170,7 +184,9 @@ const LINES: readonly Case[] = [
   [raw('\\ud83d\\ude00'), FINE],
   [Buffer.concat([Buffer.from(raw('|'))].map(withByte(0xff))), NO_UTF8],
   [Buffer.concat([Buffer.from(raw('|'))].map(withByte(0xc3))), NO_UTF8],
-  [raw('x'.repeat(1_000_000)), FINE],
+  [raw('x'.repeat(32_768 - raw('').length)), FINE],
+  [raw('x'.repeat(32_769 - raw('').length)), TOO_LARGE],
+  [raw('x'.repeat(1_000_000)), TOO_LARGE],
   [`${event({})}\r`, FINE],
   [`  ${event({})}\t `, FINE],
   [`\uFEFF${event({})}`, FINE],

@@ -15,7 +15,7 @@ async function collectIds(...events: readonly SentEvent[]): Promise<readonly unk
   await collect({
     projectId: 'p',
     events,
-    client: { ip: undefined, userAgent: undefined, isBrowser: false },
+    client: { ip: undefined, userAgent: undefined, isPage: false },
     receivedAt: new Date('2026-03-10T12:00:00Z'),
   })
   return ids
