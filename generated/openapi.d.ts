@@ -1040,9 +1040,9 @@ export interface components {
          *     | `PAYLOAD_TOO_LARGE` | 413 | the body is larger than 64 kB |
          *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | the body is not declared as uncompressed JSON in UTF-8 |
          *     | `QUERY_TOO_EXPENSIVE` | 422 | the query needs more memory, rows or disk space than one query may use; the message says how to narrow it |
-         *     | `RATE_LIMIT_EXCEEDED` | 429 | too many requests with this key; wait the seconds given in `Retry-After` |
+         *     | `RATE_LIMIT_EXCEEDED` | 429 | too many requests with this key, in this minute or at the same time; wait the seconds given in `Retry-After` |
          *     | `INTERNAL_ERROR` | 500 | an unexpected error in the service |
-         *     | `SERVICE_UNAVAILABLE` | 503 | the database does not respond, or the service is stopping; wait the seconds given in `Retry-After` |
+         *     | `SERVICE_UNAVAILABLE` | 503 | the database does not respond, the service is busy with queries of other keys, or it is stopping; wait the seconds given in `Retry-After` |
          *     | `QUERY_TIMEOUT` | 504 | the query took too long and was cancelled |
          * @example VALIDATION_ERROR
          * @enum {string}
@@ -1111,7 +1111,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `RATE_LIMIT_EXCEEDED`: too many requests with this key. */
+        /** @description `RATE_LIMIT_EXCEEDED`: too many requests with this key, in this minute or at the same time. */
         readonly RateLimitExceeded: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -1134,7 +1134,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `SERVICE_UNAVAILABLE`: the database does not respond, or the service is stopping. */
+        /** @description `SERVICE_UNAVAILABLE`: the database does not respond, the service is busy with queries of other keys, or it is stopping. */
         readonly ServiceUnavailable: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];

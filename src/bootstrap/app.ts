@@ -20,6 +20,7 @@ import {
   type RunQuery,
 } from '../http/query/api-handlers.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../http/query/query-body.js'
+import type { QueryQueue } from '../http/query/query-queue.js'
 import { limitRate } from '../http/query/rate-limit.js'
 import { limitBodySize } from '../http/server/body.js'
 import { handleError } from '../http/server/error-response.js'
@@ -48,6 +49,8 @@ export interface ApiDependencies {
   readonly authenticate: Authenticate
   readonly runQuery: RunQuery
   readonly readProject: ReadProject
+  /** The queue of all requests that read the store. */
+  readonly queue: QueryQueue
   /** Requests per minute and API key; 0 means no limit. */
   readonly rateLimit: number
 }
@@ -115,10 +118,10 @@ function buildApiRoutes(api: ApiDependencies, contract: Contract, shutdown: Shut
   ]
   return {
     '/v1/analytics/query': {
-      post: [...checks, postAnalyticsQuery(api.runQuery, shutdown.stopping)],
+      post: [...checks, postAnalyticsQuery(api.runQuery, api.queue, shutdown.stopping)],
     },
     '/v1/project': {
-      get: [...checks, getProject(api.readProject, shutdown.stopping)],
+      get: [...checks, getProject(api.readProject, api.queue, shutdown.stopping)],
     },
   }
 }

@@ -6,7 +6,8 @@ import type { Connection } from '../clickhouse/connection.js'
 import { createQueryRunner } from '../clickhouse/run.js'
 import type { Config, Role } from '../config/config.js'
 import type { SpecName } from '../contract/spec.js'
-import type { ReadProject, RunQuery } from '../http/query/api-handlers.js'
+import type { ReadProject, RunQuery, WorkLimits } from '../http/query/api-handlers.js'
+import { createQueryQueue } from '../http/query/query-queue.js'
 import { createShutdown, createStoppingError } from '../http/server/graceful-shutdown.js'
 import { listen } from '../http/server/listen.js'
 import { compileContract } from '../http/validation/contract.js'
@@ -75,17 +76,17 @@ const CONTRACTS: Readonly<Record<Role, readonly SpecName[]>> = {
 
 /** Creates the use cases of the query API. Every query has a deadline and ends when its client disconnects. */
 function createApi({ config, opened: { store }, now }: ServiceOptions): ApiDependencies {
-  const createReader = (signal: AbortSignal): Connection => ({
+  const createReader = ({ timeoutMs, signal }: WorkLimits): Connection => ({
     ...store.reader,
-    query: createQueryRunner(store, config.queryTimeoutMs, signal),
+    query: createQueryRunner(store, timeoutMs, signal),
   })
   const authenticator = createAuthenticator({
     store: { reader: store.lookups },
     keyring: openKeyring(config.dataDir),
     now,
   })
-  const runQuery: RunQuery = (request, project, signal, onPlan) => {
-    const reader = createReader(signal)
+  const runQuery: RunQuery = (request, project, limits, onPlan) => {
+    const reader = createReader(limits)
     return queryAnalytics(request, project, {
       run: (statement) => reader.query(statement),
       firstEventAt: (projectId) => findFirstEventTime(reader, projectId),
@@ -93,15 +94,24 @@ function createApi({ config, opened: { store }, now }: ServiceOptions): ApiDepen
       onPlan,
     })
   }
-  const readProject: ReadProject = async (project, signal) =>
-    presentProject(project, await findFirstEventTime(createReader(signal), project.id))
+  const readProject: ReadProject = async (project, limits) =>
+    presentProject(project, await findFirstEventTime(createReader(limits), project.id))
   return {
     authenticate: (header) => authenticator.authenticate(header),
     runQuery,
     readProject,
+    queue: createQueryQueue({
+      perKey: config.queriesPerKey,
+      inAll: config.queries,
+      waiting: MAX_WAITING,
+      timeoutMs: config.queryTimeoutMs,
+    }),
     rateLimit: config.rateLimit,
   }
 }
+
+/** How many queries wait at once. Each keeps a body of up to 64 kB in memory. */
+const MAX_WAITING = 256
 
 /**
  * Creates the use cases of the collector. Writes still pending when the shutdown grace period ends are rejected

@@ -26,8 +26,11 @@ export interface Config {
   /** The longest that an event may have happened before it is sent, except in imports. */
   readonly maxEventAgeDays: number
   readonly logLevel: Value<'LOG_LEVEL'>
-  /** How long a query may take. */
+  /** How long a query may take, including the time that it waits for its turn. */
   readonly queryTimeoutMs: number
+  /** How many queries run at once: of one API key, and of all keys together. */
+  readonly queriesPerKey: number
+  readonly queries: number
   /** Requests per minute and API key; 0 for no limit. */
   readonly rateLimit: number
   /** Whether responses are checked against the contract before they are sent. */
@@ -59,6 +62,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     maxEventAgeDays: read(env, 'MAX_EVENT_AGE_DAYS'),
     logLevel: read(env, 'LOG_LEVEL'),
     queryTimeoutMs: read(env, 'QUERY_TIMEOUT_MS'),
+    queriesPerKey: read(env, 'MAX_QUERIES_PER_KEY'),
+    queries: read(env, 'MAX_QUERIES'),
     rateLimit: read(env, 'RATE_LIMIT'),
     validateResponses: read(env, 'NODE_ENV') !== 'production',
   }

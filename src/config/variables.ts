@@ -101,6 +101,16 @@ export const VARIABLES = {
     fallback: '10000',
     ...integer(1, 60_000),
   },
+  MAX_QUERIES: {
+    description: 'Queries that run at the same time in all; others wait for their turn',
+    fallback: '16',
+    ...integer(1, 32),
+  },
+  MAX_QUERIES_PER_KEY: {
+    description: 'Queries of one API key that run at the same time',
+    fallback: '4',
+    ...integer(1, 32),
+  },
   RATE_LIMIT: {
     description: 'Requests per minute and API key; 0 for no limit',
     fallback: '60000',

@@ -24,6 +24,7 @@ export const ERROR_STATUS = {
  */
 const DEFAULT_HEADERS: Readonly<Partial<Record<ErrorCode, Readonly<Record<string, string>>>>> = {
   UNAUTHORIZED: { 'WWW-Authenticate': 'Bearer' },
+  RATE_LIMIT_EXCEEDED: { 'Retry-After': '1' },
   SERVICE_UNAVAILABLE: { 'Retry-After': '1' },
 }
 

@@ -7,6 +7,7 @@ import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
 import { createStoppingError } from '../server/graceful-shutdown.js'
 import { getAuthContext, type AuthContext } from '../server/request-context.js'
 import { logPlan } from './plan-log.js'
+import type { QueryQueue } from './query-queue.js'
 
 /**
  * Finds the key and the project that an Authorization header identifies.
@@ -15,21 +16,28 @@ import { logPlan } from './plan-log.js'
  */
 export type Authenticate = (header: string | undefined) => Promise<AuthContext>
 
+/** How long a use case may work. */
+export interface WorkLimits {
+  /** Milliseconds from the call to the result. */
+  readonly timeoutMs: number
+  /** Aborts when the response can no longer be delivered. */
+  readonly signal: AbortSignal
+}
+
 /**
  * Runs a query on a project.
  *
- * @param signal aborts when the response can no longer be delivered
  * @param onPlan is called with the plan before the query runs
  */
 export type RunQuery = (
   request: AnalyticsQueryRequest,
   project: StoredProject,
-  signal: AbortSignal,
+  limits: WorkLimits,
   onPlan: (plan: Plan) => void,
 ) => Promise<AnalyticsQueryResponse>
 
 /** Reads the public fields of a project. */
-export type ReadProject = (project: StoredProject, signal: AbortSignal) => Promise<Project>
+export type ReadProject = (project: StoredProject, limits: WorkLimits) => Promise<Project>
 
 /** Sets `request.authContext`. A request with several Authorization headers is treated as one without a key. */
 export function authenticateRequests(authenticate: Authenticate): RequestHandler {
@@ -41,24 +49,36 @@ export function authenticateRequests(authenticate: Authenticate): RequestHandler
 }
 
 /** POST /v1/analytics/query */
-export function postAnalyticsQuery(runQuery: RunQuery, stopping: AbortSignal): RequestHandler {
+export function postAnalyticsQuery(
+  runQuery: RunQuery,
+  queue: QueryQueue,
+  stopping: AbortSignal,
+): RequestHandler {
   return async (request, response) => {
-    const { project } = getAuthContext(request)
+    const { principal, project } = getAuthContext(request)
     await respond(response, stopping, (signal) =>
-      runQuery(request.body as AnalyticsQueryRequest, project, signal, (plan) =>
-        logPlan(request.log, plan),
+      queue.run(principal.keyId, signal, (timeoutMs) =>
+        runQuery(request.body as AnalyticsQueryRequest, project, { timeoutMs, signal }, (plan) =>
+          logPlan(request.log, plan),
+        ),
       ),
     )
   }
 }
 
 /** GET /v1/project */
-export function getProject(readProject: ReadProject, stopping: AbortSignal): RequestHandler {
+export function getProject(
+  readProject: ReadProject,
+  queue: QueryQueue,
+  stopping: AbortSignal,
+): RequestHandler {
   return async (request, response) => {
-    const { project } = getAuthContext(request)
-    await respond(response, stopping, async (signal) => ({
-      project: await readProject(project, signal),
-    }))
+    const { principal, project } = getAuthContext(request)
+    await respond(response, stopping, (signal) =>
+      queue.run(principal.keyId, signal, async (timeoutMs) => ({
+        project: await readProject(project, { timeoutMs, signal }),
+      })),
+    )
   }
 }
 

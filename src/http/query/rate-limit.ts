@@ -21,7 +21,10 @@ export function limitRate(perMinute: number): RequestHandler {
     keyGenerator: (request) => getAuthContext(request).principal.keyId,
     // The library's checks concern limits by IP address behind proxies.
     validate: false,
-    handler: (_request, _response, next) => next(new ApiError('RATE_LIMIT_EXCEEDED', MESSAGE)),
+    handler: (_request, response, next) => {
+      const headers = { 'Retry-After': String(response.getHeader('Retry-After')) }
+      next(new ApiError('RATE_LIMIT_EXCEEDED', MESSAGE, { headers }))
+    },
   })
 }
 

@@ -3,6 +3,7 @@ import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import type { AnalyticsQueryResponse } from '../../../src/contract/api.js'
+import { createQueryQueue } from '../../../src/http/query/query-queue.js'
 import { ANSWER, KEY, startApp } from './harness.js'
 import { parseAnswers } from './raw.js'
 
@@ -70,7 +71,8 @@ test('1,000 clients that disconnect early leave no query running', async () => {
   let asked = 0
   let running = 0
   const app = await startApp({
-    runQuery: (_request, _project, signal) => {
+    queue: createQueryQueue({ perKey: 1_000, inAll: 1_000, waiting: 0, timeoutMs: 60_000 }),
+    runQuery: (_request, _project, { signal }) => {
       asked += 1
       running += 1
       return sleep(60_000, ANSWER, { signal }).finally(() => (running -= 1))

@@ -12,6 +12,7 @@ import { invalidTokenError } from '../../../src/ingest/collect/find-project.js'
 import { ApiError } from '../../../src/contract/errors.js'
 import type { AuthContext } from '../../../src/http/server/request-context.js'
 import { compileContract, type Contract } from '../../../src/http/validation/contract.js'
+import { createQueryQueue } from '../../../src/http/query/query-queue.js'
 import { createShutdown } from '../../../src/http/server/graceful-shutdown.js'
 import { listen, type StopTimes, type HttpTimeouts } from '../../../src/http/server/listen.js'
 import type { NewLines } from '../../../src/ingest/inbox/insert-lines.js'
@@ -52,7 +53,8 @@ export const ANSWER: AnalyticsQueryResponse = {
   data: [{ group: {}, metrics: { users: 1 } }],
 }
 
-const CALLER: AuthContext = {
+/** The key and project of every request with KEY. */
+export const CALLER: AuthContext = {
   principal: { keyId: 'key-1', projectId: PROJECT.id },
   project: {
     id: PROJECT.id,
@@ -118,6 +120,7 @@ export async function startApp({ timeouts, ...given }: Given = {}): Promise<Runn
         header === `Bearer ${KEY}` ? Promise.resolve(CALLER) : Promise.reject(unauthorized()),
       runQuery: () => Promise.resolve(ANSWER),
       readProject: () => Promise.resolve(PROJECT),
+      queue: createQueryQueue({ perKey: 100, inAll: 100, waiting: 100, timeoutMs: 10_000 }),
       rateLimit: 0,
       ...given,
     },

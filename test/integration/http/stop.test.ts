@@ -67,7 +67,7 @@ test('a running request gets its response', async () => {
 
 test('SERVICE_UNAVAILABLE: a query that exceeds the grace period is stopped with an error', async () => {
   const app = await startApp({
-    runQuery: (_request, _project, signal) =>
+    runQuery: (_request, _project, { signal }) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(new Error('stopped')))
       }),

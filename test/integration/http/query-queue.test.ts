@@ -1,0 +1,106 @@
+/** Queries over HTTP that have to wait for others: of their own key, and of other keys. */
+import { expect, test } from '@jest/globals'
+import net, { type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { issueKey } from '../../../src/auth/api-keys.js'
+import { startService } from '../../../src/bootstrap/start-service.js'
+import { connectStore } from '../../../src/clickhouse/store.js'
+import { readConfig } from '../../../src/config/config.js'
+import { createQueryQueue, type QueueLimits } from '../../../src/http/query/query-queue.js'
+import { createLogger } from '../../../src/lib/log.js'
+import { createDatabase } from '../../support/store/database.js'
+import { createKeys } from '../../support/world/keys.js'
+import { newProject } from '../../support/world/world.js'
+import { ANSWER, CALLER, outcome, startApp, type RunningApp } from './harness.js'
+
+const LIMITS: QueueLimits = { perKey: 2, inAll: 3, waiting: 1, timeoutMs: 10_000 }
+
+/** Starts an application that accepts every key, and whose queries take 300 ms. */
+const startBusyApp = (limits: Partial<QueueLimits> = {}): Promise<RunningApp> =>
+  startApp({
+    authenticate: (header = '') =>
+      Promise.resolve({ ...CALLER, principal: { keyId: header, projectId: 'project-1' } }),
+    queue: createQueryQueue({ ...LIMITS, ...limits }),
+    runQuery: () => sleep(300, ANSWER),
+  })
+
+const askAs = (app: RunningApp, key: string): Promise<Response> =>
+  app.ask(undefined, { headers: { Authorization: `Bearer ${key}` } })
+
+test('RATE_LIMIT_EXCEEDED: a key with too many queries at once; another key is served', async () => {
+  const app = await startBusyApp()
+  const asked = [askAs(app, 'a'), askAs(app, 'a'), askAs(app, 'a')]
+  await sleep(100)
+  const [refused, other] = await Promise.all([askAs(app, 'a'), askAs(app, 'b')])
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect(await outcome(refused)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' })
+  expect(other.status).toBe(200)
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200])
+  await app.stop()
+})
+
+test('SERVICE_UNAVAILABLE: a key that would wait for other keys', async () => {
+  const app = await startBusyApp({ perKey: 1, waiting: 0 })
+  const asked = ['a', 'b', 'c'].map((key) => askAs(app, key))
+  await sleep(100)
+  const refused = await askAs(app, 'd')
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect(await outcome(refused)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200])
+  await app.stop()
+})
+
+test('a refused query counts as a request of the minute', async () => {
+  const app = await startApp({
+    rateLimit: 10,
+    queue: createQueryQueue({ ...LIMITS, inAll: 0, waiting: 0 }),
+  })
+  await app.ask()
+  const response = await app.ask()
+  expect(response.headers.get('ratelimit')).toMatch(/^"key"; r=8; t=\d+$/)
+  await app.stop()
+})
+
+test('SERVICE_UNAVAILABLE: while the store answers no query, keys are still looked up', async () => {
+  const silent = net.createServer().listen(0, '127.0.0.1')
+  const database = await createDatabase()
+  const keys = await createKeys()
+  const store = connectStore(database.endpoint)
+  const { port } = silent.address() as AddressInfo
+  const hanging = connectStore({ ...database.endpoint, url: `http://127.0.0.1:${port}` })
+  Object.assign(store.reader, hanging.reader)
+  const service = await startService({
+    config: readConfig({
+      DATA_DIR: keys.dataDir,
+      PORT: '0',
+      MAX_QUERIES: '2',
+      MAX_QUERIES_PER_KEY: '1',
+      QUERY_TIMEOUT_MS: '1500',
+    }),
+    opened: { store },
+    logger: createLogger('silent'),
+    now: () => new Date(),
+  })
+  const issue = async (): Promise<string> => {
+    const { id: projectId } = await newProject(database.store)
+    const request = { projectId, name: '', expiresAt: null }
+    return (await issueKey(database.store, keys.signingKey, request, new Date())).token
+  }
+  const get = (key: string): Promise<Response> =>
+    fetch(`${service.address}/v1/project`, { headers: { Authorization: `Bearer ${key}` } })
+
+  const [first, second, third] = [await issue(), await issue(), await issue()]
+  const running = [get(first), get(second)]
+  const waiting = get(third)
+  await sleep(200)
+  const begun = performance.now()
+  expect((await get(`${third}x`)).status).toBe(401)
+  expect(performance.now() - begun).toBeLessThan(1_000)
+  expect(await outcome(await waiting)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
+  for (const response of running) {
+    expect(await outcome(await response)).toEqual({ status: 504, code: 'QUERY_TIMEOUT' })
+  }
+  await service.stop()
+  silent.close()
+  await Promise.all([store.close(), hanging.close(), database.drop(), keys.remove()])
+})

@@ -1,0 +1,258 @@
+/** The queue of queries: its limits, whose turn it is, and which queries it refuses. */
+import { afterEach, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { setImmediate as tick, setTimeout as sleep } from 'node:timers/promises'
+import { ApiError } from '../../../../src/contract/errors.js'
+import {
+  createQueryQueue,
+  type QueryQueue,
+  type QueueLimits,
+} from '../../../../src/http/query/query-queue.js'
+
+const NEVER = new AbortController().signal
+/** The clients of a test that wait at its end. */
+const clients: AbortController[] = []
+afterEach(() => {
+  for (const client of clients.splice(0)) client.abort()
+})
+
+const LIMITS: QueueLimits = { perKey: 2, inAll: 3, waiting: 100, timeoutMs: 10_000 }
+
+/** A query whose end the test decides. */
+interface Query {
+  readonly key: string
+  state: 'waiting' | 'running' | 'answered' | 'refused' | 'failed'
+  leftMs?: number
+  error?: unknown
+  readonly end: (error?: Error) => Promise<void>
+  readonly leave: () => Promise<void>
+}
+
+/** A queue with a clock that the test sets. */
+function createTestQueue(limits: Partial<QueueLimits> = {}) {
+  const clock = { ms: 0 }
+  const queue = createQueryQueue({ ...LIMITS, ...limits }, () => clock.ms)
+  const queries: Query[] = []
+  const ask = (key: string): Query => {
+    const client = new AbortController()
+    clients.push(client)
+    let finish = (_error?: Error): void => undefined
+    const query: Query = {
+      key,
+      state: 'waiting',
+      end: async (error) => {
+        finish(error)
+        await tick()
+      },
+      leave: async () => {
+        client.abort(new Error('gone'))
+        await tick()
+      },
+    }
+    queries.push(query)
+    queue
+      .run(key, client.signal, (leftMs) => {
+        query.state = 'running'
+        query.leftMs = leftMs
+        return new Promise<void>((resolve, reject) => {
+          finish = (error) => (error === undefined ? resolve() : reject(error))
+        })
+      })
+      .then(
+        () => (query.state = 'answered'),
+        (error: unknown) => {
+          query.state = error instanceof ApiError ? 'refused' : 'failed'
+          query.error = error
+        },
+      )
+    return query
+  }
+  const list = (state: Query['state']) => queries.filter((query) => query.state === state)
+  return { queue, clock, ask, list }
+}
+
+const codes = (queries: readonly Query[]) =>
+  queries.map(({ error }) => (error instanceof ApiError ? error.code : error))
+const statesOf = (queries: readonly Query[]) => queries.map(({ state }) => state).join(' ')
+
+describe('limits', () => {
+  test('a key and all keys together run so many queries at once; the others wait', () => {
+    const { queue, ask } = createTestQueue()
+    const asked = ['a', 'a', 'a', 'b', 'c'].map(ask)
+    expect(statesOf(asked)).toBe('running running waiting running waiting')
+    expect(queue.count()).toEqual({ running: 3, waiting: 2 })
+  })
+
+  test('a query gets the milliseconds that its waiting left', async () => {
+    const { clock, ask } = createTestQueue({ perKey: 1 })
+    const [first, second] = [ask('a'), ask('a')]
+    clock.ms = 400
+    await first.end()
+    expect([first.leftMs, second.leftMs]).toEqual([10_000, 9_600])
+  })
+
+  test('a query that fails makes room like any other', async () => {
+    const { ask } = createTestQueue({ perKey: 1 })
+    const [first, second] = [ask('a'), ask('a')]
+    const error = new Error('failed')
+    await first.end(error)
+    expect([first.error, second.state]).toEqual([error, 'running'])
+  })
+
+  test('a client that leaves gives its place to the next', async () => {
+    const { queue, ask } = createTestQueue({ perKey: 1 })
+    const [first, second, third] = [ask('a'), ask('a'), ask('a')]
+    await second.leave()
+    await first.end()
+    expect(statesOf([first, second, third])).toBe('answered refused running')
+    await third.end()
+    expect(queue.count()).toEqual({ running: 0, waiting: 0 })
+  })
+
+  test('nothing begins for a client that has left', async () => {
+    const { queue } = createTestQueue({ inAll: 0 })
+    const asked = queue.run('a', AbortSignal.abort(), () => Promise.resolve())
+    await expect(asked).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  })
+})
+
+describe('turns', () => {
+  test('the key with the fewest running queries is next, then the one whose turn is longest ago', async () => {
+    const { ask } = createTestQueue()
+    const [a1, a2, b1] = [ask('a'), ask('a'), ask('b')]
+    const [a3, b2, c1, d1] = [ask('a'), ask('b'), ask('c'), ask('d')]
+    await a1.end()
+    expect(statesOf([a3, b2, c1, d1])).toBe('waiting waiting running waiting')
+    await a2.end()
+    expect(statesOf([a3, b2, c1, d1])).toBe('running waiting running waiting')
+    await b1.end()
+    expect(statesOf([a3, b2, c1, d1])).toBe('running running running waiting')
+  })
+
+  test('a full queue: the key with the most waiting queries loses its latest', async () => {
+    const { ask } = createTestQueue({ perKey: 1, inAll: 1, waiting: 3 })
+    const [running, a1, a2, a3] = [ask('a'), ask('a'), ask('a'), ask('a')]
+    const b1 = ask('b')
+    await tick()
+    expect(statesOf([running, a1, a2, a3, b1])).toBe('running waiting waiting refused waiting')
+    const a4 = ask('a')
+    const b2 = ask('b')
+    await tick()
+    expect(statesOf([a1, a2, b1, a4, b2])).toBe('waiting waiting waiting refused refused')
+    expect(codes([a3, a4, b2])).toEqual([
+      'RATE_LIMIT_EXCEEDED',
+      'RATE_LIMIT_EXCEEDED',
+      'SERVICE_UNAVAILABLE',
+    ])
+  })
+})
+
+describe('refusals', () => {
+  /** Ends queries of a key that took so many milliseconds. */
+  async function learn(
+    { ask, clock }: ReturnType<typeof createTestQueue>,
+    key: string,
+    ms: number,
+  ): Promise<void> {
+    for (let i = 0; i < 20; i++) {
+      const query = ask(key)
+      clock.ms += ms
+      await query.end()
+    }
+  }
+
+  test.each([
+    { what: 'its own key', asked: ['a', 'a', 'a', 'a'], code: 'RATE_LIMIT_EXCEEDED' },
+    { what: 'other keys', asked: ['a', 'b', 'c', 'd'], code: 'SERVICE_UNAVAILABLE' },
+  ])('$code: a query that would wait too long for $what', async ({ asked, code }) => {
+    const given = createTestQueue({ perKey: 1, inAll: 1 })
+    await learn(given, 'z', 3_000)
+    const queries = asked.map(given.ask)
+    await tick()
+    // The third would end after 9 s, and the fourth after 12 s.
+    expect(statesOf(queries)).toBe('running waiting waiting refused')
+    expect(codes(queries.slice(3))).toEqual([code])
+  })
+
+  test('a query that has too little time left is not begun', async () => {
+    const given = createTestQueue({ perKey: 1 })
+    await learn(given, 'a', 10)
+    const [first, second] = [given.ask('a'), given.ask('a')]
+    given.clock.ms += 9_000
+    await first.end()
+    expect([second.state, ...codes([second])]).toEqual(['refused', 'RATE_LIMIT_EXCEEDED'])
+  })
+
+  test('a query is refused at its deadline, even if nothing ends', async () => {
+    const queue = createQueryQueue({ ...LIMITS, inAll: 1, timeoutMs: 50 })
+    const running = queue.run('a', NEVER, () => sleep(500))
+    await expect(queue.run('b', NEVER, () => sleep(0))).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      headers: { 'Retry-After': '1' },
+    })
+    expect(queue.count()).toEqual({ running: 1, waiting: 0 })
+    await running
+  })
+
+  test('queries that take longer than the deadline do not close the queue for good', async () => {
+    const given = createTestQueue({ perKey: 1, inAll: 1 })
+    await learn(given, 'a', 60_000)
+    expect(given.ask('a').state).toBe('running')
+  })
+})
+
+/** A step of a random run: a key asks, or one of the queries that run or wait ends or leaves. */
+const step = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ ask: fc.constantFrom('a', 'b', 'c', 'd') }) },
+  { weight: 2, arbitrary: fc.record({ end: fc.nat(100), fails: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ leave: fc.nat(100) }) },
+)
+const limits = fc.record({
+  perKey: fc.integer({ min: 1, max: 3 }),
+  inAll: fc.integer({ min: 1, max: 5 }),
+  waiting: fc.integer({ min: 0, max: 6 }),
+})
+
+test('in any run: limits hold, no place stays empty, keys keep their order, every query ends', () =>
+  fc.assert(
+    fc.asyncProperty(limits, fc.array(step, { maxLength: 60 }), async (given, steps) => {
+      const { queue, ask, list } = createTestQueue(given)
+      const asked: Query[] = []
+      for (const one of steps) {
+        const before = list('waiting')
+        if ('ask' in one) asked.push(ask(one.ask))
+        else if ('end' in one) {
+          const running = list('running')
+          await running[one.end % running.length]?.end(one.fails ? new Error('failed') : undefined)
+        } else await before[one.leave % before.length]?.leave()
+        await tick()
+        expectSound(queue, given, list)
+        // Of one key, whoever came first begins first.
+        for (const query of before.filter(({ state }) => state === 'running')) {
+          const earlier = before.slice(0, before.indexOf(query))
+          expect(
+            earlier.filter(({ key, state }) => key === query.key && state === 'waiting'),
+          ).toEqual([])
+        }
+      }
+      while (list('running').length > 0) await list('running')[0]!.end()
+      expect(queue.count()).toEqual({ running: 0, waiting: 0 })
+      expect(asked.filter(({ state }) => state === 'waiting' || state === 'running')).toEqual([])
+    }),
+    { numRuns: 200 },
+  ))
+
+function expectSound(
+  queue: QueryQueue,
+  given: Pick<QueueLimits, 'perKey' | 'inAll' | 'waiting'>,
+  list: (state: Query['state']) => readonly Query[],
+): void {
+  const [running, waiting] = [list('running'), list('waiting')]
+  expect(queue.count()).toEqual({ running: running.length, waiting: waiting.length })
+  expect(running.length).toBeLessThanOrEqual(given.inAll)
+  expect(waiting.length).toBeLessThanOrEqual(given.waiting)
+  const countOf = (key: string) => running.filter((query) => query.key === key).length
+  for (const { key } of running) expect(countOf(key)).toBeLessThanOrEqual(given.perKey)
+  if (running.length === given.inAll) return
+  for (const { key } of waiting) expect(countOf(key)).toBe(given.perKey)
+}
