@@ -1,6 +1,7 @@
 /** The log of loads, the table `loads`: which step each load has reached, and its report. */
 import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement, string, uint64, type Sql } from '../../clickhouse/sql.js'
+import { RANGE_PREFIX } from './load-source.js'
 import {
   buildReportValues,
   EMPTY_REPORT,
@@ -70,12 +71,17 @@ ORDER BY load`),
  */
 const MAX_UNFINISHED = sql`100`
 
-/** Finds the loads that were started and not finished, in order. */
+/**
+ * Finds the loads that were started and not finished, in order. Loads of the stream expire once they are finished, and a
+ * merge may delete the row of the last step before those of earlier steps. So a load that the cursor has passed is
+ * finished.
+ */
 export async function findUnfinishedLoads(writer: Connection): Promise<readonly Load[]> {
   const { rows } = await writer.query<Load>(
     statement(sql`
 SELECT load AS number, batch, step FROM loads FINAL
 WHERE load + ${MAX_UNFINISHED} > (SELECT load FROM loads ORDER BY load DESC LIMIT 1) AND step < ${uint64(STEP.loaded)}
+  AND NOT (startsWith(batch, ${string(RANGE_PREFIX)}) AND load <= (SELECT max(load) FROM inbox_cursor))
 ORDER BY load`),
   )
   return rows

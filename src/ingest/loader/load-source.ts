@@ -9,10 +9,12 @@ export interface BlockRange {
   readonly upTo: number
 }
 
-const RANGE_NAME = /^stream-(\d+)-(\d+)$/
+/** The prefix of the batch names of all ranges. */
+export const RANGE_PREFIX = 'stream-'
+const RANGE_NAME = new RegExp(String.raw`^${RANGE_PREFIX}(\d+)-(\d+)$`)
 
 /** Returns the batch name of a range. */
-export const nameRange = ({ after, upTo }: BlockRange): string => `stream-${after}-${upTo}`
+export const nameRange = ({ after, upTo }: BlockRange): string => `${RANGE_PREFIX}${after}-${upTo}`
 
 /** Parses the batch name of a range; returns undefined for any other batch. */
 export function parseRange(batch: string): BlockRange | undefined {

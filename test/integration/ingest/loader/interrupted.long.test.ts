@@ -1,0 +1,97 @@
+/** Loads that are interrupted in unusual ways: for days, or by a server that loses what it has confirmed. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { sql, statement, string, uint64 } from '../../../../src/clickhouse/sql.js'
+import {
+  findUnfinishedLoads,
+  startLoad,
+  type Load,
+} from '../../../../src/ingest/loader/load-log.js'
+import { moveCursor } from '../../../../src/ingest/loader/stream.js'
+import type { StoredProject } from '../../../../src/projects/project.js'
+import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
+import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { expectConsistentFacts, listLeftovers, select } from '../../../support/store/facts.js'
+import { checkRollups, loadStream, loadWaiting } from '../../../support/store/loading.js'
+import { feed } from '../../../support/store/stream.js'
+import { newProject } from '../../../support/world/world.js'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+const visits = (count: number): object[] =>
+  Array.from({ length: count }, (_, n) => ({
+    timestamp: new Date(Date.UTC(2026, 0, 31, 10) + n * 1_000).toISOString(),
+    user_id: `u${n % 3}`,
+    event_id: `e${n}`,
+  }))
+
+async function countEvents(project: StoredProject): Promise<number> {
+  const [row] = await select<{ n: number }>(
+    database.store,
+    sql`SELECT count() AS n FROM events WHERE project_id = ${string(project.id)}`,
+  )
+  return row!.n
+}
+
+const execute = (text: ReturnType<typeof sql>): Promise<void> =>
+  database.store.writer.execute(statement(text))
+
+/** Feeds ten events, and loads them until after a statement. Returns the load. */
+async function interruptLoad(project: StoredProject, after: RegExp): Promise<Load> {
+  const { store } = database
+  await feed(store, project.id, visits(10))
+  await expect(loadStream(breakAfter(store.writer, after))).rejects.toThrow(BrokenError)
+  const [load] = await findUnfinishedLoads(store.writer)
+  return load!
+}
+
+async function expectLoaded(project: StoredProject): Promise<void> {
+  const { store } = database
+  expect(await countEvents(project)).toBe(10)
+  await expectConsistentFacts(store, project.id)
+  expect(await listLeftovers(store)).toEqual([])
+  expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+}
+
+/** Makes the rows of a load in the log two days older, and lets the old ones expire. */
+async function ageLoad({ number }: Pick<Load, 'number'>): Promise<void> {
+  await execute(sql`OPTIMIZE TABLE loads FINAL`)
+  await execute(sql`
+ALTER TABLE loads UPDATE at = at - INTERVAL 2 DAY WHERE load = ${uint64(number)} SETTINGS mutations_sync = 1`)
+  await execute(sql`OPTIMIZE TABLE loads FINAL`)
+}
+
+test('a load that is broken off for days is finished', async () => {
+  const project = await newProject(database.store)
+  const load = await interruptLoad(project, /INSERT INTO event_ids/)
+  await ageLoad(load)
+  await loadWaiting(database.store.writer)
+  await expectLoaded(project)
+})
+
+test('a finished load of the stream expires', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  await feed(store, project.id, visits(10))
+  await loadStream(store.writer)
+  const [last] = await select<Pick<Load, 'number'>>(
+    store,
+    sql`SELECT max(load) AS number FROM loads`,
+  )
+  await ageLoad(last!)
+  expect(
+    await select(store, sql`SELECT load FROM loads WHERE load = ${uint64(last!.number)}`),
+  ).toEqual([])
+})
+
+test('a load of the stream whose end expired before its beginning is finished', async () => {
+  const { writer } = database.store
+  // Merges may delete the row of the last step while rows of earlier steps are in other parts.
+  const load = await startLoad(writer, 'stream-1-2')
+  await moveCursor(writer, 2, load.number)
+  expect(await findUnfinishedLoads(writer)).toEqual([])
+})
