@@ -10,6 +10,9 @@ const STREAM = sql`'inbox'`
 /** Blocks are numbered in the order in which they become visible, so no block appears below the cursor later. */
 const SELECT_BLOCKS = sql`SELECT _part AS part, _block_number AS block, row FROM inbox WHERE batch = ''`
 
+/** The parts that one statement drops. ClickHouse accepts at most 1,000 parameters per statement. */
+const MAX_DROPS = 500
+
 /** Reads the number of the last loaded block; 0 before the first. */
 async function readCursor(writer: Connection): Promise<number> {
   const { rows } = await writer.query<{ block: number }>(
@@ -85,9 +88,11 @@ export async function dropLoadedParts(writer: Connection): Promise<void> {
   const loaded = parts.filter(({ last }) => last <= cursor)
   if (loaded.length === 0) return
   if (loaded.length === parts.length) await insertBlankLine(writer)
-  const drops = join(loaded.map(({ part }) => dropPart(part)))
   try {
-    await writer.execute(statement(sql`ALTER TABLE inbox ${drops}`))
+    for (let from = 0; from < loaded.length; from += MAX_DROPS) {
+      const drops = loaded.slice(from, from + MAX_DROPS).map(({ part }) => dropPart(part))
+      await writer.execute(statement(sql`ALTER TABLE inbox ${join(drops)}`))
+    }
   } catch (error) {
     // ClickHouse has merged the part in the meantime: its rows are in another part.
     if (!isClickHouseError(error, 'NO_SUCH_DATA_PART')) throw error

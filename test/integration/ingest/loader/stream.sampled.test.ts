@@ -239,3 +239,25 @@ test('after all these cases the rollups agree with the events', async () => {
     differences: [],
   })
 }, 180_000)
+
+longTest('more than a thousand parts that nothing has merged are loaded and dropped', async () => {
+  const { store } = database
+  const { id } = await newProject(store)
+  const line = JSON.stringify({ timestamp: '2026-02-01T10:00:00Z', user_id: 'u' })
+  await store.admin.execute(statement(sql`SYSTEM STOP MERGES inbox`))
+  await store.writer.execute(
+    statement(
+      sql`INSERT INTO inbox (project, line) SELECT ${string(id)}, ${string(line)} FROM numbers(1_100)`,
+    ),
+    { max_block_size: '1', min_insert_block_size_rows: '1', max_insert_threads: '1' },
+  )
+  expect(await select(store, sql`SELECT uniqExact(_part) > 1_000 AS many FROM inbox`)).toEqual([
+    { many: 1 },
+  ])
+  await loadInbox(store)
+  await store.admin.execute(statement(sql`SYSTEM START MERGES inbox`))
+  expect(await listLeftovers(store)).toEqual([])
+  expect(
+    await select(store, sql`SELECT count() AS n FROM events WHERE project_id = ${string(id)}`),
+  ).toEqual([{ n: 1_100 }])
+})
