@@ -20,9 +20,9 @@ export function fenceConnection(connection: Connection, lost: AbortSignal): Conn
       lost.throwIfAborted()
       await connection.execute(statement, settings)
     },
-    upload: async (statement, bytes, settings) => {
+    upload: async (statement, bytes, settings, signal) => {
       lost.throwIfAborted()
-      await connection.upload(statement, bytes, settings)
+      await connection.upload(statement, bytes, settings, signal)
     },
   }
 }

@@ -46,8 +46,17 @@ export interface Connection {
   query<Row>(statement: Statement, options?: QueryOptions): Promise<QueryResult<Row>>
   /** Runs a statement without a result: DDL, INSERT … SELECT, KILL. */
   execute(statement: Statement, settings?: Settings): Promise<void>
-  /** Streams bytes as the data of an INSERT; the statement names their FORMAT. */
-  upload(statement: Statement, bytes: Readable, settings?: Settings): Promise<void>
+  /**
+   * Streams bytes as the data of an INSERT; the statement names their FORMAT.
+   *
+   * @param signal ends the insert and destroys its connection; the bytes may have been stored
+   */
+  upload(
+    statement: Statement,
+    bytes: Readable,
+    settings?: Settings,
+    signal?: AbortSignal,
+  ): Promise<void>
   /** Returns whether ClickHouse answers a query within `timeoutMs`. */
   ping(timeoutMs: number): Promise<boolean>
   close(): Promise<void>
@@ -87,12 +96,13 @@ export function connect(
         clickhouse_settings: { wait_end_of_query: 1, ...settings },
       })
     },
-    upload: async ({ query, query_params }, bytes, settings) => {
+    upload: async ({ query, query_params }, bytes, settings, signal) => {
       const { stream } = await client.exec({
         query,
         query_params,
         values: bytes,
         clickhouse_settings: { wait_end_of_query: 1, ...settings },
+        ...(signal === undefined ? {} : { abort_signal: signal }),
       })
       stream.resume()
     },

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../../clickhouse/connection.js'
 import type { ApiError } from '../../contract/errors.js'
+import { SECOND_MS } from '../../lib/time.js'
 import { createUnavailableError, formatRows, insertRows, type NewLines } from './insert-lines.js'
 import { createInsertScheduler, type InsertLimits } from './insert-scheduler.js'
 import { createPendingWrites, type PendingWrite } from './pending-writes.js'
@@ -19,7 +20,7 @@ export interface InboxWriter {
 }
 
 export interface InboxWriterOptions extends InsertLimits {
-  /** The most bytes that may be pending; a write that would exceed this limit is rejected at once. */
+  /** The most bytes that may be queued or being inserted; a write that would exceed this limit is rejected at once. */
   readonly maxPendingBytes: number
   /** The longest that a write is pending, in milliseconds. */
   readonly timeoutMs: number
@@ -37,6 +38,10 @@ const DEFAULTS: InboxWriterOptions = {
 /** The waits between the attempts of an insert; the last one repeats. */
 const RETRY_DELAYS_MS = [20, 50, 100, 200]
 
+/** An insert ends this long after the last of its writes timed out, so a store that hangs keeps no slot. */
+const ABORT_DELAY_MS = SECOND_MS
+const PING_TIMEOUT_MS = SECOND_MS
+
 /** Creates an inbox writer over the writer's connection. */
 export function createInboxWriter(
   connection: Connection,
@@ -45,45 +50,70 @@ export function createInboxWriter(
   const { maxPendingBytes, timeoutMs, ...limits } = { ...DEFAULTS, ...options }
   const pending = createPendingWrites()
   let lastError: unknown
-  const enqueue = createInsertScheduler<PendingWrite>(
-    (group) => insertUntilSettled(connection, group, (error) => (lastError = error)),
-    limits,
+  const insert = createInsert(
+    connection,
+    timeoutMs + ABORT_DELAY_MS,
+    (error) => (lastError = error),
   )
+  const scheduler = createInsertScheduler<PendingWrite>(insert, limits)
 
   async function write(lines: NewLines): Promise<void> {
     const rows = formatRows(lines)
     const bytes = Buffer.byteLength(rows)
-    if (pending.countBytes() + bytes > maxPendingBytes) throw createUnavailableError(lastError)
+    if (scheduler.countBytes() + bytes > maxPendingBytes) throw createUnavailableError(lastError)
     const one = pending.add(rows, bytes)
     const timeout = setTimeout(() => one.settle(createUnavailableError(lastError)), timeoutMs)
-    enqueue(one)
-    await one.done.finally(() => clearTimeout(timeout))
+    scheduler.enqueue(one)
+    await one.done.finally(() => {
+      clearTimeout(timeout)
+      scheduler.remove(one)
+    })
   }
 
   return { write, rejectPending: pending.rejectAll }
 }
 
 /**
- * Inserts the rows of a group and settles its writes. Temporary failures are retried while a write of the
- * group is pending.
+ * Creates the function that inserts the rows of a group and settles its writes. Temporary failures are retried while a
+ * write of the group is pending. After an insert that was aborted, the next ones wait until the store answers a ping,
+ * so that they do not hang as long on a store that still hangs.
  *
+ * @param maxMs how long the attempts of a group may take together
  * @param onFailure is called with the cause of each failed attempt
  */
-async function insertUntilSettled(
+function createInsert(
   connection: Connection,
-  group: readonly PendingWrite[],
+  maxMs: number,
   onFailure: (cause: unknown) => void,
-): Promise<void> {
-  const rows = Buffer.from(group.map((write) => write.rows).join(''))
-  const settleAll = (error?: ApiError): void => group.forEach((write) => write.settle(error))
-  for (let attempt = 0; group.some((write) => !write.isSettled()); attempt++) {
+): (group: readonly PendingWrite[]) => Promise<void> {
+  let isHanging = false
+
+  async function attempt(rows: Buffer, signal: AbortSignal): Promise<void> {
+    if (isHanging && !(await connection.ping(PING_TIMEOUT_MS))) {
+      throw createUnavailableError(new Error('the store does not answer'))
+    }
     try {
-      await insertRows(connection, rows)
-      settleAll()
+      await insertRows(connection, rows, signal)
+      isHanging = false
     } catch (error) {
-      onFailure((error as ApiError).cause)
-      if ((error as ApiError).code !== 'SERVICE_UNAVAILABLE') settleAll(error as ApiError)
-      else await sleep(RETRY_DELAYS_MS[Math.min(attempt, RETRY_DELAYS_MS.length - 1)])
+      isHanging = signal.aborted
+      throw error
+    }
+  }
+
+  return async (group) => {
+    const rows = Buffer.from(group.map((write) => write.rows).join(''))
+    const settleAll = (error?: ApiError): void => group.forEach((write) => write.settle(error))
+    const signal = AbortSignal.timeout(maxMs)
+    for (let failures = 0; group.some((write) => !write.isSettled()); failures++) {
+      try {
+        await attempt(rows, signal)
+        settleAll()
+      } catch (error) {
+        onFailure((error as ApiError).cause)
+        if ((error as ApiError).code !== 'SERVICE_UNAVAILABLE') settleAll(error as ApiError)
+        else await sleep(RETRY_DELAYS_MS[Math.min(failures, RETRY_DELAYS_MS.length - 1)])
+      }
     }
   }
 }

@@ -1,6 +1,6 @@
 /** Inserts the lines of collected events into the inbox, as rows of one block. */
 import { Readable } from 'node:stream'
-import type { Connection } from '../../clickhouse/connection.js'
+import type { Connection, Settings } from '../../clickhouse/connection.js'
 import { isClickHouseError, toStoreError } from '../../clickhouse/errors.js'
 import { formatTime, sql, statement } from '../../clickhouse/sql.js'
 import { ApiError } from '../../contract/errors.js'
@@ -18,6 +18,12 @@ const INSERT = statement(
   sql`INSERT INTO inbox (project, line, received_at, age_checked) FORMAT JSONCompactEachRow`,
 )
 
+const INSERT_SETTINGS: Settings = {
+  ...ONE_BLOCK,
+  async_insert: 0,
+  input_format_parallel_parsing: 0,
+}
+
 /** Formats lines as the text that `insertRows` uploads. */
 export function formatRows({ projectId, lines, receivedAt }: NewLines): string {
   const start = `[${JSON.stringify(projectId)},`
@@ -29,16 +35,18 @@ export function formatRows({ projectId, lines, receivedAt }: NewLines): string {
  * Inserts all rows or none. When the response is lost, the rows may have been stored; repeating the insert then
  * stores them twice, and they count once by their event ids.
  *
- * @throws ApiError SERVICE_UNAVAILABLE when the insert may succeed later, INTERNAL_ERROR when it never will.
+ * @param signal ends the insert and destroys its connection
+ * @throws ApiError SERVICE_UNAVAILABLE when the insert may succeed later or was aborted, INTERNAL_ERROR when it never will.
  */
-export async function insertRows(writer: Connection, rows: Buffer): Promise<void> {
+export async function insertRows(
+  writer: Connection,
+  rows: Buffer,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await writer.upload(INSERT, Readable.from([rows]), {
-      ...ONE_BLOCK,
-      async_insert: 0,
-      input_format_parallel_parsing: 0,
-    })
+    await writer.upload(INSERT, Readable.from([rows]), INSERT_SETTINGS, signal)
   } catch (cause) {
+    if (signal.aborted) throw createUnavailableError(signal.reason)
     const error = toStoreError(cause)
     const isPermanent =
       error.code === 'INTERNAL_ERROR' &&

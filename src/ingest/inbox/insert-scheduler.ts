@@ -13,46 +13,51 @@ interface Sized {
   readonly bytes: number
 }
 
-interface Schedulable extends Sized {
-  /** Whether the request no longer waits for the write; the write is then left out of its insert. */
-  readonly isSettled: () => boolean
-}
-
-/** The front of a queue, and what remains behind it. */
-interface Group<Write> {
-  readonly group: readonly Write[]
-  readonly rest: Write[]
+export interface InsertScheduler<Write> {
+  /** Queues a write. Writes that arrive while others are being inserted form the next insert. */
+  readonly enqueue: (write: Write) => void
+  /** Takes a write that no request waits for out of the queue. One that is being inserted stays. */
+  readonly remove: (write: Write) => void
+  /** The bytes of all writes that are queued or being inserted. */
+  readonly countBytes: () => number
 }
 
 /** Takes writes from the front of the queue while they have at most `maxBytes` together; at least one. */
 export function takeGroup<Write extends Sized>(
-  queue: readonly Write[],
+  queue: Iterable<Write>,
   maxBytes: number,
-): Group<Write> {
+): readonly Write[] {
+  const group: Write[] = []
   let bytes = 0
-  const end = queue.findIndex((write, i) => (bytes += write.bytes) > maxBytes && i > 0)
-  return end === -1
-    ? { group: queue, rest: [] }
-    : { group: queue.slice(0, end), rest: queue.slice(end) }
+  for (const write of queue) {
+    bytes += write.bytes
+    if (bytes > maxBytes && group.length > 0) break
+    group.push(write)
+  }
+  return group
 }
 
+const sumBytes = (writes: readonly Sized[]): number =>
+  writes.reduce((sum, { bytes }) => sum + bytes, 0)
+
 /**
- * Returns a function that queues a write. Writes that arrive while others are being inserted form the next insert.
+ * Creates a scheduler.
  *
  * @param insert inserts a group; must not reject
  */
-export function createInsertScheduler<Write extends Schedulable>(
+export function createInsertScheduler<Write extends Sized>(
   insert: (group: readonly Write[]) => Promise<void>,
   { maxInsertBytes, maxInserts, intervalMs }: InsertLimits,
-): (write: Write) => void {
-  let queue: Write[] = []
+): InsertScheduler<Write> {
+  const queue = new Set<Write>()
   let queuedBytes = 0
+  let runningBytes = 0
   let running = 0
   let lastStart = -Infinity
   let timer: NodeJS.Timeout | undefined
 
   function startInserts(): void {
-    while (queue.length > 0 && running < maxInserts && timer === undefined) {
+    while (queue.size > 0 && running < maxInserts && timer === undefined) {
       const isFull = queuedBytes >= maxInsertBytes
       const waitMs = isFull ? 0 : lastStart + intervalMs - performance.now()
       if (waitMs > 0) timer = setTimeout(endWait, waitMs)
@@ -60,27 +65,34 @@ export function createInsertScheduler<Write extends Schedulable>(
     }
   }
 
-  function endWait(): void {
+  const remove = (write: Write): void => {
+    if (queue.delete(write)) queuedBytes -= write.bytes
+  }
+  const endWait = (): void => {
     timer = undefined
     startInserts()
   }
 
   async function runInsert(): Promise<void> {
-    const { group, rest } = takeGroup(queue, maxInsertBytes)
-    queue = rest
-    queuedBytes -= group.reduce((sum, { bytes }) => sum + bytes, 0)
-    const unsettled = group.filter((write) => !write.isSettled())
-    if (unsettled.length === 0) return
+    const group = takeGroup(queue, maxInsertBytes)
+    group.forEach(remove)
+    const bytes = sumBytes(group)
     lastStart = performance.now()
     running += 1
-    await insert(unsettled)
+    runningBytes += bytes
+    await insert(group)
     running -= 1
+    runningBytes -= bytes
     startInserts()
   }
 
-  return (write) => {
-    queue.push(write)
-    queuedBytes += write.bytes
-    startInserts()
+  return {
+    enqueue: (write) => {
+      queue.add(write)
+      queuedBytes += write.bytes
+      startInserts()
+    },
+    remove,
+    countBytes: () => queuedBytes + runningBytes,
   }
 }

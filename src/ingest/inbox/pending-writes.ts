@@ -13,8 +13,6 @@ export interface PendingWrite {
 }
 
 export interface PendingWrites {
-  /** The bytes of all writes that are not settled. */
-  readonly countBytes: () => number
   /** Adds a write. @param bytes the length of `rows` in UTF-8 */
   readonly add: (rows: string, bytes: number) => PendingWrite
   /** Rejects all writes that are not settled. */
@@ -23,9 +21,7 @@ export interface PendingWrites {
 
 export function createPendingWrites(): PendingWrites {
   const unsettled = new Set<PendingWrite>()
-  let unsettledBytes = 0
   return {
-    countBytes: () => unsettledBytes,
     rejectAll: (error) => unsettled.forEach((write) => write.settle(error)),
     add: (rows, bytes) => {
       const { promise, resolve, reject } = withResolvers()
@@ -36,13 +32,11 @@ export function createPendingWrites(): PendingWrites {
         isSettled: () => !unsettled.has(write),
         settle: (error) => {
           if (!unsettled.delete(write)) return
-          unsettledBytes -= bytes
           if (error === undefined) resolve()
           else reject(error)
         },
       }
       unsettled.add(write)
-      unsettledBytes += bytes
       return write
     },
   }

@@ -1,6 +1,9 @@
 /** The inbox writer writes the lines of many requests together, and resolves each write once its lines are stored. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
@@ -47,6 +50,18 @@ function through(around: (upload: () => Promise<void>, nth: number) => Promise<v
       upload: (...args) => around(() => writer.upload(...args), (uploads += 1)),
     },
   }
+}
+
+const randomText = (): string => randomBytes(50_000).toString('hex')
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+/** The bytes that are used after a garbage collection. */
+function measureHeap(): number {
+  collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
 }
 
 const reset = (): Error => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
@@ -113,6 +128,51 @@ test('a store that never responds does not delay a write beyond the timeout', as
     { status: 'rejected', reason: DOWN },
     { status: 'rejected', reason: DOWN },
   ])
+})
+
+test('writes that timed out are let go of while the store hangs', async () => {
+  const { connection } = through(() => new Promise(() => undefined))
+  const limits = { maxInserts: 1, maxInsertBytes: 1_000, maxPendingBytes: 2_000_000 }
+  const writer = createInboxWriter(connection, { ...limits, timeoutMs: 10, intervalMs: 0 })
+  const before = measureHeap()
+  for (let wave = 0; wave < 60; wave++) {
+    const writes = Array.from({ length: 10 }, () => writer.write(request(`"${randomText()}"`)))
+    const outcomes = await Promise.allSettled(writes)
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true)
+  }
+  // 60 MB were sent.
+  expect(measureHeap() - before).toBeLessThan(10_000_000)
+})
+
+test('an insert that hangs is aborted, and writes are accepted once the store answers', async () => {
+  let isHanging = true
+  const { writer: real } = database.store
+  let aborted = 0
+  const hang = (signal: AbortSignal | undefined): Promise<never> =>
+    new Promise((_resolve, reject) => {
+      signal?.addEventListener('abort', () => {
+        aborted += 1
+        reject(new Error('The user aborted a request.'))
+      })
+    })
+  const connection: Connection = {
+    ...real,
+    upload: (statement, bytes, settings, signal) =>
+      isHanging ? hang(signal) : real.upload(statement, bytes, settings, signal),
+    ping: (timeoutMs) => (isHanging ? Promise.resolve(false) : real.ping(timeoutMs)),
+  }
+  const writer = createInboxWriter(connection, { timeoutMs: 100, maxInserts: 1 })
+  await expect(writer.write(request('{"n":1}'))).rejects.toMatchObject(DOWN)
+  await sleep(1_200)
+  expect(aborted).toBe(1)
+  // The store is asked for an answer before the next insert, so none hangs on it.
+  await expect(writer.write(request('{"n":2}'))).rejects.toMatchObject(DOWN)
+  isHanging = false
+  await sleep(500)
+  await createInboxWriter(connection).write(request('{"n":3}'))
+  await writer.write(request('{"n":4}'))
+  expect(aborted).toBe(1)
+  expect(await stored()).toMatchObject([{ line: '{"n":3}' }, { line: '{"n":4}' }])
 })
 
 test('queued lines of rejected writes are not written when the store is back', async () => {
