@@ -50,9 +50,7 @@ export function createInsertScheduler<Write extends Sized>(
   { maxInsertBytes, maxInserts, intervalMs }: InsertLimits,
 ): InsertScheduler<Write> {
   const queue = new Set<Write>()
-  let queuedBytes = 0
-  let runningBytes = 0
-  let running = 0
+  let [queuedBytes, runningBytes, running] = [0, 0, 0]
   let lastStart = -Infinity
   let timer: NodeJS.Timeout | undefined
 
