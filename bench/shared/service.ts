@@ -58,7 +58,7 @@ export async function issueToken(
   now: Date,
 ): Promise<string> {
   const key = { projectId, name: 'bench', expiresAt: addDays(now, KEY_DAYS) }
-  const { token } = await issueKey(store, await openSigningKey(dataDir), key, now)
+  const { token } = await issueKey(store, await openSigningKey({ store, dataDir }, now), key, now)
   return token
 }
 

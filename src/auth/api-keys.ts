@@ -12,6 +12,8 @@ import { signToken } from './token.js'
 export interface StoredKey {
   readonly id: string
   readonly projectId: string
+  /** The id of the signing key; null for a key that was issued before the store recorded it. */
+  readonly kid: string | null
   /** For people, to distinguish keys; may be empty. */
   readonly name: string
   readonly createdAt: Date
@@ -30,6 +32,7 @@ export interface KeyRequest {
 interface KeyRow {
   readonly id: string
   readonly project_id: string
+  readonly kid: string
   readonly name: string
   readonly created_ms: number
   readonly expires_ms: number | null
@@ -38,7 +41,7 @@ interface KeyRow {
 }
 
 const KEY_COLUMNS = sql`
-  id, project_id, name, toUnixTimestamp64Milli(created_at) AS created_ms,
+  id, project_id, kid, name, toUnixTimestamp64Milli(created_at) AS created_ms,
   toUnixTimestamp64Milli(expires_at) AS expires_ms,
   toUnixTimestamp64Milli(revoked_at) AS revoked_ms, version`
 
@@ -61,7 +64,8 @@ export async function issueKey(
   const expiry = expiresAt === null ? null : startOfSecond(expiresAt)
   if (expiry !== null && expiry <= now) throw new UserError('the key must expire in the future')
   const id = randomId('key_', 20)
-  const key = { id, projectId, name, createdAt: now, expiresAt: expiry, revokedAt: null }
+  const { kid } = signingKey
+  const key = { id, projectId, kid, name, createdAt: now, expiresAt: expiry, revokedAt: null }
   await insert(store.writer, key, 1)
   const token = await signToken(signingKey, { keyId: id, projectId }, now, expiry)
   return { key, token }
@@ -103,8 +107,8 @@ async function select(connection: Connection, where: Sql): Promise<readonly KeyR
 async function insert(writer: Connection, key: StoredKey, version: number): Promise<void> {
   await writer.execute(
     statement(sql`
-      INSERT INTO api_keys (id, project_id, name, created_at, expires_at, revoked_at, version)
-      SELECT ${string(key.id)}, ${string(key.projectId)}, ${string(key.name)},
+      INSERT INTO api_keys (id, project_id, kid, name, created_at, expires_at, revoked_at, version)
+      SELECT ${string(key.id)}, ${string(key.projectId)}, ${string(key.kid ?? '')}, ${string(key.name)},
         ${time(key.createdAt)}, ${optionalTime(key.expiresAt)}, ${optionalTime(key.revokedAt)},
         ${uint64(version)}`),
   )
@@ -113,6 +117,7 @@ async function insert(writer: Connection, key: StoredKey, version: number): Prom
 const toStoredKey = (row: KeyRow): StoredKey => ({
   id: row.id,
   projectId: row.project_id,
+  kid: row.kid === '' ? null : row.kid,
   name: row.name,
   createdAt: new Date(row.created_ms),
   expiresAt: row.expires_ms === null ? null : new Date(row.expires_ms),

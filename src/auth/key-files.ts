@@ -10,7 +10,7 @@ const getKeyFolder = (dataDir: string): string => path.join(dataDir, 'keys')
 export const getPrivateKeyFile = (dataDir: string): string =>
   path.join(getKeyFolder(dataDir), 'signing-key.json')
 
-/** Returns the file of the public keys, the only one that a service needs. */
+/** Returns the file in which earlier versions kept the public keys, which are in the store now. */
 export const getPublicKeysFile = (dataDir: string): string =>
   path.join(getKeyFolder(dataDir), 'public-keys.json')
 

@@ -1,62 +1,78 @@
-/** The public keys with which a service verifies API keys. */
+/** The public keys with which a service verifies API keys: those of the store that are not retired. */
 import type { CryptoKey } from 'jose'
-import { stat } from 'node:fs/promises'
-import { isSystemError } from '../lib/errors.js'
-import { importKey, parsePublicKeys } from './jwk.js'
-import { getPublicKeysFile, readFileIfExists } from './key-files.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Connection } from '../clickhouse/connection.js'
+import { SECOND_MS } from '../lib/time.js'
+import { importKey } from './jwk.js'
+import { isValidAt, listPublicKeys } from './public-keys.js'
 
 export interface Keyring {
   /**
-   * Finds a key by its id.
+   * Finds a valid key by its id.
    *
-   * @throws KeyFileError or a system error when the id is unknown and the file of keys cannot be read
+   * @throws the error of the store when the keys cannot be read
    */
   find(kid: string): Promise<CryptoKey | undefined>
 }
 
 interface LoadedKeys {
-  readonly version: string
   readonly keys: ReadonlyMap<string, CryptoKey>
+  /** When the keys began to be read, by `performance.now()`. */
+  readonly readAt: number
 }
 
-/**
- * Opens the keyring of a data folder. An unknown `kid` triggers a `stat()`; the file is read again only if it
- * changed, so a forged `kid` costs one `stat()`.
- */
-export function openKeyring(dataDir: string): Keyring {
-  const file = getPublicKeysFile(dataDir)
-  let loaded: LoadedKeys = { version: '', keys: new Map() }
-  let refreshing: Promise<void> | undefined
+/** How long the keys are used, from the start of reading them. */
+const KEYS_TTL_MS = 4 * SECOND_MS
+/** The time from one reading to the next. It limits the load that made-up tokens can put on the store. */
+const MIN_READ_INTERVAL_MS = 250
+const READ_TIMEOUT_MS = SECOND_MS
 
-  const refresh = async (): Promise<void> => {
-    const version = await readVersion(file)
-    if (version !== loaded.version) loaded = { version, keys: await readKeys(file) }
+/**
+ * Opens the keyring of a store. A key that the store has is found at once, even one that was added a moment ago: an
+ * unknown `kid` waits for the next reading, which all unknown ones share.
+ */
+export function openKeyring(reader: Connection, now: () => Date): Keyring {
+  let loaded: LoadedKeys = { keys: new Map(), readAt: -Infinity }
+  let lastReadAt = -Infinity
+  let reading: Promise<void> | undefined
+  /** The reading that has not begun yet. */
+  let next: Promise<void> | undefined
+
+  const read = async (): Promise<void> => {
+    const readAt = performance.now()
+    lastReadAt = readAt
+    loaded = { keys: await readValidKeys(reader, now()), readAt }
   }
+  const readAfterPause = async (): Promise<void> => {
+    await reading?.catch(() => undefined)
+    const pauseMs = lastReadAt + MIN_READ_INTERVAL_MS - performance.now()
+    if (pauseMs > 0) await sleep(pauseMs)
+    next = undefined
+    reading = read().finally(() => (reading = undefined))
+    await reading
+  }
+  const readNext = (): Promise<void> => (next ??= readAfterPause())
 
   return {
     async find(kid) {
-      const key = loaded.keys.get(kid)
-      if (key !== undefined) return key
-      refreshing ??= refresh().finally(() => (refreshing = undefined))
-      await refreshing
+      const askedAt = performance.now()
+      if (askedAt - loaded.readAt > KEYS_TTL_MS) await (reading ?? readNext())
+      if (!loaded.keys.has(kid) && loaded.readAt < askedAt) await readNext()
       return loaded.keys.get(kid)
     },
   }
 }
 
-/** Returns a text that changes whenever the file is replaced; empty when there is no file. */
-async function readVersion(file: string): Promise<string> {
-  const found = await stat(file, { bigint: true }).catch((error: unknown) => {
-    if (isSystemError(error, 'ENOENT')) return undefined
-    throw error
+async function readValidKeys(
+  reader: Connection,
+  now: Date,
+): Promise<ReadonlyMap<string, CryptoKey>> {
+  const stored = await listPublicKeys(reader, {
+    signal: AbortSignal.timeout(READ_TIMEOUT_MS),
+    settings: { max_threads: 1 },
   })
-  return found === undefined ? '' : [found.ino, found.mtimeNs, found.size].join(' ')
-}
-
-async function readKeys(file: string): Promise<ReadonlyMap<string, CryptoKey>> {
-  const text = await readFileIfExists(file)
-  const jwks = text === undefined ? [] : parsePublicKeys(text, file)
+  const valid = stored.filter((key) => isValidAt(key, now))
   return new Map(
-    await Promise.all(jwks.map(async (jwk) => [jwk.kid, await importKey(jwk)] as const)),
+    await Promise.all(valid.map(async ({ jwk }) => [jwk.kid, await importKey(jwk)] as const)),
   )
 }

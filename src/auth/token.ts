@@ -43,7 +43,7 @@ export async function signToken(
 /**
  * Verifies a token. Returns undefined when it is not an API key of this service, or has expired.
  *
- * @throws KeyFileError or a system error when the keyring cannot be read
+ * @throws the error of the store when the keys cannot be read
  */
 export async function verifyToken(
   token: string,

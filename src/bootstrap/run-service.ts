@@ -1,5 +1,7 @@
 /** Runs the service in this process until a signal, or a failure, ends it. */
+import { isValidAt, listPublicKeys, takeOverPublicKeys } from '../auth/public-keys.js'
 import type { EngineEvent } from '../clickhouse/embedded/engine.js'
+import type { Store } from '../clickhouse/store.js'
 import type { Config } from '../config/config.js'
 import { createLoaderMonitor } from '../ingest/loader/loader-state.js'
 import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
@@ -59,6 +61,7 @@ async function start(
   { config, logger, now, pages = () => [], onListening }: RunOptions,
   opened: OpenedStore,
 ): Promise<() => Promise<void>> {
+  if (config.role !== 'collector') await preparePublicKeys(opened.store, config, logger, now())
   const monitor = createLoaderMonitor()
   const service = await startService({
     config,
@@ -74,6 +77,26 @@ async function start(
   return async () => {
     await service.stop()
     await loader.stop()
+  }
+}
+
+/** Takes over the public keys of an earlier version, and warns when the store has none that is valid. */
+async function preparePublicKeys(
+  store: Store,
+  { dataDir }: Config,
+  logger: Logger,
+  now: Date,
+): Promise<void> {
+  await takeOverPublicKeys(store, dataDir, now).catch((error: unknown) =>
+    logger.error(
+      { err: error },
+      'the file of public keys could not be read; the keys in the store are used',
+    ),
+  )
+  if (!(await listPublicKeys(store.reader)).some((key) => isValidAt(key, now))) {
+    logger.warn(
+      'no public key is valid, so every API key is refused; issue one with "tallyhouse key issue"',
+    )
   }
 }
 

@@ -82,7 +82,7 @@ function createApi({ config, opened: { store }, now }: ServiceOptions): ApiDepen
   })
   const authenticator = createAuthenticator({
     store: { reader: store.lookups },
-    keyring: openKeyring(config.dataDir),
+    keyring: openKeyring(store.lookups, now),
     now,
   })
   const runQuery: RunQuery = (request, project, limits, onPlan) => {

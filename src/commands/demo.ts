@@ -83,7 +83,7 @@ async function issueDemoKey(
   const issuedAt = now()
   const { token } = await issueKey(
     store,
-    await openSigningKey(config().dataDir),
+    await openSigningKey({ store, dataDir: config().dataDir }, issuedAt),
     { projectId: id, name: 'demo', expiresAt: addDays(issuedAt, KEY_DAYS) },
     issuedAt,
   )

@@ -1,10 +1,17 @@
-/** The commands `tallyhouse key issue | list | revoke`. */
+/** The commands `tallyhouse key issue | list | revoke | rotate | retire`. */
 import type { Command } from 'commander'
-import { issueKey, listKeys, revokeKey, type StoredKey } from '../auth/api-keys.js'
-import { openSigningKey } from '../auth/signing-key.js'
+import { issueKey, listKeys, revokeKey } from '../auth/api-keys.js'
+import { listPublicKeys } from '../auth/public-keys.js'
+import {
+  openSigningKey,
+  readSigningKeyId,
+  retireSigningKey,
+  rotateSigningKey,
+} from '../auth/signing-key.js'
+import { formatKeys, formatSigningKeys, toSigningKeyRows } from './key-output.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
 import { parseExpiry } from './shared/options.js'
-import { formatJson, formatTable, formatTime } from './shared/output.js'
+import { formatJson, formatTime } from './shared/output.js'
 import { withStore } from './shared/with-store.js'
 
 interface IssueOptions {
@@ -15,14 +22,25 @@ interface IssueOptions {
 
 interface ListOptions {
   readonly project?: string
+  readonly signing?: boolean
   readonly json?: boolean
 }
 
+interface RetireOptions {
+  readonly at?: Date
+}
+
+const WHEN_HELP = 'days such as 30d, a date (its start in UTC), or an ISO 8601 time'
+
 export const addKey: AddCommand = (program, context) => {
-  const key = program.command('key').description('Issue, list and revoke API keys')
+  const key = program
+    .command('key')
+    .description('Issue, list and revoke API keys, and change the key that signs them')
   addIssue(key, context)
   addList(key, context)
   addRevoke(key, context)
+  addRotate(key, context)
+  addRetire(key, context)
 }
 
 function addIssue(key: Command, context: CommandContext): void {
@@ -31,14 +49,13 @@ function addIssue(key: Command, context: CommandContext): void {
     .description('Issue an API key and print it once')
     .requiredOption('--project <id>', 'Project that the key can query')
     .option('--name <name>', 'Display name, such as "dashboard"')
-    .option(
-      '--expires <when>',
-      'When the key expires: days such as 30d, a date (its start in UTC), or an ISO 8601 time (default: never)',
-      (text) => parseExpiry(text, context.now()),
+    .option('--expires <when>', `When the key expires: ${WHEN_HELP} (default: never)`, (text) =>
+      parseExpiry(text, context.now()),
     )
     .action(({ project: projectId, name = '', expires }: IssueOptions) =>
       withStore(context, 'key issue', async ({ store }) => {
-        const signingKey = await openSigningKey(context.config().dataDir)
+        const places = { store, dataDir: context.config().dataDir }
+        const signingKey = await openSigningKey(places, context.now())
         const request = { projectId, name, expiresAt: expires ?? null }
         const { token } = await issueKey(store, signingKey, request, context.now())
         context.print(token)
@@ -51,13 +68,24 @@ function addList(key: Command, context: CommandContext): void {
     .command('list')
     .description('List API keys with their states and names, but not the keys themselves')
     .option('--project <id>', 'List only the keys of this project')
+    .option('--signing', 'List the signing keys instead, and how many API keys each has signed')
     .option('--json', 'Print JSON')
-    .action((options: ListOptions) =>
-      withStore(context, 'key list', async ({ store }) => {
-        const keys = await listKeys(store.reader, options.project)
-        context.print(options.json === true ? formatJson(keys) : formatKeys(keys, context.now()))
-      }),
-    )
+    .action(({ project, signing = false, json = false }: ListOptions, command: Command) => {
+      if (signing && project !== undefined) {
+        command.error("error: option '--signing' cannot be used with option '--project <id>'")
+      }
+      return withStore(context, 'key list', async ({ store: { reader } }) => {
+        const keys = await listKeys(reader, project)
+        const publicKeys = await listPublicKeys(reader)
+        if (signing) {
+          const current = await readSigningKeyId(context.config().dataDir)
+          const rows = toSigningKeyRows(publicKeys, keys, current)
+          context.print(json ? formatJson(rows) : formatSigningKeys(rows, context.now()))
+          return
+        }
+        context.print(json ? formatJson(keys) : formatKeys(keys, publicKeys, context.now()))
+      })
+    })
 }
 
 function addRevoke(key: Command, context: CommandContext): void {
@@ -73,19 +101,40 @@ function addRevoke(key: Command, context: CommandContext): void {
     )
 }
 
-function formatKeys(keys: readonly StoredKey[], now: Date): string {
-  const rows = keys.map((key) => [
-    key.id,
-    key.projectId,
-    describeState(key, now),
-    formatTime(key.createdAt),
-    formatTime(key.expiresAt),
-    key.name,
-  ])
-  return formatTable([['ID', 'PROJECT', 'STATE', 'CREATED', 'EXPIRES', 'NAME'], ...rows])
+function addRotate(key: Command, context: CommandContext): void {
+  key
+    .command('rotate')
+    .description('Sign new API keys with a new signing key; API keys that were issued stay valid')
+    .action(() =>
+      withStore(context, 'key rotate', async ({ store }) => {
+        const places = { store, dataDir: context.config().dataDir }
+        const { kid, others } = await rotateSigningKey(places, context.now())
+        context.print(`new API keys are signed with ${kid}`)
+        for (const { jwk } of others) {
+          context.note(
+            `API keys signed with ${jwk.kid} stay valid until "tallyhouse key retire ${jwk.kid}"`,
+          )
+        }
+      }),
+    )
 }
 
-function describeState({ revokedAt, expiresAt }: StoredKey, now: Date): string {
-  if (revokedAt !== null) return 'revoked'
-  return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid'
+function addRetire(key: Command, context: CommandContext): void {
+  key
+    .command('retire')
+    .description(
+      'Retire a former signing key; services refuse the API keys that it signed within 10 seconds',
+    )
+    .argument('<kid>', 'Id of the signing key, as "key list --signing" shows it')
+    .option('--at <when>', `When it retires: ${WHEN_HELP} (default: now)`, (text) =>
+      parseExpiry(text, context.now()),
+    )
+    .action((kid: string, { at }: RetireOptions) =>
+      withStore(context, 'key retire', async ({ store }) => {
+        const places = { store, dataDir: context.config().dataDir }
+        const now = context.now()
+        const { retiresAt } = await retireSigningKey(places, kid, at ?? now, now)
+        context.print(`API keys signed with ${kid} are refused from ${formatTime(retiresAt)} on`)
+      }),
+    )
 }

@@ -17,6 +17,8 @@ const ACCESS = {
   'key issue': 'write',
   'key list': 'read',
   'key revoke': 'write',
+  'key rotate': 'write',
+  'key retire': 'write',
   'user delete': 'read',
   'user delete --yes': 'write',
   explain: 'read-rollups',

@@ -28,7 +28,7 @@ let authenticator: Authenticator
 
 beforeAll(async () => {
   database = await createDatabase()
-  keys = await createKeys()
+  keys = await createKeys(database.store)
   shop = await createProject(database.store, { id: 'shop', name: 'S', domain: 's.example' }, NOW)
 })
 afterAll(async () => {

@@ -30,7 +30,7 @@ describeInBrowser('a visit', () => {
   const now = (): Date => new Date()
   beforeAll(async () => {
     database = await createDatabase()
-    keys = await createKeys()
+    keys = await createKeys(database.store)
     const fields = { id: 'shop', name: 'Shop', domain: 'shop.example' }
     project = await createProject(database.store, fields, now())
     const config = readConfig({ DATA_DIR: keys.dataDir, PORT: '0', NODE_ENV: 'test' })

@@ -70,7 +70,7 @@ describe('a generated client', () => {
     ])
     const { token } = await issueKey(
       database.store,
-      await openSigningKey(folder),
+      await openSigningKey({ store: database.store, dataDir: folder }, new Date()),
       { projectId: project.id, name: 'client', expiresAt: null },
       new Date('2026-01-01T00:00:00Z'),
     )

@@ -103,6 +103,7 @@ describe('without a service', () => {
     expect(key).toEqual({
       id: expect.stringMatching(/^key_[a-z0-9]{20}$/),
       projectId: 'shop',
+      kid: expect.stringMatching(/^[\w-]{43}$/),
       name: 'ci',
       createdAt: expect.stringMatching(/Z$/),
       expiresAt: expect.stringMatching(/\.000Z$/),
@@ -197,7 +198,7 @@ describe('with a service', () => {
     expect(JSON.parse(await output(...CREATE, '--json'))).toEqual(SHOP)
     const token = (await output('key', 'issue', '--project', 'shop')).trim()
     const store = connectStore(endpoint)
-    const keyring = openKeyring(dataDir)
+    const keyring = openKeyring(store.lookups, () => new Date())
     const { authenticate } = createAuthenticator({ store, keyring, now: () => new Date() })
     const { principal } = await authenticate(`Bearer ${token}`)
     expect(principal.projectId).toBe('shop')

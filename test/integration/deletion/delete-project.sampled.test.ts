@@ -34,7 +34,8 @@ let database: TestDatabase
 let keys: TestKeys
 
 beforeAll(async () => {
-  ;[database, keys] = await Promise.all([createDatabase(), createKeys()])
+  database = await createDatabase()
+  keys = await createKeys(database.store)
 })
 afterAll(() => Promise.all([database.drop(), keys.remove()]))
 

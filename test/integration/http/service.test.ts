@@ -18,7 +18,7 @@ let service: RunningService
 let token: string
 beforeAll(async () => {
   database = await createDatabase()
-  keys = await createKeys()
+  keys = await createKeys(database.store)
   const fields = { id: 'shop', name: 'Shop', domain: 'shop.example', retentionDays: 90 }
   await createProject(database.store, fields, NOW)
   token = await newKey()

@@ -1,19 +1,18 @@
 /** The cache of verified tokens: valid ones are remembered until they expire. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import type { Keyring } from '../../../src/auth/keyring.js'
 import { signToken } from '../../../src/auth/token.js'
 import { createTokenVerifier } from '../../../src/auth/verified-tokens.js'
-import { createKeys, type TestKeys } from '../../support/world/keys.js'
+import { createFixedKeys, type FixedKeys } from '../../support/world/keys.js'
 
 const NOW = new Date('2026-06-15T12:00:00Z')
 const PRINCIPAL = { keyId: 'key-1', projectId: 'project-1' }
 const after = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1_000)
 
-let keys: TestKeys
+let keys: FixedKeys
 beforeAll(async () => {
-  keys = await createKeys()
+  keys = await createFixedKeys()
 })
-afterAll(() => keys.remove())
 
 /** Creates a keyring that counts its lookups. */
 function createCountingKeyring(): { readonly keyring: Keyring; readonly lookups: () => number } {

@@ -1,0 +1,278 @@
+/** The signing keys: private ones in data folders, public ones in the store, from creation to retirement. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals'
+import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { KeyFileError } from '../../../src/auth/jwk.js'
+import { getPrivateKeyFile, getPublicKeysFile } from '../../../src/auth/key-files.js'
+import { openKeyring } from '../../../src/auth/keyring.js'
+import {
+  listPublicKeys,
+  retirePublicKey,
+  takeOverPublicKeys,
+} from '../../../src/auth/public-keys.js'
+import {
+  openSigningKey,
+  retireSigningKey,
+  rotateSigningKey,
+} from '../../../src/auth/signing-key.js'
+import { signToken } from '../../../src/auth/token.js'
+import { createTokenVerifier } from '../../../src/auth/verified-tokens.js'
+import type { Connection } from '../../../src/clickhouse/connection.js'
+import { sql, statement, string } from '../../../src/clickhouse/sql.js'
+import { UserError } from '../../../src/lib/errors.js'
+import { addDays } from '../../../src/lib/time.js'
+import { longTest, shortTest } from '../../support/sampling.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+
+const NOW = new Date('2026-01-31T12:00:00Z')
+const UNKNOWN_KID = 'A'.repeat(43)
+
+let database: TestDatabase
+/** The data folders of two hosts. */
+let [here, elsewhere]: readonly [string, string] = ['', '']
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  const make = () => mkdtemp(path.join(os.tmpdir(), 'tallyhouse-keys-'))
+  ;[here, elsewhere] = [await make(), await make()]
+  await database.store.writer.execute(statement(sql`TRUNCATE TABLE public_keys`))
+})
+afterEach(() => Promise.all([here, elsewhere].map((folder) => rm(folder, { recursive: true }))))
+
+const open = (dataDir = here, now = NOW) => openSigningKey({ store: database.store, dataDir }, now)
+const rotate = (dataDir = here) => rotateSigningKey({ store: database.store, dataDir }, NOW)
+const retire = (kid: string, at = NOW, dataDir = here) =>
+  retireSigningKey({ store: database.store, dataDir }, kid, at, NOW)
+const takeOver = (dataDir = here) => takeOverPublicKeys(database.store, dataDir, NOW)
+const openRing = (reader = database.store.reader, now = NOW) => openKeyring(reader, () => now)
+const storedKids = async (): Promise<readonly string[]> =>
+  (await listPublicKeys(database.store.reader)).map(({ jwk }) => jwk.kid)
+
+/** Writes a file of public keys as version 1 did, and returns the ids of its keys. */
+async function writePublicKeysFile(dataDir: string, count: number): Promise<readonly string[]> {
+  const jwks = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const { publicKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519' })
+      const jwk = await exportJWK(publicKey)
+      return { ...jwk, kid: await calculateJwkThumbprint(jwk) }
+    }),
+  )
+  await mkdir(path.dirname(getPublicKeysFile(dataDir)), { recursive: true })
+  await writeFile(getPublicKeysFile(dataDir), JSON.stringify({ keys: jwks }))
+  return jwks.map(({ kid }) => kid)
+}
+
+describe('the signing key of a data folder', () => {
+  shortTest(
+    'is created once by concurrent calls, and only its owner can read the file',
+    async () => {
+      const made = await Promise.all(Array.from({ length: 8 }, () => open()))
+      const { kid } = await open()
+      expect(new Set(made.map((key) => key.kid))).toEqual(new Set([kid]))
+      expect(await storedKids()).toEqual([kid])
+      expect(await readdir(path.join(here, 'keys'))).toEqual(['signing-key.json'])
+      expect((await stat(getPrivateKeyFile(here))).mode & 0o777).toBe(0o600)
+    },
+  )
+
+  shortTest('is published again when the store lacks its public key', async () => {
+    const { kid } = await open()
+    await database.store.writer.execute(statement(sql`TRUNCATE TABLE public_keys`))
+    await open()
+    expect(await storedKids()).toEqual([kid])
+  })
+
+  shortTest('is not created when another host has it: the error says what to do', async () => {
+    await open(elsewhere)
+    await expect(open()).rejects.toEqual(
+      new UserError(
+        `the signing key of this store is on another host, ${getPrivateKeyFile(here)} does not exist: issue keys there, copy that file here, or run "tallyhouse key rotate" for a new signing key`,
+      ),
+    )
+    expect(await readdir(here)).toEqual([])
+    const { kid } = await rotate()
+    expect(await open()).toMatchObject({ kid })
+  })
+
+  shortTest('is created when all others are retired', async () => {
+    const { kid: first } = await open(elsewhere)
+    await retirePublicKey(database.store, first, NOW, NOW)
+    const { kid } = await open()
+    expect(await storedKids()).toEqual(expect.arrayContaining([first, kid]))
+  })
+
+  shortTest('signs nothing once it is retired', async () => {
+    const { kid } = await open()
+    await retirePublicKey(database.store, kid, NOW, NOW)
+    await expect(open()).rejects.toEqual(
+      new UserError(`the signing key ${kid} is retired: run "tallyhouse key rotate"`),
+    )
+    expect((await rotate()).others).toEqual([])
+    expect((await open()).kid).not.toBe(kid)
+  })
+
+  shortTest('the error of an invalid file does not quote its content', async () => {
+    await open()
+    await writeFile(getPrivateKeyFile(here), '{"d":"secret"')
+    const failure = open()
+    await expect(failure).rejects.toThrow(KeyFileError)
+    await expect(failure).rejects.not.toThrow(/secret/)
+  })
+})
+
+describe('the file of public keys of version 1', () => {
+  shortTest('is taken over, by each host its own, and stays as it is', async () => {
+    const kids = [
+      ...(await writePublicKeysFile(here, 2)),
+      ...(await writePublicKeysFile(elsewhere, 1)),
+    ]
+    const text = await readFile(getPublicKeysFile(here), 'utf8')
+    await takeOver()
+    await takeOver(elsewhere)
+    await takeOver()
+    expect([...(await storedKids())].sort()).toEqual([...kids].sort())
+    expect(await readFile(getPublicKeysFile(here), 'utf8')).toBe(text)
+    for (const kid of kids) expect(await openRing().find(kid)).toBeDefined()
+  })
+
+  shortTest('does not bring a retired key back', async () => {
+    const [kid] = (await writePublicKeysFile(here, 1)) as [string]
+    await takeOver()
+    await retire(kid)
+    await takeOver()
+    expect(await openRing().find(kid)).toBeUndefined()
+  })
+
+  shortTest('may be missing', async () => {
+    await takeOver()
+    expect(await storedKids()).toEqual([])
+  })
+
+  shortTest.each(['', '{', '[]', '{"keys":{}}', '{"keys":[{"kty":"oct","k":"eA","kid":"x"}]}'])(
+    'with the content %j is an error',
+    async (text) => {
+      await mkdir(path.join(here, 'keys'))
+      await writeFile(getPublicKeysFile(here), text)
+      await expect(takeOver()).rejects.toThrow(KeyFileError)
+      await expect(open()).rejects.toThrow(KeyFileError)
+      expect(await readFile(getPublicKeysFile(here), 'utf8')).toBe(text)
+    },
+  )
+})
+
+describe('rotation and retirement', () => {
+  shortTest('the former key stays valid until it is retired', async () => {
+    const { kid: former } = await open()
+    const { kid, others } = await rotate()
+    expect(others).toEqual([
+      { jwk: expect.objectContaining({ kid: former }), addedAt: NOW, retiresAt: null },
+    ])
+    expect(await open()).toMatchObject({ kid })
+    expect(await openRing().find(former)).toBeDefined()
+    await retire(former)
+    const ring = openRing()
+    expect(await ring.find(former)).toBeUndefined()
+    expect(await ring.find(kid)).toBeDefined()
+  })
+
+  shortTest('a key retires at a given time, which can be changed until then', async () => {
+    const { kid } = await open(elsewhere)
+    await retire(kid, addDays(NOW, 9))
+    expect(await retire(kid, addDays(NOW, 1))).toMatchObject({ retiresAt: addDays(NOW, 1) })
+    expect(await openRing().find(kid)).toBeDefined()
+    expect(await openRing(undefined, addDays(NOW, 1)).find(kid)).toBeUndefined()
+    await retire(kid)
+    expect(await retire(kid, addDays(NOW, 5))).toMatchObject({ retiresAt: NOW })
+  })
+
+  shortTest('an unknown key, and the one that signs, cannot be retired', async () => {
+    await expect(retire(UNKNOWN_KID)).rejects.toEqual(
+      new UserError(`there is no public key ${UNKNOWN_KID}`),
+    )
+    const { kid } = await open()
+    await expect(retire(kid)).rejects.toEqual(
+      new UserError(`the key ${kid} signs new API keys: run "tallyhouse key rotate" first`),
+    )
+  })
+})
+
+describe('a keyring', () => {
+  shortTest('finds a key as soon as the store has it, on every host', async () => {
+    const ring = openRing()
+    expect(await ring.find(UNKNOWN_KID)).toBeUndefined()
+    const { kid } = await open()
+    expect(await ring.find(kid)).toBeDefined()
+    const { kid: next } = await rotate(elsewhere)
+    expect(await ring.find(next)).toBeDefined()
+    expect(await ring.find(kid)).toBeDefined()
+  })
+
+  longTest(
+    'a key in use is refused within 10 seconds of being retired or deleted, though no other key is asked for',
+    async () => {
+      const [retired, deleted] = [await open(), await rotate().then(() => open())]
+      const verify = createTokenVerifier(openRing())
+      const tokens = await Promise.all(
+        [retired, deleted].map((key) =>
+          signToken(key, { keyId: 'key_1', projectId: 'shop' }, NOW, null),
+        ),
+      )
+      const findValid = async (): Promise<readonly string[]> => {
+        const found = await Promise.all(tokens.map((token) => verify(token, NOW)))
+        return tokens.filter((_, i) => found[i] !== undefined)
+      }
+      expect(await findValid()).toEqual(tokens)
+      await sleep(3_000)
+      await retirePublicKey(database.store, retired.kid, NOW, NOW)
+      const isDeleted = sql`kid = ${string(deleted.kid)}`
+      await database.store.writer.execute(
+        statement(sql`DELETE FROM public_keys WHERE ${isDeleted}`),
+      )
+      const removedAt = performance.now()
+      while ((await findValid()).length > 0) await sleep(50)
+      expect(performance.now() - removedAt).toBeLessThan(10_000)
+    },
+    20_000,
+  )
+
+  shortTest('any number of unknown ids cost four readings per second', async () => {
+    let readings = 0
+    const { reader } = database.store
+    const counting: Connection = {
+      ...reader,
+      query: (...given) => {
+        readings += 1
+        return reader.query(...given)
+      },
+    }
+    const ring = openRing(counting)
+    const begun = performance.now()
+    while (performance.now() - begun < 1_000) {
+      await Promise.all(Array.from({ length: 50 }, (_, i) => ring.find(`${i}`)))
+    }
+    expect(readings).toBeLessThanOrEqual(6)
+  })
+
+  shortTest('keeps its keys for a while when the store does not answer', async () => {
+    const { kid } = await open()
+    let isDown = false
+    const { reader } = database.store
+    const ring = openRing({
+      ...reader,
+      query: (...given) => (isDown ? Promise.reject(new Error('down')) : reader.query(...given)),
+    })
+    await ring.find(kid)
+    isDown = true
+    expect(await ring.find(kid)).toBeDefined()
+    await expect(ring.find(UNKNOWN_KID)).rejects.toThrow('down')
+    expect(await ring.find(kid)).toBeDefined()
+    isDown = false
+    expect(await ring.find(UNKNOWN_KID)).toBeUndefined()
+  })
+})
