@@ -1,7 +1,6 @@
 /** Measures how much the materialized views of the rollups slow down loading. */
 import type { Store } from '../../src/clickhouse/store.js'
-import { dropViews } from '../../src/rollups/materialized-views.js'
-import { LIVE } from '../../src/model/rollup-table-sets.js'
+import { dropLiveViews } from '../../src/rollups/materialized-views.js'
 import { printTable, summarize, measureMs, formatWhole } from './figures.js'
 import { PROJECT, withFreshStore } from './fresh-store.js'
 import { ARRIVAL, createChunks, createFullEvent, streamChunks } from './loading.js'
@@ -24,7 +23,7 @@ export async function printLoadRates(): Promise<void> {
   for (let i = 0; i < TIMES; i++) {
     for (const views of ['with', 'without'] as const) {
       const time = await withFreshStore(async (store) => {
-        if (views === 'without') await dropViews(store.admin, LIVE)
+        if (views === 'without') await dropLiveViews(store.admin)
         await load(store, warmUp)
         return measureMs(() => load(store, events))
       })

@@ -147,6 +147,20 @@ export function declaredName<Name extends string>(
   return new Fragment([name])
 }
 
+/** Writes a declared name with a number in it into the text: `draft`, 7 and `events_daily` give `draft_7_events_daily`. */
+export function numberedName<Kind extends string, Name extends string>(
+  kind: Kind,
+  number: number,
+  name: Name,
+  ..._onlyLiterals: [Kind | Name] extends [Literals<Kind | Name>] ? [] : [never]
+): Sql {
+  if (!Number.isSafeInteger(number) || number < 0) throw new TypeError('not the number of a name')
+  if (![kind, name].every((word) => /^[a-z_]+$/.test(word))) {
+    throw new TypeError('not a name that the model declares')
+  }
+  return new Fragment([`${kind}_${number}_${name}`])
+}
+
 /** Passes a moment as a parameter, to the millisecond. */
 export const time = (value: Date): Sql => parameter("DateTime64(3, 'UTC')", formatTime(value))
 export const optionalTime = (value: Date | null): Sql =>

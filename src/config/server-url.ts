@@ -13,6 +13,12 @@ export const SERVER_URL_FORMAT = 'http(s)://user:password@host:port/database'
 /** The account that ClickHouse itself takes for a URL without a user. */
 const DEFAULT_ACCOUNT = 'default'
 const DEFAULT_DATABASE = 'tallyhouse'
+/** Databases that exist on every server, for its own tables or for those of anybody. */
+const SHARED_DATABASES = ['default', 'system', 'information_schema']
+
+/** What a URL must be, for error messages. */
+export const SERVER_URL_RULE = `${SERVER_URL_FORMAT}, with a database other than default, system and information_schema`
+
 const DATABASE_PATH = /^\/(?<database>[A-Za-z_][A-Za-z0-9_]{0,63})?\/?$/
 
 /**
@@ -27,12 +33,14 @@ export function parseServerUrl(text: string): Server | undefined {
   const path = DATABASE_PATH.exec(url.pathname)
   if (!['http:', 'https:'].includes(url.protocol) || path === null) return undefined
   if (url.search !== '' || url.hash !== '') return undefined
+  const database = path.groups?.['database'] ?? DEFAULT_DATABASE
+  if (SHARED_DATABASES.includes(database.toLowerCase())) return undefined
   const username = decode(url.username)
   const password = decode(url.password)
   if (username === undefined || password === undefined) return undefined
   return {
     url: url.origin,
-    database: path.groups?.['database'] ?? DEFAULT_DATABASE,
+    database,
     account: { username: username === '' ? DEFAULT_ACCOUNT : username, password },
   }
 }

@@ -1,6 +1,6 @@
 /** The environment variables, as a table: what each means, its default, and how it is parsed. */
 import path from 'node:path'
-import { parseServerUrl, SERVER_URL_FORMAT } from './server-url.js'
+import { parseServerUrl, SERVER_URL_FORMAT, SERVER_URL_RULE } from './server-url.js'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export const ROLES = ['all', 'api', 'collector'] as const
@@ -61,7 +61,7 @@ export const VARIABLES = {
   CLICKHOUSE_URL: {
     description: `ClickHouse server, ${SERVER_URL_FORMAT}; if not set, an embedded one runs`,
     fallback: null,
-    format: SERVER_URL_FORMAT,
+    format: SERVER_URL_RULE,
     parse: parseServerUrl,
     secret: true,
   },

@@ -3,13 +3,13 @@
  * resumes after the last step that the journal records.
  */
 import type { Connection } from '../clickhouse/connection.js'
-import { dropTables } from '../clickhouse/drop-tables.js'
 import { withLease } from '../clickhouse/lease/lease.js'
 import { identifier, sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
 import { LIVE, nameTables, type RollupTables } from '../model/rollup-table-sets.js'
 import { backfillRollups } from '../rollups/backfill.js'
+import { dropTableSets } from '../rollups/materialized-views.js'
 import { removeUsersFromRollups } from '../rollups/remove-users.js'
-import { applyRetraction, stageRetraction } from '../rollups/retract.js'
+import { applyRetraction, REST_TABLES, stageRetraction } from '../rollups/retract.js'
 import {
   endDeletion,
   findUnfinishedDeletions,
@@ -40,7 +40,7 @@ async function finishUserDeletion(writer: Connection, deletion: Deletion): Promi
   // The number is in the names: a process that pauses until its lease expires finds that its tables no longer exist.
   const tables = nameTables(`removal_${deletion.number}_`)
   if (deletion.reached < STEP.staged) {
-    await dropTables(writer, tables.prefix)
+    await dropDeletionTables(writer, tables)
     await stageDeletion(writer, deletion, tables)
     await recordStep(writer, deletion, STEP.staged)
   }
@@ -48,7 +48,7 @@ async function finishUserDeletion(writer: Connection, deletion: Deletion): Promi
     await applyDeletion(writer, deletion, tables)
     await recordStep(writer, deletion, STEP.deleted)
   }
-  await dropTables(writer, tables.prefix)
+  await dropDeletionTables(writer, tables)
   await endDeletion(writer, deletion)
 }
 
@@ -57,7 +57,11 @@ const isOwnRow = ({ number, projectId, user }: Deletion): Sql =>
   sql`project_id = ${string(projectId)} AND user = ${uint32(user)} AND load < ${uint64(number)}`
 
 /** The table of the groups that count the user. A deletion staged by an earlier release uses the same name. */
-const nameGroupsTable = ({ prefix }: RollupTables): Sql => identifier(`${prefix}lost`)
+const GROUPS_TABLE = 'lost'
+const nameGroupsTable = ({ prefix }: RollupTables): Sql => identifier(`${prefix}${GROUPS_TABLE}`)
+
+const dropDeletionTables = (writer: Connection, { prefix }: RollupTables): Promise<void> =>
+  dropTableSets(writer, prefix, [GROUPS_TABLE, ...REST_TABLES])
 
 async function stageDeletion(
   writer: Connection,

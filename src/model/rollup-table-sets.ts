@@ -1,5 +1,5 @@
 /** Names the tables through which changes reach the rollups: the live set of tables, and other sets of the same form. */
-import { declaredName, identifier, sql, type Sql } from '../clickhouse/sql.js'
+import { declaredName, identifier, numberedName, sql, type Sql } from '../clickhouse/sql.js'
 import { buildRecord } from '../lib/records.js'
 import { ROLLUP_NAMES, type RollupName } from './rollups.js'
 
@@ -34,9 +34,25 @@ export const nameTables = (prefix: string): RollupTables => ({
   rollups: buildRecord(ROLLUP_NAMES, (name) => identifier(`${prefix}${name}`)),
 })
 
-/** The shadow tables: the rollups are computed into them again, to be compared with the live tables or swapped in. */
-export const SHADOW: RollupTables = {
-  ...nameTables('draft_'),
+/** The prefix of the shadow tables, as a regular expression. Earlier releases wrote no number. */
+export const SHADOW_PREFIX = 'draft_([0-9]+_)?'
+
+/**
+ * Names shadow tables: the rollups are computed into them again, to be compared with the live tables or swapped in.
+ *
+ * @param generation of the loader lease. A process that was suspended until another one took the lease then finds that
+ *   its tables are gone, and never swaps in those of the other.
+ */
+export const nameShadowTables = (generation: number): RollupTables => ({
+  ...nameTables(`draft_${generation}_`),
   // REPLACE PARTITION does not accept a query parameter as the name of its source.
-  rollups: buildRecord(ROLLUP_NAMES, (name) => declaredName(`draft_${name}`)),
-}
+  rollups: buildRecord(ROLLUP_NAMES, (name) => numberedName('draft', generation, name)),
+})
+
+/** The names of the tables of a set, without the prefix. */
+export const SET_TABLES: readonly string[] = [
+  'event_changes',
+  'session_changes',
+  'rollup_changes',
+  ...ROLLUP_NAMES,
+]

@@ -1,7 +1,7 @@
 /** Compares the rollups with the facts. */
 import type { Connection } from '../clickhouse/connection.js'
 import { join, sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
-import { LIVE, SHADOW, type RollupTables } from '../model/rollup-table-sets.js'
+import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
 import { listSumColumns, ROLLUPS, type Rollup, type RollupName } from '../model/rollups.js'
 import { isOfMonth, type Month } from './months.js'
 import { forEachMonth, type MonthsOptions } from './shadow-tables.js'
@@ -37,9 +37,10 @@ export async function checkRollups(
   options: MonthsOptions,
 ): Promise<CheckReport> {
   const reports: CheckReport[] = []
-  await forEachMonth(writer, options, async (holder, month) => {
+  await forEachMonth(writer, options, async ({ holder, shadow, month }) => {
     for (const rollup of ROLLUPS) {
-      reports.push(await compareRollup(holder, rollup, month, options.projectId))
+      const compared = selectBothSides(rollup, shadow, month, options.projectId)
+      reports.push(await compareRollup(holder, rollup, compared))
     }
   })
   const sum = (count: (report: CheckReport) => number): number =>
@@ -64,10 +65,8 @@ interface Row {
 async function compareRollup(
   writer: Connection,
   rollup: Rollup,
-  month: Month,
-  projectId: string | undefined,
+  compared: Sql,
 ): Promise<CheckReport> {
-  const compared = selectBothSides(rollup, month, projectId)
   const counted = await writer.query<{ groups: number; different: number }>(
     statement(
       sql`SELECT count() AS groups, countIf(stored_print != facts_print) AS different FROM (${compared})`,
@@ -106,7 +105,12 @@ const nameMeasures = ({ measures }: Rollup, values: readonly number[]): Record<s
  * Selects one row per group: its measures on both sides, and a hash of each side. The hash of users covers the members
  * of the bitmap, not only their number.
  */
-function selectBothSides(rollup: Rollup, month: Month, projectId: string | undefined): Sql {
+function selectBothSides(
+  rollup: Rollup,
+  shadow: RollupTables,
+  month: Month,
+  projectId: string | undefined,
+): Sql {
   const select = ({ rollups }: RollupTables, isStored: Sql): Sql =>
     selectSide(
       rollup,
@@ -114,7 +118,7 @@ function selectBothSides(rollup: Rollup, month: Month, projectId: string | undef
       isStored,
       isOfMonth(rollup.dateColumn, month, projectId),
     )
-  const sides = [select(LIVE, sql`true`), select(SHADOW, sql`false`)]
+  const sides = [select(LIVE, sql`true`), select(shadow, sql`false`)]
   return sql`
 SELECT project_id, dimension, value, date,
   sumForEachIf(measured, is_stored) AS stored, sumForEachIf(measured, NOT is_stored) AS facts,

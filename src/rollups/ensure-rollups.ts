@@ -4,7 +4,7 @@ import { withLease } from '../clickhouse/lease/lease.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { LIVE } from '../model/rollup-table-sets.js'
-import { createViews, dropViews, hashDefinitions } from './materialized-views.js'
+import { createViews, dropLiveViews, hashDefinitions } from './materialized-views.js'
 import { rebuildRollups } from './rebuild.js'
 import { LEASE_TIMEOUT_MS, type MonthsOptions } from './shadow-tables.js'
 
@@ -42,7 +42,7 @@ const recreateViews = (admin: Connection): Promise<void> =>
     admin,
     'loader',
     async () => {
-      await dropViews(admin, LIVE)
+      await dropLiveViews(admin)
       await createViews(admin, LIVE)
     },
     { waitMs: LEASE_TIMEOUT_MS },

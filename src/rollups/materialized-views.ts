@@ -1,9 +1,14 @@
 /** Creates and drops the materialized views that fill the rollups, and hashes their definitions. */
 import { createHash } from 'node:crypto'
 import type { Connection } from '../clickhouse/connection.js'
-import { dropTables } from '../clickhouse/drop-tables.js'
 import { identifier, sql, statement } from '../clickhouse/sql.js'
-import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
+import {
+  dropTables,
+  dropViews,
+  matchNames,
+  type TableNames,
+} from '../clickhouse/temporary-tables.js'
+import { LIVE, SET_TABLES, type RollupTables } from '../model/rollup-table-sets.js'
 import { defineViews } from './view-definitions.js'
 
 const getViewPrefix = ({ prefix }: RollupTables): string => `${prefix}feed_`
@@ -18,9 +23,28 @@ export async function createViews(connection: Connection, tables: RollupTables):
   }
 }
 
-/** Drops the views between the tables, including those of another definition. */
-export const dropViews = (connection: Connection, tables: RollupTables): Promise<void> =>
-  dropTables(connection, getViewPrefix(tables))
+/** Matches the names of views, of any definition. */
+const matchViews = (prefix: string): TableNames => matchNames(`${prefix}feed_`, ['[a-z_]+'])
+
+/** Drops the views that fill the live rollups, including those of another definition. */
+export const dropLiveViews = (connection: Connection): Promise<void> =>
+  dropViews(connection, matchViews(LIVE.prefix), matchNames(LIVE.prefix, SET_TABLES))
+
+/**
+ * Drops sets of temporary tables, and the views between them.
+ *
+ * @param prefix the prefix of the sets, as a regular expression
+ * @param others the names of further tables with that prefix
+ */
+export async function dropTableSets(
+  connection: Connection,
+  prefix: string,
+  others: readonly string[] = [],
+): Promise<void> {
+  const tables = matchNames(prefix, [...SET_TABLES, ...others])
+  await dropViews(connection, matchViews(prefix), tables)
+  await dropTables(connection, tables)
+}
 
 /** Hashes this build's view definitions: SHA-256 in hexadecimal. A store with another hash must rebuild its rollups. */
 export function hashDefinitions(): string {

@@ -9,6 +9,9 @@ import { identifier, join, sql, statement, type Sql } from '../clickhouse/sql.js
 import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
 import { listSumColumns, SUM_ROLLUPS, type Rollup } from '../model/rollups.js'
 
+/** The names of the tables that `stageRetraction` creates, without the prefix. */
+export const REST_TABLES = SUM_ROLLUPS.map(({ name }) => `rest_${name}`)
+
 /** Names the table with the remaining sums of the groups that a rollup has to change. */
 const nameRestTable = ({ name }: Rollup, { prefix }: RollupTables): Sql =>
   identifier(`${prefix}rest_${name}`)

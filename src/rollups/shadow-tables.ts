@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
 import { fenceConnection } from '../clickhouse/connection-wrappers.js'
-import { dropTables } from '../clickhouse/drop-tables.js'
 import { withLease, type Lease } from '../clickhouse/lease/lease.js'
 import { sql } from '../clickhouse/sql.js'
 import { MINUTE_MS } from '../lib/time.js'
-import { SHADOW } from '../model/rollup-table-sets.js'
+import { nameShadowTables, SHADOW_PREFIX, type RollupTables } from '../model/rollup-table-sets.js'
 import { backfillRollups } from './backfill.js'
+import { dropTableSets } from './materialized-views.js'
 import { isOfMonth, listMonths, type Month } from './months.js'
 
 export interface MonthsOptions {
@@ -24,6 +24,16 @@ const PAUSE_MS = 250
 /** The longest wait for the loader lease: a loader may be in the middle of a large load. */
 export const LEASE_TIMEOUT_MS = 10 * MINUTE_MS
 
+/** A month whose rollups are in the shadow tables. */
+export interface ShadowMonth {
+  /** The connection of the writer; it refuses statements once the lease is lost. */
+  readonly holder: Connection
+  readonly month: Month
+  readonly shadow: RollupTables
+  /** The loader lease. */
+  readonly lease: Lease
+}
+
 /**
  * Calls `work` once per month, the earliest first, each time with the loader lease held and the month's rollups in the
  * shadow tables.
@@ -33,7 +43,7 @@ export const LEASE_TIMEOUT_MS = 10 * MINUTE_MS
 export async function forEachMonth(
   writer: Connection,
   { projectId, onMonth, finishInterruptedWork }: MonthsOptions,
-  work: (holder: Connection, month: Month, lease: Lease) => Promise<void>,
+  work: (shadowMonth: ShadowMonth) => Promise<void>,
 ): Promise<void> {
   for (const month of await listMonths(writer, projectId)) {
     await withLease(
@@ -43,7 +53,10 @@ export async function forEachMonth(
         const holder = fenceConnection(writer, lease.signal)
         // A load that is half published would be counted here, and again when it is finished.
         await finishInterruptedWork(holder)
-        await withShadowTables(holder, month, projectId, () => work(holder, month, lease))
+        const shadow = nameShadowTables(lease.generation)
+        await withShadowTables(holder, shadow, month, projectId, () =>
+          work({ holder, month, shadow, lease }),
+        )
       },
       { waitMs: LEASE_TIMEOUT_MS },
     )
@@ -55,18 +68,26 @@ export async function forEachMonth(
 /** Fills the shadow tables, calls `work`, and then drops them even if it failed. The caller holds the loader lease. */
 async function withShadowTables(
   writer: Connection,
+  shadow: RollupTables,
   month: Month,
   projectId: string | undefined,
   work: () => Promise<void>,
 ): Promise<void> {
-  await dropTables(writer, SHADOW.prefix)
+  await dropShadowTables(writer)
   try {
-    await backfillRollups(writer, SHADOW, {
+    await backfillRollups(writer, shadow, {
       events: isOfMonth(sql`timestamp`, month, projectId),
       sessions: isOfMonth(sql`start_at`, month, projectId),
     })
     await work()
   } finally {
-    await dropTables(writer, SHADOW.prefix)
+    await dropShadowTables(writer)
   }
 }
+
+/**
+ * Drops all shadow tables. Under the loader lease no other process uses any, so every holder that changes facts calls
+ * this first: a rebuild that was suspended could otherwise still swap in what it computed before the change.
+ */
+export const dropShadowTables = (writer: Connection): Promise<void> =>
+  dropTableSets(writer, SHADOW_PREFIX)

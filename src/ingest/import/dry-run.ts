@@ -1,16 +1,22 @@
 /** Runs an import without storing anything: it reports what loading would do. */
 import { randomUUID } from 'node:crypto'
 import type { Connection } from '../../clickhouse/connection.js'
-import { dropAbandonedTables, dropTables } from '../../clickhouse/drop-tables.js'
 import { identifier, sql, statement } from '../../clickhouse/sql.js'
 import type { Store } from '../../clickhouse/store.js'
+import {
+  dropAbandonedTables,
+  dropTables,
+  renewTables,
+  UNIQUE_PART,
+  type TableNames,
+} from '../../clickhouse/temporary-tables.js'
 import { insertBatch } from '../inbox/batches.js'
 import { listRejections } from '../inbox/rejections.js'
 import type { AffectedCounts } from '../loader/affected.js'
 import { readNextNumber } from '../loader/load-log.js'
 import { EMPTY_REPORT, type LoadReport } from '../loader/load-report.js'
 import { stageRows } from '../loader/run-load.js'
-import { nameTables, type LoadTables } from '../loader/steps/load-tables.js'
+import { matchLoadTables, nameTables, type LoadTables } from '../loader/steps/load-tables.js'
 import { parseRows } from '../loader/steps/parse-rows.js'
 import { selectRows, surveyLoad } from '../loader/survey.js'
 import type { ImportOptions, ImportReport } from './import-options.js'
@@ -20,6 +26,11 @@ type DryRunOptions = ImportOptions & Required<Pick<ImportOptions, 'chunkSize'>>
 
 /** The prefix of the tables of all dry runs. Abandoned tables are found by it, so it must not change. */
 const TABLE_PREFIX = 'trial_'
+const INBOX = 'inbox'
+
+/** Matches the tables of dry runs whose unique part matches. */
+const matchTrialTables = (unique: string): TableNames =>
+  matchLoadTables(`${TABLE_PREFIX}${unique}_`, [INBOX])
 
 /**
  * Validates all lines and computes their events beside the stored ones, as one batch. Whether the source was
@@ -30,14 +41,16 @@ export async function dryRunImport(
   source: AsyncIterable<Buffer>,
   options: DryRunOptions,
 ): Promise<ImportReport> {
-  const prefix = `${TABLE_PREFIX}${randomUUID().replaceAll('-', '')}_`
-  // A dry run that was killed leaves its tables, which hold IP addresses. Tables older than a day are abandoned: no dry
-  // run takes that long.
-  await dropAbandonedTables(writer, TABLE_PREFIX)
+  const unique = randomUUID().replaceAll('-', '')
+  // A dry run that was killed leaves its tables, which hold IP addresses.
+  await dropAbandonedTables(writer, matchTrialTables(UNIQUE_PART))
+  const own = matchTrialTables(unique)
+  const endRenewal = renewTables(writer, own)
   try {
-    return await loadIntoTables(writer, source, prefix, options)
+    return await loadIntoTables(writer, source, `${TABLE_PREFIX}${unique}_`, options)
   } finally {
-    await dropTables(writer, prefix)
+    endRenewal()
+    await dropTables(writer, own)
   }
 }
 
@@ -49,7 +62,7 @@ async function loadIntoTables(
   options: DryRunOptions,
 ): Promise<ImportReport> {
   const { projectId = '', chunkSize, now, loader } = options
-  const inbox = identifier(`${prefix}inbox`)
+  const inbox = identifier(`${prefix}${INBOX}`)
   await writer.execute(statement(sql`CREATE TABLE ${inbox} AS inbox`))
   const reader = createLineReader(source)
   for (;;) {

@@ -3,14 +3,15 @@
  * event, at whatever point a load is interrupted.
  */
 import type { Connection } from '../../clickhouse/connection.js'
-import { dropTables } from '../../clickhouse/drop-tables.js'
 import { sql, statement } from '../../clickhouse/sql.js'
+import { dropTables } from '../../clickhouse/temporary-tables.js'
+import { dropShadowTables } from '../../rollups/shadow-tables.js'
 import { findLoad, findUnfinishedLoads, startLoad, STEP } from './load-log.js'
 import type { LoadReport } from './load-report.js'
 import { nameRange, type BlockRange } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
 import { clearLoad, runLoad } from './run-load.js'
-import { LOAD_PREFIX } from './steps/load-tables.js'
+import { LOAD_TABLES } from './steps/load-tables.js'
 import { dropLoadedParts, findLastBlock, findNextRange, repairCursor } from './stream.js'
 
 /** The most rows of the stream that one load takes, unless a single block has more. */
@@ -58,6 +59,7 @@ async function finishUnfinishedWork(
   minStep: number,
   context: LoaderContext,
 ): Promise<void> {
+  await dropShadowTables(writer)
   await context.finishDeletions(writer)
   for (const load of await findUnfinishedLoads(writer)) {
     if (load.step >= minStep) await runLoad(writer, load, context)
@@ -71,7 +73,7 @@ async function finishUnfinishedWork(
 export async function resumeLoads(writer: Connection, context: LoaderContext): Promise<void> {
   await finishUnfinishedWork(writer, STEP.started, context)
   // A loader that was killed at the very end left its tables. Under the lease no other loader has any.
-  await dropTables(writer, LOAD_PREFIX)
+  await dropTables(writer, LOAD_TABLES)
   await dropLoadedParts(writer)
   await repairCursor(writer)
   const { rows } = await writer.query<{ batch: string }>(

@@ -123,9 +123,14 @@ describe('an error is one line that names the variable', () => {
     'http://u:secret@h/d-e',
     'http://u:secret%zz@h/d',
     'http://u:secret@h:99999/d',
+    'http://u:secret@h/default',
+    'http://u:secret@h/system',
+    'http://u:secret@h/Information_Schema',
   ])('the secret in %s stays out of the error', (url) => {
     expect(() => readConfig({ CLICKHOUSE_URL: url })).toThrow(
-      new ConfigError('CLICKHOUSE_URL must be http(s)://user:password@host:port/database'),
+      new ConfigError(
+        'CLICKHOUSE_URL must be http(s)://user:password@host:port/database, with a database other than default, system and information_schema',
+      ),
     )
   })
 })

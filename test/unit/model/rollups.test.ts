@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { statement } from '../../../src/clickhouse/sql.js'
 import { ALL_RELATIONS, FACTS, RELATIONS } from '../../../src/model/relations.js'
-import { LIVE, nameTables, SHADOW } from '../../../src/model/rollup-table-sets.js'
+import { LIVE, nameShadowTables, nameTables } from '../../../src/model/rollup-table-sets.js'
 import { listSumColumns, ROLLUP_NAMES, ROLLUPS } from '../../../src/model/rollups.js'
 
 const SUMS = ['pageviews', 'events', 'visits', 'bounces', 'duration']
@@ -29,9 +29,10 @@ test('there are eight rollups, each with its date column and its sums', () => {
 
 test('names of live and shadow tables are text; those of a deletion, which are made at run time, are parameters', () => {
   const tables = nameTables('removal_7_')
+  const shadow = nameShadowTables(9)
   for (const name of ROLLUP_NAMES) {
     expect(statement(LIVE.rollups[name])).toEqual({ query: name, query_params: {} })
-    expect(statement(SHADOW.rollups[name])).toEqual({ query: `draft_${name}`, query_params: {} })
+    expect(statement(shadow.rollups[name])).toEqual({ query: `draft_9_${name}`, query_params: {} })
     expect(statement(tables.rollups[name])).toEqual({
       query: '{p0:Identifier}',
       query_params: { p0: `removal_7_${name}` },

@@ -1,5 +1,6 @@
 /** The tables that a load stages its results in. Only the load itself reads them. */
 import { identifier, type Sql } from '../../../clickhouse/sql.js'
+import { matchNames, type TableNames } from '../../../clickhouse/temporary-tables.js'
 
 /**
  * The suffix of each table's name; the step that creates a table documents its columns.
@@ -22,14 +23,18 @@ const SUFFIXES = {
 }
 export type LoadTables = Readonly<Record<keyof typeof SUFFIXES, Sql>>
 
-/** The prefix of the tables of all loads. */
-export const LOAD_PREFIX = 'load_'
+/** Matches the names of the tables of a load, or of the dry run, with a prefix. The prefix is a regular expression. */
+export const matchLoadTables = (prefix: string, others: readonly string[] = []): TableNames =>
+  matchNames(prefix, [...Object.values(SUFFIXES), ...others])
+
+/** The names of the tables of all loads. */
+export const LOAD_TABLES = matchLoadTables('load_[0-9]+_')
 
 /**
  * Names the tables of a load. The names contain its number: a loader that pauses until its lease expires finds that its
  * tables no longer exist, and never touches those of the next load.
  */
-export const nameLoadTables = (load: number): LoadTables => nameTables(`${LOAD_PREFIX}${load}_`)
+export const nameLoadTables = (load: number): LoadTables => nameTables(`load_${load}_`)
 
 /** Names the tables that start with `prefix`. */
 export const nameTables = (prefix: string): LoadTables =>

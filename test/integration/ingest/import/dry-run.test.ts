@@ -1,8 +1,6 @@
 /** Dry runs report what an import would do, and leave nothing. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { utimes } from 'node:fs/promises'
-import path from 'node:path'
-import { identifier, sql, statement } from '../../../../src/clickhouse/sql.js'
+import { identifier, sql } from '../../../../src/clickhouse/sql.js'
 import type { LoadReport } from '../../../../src/ingest/loader/load-report.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { listLeftovers, select } from '../../../support/store/facts.js'
@@ -152,32 +150,4 @@ test('a dry run whose source or listener fails leaves nothing', async () => {
   )
   expect(await counts()).toEqual(before)
   expect(await listLeftovers(store)).toEqual([])
-})
-
-test('tables of a killed dry run are dropped after a day', async () => {
-  const { store } = database
-  const tables = {
-    young: ['trial_a_inbox', 'trial_a_rows'],
-    old: ['trial_b_inbox', 'trial_b_rows'],
-  }
-  for (const name of [...tables.young, ...tables.old]) {
-    const create = sql`CREATE TABLE ${identifier(name)} (ip String) ENGINE = MergeTree ORDER BY ip`
-    await store.writer.execute(statement(create))
-  }
-  const files = await select<{ name: string; file: string }>(
-    store,
-    sql`SELECT name, metadata_path AS file FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'trial_')`,
-  )
-  // ClickHouse takes the age of a table from its file.
-  const [{ path: folder }] = (await select(
-    store,
-    sql`SELECT path FROM system.disks WHERE name = 'default'`,
-  )) as [{ path: string }]
-  for (const { name, file } of files) {
-    const hours = tables.old.includes(name) ? 24.1 : 23.5
-    const then = Date.now() / 1_000 - hours * 3_600
-    await utimes(path.resolve(folder, file), then, then)
-  }
-  await importLines(store, '', { dryRun: true })
-  expect([...(await listLeftovers(store))].sort()).toEqual(tables.young)
 })

@@ -2,8 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Connection, Settings } from '../../../../clickhouse/connection.js'
-import { dropAbandonedTables } from '../../../../clickhouse/drop-tables.js'
 import { identifier, sql, statement, string, uint64, type Sql } from '../../../../clickhouse/sql.js'
+import {
+  dropAbandonedTables,
+  matchNames,
+  renewTables,
+  UNIQUE_PART,
+} from '../../../../clickhouse/temporary-tables.js'
 import type { ColumnBinding } from '../mapping.js'
 import type { Column, FileDescription } from './columns.js'
 import { buildLineSql } from './line.js'
@@ -44,8 +49,10 @@ export async function* readStagedRows(
   staging: Staging,
   { onTotal, onError }: Listeners,
 ): AsyncGenerator<Buffer> {
-  await dropAbandonedTables(writer, TABLE_PREFIX)
-  const table = identifier(`${TABLE_PREFIX}${randomUUID().replaceAll('-', '')}`)
+  await dropAbandonedTables(writer, matchNames(TABLE_PREFIX, [UNIQUE_PART]))
+  const unique = randomUUID().replaceAll('-', '')
+  const table = identifier(`${TABLE_PREFIX}${unique}`)
+  const endRenewal = renewTables(writer, matchNames(TABLE_PREFIX, [unique]))
   try {
     await writer.execute(
       statement(
@@ -57,6 +64,7 @@ export async function* readStagedRows(
     onTotal(total)
     for (let from = 0; from < total; from += PAGE_ROWS) yield await readPage(writer, table, from)
   } finally {
+    endRenewal()
     await writer.execute(statement(sql`DROP TABLE IF EXISTS ${table} SYNC`))
   }
 }

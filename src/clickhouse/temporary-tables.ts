@@ -1,0 +1,99 @@
+/**
+ * Drops temporary tables. Only the whole name of a table makes it temporary: other applications may have tables in the
+ * same database, whose names begin with the same word.
+ */
+import { MINUTE_MS } from '../lib/time.js'
+import type { Connection } from './connection.js'
+import { identifier, join, sql, statement, string, TRUE } from './sql.js'
+
+/** Matches the names of one kind of temporary tables, from the first character to the last. */
+export interface TableNames {
+  /** A regular expression of ClickHouse, with both anchors. */
+  readonly pattern: string
+}
+
+/**
+ * Builds the matcher of the names that consist of a prefix and one of the suffixes.
+ *
+ * @param prefix a regular expression, such as `load_[0-9]+_`
+ * @param suffixes regular expressions, mostly the names themselves
+ */
+export const matchNames = (prefix: string, suffixes: readonly string[]): TableNames => ({
+  pattern: `^${prefix}(${suffixes.join('|')})$`,
+})
+
+/** The random part of the name of a temporary table: a UUID without its dashes. */
+export const UNIQUE_PART = '[0-9a-f]{32}'
+
+/** Drops all tables of the database with these names. */
+export async function dropTables(writer: Connection, names: TableNames): Promise<void> {
+  await drop(writer, await listTables(writer, names))
+}
+
+/**
+ * Drops the materialized views with these names that write into tables with the names `targets`.
+ *
+ * @param views matches the names of the views
+ * @param targets matches the names of the tables that they write into
+ */
+export async function dropViews(
+  writer: Connection,
+  views: TableNames,
+  targets: TableNames,
+): Promise<void> {
+  const { rows } = await writer.query<{ name: string }>(
+    statement(sql`
+SELECT name FROM system.tables
+WHERE database = currentDatabase() AND engine = 'MaterializedView' AND match(name, ${string(views.pattern)})
+  AND match(extract(create_table_query, ' TO [^ .]+[.]([^ ]+) '), ${string(targets.pattern)})`),
+  )
+  await drop(
+    writer,
+    rows.map(({ name }) => name),
+  )
+}
+
+/** How often the process that uses a table gives a sign of life. */
+const RENEW_INTERVAL_MS = 10 * MINUTE_MS
+
+/** Drops the tables with these names whose process has given no sign of life for a day: it was killed. */
+export async function dropAbandonedTables(writer: Connection, names: TableNames): Promise<void> {
+  const isAbandoned = sql`metadata_modification_time < now() - INTERVAL 1 DAY`
+  await drop(writer, await listTables(writer, names, isAbandoned))
+}
+
+/**
+ * Renews the tables with these names until the returned function is called, so that no other process takes them for
+ * abandoned. Each new comment writes the metadata of a table again, and with it the time that tells its age.
+ */
+export function renewTables(writer: Connection, names: TableNames): () => void {
+  const renew = async (): Promise<void> => {
+    for (const name of await listTables(writer, names)) {
+      await writer.execute(statement(sql`ALTER TABLE ${identifier(name)} MODIFY COMMENT 'in use'`))
+    }
+  }
+  // A renewal that fails is repeated long before the tables count as abandoned.
+  const timer = setInterval(() => void renew().catch(() => undefined), RENEW_INTERVAL_MS).unref()
+  return () => clearInterval(timer)
+}
+
+async function listTables(
+  writer: Connection,
+  { pattern }: TableNames,
+  isMeant = TRUE,
+): Promise<readonly string[]> {
+  const { rows } = await writer.query<{ name: string }>(
+    statement(sql`
+SELECT name FROM system.tables
+WHERE database = currentDatabase() AND engine NOT LIKE '%View' AND match(name, ${string(pattern)}) AND ${isMeant}
+ORDER BY name`),
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** Drops tables at once, with SYNC: some hold IP addresses, which are never stored. */
+async function drop(writer: Connection, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return
+  const tables = join(names.map((name) => identifier(name)))
+  await writer.execute(statement(sql`DROP TABLE IF EXISTS ${tables} SYNC`))
+}
