@@ -1,8 +1,9 @@
 /** Connections that add a rule to the statements of another connection. */
 import type { Connection, Settings } from './connection.js'
+import { linkSignals } from './supervise.js'
 
 /**
- * Returns a connection that sends nothing once a lease is lost.
+ * Returns a connection that sends nothing once a lease is lost, and cancels what is running then.
  *
  * The heartbeat notices the loss. A process that was suspended may still send one statement when it resumes, so a
  * step for which that would do harm calls `lease.assertHeld()` first.
@@ -10,20 +11,29 @@ import type { Connection, Settings } from './connection.js'
  * @param lost the signal of the lease; once it is aborted, statements reject with its reason
  */
 export function fenceConnection(connection: Connection, lost: AbortSignal): Connection {
+  const fenced = async <T>(
+    signal: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
+    const either = linkSignals(signal, lost)
+    try {
+      lost.throwIfAborted()
+      return await work(either.signal)
+    } catch (error) {
+      lost.throwIfAborted()
+      throw error
+    } finally {
+      either.unlink()
+    }
+  }
   return {
     ...connection,
-    query: async (statement, options) => {
-      lost.throwIfAborted()
-      return connection.query(statement, options)
-    },
-    execute: async (statement, settings) => {
-      lost.throwIfAborted()
-      await connection.execute(statement, settings)
-    },
-    upload: async (statement, bytes, settings, signal) => {
-      lost.throwIfAborted()
-      await connection.upload(statement, bytes, settings, signal)
-    },
+    query: (statement, options) =>
+      fenced(options?.signal, (signal) => connection.query(statement, { ...options, signal })),
+    execute: (statement, settings, given) =>
+      fenced(given, (signal) => connection.execute(statement, settings, signal)),
+    upload: (statement, bytes, settings, given) =>
+      fenced(given, (signal) => connection.upload(statement, bytes, settings, signal)),
   }
 }
 
@@ -38,5 +48,6 @@ export const withLowPriority = (connection: Connection): Connection => ({
       ...options,
       settings: { ...LOW_PRIORITY, ...options.settings },
     }),
-  execute: (statement, settings) => connection.execute(statement, { ...LOW_PRIORITY, ...settings }),
+  execute: (statement, settings, signal) =>
+    connection.execute(statement, { ...LOW_PRIORITY, ...settings }, signal),
 })

@@ -1,5 +1,5 @@
 /** Recognizes the errors of the store and turns them into errors of the API. */
-import { ClickHouseError } from '@clickhouse/client'
+import { ClickHouseError, parseError } from '@clickhouse/client'
 import { types } from 'node:util'
 import type { ErrorCode } from '../contract/api.js'
 import { ApiError } from '../contract/errors.js'
@@ -36,6 +36,51 @@ export class IncompleteResponseError extends Error {
   }
 }
 
+/** The store does not answer, or something else answers at its address. */
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError'
+}
+
+/**
+ * Turns an error of the client into one of this room's. Whatever is neither ClickHouse's error nor a mistake in this
+ * program is a failure of the connection: of the network, of TLS, of a proxy, or of what answers.
+ */
+export function toConnectionError(error: unknown): unknown {
+  const isKnown =
+    error instanceof ClickHouseError ||
+    error instanceof QueryCancelledError ||
+    error instanceof StoreUnavailableError ||
+    // `instanceof` would miss an error of another realm, such as a Jest test.
+    (types.isNativeError(error) && error.name === 'TypeError')
+  return isKnown ? error : new StoreUnavailableError(describe(error), { cause: error })
+}
+
+/** The text of an error may be the page of a proxy. */
+const MAX_DESCRIPTION = 200
+
+function describe(error: unknown): string {
+  if (!types.isNativeError(error)) return 'unknown failure'
+  // When a host name has several addresses and each refuses, Node's error has a code and an empty message.
+  const message = error.message === '' && 'code' in error ? String(error.code) : error.message
+  return message.slice(0, MAX_DESCRIPTION)
+}
+
+/** Parses the text of an error of ClickHouse. Any other text means that something else answered. */
+export function parseClickHouseError(body: string): Error {
+  const error = parseError(body)
+  return error instanceof ClickHouseError
+    ? error
+    : new StoreUnavailableError(`unexpected response: ${describe(error)}`)
+}
+
+/** Returns whether the store, or a proxy, closed the connection of a request instead of answering. */
+export function isConnectionReset(error: unknown): boolean {
+  const cause = error instanceof StoreUnavailableError ? error.cause : undefined
+  if (!types.isNativeError(cause)) return false
+  return ('code' in cause && RESET.has(String(cause.code))) || cause.message === 'socket hang up'
+}
+const RESET = new Set(['ECONNRESET', 'EPIPE'])
+
 type StoreFailure = Extract<
   ErrorCode,
   'QUERY_TOO_EXPENSIVE' | 'QUERY_TIMEOUT' | 'SERVICE_UNAVAILABLE'
@@ -43,33 +88,52 @@ type StoreFailure = Extract<
 
 /** ClickHouse's error types. Any other type is unforeseen and becomes an INTERNAL_ERROR. */
 const CLICKHOUSE_FAILURES: ReadonlyMap<string, StoreFailure> = new Map([
-  ['TIMEOUT_EXCEEDED', 'QUERY_TIMEOUT'],
-  ['TOO_SLOW', 'QUERY_TIMEOUT'],
-  ['QUERY_WAS_CANCELLED', 'QUERY_TIMEOUT'],
-  ['MEMORY_LIMIT_EXCEEDED', 'QUERY_TOO_EXPENSIVE'],
-  ['TOO_MANY_ROWS', 'QUERY_TOO_EXPENSIVE'],
-  ['TOO_MANY_BYTES', 'QUERY_TOO_EXPENSIVE'],
-  ['TOO_MANY_ROWS_OR_BYTES', 'QUERY_TOO_EXPENSIVE'],
-  ['SET_SIZE_LIMIT_EXCEEDED', 'QUERY_TOO_EXPENSIVE'],
-  ['TOO_BIG_AST', 'QUERY_TOO_EXPENSIVE'],
-  ['TOO_DEEP_AST', 'QUERY_TOO_EXPENSIVE'],
-  ['TOO_MANY_SIMULTANEOUS_QUERIES', 'SERVICE_UNAVAILABLE'],
-  ['CANNOT_SCHEDULE_TASK', 'SERVICE_UNAVAILABLE'],
-  ['TABLE_IS_READ_ONLY', 'SERVICE_UNAVAILABLE'],
-  ['NETWORK_ERROR', 'SERVICE_UNAVAILABLE'],
+  ...listFailures('QUERY_TIMEOUT', ['TIMEOUT_EXCEEDED', 'TOO_SLOW', 'QUERY_WAS_CANCELLED']),
+  ...listFailures('QUERY_TOO_EXPENSIVE', [
+    'MEMORY_LIMIT_EXCEEDED',
+    'TOO_MANY_ROWS',
+    'TOO_MANY_BYTES',
+    'TOO_MANY_ROWS_OR_BYTES',
+    'SET_SIZE_LIMIT_EXCEEDED',
+    'TOO_BIG_AST',
+    'TOO_DEEP_AST',
+  ]),
+  ...listFailures('SERVICE_UNAVAILABLE', [
+    // Too much work, or too little room.
+    'TOO_MANY_SIMULTANEOUS_QUERIES',
+    'SERVER_OVERLOADED',
+    'QUOTA_EXCEEDED',
+    'TOO_MANY_PARTS',
+    'USER_SESSION_LIMIT_EXCEEDED',
+    'CANNOT_SCHEDULE_TASK',
+    'CANNOT_ALLOCATE_MEMORY',
+    'NOT_ENOUGH_SPACE',
+    'TABLE_IS_READ_ONLY',
+    // The server stops, or its own connections fail.
+    'ABORTED',
+    'NETWORK_ERROR',
+    'SOCKET_TIMEOUT',
+    'DNS_ERROR',
+    'ALL_CONNECTION_TRIES_FAILED',
+    'CANNOT_READ_FROM_SOCKET',
+    'CANNOT_WRITE_TO_SOCKET',
+    'ATTEMPT_TO_READ_AFTER_EOF',
+    'QUERY_WAS_CANCELLED_BY_CLIENT',
+    'KEEPER_EXCEPTION',
+    // The password of the account is being changed.
+    'AUTHENTICATION_FAILED',
+  ]),
 ])
 
-/** Node's error codes for a store that does not answer, or whose connection broke. */
-const UNREACHABLE = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-])
+function listFailures(
+  failure: StoreFailure,
+  types: readonly string[],
+): readonly (readonly [string, StoreFailure])[] {
+  return types.map((type) => [type, failure])
+}
+
+/** A limit that many queries share, of the account or of the server, and not that of the query itself. */
+const SHARED_MEMORY = /\((?:for user|total)\)|\b(?:user|total) memory limit/i
 
 const MESSAGES: Readonly<Record<StoreFailure, string>> = {
   QUERY_TOO_EXPENSIVE:
@@ -87,19 +151,15 @@ export function toStoreError(cause: unknown): ApiError {
 }
 
 function classifyFailure(cause: unknown): StoreFailure | undefined {
-  if (cause instanceof ClickHouseError) return CLICKHOUSE_FAILURES.get(cause.type ?? '')
-  if (cause instanceof QueryCancelledError) return 'QUERY_TIMEOUT'
-  // JSON that was cut short does not parse.
-  if (cause instanceof IncompleteResponseError || cause instanceof SyntaxError) {
-    return 'SERVICE_UNAVAILABLE'
+  if (cause instanceof ClickHouseError) {
+    const { type = '', message } = cause
+    const isShared = type === 'MEMORY_LIMIT_EXCEEDED' && SHARED_MEMORY.test(message)
+    return isShared ? 'SERVICE_UNAVAILABLE' : CLICKHOUSE_FAILURES.get(type)
   }
-  return isUnreachable(cause) ? 'SERVICE_UNAVAILABLE' : undefined
+  if (cause instanceof QueryCancelledError) return 'QUERY_TIMEOUT'
+  if (cause instanceof IncompleteResponseError || isUnreachable(cause)) return 'SERVICE_UNAVAILABLE'
+  return undefined
 }
 
-/** Returns whether nothing answered at the address of the store, or the connection broke. */
-export function isUnreachable(cause: unknown): boolean {
-  // `instanceof` would miss an error of another realm, such as a Jest test.
-  if (!types.isNativeError(cause)) return false
-  if ('code' in cause && UNREACHABLE.has(String(cause.code))) return true
-  return cause.message === 'socket hang up' || cause.message === 'aborted'
-}
+/** Returns whether the store did not answer, or the connection broke. */
+export const isUnreachable = (cause: unknown): boolean => cause instanceof StoreUnavailableError

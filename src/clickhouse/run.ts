@@ -3,6 +3,7 @@ import type { QueryResult, Settings } from './connection.js'
 import { toStoreError } from './errors.js'
 import type { Statement } from './sql.js'
 import type { Store } from './store.js'
+import { linkSignals } from './supervise.js'
 
 /** A row of a rollup may hold a bitmap of many users, so reading even a few rows is worth several threads. */
 const SETTINGS: Settings = {
@@ -27,11 +28,9 @@ export function createQueryRunner(
   const begun = performance.now()
   return async <Row>(statement: Statement) => {
     const left = Math.max(1, timeoutMs - (performance.now() - begun))
-    const end = new AbortController()
-    const deadline = setTimeout(() => end.abort(new Error('the deadline passed')), left)
-    const disconnect = (): void => end.abort(disconnected?.reason)
-    if (disconnected?.aborted === true) disconnect()
-    disconnected?.addEventListener('abort', disconnect, { once: true })
+    const deadline = new AbortController()
+    const timer = setTimeout(() => deadline.abort(new Error('the deadline passed')), left)
+    const end = linkSignals(disconnected, deadline.signal)
     try {
       return await reader.query<Row>(statement, {
         signal: end.signal,
@@ -40,8 +39,8 @@ export function createQueryRunner(
     } catch (error) {
       throw toStoreError(error)
     } finally {
-      clearTimeout(deadline)
-      disconnected?.removeEventListener('abort', disconnect)
+      clearTimeout(timer)
+      end.unlink()
     }
   }
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Connection } from '../../../src/clickhouse/connection.js'
+import { StoreUnavailableError } from '../../../src/clickhouse/errors.js'
 import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { ApiError } from '../../../src/contract/errors.js'
@@ -64,7 +65,7 @@ function measureHeap(): number {
   return heapUsed + external
 }
 
-const reset = (): Error => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+const reset = (): Error => new StoreUnavailableError('read ECONNRESET')
 const DOWN = { code: 'SERVICE_UNAVAILABLE', headers: { 'Retry-After': '1' } }
 
 test('lines are stored unchanged, with their project and time of arrival', async () => {

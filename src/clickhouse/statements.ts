@@ -1,0 +1,187 @@
+/** Sends the statements of a connection, and reads their responses. */
+import type { ClickHouseClient, ClickHouseSettings, ResponseJSON } from '@clickhouse/client'
+import { randomUUID } from 'node:crypto'
+import { addAbortSignal, type Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { SECOND_MS } from '../lib/time.js'
+import {
+  IncompleteResponseError,
+  isConnectionReset,
+  parseClickHouseError,
+  StoreUnavailableError,
+  toConnectionError,
+} from './errors.js'
+import type { Overseer } from './overseer.js'
+import { SEMANTIC_SETTINGS } from './semantic-settings.js'
+import type { Statement } from './sql.js'
+import { supervise } from './supervise.js'
+
+export type Settings = ClickHouseSettings
+
+export interface QueryResult<Row> {
+  readonly rows: readonly Row[]
+  /** The number of rows before LIMIT and OFFSET. */
+  readonly total: number
+  readonly cost: QueryCost
+}
+
+/** The cost of a query, as ClickHouse reports it. */
+export interface QueryCost {
+  readonly rowsRead: number
+  /** Uncompressed bytes. */
+  readonly bytesRead: number
+  /** Milliseconds from start to end, by the clock of ClickHouse. */
+  readonly ms: number
+}
+
+export interface QueryOptions {
+  readonly settings?: Settings
+  /** Cancels the query: the caller stops waiting at once, and ClickHouse stops working on it. */
+  readonly signal?: AbortSignal
+}
+
+/** What the statements of a connection share. */
+export interface Line {
+  readonly client: ClickHouseClient
+  readonly overseer: Overseer
+  readonly killsCancelled: boolean
+}
+
+/** Settings of every query. */
+const QUERY_SETTINGS: Settings = {
+  ...SEMANTIC_SETTINGS,
+  // A query that fails returns only an error. Otherwise the error would follow the rows found before it.
+  wait_end_of_query: 1,
+  http_write_exception_in_output_format: 0,
+  exact_rows_before_limit: 1,
+  output_format_json_quote_64bit_integers: 0,
+  output_format_write_statistics: 1,
+}
+
+/** A connection that breaks this soon was closed by the store before the query came, so the query is sent again. */
+const RESEND_WITHIN_MS = SECOND_MS
+
+/** Runs a SELECT. */
+export async function runQuery<Row>(
+  line: Line,
+  statement: Statement,
+  options: QueryOptions = {},
+): Promise<QueryResult<Row>> {
+  const begun = performance.now()
+  try {
+    return await sendQuery(line, statement, options)
+  } catch (error) {
+    const isStale = isConnectionReset(error) && performance.now() - begun < RESEND_WITHIN_MS
+    if (!isStale) throw error
+    return sendQuery(line, statement, options)
+  }
+}
+
+/** Sends a SELECT once. */
+export async function sendQuery<Row>(
+  { client, overseer, killsCancelled }: Line,
+  { query, query_params }: Statement,
+  { settings, signal }: QueryOptions,
+): Promise<QueryResult<Row>> {
+  const query_id = randomUUID()
+  const send = async (abort_signal: AbortSignal): Promise<ResponseJSON<Row>> => {
+    const result = await client.query({
+      query,
+      query_params,
+      query_id,
+      abort_signal,
+      format: 'JSON',
+      use_multipart_params_auto: true,
+      clickhouse_settings: { ...QUERY_SETTINGS, ...settings },
+    })
+    // The client itself keeps waiting for the body when the signal is aborted.
+    abort_signal.addEventListener('abort', () => result.close(), { once: true })
+    return result.json<Row>()
+  }
+  const response = await supervise(send, {
+    signal,
+    watch: overseer.watch(query_id),
+    onCancelled: () => killsCancelled && overseer.kill(query_id),
+  }).catch(rethrowConnectionError)
+  return readResult(response)
+}
+
+/** Runs a statement without a result, and waits for its outcome when the connection breaks. */
+export async function execute(
+  { client, overseer, killsCancelled }: Line,
+  { query, query_params }: Statement,
+  settings?: Settings,
+  signal?: AbortSignal,
+): Promise<void> {
+  const query_id = randomUUID()
+  const send = async (abort_signal: AbortSignal): Promise<void> => {
+    const response = await client.exec({
+      query,
+      query_params,
+      query_id,
+      abort_signal,
+      clickhouse_settings: { ...SEMANTIC_SETTINGS, wait_end_of_query: 1, ...settings },
+    })
+    await expectNoResult(response.stream, abort_signal)
+  }
+  try {
+    await supervise(send, {
+      signal,
+      watch: overseer.watch(query_id),
+      onCancelled: () => killsCancelled && overseer.kill(query_id),
+    }).catch(rethrowConnectionError)
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error
+    await overseer.awaitOutcome(query_id, error, signal)
+  }
+}
+
+/** Streams bytes as the data of an INSERT. */
+export async function upload(
+  { client, overseer }: Line,
+  { query, query_params }: Statement,
+  bytes: Readable,
+  settings?: Settings,
+  signal?: AbortSignal,
+): Promise<void> {
+  const query_id = randomUUID()
+  const send = async (abort_signal: AbortSignal): Promise<void> => {
+    const response = await client.exec({
+      query,
+      query_params,
+      query_id,
+      abort_signal,
+      values: bytes,
+      clickhouse_settings: { ...SEMANTIC_SETTINGS, wait_end_of_query: 1, ...settings },
+    })
+    await expectNoResult(response.stream, abort_signal)
+  }
+  await supervise(send, {
+    signal,
+    watch: overseer.watch(query_id, () => bytes.readableEnded),
+  }).catch(rethrowConnectionError)
+}
+
+function rethrowConnectionError(error: unknown): never {
+  throw toConnectionError(error)
+}
+
+/** Reads the response of a statement that has none. Anything in it is an error, of ClickHouse or of a proxy. */
+async function expectNoResult(stream: Readable, signal: AbortSignal): Promise<void> {
+  const body = await text(addAbortSignal(signal, stream))
+  if (body !== '') throw parseClickHouseError(body)
+}
+
+/**
+ * Returns the rows of a response. A response cut short in transit can still parse as JSON, so its own row count
+ * is checked.
+ *
+ * @throws IncompleteResponseError
+ */
+function readResult<Row>(response: ResponseJSON<Row>): QueryResult<Row> {
+  const { data, rows, rows_before_limit_at_least: total, statistics } = response
+  const isComplete = !('exception' in response) && rows === data.length && statistics !== undefined
+  if (!isComplete) throw new IncompleteResponseError()
+  const { rows_read: rowsRead, bytes_read: bytesRead, elapsed } = statistics
+  return { rows: data, total: total ?? rows, cost: { rowsRead, bytesRead, ms: elapsed * 1_000 } }
+}

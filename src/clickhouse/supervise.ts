@@ -1,0 +1,72 @@
+/** Ends a call to the store from outside: when its signal is aborted, or when a watch gives it up. */
+import { QueryCancelledError } from './errors.js'
+
+/** Rejects when the call should be given up; stops when `ended` is aborted. It never resolves. */
+export type Watch = (ended: AbortSignal) => Promise<never>
+
+export interface Supervision {
+  /** Cancels the call. */
+  readonly signal: AbortSignal | undefined
+  readonly watch?: Watch
+  /** Is called after the signal was aborted. */
+  readonly onCancelled?: () => void
+}
+
+/**
+ * Runs a call. It settles as soon as the signal is aborted or the watch rejects, whatever the call does.
+ *
+ * @param call receives a signal that is aborted when nobody waits for the call any more
+ * @throws QueryCancelledError when the signal is aborted
+ */
+export async function supervise<T>(
+  call: (abandoned: AbortSignal) => Promise<T>,
+  { signal, watch, onCancelled }: Supervision,
+): Promise<T> {
+  if (signal?.aborted === true) throw new QueryCancelledError(signal.reason)
+  const abandoned = new AbortController()
+  const ended = new AbortController()
+  const { promise: cancelled, reject } = rejectable()
+  const cancel = (): void => {
+    reject(new QueryCancelledError(signal?.reason))
+    onCancelled?.()
+  }
+  signal?.addEventListener('abort', cancel, { once: true })
+  try {
+    const rivals = watch === undefined ? [cancelled] : [cancelled, watch(ended.signal)]
+    return await Promise.race([call(abandoned.signal), ...rivals])
+  } catch (error) {
+    abandoned.abort()
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', cancel)
+    ended.abort()
+  }
+}
+
+/**
+ * Returns a signal that is aborted with either of two. The caller unlinks it when its work ends.
+ *
+ * Not AbortSignal.any: on Node 20 it retains every signal derived from a long-lived one.
+ */
+export function linkSignals(...signals: readonly (AbortSignal | undefined)[]): {
+  readonly signal: AbortSignal
+  unlink(): void
+} {
+  const either = new AbortController()
+  const links = signals.flatMap((signal) => {
+    if (signal === undefined) return []
+    const abort = (): void => either.abort(signal.reason)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+    return [() => signal.removeEventListener('abort', abort)]
+  })
+  return { signal: either.signal, unlink: () => links.forEach((unlink) => unlink()) }
+}
+
+function rejectable(): { promise: Promise<never>; reject: (error: Error) => void } {
+  let reject!: (error: Error) => void
+  const promise = new Promise<never>((_resolve, rejectPromise) => {
+    reject = rejectPromise
+  })
+  return { promise, reject }
+}

@@ -1,0 +1,125 @@
+/** A store that hangs: every statement ends, by its signal, and leaves nothing behind. */
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Connection } from '../../../../src/clickhouse/connection.js'
+import { fenceConnection } from '../../../../src/clickhouse/connection-wrappers.js'
+import { QueryCancelledError } from '../../../../src/clickhouse/errors.js'
+import { createQueryRunner } from '../../../../src/clickhouse/run.js'
+import { sql, statement } from '../../../../src/clickhouse/sql.js'
+import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
+import { getTestEndpoint } from '../../../support/engine/engine.js'
+import { startChaosProxy, type ChaosProxy } from '../../../support/faults/chaos-proxy.js'
+
+const ONE = statement(sql`SELECT 1 AS n`)
+const INSERT = statement(sql`INSERT INTO FUNCTION null('n UInt8') FORMAT JSONEachRow`)
+const SLEEP = statement(sql`INSERT INTO FUNCTION null('n UInt8') SELECT sleep(3)`)
+
+let proxy: ChaosProxy
+let store: Store
+beforeEach(async () => {
+  proxy = await startChaosProxy(getTestEndpoint().url)
+  store = connectStore({ ...getTestEndpoint(), url: proxy.url })
+})
+afterEach(async () => {
+  await store.close()
+  await proxy.stop()
+})
+
+/** How a call ended, and whether it took less than `ms`. */
+async function within(ms: number, call: Promise<unknown>): Promise<readonly [unknown, boolean]> {
+  const begun = performance.now()
+  const outcome = await call.then(
+    () => 'done',
+    (error: unknown) => (error as Error).name,
+  )
+  return [outcome, performance.now() - begun < ms]
+}
+
+type Call = (connection: Connection, signal: AbortSignal) => Promise<unknown>
+const CALLS: readonly (readonly [string, Call])[] = [
+  ['query', (connection, signal) => connection.query(ONE, { signal })],
+  ['execute', (connection, signal) => connection.execute(SLEEP, {}, signal)],
+  [
+    'upload',
+    (connection, signal) =>
+      connection.upload(INSERT, Readable.from([Buffer.from('{"n":1}')]), {}, signal),
+  ],
+]
+
+test.each(CALLS)(
+  'black hole: %s ends with its signal, and the next one works',
+  async (_name, call) => {
+    proxy.fail({ kind: 'black hole' })
+    const signal = AbortSignal.timeout(100)
+    expect(await within(1_000, call(store.admin, signal))).toEqual(['QueryCancelledError', true])
+    for (let i = 0; i < 20 && proxy.connections() > 0; i++) await sleep(25)
+    proxy.fail({ kind: 'none' })
+    expect((await store.admin.query(ONE)).rows).toEqual([{ n: 1 }])
+  },
+)
+
+test.each(CALLS)('%s is not sent when its signal is aborted already', async (_name, call) => {
+  const given = call(store.admin, AbortSignal.abort('early'))
+  await expect(given).rejects.toThrow(new QueryCancelledError('early'))
+  expect(proxy.connections()).toBe(0)
+})
+
+test.each(CALLS)('a lost lease ends %s while it runs', async (_name, call) => {
+  proxy.fail({ kind: 'black hole' })
+  const lost = new AbortController()
+  const fenced = fenceConnection(store.admin, lost.signal)
+  const given = call(fenced, new AbortController().signal)
+  setTimeout(() => lost.abort(new Error('the lease was lost')), 50)
+  await expect(given).rejects.toThrow('the lease was lost')
+})
+
+test('a statement whose lease was lost is ended in the store', async () => {
+  const lost = new AbortController()
+  const given = fenceConnection(store.admin, lost.signal).execute(SLEEP)
+  const isRunning = async (): Promise<boolean> =>
+    (
+      await store.admin.query(
+        statement(
+          sql`SELECT 1 FROM system.processes WHERE query LIKE 'INSERT INTO FUNCTION null%sleep(3)%'`,
+        ),
+      )
+    ).rows.length > 0
+  while (!(await isRunning())) await sleep(20)
+  lost.abort(new Error('the lease was lost'))
+  await expect(given).rejects.toThrow('the lease was lost')
+  const begun = performance.now()
+  while (await isRunning()) await sleep(20)
+  expect(performance.now() - begun).toBeLessThan(2_000)
+})
+
+test('the response stops after the headers: a query ends at its deadline', async () => {
+  await store.reader.query(ONE)
+  proxy.fail({ kind: 'trickle', bytes: 40, ms: 100 })
+  const run = createQueryRunner(store, 400)(ONE).catch((error: unknown) => error)
+  const begun = performance.now()
+  expect(await run).toMatchObject({ code: 'QUERY_TIMEOUT' })
+  expect(performance.now() - begun).toBeLessThan(1_000)
+})
+
+test.each<[string, Parameters<ChaosProxy['fail']>[0]]>([
+  ['black hole', { kind: 'black hole' }],
+  ['trickle', { kind: 'trickle', bytes: 10, ms: 100 }],
+])('%s: a ping ends in time', async (_name, fault) => {
+  proxy.fail(fault)
+  const begun = performance.now()
+  expect(await store.lookups.ping(200)).toBe(false)
+  expect(performance.now() - begun).toBeLessThan(1_000)
+})
+
+test('cancelled queries of a hung store leave no connections that wait', async () => {
+  proxy.fail({ kind: 'black hole' })
+  const run = Array.from({ length: 200 }, () =>
+    store.reader.query(ONE, { signal: AbortSignal.timeout(100) }).catch(() => undefined),
+  )
+  await Promise.all(run)
+  // Each is followed by two KILLs, which end, too.
+  await sleep(100)
+  const left = proxy.connections()
+  expect(left).toBeLessThanOrEqual(32)
+})

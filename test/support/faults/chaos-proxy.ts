@@ -1,0 +1,100 @@
+/** A TCP proxy in front of a server, which fails in a chosen way. */
+import { once } from 'node:events'
+import net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** What happens to the bytes that come after the choice, on old connections and new ones. */
+export type Fault =
+  | { readonly kind: 'none' }
+  /** Connections open, and no byte passes either way. */
+  | { readonly kind: 'black hole' }
+  /** Each chunk of the response is delayed. */
+  | { readonly kind: 'latency'; readonly ms: number }
+  /** The response comes in slices of `bytes`, one every `ms`. */
+  | { readonly kind: 'trickle'; readonly bytes: number; readonly ms: number }
+  /** The connection ends after that many bytes of the response. */
+  | { readonly kind: 'cut'; readonly after: number; readonly by: 'RST' | 'FIN' }
+  /** The connection is reset `ms` after the request. */
+  | { readonly kind: 'impatient'; readonly ms: number }
+  /** Connections are reset as soon as they are accepted. */
+  | { readonly kind: 'reject' }
+
+export interface ChaosProxy {
+  readonly url: string
+  fail(fault: Fault): void
+  /** Resets all connections. */
+  killAll(): void
+  /** The number of open connections. */
+  connections(): number
+  stop(): Promise<void>
+}
+
+/** Starts a proxy to the host and port of `target`. At first it passes everything. */
+export async function startChaosProxy(target: string): Promise<ChaosProxy> {
+  let fault: Fault = { kind: 'none' }
+  const clients = new Set<net.Socket>()
+  const { hostname, port } = new URL(target)
+  const server = net.createServer((client) => {
+    if (fault.kind === 'reject') return void client.resetAndDestroy()
+    clients.add(client)
+    const upstream = net.connect(Number(port), hostname)
+    client.once('close', () => {
+      clients.delete(client)
+      upstream.destroy()
+    })
+    upstream.once('close', () => fault.kind !== 'black hole' && client.destroySoon())
+    client.on('error', () => undefined)
+    upstream.on('error', () => client.resetAndDestroy())
+    client.on('data', (chunk) => {
+      if (fault.kind !== 'black hole') upstream.write(chunk)
+      if (fault.kind === 'impatient') setTimeout(() => client.resetAndDestroy(), fault.ms).unref()
+    })
+    let sent = 0
+    let turn = Promise.resolve()
+    upstream.on('data', (chunk) => {
+      const before = sent
+      sent += chunk.length
+      turn = turn.then(() => pass(chunk, client, before, fault))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const killAll = (): void => clients.forEach((client) => client.resetAndDestroy())
+  return {
+    url: `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`,
+    fail: (next) => {
+      fault = next
+    },
+    killAll,
+    connections: () => clients.size,
+    stop: async () => {
+      killAll()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** Passes a chunk of a response on. `before` is how many bytes of the connection came before it. */
+async function pass(
+  chunk: Buffer,
+  client: net.Socket,
+  before: number,
+  fault: Fault,
+): Promise<void> {
+  if (client.destroyed || fault.kind === 'black hole') return
+  if (fault.kind === 'latency') await sleep(fault.ms)
+  if (fault.kind === 'trickle') {
+    for (let at = 0; at < chunk.length; at += fault.bytes) {
+      client.write(chunk.subarray(at, at + fault.bytes))
+      await sleep(fault.ms)
+    }
+    return
+  }
+  if (fault.kind === 'cut' && before + chunk.length >= fault.after) {
+    const rest = chunk.subarray(0, Math.max(0, fault.after - before))
+    client.write(rest, () => (fault.by === 'RST' ? client.resetAndDestroy() : client.destroy()))
+    return
+  }
+  client.write(chunk)
+}
