@@ -1,7 +1,7 @@
 /** Inserts the lines of collected events into the inbox, as rows of one block. */
 import { Readable } from 'node:stream'
 import type { Connection, Settings } from '../../clickhouse/connection.js'
-import { isClickHouseError, toStoreError } from '../../clickhouse/errors.js'
+import { toStoreError } from '../../clickhouse/errors.js'
 import { formatTime, sql, statement } from '../../clickhouse/sql.js'
 import { ApiError } from '../../contract/errors.js'
 import { ONE_BLOCK } from './one-block.js'
@@ -48,15 +48,9 @@ export async function insertRows(
   } catch (cause) {
     if (signal.aborted) throw createUnavailableError(signal.reason)
     const error = toStoreError(cause)
-    const isPermanent =
-      error.code === 'INTERNAL_ERROR' &&
-      !TEMPORARY_ERRORS.some((type) => isClickHouseError(cause, type))
-    throw isPermanent ? error : createUnavailableError(cause)
+    throw error.code === 'INTERNAL_ERROR' ? error : createUnavailableError(cause)
   }
 }
-
-/** The error types of a ClickHouse that is overloaded or full. */
-const TEMPORARY_ERRORS = ['TOO_MANY_PARTS', 'NOT_ENOUGH_SPACE', 'CANNOT_ALLOCATE_MEMORY']
 
 /** The error for events that cannot be stored now. */
 export const createUnavailableError = (cause: unknown): ApiError =>
