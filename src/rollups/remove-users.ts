@@ -1,8 +1,11 @@
 /** Removes users from the bitmaps of groups that they are no longer in. */
 import type { Connection } from '../clickhouse/connection.js'
-import { sql, statement, string, uint64, type Sql } from '../clickhouse/sql.js'
+import { sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
 import { LIVE } from '../model/rollup-table-sets.js'
 import { USER_ROLLUPS } from '../model/rollups.js'
+
+/** The partition of a rollup that a `day` belongs to, by the frequency of the rollup. */
+const PARTITIONS = { daily: sql`toYYYYMM(day)`, monthly: sql`toYear(day)` }
 
 /**
  * Writes the reduced bitmaps under a new generation, then deletes the older rows. Between the two steps a reader may
@@ -37,10 +40,16 @@ INNER JOIN (
 ) AS gone USING (project_id, dimension, value, ${column})`),
       { insert_deduplicate: 0, max_partitions_per_insert_block: '0' },
     )
-    await writer.execute(
-      statement(
-        sql`DELETE FROM ${table} WHERE generation < ${uint64(generation)} AND ${isAffected}`,
-      ),
+    // Other partitions are left as they are: a deletion looks at every part that it does not exclude.
+    const { rows: partitions } = await writer.query<{ partition: number }>(
+      statement(sql`SELECT DISTINCT ${PARTITIONS[frequency]} AS partition FROM ${staleOfGrain}`),
     )
+    for (const { partition } of partitions) {
+      await writer.execute(
+        statement(sql`
+DELETE FROM ${table} IN PARTITION ${uint32(partition)}
+WHERE generation < ${uint64(generation)} AND ${isAffected}`),
+      )
+    }
   }
 }

@@ -13,18 +13,18 @@ import { enrichRows } from './steps/enrich.js'
 import { findExcludedEvents } from './steps/excluded-events.js'
 import { nameLoadTables, type LoadTables } from './steps/load-tables.js'
 import { parseRows } from './steps/parse-rows.js'
-import { buildInserts, deleteMovedEvents, insertRejections } from './steps/publish.js'
 import {
-  buildSessions,
-  cutRuns,
-  findNearbySessions,
-  findPreviousStates,
-  moveEvents,
-} from './steps/sessions.js'
+  buildInserts,
+  deleteMovedEvents,
+  insertRejections,
+  selectMonthsOfMovedEvents,
+} from './steps/publish.js'
+import { findNearbySessions } from './steps/nearby-sessions.js'
+import { buildSessions, cutRuns, findPreviousStates, moveEvents } from './steps/sessions.js'
 import { findStaleRollupUsers } from './steps/stale-rollup-users.js'
 import { keepRows, numberUsers, saltDays } from './steps/users.js'
 import { dropLoadedParts, moveCursor } from './stream.js'
-import { isRefused, surveyLoad, surveyRefusedLoad } from './survey.js'
+import { isRefused, selectRows, surveyLoad, surveyRefusedLoad } from './survey.js'
 
 /**
  * Runs a load, or resumes it after the last step it reached. Everything is computed into tables of the load
@@ -76,15 +76,18 @@ export async function stageRows(
   for (const step of steps) await writer.execute(statement(step))
 }
 
-/** Publishes a staged load. Every statement may be repeated. */
+/**
+ * Publishes a staged load. Every statement may be repeated. What queries read is written last, and moved events are
+ * deleted just before they are written again, so that queries miss them for as short a time as possible.
+ */
 async function publishLoad(
   writer: Connection,
   tables: LoadTables,
   { number, batch }: Load,
   movesEvents: boolean,
 ): Promise<void> {
-  if (movesEvents) await writer.execute(statement(deleteMovedEvents(tables, number)))
   for (const [name, insert] of Object.entries(buildInserts(tables))) {
+    if (name === 'events' && movesEvents) await removeMovedEvents(writer, tables, number)
     await insertOnce(writer, insert, `load-${number}-${name}`)
   }
   // Rejected rows of the stream are kept under one name.
@@ -94,6 +97,18 @@ async function publishLoad(
     await dropLoadTables(writer, { staleRollupUsers: tables.staleRollupUsers })
     await writer.execute(statement(findStaleRollupUsers(tables)))
     await removeUsersFromRollups(writer, tables.staleRollupUsers, number)
+  }
+}
+
+/** Deletes the stored events of changed sessions, only in the months that have some: the others are left as they are. */
+async function removeMovedEvents(
+  writer: Connection,
+  tables: LoadTables,
+  load: number,
+): Promise<void> {
+  const months = await selectRows<{ month: number }>(writer, selectMonthsOfMovedEvents(tables))
+  for (const { month } of months) {
+    await writer.execute(statement(deleteMovedEvents(tables, load, month)))
   }
 }
 

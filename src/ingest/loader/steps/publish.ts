@@ -1,5 +1,5 @@
 /** The statements that publish a load. Each may be repeated. */
-import { join, sql, string, uint64, type Sql } from '../../../clickhouse/sql.js'
+import { join, sql, string, uint32, uint64, type Sql } from '../../../clickhouse/sql.js'
 import {
   ATTRIBUTES,
   CHANGE_COLUMNS,
@@ -17,9 +17,13 @@ const SESSION_COLUMN_LIST = join(SESSION_COLUMNS)
 const COUNTED_COLUMNS = COUNTED_ATTRIBUTES.map(({ column }) => column)
 const CHANGE_COLUMN_LIST = join([...CHANGE_COLUMNS, ...COUNTED_COLUMNS])
 
-/** Deletes the stored events of changed sessions; they are inserted again with their new values. */
-export const deleteMovedEvents = (tables: LoadTables, load: number): Sql => sql`
-DELETE FROM events WHERE load < ${uint64(load)} AND ${isInMovedSession(tables)}`
+/** Selects the months of the stored events of changed sessions, as partitions of `events`. */
+export const selectMonthsOfMovedEvents = (tables: LoadTables): Sql => sql`
+SELECT DISTINCT toYYYYMM(timestamp) AS month FROM ${tables.movedEvents} ORDER BY month`
+
+/** Deletes the stored events of changed sessions in a month; they are inserted again with their new values. */
+export const deleteMovedEvents = (tables: LoadTables, load: number, month: number): Sql => sql`
+DELETE FROM events IN PARTITION ${uint32(month)} WHERE load < ${uint64(load)} AND ${isInMovedSession(tables)}`
 
 /** Builds the FROM clause that joins the new events to their sessions. */
 const buildFromNewEvents = (tables: LoadTables): Sql => sql`

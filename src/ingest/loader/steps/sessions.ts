@@ -12,35 +12,10 @@ import { isCustomEvent, isPageview } from '../../../model/facts.js'
 import { DERIVED_ATTRIBUTES, joinEnrichment, SOURCE_COLUMNS } from './derived-attributes.js'
 import type { LoadTables } from './load-tables.js'
 
-/** A longer pause starts a new session. Both constants state the same duration. */
-const SESSION_PAUSE = sql`INTERVAL 30 MINUTE`
+/** The same as SESSION_PAUSE. */
 const SESSION_PAUSE_MS = uint64(30 * MINUTE_MS)
 
 const mapAttributes = (map: (column: Sql) => Sql): Sql => join(ATTRIBUTES.map(map))
-
-/**
- * Whether a stored session belongs to a user of the load. The first condition is a prefix of the sorting key, so
- * ClickHouse reads few rows.
- */
-const isOfKnownUser = (
-  tables: LoadTables,
-): Sql => sql`project_id IN (SELECT project_id FROM ${tables.users})
-      AND (project_id, user) IN (SELECT project_id, user FROM ${tables.users} WHERE NOT is_new)`
-
-/**
- * Puts the stored sessions that new events may belong to into the table `near`: sessions of the same users that
- * are within 30 minutes of the new events, and sessions that the events name by id.
- */
-export const findNearbySessions = (tables: LoadTables): Sql => sql`
-CREATE TABLE ${tables.nearbySessions} ENGINE = MergeTree ORDER BY (session, load) AS
-WITH
-  (SELECT (min(timestamp) - ${SESSION_PAUSE}, max(timestamp) + ${SESSION_PAUSE}) FROM ${tables.kept}) AS around,
-  near AS (
-    SELECT * FROM sessions WHERE ${isOfKnownUser(tables)} AND session_id = '' AND end_at >= around.1 AND start_at <= around.2
-    UNION ALL
-    SELECT * FROM sessions WHERE ${isOfKnownUser(tables)} AND session_id IN (SELECT session_id FROM ${tables.kept} WHERE session_id != '')
-  )
-SELECT * FROM near WHERE sign = 1 AND (session, load) NOT IN (SELECT session, load FROM near WHERE sign = -1)`
 
 /**
  * Puts new events and nearby sessions, the items, into the table `items`, each with the number of its `run`. A run
@@ -170,12 +145,13 @@ FROM (SELECT * FROM events WHERE ${isInMovedSession(tables)}) AS events
 INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = events.session`
 
 /**
- * Whether a stored event is in a moved session; earlier loads wrote these events. Use it on `events` alone: joined to
- * other tables or under an alias, column names would be ambiguous.
+ * Whether a stored event is in a moved session; earlier loads wrote these events. The first condition is a prefix of the
+ * sorting key, so few other events are read. Use it on `events` alone: joined to other tables or under an alias, column
+ * names would be ambiguous.
  */
 export const isInMovedSession = (
   tables: LoadTables,
-): Sql => sql`project_id IN (SELECT project_id FROM ${tables.previousStates} AS load_past WHERE is_moved)
-  AND session IN (SELECT session FROM ${tables.previousStates} AS load_past WHERE is_moved)
-  AND timestamp >= (SELECT min(start_at) FROM ${tables.previousStates} AS load_past WHERE is_moved)
-  AND timestamp <= (SELECT max(end_at) FROM ${tables.previousStates} AS load_past WHERE is_moved)`
+): Sql => sql`(project_id, toDate(timestamp), user) IN (
+    SELECT project_id, toDate(start_at) + arrayJoin(range(dateDiff('day', start_at, end_at) + 1)), user
+    FROM ${tables.previousStates} AS load_past WHERE is_moved)
+  AND session IN (SELECT session FROM ${tables.previousStates} AS load_past WHERE is_moved)`

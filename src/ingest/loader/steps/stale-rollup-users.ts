@@ -31,10 +31,9 @@ WITH
     SELECT DISTINCT project_id, user, toDate(timestamp) AS day, held.1 AS dimension, held.2 AS value
     FROM events
     ARRAY JOIN [${join(VALUES)}] AS held
-    WHERE project_id IN (SELECT project_id FROM were)
-      AND toDate(timestamp) >= (SELECT toStartOfMonth(min(day)) FROM were)
-      AND toDate(timestamp) <= (SELECT toLastDayOfMonth(max(day)) FROM were)
-      AND user IN (SELECT user FROM were)
+    WHERE (project_id, toDate(timestamp), user) IN (
+      -- The days of each month; the last may be in the next one.
+      SELECT DISTINCT project_id, toStartOfMonth(day) + arrayJoin(range(31)), user FROM were)
   )
 SELECT 'daily' AS grain, * FROM were WHERE (project_id, user, day, dimension, value) NOT IN (SELECT project_id, user, day, dimension, value FROM are)
 UNION ALL
