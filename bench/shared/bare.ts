@@ -16,7 +16,7 @@ export function buildQueryStatement(
   now: Date,
 ): Statement {
   const period = resolvePeriod(request.date_range, now, now)
-  return buildStatement(planQuery(resolveQuery(request, projectId, period)))
+  return buildStatement(planQuery(resolveQuery(request, projectId, period)), 'bench')
 }
 
 /** Finds the engine of a service that runs on the data folder. @throws when no engine runs there */

@@ -2,6 +2,7 @@
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../contract/api.js'
 import type { Statement } from '../clickhouse/sql.js'
 import { resolvePeriod } from './request/period.js'
+import { createNonce, requireOrigin, type MarkedRow } from '../model/origin.js'
 import type { Plan } from './plan/plan.js'
 import { planQuery } from './plan/planner.js'
 import { resolveQuery } from './request/query.js'
@@ -29,7 +30,7 @@ export interface Dependencies extends PlanDependencies {
   /** Runs the statement; rejects with an ApiError. `total` is the number of rows before LIMIT and OFFSET. */
   readonly run: (
     statement: Statement,
-  ) => Promise<{ readonly rows: readonly StoredRow[]; readonly total: number }>
+  ) => Promise<{ readonly rows: readonly (StoredRow & MarkedRow)[]; readonly total: number }>
   /** Called with the plan before it is run. */
   readonly onPlan?: (plan: Plan) => void
 }
@@ -37,7 +38,8 @@ export interface Dependencies extends PlanDependencies {
 /**
  * Answers a validated request.
  *
- * @throws ApiError PLAN_LIMIT_EXCEEDED, or the error that `firstEventAt` or `run` rejects with
+ * @throws ApiError PLAN_LIMIT_EXCEEDED, INTERNAL_ERROR for rows of another project or request, or the error that
+ *   `firstEventAt` or `run` rejects with
  */
 export async function queryAnalytics(
   request: AnalyticsQueryRequest,
@@ -46,7 +48,9 @@ export async function queryAnalytics(
 ): Promise<AnalyticsQueryResponse> {
   const plan = await planAnalytics(request, project, dependencies)
   dependencies.onPlan?.(plan)
-  const { rows, total } = await dependencies.run(buildStatement(plan))
+  const origin = { projectId: project.id, nonce: createNonce() }
+  const { rows, total } = await dependencies.run(buildStatement(plan, origin.nonce))
+  requireOrigin(rows, origin)
   return shapeResponse(request, plan.query, rows, total)
 }
 

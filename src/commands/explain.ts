@@ -77,7 +77,7 @@ async function explain(
     { id, createdAt, retentionDays: null },
     { firstEventAt: (projectId) => findFirstEventTime(store.reader, projectId), now: context.now },
   )
-  const built = buildStatement(plan)
+  const built = buildStatement(plan, 'explain')
   const explained = {
     ...describePlan(plan),
     sql: await formatSql(store.reader, built),

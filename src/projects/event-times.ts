@@ -1,30 +1,36 @@
 /** Finds the times of a project's earliest and latest events. */
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, string, time } from '../clickhouse/sql.js'
+import { createNonce, requireOrigin, selectOrigin, type MarkedRow } from '../model/origin.js'
 
 /**
  * Returns the time of the project's earliest event; null when it has none.
  *
  * The table is sorted by project and day. A read in that order stops at the first row of each part and yields the first
  * day, so only that day is scanned for its earliest event.
+ *
+ * @throws ApiError INTERNAL_ERROR for a row of another project or request
  */
 export async function findFirstEventTime(
   connection: Connection,
   projectId: string,
 ): Promise<Date | null> {
-  const project = sql`project_id = ${string(projectId)}`
-  const { rows } = await connection.query<{ first_ms: number | null }>(
+  const id = string(projectId)
+  const project = sql`project_id = ${id}`
+  const nonce = createNonce()
+  const { rows } = await connection.query<MarkedRow & { first_ms: number | null }>(
     statement(sql`
       WITH (
         SELECT toDate(timestamp) FROM events WHERE ${project}
         ORDER BY project_id, toDate(timestamp) LIMIT 1
       ) AS first_day
-      SELECT toUnixTimestamp64Milli(minOrNull(timestamp)) AS first_ms
+      SELECT toUnixTimestamp64Milli(minOrNull(timestamp)) AS first_ms, ${selectOrigin(id, nonce)}
       FROM events
       WHERE ${project} AND toDate(timestamp) = first_day
         AND timestamp >= toDateTime64(first_day, 3, 'UTC')
         AND timestamp < toDateTime64(first_day + 1, 3, 'UTC')`),
   )
+  requireOrigin(rows, { projectId, nonce })
   const first = rows[0]?.first_ms ?? null
   return first === null ? null : new Date(first)
 }

@@ -74,7 +74,7 @@ test('after every batch each rollup agrees with the events', () => {
 
 test('a query gives the same response from rollups as from events and sessions alone', async () => {
   const answer = async (of: Plan) => {
-    const { rows, total } = await database.store.reader.query(buildStatement(of))
+    const { rows, total } = await database.store.reader.query(buildStatement(of, 'nonce'))
     return { rows, total }
   }
   const pages: number[] = []

@@ -12,6 +12,8 @@ import type { WhereWriter } from './where.js'
 /** The values that all parts of one statement share. */
 export interface StatementContext {
   readonly query: Query
+  /** The project of the query, as a parameter. */
+  readonly project: Sql
   readonly where: WhereWriter
 }
 
@@ -29,7 +31,7 @@ export function writeScan(
   const { query } = context
   const { relation, dimension, periods } = scan
   const { key, conditions } = writeGroupKey(query, relation)
-  const rows = writeRows(query, relation, [
+  const rows = writeRows(context, relation, [
     ...(dimension === undefined ? [] : [sql`dimension = ${string(dimension)}`]),
     or(periods.map((period) => isWithin(relation, period))),
     ...conditions,
@@ -59,9 +61,10 @@ function filterRows(context: StatementContext, { relation, filteredBy }: Scan): 
  * Selects the sessions with a matching event. A visit matches by any of its events, including those after the end of the
  * period, so events are read up to the end of the last session that started in the period.
  */
-function selectMatchingSessions({ query, where }: StatementContext): Sql {
-  const started = writeRows(query, 'sessions', [isWithin('sessions', query.period)])
-  return sql`SELECT session FROM ${writeRows(query, 'events', [
+function selectMatchingSessions(context: StatementContext): Sql {
+  const { query, where } = context
+  const started = writeRows(context, 'sessions', [isWithin('sessions', query.period)])
+  return sql`SELECT session FROM ${writeRows(context, 'events', [
     sql`timestamp >= ${time(clamp(query.period.start))}`,
     sql`timestamp <= (SELECT max(end_at) FROM ${started})`,
     where('events'),
@@ -72,8 +75,12 @@ function selectMatchingSessions({ query, where }: StatementContext): Sql {
  * Writes a table with its WHERE. Only this function names the tables that queries read, so none is read without the
  * condition on the project.
  */
-function writeRows(query: Query, relation: RelationName, conditions: readonly Sql[]): Sql {
-  const isOfProject = sql`project_id = ${string(query.projectId)}`
+function writeRows(
+  { project }: StatementContext,
+  relation: RelationName,
+  conditions: readonly Sql[],
+): Sql {
+  const isOfProject = sql`project_id = ${project}`
   const all = [isOfProject, ...RELATIONS[relation].conditions, ...conditions]
   return sql`${RELATIONS[relation].table} WHERE ${join(
     all.filter((condition) => !isTrue(condition)),

@@ -5,6 +5,7 @@ import type { StoredRow } from '../../../src/analytics/response.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../../src/contract/api.js'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import type { Store } from '../../../src/clickhouse/store.js'
+import type { MarkedRow } from '../../../src/model/origin.js'
 import type { Rejection } from '../../../src/ingest/inbox/rejections.js'
 import type { LoadReport } from '../../../src/ingest/loader/load-report.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
@@ -99,7 +100,7 @@ export function runQuery(
   now: Date = NOW,
 ): Promise<AnalyticsQueryResponse> {
   return queryAnalytics(fillDefaults(asked), project, {
-    run: (statement) => createQueryRunner(store, 30_000)<StoredRow>(statement),
+    run: (statement) => createQueryRunner(store, 30_000)<StoredRow & MarkedRow>(statement),
     firstEventAt: (id) => findFirstEventTime(store.reader, id),
     now: () => now,
   })

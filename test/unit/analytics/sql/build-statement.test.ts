@@ -16,6 +16,7 @@ type Given = Partial<AnalyticsQueryRequest>
 const JANUARY = { start: new Date('2026-01-01'), end: new Date('2026-02-01') }
 const START = '2026-01-01 00:00:00.000'
 const END = '2026-02-01 00:00:00.000'
+const NONCE = 'nonce-1'
 
 const build = (
   given: Given,
@@ -26,11 +27,14 @@ const build = (
       resolveQuery(fillDefaults({ date_range: '7days', ...given }), project, period),
       relations,
     ),
+    NONCE,
   )
 const fromFacts = (given: Given): Statement => build(given, { relations: FACTS })
 
+/** The parameters: the project, the nonce, and these. */
 const params = (...values: unknown[]) =>
-  Object.fromEntries(values.map((value, i) => [`p${i}`, value]))
+  Object.fromEntries(['p1', NONCE, ...values].map((value, i) => [`p${i}`, value]))
+const ORIGIN = '{p0:String} AS of_project, {p1:String} AS of_request'
 const T = "DateTime64(3, 'UTC')"
 
 /** The condition that a row lies in a period; the bounds are the parameter `at` and the next one. */
@@ -38,10 +42,10 @@ const moments = (at: number, column = 'timestamp'): string =>
   `${column} >= {p${at}:${T}} AND ${column} < {p${at + 1}:${T}}`
 const rolled = (at: number, column: 'month' | 'day'): string =>
   `${column} >= toDate({p${at}:${T}}) AND ${column} < toDate({p${at + 1}:${T}})`
-/** Selects the rows of a rollup of one project and dimension, in a period. */
+/** Selects the rows of a rollup of the project and one dimension, which is the parameter `at`, in a period. */
 const from = (table: string, at: number): string =>
-  `FROM ${table} WHERE project_id = {p${at}:String} AND dimension = {p${at + 1}:String} AND ` +
-  rolled(at + 2, table.endsWith('monthly') ? 'month' : 'day')
+  `FROM ${table} WHERE project_id = {p0:String} AND dimension = {p${at}:String} AND ` +
+  rolled(at + 1, table.endsWith('monthly') ? 'month' : 'day')
 
 const BOUNCE_RATE =
   'if(measure_visits > 0, intDivOrZero(2 * 10000 * measure_bounces + measure_visits, 2 * measure_visits) / 100, NULL) AS metric_bounce_rate'
@@ -55,11 +59,11 @@ describe('a statement from facts', () => {
   test('an aggregate of events', () => {
     expect(fromFacts({})).toEqual({
       query:
-        'SELECT group_key, measure_users AS metric_users, measure_pageviews AS metric_pageviews, measure_events AS metric_events FROM (' +
+        `SELECT group_key, measure_users AS metric_users, measure_pageviews AS metric_pageviews, measure_events AS metric_events, ${ORIGIN} FROM (` +
         "SELECT '' AS group_key, uniqExact(user) AS measure_users, toInt64(countIf(name = 'pageview')) AS measure_pageviews, toInt64(countIf(name != 'pageview')) AS measure_events FROM events " +
-        `WHERE project_id = {p0:String} AND ${moments(1)}) ` +
-        'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p3:UInt32} OFFSET {p4:UInt32}',
-      query_params: params('p1', START, END, 100, 0),
+        `WHERE project_id = {p0:String} AND ${moments(2)}) ` +
+        'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p4:UInt32} OFFSET {p5:UInt32}',
+      query_params: params(START, END, 100, 0),
     })
   })
 
@@ -75,27 +79,27 @@ describe('a statement from facts', () => {
     ).toEqual({
       query:
         `SELECT group_key, measure_users AS metric_users, ${BOUNCE_RATE}, ` +
-        'if(measure_visits > 0, intDivOrZero(measure_duration + 5 * measure_visits, 10 * measure_visits) / 100, NULL) AS metric_visit_duration ' +
-        'FROM (SELECT group_key, sum(parts.measure_visits) AS measure_visits, sum(parts.measure_bounces) AS measure_bounces, sum(parts.measure_duration) AS measure_duration, sum(parts.measure_users) AS measure_users ' +
+        'if(measure_visits > 0, intDivOrZero(measure_duration + 5 * measure_visits, 10 * measure_visits) / 100, NULL) AS metric_visit_duration, ' +
+        `${ORIGIN} FROM (SELECT group_key, sum(parts.measure_visits) AS measure_visits, sum(parts.measure_bounces) AS measure_bounces, sum(parts.measure_duration) AS measure_duration, sum(parts.measure_users) AS measure_users ` +
         `FROM (SELECT country AS group_key, ${VISITS}, ${BOUNCES}, sum(sign * (toUnixTimestamp64Milli(end_at) - toUnixTimestamp64Milli(start_at))) AS measure_duration, 0 AS measure_users, false AS is_row FROM sessions ` +
-        `WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(1, 'start_at')} GROUP BY group_key ` +
+        `WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(2, 'start_at')} GROUP BY group_key ` +
         'UNION ALL SELECT country AS group_key, 0 AS measure_visits, 0 AS measure_bounces, 0 AS measure_duration, uniqExact(user) AS measure_users, true AS is_row FROM events ' +
-        `WHERE project_id = {p3:String} AND ${moments(4)} GROUP BY group_key` +
+        `WHERE project_id = {p0:String} AND ${moments(4)} GROUP BY group_key` +
         ') AS parts GROUP BY group_key HAVING max(is_row)) ' +
         'ORDER BY metric_visit_duration ASC NULLS LAST, group_key ASC LIMIT {p6:UInt32} OFFSET {p7:UInt32}',
-      query_params: params('p1', START, END, 'p1', START, END, 5, 10),
+      query_params: params(START, END, START, END, 5, 10),
     })
   })
 
   test('a time series: every bucket of the period has a row', () => {
     expect(fromFacts({ metrics: ['pageviews'], group_by: ['interval:auto'] })).toEqual({
       query:
-        'SELECT group_key, measure_pageviews AS metric_pageviews FROM (SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews FROM (' +
+        `SELECT group_key, measure_pageviews AS metric_pageviews, ${ORIGIN} FROM (SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews FROM (` +
         "SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS group_key, toInt64(countIf(name = 'pageview')) AS measure_pageviews, false AS is_row FROM events " +
-        `WHERE project_id = {p0:String} AND ${moments(1)} GROUP BY group_key ` +
-        'UNION ALL SELECT arrayJoin(range({p3:Int64}, {p4:Int64})) AS group_key, 0 AS measure_pageviews, true AS is_row' +
-        ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY group_key ASC LIMIT {p5:UInt32} OFFSET {p6:UInt32}',
-      query_params: params('p1', START, END, 20454, 20485, 100, 0),
+        `WHERE project_id = {p0:String} AND ${moments(2)} GROUP BY group_key ` +
+        'UNION ALL SELECT arrayJoin(range({p4:Int64}, {p5:Int64})) AS group_key, 0 AS measure_pageviews, true AS is_row' +
+        ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY group_key ASC LIMIT {p6:UInt32} OFFSET {p7:UInt32}',
+      query_params: params(START, END, 20454, 20485, 100, 0),
     })
   })
 
@@ -105,21 +109,18 @@ describe('a statement from facts', () => {
       filters: [path, { type: 'browser', value: ['Chrome'], operator: 'oneOf' }],
       filtersOperator: 'or',
     })
-    const filter = '(path = {p8:String} OR browser IN {p9:Array(String)})'
+    const filter = '(path = {p7:String} OR browser IN {p8:Array(String)})'
     expect(query).toContain(
-      `FROM sessions WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(1, 'start_at')} AND session IN (` +
-        `SELECT session FROM events WHERE project_id = {p3:String} AND timestamp >= {p4:${T}} AND timestamp <= (` +
-        `SELECT max(end_at) FROM sessions WHERE project_id = {p5:String} AND pageviews > 0 AND ${moments(6, 'start_at')}) ` +
+      `FROM sessions WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(2, 'start_at')} AND session IN (` +
+        `SELECT session FROM events WHERE project_id = {p0:String} AND timestamp >= {p4:${T}} AND timestamp <= (` +
+        `SELECT max(end_at) FROM sessions WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(5, 'start_at')}) ` +
         `AND ${filter}) UNION ALL`,
     )
     expect(query).toContain(
-      `FROM events WHERE project_id = {p10:String} AND ${moments(11)} AND ${filter}) AS parts`,
+      `FROM events WHERE project_id = {p0:String} AND ${moments(9)} AND ${filter}) AS parts`,
     )
     expect(query_params).toEqual(
-      params(
-        ...['p1', START, END, 'p1', START, 'p1', START, END, '/a', ['Chrome']],
-        ...['p1', START, END, 100, 0],
-      ),
+      params(...[START, END, START, START, END, '/a', ['Chrome']], ...[START, END, 100, 0]),
     )
   })
 
@@ -127,13 +128,13 @@ describe('a statement from facts', () => {
     const given: Given = { metrics: ['bounce_rate'], group_by: ['page:path'], filters: [path] }
     expect(fromFacts(given)).toEqual({
       query:
-        `SELECT group_key, ${BOUNCE_RATE} FROM (SELECT group_key, sum(parts.measure_visits) AS measure_visits, sum(parts.measure_bounces) AS measure_bounces FROM (` +
+        `SELECT group_key, ${BOUNCE_RATE}, ${ORIGIN} FROM (SELECT group_key, sum(parts.measure_visits) AS measure_visits, sum(parts.measure_bounces) AS measure_bounces FROM (` +
         `SELECT entry_path AS group_key, ${VISITS}, ${BOUNCES}, false AS is_row FROM sessions ` +
-        `WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(1, 'start_at')} AND entry_path = {p3:String} GROUP BY group_key ` +
+        `WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(2, 'start_at')} AND entry_path = {p4:String} GROUP BY group_key ` +
         'UNION ALL SELECT path AS group_key, 0 AS measure_visits, 0 AS measure_bounces, true AS is_row FROM events ' +
-        `WHERE project_id = {p4:String} AND ${moments(5)} AND notEmpty(path) AND path = {p7:String} GROUP BY group_key` +
+        `WHERE project_id = {p0:String} AND ${moments(5)} AND notEmpty(path) AND path = {p7:String} GROUP BY group_key` +
         ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY metric_bounce_rate DESC NULLS LAST, group_key ASC LIMIT {p8:UInt32} OFFSET {p9:UInt32}',
-      query_params: params('p1', START, END, '/a', 'p1', START, END, '/a', 100, 0),
+      query_params: params(START, END, '/a', START, END, '/a', 100, 0),
     })
   })
 
@@ -141,11 +142,11 @@ describe('a statement from facts', () => {
     const given: Given = { metrics: ['users', 'bounce_rate'], group_by: ['event:prop:plan'] }
     expect(fromFacts(given)).toEqual({
       query:
-        'SELECT group_key, measure_users AS metric_users, NULL AS metric_bounce_rate FROM (' +
-        'SELECT properties[{p0:String}] AS group_key, uniqExact(user) AS measure_users FROM events ' +
-        `WHERE project_id = {p1:String} AND ${moments(2)} AND mapContains(properties, {p0:String}) GROUP BY group_key) ` +
-        'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p4:UInt32} OFFSET {p5:UInt32}',
-      query_params: params('plan', 'p1', START, END, 100, 0),
+        `SELECT group_key, measure_users AS metric_users, NULL AS metric_bounce_rate, ${ORIGIN} FROM (` +
+        'SELECT properties[{p2:String}] AS group_key, uniqExact(user) AS measure_users FROM events ' +
+        `WHERE project_id = {p0:String} AND ${moments(3)} AND mapContains(properties, {p2:String}) GROUP BY group_key) ` +
+        'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p5:UInt32} OFFSET {p6:UInt32}',
+      query_params: params('plan', START, END, 100, 0),
     })
   })
 
@@ -159,7 +160,7 @@ describe('a statement from facts', () => {
   ] as const)('rows of %s', (token, key, groups) => {
     const { query } = fromFacts({ metrics: ['users'], group_by: [token] })
     expect(query).toContain(`SELECT ${key} AS group_key, uniqExact(user)`)
-    expect(query).toContain(`timestamp < {p2:${T}}${groups} GROUP BY group_key`)
+    expect(query).toContain(`timestamp < {p3:${T}}${groups} GROUP BY group_key`)
   })
 })
 
@@ -179,25 +180,25 @@ describe('a statement from rollups', () => {
     }
     const days = (at: number): string => `(${rolled(at, 'day')} OR ${rolled(at + 2, 'day')})`
     const daily = (table: string, at: number): string =>
-      `FROM ${table} WHERE project_id = {p${at}:String} AND dimension = {p${at + 1}:String} AND ${days(at + 2)}`
+      `FROM ${table} WHERE project_id = {p0:String} AND dimension = {p${at}:String} AND ${days(at + 1)}`
     const none = 'bitmapBuild(emptyArrayUInt32()) AS measure_users, true AS is_row'
     expect(build({ metrics: ['users', 'pageviews'] }, { period })).toEqual({
       query:
-        'SELECT group_key, measure_users AS metric_users, measure_pageviews AS metric_pageviews FROM (' +
+        `SELECT group_key, measure_users AS metric_users, measure_pageviews AS metric_pageviews, ${ORIGIN} FROM (` +
         'SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews, groupBitmapMerge(parts.measure_users) AS measure_users FROM (' +
-        `SELECT '' AS group_key, sum(pageviews) AS measure_pageviews, ${none} ${from('sessions_monthly', 0)} ` +
-        `UNION ALL SELECT '' AS group_key, 0 AS measure_pageviews, groupBitmapMergeState(users) AS measure_users, true AS is_row ${from('users_monthly', 4)} ` +
+        `SELECT '' AS group_key, sum(pageviews) AS measure_pageviews, ${none} ${from('sessions_monthly', 2)} ` +
+        `UNION ALL SELECT '' AS group_key, 0 AS measure_pageviews, groupBitmapMergeState(users) AS measure_users, true AS is_row ${from('users_monthly', 5)} ` +
         `UNION ALL SELECT '' AS group_key, sum(pageviews) AS measure_pageviews, ${none} ${daily('sessions_daily', 8)} ` +
-        `UNION ALL SELECT '' AS group_key, 0 AS measure_pageviews, groupBitmapMergeState(users) AS measure_users, true AS is_row ${daily('users_daily', 14)} ` +
+        `UNION ALL SELECT '' AS group_key, 0 AS measure_pageviews, groupBitmapMergeState(users) AS measure_users, true AS is_row ${daily('users_daily', 13)} ` +
         "UNION ALL SELECT '' AS group_key, toInt64(countIf(name = 'pageview')) AS measure_pageviews, groupBitmapState(user) AS measure_users, true AS is_row FROM events " +
-        `WHERE project_id = {p20:String} AND (${moments(21)} OR ${moments(23)})` +
-        ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p25:UInt32} OFFSET {p26:UInt32}',
+        `WHERE project_id = {p0:String} AND (${moments(18)} OR ${moments(20)})` +
+        ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p22:UInt32} OFFSET {p23:UInt32}',
       query_params: params(
-        ...['p1', 'total', c, d],
-        ...['p1', 'total', c, d],
-        ...['p1', 'total', b, c, d, e],
-        ...['p1', 'total', b, c, d, e],
-        ...['p1', a, b, e, f],
+        ...['total', c, d],
+        ...['total', c, d],
+        ...['total', b, c, d, e],
+        ...['total', b, c, d, e],
+        ...[a, b, e, f],
         ...[100, 0],
       ),
     })
@@ -210,18 +211,15 @@ describe('a statement from rollups', () => {
       group_by: ['country'],
       filters: [{ type: 'location', country }],
     }
-    const filter = 'AND NOT (value IN {p4:Array(String)}) GROUP BY group_key'
+    const filter = 'AND NOT (value IN {p5:Array(String)}) GROUP BY group_key'
     expect(build(given)).toEqual({
       query:
-        'SELECT group_key, measure_pageviews AS metric_pageviews, measure_users AS metric_users FROM (' +
+        `SELECT group_key, measure_pageviews AS metric_pageviews, measure_users AS metric_users, ${ORIGIN} FROM (` +
         'SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews, sum(parts.measure_users) AS measure_users FROM (' +
-        `SELECT value AS group_key, sum(pageviews) AS measure_pageviews, 0 AS measure_users, ${IS_GROUP} ${from('sessions_monthly', 0)} ${filter} ` +
-        `UNION ALL SELECT value AS group_key, 0 AS measure_pageviews, groupBitmapMerge(users) AS measure_users, false AS is_row ${from('users_monthly', 5)} ${filter}` +
+        `SELECT value AS group_key, sum(pageviews) AS measure_pageviews, 0 AS measure_users, ${IS_GROUP} ${from('sessions_monthly', 2)} ${filter} ` +
+        `UNION ALL SELECT value AS group_key, 0 AS measure_pageviews, groupBitmapMerge(users) AS measure_users, false AS is_row ${from('users_monthly', 6)} ${filter}` +
         ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY metric_pageviews DESC NULLS LAST, group_key ASC LIMIT {p9:UInt32} OFFSET {p10:UInt32}',
-      query_params: params(
-        ...['p1', 'country', START, END, ['DE']],
-        ...['p1', 'country', START, END, 100, 0],
-      ),
+      query_params: params(...['country', START, END, ['DE']], ...['country', START, END, 100, 0]),
     })
   })
 
@@ -238,11 +236,11 @@ describe('a statement from rollups', () => {
     }
     expect(build(given)).toEqual({
       query:
-        'SELECT group_key, measure_pageviews AS metric_pageviews FROM (' +
+        `SELECT group_key, measure_pageviews AS metric_pageviews, ${ORIGIN} FROM (` +
         'SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews FROM (' +
-        `SELECT value AS group_key, sum(pageviews) AS measure_pageviews, ${IS_GROUP} ${from('events_monthly', 0)} AND NOT (value = {p4:String}) GROUP BY group_key` +
-        ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY metric_pageviews DESC NULLS LAST, group_key ASC LIMIT {p5:UInt32} OFFSET {p6:UInt32}',
-      query_params: params('p1', 'event:prop:plan', START, END, 'x', 100, 0),
+        `SELECT value AS group_key, sum(pageviews) AS measure_pageviews, ${IS_GROUP} ${from('events_monthly', 2)} AND NOT (value = {p5:String}) GROUP BY group_key` +
+        ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY metric_pageviews DESC NULLS LAST, group_key ASC LIMIT {p6:UInt32} OFFSET {p7:UInt32}',
+      query_params: params('event:prop:plan', START, END, 'x', 100, 0),
     })
   })
 
@@ -251,15 +249,15 @@ describe('a statement from rollups', () => {
     const day = (time: string): string => `intDiv(toUnixTimestamp64Milli(${time}), 86400000)`
     expect(build({ metrics: ['users'], group_by: ['interval:auto'] }, { period })).toEqual({
       query:
-        'SELECT group_key, measure_users AS metric_users FROM (SELECT group_key, groupBitmapMerge(parts.measure_users) AS measure_users FROM (' +
-        `SELECT ${day("toDateTime64(day, 3, 'UTC')")} AS group_key, groupBitmapMergeState(users) AS measure_users, false AS is_row ${from('users_daily', 0)} GROUP BY group_key ` +
+        `SELECT group_key, measure_users AS metric_users, ${ORIGIN} FROM (SELECT group_key, groupBitmapMerge(parts.measure_users) AS measure_users FROM (` +
+        `SELECT ${day("toDateTime64(day, 3, 'UTC')")} AS group_key, groupBitmapMergeState(users) AS measure_users, false AS is_row ${from('users_daily', 2)} GROUP BY group_key ` +
         `UNION ALL SELECT ${day('timestamp')} AS group_key, groupBitmapState(user) AS measure_users, false AS is_row FROM events ` +
-        `WHERE project_id = {p4:String} AND ${moments(5)} GROUP BY group_key ` +
+        `WHERE project_id = {p0:String} AND ${moments(5)} GROUP BY group_key ` +
         'UNION ALL SELECT arrayJoin(range({p7:Int64}, {p8:Int64})) AS group_key, bitmapBuild(emptyArrayUInt32()) AS measure_users, true AS is_row' +
         ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY group_key ASC LIMIT {p9:UInt32} OFFSET {p10:UInt32}',
       query_params: params(
-        ...['p1', 'total', START, '2026-01-31 00:00:00.000'],
-        ...['p1', '2026-01-31 00:00:00.000', '2026-01-31 12:00:00.000'],
+        ...['total', START, '2026-01-31 00:00:00.000'],
+        ...['2026-01-31 00:00:00.000', '2026-01-31 12:00:00.000'],
         ...[20454, 20485, 100, 0],
       ),
     })
@@ -276,18 +274,18 @@ describe('a statement from rollups', () => {
     const order = 'ORDER BY metric_bounce_rate DESC NULLS LAST, group_key ASC'
     expect(build(given)).toEqual({
       query:
-        `SELECT group_key, measure_users AS metric_users, ${BOUNCE_RATE} FROM (` +
+        `SELECT group_key, measure_users AS metric_users, ${BOUNCE_RATE}, ${ORIGIN} FROM (` +
         'WITH counted AS (SELECT group_key, sum(parts.measure_visits) AS measure_visits, sum(parts.measure_bounces) AS measure_bounces FROM (' +
-        `SELECT value AS group_key, sum(visits) AS measure_visits, sum(bounces) AS measure_bounces, ${IS_GROUP} ${from('pageviews_monthly', 0)} AND notEmpty(value) GROUP BY group_key` +
+        `SELECT value AS group_key, sum(visits) AS measure_visits, sum(bounces) AS measure_bounces, ${IS_GROUP} ${from('pageviews_monthly', 2)} AND notEmpty(value) GROUP BY group_key` +
         ') AS parts GROUP BY group_key HAVING max(is_row)) ' +
         'SELECT counted.group_key AS group_key, measure_visits, measure_bounces, measure_users FROM counted LEFT JOIN (' +
-        `SELECT value AS group_key, groupBitmapMerge(users) AS measure_users ${from('users_monthly', 4)} AND notEmpty(value) AND value IN (` +
+        `SELECT value AS group_key, groupBitmapMerge(users) AS measure_users ${from('users_monthly', 5)} AND notEmpty(value) AND value IN (` +
         `SELECT group_key FROM (SELECT group_key, ${BOUNCE_RATE} FROM counted) ${order} LIMIT {p8:UInt32} OFFSET {p9:UInt32}` +
         ') GROUP BY group_key) AS users ON users.group_key = counted.group_key) ' +
         `${order} LIMIT {p10:UInt32} OFFSET {p11:UInt32}`,
       query_params: params(
-        ...['p1', 'page:path', START, END],
-        ...['p1', 'page:path', START, END, 5, 10],
+        ...['page:path', START, END],
+        ...['page:path', START, END, 5, 10],
         ...[5, 10],
       ),
     })
@@ -297,22 +295,22 @@ describe('a statement from rollups', () => {
     const period = { start: new Date('2026-01-01'), end: new Date('2026-02-01T12:00:00Z') }
     const given: Given = { ...pages, metrics: ['users'], order_by: [['page:path', 'desc']] }
     const keys =
-      'IN (SELECT group_key FROM (SELECT group_key FROM counted) ORDER BY group_key DESC LIMIT {p11:UInt32} OFFSET {p12:UInt32}) GROUP BY group_key'
+      'IN (SELECT group_key FROM (SELECT group_key FROM counted) ORDER BY group_key DESC LIMIT {p10:UInt32} OFFSET {p11:UInt32}) GROUP BY group_key'
     expect(build(given, { period })).toEqual({
       query:
-        'SELECT group_key, measure_users AS metric_users FROM (' +
-        `WITH counted AS (SELECT group_key FROM (SELECT value AS group_key, ${IS_GROUP} ${from('pageviews_monthly', 0)} AND notEmpty(value) GROUP BY group_key ` +
-        `UNION ALL SELECT path AS group_key, true AS is_row FROM events WHERE project_id = {p4:String} AND ${moments(5)} AND notEmpty(path) GROUP BY group_key` +
+        `SELECT group_key, measure_users AS metric_users, ${ORIGIN} FROM (` +
+        `WITH counted AS (SELECT group_key FROM (SELECT value AS group_key, ${IS_GROUP} ${from('pageviews_monthly', 2)} AND notEmpty(value) GROUP BY group_key ` +
+        `UNION ALL SELECT path AS group_key, true AS is_row FROM events WHERE project_id = {p0:String} AND ${moments(5)} AND notEmpty(path) GROUP BY group_key` +
         ') AS parts GROUP BY group_key HAVING max(is_row)) ' +
         'SELECT counted.group_key AS group_key, measure_users FROM counted LEFT JOIN (' +
         'SELECT group_key, groupBitmapMerge(parts.measure_users) AS measure_users FROM (' +
         `SELECT value AS group_key, groupBitmapMergeState(users) AS measure_users, true AS is_row ${from('users_monthly', 7)} AND notEmpty(value) AND value ${keys} ` +
-        `UNION ALL SELECT path AS group_key, groupBitmapState(user) AS measure_users, true AS is_row FROM events WHERE project_id = {p13:String} AND ${moments(14)} AND notEmpty(path) AND path ${keys}` +
+        `UNION ALL SELECT path AS group_key, groupBitmapState(user) AS measure_users, true AS is_row FROM events WHERE project_id = {p0:String} AND ${moments(12)} AND notEmpty(path) AND path ${keys}` +
         ') AS parts GROUP BY group_key HAVING max(is_row)) AS users ON users.group_key = counted.group_key) ' +
-        'ORDER BY group_key DESC LIMIT {p16:UInt32} OFFSET {p17:UInt32}',
+        'ORDER BY group_key DESC LIMIT {p14:UInt32} OFFSET {p15:UInt32}',
       query_params: params(
-        ...['p1', 'page:path', START, END, 'p1', END, '2026-02-01 12:00:00.000'],
-        ...['p1', 'page:path', START, END, 5, 10, 'p1', END, '2026-02-01 12:00:00.000'],
+        ...['page:path', START, END, END, '2026-02-01 12:00:00.000'],
+        ...['page:path', START, END, 5, 10, END, '2026-02-01 12:00:00.000'],
         ...[5, 10],
       ),
     })
@@ -323,20 +321,20 @@ describe('a statement from rollups', () => {
       `SELECT value AS group_key, groupBitmapMerge(users) AS measure_users ${from('users_monthly', at)} AND notEmpty(value) AND value IN (${keys}) GROUP BY group_key`
     expect(build({ ...pages, metrics: ['users'] })).toEqual({
       query:
-        'SELECT group_key, measure_users AS metric_users FROM (' +
+        `SELECT group_key, measure_users AS metric_users, ${ORIGIN} FROM (` +
         'WITH counted AS (SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews, sum(parts.measure_events) AS measure_events FROM (' +
-        `SELECT value AS group_key, sum(pageviews) AS measure_pageviews, sum(events) AS measure_events, ${IS_GROUP} ${from('pageviews_monthly', 0)} AND notEmpty(value) GROUP BY group_key` +
+        `SELECT value AS group_key, sum(pageviews) AS measure_pageviews, sum(events) AS measure_events, ${IS_GROUP} ${from('pageviews_monthly', 2)} AND notEmpty(value) GROUP BY group_key` +
         ') AS parts GROUP BY group_key HAVING max(is_row)), ' +
-        `(SELECT (groupArray(group_key), groupArray(measure_users)) FROM (${users(4, 'SELECT group_key FROM counted ORDER BY measure_pageviews + measure_events DESC LIMIT {p8:UInt32}')})) AS first ` +
+        `(SELECT (groupArray(group_key), groupArray(measure_users)) FROM (${users(5, 'SELECT group_key FROM counted ORDER BY measure_pageviews + measure_events DESC LIMIT {p8:UInt32}')})) AS first ` +
         'SELECT counted.group_key AS group_key, measure_pageviews, measure_events, measure_users FROM counted LEFT JOIN (' +
         'SELECT group_key, measure_users FROM (SELECT first.1 AS keys, first.2 AS numbers) ARRAY JOIN keys AS group_key, numbers AS measure_users ' +
         `UNION ALL ${users(9, 'SELECT group_key FROM counted WHERE measure_pageviews + measure_events >= arrayMin(first.2) AND group_key NOT IN first.1')}` +
         ') AS users ON users.group_key = counted.group_key) ' +
-        'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p13:UInt32} OFFSET {p14:UInt32}',
+        'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p12:UInt32} OFFSET {p13:UInt32}',
       query_params: params(
-        ...['p1', 'page:path', START, END],
-        ...['p1', 'page:path', START, END, 15],
-        ...['p1', 'page:path', START, END],
+        ...['page:path', START, END],
+        ...['page:path', START, END, 15],
+        ...['page:path', START, END],
         ...[5, 10],
       ),
     })
@@ -349,8 +347,8 @@ describe('a statement from rollups', () => {
     ['event:prop:plan', 'events_monthly', ''],
   ] as const)('rows of %s', (token, table, groups) => {
     const { query, query_params } = build({ metrics: ['events'], group_by: [token] })
-    expect(query).toContain(`${from(table, 0)}${groups} GROUP BY group_key) AS parts`)
-    expect(query_params).toMatchObject({ p1: token })
+    expect(query).toContain(`${from(table, 2)}${groups} GROUP BY group_key) AS parts`)
+    expect(query_params).toMatchObject({ p2: token })
   })
 })
 
@@ -359,13 +357,13 @@ test('bounds far outside the stored range are clamped, buckets are not', () => {
   const given: Given = { metrics: ['users'], group_by: ['interval:auto'] }
   const [first, last] = ['1970-01-01 00:00:00.000', '2100-01-01 00:00:00.000']
   expect(build(given, { period, relations: FACTS }).query_params).toEqual(
-    params('p1', first, last, 12, 120_000, 100, 0),
+    params(first, last, 12, 120_000, 100, 0),
   )
   expect(build(given, { period }).query_params).toEqual(
     params(
-      ...['p1', 'total', first, last],
-      ...['p1', 'total', last, last],
-      ...['p1', last, last, 12, 120_000, 100, 0],
+      ...['total', first, last],
+      ...['total', last, last],
+      ...[last, last, 12, 120_000, 100, 0],
     ),
   )
 })

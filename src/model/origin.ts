@@ -1,0 +1,39 @@
+/** Marks every row of an answer with its project and request, so that no row of another one is taken for it. */
+import { sql, string, type Sql } from '../clickhouse/sql.js'
+import { ApiError } from '../contract/errors.js'
+import { randomId } from '../lib/random-id.js'
+
+/** The project that a statement reads, and the request that it answers. */
+export interface Origin {
+  readonly projectId: string
+  /** Differs from request to request. */
+  readonly nonce: string
+}
+
+/** The columns of `selectOrigin`. */
+export interface MarkedRow {
+  readonly of_project: string
+  readonly of_request: string
+}
+
+export const createNonce = (): string => randomId('', 12)
+
+/**
+ * Writes the columns that mark a row.
+ *
+ * @param project the very fragment by which the statement selects the rows of the project
+ */
+export const selectOrigin = (project: Sql, nonce: string): Sql =>
+  sql`${project} AS of_project, ${string(nonce)} AS of_request`
+
+/**
+ * Checks that all rows are of this origin. They always are, unless a bug, a connection or a proxy mixes up answers.
+ *
+ * @throws ApiError INTERNAL_ERROR for a row of another origin; the cause is logged and tells nothing of the row
+ */
+export function requireOrigin(rows: readonly MarkedRow[], { projectId, nonce }: Origin): void {
+  if (rows.every((row) => row.of_project === projectId && row.of_request === nonce)) return
+  throw new ApiError('INTERNAL_ERROR', 'Something went wrong.', {
+    cause: new Error('the store returned rows of another project or request; they were discarded'),
+  })
+}

@@ -1,0 +1,95 @@
+/** A store whose answers are mixed up: nobody gets the rows of another project, or of another request. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { Writable } from 'node:stream'
+import { issueKey } from '../../../src/auth/api-keys.js'
+import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import type { Connection } from '../../../src/clickhouse/connection.js'
+import { readConfig } from '../../../src/config/config.js'
+import { createLogger } from '../../../src/lib/log.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { createKeys, type TestKeys } from '../../support/world/keys.js'
+import { createWorld } from '../../support/world/world.js'
+import { outcome } from './harness.js'
+
+const NOW = new Date('2026-06-15T12:00:00Z')
+const SECRET = 'Secret Browser'
+
+let database: TestDatabase
+let keys: TestKeys
+let service: RunningService
+let isMixedUp = false
+const log: string[] = []
+const tokens: string[] = []
+
+/** Returns a connection that, while `isMixedUp`, gives each query the answer to an earlier one. */
+function mixUp(connection: Connection): Connection {
+  const answers = new Map<string, unknown>()
+  return {
+    ...connection,
+    query: async (statement, options) => {
+      const earlier = answers.get(statement.query)
+      if (isMixedUp && earlier !== undefined) return earlier as never
+      const answer = await connection.query<never>(statement, options)
+      answers.set(statement.query, answer)
+      return answer
+    },
+  }
+}
+
+beforeAll(async () => {
+  database = await createDatabase()
+  keys = await createKeys()
+  const { store } = database
+  for (const browser of [SECRET, 'Chrome']) {
+    const event = { timestamp: '2026-06-14T10:00:00Z', user_id: 'u', browser }
+    const { id: projectId } = await createWorld(store, [event])
+    const request = { projectId, name: '', expiresAt: null }
+    tokens.push((await issueKey(store, keys.signingKey, request, NOW)).token)
+  }
+  const destination = new Writable({
+    write(line: Buffer, _encoding, done) {
+      log.push(line.toString())
+      done()
+    },
+  })
+  service = await startService({
+    config: readConfig({ DATA_DIR: keys.dataDir, PORT: '0' }),
+    opened: { store: { ...store, reader: mixUp(store.reader) } },
+    logger: createLogger('info', destination),
+    now: () => NOW,
+  })
+})
+afterAll(async () => {
+  await service.stop()
+  await database.drop()
+  await keys.remove()
+})
+
+const send = (who: number, path: string, body?: object): Promise<Response> =>
+  fetch(service.address + path, {
+    headers: { Authorization: `Bearer ${tokens[who]!}`, 'Content-Type': 'application/json' },
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+  })
+
+test.each([
+  {
+    what: 'rows',
+    path: '/v1/analytics/query',
+    body: { date_range: '7days', group_by: ['country'] },
+  },
+  { what: 'a total', path: '/v1/analytics/query', body: { date_range: '7days' } },
+  { what: 'the first event for `all`', path: '/v1/analytics/query', body: { date_range: 'all' } },
+  { what: 'the first event', path: '/v1/project', body: undefined },
+])('INTERNAL_ERROR: $what of another project, or of an earlier request', async ({ path, body }) => {
+  isMixedUp = false
+  expect((await send(0, path, body)).status).toBe(200)
+  isMixedUp = true
+  for (const who of [1, 0]) {
+    log.length = 0
+    const response = await send(who, path, body)
+    expect(await outcome(response.clone())).toEqual({ status: 500, code: 'INTERNAL_ERROR' })
+    expect(await response.text()).not.toContain(SECRET)
+    expect(log.join('')).toContain('rows of another project or request')
+    expect(log.join('')).not.toContain(SECRET)
+  }
+})
