@@ -38,7 +38,7 @@ function mixUp(connection: Connection): Connection {
 
 beforeAll(async () => {
   database = await createDatabase()
-  keys = await createKeys()
+  keys = await createKeys(database.store)
   const { store } = database
   for (const browser of [SECRET, 'Chrome']) {
     const event = { timestamp: '2026-06-14T10:00:00Z', user_id: 'u', browser }

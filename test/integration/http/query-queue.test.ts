@@ -90,16 +90,15 @@ test('SERVICE_UNAVAILABLE: while the store answers no query, keys are still look
     fetch(`${service.address}/v1/project`, { headers: { Authorization: `Bearer ${key}` } })
 
   const [first, second, third] = [await issue(), await issue(), await issue()]
-  const running = [get(first), get(second)]
-  const waiting = get(third)
+  const asked = [get(first), get(second), get(third)]
   await sleep(200)
   const begun = performance.now()
   expect((await get(`${third}x`)).status).toBe(401)
   expect(performance.now() - begun).toBeLessThan(1_000)
-  expect(await outcome(await waiting)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
-  for (const response of running) {
-    expect(await outcome(await response)).toEqual({ status: 504, code: 'QUERY_TIMEOUT' })
-  }
+  const codes = (await Promise.all(asked.map(async (one) => outcome(await one)))).map(
+    ({ code }) => code,
+  )
+  expect(codes.sort()).toEqual(['QUERY_TIMEOUT', 'QUERY_TIMEOUT', 'SERVICE_UNAVAILABLE'])
   await service.stop()
   silent.close()
   await Promise.all([store.close(), hanging.close(), database.drop(), keys.remove()])
