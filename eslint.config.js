@@ -7,6 +7,7 @@ import tseslint from 'typescript-eslint'
  */
 const ROOMS = [
   { room: 'lib' },
+  { room: 'telemetry' },
   { room: 'contract' },
   { room: 'clickhouse' },
   { room: 'config', except: ['contract'] },
@@ -36,9 +37,14 @@ const GENERATED = {
   regex: '/generated/',
   message: 'Import the short names of src/contract/api.ts and src/contract/collector-api.ts.',
 }
+const METRICS = {
+  regex: '^(prom-client|@opentelemetry/)',
+  message: 'Only src/telemetry knows the libraries of metrics and traces; other rooms call hooks.',
+}
 const LIBRARIES = [
   { known: ['http', 'bootstrap'], rule: EXPRESS },
   { known: ['clickhouse'], rule: CLIENT },
+  { known: ['telemetry'], rule: METRICS },
 ]
 
 const DATABASE = {

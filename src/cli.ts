@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /** The command `tallyhouse`. No other file reads the command line or the clock. */
 import { Command, CommanderError } from 'commander'
-import { readFileSync } from 'node:fs'
 import { isUnreachable } from './clickhouse/errors.js'
 import { addDemo } from './commands/demo.js'
 import { addExplain } from './commands/explain.js'
@@ -16,7 +15,7 @@ import { formatTable } from './commands/shared/output.js'
 import { addUser } from './commands/user.js'
 import { readConfig } from './config/config.js'
 import { VARIABLES } from './config/variables.js'
-import { packagePath } from './lib/package-path.js'
+import { readVersion } from './lib/version.js'
 
 /** In the order of the help. */
 const COMMANDS: readonly AddCommand[] = [
@@ -42,12 +41,9 @@ const context: CommandContext = {
 }
 
 function createProgram(): Command {
-  const { version } = JSON.parse(readFileSync(packagePath('package.json'), 'utf8')) as {
-    version: string
-  }
   const program = new Command('tallyhouse')
     .description('A web-analytics service: exact numbers over HTTP, counted by ClickHouse.')
-    .version(version, '-V, --version', 'Print the version')
+    .version(readVersion(), '-V, --version', 'Print the version')
     .helpOption('-h, --help', 'Show help')
     .helpCommand('help [command]', 'Show the help of a command')
     .exitOverride()

@@ -31,6 +31,7 @@ import {
   normalizeTarget,
   treatHeadAsGet,
 } from '../http/server/http-conformance.js'
+import { observeRequests, type RequestObserver } from '../http/server/observe-requests.js'
 import { logRequests } from '../http/server/request-log.js'
 import { addCommonHeaders } from '../http/server/response-headers.js'
 import {
@@ -79,6 +80,8 @@ export interface AppDependencies {
   readonly contract: Contract
   readonly shutdown: Shutdown
   readonly logger: Logger
+  /** Is told about every request. */
+  readonly observer?: RequestObserver | undefined
   /** Further pages. They need no API key. */
   readonly pages?: readonly Router[]
 }
@@ -87,13 +90,14 @@ const EVENTS = '/v1/events'
 
 /** Creates the application. */
 export function createApp(dependencies: AppDependencies): Express {
-  const { api, collector, contract, logger, shutdown, pages = [] } = dependencies
+  const { api, collector, contract, logger, observer, shutdown, pages = [] } = dependencies
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.enable('case sensitive routing')
   app.enable('strict routing')
   app.set('trust proxy', collector?.trustedProxies ?? 0)
+  if (observer !== undefined) app.use(observeRequests(observer))
   app.use(logRequests(logger), addCommonHeaders)
   if (collector !== undefined) app.use(EVENTS, allowAnyOrigin)
   app.use(enforceHttpConformance, normalizeTarget, followShutdown(shutdown))

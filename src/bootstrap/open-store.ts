@@ -1,5 +1,6 @@
 /** Opens the store that a configuration describes: a ClickHouse server, or the engine of the data folder. */
 import type { Engine } from '../clickhouse/embedded/engine.js'
+import type { StatementObserver } from '../clickhouse/connection-wrappers.js'
 import type { Endpoint } from '../clickhouse/endpoint.js'
 import { connectStore, type Store } from '../clickhouse/store.js'
 import type { Config } from '../config/config.js'
@@ -16,6 +17,8 @@ import {
 
 export interface OpenStoreOptions extends Omit<OpenEngineOptions, 'dataDir'> {
   readonly access: StoreAccess
+  /** Is told about every statement. */
+  readonly observer?: StatementObserver | undefined
 }
 
 export interface OpenedStore {
@@ -49,7 +52,7 @@ export async function openStore(
     config.geoipDb === undefined ? undefined : await openGeoip(config.geoipDb),
   )
   const { endpoint, engine } = await openEndpoint(config, options)
-  const store = connectStore(endpoint)
+  const store = connectStore(endpoint, options.observer)
   const close = async (): Promise<void> => {
     await store.close()
     await engine?.stop()
@@ -72,7 +75,7 @@ export const createLoaderContext = (maxEventAgeDays: number, geoip?: Geoip): Loa
 
 async function openEndpoint(
   { clickhouse, dataDir }: StoreConfig,
-  { access, ...options }: OpenStoreOptions,
+  { access, observer: _observer, ...options }: OpenStoreOptions,
 ): Promise<OpenedEngine> {
   if (clickhouse !== undefined) return { endpoint: clickhouse, engine: undefined }
   // Starting an engine only to read would leave an empty database in a mistyped folder.

@@ -6,7 +6,10 @@ import type { Config } from '../config/config.js'
 import { createLoaderMonitor } from '../ingest/loader/loader-state.js'
 import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
+import type { LogOutput } from '../lib/log-output.js'
+import type { Instruments } from '../telemetry/instruments.js'
 import { rethrowListenError } from './address.js'
+import { startMetrics } from './metrics.js'
 import { SERVICE_PURPOSES } from './open-engine.js'
 import { openStore, type OpenedStore } from './open-store.js'
 import { waitForShutdown } from './shutdown-signals.js'
@@ -16,6 +19,8 @@ export interface RunOptions {
   readonly config: Config
   readonly purpose: keyof typeof SERVICE_PURPOSES
   readonly logger: Logger
+  /** Where the logger writes. */
+  readonly output: Pick<LogOutput, 'countDropped'>
   readonly now: () => Date
   /** Runs before the service listens; returns early when `stop` is aborted. */
   readonly prepare?: (opened: OpenedStore, stop: AbortSignal) => Promise<void>
@@ -31,6 +36,19 @@ export interface RunOptions {
  * @throws the error that prevented the start or ended the service; the process then exits with 1
  */
 export async function runService(options: RunOptions): Promise<void> {
+  const metrics = await startMetrics(options)
+  try {
+    await runMeasured(options, metrics.instruments)
+  } finally {
+    await metrics.stop()
+  }
+}
+
+/** @param instruments undefined to measure nothing */
+async function runMeasured(
+  options: RunOptions,
+  instruments: Instruments | undefined,
+): Promise<void> {
   const { config, purpose, logger, prepare } = options
   const stopping = new AbortController()
   const shutdown = waitForShutdown(logger).finally(() => stopping.abort())
@@ -40,10 +58,11 @@ export async function runService(options: RunOptions): Promise<void> {
     // A process with only one role, api or collector, may use the engine of the process with the other.
     ownEngine: config.role === 'all',
     onEvent: (event) => logEngineEvent(logger, event),
+    observer: instruments?.store,
   })
   try {
     await prepare?.(opened, stopping.signal)
-    const stop = stopping.signal.aborted ? undefined : await start(options, opened)
+    const stop = stopping.signal.aborted ? undefined : await start(options, opened, instruments)
     const failure = await Promise.race([
       shutdown,
       ...(opened.engine === undefined ? [] : [opened.engine.failed]),
@@ -60,6 +79,7 @@ export async function runService(options: RunOptions): Promise<void> {
 async function start(
   { config, logger, now, pages = () => [], onListening }: RunOptions,
   opened: OpenedStore,
+  instruments: Instruments | undefined,
 ): Promise<() => Promise<void>> {
   if (config.role !== 'collector') await preparePublicKeys(opened.store, config, logger, now())
   const monitor = createLoaderMonitor()
@@ -68,6 +88,7 @@ async function start(
     opened,
     logger,
     now,
+    instruments,
     pages: pages(),
     getLoaderState: monitor.read,
   }).catch(rethrowListenError)

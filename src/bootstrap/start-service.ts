@@ -6,7 +6,7 @@ import type { Connection } from '../clickhouse/connection.js'
 import { createQueryRunner } from '../clickhouse/run.js'
 import type { Config, Role } from '../config/config.js'
 import type { SpecName } from '../contract/spec.js'
-import type { ReadProject, RunQuery, WorkLimits } from '../http/query/api-handlers.js'
+import type { ReadProject, RequestScope, RunQuery } from '../http/query/api-handlers.js'
 import { createQueryQueue } from '../http/query/query-queue.js'
 import { createShutdown, createStoppingError } from '../http/server/graceful-shutdown.js'
 import { listen } from '../http/server/listen.js'
@@ -16,6 +16,7 @@ import { createFindProject } from '../ingest/collect/find-project.js'
 import { createInboxWriter } from '../ingest/inbox/inbox-writer.js'
 import type { Logger } from '../lib/log.js'
 import { SECOND_MS } from '../lib/time.js'
+import type { Instruments } from '../telemetry/instruments.js'
 import { findFirstEventTime } from '../projects/event-times.js'
 import { presentProject } from '../projects/present.js'
 import {
@@ -24,6 +25,7 @@ import {
   type AppDependencies,
   type CollectorDependencies,
 } from './app.js'
+import { countChecks } from './metrics.js'
 import type { OpenedStore } from './open-store.js'
 
 export interface ServiceOptions extends Pick<AppDependencies, 'pages' | 'getLoaderState'> {
@@ -32,6 +34,7 @@ export interface ServiceOptions extends Pick<AppDependencies, 'pages' | 'getLoad
   readonly opened: Pick<OpenedStore, 'store'>
   readonly logger: Logger
   readonly now: () => Date
+  readonly instruments?: Instruments | undefined
 }
 
 export interface RunningService {
@@ -47,7 +50,7 @@ export interface RunningService {
  * @throws Error if a contract does not compile; the system's error if the address cannot be bound
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { config, opened, logger, pages, getLoaderState } = options
+  const { config, opened, logger, instruments, pages, getLoaderState } = options
   const { host, port, role } = config
   const { shutdown, steps } = createShutdown()
   const app = createApp({
@@ -57,10 +60,18 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     contract: await compileContract(config, CONTRACTS[role]),
     shutdown,
     logger,
+    observer: instruments?.http,
     ...(pages === undefined ? {} : { pages }),
     ...(getLoaderState === undefined ? {} : { getLoaderState }),
   })
-  const server = await listen(app, { host, port, logger })
+  const server = await listen(app, {
+    host,
+    port,
+    logger,
+    ...(instruments === undefined
+      ? {}
+      : { onMalformedRequest: instruments.http.onMalformedRequest }),
+  })
   return {
     address: server.address,
     stop: () => server.stop(steps),
@@ -75,18 +86,23 @@ const CONTRACTS: Readonly<Record<Role, readonly SpecName[]>> = {
 }
 
 /** Creates the use cases of the query API. Every query has a deadline and ends when its client disconnects. */
-function createApi({ config, opened: { store }, now }: ServiceOptions): ApiDependencies {
-  const createReader = ({ timeoutMs, signal }: WorkLimits): Connection => ({
+function createApi({
+  config,
+  opened: { store },
+  now,
+  instruments,
+}: ServiceOptions): ApiDependencies {
+  const createReader = ({ timeoutMs, ...scope }: RequestScope): Connection => ({
     ...store.reader,
-    query: createQueryRunner(store, timeoutMs, signal),
+    query: createQueryRunner(store, timeoutMs, scope),
   })
   const authenticator = createAuthenticator({
     store: { reader: store.lookups },
     keyring: openKeyring(store.lookups, now),
     now,
   })
-  const runQuery: RunQuery = (request, project, limits, onPlan) => {
-    const reader = createReader(limits)
+  const runQuery: RunQuery = (request, project, scope, onPlan) => {
+    const reader = createReader(scope)
     return queryAnalytics(request, project, {
       run: (statement) => reader.query(statement),
       firstEventAt: (projectId) => findFirstEventTime(reader, projectId),
@@ -94,10 +110,10 @@ function createApi({ config, opened: { store }, now }: ServiceOptions): ApiDepen
       onPlan,
     })
   }
-  const readProject: ReadProject = async (project, limits) =>
-    presentProject(project, await findFirstEventTime(createReader(limits), project.id))
+  const readProject: ReadProject = async (project, scope) =>
+    presentProject(project, await findFirstEventTime(createReader(scope), project.id))
   return {
-    authenticate: (header) => authenticator.authenticate(header),
+    authenticate: countChecks(authenticator.authenticate, 'key', instruments?.store),
     runQuery,
     readProject,
     queue: createQueryQueue({
@@ -118,7 +134,7 @@ const MAX_WAITING = 256
  * with SERVICE_UNAVAILABLE.
  */
 function createCollector(
-  { config, opened: { store }, now }: ServiceOptions,
+  { config, opened: { store }, now, instruments }: ServiceOptions,
   stopping: AbortSignal,
 ): CollectorDependencies {
   const writer = createInboxWriter(store.writer)
@@ -126,7 +142,7 @@ function createCollector(
     once: true,
   })
   return {
-    findProject: createFindProject(store.lookups),
+    findProject: countChecks(createFindProject(store.lookups), 'token', instruments?.store),
     collect: createCollect(writer.write),
     now,
     maxEventAgeDays: config.maxEventAgeDays,

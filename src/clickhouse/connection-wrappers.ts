@@ -1,5 +1,7 @@
 /** Connections that add a rule to the statements of another connection. */
+import { SECOND_MS } from '../lib/time.js'
 import type { Connection, Settings } from './connection.js'
+import { getFailureCode } from './errors.js'
 import { linkSignals } from './supervise.js'
 
 /**
@@ -34,6 +36,53 @@ export function fenceConnection(connection: Connection, lost: AbortSignal): Conn
       fenced(given, (signal) => connection.execute(statement, settings, signal)),
     upload: (statement, bytes, settings, given) =>
       fenced(given, (signal) => connection.upload(statement, bytes, settings, signal)),
+  }
+}
+
+/** A statement that has ended. */
+export interface ObservedStatement {
+  /** The name of the connection that ran it, such as `reader`. */
+  readonly connection: string
+  readonly seconds: number
+  /** The code of its error; undefined when it succeeded. */
+  readonly errorCode: string | undefined
+}
+
+/** Is told about every statement of a connection. */
+export interface StatementObserver {
+  readonly onStatementStart: (connection: string) => void
+  readonly onStatementEnd: (statement: ObservedStatement) => void
+}
+
+/** Returns a connection that reports its statements under this name. */
+export function observeConnection(
+  connection: Connection,
+  name: string,
+  { onStatementStart, onStatementEnd }: StatementObserver,
+): Connection {
+  const observe = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const begun = performance.now()
+    const end = (errorCode?: string): void =>
+      onStatementEnd({
+        connection: name,
+        seconds: (performance.now() - begun) / SECOND_MS,
+        errorCode,
+      })
+    onStatementStart(name)
+    try {
+      const result = await work()
+      end()
+      return result
+    } catch (error) {
+      end(getFailureCode(error))
+      throw error
+    }
+  }
+  return {
+    ...connection,
+    query: (statement, options) => observe(() => connection.query(statement, options)),
+    execute: (...statement) => observe(() => connection.execute(...statement)),
+    upload: (...insert) => observe(() => connection.upload(...insert)),
   }
 }
 

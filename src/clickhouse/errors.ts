@@ -163,3 +163,16 @@ function classifyFailure(cause: unknown): StoreFailure | undefined {
 
 /** Returns whether the store did not answer, or the connection broke. */
 export const isUnreachable = (cause: unknown): boolean => cause instanceof StoreUnavailableError
+
+/**
+ * Returns the code that tells failures of statements apart in a metric: ClickHouse's type such as `UNKNOWN_TABLE`, the
+ * code of Node.js such as `ECONNREFUSED`, or one of this file's own errors.
+ */
+export function getFailureCode(error: unknown): string {
+  if (error instanceof ClickHouseError) return error.type ?? 'UNKNOWN'
+  if (error instanceof QueryCancelledError) return 'CANCELLED'
+  if (error instanceof IncompleteResponseError) return 'INCOMPLETE_RESPONSE'
+  if (!(error instanceof StoreUnavailableError)) return 'OTHER'
+  const { cause } = error
+  return types.isNativeError(cause) && 'code' in cause ? String(cause.code) : 'UNAVAILABLE'
+}

@@ -14,16 +14,23 @@ const SETTINGS: Settings = {
 /** Runs a statement; rejects with an ApiError. */
 export type RunQuery = <Row>(statement: Statement) => Promise<QueryResult<Row>>
 
+/** The request that a query belongs to. */
+export interface QueryScope {
+  /** Aborted when the client no longer waits for the response. */
+  readonly signal?: AbortSignal
+  /** Starts the query_id of every statement, so that the logs of ClickHouse can be matched with those of the service. */
+  readonly requestId?: string
+}
+
 /**
  * Creates the runner of one query of the API. All its statements share the deadline.
  *
  * @param timeoutMs milliseconds from now that they may take together; ClickHouse then stops the running one
- * @param disconnected aborted when the client no longer waits for the response
  */
 export function createQueryRunner(
   { reader }: Store,
   timeoutMs: number,
-  disconnected?: AbortSignal,
+  { signal: disconnected, requestId }: QueryScope = {},
 ): RunQuery {
   const begun = performance.now()
   return async <Row>(statement: Statement) => {
@@ -34,6 +41,7 @@ export function createQueryRunner(
     try {
       return await reader.query<Row>(statement, {
         signal: end.signal,
+        ...(requestId === undefined ? {} : { requestId }),
         settings: { ...SETTINGS, max_execution_time: left / 1_000 },
       })
     } catch (error) {

@@ -38,6 +38,8 @@ export interface QueryOptions {
   readonly settings?: Settings
   /** Cancels the query: the caller stops waiting at once, and ClickHouse stops working on it. */
   readonly signal?: AbortSignal
+  /** The request that needs the result: up to 64 letters, digits, `-` and `_`. The query_id starts with it. */
+  readonly requestId?: string
 }
 
 /** What the statements of a connection share. */
@@ -81,9 +83,9 @@ export async function runQuery<Row>(
 export async function sendQuery<Row>(
   { client, overseer, killsCancelled }: Line,
   { query, query_params }: Statement,
-  { settings, signal }: QueryOptions,
+  { settings, signal, requestId }: QueryOptions,
 ): Promise<QueryResult<Row>> {
-  const query_id = randomUUID()
+  const query_id = createQueryId(requestId)
   const send = async (abort_signal: AbortSignal): Promise<ResponseJSON<Row>> => {
     const result = await client.query({
       query,
@@ -105,6 +107,10 @@ export async function sendQuery<Row>(
   }).catch(rethrowConnectionError)
   return readResult(response)
 }
+
+/** Creates an id that no other statement has, even if two requests have the same id: KILL stops a query by it. */
+const createQueryId = (requestId: string | undefined): string =>
+  requestId === undefined ? randomUUID() : `${requestId}-${randomUUID()}`
 
 /** Runs a statement without a result, and waits for its outcome when the connection breaks. */
 export async function execute(

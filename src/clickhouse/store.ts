@@ -1,5 +1,6 @@
 /** The store: ClickHouse as the service uses it, with a connection per account. */
 import { connect, type Connection } from './connection.js'
+import { observeConnection, type StatementObserver } from './connection-wrappers.js'
 import type { Endpoint } from './endpoint.js'
 
 export interface Store {
@@ -12,18 +13,24 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** Opens the store at an endpoint. Nothing is sent before the first statement. */
-export function connectStore(endpoint: Endpoint): Store {
+/**
+ * Opens the store at an endpoint. Nothing is sent before the first statement.
+ *
+ * @param observer is told about every statement
+ */
+export function connectStore(endpoint: Endpoint, observer?: StatementObserver): Store {
   const admin = connect(endpoint, 'admin')
   const reader = connect(endpoint, 'reader')
   // Lookups are short. To end one in ClickHouse would cost more than to let it end.
   const lookups = connect(endpoint, 'reader', { killsCancelled: false })
   const writer = connect(endpoint, 'writer')
+  const observe = (connection: Connection, name: string): Connection =>
+    observer === undefined ? connection : observeConnection(connection, name, observer)
   return {
-    reader,
-    lookups,
-    writer,
-    admin,
+    reader: observe(reader, 'reader'),
+    lookups: observe(lookups, 'lookups'),
+    writer: observe(writer, 'writer'),
+    admin: observe(admin, 'admin'),
     close: async () => {
       await Promise.all([reader, lookups, writer, admin].map((connection) => connection.close()))
     },

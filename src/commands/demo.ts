@@ -6,12 +6,12 @@ import type { OpenedStore } from '../bootstrap/open-store.js'
 import { runService } from '../bootstrap/run-service.js'
 import { DEMO_DAYS, topUpDemo } from '../demo/top-up.js'
 import { createDemoRouter } from '../http/site/demo-page.js'
-import { createLogger } from '../lib/log.js'
 import { addDays } from '../lib/time.js'
 import type { StoredProject } from '../projects/project.js'
 import { formatWelcome, type Welcome } from './demo-output.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
 import { parseCount } from './shared/options.js'
+import { withServiceLog, type ServiceLog } from './shared/service-log.js'
 import { startStopwatch } from './shared/stopwatch.js'
 
 interface DemoOptions {
@@ -25,18 +25,24 @@ export const addDemo: AddCommand = (program, context) => {
     .command('demo')
     .description('Create a demo project with generated events, and run the service')
     .option('--days <n>', 'Days of history to generate for a new demo', parseCount, DEMO_DAYS)
-    .action((options: DemoOptions) => runDemo(context, options))
+    // The terminal is for the welcome text, so only warnings and errors are logged.
+    .action((options: DemoOptions) =>
+      withServiceLog('warn', (log) => runDemo(context, options, log)),
+    )
 }
 
-async function runDemo(context: CommandContext, { days }: DemoOptions): Promise<void> {
+async function runDemo(
+  context: CommandContext,
+  { days }: DemoOptions,
+  log: ServiceLog,
+): Promise<void> {
   const config = context.config()
   let publicToken = ''
   let access: Pick<Welcome, 'project' | 'apiKey'> = { project: '', apiKey: '' }
   await runService({
     config: { ...config, role: 'all' },
     purpose: 'demo',
-    // The terminal is for the welcome text, so only warnings and errors are logged.
-    logger: createLogger('warn'),
+    ...log,
     now: context.now,
     prepare: async (opened, stop) => {
       await requireFreeAddress(config)

@@ -3,8 +3,8 @@ import { Option } from 'commander'
 import { runService } from '../bootstrap/run-service.js'
 import type { Role } from '../config/config.js'
 import { ROLES } from '../config/variables.js'
-import { createLogger } from '../lib/log.js'
 import type { AddCommand } from './shared/context.js'
+import { withServiceLog } from './shared/service-log.js'
 
 interface ServeOptions {
   readonly role?: Role
@@ -22,13 +22,14 @@ export const addServe: AddCommand = (program, context) => {
     )
     .action((options: ServeOptions) => {
       const config = { ...context.config(), ...options }
-      const logger = createLogger(config.logLevel)
-      return runService({
-        config,
-        purpose: 'serve',
-        logger,
-        now: context.now,
-        onListening: (address) => logger.info({ address }, `listening on ${address}`),
-      })
+      return withServiceLog(config.logLevel, (log) =>
+        runService({
+          config,
+          purpose: 'serve',
+          ...log,
+          now: context.now,
+          onListening: (address) => log.logger.info({ address }, `listening on ${address}`),
+        }),
+      )
     })
 }

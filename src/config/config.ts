@@ -14,6 +14,8 @@ export interface Config {
   readonly host: string
   /** 0 lets the system pick a free port. */
   readonly port: number
+  /** The port of the metrics, on the same host; undefined for none. */
+  readonly metricsPort: number | undefined
   /** The absolute path of the folder for signing keys and the embedded engine. */
   readonly dataDir: string
   readonly role: Role
@@ -54,6 +56,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return {
     host: read(env, 'HOST'),
     port: read(env, 'PORT'),
+    metricsPort: read(env, 'METRICS_PORT'),
     dataDir: read(env, 'DATA_DIR'),
     role: read(env, 'ROLE'),
     trustedProxies: read(env, 'TRUSTED_PROXIES'),

@@ -43,6 +43,12 @@ export const VARIABLES = {
     fallback: '8080',
     ...integer(0, 65_535),
   },
+  METRICS_PORT: {
+    description:
+      'Port for GET /metrics, for Prometheus; 0 picks a free one; if not set, there is none',
+    fallback: null,
+    ...integer(0, 65_535),
+  },
   ROLE: {
     description: 'What to run: api answers queries, collector accepts events, all does both',
     fallback: 'all',

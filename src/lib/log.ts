@@ -1,27 +1,21 @@
 /** Creates the log: JSON lines without secrets. */
 import { pino, type DestinationStream, type Logger, type LevelWithSilent } from 'pino'
 import { ExpectedError } from './errors.js'
+import { openLogOutput } from './log-output.js'
 
 export type { Logger } from 'pino'
 
 /** The fields that are removed from every line. A second line of defense: no code logs them on purpose. */
 const SECRETS = ['authorization', 'cookie', 'password', 'headers', 'apiKey', 'token']
 
-/** Bytes. When the reader of stdout stops reading, further lines are dropped instead of blocking the service. */
-const MAX_BUFFERED = 4 * 1024 * 1024
-
 /**
  * Creates a logger.
  *
- * @param destination where the lines go; stdout by default
+ * @param destination where the lines go; standard output by default
  */
 export function createLogger(
   level: LevelWithSilent,
-  destination: DestinationStream = pino.destination({
-    dest: 1,
-    sync: false,
-    maxLength: MAX_BUFFERED,
-  }),
+  destination: DestinationStream = openLogOutput(process.stdout),
 ): Logger {
   return pino(
     {

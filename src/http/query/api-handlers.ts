@@ -1,5 +1,5 @@
 /** The first and last handlers of the query API: authenticate a request, run its use case and send the response. */
-import type { RequestHandler, Response } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse, Project } from '../../contract/api.js'
 import type { StoredProject } from '../../projects/project.js'
@@ -16,12 +16,14 @@ import type { QueryQueue } from './query-queue.js'
  */
 export type Authenticate = (header: string | undefined) => Promise<AuthContext>
 
-/** How long a use case may work. */
-export interface WorkLimits {
+/** The request that a use case works for, and how long it may work. */
+export interface RequestScope {
   /** Milliseconds from the call to the result. */
   readonly timeoutMs: number
   /** Aborts when the response can no longer be delivered. */
   readonly signal: AbortSignal
+  /** The id of the request: 8 to 64 letters, digits, `-` and `_`. */
+  readonly requestId: string
 }
 
 /**
@@ -32,12 +34,12 @@ export interface WorkLimits {
 export type RunQuery = (
   request: AnalyticsQueryRequest,
   project: StoredProject,
-  limits: WorkLimits,
+  scope: RequestScope,
   onPlan: (plan: Plan) => void,
 ) => Promise<AnalyticsQueryResponse>
 
 /** Reads the public fields of a project. */
-export type ReadProject = (project: StoredProject, limits: WorkLimits) => Promise<Project>
+export type ReadProject = (project: StoredProject, scope: RequestScope) => Promise<Project>
 
 /** Sets `request.authContext`. A request with several Authorization headers is treated as one without a key. */
 export function authenticateRequests(authenticate: Authenticate): RequestHandler {
@@ -58,8 +60,11 @@ export function postAnalyticsQuery(
     const { principal, project } = getAuthContext(request)
     await respond(response, stopping, (signal) =>
       queue.run(principal.keyId, signal, (timeoutMs) =>
-        runQuery(request.body as AnalyticsQueryRequest, project, { timeoutMs, signal }, (plan) =>
-          logPlan(request.log, plan),
+        runQuery(
+          request.body as AnalyticsQueryRequest,
+          project,
+          { timeoutMs, signal, requestId: getRequestId(request) },
+          (plan) => logPlan(request.log, plan),
         ),
       ),
     )
@@ -76,11 +81,18 @@ export function getProject(
     const { principal, project } = getAuthContext(request)
     await respond(response, stopping, (signal) =>
       queue.run(principal.keyId, signal, async (timeoutMs) => ({
-        project: await readProject(project, { timeoutMs, signal }),
+        project: await readProject(project, {
+          timeoutMs,
+          signal,
+          requestId: getRequestId(request),
+        }),
       })),
     )
   }
 }
+
+/** Returns the id of a request, which the middleware of the log has set to a text. */
+const getRequestId = ({ id }: Request): string => id as string
 
 /** Sends the result of `work`. While the service is stopping, reports that instead of any error of `work`. */
 async function respond(

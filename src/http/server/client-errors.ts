@@ -41,8 +41,16 @@ const createConnectError = (): ApiError =>
     headers: { Allow: 'GET, HEAD, POST', Connection: 'close' },
   })
 
-/** Makes a server respond to the requests it rejects in the same format as every other error. */
-export function respondToClientErrors(server: Server, logger: Logger): void {
+/**
+ * Makes a server respond to the requests it rejects in the same format as every other error.
+ *
+ * @param onMalformedRequest is called with the code of each such error
+ */
+export function respondToClientErrors(
+  server: Server,
+  logger: Logger,
+  onMalformedRequest: (errorCode: string) => void = () => undefined,
+): void {
   const latest = new WeakMap<Duplex, ServerResponse>()
   const rejected = new WeakSet<Duplex>()
 
@@ -59,13 +67,16 @@ export function respondToClientErrors(server: Server, logger: Logger): void {
     }
     const error = (ERRORS.get(cause.code ?? '') ?? createMalformedError)()
     logger.info({ code: error.code, reason: cause.code }, 'request rejected')
+    onMalformedRequest(error.code)
     reject(socket, latest.get(socket), error)
   })
   // enforceHttpConformance checks Expect; Node would respond with an empty 417.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('connect', ({ socket }: IncomingMessage) => {
-    logger.info({ code: 'METHOD_NOT_ALLOWED' }, 'request rejected')
-    sendError(socket, createConnectError())
+    const error = createConnectError()
+    logger.info({ code: error.code }, 'request rejected')
+    onMalformedRequest(error.code)
+    sendError(socket, error)
   })
 }
 

@@ -3,6 +3,7 @@ import type { ErrorRequestHandler } from 'express'
 import type { ServerResponse } from 'node:http'
 import type { ErrorResponse } from '../../contract/api.js'
 import { ERROR_STATUS, type ApiError } from '../../contract/errors.js'
+import './request-context.js'
 import { toApiError } from './translate-error.js'
 
 /**
@@ -24,8 +25,9 @@ export function writeError(response: ServerResponse, error: ApiError): void {
 }
 
 /** The last middleware: turns anything thrown into an error response. */
-export const handleError: ErrorRequestHandler = (thrown: unknown, _request, response, _next) => {
+export const handleError: ErrorRequestHandler = (thrown: unknown, request, response, _next) => {
   const error = toApiError(thrown)
+  request.errorCode = error.code
   if (ERROR_STATUS[error.code] >= 500) response.err = unwrap(error)
   writeError(response, error)
 }

@@ -42,6 +42,8 @@ export interface ListenOptions {
   readonly port: number
   readonly logger: Logger
   readonly timeouts?: Partial<HttpTimeouts>
+  /** Called with the error code of each request that Node.js could not read. */
+  readonly onMalformedRequest?: (errorCode: string) => void
 }
 
 export interface HttpServer {
@@ -74,7 +76,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     response.once('prefinish', () => request.socket.setTimeout(timeouts.stall))
     app(request, response)
   })
-  respondToClientErrors(server, options.logger)
+  respondToClientErrors(server, options.logger, options.onMalformedRequest)
   await bind(server, options.host, options.port)
   return {
     address: formatAddress(server, options.host),
@@ -82,7 +84,8 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   }
 }
 
-function bind(server: Server, host: string, port: number): Promise<void> {
+/** Binds a server to its address; rejects with the operating system's error. */
+export function bind(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ host, port }, () => {
@@ -92,7 +95,8 @@ function bind(server: Server, host: string, port: number): Promise<void> {
   })
 }
 
-function formatAddress(server: Server, host: string): string {
+/** Returns the URL of a server that listens. */
+export function formatAddress(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -1,5 +1,6 @@
 /** Types the state that handlers keep on a request: its API key, or the project and events it sends to the collector. */
 import type { IncomingMessage } from 'node:http'
+import type { ErrorCode } from '../../contract/api.js'
 import type { TimestampWindow } from '../../ingest/collect/event-rules.js'
 import type { StoredProject } from '../../projects/project.js'
 
@@ -44,6 +45,8 @@ declare module 'http' {
     authContext?: AuthContext
     /** Set on the routes of the collector. */
     collectContext?: CollectContext
+    /** The code of the error that the request got as its response. */
+    errorCode?: ErrorCode
   }
 }
 
@@ -57,4 +60,12 @@ export function getAuthContext({ authContext }: IncomingMessage): AuthContext {
 export function getCollectContext({ collectContext }: IncomingMessage): CollectContext {
   if (collectContext === undefined) throw new Error('the route does not belong to the collector')
   return collectContext
+}
+
+/** Returns the template of the matched route. The URL itself is text from the client and never leaves the handlers. */
+export function getRoute(
+  request: IncomingMessage & { route?: { path?: unknown } },
+): string | undefined {
+  const path = request.route?.path
+  return typeof path === 'string' ? path : undefined
 }

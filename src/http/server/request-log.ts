@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pinoHttp } from 'pino-http'
 import type { Logger } from '../../lib/log.js'
-import './request-context.js'
+import { getRoute } from './request-context.js'
 import { assignRequestId } from './response-headers.js'
 
 /** Routes logged at debug level only: load balancers probe them about once a second and see the responses themselves. */
@@ -48,15 +48,10 @@ function describe(request: IncomingMessage, response: ServerResponse, ms: number
     method: request.method,
     route: getRoute(request),
     status: response.statusCode,
+    code: request.errorCode,
     ms,
     keyId: authContext?.principal.keyId,
     projectId: authContext?.principal.projectId ?? collectContext?.project?.id,
     events: collectContext?.events,
   }
-}
-
-/** Returns the template of the matched route. The URL itself is text from the client and is never logged. */
-function getRoute(request: IncomingMessage & { route?: { path?: unknown } }): string | undefined {
-  const path = request.route?.path
-  return typeof path === 'string' ? path : undefined
 }

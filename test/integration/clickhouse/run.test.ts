@@ -34,6 +34,15 @@ WHERE position(query, ${string(MARK.slice(2))}) > 0 AND query_id != queryID()`),
   return rows[0]!.n
 }
 
+async function runningIds(prefix: string): Promise<readonly string[]> {
+  const { rows } = await store.admin.query<{ query_id: string }>(
+    statement(
+      sql`SELECT query_id FROM system.processes WHERE startsWith(query_id, ${string(prefix)})`,
+    ),
+  )
+  return rows.map(({ query_id }) => query_id)
+}
+
 async function untilIdle(): Promise<void> {
   for (let i = 0; i < 40 && (await running()) > 0; i++) await sleep(100)
   expect(await running()).toBe(0)
@@ -72,17 +81,33 @@ WHERE toString(number) IN (SELECT toString(number) FROM numbers(${uint64(500)}))
 
   test('the query of a client that disconnects is stopped', async () => {
     const gone = new AbortController()
-    const asked = codeOf(createQueryRunner(store, 30_000, gone.signal)(ENDLESS))
+    const asked = codeOf(createQueryRunner(store, 30_000, { signal: gone.signal })(ENDLESS))
     for (let i = 0; i < 40 && (await running()) === 0; i++) await sleep(25)
     gone.abort()
     expect(await asked).toBe('QUERY_TIMEOUT')
     await untilIdle()
   })
 
+  test('the query_id starts with the id of the request, and is another for each statement', async () => {
+    const gone = new AbortController()
+    const run = createQueryRunner(store, 30_000, { signal: gone.signal, requestId: 'request-1' })
+    const asked = Promise.all([codeOf(run(ENDLESS)), codeOf(run(ENDLESS))])
+    let ids: readonly string[] = []
+    for (let i = 0; i < 80 && ids.length < 2; i++) {
+      await sleep(25)
+      ids = await runningIds('request-1')
+    }
+    const form = expect.stringMatching(/^request-1-[0-9a-f-]{36}$/)
+    expect([...new Set(ids)]).toEqual([form, form])
+    gone.abort()
+    expect(await asked).toEqual(['QUERY_TIMEOUT', 'QUERY_TIMEOUT'])
+    await untilIdle()
+  })
+
   test('no query runs for a client that has disconnected', async () => {
-    expect(await codeOf(createQueryRunner(store, 30_000, AbortSignal.abort())(ENDLESS))).toBe(
-      'QUERY_TIMEOUT',
-    )
+    expect(
+      await codeOf(createQueryRunner(store, 30_000, { signal: AbortSignal.abort() })(ENDLESS)),
+    ).toBe('QUERY_TIMEOUT')
     await untilIdle()
   })
 

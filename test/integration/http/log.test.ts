@@ -41,6 +41,13 @@ test('a request is one line', async () => {
   })
 })
 
+test('the line of a failed request has the code of its error', async () => {
+  const app = await startApp()
+  await app.ask({ date_range: 'never' })
+  await app.stop()
+  expect(parseLines(app.log())).toMatchObject([{ status: 400, code: 'VALIDATION_ERROR' }])
+})
+
 test('an unknown path is not logged, as anyone can send it', async () => {
   const app = await startApp()
   await app.get(`/v1/${SECRET}`)
@@ -75,7 +82,7 @@ test('an error is logged with its causes, up to a depth', async () => {
   expect(app.log()).not.toContain(SECRET)
 })
 
-const runWithPlan: Given['runQuery'] = (request, project, _signal, onPlan) =>
+const runWithPlan: Given['runQuery'] = (request, project, _scope, onPlan) =>
   queryAnalytics(request, project, {
     run: () => Promise.resolve({ rows: [], total: 0 }),
     firstEventAt: () => Promise.resolve(null),

@@ -42,6 +42,7 @@ test('50 clients on persistent connections get no broken response', async () => 
   await app.stop({ notice: 300 })
   await Promise.all(clients)
   expect(broken).toEqual([])
+  expect(app.log().match(/"msg":"request completed"/g)).toHaveLength(answered)
   expect(closing).toBe(50)
   expect(answered).toBeGreaterThanOrEqual(50)
 })

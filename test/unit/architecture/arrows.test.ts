@@ -24,6 +24,8 @@ async function listRefused(
 
 test.each([
   ['lib/bad.ts', ['../clickhouse/sql.js', '../contract/errors.js'], ['./text.js', 'node:path']],
+  ['telemetry/bad.ts', ['../clickhouse/store.js'], ['prom-client', '../lib/time.js']],
+  ['ingest/loader/worse.ts', ['prom-client', '@opentelemetry/api'], ['../../lib/time.js']],
   ['clickhouse/embedded/bad.ts', ['../../ingest/loader/loader.js'], ['../../lib/errors.js']],
   [
     'model/bad.ts',

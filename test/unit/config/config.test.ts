@@ -6,6 +6,7 @@ import { ConfigError, readConfig, type Config } from '../../../src/config/config
 const DEFAULTS: Config = {
   host: '127.0.0.1',
   port: 8080,
+  metricsPort: undefined,
   dataDir: path.resolve('data'),
   clickhouse: undefined,
   geoipDb: undefined,
@@ -31,6 +32,7 @@ test.each<{ why: string; env: NodeJS.ProcessEnv; want: Partial<Config> }>([
   },
   { why: 'unknown variables are set', env: { PATH: '/bin', port: '1' }, want: {} },
   { why: 'a host', env: { HOST: '0.0.0.0' }, want: { host: '0.0.0.0' } },
+  { why: 'a port for metrics', env: { METRICS_PORT: '9464' }, want: { metricsPort: 9464 } },
   { why: 'any port', env: { PORT: '0' }, want: { port: 0 } },
   { why: 'a relative folder', env: { DATA_DIR: 'x/y' }, want: { dataDir: path.resolve('x/y') } },
   { why: 'an absolute folder', env: { DATA_DIR: '/x' }, want: { dataDir: '/x' } },

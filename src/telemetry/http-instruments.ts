@@ -1,0 +1,64 @@
+/** The instruments of the HTTP server: how many requests, how fast, and with which outcome. */
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+
+/** A request that has been responded to. */
+export interface ObservedRequest {
+  readonly method: string | undefined
+  /** The template of the matched route; undefined when no route matched. */
+  readonly route: string | undefined
+  readonly status: number
+  readonly seconds: number
+  /** The code of the error response, such as `RATE_LIMIT_EXCEEDED`; undefined for any other response. */
+  readonly errorCode: string | undefined
+}
+
+export interface HttpInstruments {
+  readonly onRequestStart: () => void
+  /** Called once per request: with the response, or when the client has disconnected. */
+  readonly onRequestEnd: (request: ObservedRequest) => void
+  /** Called with the code of the response to a request that Node.js could not read. */
+  readonly onMalformedRequest: (errorCode: string) => void
+}
+
+/** The methods that have a value of their own in the label `method`; clients can send any word. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
+const OTHER = 'other'
+const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+export function createHttpInstruments(registry: Registry): HttpInstruments {
+  const registers = [registry]
+  const requests = new Counter({
+    name: 'tallyhouse_http_requests_total',
+    help: 'Requests, by method, route template and status.',
+    labelNames: ['method', 'route', 'status'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'tallyhouse_http_request_duration_seconds',
+    help: 'Time from the arrival of a request to the end of its response, by route template.',
+    labelNames: ['route'],
+    buckets: DURATIONS,
+    registers,
+  })
+  const inFlight = new Gauge({
+    name: 'tallyhouse_http_requests_in_flight',
+    help: 'Requests that have no complete response yet.',
+    registers,
+  })
+  const errors = new Counter({
+    name: 'tallyhouse_http_errors_total',
+    help: 'Error responses, by the code of the error.',
+    labelNames: ['code'],
+    registers,
+  })
+  return {
+    onRequestStart: () => inFlight.inc(),
+    onRequestEnd: ({ method = '', route = OTHER, status, seconds, errorCode }) => {
+      inFlight.dec()
+      requests.inc({ method: METHODS.has(method) ? method : OTHER, route, status })
+      durations.observe({ route }, seconds)
+      if (errorCode !== undefined) errors.inc({ code: errorCode })
+    },
+    onMalformedRequest: (code) => errors.inc({ code }),
+  }
+}

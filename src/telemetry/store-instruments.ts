@@ -1,0 +1,74 @@
+/** The instruments of the store: its statements, and the checks of keys and tokens. */
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+
+/** A statement that has ended. */
+export interface ObservedStatement {
+  /** The connection that ran it, such as `reader`. */
+  readonly connection: string
+  readonly seconds: number
+  /** The code of its error, such as `MEMORY_LIMIT_EXCEEDED`; undefined when it succeeded. */
+  readonly errorCode: string | undefined
+}
+
+/** What a request shows: an API key, or the public token of a project. */
+export type CredentialKind = 'key' | 'token'
+
+/** How a check ended; it fails when the store does not answer in time. */
+export type CheckOutcome = 'valid' | 'invalid' | 'failed'
+
+export interface StoreInstruments {
+  readonly onStatementStart: (connection: string) => void
+  readonly onStatementEnd: (statement: ObservedStatement) => void
+  readonly onCredentialCheck: (kind: CredentialKind, outcome: CheckOutcome) => void
+}
+
+const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+/** The codes of ClickHouse and of Node.js; any other text counts as `OTHER`. */
+const ERROR_CODE = /^[A-Z][A-Z0-9_]{1,63}$/
+/** ClickHouse has a few hundred codes. A server that invents more must not grow the memory of the service. */
+const MAX_ERROR_CODES = 200
+const OTHER = 'OTHER'
+
+export function createStoreInstruments(registry: Registry): StoreInstruments {
+  const registers = [registry]
+  const inFlight = new Gauge({
+    name: 'tallyhouse_store_statements_in_flight',
+    help: 'Statements that wait for a connection or for their result, by connection.',
+    labelNames: ['connection'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'tallyhouse_store_statement_duration_seconds',
+    help: 'Time of a statement from the call to its result, waiting for a connection included.',
+    labelNames: ['connection'],
+    buckets: DURATIONS,
+    registers,
+  })
+  const errors = new Counter({
+    name: 'tallyhouse_store_errors_total',
+    help: 'Statements that failed, by connection and by the code of ClickHouse or Node.js.',
+    labelNames: ['connection', 'code'],
+    registers,
+  })
+  const checks = new Counter({
+    name: 'tallyhouse_credential_checks_total',
+    help: 'Checks of API keys and public tokens, by outcome; failed: the store did not answer.',
+    labelNames: ['kind', 'outcome'],
+    registers,
+  })
+  const codes = new Set<string>()
+  const boundCode = (code: string): string => {
+    if (!ERROR_CODE.test(code)) return OTHER
+    if (codes.size < MAX_ERROR_CODES) codes.add(code)
+    return codes.has(code) ? code : OTHER
+  }
+  return {
+    onStatementStart: (connection) => inFlight.inc({ connection }),
+    onStatementEnd: ({ connection, seconds, errorCode }) => {
+      inFlight.dec({ connection })
+      durations.observe({ connection }, seconds)
+      if (errorCode !== undefined) errors.inc({ connection, code: boundCode(errorCode) })
+    },
+    onCredentialCheck: (kind, outcome) => checks.inc({ kind, outcome }),
+  }
+}
