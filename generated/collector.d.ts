@@ -333,12 +333,13 @@ export interface components {
          *     | `METHOD_NOT_ALLOWED` | 405 | the path does not support the method; `Allow` lists the methods it supports |
          *     | `PAYLOAD_TOO_LARGE` | 413 | the body is larger than 1 MB |
          *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | the body is not declared as uncompressed JSON or plain text in UTF-8 |
+         *     | `RATE_LIMIT_EXCEEDED` | 429 | the public token or the address has sent too many events or bytes; wait the seconds given in `Retry-After` |
          *     | `INTERNAL_ERROR` | 500 | an unexpected error in the service |
          *     | `SERVICE_UNAVAILABLE` | 503 | the database cannot store events right now, or the service is stopping; wait the seconds given in `Retry-After` |
          * @example VALIDATION_ERROR
          * @enum {string}
          */
-        readonly ErrorCode: "VALIDATION_ERROR" | "UNAUTHORIZED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
+        readonly ErrorCode: "VALIDATION_ERROR" | "UNAUTHORIZED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE";
     };
     responses: {
         /** @description `VALIDATION_ERROR`: the request is malformed, or an event violates this document. No event of the request is stored. */
@@ -386,6 +387,21 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /**
+         * @description `RATE_LIMIT_EXCEEDED`: the public token, or the address that the request came from, has sent too many events or bytes
+         *     in this minute or day. No event of the request is stored.
+         */
+        readonly RateLimitExceeded: {
+            headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly "Access-Control-Allow-Origin": components["headers"]["AllowOrigin"];
+                readonly "Retry-After": components["headers"]["RetryAfter"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description `INTERNAL_ERROR`: an unexpected error in the service. */
         readonly InternalError: {
             headers: {
@@ -398,8 +414,8 @@ export interface components {
             };
         };
         /**
-         * @description `SERVICE_UNAVAILABLE`: the database cannot store the events right now, too many events are waiting to be stored, or
-         *     the service is stopping. Some of the events may have been stored; if they have an `event_id`, you can safely send
+         * @description `SERVICE_UNAVAILABLE`: the database cannot store the events right now, too many events are arriving or waiting to be
+         *     stored, or the service is stopping. Some of the events may have been stored; if they have an `event_id`, you can safely send
          *     them again.
          */
         readonly ServiceUnavailable: {
@@ -473,6 +489,7 @@ export interface operations {
             readonly 401: components["responses"]["Unauthorized"];
             readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
             readonly default: components["responses"]["NoSuchOperation"];

@@ -27,6 +27,10 @@ export async function startServiceProcess(dataDir: string): Promise<RunningServi
       PORT: '0',
       NODE_ENV: 'production',
       RATE_LIMIT: '0',
+      TOKEN_EVENTS_PER_MINUTE: '0',
+      TOKEN_MB_PER_MINUTE: '0',
+      ADDRESS_EVENTS_PER_MINUTE: '0',
+      ADDRESS_MB_PER_MINUTE: '0',
       // Slow queries are to be measured rather than cancelled.
       QUERY_TIMEOUT_MS: '60000',
     },

@@ -10,7 +10,8 @@ import {
   postEvents,
 } from '../http/collect/collect-handlers.js'
 import { checkBodyToken, checkHeaderToken } from '../http/collect/collector-auth.js'
-import { MAX_EVENTS_BYTES, readEventsBody } from '../http/collect/events-body.js'
+import { createLimitHandlers, type EventLimits } from '../http/collect/event-limits.js'
+import { createEventsReader, MAX_EVENTS_BYTES } from '../http/collect/events-body.js'
 import {
   authenticateRequests,
   getProject,
@@ -63,6 +64,10 @@ export interface CollectorDependencies {
   readonly now: () => Date
   /** The longest that an event of a server may have happened before it is sent. */
   readonly maxEventAgeDays: number
+  /** How much a public token and an address may send. */
+  readonly limits: EventLimits
+  /** The bytes of bodies that may be in memory at once; a default of the collector if left out. */
+  readonly maxBytesInFlight?: number
   /** The number of proxies in front of the service whose X-Forwarded-For is trusted. */
   readonly trustedProxies: number
 }
@@ -131,23 +136,25 @@ function buildApiRoutes(api: ApiDependencies, contract: Contract, shutdown: Shut
 }
 
 /** A token in the header is checked before the body is read; a token in the body, right after the body is parsed. */
-const buildCollectorRoutes = (
-  { findProject, collect, now, maxEventAgeDays }: CollectorDependencies,
+function buildCollectorRoutes(
+  { findProject, collect, now, maxEventAgeDays, limits, maxBytesInFlight }: CollectorDependencies,
   contract: Contract,
-): RouteTable => ({
-  [EVENTS]: {
-    post: [
-      beginCollect(now, maxEventAgeDays),
-      checkHeaderToken(findProject),
-      limitBodySize(MAX_EVENTS_BYTES),
-      ...readEventsBody,
-      checkBodyToken(findProject),
-      contract.checkEvents,
-      postEvents(collect),
-    ],
-    options: [optionsEvents],
-  },
-})
+): RouteTable {
+  const { checkAddress, countEvents } = createLimitHandlers(limits)
+  const checks: readonly Handler[] = [
+    beginCollect(now, maxEventAgeDays),
+    checkAddress,
+    checkHeaderToken(findProject),
+    limitBodySize(MAX_EVENTS_BYTES),
+    ...createEventsReader(maxBytesInFlight),
+    checkBodyToken(findProject),
+    countEvents,
+    contract.checkEvents,
+  ]
+  return {
+    [EVENTS]: { post: [...checks, postEvents(collect)], options: [optionsEvents] },
+  }
+}
 
 const buildCommonRoutes = ({ isReady, getLoaderState, shutdown }: AppDependencies): RouteTable => ({
   '/livez': { get: [getLivez] },

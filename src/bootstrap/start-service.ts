@@ -142,10 +142,11 @@ function createCollector(
     once: true,
   })
   return {
-    findProject: countChecks(createFindProject(store.lookups), 'token', instruments?.store),
+    findProject: countChecks(createFindProject(store.tokenLookups), 'token', instruments?.store),
     collect: createCollect(writer.write),
     now,
     maxEventAgeDays: config.maxEventAgeDays,
+    limits: config.eventLimits,
     trustedProxies: config.trustedProxies,
   }
 }

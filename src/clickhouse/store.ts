@@ -8,6 +8,8 @@ export interface Store {
   readonly reader: Connection
   /** The same account over a second connection: slow queries cannot block the lookups that every request needs. */
   readonly lookups: Connection
+  /** The same account over a third connection: made-up public tokens cannot block the lookups of API keys. */
+  readonly tokenLookups: Connection
   readonly writer: Connection
   readonly admin: Connection
   close(): Promise<void>
@@ -23,16 +25,20 @@ export function connectStore(endpoint: Endpoint, observer?: StatementObserver): 
   const reader = connect(endpoint, 'reader')
   // Lookups are short. To end one in ClickHouse would cost more than to let it end.
   const lookups = connect(endpoint, 'reader', { killsCancelled: false })
+  const tokenLookups = connect(endpoint, 'reader', { killsCancelled: false })
   const writer = connect(endpoint, 'writer')
   const observe = (connection: Connection, name: string): Connection =>
     observer === undefined ? connection : observeConnection(connection, name, observer)
   return {
     reader: observe(reader, 'reader'),
     lookups: observe(lookups, 'lookups'),
+    tokenLookups: observe(tokenLookups, 'token_lookups'),
     writer: observe(writer, 'writer'),
     admin: observe(admin, 'admin'),
     close: async () => {
-      await Promise.all([reader, lookups, writer, admin].map((connection) => connection.close()))
+      await Promise.all(
+        [reader, lookups, tokenLookups, writer, admin].map((connection) => connection.close()),
+      )
     },
   }
 }

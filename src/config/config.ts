@@ -33,6 +33,14 @@ export interface Config {
   /** How many queries run at once: of one API key, and of all keys together. */
   readonly queriesPerKey: number
   readonly queries: number
+  /** How many events and bytes a public token and an address may send; 0 for no limit. */
+  readonly eventLimits: {
+    readonly tokenEventsPerMinute: number
+    readonly tokenMbPerMinute: number
+    readonly tokenEventsPerDay: number
+    readonly addressEventsPerMinute: number
+    readonly addressMbPerMinute: number
+  }
   /** Requests per minute and API key; 0 for no limit. */
   readonly rateLimit: number
   /** Whether responses are checked against the contract before they are sent. */
@@ -67,6 +75,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     queryTimeoutMs: read(env, 'QUERY_TIMEOUT_MS'),
     queriesPerKey: read(env, 'MAX_QUERIES_PER_KEY'),
     queries: read(env, 'MAX_QUERIES'),
+    eventLimits: {
+      tokenEventsPerMinute: read(env, 'TOKEN_EVENTS_PER_MINUTE'),
+      tokenMbPerMinute: read(env, 'TOKEN_MB_PER_MINUTE'),
+      addressEventsPerMinute: read(env, 'ADDRESS_EVENTS_PER_MINUTE'),
+      addressMbPerMinute: read(env, 'ADDRESS_MB_PER_MINUTE'),
+      tokenEventsPerDay: read(env, 'TOKEN_EVENTS_PER_DAY'),
+    },
     rateLimit: read(env, 'RATE_LIMIT'),
     validateResponses: read(env, 'NODE_ENV') !== 'production',
   }

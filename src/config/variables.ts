@@ -122,6 +122,31 @@ export const VARIABLES = {
     fallback: '60000',
     ...integer(0, 1_000_000_000),
   },
+  TOKEN_EVENTS_PER_MINUTE: {
+    description: 'Events per minute and public token; 0 for no limit',
+    fallback: '3000000',
+    ...integer(0, 1_000_000_000),
+  },
+  TOKEN_MB_PER_MINUTE: {
+    description: 'Megabytes of events per minute and public token; 0 for no limit',
+    fallback: '3000',
+    ...integer(0, 1_000_000),
+  },
+  TOKEN_EVENTS_PER_DAY: {
+    description: 'Events per day and public token; 0 for no limit',
+    fallback: '0',
+    ...integer(0, 1_000_000_000_000),
+  },
+  ADDRESS_EVENTS_PER_MINUTE: {
+    description: 'Events per minute and IP address; 0 for no limit',
+    fallback: '600000',
+    ...integer(0, 1_000_000_000),
+  },
+  ADDRESS_MB_PER_MINUTE: {
+    description: 'Megabytes of events per minute and IP address; 0 for no limit',
+    fallback: '1000',
+    ...integer(0, 1_000_000),
+  },
   NODE_ENV: {
     description: 'production skips the check of responses against the contract',
     fallback: 'development',

@@ -16,6 +16,7 @@ import type { Store } from '../clickhouse/store.js'
 import { randomId } from '../lib/random-id.js'
 import { UserError } from '../lib/errors.js'
 import type { NewProject, ProjectChanges, StoredProject } from './project.js'
+import { createPublicToken } from './public-token.js'
 import { toStoredProject, PROJECT_COLUMNS, type ProjectRow } from './row.js'
 import { validateFields } from './rules.js'
 
@@ -77,7 +78,7 @@ export async function createProject(
     excludedCountries: [],
     retentionDays: null,
     ...validateFields(fields),
-    token: randomId('tallypub_', 24),
+    token: createPublicToken(),
     createdAt: now,
   }
   await withLease(store.admin, 'projects', async () => {

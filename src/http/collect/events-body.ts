@@ -1,20 +1,28 @@
 /** Reads the body of a request to the collector and normalizes its form. */
 import express, { type RequestHandler } from 'express'
 import { isUtf8 } from 'node:buffer'
-import type { ApiError } from '../../contract/errors.js'
+import { ApiError } from '../../contract/errors.js'
 import { EVENT_TYPES, normalizeContentType, parseJson } from '../server/body.js'
 import { getCollectContext, type BodyForm } from '../server/request-context.js'
 import { createValidationError } from '../server/translate-error.js'
+
+/** The bytes of bodies that may be in memory at once, from their arrival until the response. */
+const MAX_BYTES_IN_FLIGHT = 128 * 1_048_576
 
 /** The maximum size of a body of events: 1 MB. */
 export const MAX_EVENTS_BYTES = 1_048_576
 
 /**
- * The middlewares that parse the body, in order. Behind them `request.body` is `{ token?, events }`, plus any
+ * Creates the middlewares that parse the body, in order. Behind them `request.body` is `{ token?, events }`, plus any
  * other properties that the client sent. Nothing in it has been validated.
+ *
+ * @param maxBytesInFlight the bytes of all bodies together; requests beyond get SERVICE_UNAVAILABLE
  */
-export const readEventsBody: readonly RequestHandler[] = [
+export const createEventsReader = (
+  maxBytesInFlight = MAX_BYTES_IN_FLIGHT,
+): readonly RequestHandler[] => [
   normalizeContentType(EVENT_TYPES),
+  limitBytesInFlight(maxBytesInFlight),
   express.raw({ limit: MAX_EVENTS_BYTES, inflate: false, type: () => true }),
   (request, _response, next) => {
     const [form, body] = normalizeForm(parseBody(request.body))
@@ -25,6 +33,37 @@ export const readEventsBody: readonly RequestHandler[] = [
     next()
   },
 ]
+
+/** Counts the bytes of all bodies. Must stand directly before the parser of the body, because it starts reading. */
+function limitBytesInFlight(maxBytes: number): RequestHandler {
+  let inFlight = 0
+  return (request, response, next) => {
+    if (inFlight >= maxBytes) throw createOverloadedError()
+    const context = getCollectContext(request)
+    let bytes = 0
+    let isRefused = false
+    const release = (): void => {
+      inFlight -= bytes
+      bytes = 0
+    }
+    request.on('data', ({ length }: Buffer) => {
+      if (isRefused) return
+      inFlight += length
+      bytes += length
+      context.bytes = bytes
+      if (inFlight <= maxBytes || request.listenerCount('error') === 0) return
+      isRefused = true
+      release()
+      // The parser drops what it has read, and passes the error on.
+      request.emit('error', createOverloadedError())
+    })
+    response.once('close', release)
+    next()
+  }
+}
+
+const createOverloadedError = (): ApiError =>
+  new ApiError('SERVICE_UNAVAILABLE', 'Too many events are arriving. Try again in a moment.')
 
 interface EventsBody {
   readonly token?: unknown

@@ -34,6 +34,8 @@ export interface CollectContext {
   project?: StoredProject
   /** The form that the client sent, before the body was normalized to `list`. */
   form?: BodyForm
+  /** The bytes of the body that have arrived. */
+  bytes?: number
   /** The number of events. */
   events?: number
 }

@@ -1,9 +1,11 @@
-/** Finds the project of a public token. Results are cached for a few seconds. */
+/** Finds the project of a public token. Made-up tokens cannot keep known ones from being found. */
 import { LRUCache } from 'lru-cache'
 import type { Connection } from '../../clickhouse/connection.js'
 import { toStoreError } from '../../clickhouse/errors.js'
 import { ApiError } from '../../contract/errors.js'
+import { MINUTE_MS, SECOND_MS } from '../../lib/time.js'
 import type { StoredProject } from '../../projects/project.js'
+import { inspectToken } from '../../projects/public-token.js'
 import { findProjectByToken } from '../../projects/store.js'
 
 /**
@@ -13,39 +15,84 @@ import { findProjectByToken } from '../../projects/store.js'
  */
 export type FindProject = (token: string) => Promise<StoredProject>
 
-/** The time that a result is cached, counted from the start of its lookup. */
-const CACHE_TTL_MS = 4_000
-const LOOKUP_TIMEOUT_MS = 1_000
-const MAX_CACHED_TOKENS = 10_000
-/** Limits the load that invented tokens can put on the store. */
-const MAX_CONCURRENT_LOOKUPS = 100
+/** The time that a result is used, counted from the start of its lookup. */
+const CACHE_TTL_MS = 4 * SECOND_MS
+/** The time that a known token is still accepted while it is looked up again, or while the store is away. */
+const STALE_MS = MINUTE_MS
+const LOOKUP_TIMEOUT_MS = SECOND_MS
+const MAX_KNOWN_TOKENS = 10_000
+const MAX_UNKNOWN_TOKENS = 50_000
 const TOKEN = /^[A-Za-z0-9_-]{1,128}$/
 
+/** How many lookups may run at once: of tokens that were valid before, and of others by their check sum. */
+const PLACES = { known: 32, right: 32, none: 8 }
+
+type Lookup = Promise<StoredProject | undefined>
+
+interface KnownToken {
+  readonly project: StoredProject
+  /** When the lookup started, in milliseconds of the clock. */
+  readonly at: number
+}
+
 /**
- * Creates a `FindProject` with a cache. Unknown tokens are cached like known ones; errors are not cached. Concurrent
- * calls for one token share a lookup.
+ * Creates a `FindProject` with a cache. Unknown tokens have a cache of their own; errors are not cached.
+ *
+ * @param clock returns milliseconds
  */
-export function createFindProject(reader: Connection): FindProject {
-  let lookups = 0
-  const cache = new LRUCache<string, { project: StoredProject | undefined }>({
-    max: MAX_CACHED_TOKENS,
-    ttl: CACHE_TTL_MS,
-    // A lookup whose token is evicted meanwhile still completes.
-    ignoreFetchAbort: true,
-    fetchMethod: async (token, _stale, { options }) => {
-      if (lookups >= MAX_CONCURRENT_LOOKUPS) throw lookupUnavailableError(undefined)
-      const start = performance.now()
-      lookups += 1
-      const project = await readProject(reader, token).finally(() => (lookups -= 1))
-      options.ttl = Math.max(1, CACHE_TTL_MS - (performance.now() - start))
-      return { project }
-    },
+export function createFindProject(
+  reader: Connection,
+  clock: () => number = () => performance.now(),
+): FindProject {
+  const known = new LRUCache<string, KnownToken>({ max: MAX_KNOWN_TOKENS })
+  const unknown = new LRUCache<string, number>({ max: MAX_UNKNOWN_TOKENS })
+  const lookUp = createLookups(async (token) => {
+    const at = clock()
+    const project = await readProject(reader, token)
+    if (project === undefined) unknown.set(token, at)
+    if (project === undefined) known.delete(token)
+    else known.set(token, { project, at })
+    return project
   })
+
+  async function findAgain(token: string, { project, at }: KnownToken): Lookup {
+    const age = clock() - at
+    if (age < CACHE_TTL_MS) return project
+    const lookup = lookUp(token, 'known')
+    if (age >= STALE_MS) return lookup
+    lookup.catch(() => undefined)
+    return project
+  }
+
   return async (token) => {
-    if (!TOKEN.test(token)) throw invalidTokenError()
-    const { project } = cache.get(token) ?? (await cache.forceFetch(token))
+    const checkSum = TOKEN.test(token) ? inspectToken(token) : 'wrong'
+    if (checkSum === 'wrong') throw invalidTokenError()
+    const entry = known.get(token)
+    const isUnknown = clock() - (unknown.get(token) ?? -Infinity) < CACHE_TTL_MS
+    if (entry === undefined && isUnknown) throw invalidTokenError()
+    const project = await (entry === undefined ? lookUp(token, checkSum) : findAgain(token, entry))
     if (project === undefined) throw invalidTokenError()
     return project
+  }
+}
+
+/** Limits the lookups that run at once. Concurrent calls for one token share a lookup. */
+function createLookups(
+  read: (token: string) => Lookup,
+): (token: string, lane: keyof typeof PLACES) => Lookup {
+  const free = { ...PLACES }
+  const running = new Map<string, Lookup>()
+  return (token, lane) => {
+    const shared = running.get(token)
+    if (shared !== undefined) return shared
+    if (free[lane] === 0) return Promise.reject(lookupUnavailableError(undefined))
+    free[lane] -= 1
+    const lookup = read(token).finally(() => {
+      free[lane] += 1
+      running.delete(token)
+    })
+    running.set(token, lookup)
+    return lookup
   }
 }
 

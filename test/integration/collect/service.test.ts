@@ -90,8 +90,8 @@ test('a project that is created after the start can send at once', async () => {
 test('many requests with one token query the store once', async () => {
   const store = connectStore(database.endpoint)
   let asked = 0
-  const query = store.lookups.query.bind(store.lookups)
-  Object.assign(store.lookups, {
+  const query = store.tokenLookups.query.bind(store.tokenLookups)
+  Object.assign(store.tokenLookups, {
     query: (...args: Parameters<typeof query>) => {
       asked += 1
       return query(...args)
@@ -111,7 +111,7 @@ test('SERVICE_UNAVAILABLE: without the store neither tokens nor events are accep
   const nowhere = connectStore({ ...database.endpoint, url: 'http://127.0.0.1:1' })
   expect((await send({}, project, lonely)).status).toBe(202)
   Object.assign(store.writer, nowhere.writer)
-  Object.assign(store.lookups, nowhere.lookups)
+  Object.assign(store.tokenLookups, nowhere.tokenLookups)
   const known = await send({}, project, lonely)
   const unknown = await send({}, { ...project, token: 'tallypub_unknown' }, lonely)
   for (const response of [known, unknown]) {

@@ -29,7 +29,7 @@ const SHOP = {
   id: 'shop',
   name: 'Shop',
   domain: 'shop.example',
-  token: expect.stringMatching(/^tallypub_[a-z0-9]{24}$/),
+  token: expect.stringMatching(/^tallypub_[a-z0-9]{30}$/),
   createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
   firstEventAt: null,
   hasPublicDashboard: false,

@@ -54,7 +54,7 @@ const shell = promisify(execFile)
 async function seeShop(address: string, key: string): Promise<void> {
   const page = await (await fetch(address)).text()
   expect(page).not.toContain(key)
-  const [, source, token] = /src="(.+)" data-token="(tallypub_[a-z0-9]{24})"/.exec(page)!
+  const [, source, token] = /src="(.+)" data-token="(tallypub_[a-z0-9]{30})"/.exec(page)!
   const script = await fetch(new URL(source!, address))
   expect([script.status, script.headers.get('content-type')]).toEqual([
     200,

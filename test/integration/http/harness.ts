@@ -7,6 +7,7 @@ import {
   type AppDependencies,
   type CollectorDependencies,
 } from '../../../src/bootstrap/app.js'
+import type { EventLimits } from '../../../src/http/collect/event-limits.js'
 import { createCollect } from '../../../src/ingest/collect/collect.js'
 import { invalidTokenError } from '../../../src/ingest/collect/find-project.js'
 import { ApiError } from '../../../src/contract/errors.js'
@@ -72,6 +73,15 @@ export const CALLER: AuthContext = {
 /** The time at which events arrive at the application under test. */
 export const NOW = new Date('2026-03-10T12:00:00.000Z')
 
+/** Events and bytes may be sent without a limit. */
+export const NO_LIMITS: EventLimits = {
+  tokenEventsPerMinute: 0,
+  tokenMbPerMinute: 0,
+  addressEventsPerMinute: 0,
+  addressMbPerMinute: 0,
+  tokenEventsPerDay: 0,
+}
+
 /** Functions that a test may replace; the others succeed. */
 export interface Given
   extends
@@ -135,6 +145,7 @@ export async function startApp({ timeouts, ...given }: Given = {}): Promise<Runn
       }),
       now: () => NOW,
       maxEventAgeDays: 36_500,
+      limits: NO_LIMITS,
       trustedProxies: 0,
       ...given,
     },

@@ -33,7 +33,7 @@ test('a project is read as it was created, with defaults for omitted fields', as
     id: expect.stringMatching(/^prj_[a-z0-9]{12}$/),
     name: 'Shop',
     domain: 'shop.example',
-    token: expect.stringMatching(/^tallypub_[a-z0-9]{24}$/),
+    token: expect.stringMatching(/^tallypub_[a-z0-9]{30}$/),
     createdAt: NOW,
     hasPublicDashboard: false,
     excludedIps: [],

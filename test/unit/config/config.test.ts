@@ -15,6 +15,13 @@ const DEFAULTS: Config = {
   queryTimeoutMs: 10_000,
   queriesPerKey: 4,
   queries: 16,
+  eventLimits: {
+    tokenEventsPerMinute: 3_000_000,
+    tokenMbPerMinute: 3_000,
+    addressEventsPerMinute: 600_000,
+    addressMbPerMinute: 1_000,
+    tokenEventsPerDay: 0,
+  },
   rateLimit: 60_000,
   validateResponses: true,
   role: 'all',

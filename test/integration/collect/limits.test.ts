@@ -1,0 +1,73 @@
+/** What one token or address may send is limited, and so is what is in memory at once. */
+import { expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventLimits } from '../../../src/http/collect/event-limits.js'
+import { NO_LIMITS, outcome, PROJECT, startApp } from '../http/harness.js'
+
+const events = (count: number, name = 'x') => Array.from({ length: count }, () => ({ name }))
+const large = { name: 'x', properties: { text: 'x'.repeat(1_000_000) } }
+
+test.each<
+  [why: string, limits: Partial<EventLimits>, bodies: readonly unknown[], want: readonly number[]]
+>([
+  ['none', {}, [events(1_000), events(1_000)], [202, 202]],
+  ['events of a token', { tokenEventsPerMinute: 5 }, [events(4), events(4), [{}]], [202, 202, 429]],
+  ['of a day', { tokenEventsPerDay: 2 }, [events(2), {}], [202, 429]],
+  ['bytes of a token', { tokenMbPerMinute: 1 }, [large, large, {}], [202, 202, 429]],
+  ['events of an address', { addressEventsPerMinute: 2 }, [events(2), {}], [202, 429]],
+  ['bytes of an address', { addressMbPerMinute: 1 }, [large, large, {}], [202, 202, 429]],
+  ['invalid events count too', { tokenEventsPerMinute: 1 }, [{ url: 'x' }, {}], [400, 429]],
+])('%s', async (_why, limits, bodies, want) => {
+  const app = await startApp({ limits: { ...NO_LIMITS, ...limits } })
+  const statuses: number[] = []
+  for (const body of bodies) statuses.push((await app.collect(body)).status)
+  expect(statuses).toEqual(want)
+  await app.stop()
+})
+
+test('RATE_LIMIT_EXCEEDED says when to try again', async () => {
+  const limits = { ...NO_LIMITS, tokenEventsPerMinute: 1, addressEventsPerMinute: 2 }
+  const app = await startApp({ limits })
+  await app.collect({})
+  const ofToken = await app.collect({})
+  expect(ofToken.headers.get('retry-after')).toMatch(/^(59|60)$/)
+  expect(await outcome(ofToken)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' })
+  await app.stop()
+})
+
+test('an address that is at its limit is refused before its token is looked up', async () => {
+  let lookups = 0
+  const app = await startApp({
+    limits: { ...NO_LIMITS, addressEventsPerMinute: 1 },
+    findProject: () => {
+      lookups += 1
+      return Promise.resolve({ ...PROJECT, createdAt: new Date(0), retentionDays: null })
+    },
+  })
+  const statuses = [await app.collect({}), await app.collect({})].map(({ status }) => status)
+  expect([statuses, lookups]).toEqual([[202, 429], 1])
+  await app.stop()
+})
+
+test('bodies in memory are limited; what follows is accepted again', async () => {
+  let answer = (): void => undefined
+  const waits = new Promise<void>((resolve) => (answer = resolve))
+  const app = await startApp({
+    maxBytesInFlight: 2_500_000,
+    collect: async ({ events: { length } }) => {
+      await waits
+      return { accepted: length }
+    },
+  })
+  const first = [app.collect(large), app.collect(large)]
+  await sleep(200)
+  const refused = await app.collect(large)
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect(await outcome(refused)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
+  const small = app.collect({})
+  answer()
+  const statuses = (await Promise.all([...first, small])).map(({ status }) => status)
+  expect(statuses).toEqual([202, 202, 202])
+  expect((await app.collect(large)).status).toBe(202)
+  await app.stop()
+})
