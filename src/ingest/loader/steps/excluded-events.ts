@@ -1,14 +1,14 @@
 /** Finds excluded events: those of bots, and of IP addresses and countries that the project excludes. */
 import { sql, type Sql } from '../../../clickhouse/sql.js'
 import { selectAgents } from './derived-attributes.js'
-import type { LoadTables } from './load-tables.js'
+import { DURABLE, type LoadTables } from './load-tables.js'
 
 /**
  * Puts the valid rows that are excluded into the table `untracked`, each with its project, day and `reason`:
  * `ip`, `country` or `bot`. When several reasons apply, the first of these counts.
  */
 export const findExcludedEvents = (tables: LoadTables): Sql => sql`
-CREATE TABLE ${tables.excludedEvents} ENGINE = MergeTree ORDER BY seq AS
+CREATE TABLE ${tables.excludedEvents} ENGINE = MergeTree ORDER BY seq ${DURABLE} AS
 WITH
   bots AS (SELECT user_agent FROM (${selectAgents(tables)}) WHERE is_bot),
   excluded AS (SELECT id, arrayJoin(excluded_countries) AS country FROM projects FINAL)

@@ -1,5 +1,5 @@
 /** The tables that a load stages its results in. Only the load itself reads them. */
-import { identifier, type Sql } from '../../../clickhouse/sql.js'
+import { identifier, sql, type Sql } from '../../../clickhouse/sql.js'
 import { matchNames, type TableNames } from '../../../clickhouse/temporary-tables.js'
 
 /**
@@ -21,6 +21,12 @@ const SUFFIXES = {
   movedEvents: 'moved',
   staleRollupUsers: 'lost',
 }
+/**
+ * The settings of tables that a staged load is published from. The log says that the load is staged, so they must be there
+ * after a power failure, too.
+ */
+export const DURABLE = sql`SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`
+
 export type LoadTables = Readonly<Record<keyof typeof SUFFIXES, Sql>>
 
 /** Matches the names of the tables of a load, or of the dry run, with a prefix. The prefix is a regular expression. */

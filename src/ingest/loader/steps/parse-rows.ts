@@ -10,7 +10,7 @@ import {
 import { PAGEVIEW } from '../../../model/facts.js'
 import { buildValidation, type RowValidation } from './validate-rows.js'
 import { readField, buildOrigin, decodeParameter, splitUrl } from './json-fields.js'
-import type { LoadTables } from './load-tables.js'
+import { DURABLE, type LoadTables } from './load-tables.js'
 
 /** Truncates texts, so that every group of a response can be sent back in a filter. */
 const truncate = (text: Sql): Sql => sql`leftUTF8(${text}, ${uint32(EVENT_LIMITS.maxStoredLength)})`
@@ -97,7 +97,7 @@ const validateRows = (rows: Sql, { violations, reasons }: RowValidation): Sql =>
  * @param maxEventAgeDays the age limit for events of the stream
  */
 export const parseRows = (tables: LoadTables, rows: Sql, maxEventAgeDays: number): Sql => sql`
-CREATE TABLE ${tables.rows} ENGINE = MergeTree ORDER BY seq AS
+CREATE TABLE ${tables.rows} ENGINE = MergeTree ORDER BY seq ${DURABLE} AS
 SELECT
   seq, row,
   toLowCardinality(named_project) AS project_id,

@@ -10,7 +10,7 @@ import {
 } from '../../../model/fact-columns.js'
 import { isCustomEvent, isPageview } from '../../../model/facts.js'
 import { DERIVED_ATTRIBUTES, joinEnrichment, SOURCE_COLUMNS } from './derived-attributes.js'
-import type { LoadTables } from './load-tables.js'
+import { DURABLE, type LoadTables } from './load-tables.js'
 
 /** The same as SESSION_PAUSE. */
 const SESSION_PAUSE_MS = uint64(30 * MINUTE_MS)
@@ -24,7 +24,7 @@ const mapAttributes = (map: (column: Sql) => Sql): Sql => join(ATTRIBUTES.map(ma
  * the same moment, the session comes first.
  */
 export const cutRuns = (tables: LoadTables): Sql => sql`
-CREATE TABLE ${tables.runs} ENGINE = MergeTree ORDER BY seq AS
+CREATE TABLE ${tables.runs} ENGINE = MergeTree ORDER BY seq ${DURABLE} AS
 SELECT
   seq, project_id, user, session_id, is_new, session, load, opens,
   sum(opens) OVER (ORDER BY project_id, user, session_id, since, is_new, seq ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS run
@@ -49,7 +49,7 @@ FROM (
  * the stored `sessions` and the run.
  */
 export const buildSessions = (tables: LoadTables, load: number): Sql => sql`
-CREATE TABLE ${tables.sessions} ENGINE = MergeTree ORDER BY run AS
+CREATE TABLE ${tables.sessions} ENGINE = MergeTree ORDER BY run ${DURABLE} AS
 SELECT ${join(SESSION_STATE_COLUMNS)}, ${join(ATTRIBUTE_VALUES)}, aggregated.run AS run
 FROM (${aggregateRuns(tables, load)}) AS aggregated
 INNER JOIN (${selectFirstItems(tables)}) AS built ON built.run = aggregated.run
@@ -116,7 +116,7 @@ WHERE NOT is_new AND opens`
  * attributes of its session. `is_moved` marks sessions whose stored events change.
  */
 export const findPreviousStates = (tables: LoadTables): Sql => sql`
-CREATE TABLE ${tables.previousStates} ENGINE = MergeTree ORDER BY (project_id, session) AS
+CREATE TABLE ${tables.previousStates} ENGINE = MergeTree ORDER BY (project_id, session) ${DURABLE} AS
 SELECT
   ${join(SESSION_COLUMNS.map((column) => sql`load_near.${column} AS ${column}`))},
   load_sessions.session AS new_session,
@@ -135,7 +135,7 @@ WHERE NOT is_new`
  * with their new values; `past_session` is the session that each event belonged to before.
  */
 export const moveEvents = (tables: LoadTables, load: number): Sql => sql`
-CREATE TABLE ${tables.movedEvents} ENGINE = MergeTree ORDER BY (project_id, timestamp) AS
+CREATE TABLE ${tables.movedEvents} ENGINE = MergeTree ORDER BY (project_id, timestamp) ${DURABLE} AS
 SELECT
   events.project_id AS project_id, timestamp, events.user AS user, new_session AS session, ${uint64(load)} AS load,
   load_past.session AS past_session,

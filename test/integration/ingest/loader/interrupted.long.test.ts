@@ -95,3 +95,65 @@ test('a load of the stream whose end expired before its beginning is finished', 
   await moveCursor(writer, 2, load.number)
   expect(await findUnfinishedLoads(writer)).toEqual([])
 })
+
+test('what a load has written when it moves the cursor is on disk, except rollups', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  await interruptLoad(project, /INSERT INTO inbox_cursor/)
+  const flushed = await select<{ name: string }>(
+    store,
+    sql`
+SELECT replaceRegexpOne(name, '^load_[0-9]+_', 'load_') AS name FROM system.tables
+WHERE database = currentDatabase() AND engine_full LIKE '%fsync_after_insert = 1, fsync_part_directory = 1%'
+ORDER BY name`,
+  )
+  expect(flushed.map(({ name }) => name)).toEqual([
+    'event_ids',
+    'events',
+    'exclusions',
+    'inbox',
+    'inbox_cursor',
+    'load_items',
+    'load_kept',
+    'load_moved',
+    'load_past',
+    'load_rows',
+    'load_sessions',
+    'load_untracked',
+    'load_users',
+    'loads',
+    'rejections',
+    'removals',
+    'salts',
+    'sessions',
+    'users',
+  ])
+  await loadWaiting(store.writer)
+  await expectLoaded(project)
+})
+
+test('of two salts of a day, which two loaders made at the same moment, the first counts', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  for (const [salt, seconds] of [
+    ['later', 1],
+    ['first', 0],
+  ] as const) {
+    await execute(sql`
+INSERT INTO salts (day, salt, created_at)
+SELECT toDate('2026-03-05'), ${string(salt)}, now('UTC') + ${uint64(seconds)}`)
+  }
+  await feed(store, project.id, [{ timestamp: '2026-03-05T10:00:00Z', ip: '10.0.0.1' }])
+  await loadWaiting(store.writer)
+  expect(
+    await select(
+      store,
+      sql`
+SELECT user_id = concat('anonymous-', lower(hex(sipHash128('first', ${string(project.id)}, '10.0.0.1', '')))) AS is_first
+FROM users WHERE project_id = ${string(project.id)}`,
+    ),
+  ).toEqual([{ is_first: 1 }])
+  expect(await select(store, sql`SELECT count() AS n FROM salts WHERE day = '2026-03-05'`)).toEqual(
+    [{ n: 2 }],
+  )
+})
