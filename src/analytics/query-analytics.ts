@@ -1,6 +1,7 @@
 /** Answers an analytics request about one project: the read path from the request to the response. */
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../contract/api.js'
 import type { Statement } from '../clickhouse/sql.js'
+import type { RelationName } from '../model/relations.js'
 import { resolvePeriod } from './request/period.js'
 import { createNonce, requireOrigin, type MarkedRow } from '../model/origin.js'
 import type { Plan } from './plan/plan.js'
@@ -23,6 +24,8 @@ export interface PlanDependencies {
   /** Reads the moment of a project's first event; null if it has no event. Called only for the date range `all`. */
   readonly firstEventAt: (projectId: string) => Promise<Date | null>
   readonly now: () => Date
+  /** Returns the relations that may be read, the cheapest first; all by default. */
+  readonly listRelations?: (() => readonly RelationName[]) | undefined
 }
 
 /** The dependencies of answering. */
@@ -62,11 +65,11 @@ export async function queryAnalytics(
 export async function planAnalytics(
   request: AnalyticsQueryRequest,
   project: QueriedProject,
-  { firstEventAt, now }: PlanDependencies,
+  { firstEventAt, now, listRelations }: PlanDependencies,
 ): Promise<Plan> {
   const moment = now()
   const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
   const period = resolvePeriod(request.date_range, first ?? project.createdAt, moment)
   checkRetention(period, project.retentionDays, moment)
-  return planQuery(resolveQuery(request, project.id, period))
+  return planQuery(resolveQuery(request, project.id, period), listRelations?.())
 }

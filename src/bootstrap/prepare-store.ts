@@ -6,7 +6,9 @@ import type { Store } from '../clickhouse/store.js'
 import { finishInterruptedWork } from '../ingest/loader/loader.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { UserError } from '../lib/errors.js'
-import { ensureRollups, hasCurrentRollups } from '../rollups/ensure-rollups.js'
+import { ensureRollups } from '../rollups/ensure-rollups.js'
+import { readRollupState } from '../rollups/progress.js'
+import { NOTICE_MS } from './rollup-trust.js'
 
 /**
  * How a process uses the store, and what is checked or done first:
@@ -22,17 +24,22 @@ const HOW_TO_UPDATE = 'run "tallyhouse migrate"'
 /**
  * Applies missing migrations, then rebuilds the rollups if their definition has changed.
  *
+ * @param onProgress called with a text after each migration and each month
  * @returns the files of the migrations that were applied
- * @throws MigrationError when a migration fails or the database is newer than this build
+ * @throws MigrationError when a migration fails or the database is newer than this build; UserError when the rollups are
  */
 export async function updateStore(
   endpoint: Endpoint,
   store: Store,
   loader: LoaderContext,
+  onProgress?: (text: string) => void,
 ): Promise<readonly string[]> {
   const applied = await migrate(endpoint)
+  for (const name of applied) onProgress?.(`applied migration ${name}`)
   await ensureRollups(store, {
     finishInterruptedWork: (writer) => finishInterruptedWork(writer, loader),
+    noticeMs: NOTICE_MS,
+    onMonth: (month, left) => onProgress?.(`rebuilt the rollups of ${month}; months left: ${left}`),
   })
   return applied
 }
@@ -51,7 +58,7 @@ export async function requireUpToDate(
   if (missing.length > 0) {
     throw new UserError(`the database lacks ${missing.join(', ')}: ${HOW_TO_UPDATE}`)
   }
-  if (access === 'read-rollups' && !(await hasCurrentRollups(reader))) {
+  if (access === 'read-rollups' && (await readRollupState(reader)) !== 'current') {
     throw new UserError(`the rollups were built by another version: ${HOW_TO_UPDATE}`)
   }
 }

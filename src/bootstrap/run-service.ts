@@ -7,11 +7,13 @@ import { createLoaderMonitor } from '../ingest/loader/loader-state.js'
 import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
 import type { LogOutput } from '../lib/log-output.js'
+import { MINUTE_MS } from '../lib/time.js'
 import type { Instruments } from '../telemetry/instruments.js'
 import { rethrowListenError } from './address.js'
 import { startMetrics } from './metrics.js'
 import { SERVICE_PURPOSES } from './open-engine.js'
 import { openStore, type OpenedStore } from './open-store.js'
+import type { StoreAccess } from './prepare-store.js'
 import { waitForShutdown } from './shutdown-signals.js'
 import { startService, type ServiceOptions } from './start-service.js'
 
@@ -22,12 +24,17 @@ export interface RunOptions {
   /** Where the logger writes. */
   readonly output: Pick<LogOutput, 'countDropped'>
   readonly now: () => Date
+  /** What the process may do to the store when it starts; `write` by default. */
+  readonly access?: StoreAccess
   /** Runs before the service listens; returns early when `stop` is aborted. */
   readonly prepare?: (opened: OpenedStore, stop: AbortSignal) => Promise<void>
   /** Pages to serve beside the service's own; called after `prepare`. */
   readonly pages?: () => NonNullable<ServiceOptions['pages']>
   readonly onListening: (address: string) => void
 }
+
+/** How long a start waits for a ClickHouse server that is not there yet, as when both start at once. */
+const SERVER_TIMEOUT_MS = 5 * MINUTE_MS
 
 /**
  * Opens the store, calls `prepare`, then starts the service and the loader. On shutdown it stops the service, the
@@ -54,12 +61,19 @@ async function runMeasured(
   const shutdown = waitForShutdown(logger).finally(() => stopping.abort())
   const opened = await openStore(config, {
     purpose: SERVICE_PURPOSES[purpose],
-    access: 'write',
+    access: options.access ?? 'write',
     // A process with only one role, api or collector, may use the engine of the process with the other.
     ownEngine: config.role === 'all',
     onEvent: (event) => logEngineEvent(logger, event),
     observer: instruments?.store,
+    waitMs: SERVER_TIMEOUT_MS,
+    stop: stopping.signal,
+    onNotice: (level, text) => logger[level](text),
+  }).catch((error: unknown) => {
+    if (stopping.signal.aborted) return undefined
+    throw error
   })
+  if (opened === undefined) return
   try {
     await prepare?.(opened, stopping.signal)
     const stop = stopping.signal.aborted ? undefined : await start(options, opened, instruments)

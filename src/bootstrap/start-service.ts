@@ -16,6 +16,7 @@ import { createFindProject } from '../ingest/collect/find-project.js'
 import { createInboxWriter } from '../ingest/inbox/inbox-writer.js'
 import type { Logger } from '../lib/log.js'
 import { SECOND_MS } from '../lib/time.js'
+import { ALL_RELATIONS, FACTS } from '../model/relations.js'
 import type { Instruments } from '../telemetry/instruments.js'
 import { findFirstEventTime } from '../projects/event-times.js'
 import { presentProject } from '../projects/present.js'
@@ -27,6 +28,7 @@ import {
 } from './app.js'
 import { countChecks } from './metrics.js'
 import type { OpenedStore } from './open-store.js'
+import { watchRollups, type RollupTrust } from './rollup-trust.js'
 
 export interface ServiceOptions extends Pick<AppDependencies, 'pages' | 'getLoaderState'> {
   readonly config: Config
@@ -53,8 +55,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { config, opened, logger, instruments, pages, getLoaderState } = options
   const { host, port, role } = config
   const { shutdown, steps } = createShutdown()
+  const rollups = await watchRollups(opened.store.lookups, logger)
   const app = createApp({
-    api: role === 'collector' ? undefined : createApi(options),
+    api: role === 'collector' ? undefined : createApi(options, rollups),
     collector: role === 'api' ? undefined : createCollector(options, shutdown.stopping),
     isReady: cacheProbe(() => opened.store.lookups.ping(PROBE_TIMEOUT_MS)),
     contract: await compileContract(config, CONTRACTS[role]),
@@ -74,7 +77,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   })
   return {
     address: server.address,
-    stop: () => server.stop(steps),
+    stop: async () => {
+      await server.stop(steps)
+      rollups.stop()
+    },
   }
 }
 
@@ -86,12 +92,10 @@ const CONTRACTS: Readonly<Record<Role, readonly SpecName[]>> = {
 }
 
 /** Creates the use cases of the query API. Every query has a deadline and ends when its client disconnects. */
-function createApi({
-  config,
-  opened: { store },
-  now,
-  instruments,
-}: ServiceOptions): ApiDependencies {
+function createApi(
+  { config, opened: { store }, now, instruments }: ServiceOptions,
+  rollups: RollupTrust,
+): ApiDependencies {
   const createReader = ({ timeoutMs, ...scope }: RequestScope): Connection => ({
     ...store.reader,
     query: createQueryRunner(store, timeoutMs, scope),
@@ -108,6 +112,7 @@ function createApi({
       firstEventAt: (projectId) => findFirstEventTime(reader, projectId),
       now,
       onPlan,
+      listRelations: () => (rollups.isTrusted() ? ALL_RELATIONS : FACTS),
     })
   }
   const readProject: ReadProject = async (project, scope) =>

@@ -8,6 +8,8 @@ import { withServiceLog } from './shared/service-log.js'
 
 interface ServeOptions {
   readonly role?: Role
+  /** False with --no-migrate. */
+  readonly migrate: boolean
 }
 
 export const addServe: AddCommand = (program, context) => {
@@ -20,7 +22,11 @@ export const addServe: AddCommand = (program, context) => {
         'What to run: api answers queries, collector accepts events, all does both (default: the value of ROLE)',
       ).choices(ROLES),
     )
-    .action((options: ServeOptions) => {
+    .option(
+      '--no-migrate',
+      'Refuse a database that is not up to date; the account in CLICKHOUSE_URL then needs no more than the rights to load',
+    )
+    .action(({ migrate, ...options }: ServeOptions) => {
       const config = { ...context.config(), ...options }
       return withServiceLog(config.logLevel, (log) =>
         runService({
@@ -28,6 +34,7 @@ export const addServe: AddCommand = (program, context) => {
           purpose: 'serve',
           ...log,
           now: context.now,
+          access: migrate ? 'write' : 'read-rollups',
           onListening: (address) => log.logger.info({ address }, `listening on ${address}`),
         }),
       )

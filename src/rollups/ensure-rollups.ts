@@ -1,40 +1,96 @@
 /** Builds the rollups of a store if they are missing or have another definition. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
-import { sql, statement, string } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
+import { UserError } from '../lib/errors.js'
 import { LIVE } from '../model/rollup-table-sets.js'
-import { createViews, dropLiveViews, hashDefinitions } from './materialized-views.js'
+import { createViews, dropLiveViews } from './materialized-views.js'
+import {
+  hashLiveViews,
+  listMonthsDone,
+  readRollupState,
+  recordBegun,
+  recordBuilt,
+  recordMonth,
+  recordViews,
+} from './progress.js'
 import { rebuildRollups } from './rebuild.js'
 import { LEASE_TIMEOUT_MS, type MonthsOptions } from './shadow-tables.js'
 
+export interface EnsureRollupsOptions extends Pick<
+  MonthsOptions,
+  'finishInterruptedWork' | 'onMonth'
+> {
+  /**
+   * How long to wait before the views change, in milliseconds: other processes need this long to notice that the rollups
+   * are no longer those of their build. 0 by default.
+   */
+  readonly noticeMs?: number
+}
+
 /**
- * Recreates the materialized views and backfills the rollups when the stored definition hash differs from this build's.
- * Must finish before queries are served: until then the rollups are incomplete. If several processes call it at once,
- * one builds the rollups and the others wait.
+ * Recreates the materialized views and backfills the rollups when they were built under another definition than this
+ * build's. Until it has finished the rollups are incomplete, and queries must not read them. A build that was interrupted
+ * goes on after the last month. If several processes call it at once, one builds the rollups and the others wait.
+ *
+ * @throws UserError when a newer version has built the rollups, or has begun to
  */
 export async function ensureRollups(
-  { admin, writer }: Pick<Store, 'admin' | 'writer'>,
-  options: Pick<MonthsOptions, 'finishInterruptedWork'>,
+  store: Pick<Store, 'admin' | 'writer'>,
+  options: EnsureRollupsOptions,
 ): Promise<void> {
-  if (await hasCurrentRollups(writer)) return
+  if (await isBuilt(store.writer)) return
   await withLease(
-    admin,
+    store.admin,
     'rollups',
     async (lease) => {
       // Another process may have built them while this one waited.
-      if (await hasCurrentRollups(writer)) return
-      await recreateViews(admin)
-      await rebuildRollups(writer, options)
+      if (await isBuilt(store.writer)) return
+      await build(store, options)
       // While this process was suspended, another process may have built a different definition.
       await lease.assertHeld()
-      await writer.execute(
-        statement(sql`INSERT INTO rollup_builds (definition) SELECT ${string(hashDefinitions())}`),
-      )
+      await recordBuilt(store.writer)
     },
     // A build may take long, so the wait has no limit. The lease of a holder that dies expires.
     { waitMs: Infinity, requestsTurn: false },
   )
+}
+
+/** @throws UserError when the rollups are those of a newer version */
+async function isBuilt(connection: Connection): Promise<boolean> {
+  const state = await readRollupState(connection)
+  if (state === 'newer') {
+    throw new UserError(
+      'a newer version has built the rollups of this database: run that version or a later one',
+    )
+  }
+  return state === 'current'
+}
+
+async function build(
+  { admin, writer }: Pick<Store, 'admin' | 'writer'>,
+  { noticeMs = 0, onMonth, ...options }: EnsureRollupsOptions,
+): Promise<void> {
+  let views = await hashLiveViews(admin)
+  let done = await listMonthsDone(writer, views)
+  if (done === undefined) {
+    await recordBegun(writer)
+    if (views !== '') await sleep(noticeMs)
+    await recreateViews(admin)
+    views = await hashLiveViews(admin)
+    await recordViews(writer, views)
+    done = new Set()
+  }
+  const isDone = done
+  await rebuildRollups(writer, {
+    ...options,
+    isDone: (month) => isDone.has(month),
+    onMonth: async (month, left) => {
+      await recordMonth(writer, views, month)
+      await onMonth?.(month, left)
+    },
+  })
 }
 
 const recreateViews = (admin: Connection): Promise<void> =>
@@ -47,11 +103,3 @@ const recreateViews = (admin: Connection): Promise<void> =>
     },
     { waitMs: LEASE_TIMEOUT_MS },
   )
-
-/** Whether the rollups were built under this build's definition. Writes nothing. */
-export async function hasCurrentRollups(connection: Connection): Promise<boolean> {
-  const { rows } = await connection.query<{ definition: string }>(
-    statement(sql`SELECT definition FROM rollup_builds ORDER BY built_at DESC LIMIT 1`),
-  )
-  return rows[0]?.definition === hashDefinitions()
-}

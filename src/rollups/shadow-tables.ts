@@ -15,8 +15,10 @@ export interface MonthsOptions {
   readonly finishInterruptedWork: (writer: Connection) => Promise<void>
   /** The only project to process; absent: all projects. */
   readonly projectId?: string | undefined
-  /** Called after each month. */
-  readonly onMonth?: (month: Month) => void
+  /** Whether a month needs no work; absent: none does. */
+  readonly isDone?: (month: Month) => boolean
+  /** Called after each month, with the number of months that are left. */
+  readonly onMonth?: (month: Month, left: number) => unknown
 }
 
 /** The pause between two months, in which a loader that waits for the lease gets its turn. */
@@ -42,10 +44,11 @@ export interface ShadowMonth {
  */
 export async function forEachMonth(
   writer: Connection,
-  { projectId, onMonth, finishInterruptedWork }: MonthsOptions,
+  { projectId, isDone, onMonth, finishInterruptedWork }: MonthsOptions,
   work: (shadowMonth: ShadowMonth) => Promise<void>,
 ): Promise<void> {
-  for (const month of await listMonths(writer, projectId)) {
+  const months = (await listMonths(writer, projectId)).filter((month) => isDone?.(month) !== true)
+  for (const [i, month] of months.entries()) {
     await withLease(
       writer,
       'loader',
@@ -60,7 +63,7 @@ export async function forEachMonth(
       },
       { waitMs: LEASE_TIMEOUT_MS },
     )
-    onMonth?.(month)
+    await onMonth?.(month, months.length - i - 1)
     await sleep(PAUSE_MS)
   }
 }

@@ -17,6 +17,9 @@ import {
   type RollupSubject,
 } from '../model/rollups.js'
 
+/** The version of the definitions below. A change of their hash needs the next number: see the test of this file. */
+export const DEFINITION_VERSION = 1
+
 export interface View {
   /** Its name without the prefix that all views share. */
   readonly name: string

@@ -1,4 +1,5 @@
 /** Brings a database up to date: applies the pending migrations, each once and in order. */
+import { MINUTE_MS } from '../../lib/time.js'
 import { connect, type Connection } from '../connection.js'
 import type { Endpoint } from '../endpoint.js'
 import { isClickHouseError } from '../errors.js'
@@ -10,7 +11,7 @@ import {
   type Migration,
 } from './migration-files.js'
 import { createMigrationLog, findPendingMigrations, recordMigration } from './migration-log.js'
-import { identifier, sql, statement } from '../sql.js'
+import { identifier, sql, statement, string } from '../sql.js'
 
 export { MigrationError } from './migration-files.js'
 
@@ -38,11 +39,24 @@ export async function migrate(
     await createMigrationLog(admin)
     const pending = await findPendingMigrations(admin, migrations)
     if (pending.length === 0) return []
-    return await withLease(admin, 'migrations', (lease) => applyPending(admin, migrations, lease))
+    return await withLease(admin, 'migrations', (lease) =>
+      // On a database in use, a loader may be at work: it must not write into a table while it is copied or exchanged.
+      pending.length === migrations.length
+        ? applyPending(admin, migrations, [lease])
+        : withLease(
+            admin,
+            'loader',
+            (loaderLease) => applyPending(admin, migrations, [lease, loaderLease]),
+            { waitMs: LOADER_TIMEOUT_MS },
+          ),
+    )
   } finally {
     await admin.close()
   }
 }
+
+/** The longest wait for the loader lease: a loader may be in the middle of a large load. */
+const LOADER_TIMEOUT_MS = 10 * MINUTE_MS
 
 /** Creates the database if it is missing. A connection needs a database that exists, so `system` serves for that. */
 async function ensureDatabase(endpoint: Endpoint): Promise<void> {
@@ -62,24 +76,54 @@ async function ensureDatabase(endpoint: Endpoint): Promise<void> {
 async function applyPending(
   admin: Connection,
   migrations: readonly Migration[],
-  lease: Lease,
+  leases: readonly Lease[],
 ): Promise<readonly string[]> {
   const pending = await findPendingMigrations(admin, migrations)
-  for (const migration of pending) await apply(admin, migration, lease)
+  for (const migration of pending) await apply(admin, migration, leases)
   return pending.map(({ name }) => name)
 }
 
-async function apply(admin: Connection, migration: Migration, lease: Lease): Promise<void> {
-  // If this process was suspended, another one may have taken over and applied this migration.
-  await lease.assertHeld()
+async function apply(
+  admin: Connection,
+  migration: Migration,
+  leases: readonly Lease[],
+): Promise<void> {
   for (const [i, query] of migration.statements.entries()) {
-    lease.signal.throwIfAborted()
+    // If this process was suspended, another one may have taken over and applied this migration.
+    for (const lease of leases) await lease.assertHeld()
     try {
-      await admin.execute({ query, query_params: {} })
+      await runStatement(admin, query, `${migration.name}, statement ${i + 1}`)
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new MigrationError(migration.name, `statement ${i + 1} failed: ${reason}`, { cause })
     }
   }
   await recordMigration(admin, migration)
+}
+
+const EXCHANGE = /^EXCHANGE TABLES (?<made>\w+) AND (?<live>\w+)$/m
+
+/**
+ * Runs a statement of a migration. An exchange of tables is not repeated: that would exchange them back. A comment marks
+ * the table that is put in place, and goes there with it.
+ *
+ * @param mark names the statement
+ */
+async function runStatement(admin: Connection, query: string, mark: string): Promise<void> {
+  const { made, live } = EXCHANGE.exec(query)?.groups ?? {}
+  if (made !== undefined && live !== undefined) {
+    const comment = `put in place by ${mark}`
+    const { rows } = await admin.query(
+      statement(sql`
+SELECT name FROM system.tables
+WHERE database = currentDatabase() AND name = ${string(live)} AND comment = ${string(comment)}`),
+    )
+    if (rows.length > 0) return
+    // A comment cannot be a parameter. This one consists of the checked name of a file, words and a number.
+    await admin.execute({
+      query: `ALTER TABLE ${made} MODIFY COMMENT '${comment}'`,
+      query_params: {},
+    })
+  }
+  await admin.execute({ query, query_params: {} })
 }

@@ -3,8 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '../../../src/clickhouse/connection.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
+import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { migrate, MigrationError } from '../../../src/clickhouse/migrations/migrate.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { dropDatabase, newDatabase } from '../../support/store/database.js'
@@ -107,4 +109,45 @@ test('of concurrent runs, one applies each migration', async () => {
   await write('0002_b.sql', TABLE('b').replace('IF NOT EXISTS ', ''))
   const applied = await Promise.all(Array.from({ length: 5 }, () => migrate(endpoint, { folder })))
   expect(applied.flat()).toEqual(['0001_a.sql', '0002_b.sql'])
+})
+
+test('an exchange that broke off is not exchanged back', async () => {
+  const exchange = `CREATE TABLE IF NOT EXISTS fine (x UInt8) ENGINE = MergeTree ORDER BY x COMMENT 'fine';
+INSERT INTO fine SELECT x FROM coarse;
+-- The fine one takes its place.
+EXCHANGE TABLES fine AND coarse;
+DROP TABLE fine;
+`
+  await write('0001_a.sql', `${TABLE('coarse')}INSERT INTO coarse VALUES (7);\n`)
+  await write('0002_b.sql', exchange.replace('DROP TABLE fine', 'DROP TABLE nonsense'))
+  expect(await refusal()).toMatch(/^migration 0002_b.sql: statement 4 failed: /)
+  await write('0002_b.sql', exchange)
+  expect(await migrate(endpoint, { folder })).toEqual(['0002_b.sql'])
+  const admin = connect(endpoint, 'admin')
+  const { rows } = await admin.query(
+    statement(
+      sql`SELECT name, comment, (SELECT groupUniqArray(x) FROM coarse) AS held FROM system.tables WHERE database = currentDatabase() AND name IN ('coarse', 'fine')`,
+    ),
+  )
+  await admin.close()
+  expect(rows).toEqual([
+    { name: 'coarse', comment: 'put in place by 0002_b.sql, statement 3', held: [7] },
+  ])
+})
+
+test('a database in use is migrated when its loader has finished its load', async () => {
+  await write('0001_a.sql', TABLE('a'))
+  await migrate(endpoint, { folder })
+  await write('0002_b.sql', TABLE('b'))
+  const writer = connect(endpoint, 'writer')
+  const events: string[] = []
+  const migrated = await withLease(writer, 'loader', async () => {
+    const waiting = migrate(endpoint, { folder }).then((applied) => events.push(...applied))
+    await sleep(1_000)
+    events.push('loaded')
+    return { waiting }
+  })
+  await migrated.waiting
+  await writer.close()
+  expect(events).toEqual(['loaded', '0002_b.sql'])
 })

@@ -1,12 +1,16 @@
 /** Rollups of stores that have none, or those of another definition; rebuilds of all projects and of one. */
 import { afterEach, beforeEach, describe, expect } from '@jest/globals'
+import { NOTICE_MS, watchRollups } from '../../../src/bootstrap/rollup-trust.js'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { LeaseLostError } from '../../../src/clickhouse/lease/lease.js'
 import { listGenerations } from '../../../src/clickhouse/lease/lease-store.js'
 import { identifier, sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
 import type { StoredProject } from '../../../src/projects/project.js'
+import { createLogger } from '../../../src/lib/log.js'
 import { LIVE } from '../../../src/model/rollup-table-sets.js'
+import { hashLiveViews, readRollupState } from '../../../src/rollups/progress.js'
 import { longTest, shortTest } from '../../support/sampling.js'
+import { until } from '../clickhouse/embedded/support.js'
 import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
@@ -18,6 +22,8 @@ import {
   ensureRollups,
   rebuildRollups,
 } from '../../support/store/loading.js'
+
+const SILENT = createLogger('silent')
 
 let database: TestDatabase
 let shop: StoredProject
@@ -135,7 +141,54 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await viewNames()).toEqual(views)
     expect(await rollupsOf(shop)).toEqual(before)
   })
+
+  shortTest('from the first month that is missing, if it was interrupted later', async () => {
+    await write(sql`TRUNCATE TABLE rollup_builds`)
+    const before = [await rollupsOf(shop), await rollupsOf(other)]
+    const writer = breakAfter(database.store.writer, /INSERT INTO rollup_progress/)
+    const broken = ensureRollups({ ...database.store, writer })
+    await expect(broken).rejects.toBeInstanceOf(BrokenError)
+    expect(await readRollupState(database.store.reader)).toBe('other')
+
+    await send(database.store, shop, [LATE])
+    const months: number[] = []
+    await ensureRollups(database.store, { onMonth: (month) => months.push(month) })
+    expect(months).toEqual([202602])
+    expect(await readRollupState(database.store.reader)).toBe('current')
+    expect(await check()).toEqual(AGREEING)
+    expect(await rollupsOf(other)).toEqual(before[1])
+  })
+
+  shortTest('unless a newer version has begun to: its rollups are not undone', async () => {
+    const [views, hash] = [await viewNames(), await hashLiveViews(database.store.admin)]
+    await write(sql`INSERT INTO rollup_progress (version, definition, step) VALUES (2, 'newer', 1)`)
+    expect(await readRollupState(database.store.reader)).toBe('newer')
+    await expect(ensureRollups(database.store)).rejects.toThrow(
+      'a newer version has built the rollups of this database: run that version or a later one',
+    )
+    await write(sql`INSERT INTO rollup_builds (definition) SELECT 'newer'`)
+    expect(await readRollupState(database.store.reader)).toBe('newer')
+    // A version before the record was kept has rebuilt them since.
+    await write(sql`INSERT INTO rollup_builds (definition) SELECT 'older'`)
+    expect(await readRollupState(database.store.reader)).toBe('other')
+    expect([await viewNames(), await hashLiveViews(database.store.admin)]).toEqual([views, hash])
+  })
 })
+
+shortTest(
+  'a running service stops reading rollups that another version rebuilds, and reads them again',
+  async () => {
+    const trust = await watchRollups(database.store.reader, SILENT)
+    const seen = [trust.isTrusted()]
+    await write(sql`INSERT INTO rollup_progress (version, definition, step) VALUES (2, 'newer', 1)`)
+    await until(() => !trust.isTrusted(), NOTICE_MS)
+    await write(sql`TRUNCATE TABLE rollup_progress`)
+    await until(() => trust.isTrusted(), NOTICE_MS)
+    seen.push(trust.isTrusted())
+    trust.stop()
+    expect(seen).toEqual([true, true])
+  },
+)
 
 describe('a rebuild', () => {
   shortTest('of all projects corrects the rollups, and reports each month', async () => {

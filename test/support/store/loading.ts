@@ -57,7 +57,8 @@ export const deleteProject = (store: Store, projectId: string) =>
   projectDeletion.deleteProject(store, projectId, CONTEXT)
 
 type Months = Omit<MonthsOptions, 'finishInterruptedWork'>
-export const ensureRollups = (store: Store) => ensure(store, { finishInterruptedWork })
+export const ensureRollups = (store: Store, options: Pick<Months, 'onMonth'> = {}) =>
+  ensure(store, { ...options, finishInterruptedWork })
 export const rebuildRollups = (writer: Connection, options: Months) =>
   rebuild(writer, { ...options, finishInterruptedWork })
 export const checkRollups = (writer: Connection, options: Months) =>

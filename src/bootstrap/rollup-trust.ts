@@ -1,0 +1,51 @@
+/** Watches whether the rollups of the store are those of this build: another version may rebuild them at any time. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Connection } from '../clickhouse/connection.js'
+import type { Logger } from '../lib/log.js'
+import { MINUTE_MS, SECOND_MS } from '../lib/time.js'
+import { readRollupState } from '../rollups/progress.js'
+
+/** How often the state is read. A build that changes the views waits for longer before it does. */
+const READ_INTERVAL_MS = 4 * SECOND_MS
+/** After this long without reading the state, it is unknown. */
+const STATE_LIFETIME_MS = MINUTE_MS
+
+/** How long a build waits before it changes the views, so that every running service has noticed it. */
+export const NOTICE_MS = 3 * READ_INTERVAL_MS
+
+export interface RollupTrust {
+  /** Whether queries may read the rollups. If not, they read the events and sessions: slower, and right. */
+  isTrusted(): boolean
+  stop(): void
+}
+
+/** Reads the state once, then starts to watch. */
+export async function watchRollups(reader: Connection, logger: Logger): Promise<RollupTrust> {
+  const stopped = new AbortController()
+  let isCurrent: boolean | undefined
+  let readAt = -Infinity
+  const read = async (): Promise<void> => {
+    const begun = performance.now()
+    const found = (await readRollupState(reader)) === 'current'
+    readAt = begun
+    if (found !== isCurrent && (isCurrent !== undefined || !found)) {
+      if (found) logger.info('the rollups are complete: queries read them again')
+      else logger.warn('the rollups are not those of this version: queries read the events instead')
+    }
+    isCurrent = found
+  }
+  // A store that does not answer this does not answer queries either.
+  const tryToRead = (): Promise<void> => read().catch(() => undefined)
+  const watch = async (): Promise<void> => {
+    for (;;) {
+      await sleep(READ_INTERVAL_MS, undefined, { ref: false, signal: stopped.signal })
+      await tryToRead()
+    }
+  }
+  await tryToRead()
+  watch().catch(() => undefined)
+  return {
+    isTrusted: () => isCurrent === true && performance.now() - readAt < STATE_LIFETIME_MS,
+    stop: () => stopped.abort(),
+  }
+}

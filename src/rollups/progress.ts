@@ -1,0 +1,100 @@
+/** The record of how far the rollups of a store are built, under which definition, and with which views. */
+import type { Connection } from '../clickhouse/connection.js'
+import { sql, statement, string, uint32 } from '../clickhouse/sql.js'
+import { hashDefinitions } from './materialized-views.js'
+import type { Month } from './months.js'
+import { DEFINITION_VERSION } from './view-definitions.js'
+
+/**
+ * Whether the rollups of a store are those of this build: `current`; `other`: built, or being built, under another or an
+ * unknown definition; `newer`: the same, and by a newer version of Tallyhouse. Only current ones may answer queries.
+ */
+export type RollupState = 'current' | 'other' | 'newer'
+
+/** The steps of a build: the views are about to change, they were created, a month was rebuilt. */
+const STEP = { begun: 1, views: 2, month: 3 } as const
+
+/** Reads the state of the rollups. Writes nothing. */
+export async function readRollupState(connection: Connection): Promise<RollupState> {
+  const { rows } = await connection.query<Inputs>(
+    statement(sql`
+SELECT
+  (SELECT argMax(definition, built_at) FROM rollup_builds) AS built,
+  (SELECT argMax(definition, at) FROM rollup_progress WHERE step = ${uint32(STEP.begun)}) AS begun,
+  (SELECT argMax(version, at) FROM rollup_progress WHERE step = ${uint32(STEP.begun)}) AS version,
+  (SELECT max(at) FROM rollup_progress WHERE step = ${uint32(STEP.begun)}) >
+    (SELECT max(built_at) FROM rollup_builds) AS isBuilding`),
+  )
+  return rows[0] === undefined ? 'other' : judgeState(rows[0])
+}
+
+interface Inputs {
+  /** The definition of the last build that ended; empty if none did. */
+  readonly built: string
+  /** The definition and the version of the last build that began and was recorded: older versions did not record it. */
+  readonly begun: string
+  readonly version: number
+  /** Whether the last build that began has not ended. */
+  readonly isBuilding: 0 | 1
+}
+
+function judgeState({ built, begun, version, isBuilding }: Inputs): RollupState {
+  const own = hashDefinitions()
+  if (isBuilding === 0 && built === own) return 'current'
+  const inForce = isBuilding === 1 ? begun : built
+  return inForce === begun && version > DEFINITION_VERSION ? 'newer' : 'other'
+}
+
+/** Returns a hash of the views that fill the rollups; empty without views. Views that are created again have another. */
+export async function hashLiveViews(connection: Connection): Promise<string> {
+  const { rows } = await connection.query<{ views: string }>(
+    statement(sql`
+SELECT if(count() = 0, '', hex(sipHash128(arraySort(groupArray((name, toString(uuid))))))) AS views FROM system.tables
+WHERE database = currentDatabase() AND engine = 'MaterializedView' AND startsWith(name, 'feed_')`),
+  )
+  return rows[0]?.views ?? ''
+}
+
+/**
+ * Lists the months that were rebuilt since these views were created under this build's definition; undefined when they
+ * were created under another, or not completely.
+ */
+export async function listMonthsDone(
+  connection: Connection,
+  views: string,
+): Promise<ReadonlySet<Month> | undefined> {
+  const { rows } = await connection.query<{ step: number; month: Month }>(
+    statement(sql`
+SELECT step, month FROM rollup_progress
+WHERE definition = ${string(hashDefinitions())} AND views = ${string(views)} AND step > ${uint32(STEP.begun)}`),
+  )
+  if (!rows.some(({ step }) => step === STEP.views)) return undefined
+  return new Set(rows.filter(({ step }) => step === STEP.month).map(({ month }) => month))
+}
+
+/** Records that the views are about to change. Other processes then no longer trust the rollups. */
+export const recordBegun = (writer: Connection): Promise<void> => record(writer, STEP.begun, '', 0)
+/** Records that the views were created. */
+export const recordViews = (writer: Connection, views: string): Promise<void> =>
+  record(writer, STEP.views, views, 0)
+/** Records that a month was rebuilt. */
+export const recordMonth = (writer: Connection, views: string, month: Month): Promise<void> =>
+  record(writer, STEP.month, views, month)
+
+const record = (
+  writer: Connection,
+  step: (typeof STEP)[keyof typeof STEP],
+  views: string,
+  month: Month,
+): Promise<void> =>
+  writer.execute(
+    statement(sql`
+INSERT INTO rollup_progress (version, definition, step, views, month)
+SELECT ${uint32(DEFINITION_VERSION)}, ${string(hashDefinitions())}, ${uint32(step)}, ${string(views)}, ${uint32(month)}`),
+  )
+
+/** Records that all months are built, in the table that older versions read, too. */
+export const recordBuilt = (writer: Connection): Promise<void> =>
+  writer.execute(
+    statement(sql`INSERT INTO rollup_builds (definition) SELECT ${string(hashDefinitions())}`),
+  )
