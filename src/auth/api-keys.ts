@@ -51,7 +51,7 @@ const NAME = /^\P{C}{0,200}$/u
  * Issues a key for a project. Its token is returned here and stored nowhere.
  *
  * @param now the time of issue
- * @throws UserError for a project that does not exist, an invalid name, or an expiry that is not in the future
+ * @throws UserError for a project that does not exist or is being deleted, an invalid name, or an expiry that is not in the future
  */
 export async function issueKey(
   store: Store,
@@ -60,7 +60,8 @@ export async function issueKey(
   now: Date,
 ): Promise<{ readonly key: StoredKey; readonly token: string }> {
   if (!NAME.test(name)) throw new UserError('a name has at most 200 printable characters')
-  await requireProject(store.reader, projectId)
+  const project = await requireProject(store.reader, projectId)
+  if (project.isDeleting) throw new UserError(`the project ${projectId} is being deleted`)
   const expiry = expiresAt === null ? null : startOfSecond(expiresAt)
   if (expiry !== null && expiry <= now) throw new UserError('the key must expire in the future')
   const id = randomId('key_', 20)

@@ -8,7 +8,7 @@ import type { StoredProject } from '../projects/project.js'
 import { toStoredProject, PROJECT_COLUMNS, type ProjectRow } from '../projects/row.js'
 import type { Principal } from './token.js'
 
-/** Returns the project of a valid key; null for a key that was revoked, or is not in the store. */
+/** Returns the project of a valid key; null for a key that was revoked, is not in the store, or whose project is being deleted. */
 export type KeyLookup = (principal: Principal) => Promise<StoredProject | null>
 
 /** How long the result of a lookup is used, in milliseconds from the start of the lookup. */
@@ -51,7 +51,7 @@ async function readProject(
     const { rows } = await reader.query<ProjectRow>(
       statement(sql`
         SELECT ${PROJECT_COLUMNS} FROM projects FINAL
-        WHERE id = ${string(projectId)} AND id IN (${validKeys})`),
+        WHERE id = ${string(projectId)} AND NOT is_deleting AND id IN (${validKeys})`),
       { signal: AbortSignal.timeout(LOOKUP_TIMEOUT_MS), settings: { max_threads: 1 } },
     )
     const [row] = rows

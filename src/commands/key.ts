@@ -10,7 +10,7 @@ import {
 } from '../auth/signing-key.js'
 import { formatKeys, formatSigningKeys, toSigningKeyRows } from './key-output.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
-import { parseExpiry } from './shared/options.js'
+import { parseExpiry, WHEN_HELP } from './shared/options.js'
 import { formatJson, formatTime } from './shared/output.js'
 import { withStore } from './shared/with-store.js'
 
@@ -29,8 +29,6 @@ interface ListOptions {
 interface RetireOptions {
   readonly at?: Date
 }
-
-const WHEN_HELP = 'days such as 30d, a date (its start in UTC), or an ISO 8601 time'
 
 export const addKey: AddCommand = (program, context) => {
   const key = program

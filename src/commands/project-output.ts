@@ -31,12 +31,14 @@ export async function printProject(
       ['name', project.name],
       ['domain', project.domain],
       ['token', project.token],
+      ...formatFormerToken(project),
       ['created', formatTime(project.createdAt)],
       ['first event', formatTime(first)],
       ['public dashboard', project.hasPublicDashboard ? 'yes' : 'no'],
       ['excluded IPs', formatList(project.excludedIps)],
       ['excluded countries', formatList(project.excludedCountries)],
       ['retention', formatRetention(project)],
+      ...(project.isDeleting ? [['state', 'is being deleted']] : []),
     ]),
   )
   if (exclusions !== undefined && exclusions.length > 0) {
@@ -81,6 +83,11 @@ const formatExclusions = (exclusions: readonly DailyExclusions[]): string =>
       ...[bot, ip, country].map(formatNumber),
     ]),
   ])
+
+const formatFormerToken = ({ formerToken }: StoredProject): readonly (readonly string[])[] =>
+  formerToken === null
+    ? []
+    : [['former token', `${formerToken.token} until ${formatTime(formerToken.until)}`]]
 
 const formatRetention = ({ retentionDays }: StoredProject): string =>
   retentionDays === null ? 'unlimited' : `${retentionDays} days`

@@ -1,10 +1,17 @@
-/** The commands `tallyhouse project create | list | show | update | delete`. */
+/** The commands `tallyhouse project create | list | show | update | rotate-token | delete`. */
 import type { Command } from 'commander'
 import { deleteProject } from '../deletion/delete-project.js'
 import { readProjectHoldings } from '../deletion/holdings.js'
 import { readExclusions } from '../projects/exclusions.js'
+import { addDays } from '../lib/time.js'
 import type { ProjectChanges } from '../projects/project.js'
-import { createProject, listProjects, requireProject, updateProject } from '../projects/store.js'
+import {
+  createProject,
+  listProjects,
+  requireProject,
+  rotateToken,
+  updateProject,
+} from '../projects/store.js'
 import { printProject, printProjects, type OutputOptions } from './project-output.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
 import {
@@ -18,7 +25,9 @@ import {
   NONE,
   omitUndefined,
   parseClearableList,
-  parseRetentionDays,
+  parseDays,
+  parseExpiry,
+  WHEN_HELP,
 } from './shared/options.js'
 import { withStore } from './shared/with-store.js'
 
@@ -36,11 +45,17 @@ interface CreateOptions extends FieldOptions {
   readonly id?: string
 }
 
+interface RotateOptions extends OutputOptions {
+  readonly grace?: Date
+}
+
 interface UpdateOptions extends FieldOptions {
   readonly publicDashboard?: boolean
 }
 
 const ID_HELP = 'Id of the project'
+/** How long the former public token stays valid by default. */
+const GRACE_DAYS = 7
 
 export const addProject: AddCommand = (program, context) => {
   const project = program
@@ -50,6 +65,7 @@ export const addProject: AddCommand = (program, context) => {
   addList(project, context)
   addShow(project, context)
   addUpdate(project, context)
+  addRotateToken(project, context)
   addDelete(project, context)
 }
 
@@ -115,11 +131,33 @@ function addUpdate(project: Command, context: CommandContext): void {
   })
 }
 
+function addRotateToken(project: Command, context: CommandContext): void {
+  project
+    .command('rotate-token')
+    .description(
+      'Give a project a new public token; events are accepted with the former one for a while',
+    )
+    .argument('<id>', ID_HELP)
+    .option(
+      '--grace <when>',
+      `When the former token ends: ${WHEN_HELP}; "${NONE}" ends it within 5 seconds (default: ${GRACE_DAYS}d)`,
+      (text) => (text === NONE ? context.now() : parseExpiry(text, context.now())),
+    )
+    .option('--json', 'Print JSON')
+    .action((id: string, { grace, ...options }: RotateOptions) =>
+      withStore(context, 'project rotate-token', async ({ store }) => {
+        const now = context.now()
+        const until = grace ?? addDays(now, GRACE_DAYS)
+        await printProject(context, store, await rotateToken(store, id, until, now), options)
+      }),
+    )
+}
+
 function addDelete(project: Command, context: CommandContext): void {
   project
     .command('delete')
     .description(
-      'Delete a project with its events and API keys; the keys stop working within 5 seconds',
+      'Delete a project with its events and API keys; the keys end first, and the data 15 seconds later',
     )
     .argument('<id>', ID_HELP)
     .option('--yes', YES_HELP)
@@ -141,7 +179,7 @@ const addFieldOptions = (command: Command): Command =>
     .option(
       '--retention-days <days>',
       `Days of history that queries can read, or "${NONE}" for no limit`,
-      parseRetentionDays,
+      parseDays,
     )
     .option(
       '--excluded-ip <address>',

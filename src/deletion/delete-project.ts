@@ -1,16 +1,23 @@
 /** Deletes a project: its events, users and API keys. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Connection } from '../clickhouse/connection.js'
+import { withLease } from '../clickhouse/lease/lease.js'
 import type { Store } from '../clickhouse/store.js'
 import { findProject, requireProject } from '../projects/store.js'
 import { finishInterruptedWork, loadWaiting } from '../ingest/loader/loader.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
-import { startDeletion } from './journal.js'
+import { finishDeletions } from './deletion-steps.js'
+import { findUnfinishedDeletions, isUserDeletion, startDeletion } from './journal.js'
 import { readProjectHoldings, type ProjectHoldings } from './holdings.js'
+import { endKeys, finishProjectDeletion, KEYS_END_MS } from './project-deletion-steps.js'
 
 /**
- * Deletes a project. Events that wait in the inbox are loaded first and deleted with the rest; events that
- * arrive later are rejected. Calling it again finishes an interrupted deletion.
+ * Deletes a project. Its API keys end first, and its data is deleted when no service accepts them any more; in between
+ * others may load. Events that arrived by then are loaded and deleted with the rest; later ones are rejected.
+ * Calling it again finishes an interrupted deletion.
  *
+ * @param waitMs the time from the end of the API keys to the deletion of the data
  * @returns the number of events, users and API keys that the project had.
  * @throws UserError when there is no such project.
  */
@@ -18,17 +25,47 @@ export async function deleteProject(
   { writer }: Store,
   projectId: string,
   context: LoaderContext,
+  waitMs = KEYS_END_MS,
 ): Promise<ProjectHoldings> {
-  return withLoaderLease(writer, async (fenced) => {
+  const before = await readProjectHoldings(writer, projectId)
+  const number = await withLoaderLease(writer, async (fenced) => {
     await requireProject(fenced, projectId)
-    const before = await readProjectHoldings(fenced, projectId)
-    await loadWaiting(fenced, context)
-    const project = await findProject(fenced, projectId)
-    // An earlier deletion was interrupted, and loadWaiting has just finished it.
-    if (project === undefined) return before
-    const holdings = await readProjectHoldings(fenced, projectId)
-    await startDeletion(fenced, { projectId, user: 0, token: project.token })
     await finishInterruptedWork(fenced, context)
+    return withLease(fenced, 'projects', () => startProjectDeletion(fenced, projectId))
+  })
+  // An earlier deletion was interrupted, and has just been finished.
+  if (number === undefined) return before
+  await sleep(waitMs)
+  return withLoaderLease(writer, async (fenced) => {
+    await loadWaiting(fenced, {
+      ...context,
+      finishDeletions: (connection) => finishDeletions(connection, { waitMs, except: number }),
+    })
+    const holdings = await readProjectHoldings(fenced, projectId)
+    const deletion = (await findUnfinishedDeletions(fenced)).find((one) => one.number === number)
+    // Otherwise another process has finished it.
+    if (deletion !== undefined) await finishProjectDeletion(fenced, deletion, 0)
     return holdings
   })
+}
+
+/**
+ * Starts the deletion of a project, or finds the one that was started, and ends its API keys. The caller holds the leases
+ * `loader` and `projects`.
+ *
+ * @returns the number of the deletion; undefined when the project does not exist any more
+ */
+async function startProjectDeletion(
+  fenced: Connection,
+  projectId: string,
+): Promise<number | undefined> {
+  const project = await findProject(fenced, projectId)
+  if (project === undefined) return undefined
+  const started = (await findUnfinishedDeletions(fenced)).find(
+    (one) => !isUserDeletion(one) && one.projectId === projectId,
+  )
+  if (started !== undefined) return started.number
+  const deletion = await startDeletion(fenced, { projectId, user: 0, token: project.token })
+  await endKeys(fenced, deletion)
+  return deletion.number
 }

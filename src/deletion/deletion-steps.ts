@@ -1,11 +1,10 @@
 /**
- * Finishes deletions: the steps that delete a user or a project. Each step may be repeated, so an interrupted deletion
+ * Finishes deletions, with the steps that delete a user. Each step may be repeated, so an interrupted deletion
  * resumes after the last step that the journal records.
  */
 import type { Connection } from '../clickhouse/connection.js'
-import { withLease } from '../clickhouse/lease/lease.js'
 import { identifier, sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
-import { LIVE, nameTables, type RollupTables } from '../model/rollup-table-sets.js'
+import { nameTables, type RollupTables } from '../model/rollup-table-sets.js'
 import { backfillRollups } from '../rollups/backfill.js'
 import { dropTableSets } from '../rollups/materialized-views.js'
 import { removeUsersFromRollups } from '../rollups/remove-users.js'
@@ -18,15 +17,23 @@ import {
   STEP,
   type Deletion,
 } from './journal.js'
+import { finishProjectDeletion, KEYS_END_MS } from './project-deletion-steps.js'
 
 /**
- * Finishes every deletion of the journal, in the order in which they were started. The caller holds the
- * loader lease.
+ * Finishes the deletions of the journal, in the order in which they were started. A project whose API keys ended a
+ * moment ago is left for later. The caller holds the loader lease.
+ *
+ * @param waitMs the time from the end of a project's API keys to the deletion of its data
+ * @param except the number of a deletion to leave
  */
-export async function finishDeletions(writer: Connection): Promise<void> {
+export async function finishDeletions(
+  writer: Connection,
+  { waitMs = KEYS_END_MS, except }: { readonly waitMs?: number; readonly except?: number } = {},
+): Promise<void> {
   for (const deletion of await findUnfinishedDeletions(writer)) {
+    if (deletion.number === except) continue
     if (isUserDeletion(deletion)) await finishUserDeletion(writer, deletion)
-    else await finishProjectDeletion(writer, deletion)
+    else await finishProjectDeletion(writer, deletion, waitMs)
   }
 }
 
@@ -94,43 +101,4 @@ async function applyDeletion(
   await removeUsersFromRollups(writer, nameGroupsTable(tables), deletion.number)
   // From here on a new user may get the number: no bitmap contains it any more.
   await writer.execute(statement(sql`DELETE FROM users WHERE ${own}`))
-}
-
-const API_KEYS = sql`api_keys`
-
-/**
- * The tables with rows of a project, in the order of deletion. The keys are deleted first, so that queries are refused
- * from then on, and once more last, for keys that were issued meanwhile.
- */
-const TABLES = [
-  API_KEYS,
-  ...Object.values(LIVE.rollups),
-  sql`events`,
-  sql`sessions`,
-  sql`users`,
-  sql`event_ids`,
-  sql`exclusions`,
-  API_KEYS,
-]
-
-/** Deletes a project. The caller of `finishDeletions` holds the loader lease. */
-async function finishProjectDeletion(writer: Connection, deletion: Deletion): Promise<void> {
-  const { projectId, token, reached } = deletion
-  if (reached < STEP.deleted) {
-    for (const table of TABLES) {
-      await writer.execute(
-        statement(sql`DELETE FROM ${table} WHERE project_id = ${string(projectId)}`),
-      )
-    }
-    await recordStep(writer, deletion, STEP.deleted)
-  }
-  // From here on a new project may take the same id: the token distinguishes the two.
-  await withLease(writer, 'projects', () =>
-    writer.execute(
-      statement(
-        sql`DELETE FROM projects WHERE id = ${string(projectId)} AND token = ${string(token)}`,
-      ),
-    ),
-  )
-  await endDeletion(writer, deletion)
 }

@@ -3,7 +3,10 @@ import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, string, uint32, uint64 } from '../clickhouse/sql.js'
 import { readNextNumber } from '../ingest/loader/load-log.js'
 
-/** A deletion takes these steps in order; after a crash it resumes after the last one it reached. */
+/**
+ * A deletion takes these steps in order; after a crash it resumes after the last one it reached. `staged` means for a
+ * user that what will change is computed, and for a project that its API keys ended.
+ */
 export const STEP = { started: 1, staged: 2, deleted: 3, ended: 4 } as const
 export type Step = (typeof STEP)[keyof typeof STEP]
 
@@ -21,6 +24,8 @@ export interface Deletion extends DeletionTarget {
   readonly number: number
   /** The last step that was finished. */
   readonly reached: Step
+  /** Milliseconds since then, by the clock of the store. */
+  readonly age: number
 }
 
 export const isUserDeletion = ({ user }: DeletionTarget): boolean => user !== 0
@@ -34,6 +39,7 @@ export async function findUnfinishedDeletions(writer: Connection): Promise<reado
     statement(sql`
 SELECT
   removal AS number, max(step) AS reached,
+  dateDiff('millisecond', argMax(at, step), now64(3)) AS age,
   argMin(project_id, step) AS projectId, argMin(removals.user, step) AS user, argMin(removals.token, step) AS token
 FROM removals GROUP BY removal HAVING min(step) < ${uint64(STEP.ended)} ORDER BY removal`),
   )
@@ -41,15 +47,17 @@ FROM removals GROUP BY removal HAVING min(step) < ${uint64(STEP.ended)} ORDER BY
 }
 
 /** Starts a deletion under the next number. */
-export async function startDeletion(writer: Connection, target: DeletionTarget): Promise<void> {
-  const deletion = { ...target, number: await readNextNumber(writer), reached: STEP.started }
+export async function startDeletion(writer: Connection, target: DeletionTarget): Promise<Deletion> {
+  const number = await readNextNumber(writer)
+  const deletion = { ...target, number, reached: STEP.started, age: 0 }
   await recordStep(writer, deletion, STEP.started)
+  return deletion
 }
 
 /** Records that a deletion has reached a step. */
 export async function recordStep(
   writer: Connection,
-  { number, projectId, user, token }: Deletion,
+  { number, projectId, user, token }: Omit<Deletion, 'age'>,
   step: Step,
 ): Promise<void> {
   await writer.execute(

@@ -15,11 +15,26 @@ export interface StoredProject {
   readonly excludedCountries: readonly string[]
   /** How many days of data the project may query, by its subscription; null for no limit. */
   readonly retentionDays: number | null
+  /** How many days of data before the current one are kept; older data is deleted. Null keeps all. */
+  readonly keepDays: number | null
+  /** The public token before the last rotation; null if it ended at once, or the token was never rotated. */
+  readonly formerToken: FormerToken | null
+  /** Whether it is being deleted: its API keys and public tokens are refused. */
+  readonly isDeleting: boolean
 }
 
+/** A former public token, with which events are accepted until a certain time. */
+export interface FormerToken {
+  readonly token: string
+  readonly until: Date
+}
+
+/** The fields that only this program sets. */
+export type OwnField = 'token' | 'formerToken' | 'createdAt' | 'isDeleting'
+
 /** The fields of a project that can change after its creation. */
-export type ProjectChanges = Partial<Omit<StoredProject, 'id' | 'token' | 'createdAt'>>
+export type ProjectChanges = Partial<Omit<StoredProject, 'id' | OwnField>>
 
 /** The fields of a new project; those left out have defaults. */
 export type NewProject = Pick<StoredProject, 'name' | 'domain'> &
-  Partial<Omit<StoredProject, 'token' | 'createdAt'>>
+  Partial<Omit<StoredProject, OwnField>>

@@ -13,13 +13,19 @@ export interface ProjectRow {
   readonly excluded_ips: readonly string[]
   readonly excluded_countries: readonly string[]
   readonly retention_days: number | null
+  readonly keep_days: number | null
+  /** Empty if there is none. */
+  readonly former_token: string
+  readonly former_token_until_ms: number | null
+  readonly is_deleting: boolean
   readonly version: number
 }
 
 /** The columns that a statement selects from `projects` for a ProjectRow. */
 export const PROJECT_COLUMNS = sql`
   id, name, domain, token, toUnixTimestamp64Milli(created_at) AS created_ms, has_public_dashboard,
-  excluded_ips, excluded_countries, retention_days, version`
+  excluded_ips, excluded_countries, retention_days, keep_days, former_token,
+  toUnixTimestamp64Milli(former_token_until) AS former_token_until_ms, is_deleting, version`
 
 export const toStoredProject = (row: ProjectRow): StoredProject => ({
   id: row.id,
@@ -31,4 +37,10 @@ export const toStoredProject = (row: ProjectRow): StoredProject => ({
   excludedIps: row.excluded_ips,
   excludedCountries: row.excluded_countries,
   retentionDays: row.retention_days,
+  keepDays: row.keep_days,
+  formerToken:
+    row.former_token_until_ms === null
+      ? null
+      : { token: row.former_token, until: new Date(row.former_token_until_ms) },
+  isDeleting: row.is_deleting,
 })

@@ -2,17 +2,17 @@
 import { isIP, SocketAddress } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { UserError } from '../lib/errors.js'
-import type { NewProject, ProjectChanges, StoredProject } from './project.js'
+import type { NewProject, OwnField, ProjectChanges, StoredProject } from './project.js'
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
 const COUNTRY = /^[A-Z]{2}$/
 const MAX_NAME_LENGTH = 200
-/** A hundred years. A longer retention is a typing error. */
-const MAX_RETENTION_DAYS = 36_500
+/** A hundred years. More is a typing error. */
+const MAX_DAYS = 36_500
 
-type Field = Exclude<keyof StoredProject, 'token' | 'createdAt'>
+type Field = Exclude<keyof StoredProject, OwnField>
 
 /** For each field, a function that returns the stored form of a value. */
 type Rules = { readonly [F in Field]: (value: StoredProject[F]) => StoredProject[F] }
@@ -41,11 +41,8 @@ const RULES: Rules = {
   hasPublicDashboard: (value) => value,
   excludedIps: (ips) => removeDuplicates(ips.map(normalizeAddress)),
   excludedCountries: (countries) => removeDuplicates(countries.map(requireCountry)),
-  retentionDays: (days) => {
-    if (days === null) return null
-    if (Number.isInteger(days) && days >= 1 && days <= MAX_RETENTION_DAYS) return days
-    throw new UserError(`a retention is a whole number of days from 1 to ${MAX_RETENTION_DAYS}`)
-  },
+  retentionDays: (days) => requireDays('a retention', days),
+  keepDays: (days) => requireDays('the time that data is kept', days),
 }
 
 /**
@@ -59,6 +56,12 @@ export function validateFields<Fields extends NewProject | ProjectChanges>(field
     return value === undefined ? [] : [[field, (rule as (value: unknown) => unknown)(value)]]
   })
   return Object.fromEntries(entries) as Fields
+}
+
+function requireDays(subject: string, days: number | null): number | null {
+  if (days === null) return null
+  if (Number.isInteger(days) && days >= 1 && days <= MAX_DAYS) return days
+  throw new UserError(`${subject} is a whole number of days from 1 to ${MAX_DAYS}`)
 }
 
 /** Returns an address or a CIDR range in the one spelling in which it is stored. */

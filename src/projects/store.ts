@@ -3,6 +3,7 @@ import type { Connection, QueryOptions } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
 import {
   boolean,
+  optionalTime,
   optionalUint32,
   sql,
   statement,
@@ -37,14 +38,20 @@ export async function findProject(
   return row && toStoredProject(row)
 }
 
-/** Finds a project by its public token; undefined when no project has it. */
+/**
+ * Finds a project by its public token, or by its former one until that ends by the clock of the store; undefined
+ * when no project has it, or the project is being deleted.
+ */
 export async function findProjectByToken(
   connection: Connection,
   token: string,
   options: QueryOptions = {},
 ): Promise<StoredProject | undefined> {
   const { rows } = await connection.query<ProjectRow>(
-    statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL WHERE token = ${string(token)}`),
+    statement(sql`
+      SELECT ${PROJECT_COLUMNS} FROM projects FINAL
+      WHERE (token = ${string(token)} OR former_token = ${string(token)} AND former_token_until > now64(3))
+        AND NOT is_deleting`),
     options,
   )
   return rows[0] && toStoredProject(rows[0])
@@ -77,6 +84,9 @@ export async function createProject(
     excludedIps: [],
     excludedCountries: [],
     retentionDays: null,
+    keepDays: null,
+    formerToken: null,
+    isDeleting: false,
     ...validateFields(fields),
     token: createPublicToken(),
     createdAt: now,
@@ -93,7 +103,7 @@ export async function createProject(
 /**
  * Changes the given fields of a project and returns the changed project.
  *
- * @throws UserError for an invalid field, and for a project that does not exist
+ * @throws UserError for an invalid field, and for a project that does not exist or is being deleted
  */
 export async function updateProject(
   store: Store,
@@ -101,12 +111,49 @@ export async function updateProject(
   changes: ProjectChanges,
 ): Promise<StoredProject> {
   const fields = validateFields(changes)
+  return changeProject(store, id, () => fields)
+}
+
+/**
+ * Gives a project a new public token and returns the changed project. Events are accepted with the former one until
+ * `formerUntil`; the one before that ends.
+ *
+ * @param formerUntil the former token ends at once if this is not in the future
+ * @throws UserError for a project that does not exist or is being deleted
+ */
+export const rotateToken = (
+  store: Store,
+  id: string,
+  formerUntil: Date,
+  now: Date,
+): Promise<StoredProject> =>
+  changeProject(store, id, ({ token }) => ({
+    token: createPublicToken(),
+    formerToken: formerUntil > now ? { token, until: formerUntil } : null,
+  }))
+
+/** Marks a project as being deleted. The caller holds the lease `projects`. */
+export async function markDeleting(writer: Connection, id: string): Promise<void> {
+  const row = await findRow(writer, id)
+  if (row === undefined || row.is_deleting) return
+  await insert(writer, { ...toStoredProject(row), isDeleting: true }, row.version + 1)
+}
+
+const createPublicToken = (): string => randomId('tallypub_', 24)
+
+async function changeProject(
+  store: Store,
+  id: string,
+  change: (project: StoredProject) => Partial<StoredProject>,
+): Promise<StoredProject> {
   return withLease(store.admin, 'projects', async () => {
     const row = await findRow(store.reader, id)
     if (row === undefined) throw new UserError(`there is no project ${id}`)
-    const project = { ...toStoredProject(row), ...fields }
-    await insert(store.writer, project, row.version + 1)
-    return project
+    const project = toStoredProject(row)
+    if (project.isDeleting) throw new UserError(`the project ${id} is being deleted`)
+    const changed = { ...project, ...change(project) }
+    await insert(store.writer, changed, row.version + 1)
+    return changed
   })
 }
 
@@ -122,12 +169,15 @@ async function insert(writer: Connection, project: StoredProject, version: numbe
     ${string(project.id)}, ${string(project.name)}, ${string(project.domain)},
     ${string(project.token)}, ${time(project.createdAt)}, ${boolean(project.hasPublicDashboard)},
     ${strings(project.excludedIps)}, ${strings(project.excludedCountries)},
-    ${optionalUint32(project.retentionDays)}, ${uint64(version)}`
+    ${optionalUint32(project.retentionDays)}, ${optionalUint32(project.keepDays)},
+    ${string(project.formerToken?.token ?? '')}, ${optionalTime(project.formerToken?.until ?? null)},
+    ${boolean(project.isDeleting)}, ${uint64(version)}`
   await writer.execute(
     statement(sql`
       INSERT INTO projects (
         id, name, domain, token, created_at, has_public_dashboard,
-        excluded_ips, excluded_countries, retention_days, version
+        excluded_ips, excluded_countries, retention_days, keep_days,
+        former_token, former_token_until, is_deleting, version
       ) SELECT ${values}`),
   )
 }

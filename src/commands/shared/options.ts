@@ -16,7 +16,7 @@ export const appendValue = (value: string, previous: readonly string[] = []): re
  *
  * @throws InvalidArgumentError
  */
-export function parseRetentionDays(text: string): number | typeof NONE {
+export function parseDays(text: string): number | typeof NONE {
   if (text === NONE) return NONE
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
   throw new InvalidArgumentError(`Expected a number of days, or "${NONE}".`)
@@ -40,6 +40,9 @@ export function parseClearableList(
 }
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
+
+/** What `parseExpiry` reads, for help texts. */
+export const WHEN_HELP = 'days such as 30d, a date (its start in UTC), or an ISO 8601 time'
 
 /**
  * Parses an expiry: days from `now` such as `30d`, a date (its start in UTC), or an ISO 8601 time with a zone.

@@ -12,6 +12,7 @@ const ACCESS = {
   'project list': 'read',
   'project show': 'read',
   'project update': 'write',
+  'project rotate-token': 'write',
   'project delete': 'read',
   'project delete --yes': 'write',
   'key issue': 'write',

@@ -64,7 +64,7 @@ async function makeProjects(count: number): Promise<StoredProject[]> {
   return projects
 }
 
-const start = ({ id }: StoredProject): Promise<void> =>
+const start = ({ id }: StoredProject): Promise<unknown> =>
   startDeletion(database.store.writer, { projectId: id, user: GOES, token: '' })
 
 /** Reads everything that a deletion affects. */

@@ -1,14 +1,23 @@
 /** Deleting a project deletes all its data, and changes no other project. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { issueKey } from '../../../src/auth/api-keys.js'
 import { createAuthenticator } from '../../../src/auth/authenticate.js'
 import { identifier, join, sql, string } from '../../../src/clickhouse/sql.js'
 import { insertBatch } from '../../../src/ingest/inbox/batches.js'
+import { finishDeletions } from '../../../src/deletion/deletion-steps.js'
+import { KEYS_END_MS } from '../../../src/deletion/project-deletion-steps.js'
 import { recordStep, startDeletion, STEP } from '../../../src/deletion/journal.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { createProject, findProject } from '../../../src/projects/store.js'
+import {
+  createProject,
+  findProject,
+  findProjectByToken,
+  rotateToken,
+  updateProject,
+} from '../../../src/projects/store.js'
 import { UserError } from '../../../src/lib/errors.js'
-import { ofThisRun, shortTest } from '../../support/sampling.js'
+import { longTest, ofThisRun, shortTest } from '../../support/sampling.js'
 import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { listLeftovers, readFacts, select } from '../../support/store/facts.js'
@@ -134,6 +143,7 @@ test('a deletion that stops in the middle is finished by the next loader', async
   const { store } = database
   const moments = [
     /INTO removals/,
+    /INTO projects/,
     /FROM api_keys/,
     /FROM sessions_daily/,
     /FROM events /,
@@ -148,7 +158,7 @@ test('a deletion that stops in the middle is finished by the next loader', async
       finishInterruptedWork(broken),
     )
     await expect(stopped).rejects.toThrow(BrokenError)
-    expect(await findProject(store.reader, project.id)).toEqual(project)
+    expect(await findProject(store.reader, project.id)).toMatchObject({ token })
     await finishInterruptedWork(store.writer)
     expect({ moment, listTablesWithRows: await listTablesWithRows(project) }).toEqual({
       moment,
@@ -181,3 +191,72 @@ shortTest(
     expect(await listTablesWithRows(old)).not.toContain('removals')
   },
 )
+
+longTest(
+  'until its keys are refused, every response counts everything',
+  async () => {
+    const { store } = database
+    const project = await createWorld(store, EVENTS)
+    const key = await issue(project)
+    const { authenticate } = createAuthenticator({ store, keyring: keys.keyring, now: () => NOW })
+    const wanted = await runQuery(store, project, WHOLE)
+    let isGone = false
+    const gone = deleteProject(store, project.id, KEYS_END_MS).then(() => (isGone = true))
+    let answers = 0
+    for (;;) {
+      const caller = await authenticate(`Bearer ${key}`).catch(() => undefined)
+      if (caller === undefined) break
+      // The slowest query that was accepted.
+      await sleep(500)
+      expect(await runQuery(store, project, WHOLE)).toEqual(wanted)
+      answers += 1
+    }
+    expect(isGone).toBe(false)
+    expect(answers).toBeGreaterThan(3)
+    const bytes = Buffer.from(JSON.stringify({ ...EVENTS[0], event_id: '3' }))
+    const waiting = { now: ARRIVAL, batch: 'late', projectId: project.id, firstRow: 1, bytes }
+    await insertBatch(store.writer, waiting)
+    await expect(issue(project)).rejects.toEqual(
+      new UserError(`the project ${project.id} is being deleted`),
+    )
+    for (const change of [
+      updateProject(store, project.id, { name: 'x' }),
+      rotateToken(store, project.id, NOW, NOW),
+    ]) {
+      await expect(change).rejects.toEqual(
+        new UserError(`the project ${project.id} is being deleted`),
+      )
+    }
+    expect(await findProjectByToken(store.reader, project.token)).toBeUndefined()
+    await gone
+    expect(await listTablesWithRows(project)).toEqual([])
+    expect(await listLeftovers(store)).toEqual([])
+  },
+  60_000,
+)
+
+shortTest(
+  'a loader that finds a deletion whose keys ended a moment ago leaves the data',
+  async () => {
+    const { store } = database
+    const project = await createWorld(store, EVENTS)
+    const key = await issue(project)
+    await startDeletion(store.writer, { projectId: project.id, user: 0, token: project.token })
+    for (let i = 0; i < 2; i += 1) {
+      await finishDeletions(store.writer, { waitMs: 60_000 })
+      expect(await isRefused(key)).toBe(true)
+      expect(await readFacts(store, project.id)).toHaveLength(2)
+    }
+    await finishDeletions(store.writer, { waitMs: 1 })
+    expect(await listTablesWithRows(project)).toEqual([])
+  },
+)
+
+shortTest('a project whose public token was changed is deleted, too', async () => {
+  const { store } = database
+  const project = await createWorld(store, EVENTS)
+  await rotateToken(store, project.id, new Date('2099-01-01'), NOW)
+  await deleteProject(store, project.id)
+  expect(await findProject(store.reader, project.id)).toBeUndefined()
+  expect(await listTablesWithRows(project)).toEqual([])
+})

@@ -67,6 +67,9 @@ export const CALLER: AuthContext = {
     excludedIps: [],
     excludedCountries: [],
     retentionDays: null,
+    keepDays: null,
+    formerToken: null,
+    isDeleting: false,
   },
 }
 

@@ -5,9 +5,12 @@ import { findFirstEventTime } from '../../../src/projects/event-times.js'
 import {
   createProject,
   findProject,
+  findProjectByToken,
   listProjects,
+  rotateToken,
   updateProject,
 } from '../../../src/projects/store.js'
+import { addDays } from '../../../src/lib/time.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 
 const NOW = new Date('2026-01-31T12:00:00.123Z')
@@ -39,6 +42,9 @@ test('a project is read as it was created, with defaults for omitted fields', as
     excludedIps: [],
     excludedCountries: [],
     retentionDays: null,
+    keepDays: null,
+    formerToken: null,
+    isDeleting: false,
   })
   expect(await findProject(database.store.reader, made.id)).toEqual(made)
 })
@@ -121,4 +127,37 @@ test('the first event is the earliest of the project, in whatever order events a
   await addEvent('f', '2025-12-31T23:59:59.999Z')
   expect(await findFirstEventTime(reader, 'f')).toEqual(new Date('2025-12-31T23:59:59.999Z'))
   expect(await findFirstEventTime(reader, 'g')).toBeNull()
+})
+
+test('a new public token replaces the former, which ends at the given time', async () => {
+  const { store } = database
+  const made = await createProject(store, { name: 'Rotated', domain: 'r.example' }, NOW)
+  const find = async (token: string) => (await findProjectByToken(store.reader, token))?.id
+  const future = addDays(new Date(), 1)
+
+  const first = await rotateToken(store, made.id, future, NOW)
+  expect(first).toEqual({
+    ...made,
+    token: expect.stringMatching(/^tallypub_[a-z0-9]{24}$/),
+    formerToken: { token: made.token, until: future },
+  })
+  expect(first.token).not.toBe(made.token)
+  expect(await findProject(store.reader, made.id)).toEqual(first)
+  expect([await find(made.token), await find(first.token)]).toEqual([made.id, made.id])
+
+  // Of two former tokens only the last is kept.
+  const second = await rotateToken(store, made.id, addDays(NOW, 1), NOW)
+  expect(second.formerToken).toEqual({ token: first.token, until: addDays(NOW, 1) })
+  const found = [await find(made.token), await find(first.token), await find(second.token)]
+  // The former token has ended by the clock of the store.
+  expect(found).toEqual([undefined, undefined, made.id])
+
+  const third = await rotateToken(store, made.id, NOW, NOW)
+  expect(third.formerToken).toBeNull()
+  expect([await find(second.token), await find(third.token), await find('')]).toEqual([
+    undefined,
+    made.id,
+    undefined,
+  ])
+  await expect(rotateToken(store, 'nobody', NOW, NOW)).rejects.toThrow('there is no project nobody')
 })

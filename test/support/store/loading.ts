@@ -3,12 +3,14 @@ import { createLoaderContext } from '../../../src/bootstrap/open-store.js'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import * as projectDeletion from '../../../src/deletion/delete-project.js'
+import { finishDeletions } from '../../../src/deletion/deletion-steps.js'
 import * as userDeletion from '../../../src/deletion/delete-user.js'
 import * as demo from '../../../src/demo/top-up.js'
 import type { Geoip } from '../../../src/ingest/enrichment/geoip.js'
 import * as imports from '../../../src/ingest/import/import-events.js'
 import type * as options from '../../../src/ingest/import/import-options.js'
 import * as loader from '../../../src/ingest/loader/loader.js'
+import type { LoaderContext } from '../../../src/ingest/loader/loader-context.js'
 import { createLoaderMonitor, type LoaderMonitor } from '../../../src/ingest/loader/loader-state.js'
 import * as streaming from '../../../src/ingest/loader/streaming-loader.js'
 import { checkRollups as check } from '../../../src/rollups/check.js'
@@ -19,7 +21,13 @@ import type { MonthsOptions } from '../../../src/rollups/shadow-tables.js'
 /** Tests feed events of fixed days, however long ago those are. */
 const MAX_EVENT_AGE_DAYS = 36_500
 
-const createContext = (geoip?: Geoip) => createLoaderContext(MAX_EVENT_AGE_DAYS, geoip)
+/** Deletions of projects do not wait until services have noticed that the API keys ended. */
+const WAIT_MS = 0
+
+const createContext = (geoip?: Geoip): LoaderContext => ({
+  ...createLoaderContext(MAX_EVENT_AGE_DAYS, geoip),
+  finishDeletions: (writer) => finishDeletions(writer, { waitMs: WAIT_MS }),
+})
 
 const CONTEXT = createContext()
 
@@ -53,8 +61,8 @@ export const topUpDemo = (store: Store, options: Omit<demo.TopUpOptions, 'loader
 
 export const deleteUser = (store: Store, projectId: string, userId: string) =>
   userDeletion.deleteUser(store, projectId, userId, CONTEXT)
-export const deleteProject = (store: Store, projectId: string) =>
-  projectDeletion.deleteProject(store, projectId, CONTEXT)
+export const deleteProject = (store: Store, projectId: string, waitMs = WAIT_MS) =>
+  projectDeletion.deleteProject(store, projectId, CONTEXT, waitMs)
 
 type Months = Omit<MonthsOptions, 'finishInterruptedWork'>
 export const ensureRollups = (store: Store, options: Pick<Months, 'onMonth'> = {}) =>

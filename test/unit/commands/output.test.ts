@@ -1,11 +1,7 @@
 /** How commands format output and parse options. */
 import { describe, expect, test } from '@jest/globals'
 import { InvalidArgumentError } from 'commander'
-import {
-  parseRetentionDays,
-  parseExpiry,
-  parseClearableList,
-} from '../../../src/commands/shared/options.js'
+import { parseDays, parseExpiry, parseClearableList } from '../../../src/commands/shared/options.js'
 import { formatTime, formatTable } from '../../../src/commands/shared/output.js'
 
 const NOW = new Date('2026-01-31T12:00:00.500Z')
@@ -58,11 +54,11 @@ test.each([
   ['90', 90],
   ['none', 'none'],
 ])('days %s', (text, want) => {
-  expect(parseRetentionDays(text)).toBe(want)
+  expect(parseDays(text)).toBe(want)
 })
 
 test.each(['', '0', '-1', '1.5', 'x', '1e3'])('days refuses %j', (text) => {
-  expect(() => parseRetentionDays(text)).toThrow(InvalidArgumentError)
+  expect(() => parseDays(text)).toThrow(InvalidArgumentError)
 })
 
 test.each([

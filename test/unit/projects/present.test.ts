@@ -13,6 +13,9 @@ const project: StoredProject = {
   excludedIps: ['192.0.2.1'],
   excludedCountries: ['KP'],
   retentionDays: 90,
+  keepDays: null,
+  formerToken: null,
+  isDeleting: false,
 }
 
 test.each([

@@ -33,6 +33,7 @@ test.each<[ProjectChanges & { id?: string }, ProjectChanges & { id?: string }]>(
   [{ excludedCountries: ['DE', 'KP', 'DE'] }, { excludedCountries: ['DE', 'KP'] }],
   [{ retentionDays: null }, { retentionDays: null }],
   [{ retentionDays: 90 }, { retentionDays: 90 }],
+  [{ keepDays: 90 }, { keepDays: 90 }],
   [{ hasPublicDashboard: false }, { hasPublicDashboard: false }],
 ])('%j is stored as %j', (given, want) => {
   expect(validateFields(given)).toEqual(want)
@@ -58,7 +59,8 @@ test.each<[ProjectChanges & { id?: string }, RegExp]>([
   [{ excludedCountries: ['DEU'] }, /is not a country code/],
   [{ retentionDays: 0 }, /whole number of days/],
   [{ retentionDays: 1.5 }, /whole number of days/],
-  [{ retentionDays: 36_501 }, /whole number of days/],
+  [{ retentionDays: 36_501 }, /^a retention is a whole number of days from 1 to 36500$/],
+  [{ keepDays: 0 }, /^the time that data is kept is a whole number of days from 1 to 36500$/],
 ])('%j is refused', (given, message) => {
   expect(() => validateFields(given)).toThrow(message)
   expect(() => validateFields(given)).toThrow(UserError)

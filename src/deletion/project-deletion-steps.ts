@@ -1,0 +1,79 @@
+/**
+ * The steps that delete a project. First its API keys end, and only when no service accepts them any more its data
+ * is deleted: a response about half of the data is never given.
+ */
+import type { Connection } from '../clickhouse/connection.js'
+import { withLease } from '../clickhouse/lease/lease.js'
+import { sql, statement, string } from '../clickhouse/sql.js'
+import { SECOND_MS } from '../lib/time.js'
+import { LIVE } from '../model/rollup-table-sets.js'
+import { findProject, markDeleting } from '../projects/store.js'
+import { endDeletion, recordStep, STEP, type Deletion } from './journal.js'
+
+/**
+ * The time from the end of the API keys to the deletion of the data. Services cache keys for 4 seconds, a lookup may take
+ * one more, and a query that was accepted then takes up to 10 seconds by default.
+ */
+export const KEYS_END_MS = 15 * SECOND_MS
+
+/** The tables with rows of a project, in the order of deletion. */
+const TABLES = [
+  sql`api_keys`,
+  ...Object.values(LIVE.rollups),
+  sql`events`,
+  sql`sessions`,
+  sql`users`,
+  sql`event_ids`,
+  sql`exclusions`,
+]
+
+/**
+ * Deletes a project if its API keys ended at least `waitMs` ago, and ends them if they have not. The caller holds the
+ * loader lease.
+ */
+export async function finishProjectDeletion(
+  writer: Connection,
+  deletion: Deletion,
+  waitMs: number,
+): Promise<void> {
+  if (deletion.reached < STEP.staged) {
+    await withLease(writer, 'projects', () => endKeys(writer, deletion))
+    if (waitMs > 0) return
+  } else if (deletion.reached === STEP.staged && deletion.age < waitMs) {
+    return
+  }
+  await deleteData(writer, deletion)
+}
+
+/** Marks the project, by which its API keys and public tokens end. The caller holds the lease `projects`. */
+export async function endKeys(writer: Connection, deletion: Deletion): Promise<void> {
+  const { projectId, token } = deletion
+  const project = await findProject(writer, projectId)
+  // A later project with the same id has other tokens.
+  const isSame = project?.token === token || project?.formerToken?.token === token
+  if (isSame) await markDeleting(writer, projectId)
+  await recordStep(writer, deletion, STEP.staged)
+}
+
+async function deleteData(writer: Connection, deletion: Deletion): Promise<void> {
+  const { projectId, token, reached } = deletion
+  if (reached < STEP.deleted) {
+    for (const table of TABLES) {
+      await writer.execute(
+        statement(sql`DELETE FROM ${table} WHERE project_id = ${string(projectId)}`),
+      )
+    }
+    await recordStep(writer, deletion, STEP.deleted)
+  }
+  // From here on a new project may take the same id: it has another token, and was created later.
+  await withLease(writer, 'projects', () =>
+    writer.execute(
+      statement(sql`
+DELETE FROM projects WHERE id = ${string(projectId)} AND created_at IN (
+  SELECT created_at FROM projects
+  WHERE id = ${string(projectId)} AND (token = ${string(token)} OR former_token = ${string(token)})
+)`),
+    ),
+  )
+  await endDeletion(writer, deletion)
+}

@@ -1,0 +1,51 @@
+/** `tallyhouse project` in the process of the test: changes of a project that its other tests do not make. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { addProject } from '../../../src/commands/project.js'
+import { createProject } from '../../../src/projects/store.js'
+import { runCommand, type CommandResult } from '../../support/cli/commands.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+
+const NOW = new Date('2026-01-31T12:00:00Z')
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+const run = (args: string): Promise<CommandResult> =>
+  runCommand(addProject, ['project', ...args.split(' ')], {
+    endpoint: database.endpoint,
+    now: NOW,
+  })
+
+test.each([
+  ['', '2026-02-07 12:00:00 UTC'],
+  [' --grace 30d', '2026-03-02 12:00:00 UTC'],
+  [' --grace 2026-06-01', '2026-06-01 00:00:00 UTC'],
+  [' --grace none', undefined],
+])('rotate-token%s: the former token ends at %s', async (options, until) => {
+  const { id, token } = await createProject(
+    database.store,
+    { name: 'Shop', domain: 'shop.example' },
+    NOW,
+  )
+  const { stdout, stderr, error } = await run(`rotate-token ${id}${options}`)
+  expect({ stderr, error }).toEqual({ stderr: '', error: undefined })
+  const fields = new Map(stdout.split('\n').map((line) => line.split(/ {2,}/) as [string, string]))
+  expect(fields.get('token')).toMatch(/^tallypub_[a-z0-9]{24}$/)
+  expect(fields.get('token')).not.toBe(token)
+  expect(fields.get('former token')).toBe(until && `${token} until ${until}`)
+})
+
+test.each([
+  ['rotate-token', `missing required argument 'id'`],
+  ['rotate-token nobody', 'there is no project nobody'],
+  [
+    'rotate-token shop --grace soon',
+    `option '--grace <when>' argument 'soon' is invalid. Expected days such as 30d, a date such as 2030-01-31, or a time such as 2030-01-31T12:00:00Z.`,
+  ],
+])('%s is an error', async (args, message) => {
+  const { stdout, error } = await run(args)
+  expect({ stdout, error: error?.replace(/^error: /, '') }).toEqual({ stdout: '', error: message })
+})
