@@ -4,7 +4,6 @@ import { deleteProject } from '../deletion/delete-project.js'
 import { readProjectHoldings } from '../deletion/holdings.js'
 import { readExclusions } from '../projects/exclusions.js'
 import { addDays } from '../lib/time.js'
-import type { ProjectChanges } from '../projects/project.js'
 import {
   createProject,
   listProjects,
@@ -12,6 +11,12 @@ import {
   rotateToken,
   updateProject,
 } from '../projects/store.js'
+import {
+  addFieldOptions,
+  toChanges,
+  type FieldOptions,
+  type UpdateOptions,
+} from './project-fields.js'
 import { printProject, printProjects, type OutputOptions } from './project-output.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
 import {
@@ -20,24 +25,8 @@ import {
   YES_HELP,
   type DeleteOptions,
 } from './shared/deletion.js'
-import {
-  appendValue,
-  NONE,
-  omitUndefined,
-  parseClearableList,
-  parseDays,
-  parseExpiry,
-  WHEN_HELP,
-} from './shared/options.js'
+import { NONE, omitUndefined, parseExpiry, WHEN_HELP } from './shared/options.js'
 import { withStore } from './shared/with-store.js'
-
-interface FieldOptions extends OutputOptions {
-  readonly name?: string
-  readonly domain?: string
-  readonly retentionDays?: number | typeof NONE
-  readonly excludedIp?: readonly string[]
-  readonly excludedCountry?: readonly string[]
-}
 
 interface CreateOptions extends FieldOptions {
   readonly name: string
@@ -47,10 +36,6 @@ interface CreateOptions extends FieldOptions {
 
 interface RotateOptions extends OutputOptions {
   readonly grace?: Date
-}
-
-interface UpdateOptions extends FieldOptions {
-  readonly publicDashboard?: boolean
 }
 
 const ID_HELP = 'Id of the project'
@@ -172,33 +157,3 @@ function addDelete(project: Command, context: CommandContext): void {
           }),
     )
 }
-
-/** The options of `create` and `update` for fields that have a default. */
-const addFieldOptions = (command: Command): Command =>
-  command
-    .option(
-      '--retention-days <days>',
-      `Days of history that queries can read, or "${NONE}" for no limit`,
-      parseDays,
-    )
-    .option(
-      '--excluded-ip <address>',
-      `Exclude events from this IP address or CIDR range; repeatable; "${NONE}" clears the list`,
-      appendValue,
-    )
-    .option(
-      '--excluded-country <code>',
-      `Exclude events from this country, such as DE; repeatable; "${NONE}" clears the list`,
-      appendValue,
-    )
-    .option('--json', 'Print JSON')
-
-const toChanges = (options: UpdateOptions): ProjectChanges =>
-  omitUndefined({
-    name: options.name,
-    domain: options.domain,
-    retentionDays: options.retentionDays === NONE ? null : options.retentionDays,
-    hasPublicDashboard: options.publicDashboard,
-    excludedIps: parseClearableList(options.excludedIp),
-    excludedCountries: parseClearableList(options.excludedCountry),
-  })

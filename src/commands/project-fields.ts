@@ -1,0 +1,53 @@
+/** The options of `project create` and `project update` for the fields of a project. */
+import type { Command } from 'commander'
+import type { ProjectChanges } from '../projects/project.js'
+import type { OutputOptions } from './project-output.js'
+import {
+  appendValue,
+  NONE,
+  omitUndefined,
+  parseClearableList,
+  parseDays,
+} from './shared/options.js'
+
+export interface FieldOptions extends OutputOptions {
+  readonly name?: string
+  readonly domain?: string
+  readonly retentionDays?: number | typeof NONE
+  readonly excludedIp?: readonly string[]
+  readonly excludedCountry?: readonly string[]
+}
+
+export interface UpdateOptions extends FieldOptions {
+  readonly publicDashboard?: boolean
+}
+
+/** The options of `create` and `update` for fields that have a default. */
+export const addFieldOptions = (command: Command): Command =>
+  command
+    .option(
+      '--retention-days <days>',
+      `Days of history that queries can read, or "${NONE}" for no limit`,
+      parseDays,
+    )
+    .option(
+      '--excluded-ip <address>',
+      `Exclude events from this IP address or CIDR range; repeatable; "${NONE}" clears the list`,
+      appendValue,
+    )
+    .option(
+      '--excluded-country <code>',
+      `Exclude events from this country, such as DE; repeatable; "${NONE}" clears the list`,
+      appendValue,
+    )
+    .option('--json', 'Print JSON')
+
+export const toChanges = (options: UpdateOptions): ProjectChanges =>
+  omitUndefined({
+    name: options.name,
+    domain: options.domain,
+    retentionDays: options.retentionDays === NONE ? null : options.retentionDays,
+    hasPublicDashboard: options.publicDashboard,
+    excludedIps: parseClearableList(options.excludedIp),
+    excludedCountries: parseClearableList(options.excludedCountry),
+  })
