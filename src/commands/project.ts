@@ -125,7 +125,7 @@ function addRotateToken(project: Command, context: CommandContext): void {
     .argument('<id>', ID_HELP)
     .option(
       '--grace <when>',
-      `When the former token ends: ${WHEN_HELP}; "${NONE}" ends it within 5 seconds (default: ${GRACE_DAYS}d)`,
+      `When the former token ends: ${WHEN_HELP}; "${NONE}" ends it within a minute (default: ${GRACE_DAYS}d)`,
       (text) => (text === NONE ? context.now() : parseExpiry(text, context.now())),
     )
     .option('--json', 'Print JSON')

@@ -139,8 +139,6 @@ export async function markDeleting(writer: Connection, id: string): Promise<void
   await insert(writer, { ...toStoredProject(row), isDeleting: true }, row.version + 1)
 }
 
-const createPublicToken = (): string => randomId('tallypub_', 24)
-
 async function changeProject(
   store: Store,
   id: string,

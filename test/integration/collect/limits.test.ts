@@ -41,7 +41,14 @@ test('an address that is at its limit is refused before its token is looked up',
     limits: { ...NO_LIMITS, addressEventsPerMinute: 1 },
     findProject: () => {
       lookups += 1
-      return Promise.resolve({ ...PROJECT, createdAt: new Date(0), retentionDays: null })
+      return Promise.resolve({
+        ...PROJECT,
+        createdAt: new Date(0),
+        retentionDays: null,
+        keepDays: null,
+        formerToken: null,
+        isDeleting: false,
+      })
     },
   })
   const statuses = [await app.collect({}), await app.collect({})].map(({ status }) => status)

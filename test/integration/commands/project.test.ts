@@ -33,7 +33,7 @@ test.each([
   const { stdout, stderr, error } = await run(`rotate-token ${id}${options}`)
   expect({ stderr, error }).toEqual({ stderr: '', error: undefined })
   const fields = new Map(stdout.split('\n').map((line) => line.split(/ {2,}/) as [string, string]))
-  expect(fields.get('token')).toMatch(/^tallypub_[a-z0-9]{24}$/)
+  expect(fields.get('token')).toMatch(/^tallypub_[a-z0-9]{30}$/)
   expect(fields.get('token')).not.toBe(token)
   expect(fields.get('former token')).toBe(until && `${token} until ${until}`)
 })

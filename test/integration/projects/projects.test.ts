@@ -138,7 +138,7 @@ test('a new public token replaces the former, which ends at the given time', asy
   const first = await rotateToken(store, made.id, future, NOW)
   expect(first).toEqual({
     ...made,
-    token: expect.stringMatching(/^tallypub_[a-z0-9]{24}$/),
+    token: expect.stringMatching(/^tallypub_[a-z0-9]{30}$/),
     formerToken: { token: made.token, until: future },
   })
   expect(first.token).not.toBe(made.token)
