@@ -28,7 +28,7 @@ export interface QueryScope {
  * @param timeoutMs milliseconds from now that they may take together; ClickHouse then stops the running one
  */
 export function createQueryRunner(
-  { reader }: Store,
+  { reader, readQueryLimits }: Pick<Store, 'reader' | 'readQueryLimits'>,
   timeoutMs: number,
   { signal: disconnected, requestId }: QueryScope = {},
 ): RunQuery {
@@ -42,7 +42,11 @@ export function createQueryRunner(
       return await reader.query<Row>(statement, {
         signal: end.signal,
         ...(requestId === undefined ? {} : { requestId }),
-        settings: { ...SETTINGS, max_execution_time: left / 1_000 },
+        settings: {
+          ...SETTINGS,
+          ...(await readQueryLimits()),
+          max_execution_time: left / 1_000,
+        },
       })
     } catch (error) {
       throw toStoreError(error)

@@ -1,7 +1,8 @@
 /** The store: ClickHouse as the service uses it, with a connection per account. */
-import { connect, type Connection } from './connection.js'
+import { connect, type Connection, type Settings } from './connection.js'
 import { observeConnection, type StatementObserver } from './connection-wrappers.js'
 import type { Endpoint } from './endpoint.js'
+import { readOnce, readQueryLimits } from './query-limits.js'
 
 export interface Store {
   /** Selects only, within the limits of the account. */
@@ -12,6 +13,8 @@ export interface Store {
   readonly tokenLookups: Connection
   readonly writer: Connection
   readonly admin: Connection
+  /** Returns the limits of the API's queries as settings. Read from the reader's account once. */
+  readQueryLimits(): Promise<Settings>
   close(): Promise<void>
 }
 
@@ -35,6 +38,7 @@ export function connectStore(endpoint: Endpoint, observer?: StatementObserver): 
     tokenLookups: observe(tokenLookups, 'token_lookups'),
     writer: observe(writer, 'writer'),
     admin: observe(admin, 'admin'),
+    readQueryLimits: readOnce(() => readQueryLimits(lookups)),
     close: async () => {
       await Promise.all(
         [reader, lookups, tokenLookups, writer, admin].map((connection) => connection.close()),

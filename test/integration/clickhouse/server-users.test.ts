@@ -1,5 +1,6 @@
 /** The accounts in clickhouse/config/users.xml, for a ClickHouse server, have the rights that the service needs and no others. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { startServer, type Server } from '../../support/engine/server.js'
@@ -18,6 +19,18 @@ test('they suffice to migrate, load and query', async () => {
   const project = await createWorld(store, [{ timestamp: '2026-06-15T10:00:00Z', user_id: 'u' }])
   expect((await runQuery(store, project, { date_range: 'today' })).data).toEqual([
     { group: {}, metrics: { users: 1, pageviews: 1, events: 0 } },
+  ])
+})
+
+test('the limits of the account hold, and those that it lacks are sent', async () => {
+  const run = createQueryRunner(store, 5_000)
+  const { rows } = await run(
+    statement(sql`
+SELECT getSetting('readonly') AS readonly, getSetting('max_memory_usage') AS memory,
+  getSetting('max_result_rows') AS result, getSetting('max_rows_to_group_by') AS groups`),
+  )
+  expect(rows).toEqual([
+    { readonly: 2, memory: 1_073_741_824, result: 1_000_000, groups: 10_000_000 },
   ])
 })
 
