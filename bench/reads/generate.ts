@@ -49,7 +49,7 @@ export async function generateYear(store: Store, events: number): Promise<void> 
   const report = { ...EMPTY_REPORT, events: await countRows(store, sql`events`) }
   await recordLoaded(
     writer,
-    { number: 1, batch, step: STEP.staged },
+    { number: 1, batch, step: STEP.staged, slices: 1 },
     report,
     sql`emptyArrayUInt64()`,
   )

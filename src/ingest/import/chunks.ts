@@ -8,6 +8,7 @@
 import type { Connection } from '../../clickhouse/connection.js'
 import { findLoadsByPrefix, type FinishedLoad } from '../loader/load-log.js'
 import type { LoadReport } from '../loader/load-report.js'
+import type { LoadLimits } from '../loader/next-range.js'
 import {
   buildChunkId,
   buildIdPrefix,
@@ -30,9 +31,11 @@ export interface ChunkSource {
   /**
    * Takes the next chunk from the reader; returns undefined at the end of the source.
    *
-   * @param maxBytes the size limit of a new chunk; a chunk that was loaded before keeps the size it had
+   * @param limits the size limits of a new chunk; a chunk that was loaded before keeps the size it had
    */
-  next(reader: LineReader, maxBytes: number): Promise<Chunk | undefined>
+  next(reader: LineReader, limits: LoadLimits): Promise<Chunk | undefined>
+  /** Puts the chunk that was taken last back into the reader, to be cut into smaller ones. */
+  putBack(reader: LineReader, chunk: Chunk): void
 }
 
 /** A chunk that was loaded before and occurs in the source again. */
@@ -56,6 +59,7 @@ const LINE_ENDS = ['\n', '\r\n']
  */
 export function openChunks(writer: Connection, seed: readonly string[]): ChunkSource {
   let before = computeFingerprint('', Buffer.from(JSON.stringify(seed)))
+  let beforeLast = before
 
   const takeLoaded = (
     reader: LineReader,
@@ -69,16 +73,21 @@ export function openChunks(writer: Connection, seed: readonly string[]): ChunkSo
   }
 
   return {
-    async next(reader, maxBytes) {
+    async next(reader, { bytes: maxBytes, rows: maxRows }) {
+      beforeLast = before
       const loads = await findLoadsByPrefix(writer, buildIdPrefix(before))
       const loaded = await findLoadedChunk(reader, before, loads)
       if (loaded !== undefined) return takeLoaded(reader, loaded, loads)
-      const length = await reader.measureChunk(maxBytes)
+      const length = await reader.measureChunk(maxBytes, maxRows)
       if (length === 0) return undefined
       const lines = reader.take(length)
       const batch = buildChunkId(before, lines.bytes)
       before = computeFingerprint(before, lines.bytes)
       return { batch, lines, loads: [] }
+    },
+    putBack(reader, { lines }) {
+      reader.putBack(lines)
+      before = beforeLast
     },
   }
 }

@@ -15,6 +15,7 @@ import { listRejections } from '../inbox/rejections.js'
 import type { AffectedCounts } from '../loader/affected.js'
 import { readNextNumber } from '../loader/load-log.js'
 import { EMPTY_REPORT, type LoadReport } from '../loader/load-report.js'
+import { MAX_LOAD } from '../loader/next-range.js'
 import { stageRows } from '../loader/run-load.js'
 import { matchLoadTables, nameTables, type LoadTables } from '../loader/steps/load-tables.js'
 import { parseRows } from '../loader/steps/parse-rows.js'
@@ -66,7 +67,7 @@ async function loadIntoTables(
   await writer.execute(statement(sql`CREATE TABLE ${inbox} AS inbox`))
   const reader = createLineReader(source)
   for (;;) {
-    const length = await reader.measureChunk(chunkSize)
+    const length = await reader.measureChunk(chunkSize, MAX_LOAD.rows)
     if (length === 0) break
     const { bytes, firstRow } = reader.take(length)
     await insertBatch(writer, {

@@ -8,15 +8,14 @@ import { countAffected } from '../loader/affected.js'
 import { findLoad, type FinishedLoad } from '../loader/load-log.js'
 import { addReports, EMPTY_REPORT, type LoadReport } from '../loader/load-report.js'
 import { loadBatch, resumeLoads } from '../loader/loader.js'
+import { MAX_LOAD } from '../loader/next-range.js'
+import { SHRINK_FACTOR, UnloadableError } from '../loader/unloadable.js'
 import { withLoaderLease } from '../loader/with-loader-lease.js'
 import { nameRetry } from './chunk-id.js'
 import { openChunks, type Chunk } from './chunks.js'
 import { dryRunImport } from './dry-run.js'
 import type { ImportOptions, ImportReport } from './import-options.js'
 import { blankOtherRows, createLineReader, type Lines } from './lines.js'
-
-/** In bytes: large enough that the fixed costs of a load do not matter, and small compared with memory. */
-const DEFAULT_CHUNK_SIZE = 64 * 1024 * 1024
 
 /**
  * Imports one source of lines, each a JSON object, a blank line, or a line marked as invalid (see
@@ -35,7 +34,7 @@ export async function importEvents(
   const {
     projectId = '',
     identity = '',
-    chunkSize = DEFAULT_CHUNK_SIZE,
+    chunkSize = MAX_LOAD.bytes,
     strict = false,
     dryRun = false,
   } = options
@@ -45,13 +44,21 @@ export async function importEvents(
   const chunks = openChunks(writer, [projectId, project?.token ?? '', identity])
   const reader = createLineReader(source)
   const batches: string[] = []
+  const limits = { ...MAX_LOAD, bytes: chunkSize }
+  let maxRows = limits.rows
   let total = EMPTY_REPORT
   try {
     await withLoaderLease(writer, (holder) => resumeLoads(holder, options.loader))
     for (;;) {
-      const chunk = await chunks.next(reader, chunkSize)
+      const chunk = await chunks.next(reader, { ...limits, rows: maxRows })
       if (chunk === undefined) break
       const report = await importChunk(writer, chunk, batches, options)
+      if (report === undefined) {
+        chunks.putBack(reader, chunk)
+        maxRows = Math.ceil(chunk.lines.rows / SHRINK_FACTOR)
+        continue
+      }
+      maxRows = Math.min(limits.rows, maxRows * SHRINK_FACTOR)
       total = addReports(total, report)
       options.onProgress?.(total)
       if (strict && report.rejected > 0) break
@@ -63,25 +70,28 @@ export async function importEvents(
   return { ...total, ...(await countAffected(writer, batches, total)) }
 }
 
-/** Loads the rows of a chunk that are not loaded yet. Adds the names of all its batches to `batches`. */
+/**
+ * Loads the rows of a chunk that are not loaded yet. Adds the names of all its batches to `batches`. Returns undefined for a
+ * new chunk that the store cannot load as a whole.
+ */
 async function importChunk(
   writer: Connection,
   { batch, lines, loads }: Chunk,
   batches: string[],
   options: ImportOptions,
-): Promise<LoadReport> {
+): Promise<LoadReport | undefined> {
   batches.push(...loads.map(({ load }) => load.batch))
   const earlier = loads.map(reportAsDuplicates).reduce(addReports, EMPTY_REPORT)
   const rowsLeft = loads.at(-1)?.rowsLeft
   if (rowsLeft?.length === 0) return earlier
   const name = nameRetry(batch, loads.length)
+  const wanted = rowsLeft === undefined ? lines : blankOtherRows(lines, rowsLeft)
+  const report = await loadLines(writer, name, wanted, options).catch((error: unknown) => {
+    if (error instanceof UnloadableError && rowsLeft === undefined) return undefined
+    throw error
+  })
+  if (report === undefined) return undefined
   batches.push(name)
-  const report = await loadLines(
-    writer,
-    name,
-    rowsLeft === undefined ? lines : blankOtherRows(lines, rowsLeft),
-    options,
-  )
   if (report.rejected > 0) await options.onRejected(await takeRejections(writer, name))
   return addReports(earlier, report)
 }

@@ -17,13 +17,15 @@ export interface LineReader {
   /** Returns the next bytes without taking them: at least `size`, or all that are left. */
   peek(size: number): Promise<Buffer>
   /**
-   * Returns the length of the next chunk: as many whole lines as fit into `maxBytes`; 0 at the end.
+   * Returns the length of the next chunk: as many whole lines as fit into `maxBytes`, and at most `maxRows`; 0 at the end.
    *
    * @throws LineTooLongError if not even one line fits
    */
-  measureChunk(maxBytes: number): Promise<number>
+  measureChunk(maxBytes: number, maxRows: number): Promise<number>
   /** Takes this many bytes; they must have been peeked at. */
   take(length: number): Lines
+  /** Puts back the lines that were taken last. */
+  putBack(lines: Lines): void
   /** Closes the source, for a reader that is not read to the end. */
   close(): Promise<void>
 }
@@ -50,18 +52,22 @@ export function createLineReader(source: AsyncIterable<Buffer>): LineReader {
       return row
     },
     peek,
-    async measureChunk(maxBytes) {
+    async measureChunk(maxBytes, maxRows) {
       const ahead = await peek(maxBytes + 1)
-      if (ahead.length <= maxBytes) return ahead.length
-      const end = ahead.lastIndexOf(NEWLINE, maxBytes - 1) + 1
-      if (end === 0) throw new LineTooLongError(row, maxBytes)
-      return end
+      const fitting =
+        ahead.length <= maxBytes ? ahead.length : ahead.lastIndexOf(NEWLINE, maxBytes - 1) + 1
+      if (fitting === 0 && ahead.length > 0) throw new LineTooLongError(row, maxBytes)
+      return measureRows(ahead.subarray(0, fitting), maxRows)
     },
     take(length) {
       const bytes = queue.take(length)
       const lines = { bytes, firstRow: row, rows: countLines(bytes) }
       row += lines.rows
       return lines
+    },
+    putBack({ bytes, firstRow }) {
+      queue.putBack(bytes)
+      row = firstRow
     },
     close: () => queue.close(),
   }
@@ -73,6 +79,8 @@ interface ByteQueue {
   fill(size: number): Promise<Buffer>
   /** Takes bytes from the front. */
   take(length: number): Buffer
+  /** Puts bytes back to the front. */
+  putBack(bytes: Buffer): void
   close(): Promise<void>
 }
 
@@ -109,10 +117,25 @@ function createByteQueue(source: AsyncIterable<Buffer>): ByteQueue {
       length = all.length - taken
       return all.subarray(0, taken)
     },
+    putBack(bytes) {
+      pending = [bytes, ...pending]
+      length += bytes.length
+    },
     close: async () => {
       await arriving.return?.()
     },
   }
+}
+
+/** Returns the length of the first `maxRows` lines; of all if there are fewer. */
+function measureRows(bytes: Buffer, maxRows: number): number {
+  let end = 0
+  for (let row = 0; row < maxRows; row += 1) {
+    const lineEnd = bytes.indexOf(NEWLINE, end)
+    if (lineEnd === -1) return bytes.length
+    end = lineEnd + 1
+  }
+  return end
 }
 
 function countLines(bytes: Buffer): number {

@@ -12,8 +12,11 @@ import {
   type ReportRow,
 } from './load-report.js'
 
-/** A load takes these steps in order; after a crash it resumes after the last one it reached. */
-export const STEP = { started: 1, staged: 2, loaded: 3 } as const
+/**
+ * A load takes the first three steps in order; after a crash a staged load is published. A load that ends before it is
+ * staged is abandoned: it has published nothing, and its rows are loaded under another number.
+ */
+export const STEP = { started: 1, staged: 2, loaded: 3, abandoned: 4 } as const
 export type Step = (typeof STEP)[keyof typeof STEP]
 
 export interface Load {
@@ -22,6 +25,8 @@ export interface Load {
   readonly batch: string
   /** The last step that was finished. */
   readonly step: Step
+  /** In how many parts its events, sessions and changes are published; known once it is staged. */
+  readonly slices: number
 }
 
 export interface FinishedLoad {
@@ -53,13 +58,13 @@ async function findFinishedLoads(
 ): Promise<readonly FinishedLoad[]> {
   const { rows } = await writer.query<Load & ReportRow & { rowsLeft: number[] }>(
     statement(sql`
-SELECT load AS number, batch, step, ${SELECT_REPORT}, rows_left AS rowsLeft
+SELECT load AS number, batch, step, slices, ${SELECT_REPORT}, rows_left AS rowsLeft
 FROM loads FINAL
 WHERE ${condition} AND step = ${uint64(STEP.loaded)}
 ORDER BY load`),
   )
-  return rows.map(({ number, batch, step, rowsLeft, ...report }) => ({
-    load: { number, batch, step },
+  return rows.map(({ number, batch, step, slices, rowsLeft, ...report }) => ({
+    load: { number, batch, step, slices },
     report: parseReport(report),
     rowsLeft,
   }))
@@ -79,7 +84,7 @@ const MAX_UNFINISHED = sql`100`
 export async function findUnfinishedLoads(writer: Connection): Promise<readonly Load[]> {
   const { rows } = await writer.query<Load>(
     statement(sql`
-SELECT load AS number, batch, step FROM loads FINAL
+SELECT load AS number, batch, step, slices FROM loads FINAL
 WHERE load + ${MAX_UNFINISHED} > (SELECT load FROM loads ORDER BY load DESC LIMIT 1) AND step < ${uint64(STEP.loaded)}
   AND NOT (startsWith(batch, ${string(RANGE_PREFIX)}) AND load <= (SELECT max(load) FROM inbox_cursor))
 ORDER BY load`),
@@ -89,8 +94,8 @@ ORDER BY load`),
 
 /** Starts the load of a batch under the next number. */
 export async function startLoad(writer: Connection, batch: string): Promise<Load> {
-  const load: Load = { number: await readNextNumber(writer), batch, step: STEP.started }
-  await recordStep(writer, load, STEP.started)
+  const load: Load = { number: await readNextNumber(writer), batch, step: STEP.started, slices: 1 }
+  await insertRecord(writer, load, EMPTY_REPORT)
   return load
 }
 
@@ -108,9 +113,12 @@ SELECT greatest(
   return (rows[0]?.last ?? 0) + 1
 }
 
-/** Records that a load has reached a step. Recording a step again changes nothing. */
-export const recordStep = (writer: Connection, load: Load, step: Step): Promise<void> =>
-  insertRecord(writer, load, step, EMPTY_REPORT, sql`emptyArrayUInt64()`)
+/** Records that a load is staged, and in how many slices it is published. Returns the staged load. */
+export async function recordStaged(writer: Connection, load: Load, slices: number): Promise<Load> {
+  const staged: Load = { ...load, step: STEP.staged, slices }
+  await insertRecord(writer, staged, EMPTY_REPORT)
+  return staged
+}
 
 /** Records that a batch is loaded; `rowsLeft` selects an array of row numbers. */
 export const recordLoaded = (
@@ -118,19 +126,51 @@ export const recordLoaded = (
   load: Load,
   report: LoadReport,
   rowsLeft: Sql,
-): Promise<void> => insertRecord(writer, load, STEP.loaded, report, rowsLeft)
+): Promise<void> => insertRecord(writer, { ...load, step: STEP.loaded }, report, rowsLeft)
 
+/** Records that a load is abandoned, and that the next load of its rows takes at most `nextRows` of them. */
+export const recordAbandoned = (writer: Connection, load: Load, nextRows: number): Promise<void> =>
+  insertRecord(writer, { ...load, step: STEP.abandoned }, { ...EMPTY_REPORT, received: nextRows })
+
+/** An abandoned load. */
+export interface AbandonedLoad {
+  readonly batch: string
+  /** The most rows that the next load of its rows takes. */
+  readonly nextRows: number
+}
+
+/** Only this many of the newest loads are searched for abandoned ones. */
+const MAX_ABANDONED = sql`1000`
+
+/** Finds the loads that were abandoned lately. */
+export async function findAbandonedLoads(writer: Connection): Promise<readonly AbandonedLoad[]> {
+  const { rows } = await writer.query<AbandonedLoad>(
+    statement(sql`
+SELECT batch, received AS nextRows FROM loads FINAL
+WHERE load + ${MAX_ABANDONED} > (SELECT load FROM loads ORDER BY load DESC LIMIT 1) AND step = ${uint64(STEP.abandoned)}`),
+  )
+  return rows
+}
+
+/** Reads the step that a load has reached. */
+export async function readStep(writer: Connection, load: Load): Promise<Step | undefined> {
+  const { rows } = await writer.query<{ step: Step }>(
+    statement(sql`SELECT max(step) AS step FROM loads WHERE load = ${uint64(load.number)}`),
+  )
+  return rows[0]?.step
+}
+
+/** Records the step of a load. Recording a step again changes nothing. */
 async function insertRecord(
   writer: Connection,
-  { number, batch }: Load,
-  step: Step,
+  { number, batch, step, slices }: Load,
   report: LoadReport,
-  rowsLeft: Sql,
+  rowsLeft = sql`emptyArrayUInt64()`,
 ): Promise<void> {
   await writer.execute(
     statement(sql`
-INSERT INTO loads (load, batch, step, ${REPORT_COLUMNS}, rows_left)
-SELECT ${uint64(number)}, ${string(batch)}, ${uint64(step)}, ${buildReportValues(report)}, ${rowsLeft}`),
+INSERT INTO loads (load, batch, step, slices, ${REPORT_COLUMNS}, rows_left)
+SELECT ${uint64(number)}, ${string(batch)}, ${uint64(step)}, ${uint64(slices)}, ${buildReportValues(report)}, ${rowsLeft}`),
     { insert_deduplication_token: `load-${number}-step-${step}` },
   )
 }

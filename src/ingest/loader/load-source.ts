@@ -1,31 +1,62 @@
-/** Names and selects the rows that one load takes from the inbox: a batch, or a range of blocks of the stream. */
+/** Names and selects the rows that one load takes from the inbox: a batch, or a range of the stream. */
 import { sql, string, uint64, type Sql } from '../../clickhouse/sql.js'
 
-/** A range of blocks of the stream, by their numbers. */
-export interface BlockRange {
-  /** The last block before the range. */
-  readonly after: number
-  /** The last block of the range. */
-  readonly upTo: number
+/** A place in the stream: behind all rows of a block and of the blocks before it, and behind some rows of the next. */
+export interface Position {
+  /** The number of the block. */
+  readonly block: number
+  /** How many rows of block `block + 1` lie before the position; 0 at the end of a block. */
+  readonly rows: number
 }
 
-/** The prefix of the batch names of all ranges. */
+/** The rows of the stream between two positions. */
+export interface StreamRange {
+  readonly after: Position
+  readonly upTo: Position
+}
+
+const RANGE_NAME = /^stream-(\d+)(?:\.(\d+))?-(\d+)(?:\.(\d+))?$/
+
+/** The start of the batch names of all ranges. */
 export const RANGE_PREFIX = 'stream-'
-const RANGE_NAME = new RegExp(String.raw`^${RANGE_PREFIX}(\d+)-(\d+)$`)
 
 /** Returns the batch name of a range. */
-export const nameRange = ({ after, upTo }: BlockRange): string => `${RANGE_PREFIX}${after}-${upTo}`
+export const nameRange = ({ after, upTo }: StreamRange): string =>
+  `${RANGE_PREFIX}${namePosition(after)}-${namePosition(upTo)}`
+
+const namePosition = ({ block, rows }: Position): string =>
+  rows === 0 ? `${block}` : `${block}.${rows}`
 
 /** Parses the batch name of a range; returns undefined for any other batch. */
-export function parseRange(batch: string): BlockRange | undefined {
-  const [, after, upTo] = RANGE_NAME.exec(batch) ?? []
-  return upTo === undefined ? undefined : { after: Number(after), upTo: Number(upTo) }
+export function parseRange(batch: string): StreamRange | undefined {
+  const match = RANGE_NAME.exec(batch)
+  if (match === null) return undefined
+  const [, afterBlock, afterRows = 0, block, rows = 0] = match
+  return {
+    after: { block: Number(afterBlock), rows: Number(afterRows) },
+    upTo: { block: Number(block), rows: Number(rows) },
+  }
 }
+
+/** Returns whether a position comes before another. */
+export const isBefore = (one: Position, other: Position): boolean =>
+  one.block === other.block ? one.rows < other.rows : one.block < other.block
 
 /** Builds the FROM clause, with its conditions, that selects the rows of a batch, without blank lines. */
 export function buildFromClause(batch: string): Sql {
   const range = parseRange(batch)
   return range === undefined
     ? sql`FROM inbox WHERE batch = ${string(batch)}`
-    : sql`FROM inbox WHERE batch = '' AND line != '' AND _block_number > ${uint64(range.after)} AND _block_number <= ${uint64(range.upTo)}`
+    : sql`FROM inbox WHERE batch = '' AND line != '' AND ${isAfter(range.after)} AND ${isUpTo(range.upTo)}`
 }
+
+/** Whether a row of the stream comes after a position. */
+export const isAfter = ({ block, rows }: Position): Sql =>
+  rows === 0
+    ? sql`_block_number > ${uint64(block)}`
+    : sql`_block_number > ${uint64(block)} AND (_block_number > ${uint64(block + 1)} OR _block_offset >= ${uint64(rows)})`
+
+const isUpTo = ({ block, rows }: Position): Sql =>
+  rows === 0
+    ? sql`_block_number <= ${uint64(block)}`
+    : sql`(_block_number <= ${uint64(block)} OR _block_number = ${uint64(block + 1)} AND _block_offset < ${uint64(rows)})`

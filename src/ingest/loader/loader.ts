@@ -6,20 +6,22 @@ import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement } from '../../clickhouse/sql.js'
 import { dropTables } from '../../clickhouse/temporary-tables.js'
 import { dropShadowTables } from '../../rollups/shadow-tables.js'
+import { dropBatch } from '../inbox/batches.js'
 import { findLoad, findUnfinishedLoads, startLoad, STEP } from './load-log.js'
 import type { LoadReport } from './load-report.js'
-import { nameRange, type BlockRange } from './load-source.js'
+import { isBefore } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
+import { findNextRange, type NextRange } from './next-range.js'
 import { clearLoad, runLoad } from './run-load.js'
 import { LOAD_TABLES } from './steps/load-tables.js'
-import { dropLoadedParts, findLastBlock, findNextRange, repairCursor } from './stream.js'
-
-/** The most rows of the stream that one load takes, unless a single block has more. */
-const MAX_ROWS = 250_000
+import { dropLoadedParts, findLastBlock, repairCursor } from './stream.js'
+import { abandonInterruptedLoad, endFailedLoad, isGivenUp, UnloadableError } from './unloadable.js'
 
 /**
  * Loads a batch of the inbox and returns its report. A batch that is loaded already is not loaded again. The
  * caller holds the loader lease.
+ *
+ * @throws UnloadableError when the store cannot load these rows together; the batch is then no longer in the inbox
  */
 export async function loadBatch(
   writer: Connection,
@@ -29,21 +31,26 @@ export async function loadBatch(
   // A load reads what earlier loads wrote, and numbers users and sessions after theirs.
   await finishUnfinishedWork(writer, STEP.started, context)
   const finished = await findLoad(writer, batch)
-  if (finished === undefined) return runLoad(writer, await startLoad(writer, batch), context)
+  if (finished === undefined) return loadRows(writer, batch, context)
   await clearLoad(writer, finished.load)
   return finished.report
 }
 
 /**
- * Loads the next rows of the stream; returns undefined when there are none. The caller holds the loader
- * lease, and has called `resumeLoads` since it took the lease or since a failure.
+ * Loads the next rows of the stream; returns undefined when there are none. Rows that the store cannot load together are
+ * loaded in smaller parts. The caller holds the loader lease, and has called `resumeLoads` since it took the lease or
+ * since a failure.
  */
 export async function loadStream(
   writer: Connection,
   context: LoaderContext,
 ): Promise<LoadReport | undefined> {
-  const range = await findNextRange(writer, MAX_ROWS)
-  return range === undefined ? undefined : loadRange(writer, range, context)
+  for (;;) {
+    const range = await findNextRange(writer)
+    if (range === undefined) return undefined
+    const report = await loadRange(writer, range, context)
+    if (report !== undefined) return report
+  }
 }
 
 /**
@@ -53,7 +60,7 @@ export async function loadStream(
 export const finishInterruptedWork = (writer: Connection, context: LoaderContext): Promise<void> =>
   finishUnfinishedWork(writer, STEP.staged, context)
 
-/** @param minStep the step that a load must have reached to be finished */
+/** @param minStep the step that a load must have reached to be finished; one that is not staged is abandoned */
 async function finishUnfinishedWork(
   writer: Connection,
   minStep: number,
@@ -62,7 +69,9 @@ async function finishUnfinishedWork(
   await dropShadowTables(writer)
   await context.finishDeletions(writer)
   for (const load of await findUnfinishedLoads(writer)) {
-    if (load.step >= minStep) await runLoad(writer, load, context)
+    if (load.step < minStep) continue
+    if (load.step === STEP.started) await abandonInterruptedLoad(writer, load)
+    else await runLoad(writer, load, context)
   }
 }
 
@@ -79,7 +88,24 @@ export async function resumeLoads(writer: Connection, context: LoaderContext): P
   const { rows } = await writer.query<{ batch: string }>(
     statement(sql`SELECT DISTINCT batch FROM inbox WHERE batch != '' ORDER BY batch`),
   )
-  for (const { batch } of rows) await loadBatch(writer, batch, context)
+  for (const { batch } of rows) await loadLeftBatch(writer, batch, context)
+}
+
+/**
+ * Loads a batch that an import left in the inbox. If it cannot be loaded, it is dropped: its import has not succeeded, and
+ * loads it again when it is repeated.
+ */
+async function loadLeftBatch(
+  writer: Connection,
+  batch: string,
+  context: LoaderContext,
+): Promise<void> {
+  try {
+    if (await isGivenUp(writer, batch)) await dropBatch(writer, batch)
+    else await loadBatch(writer, batch, context)
+  } catch (error) {
+    if (!(error instanceof UnloadableError)) throw error
+  }
 }
 
 /**
@@ -88,16 +114,38 @@ export async function resumeLoads(writer: Connection, context: LoaderContext): P
  */
 export async function loadWaiting(writer: Connection, context: LoaderContext): Promise<void> {
   await resumeLoads(writer, context)
-  const lastBlock = await findLastBlock(writer)
+  const last = { block: await findLastBlock(writer), rows: 0 }
   for (;;) {
-    const range = await findNextRange(writer, MAX_ROWS)
-    if (range === undefined || range.after >= lastBlock) return
+    const range = await findNextRange(writer)
+    if (range === undefined || !isBefore(range.after, last)) return
     await loadRange(writer, range, context)
   }
 }
 
-const loadRange = async (
+/** Loads a range of the stream; returns undefined when its rows must be loaded in smaller parts. */
+async function loadRange(
   writer: Connection,
-  range: BlockRange,
+  { batch }: NextRange,
   context: LoaderContext,
-): Promise<LoadReport> => runLoad(writer, await startLoad(writer, nameRange(range)), context)
+): Promise<LoadReport | undefined> {
+  try {
+    return await loadRows(writer, batch, context)
+  } catch (error) {
+    if (!(error instanceof UnloadableError) || error.rows <= 1) throw error
+    return undefined
+  }
+}
+
+/** Loads the rows of a batch or range under a new number. @throws UnloadableError */
+async function loadRows(
+  writer: Connection,
+  batch: string,
+  context: LoaderContext,
+): Promise<LoadReport> {
+  const load = await startLoad(writer, batch)
+  try {
+    return await runLoad(writer, load, context)
+  } catch (error) {
+    return endFailedLoad(writer, load, error)
+  }
+}

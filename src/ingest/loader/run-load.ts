@@ -5,7 +5,7 @@ import { removeUsersFromRollups } from '../../rollups/remove-users.js'
 import type { Geoip } from '../enrichment/geoip.js'
 import { dropBatch } from '../inbox/batches.js'
 import { ONE_BLOCK } from '../inbox/one-block.js'
-import { recordLoaded, recordStep, STEP, type Load } from './load-log.js'
+import { readStep, recordLoaded, recordStaged, STEP, type Load } from './load-log.js'
 import type { LoadReport } from './load-report.js'
 import { buildFromClause, parseRange } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
@@ -13,22 +13,20 @@ import { enrichRows } from './steps/enrich.js'
 import { findExcludedEvents } from './steps/excluded-events.js'
 import { nameLoadTables, type LoadTables } from './steps/load-tables.js'
 import { parseRows } from './steps/parse-rows.js'
-import {
-  buildInserts,
-  deleteMovedEvents,
-  insertRejections,
-  selectMonthsOfMovedEvents,
-} from './steps/publish.js'
+import { deleteMovedEvents, insertRejections, selectMonthsOfMovedEvents } from './steps/publish.js'
 import { findNearbySessions } from './steps/nearby-sessions.js'
 import { buildSessions, cutRuns, findPreviousStates, moveEvents } from './steps/sessions.js'
+import { sliceInserts } from './steps/slices.js'
 import { findStaleRollupUsers } from './steps/stale-rollup-users.js'
 import { keepRows, numberUsers, saltDays } from './steps/users.js'
 import { dropLoadedParts, moveCursor } from './stream.js'
 import { isRefused, selectRows, surveyLoad, surveyRefusedLoad } from './survey.js'
 
 /**
- * Runs a load, or resumes it after the last step it reached. Everything is computed into tables of the load
- * before anything is published; from then on only those tables are read.
+ * Runs a load, or publishes it if it is staged. Everything is computed into tables of the load before anything is
+ * published; from then on only those tables are read.
+ *
+ * @throws LoadAbandonedError when another loader has abandoned the load
  */
 export async function runLoad(
   writer: Connection,
@@ -36,17 +34,28 @@ export async function runLoad(
   { geoip, maxEventAgeDays }: LoaderContext,
 ): Promise<LoadReport> {
   const tables = nameLoadTables(load.number)
-  if (load.step < STEP.staged) {
-    await dropLoadTables(writer, tables)
+  if (load.step === STEP.started) {
     const rows = buildFromClause(load.batch)
     await writer.execute(statement(parseRows(tables, rows, maxEventAgeDays)))
     if (await isRefused(writer, tables, load.batch)) return refuseLoad(writer, tables, load)
     await stageRows(writer, tables, load.number, geoip)
-    await recordStep(writer, load, STEP.staged)
   }
-  const { report, movesEvents } = await surveyLoad(writer, tables)
-  await publishLoad(writer, tables, load, movesEvents)
-  return closeLoad(writer, tables, load, report)
+  const survey = await surveyLoad(writer, tables)
+  const staged = load.step === STEP.started ? await recordStaged(writer, load, survey.slices) : load
+  // A loader that was suspended and has lost its lease must not publish rows that another load has taken.
+  if ((await readStep(writer, load)) !== STEP.staged) throw new LoadAbandonedError(load)
+  await publishLoad(writer, tables, staged, survey.movesEvents)
+  const rowsLeft = sql`(SELECT groupArray(row) FROM ${tables.rows} WHERE fate = 'rejected')`
+  return closeLoad(writer, staged, survey.report, rowsLeft)
+}
+
+/** Another loader has abandoned the load, and loads its rows under another number. */
+export class LoadAbandonedError extends Error {
+  override readonly name = 'LoadAbandonedError'
+
+  constructor({ number }: Load) {
+    super(`another process has taken over the rows of load ${number}`)
+  }
 }
 
 /**
@@ -83,16 +92,14 @@ export async function stageRows(
 async function publishLoad(
   writer: Connection,
   tables: LoadTables,
-  { number, batch }: Load,
+  { number, batch, slices }: Load,
   movesEvents: boolean,
 ): Promise<void> {
-  for (const [name, insert] of Object.entries(buildInserts(tables))) {
-    if (name === 'events' && movesEvents) await removeMovedEvents(writer, tables, number)
-    await insertOnce(writer, insert, `load-${number}-${name}`)
+  for (const { name, token, insert, isFirst } of sliceInserts(tables, slices)) {
+    if (name === 'events' && isFirst && movesEvents) await removeMovedEvents(writer, tables, number)
+    await insertOnce(writer, insert, `load-${number}-${token}`)
   }
-  // Rejected rows of the stream are kept under one name.
-  const rejectionBatch = parseRange(batch) === undefined ? batch : ''
-  await publishRejections(writer, tables, number, rejectionBatch)
+  await publishRejections(writer, tables, number, nameRejections(batch))
   if (movesEvents) {
     await dropLoadTables(writer, { staleRollupUsers: tables.staleRollupUsers })
     await writer.execute(statement(findStaleRollupUsers(tables)))
@@ -112,6 +119,10 @@ async function removeMovedEvents(
   }
 }
 
+/** Returns the name under which the rejected rows of a batch are stored; those of the stream have one in common. */
+export const nameRejections = (batch: string): string =>
+  parseRange(batch) === undefined ? batch : ''
+
 /** Stores the rejected rows, under the name `batch`. */
 const publishRejections = (
   writer: Connection,
@@ -119,6 +130,9 @@ const publishRejections = (
   load: number,
   batch: string,
 ): Promise<void> => insertOnce(writer, insertRejections(tables, batch), `load-${load}-rejections`)
+
+/** Views whose groups take more bytes than this put them on disk. Loads that are cut into slices stay below it. */
+const MAX_GROUPING_MEMORY = '200000000'
 
 /**
  * Runs an insert that ClickHouse stores once even if it is sent several times: it recognises the block by its token. The
@@ -129,33 +143,30 @@ const insertOnce = (writer: Connection, insert: Sql, token: string): Promise<voi
     ...ONE_BLOCK,
     insert_deduplication_token: token,
     deduplicate_blocks_in_dependent_materialized_views: 1,
+    max_bytes_before_external_group_by: MAX_GROUPING_MEMORY,
   })
 
 /** Ends the load of a strict batch with invalid rows: only the reasons are published. */
 async function refuseLoad(writer: Connection, tables: LoadTables, load: Load): Promise<LoadReport> {
   await publishRejections(writer, tables, load.number, load.batch)
-  return closeLoad(writer, tables, load, await surveyRefusedLoad(writer, tables), sql`true`)
+  const report = await surveyRefusedLoad(writer, tables)
+  return closeLoad(writer, load, report, sql`(SELECT groupArray(row) FROM ${tables.rows})`)
 }
 
 /**
  * Records the end of a load, and drops what only the load needed.
  *
- * @param isLeft the condition for rows that a repeated import of the source tries again
+ * @param rowsLeft selects the numbers of the rows that a repeated import of the source tries again
  */
-async function closeLoad(
+export async function closeLoad(
   writer: Connection,
-  tables: LoadTables,
   load: Load,
   report: LoadReport,
-  isLeft = sql`fate = 'rejected'`,
+  rowsLeft: Sql,
 ): Promise<LoadReport> {
   const range = parseRange(load.batch)
   if (range !== undefined) await moveCursor(writer, range.upTo, load.number)
-  const rowsLeft =
-    range === undefined
-      ? sql`(SELECT groupArray(row) FROM ${tables.rows} WHERE ${isLeft})`
-      : sql`emptyArrayUInt64()`
-  await recordLoaded(writer, load, report, rowsLeft)
+  await recordLoaded(writer, load, report, range === undefined ? rowsLeft : sql`emptyArrayUInt64()`)
   await clearLoad(writer, load)
   return report
 }
@@ -171,7 +182,10 @@ export async function clearLoad(writer: Connection, { number, batch }: Load): Pr
 }
 
 /** Drops tables at once, with SYNC: they hold IP addresses, which are never stored. */
-async function dropLoadTables(writer: Connection, tables: Partial<LoadTables>): Promise<void> {
+export async function dropLoadTables(
+  writer: Connection,
+  tables: Partial<LoadTables>,
+): Promise<void> {
   const names = join(Object.values(tables))
   await writer.execute(statement(sql`DROP TABLE IF EXISTS ${names} SYNC`))
 }

@@ -2,10 +2,13 @@
 import type { Connection } from '../../clickhouse/connection.js'
 import { isClickHouseError } from '../../clickhouse/errors.js'
 import { join, sql, statement, string, uint64, type Sql } from '../../clickhouse/sql.js'
-import type { BlockRange } from './load-source.js'
+import type { Position } from './load-source.js'
 import { readNextNumber } from './load-log.js'
 
 const STREAM = sql`'inbox'`
+
+/** The position before the first block. */
+const START: Position = { block: 0, rows: 0 }
 
 /** Blocks are numbered in the order in which they become visible, so no block appears below the cursor later. */
 const SELECT_BLOCKS = sql`SELECT _part AS part, _block_number AS block, row FROM inbox WHERE batch = ''`
@@ -13,12 +16,14 @@ const SELECT_BLOCKS = sql`SELECT _part AS part, _block_number AS block, row FROM
 /** The parts that one statement drops. ClickHouse accepts at most 1,000 parameters per statement. */
 const MAX_DROPS = 500
 
-/** Reads the number of the last loaded block; 0 before the first. */
-async function readCursor(writer: Connection): Promise<number> {
-  const { rows } = await writer.query<{ block: number }>(
-    statement(sql`SELECT argMax(block, load) AS block FROM inbox_cursor WHERE stream = ${STREAM}`),
+/** Reads up to where the stream is loaded; block 0 before the first load. */
+export async function readCursor(writer: Connection): Promise<Position> {
+  const { rows } = await writer.query<Position>(
+    statement(
+      sql`SELECT argMax(block, load) AS block, argMax(rows, load) AS rows FROM inbox_cursor WHERE stream = ${STREAM}`,
+    ),
   )
-  return rows[0]?.block ?? 0
+  return rows[0] ?? START
 }
 
 /** The rows of the stream that wait to be loaded. */
@@ -39,28 +44,6 @@ FROM inbox WHERE batch = '' AND row = 0 AND _block_number > cursor`),
   return rows[0] ?? { rows: 0, oldestMs: 0 }
 }
 
-/**
- * Finds the blocks to load next: blocks are taken until they have `maxRows` rows together, and at least one is
- * taken. Returns undefined when no block waits. The caller holds the loader lease, and no load is unfinished.
- */
-export async function findNextRange(
-  writer: Connection,
-  maxRows: number,
-): Promise<BlockRange | undefined> {
-  const after = await readCursor(writer)
-  const { rows } = await writer.query<{ upTo: number }>(
-    statement(sql`
-SELECT max(block) AS upTo
-FROM (
-  SELECT block, sum(lines) OVER (ORDER BY block) - lines AS before
-  FROM (SELECT block, count() AS lines FROM (${SELECT_BLOCKS}) WHERE row = 0 AND block > ${uint64(after)} GROUP BY block)
-)
-WHERE before < ${uint64(maxRows)}`),
-  )
-  const upTo = rows[0]?.upTo ?? 0
-  return upTo === 0 ? undefined : { after, upTo }
-}
-
 /** Finds the number of the last visible block; 0 when the inbox has none. */
 export async function findLastBlock(writer: Connection): Promise<number> {
   const { rows } = await writer.query<{ last: number }>(
@@ -69,11 +52,15 @@ export async function findLastBlock(writer: Connection): Promise<number> {
   return rows[0]?.last ?? 0
 }
 
-/** Records that the stream is loaded up to a block. May be repeated. */
-export const moveCursor = (writer: Connection, block: number, load: number): Promise<void> =>
+/** Records that the stream is loaded up to a position. May be repeated. */
+export const moveCursor = (
+  writer: Connection,
+  { block, rows }: Position,
+  load: number,
+): Promise<void> =>
   writer.execute(
     statement(
-      sql`INSERT INTO inbox_cursor (stream, block, load) SELECT ${STREAM}, ${uint64(block)}, ${uint64(load)}`,
+      sql`INSERT INTO inbox_cursor (stream, block, rows, load) SELECT ${STREAM}, ${uint64(block)}, ${uint64(rows)}, ${uint64(load)}`,
     ),
     { insert_deduplication_token: `load-${load}-cursor` },
   )
@@ -83,9 +70,9 @@ export const moveCursor = (writer: Connection, block: number, load: number): Pro
  * highest number in the table. So before the last block is dropped, a blank line is inserted to keep the count.
  */
 export async function dropLoadedParts(writer: Connection): Promise<void> {
-  const cursor = await readCursor(writer)
+  const { block } = await readCursor(writer)
   const parts = await listParts(writer)
-  const loaded = parts.filter(({ last }) => last <= cursor)
+  const loaded = parts.filter(({ last }) => last <= block)
   if (loaded.length === 0) return
   if (loaded.length === parts.length) await insertBlankLine(writer)
   try {
@@ -105,12 +92,12 @@ export async function dropLoadedParts(writer: Connection): Promise<void> {
  * The caller holds the loader lease, and no load is unfinished.
  */
 export async function repairCursor(writer: Connection): Promise<void> {
-  const cursor = await readCursor(writer)
+  const { block, rows } = await readCursor(writer)
   const isAhead = async (): Promise<boolean> =>
-    (await listParts(writer)).some(({ last }) => last > cursor)
-  if (cursor === 0 || (await isAhead())) return
+    (await listParts(writer)).some(({ last }) => last > block)
+  if (block + rows === 0 || (await isAhead())) return
   await insertBlankLine(writer)
-  if (!(await isAhead())) await moveCursor(writer, 0, await readNextNumber(writer))
+  if (!(await isAhead())) await moveCursor(writer, START, await readNextNumber(writer))
 }
 
 /** Inserts a blank line. Its row number is 1, and rows of the stream have 0, so it never counts as waiting. */

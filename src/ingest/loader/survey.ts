@@ -4,16 +4,21 @@ import { sql, statement, type Sql } from '../../clickhouse/sql.js'
 import { buildFromClause } from './load-source.js'
 import { EMPTY_REPORT, parseReport, type LoadReport, type ReportRow } from './load-report.js'
 import type { LoadTables } from './steps/load-tables.js'
+import { estimateSlices } from './steps/slices.js'
 
 export interface Survey {
   readonly report: LoadReport
   /** Whether stored events move to another session, or their session's attributes change. */
   readonly movesEvents: boolean
+  /** In how many parts the load is to be published. */
+  readonly slices: number
 }
 
 /** Counts what a staged load will publish. */
 export async function surveyLoad(writer: Connection, tables: LoadTables): Promise<Survey> {
-  const [counts] = await selectRows<ReportRow & { readonly moved: number }>(
+  const [counts] = await selectRows<
+    ReportRow & { readonly moved: number; readonly slices: number }
+  >(
     writer,
     sql`
 WITH
@@ -24,11 +29,12 @@ SELECT
   kept.1 AS events, kept.2 AS first, kept.3 AS last,
   excluded_events.2 AS bots, excluded_events.1 - bots AS excluded,
   received - events - excluded_events.1 - rejected AS duplicates,
-  (SELECT countIf(is_moved) FROM ${tables.previousStates}) AS moved
+  (SELECT countIf(is_moved) FROM ${tables.previousStates}) AS moved,
+  ${estimateSlices(tables)} AS slices
 FROM ${tables.rows}`,
   )
-  if (counts === undefined) return { report: EMPTY_REPORT, movesEvents: false }
-  return { report: parseReport(counts), movesEvents: counts.moved > 0 }
+  if (counts === undefined) return { report: EMPTY_REPORT, movesEvents: false, slices: 1 }
+  return { report: parseReport(counts), movesEvents: counts.moved > 0, slices: counts.slices }
 }
 
 /** Counts the rows of a refused load. */

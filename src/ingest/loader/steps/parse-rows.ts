@@ -56,7 +56,7 @@ const splitFields = (rows: Sql): Sql => sql`
   FROM (${parseJson(rows)})`
 
 /** The text of a rejected line, with its IP address blanked: addresses are never stored. */
-const WITHOUT_ADDRESS = sql`replaceRegexpAll(line, '("ip"\\\\s*:\\\\s*)"[^"]*"', '\\\\1""')`
+export const WITHOUT_ADDRESS = sql`replaceRegexpAll(line, '("ip"\\\\s*:\\\\s*)"[^"]*"', '\\\\1""')`
 
 const PARSED_IP = sql`toIPv6OrNull(${readField('ip')})`
 

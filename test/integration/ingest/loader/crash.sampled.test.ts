@@ -113,7 +113,7 @@ async function outcome(project: StoredProject, batch: string): Promise<unknown> 
       store,
       sql`
 SELECT step, received, events, duplicates, bots, excluded, rejected
-FROM loads FINAL WHERE batch = ${string(batch)}`,
+FROM loads FINAL WHERE batch = ${string(batch)} AND step != 4`,
     ),
     rejections: await select(
       store,

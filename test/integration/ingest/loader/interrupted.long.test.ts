@@ -92,7 +92,7 @@ test('a load of the stream whose end expired before its beginning is finished', 
   const { writer } = database.store
   // Merges may delete the row of the last step while rows of earlier steps are in other parts.
   const load = await startLoad(writer, 'stream-1-2')
-  await moveCursor(writer, 2, load.number)
+  await moveCursor(writer, { block: 2, rows: 0 }, load.number)
   expect(await findUnfinishedLoads(writer)).toEqual([])
 })
 

@@ -79,7 +79,7 @@ test('fingerprintPrefixes leaves out prefixes that are longer than the bytes', (
 
 test('without its last row, a chunk reports one row less', () => {
   const load = (report: Partial<LoadReport>, rowsLeft: number[] = []): FinishedLoad => ({
-    load: { number: 1, batch: 'b', step: 3 },
+    load: { number: 1, batch: 'b', step: 3, slices: 1 },
     report: { ...EMPTY_REPORT, ...report },
     rowsLeft,
   })

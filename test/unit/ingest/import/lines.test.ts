@@ -8,11 +8,15 @@ async function* stream(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
   for (const chunk of chunks) yield await Promise.resolve(chunk)
 }
 
-async function cut(source: AsyncIterable<Buffer>, size: number): Promise<Lines[]> {
+async function cut(
+  source: AsyncIterable<Buffer>,
+  size: number,
+  maxRows = Infinity,
+): Promise<Lines[]> {
   const taken: Lines[] = []
   const reader = createLineReader(source)
   for (;;) {
-    const length = await reader.measureChunk(size)
+    const length = await reader.measureChunk(size, maxRows)
     if (length === 0) return taken
     taken.push(reader.take(length))
   }

@@ -1,0 +1,111 @@
+/**
+ * Publishes a load in slices. An insert is one block, and the views behind it multiply its rows, so the memory that it takes
+ * is limited by its size.
+ */
+import { join, sql, uint64, type Sql } from '../../../clickhouse/sql.js'
+import { COUNTED_ATTRIBUTES } from '../../../model/fact-columns.js'
+import type { LoadTables } from './load-tables.js'
+import { buildInserts } from './publish.js'
+
+/** An insert of a load, or one slice of it. */
+export interface LoadInsert {
+  readonly name: string
+  /** Whether it is the whole insert, or its first slice. */
+  readonly isFirst: boolean
+  /** Identifies it within the load. */
+  readonly token: string
+  readonly insert: Sql
+}
+
+/** Chooses the rows of one slice by a hash of `key`: the same rows whenever it is asked. */
+type PickRows = (table: Sql, key: Sql) => Sql
+
+/** The inserts that are sliced: each with the tables whose rows it inserts. */
+const SLICED: Readonly<Record<string, (tables: LoadTables, pick: PickRows) => LoadTables>> = {
+  events: sliceEvents,
+  event_changes: sliceEvents,
+  sessions: (tables, pick) => ({
+    ...tables,
+    sessions: pick(tables.sessions, sql`session`),
+    previousStates: pick(tables.previousStates, sql`session`),
+  }),
+}
+
+function sliceEvents(tables: LoadTables, pick: PickRows): LoadTables {
+  return {
+    ...tables,
+    rows: pick(tables.rows, sql`seq`),
+    movedEvents: pick(tables.movedEvents, sql`(past_session, timestamp, name, path)`),
+  }
+}
+
+/**
+ * Builds the inserts of a load, in order.
+ *
+ * @param slices in how many slices the large ones are inserted. Tokens of a load in one slice are those of the versions that
+ *   knew no slices.
+ */
+export function sliceInserts(tables: LoadTables, slices: number): readonly LoadInsert[] {
+  return Object.entries(buildInserts(tables)).flatMap(([name, insert]) => {
+    const slice = slices === 1 ? undefined : SLICED[name]
+    if (slice === undefined) return [{ name, isFirst: true, token: name, insert }]
+    return Array.from({ length: slices }, (_, i) => {
+      const pick: PickRows = (table, key) =>
+        sql`(SELECT * FROM ${table} WHERE cityHash64(${key}) % ${uint64(slices)} = ${uint64(i)})`
+      return {
+        name,
+        isFirst: i === 0,
+        token: `${name}-${i + 1}`,
+        insert: buildInserts(slice(tables, pick))[name] ?? insert,
+      }
+    })
+  })
+}
+
+/** The memory that one slice may take, in bytes, as far as it can be estimated. */
+const MAX_SLICE_MEMORY = sql`300000000`
+
+/** Each group of a rollup takes about 1,500 bytes, because all views behind an insert hold a state of it at once. */
+const GROUP_MEMORY = sql`1500`
+
+/** The texts of events are copied by each of the views. */
+const TEXT_COPIES = sql`8`
+
+/** Estimates the memory that the views need for the events of a table: for the groups of pages, names and properties. */
+const estimateEvents = (table: Sql): Sql => sql`(
+  SELECT ${GROUP_MEMORY} * (of_properties + of_pages.1) + ${TEXT_COPIES} * (text + of_pages.2)
+  FROM (
+    SELECT
+      uniqCombined(project_id, toDate(timestamp), property, value) AS of_properties, sum(length(value)) AS text,
+      (
+        SELECT (
+          uniqCombined(project_id, toDate(timestamp), path) + uniqCombined(project_id, toDate(timestamp), origin)
+            + uniqCombined(project_id, toDate(timestamp), name),
+          sum(length(path) + length(origin)))
+        FROM ${table}
+      ) AS of_pages
+    FROM ${table} ARRAY JOIN mapKeys(properties) AS property, mapValues(properties) AS value
+  )
+)`
+
+const SESSION_GROUPS = [
+  ...COUNTED_ATTRIBUTES.map(({ column }) => column),
+  sql`entry_path`,
+  sql`entry_origin`,
+]
+
+/** Estimates the memory that the views need for the states of sessions in a table. */
+const estimateSessions = (table: Sql): Sql => sql`(
+  SELECT ${GROUP_MEMORY} * (${join(
+    SESSION_GROUPS.map((column) => sql`uniqCombined(project_id, toDate(start_at), ${column})`),
+    sql` + `,
+  )})
+  FROM ${table}
+)`
+
+/** Builds the number of slices in which a staged load is to be published. */
+export const estimateSlices = (tables: LoadTables): Sql => sql`
+toUInt32(greatest(1, ceil((
+  ${estimateEvents(tables.rows)} + 2 * ${estimateEvents(tables.movedEvents)}
+  + ${estimateSessions(tables.sessions)} + ${estimateSessions(tables.previousStates)}
+) / ${MAX_SLICE_MEMORY})))`
