@@ -97,6 +97,7 @@ async function start(
 ): Promise<() => Promise<void>> {
   if (config.role !== 'collector') await preparePublicKeys(opened.store, config, logger, now())
   const monitor = createLoaderMonitor()
+  instruments?.load.watchInbox(monitor.read)
   const service = await startService({
     config,
     opened,
@@ -108,7 +109,13 @@ async function start(
   }).catch(rethrowListenError)
   onListening(service.address)
   const { store, loader: context } = opened
-  const loader = startStreamingLoader({ store, context, logger, monitor })
+  const loader = startStreamingLoader({
+    store,
+    context,
+    logger,
+    monitor,
+    observer: instruments?.load,
+  })
   return async () => {
     await service.stop()
     await loader.stop()

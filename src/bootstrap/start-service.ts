@@ -105,6 +105,13 @@ function createApi(
     keyring: openKeyring(store.lookups, now),
     now,
   })
+  const queue = createQueryQueue({
+    perKey: config.queriesPerKey,
+    inAll: config.queries,
+    waiting: MAX_WAITING,
+    timeoutMs: config.queryTimeoutMs,
+  })
+  instruments?.http.watchQueries(() => queue.count())
   const runQuery: RunQuery = (request, project, scope, onPlan) => {
     const reader = createReader(scope)
     return queryAnalytics(request, project, {
@@ -121,12 +128,7 @@ function createApi(
     authenticate: countChecks(authenticator.authenticate, 'key', instruments?.store),
     runQuery,
     readProject,
-    queue: createQueryQueue({
-      perKey: config.queriesPerKey,
-      inAll: config.queries,
-      waiting: MAX_WAITING,
-      timeoutMs: config.queryTimeoutMs,
-    }),
+    queue,
     rateLimit: config.rateLimit,
   }
 }

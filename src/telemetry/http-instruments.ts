@@ -18,6 +18,8 @@ export interface HttpInstruments {
   readonly onRequestEnd: (request: ObservedRequest) => void
   /** Called with the code of the response to a request that Node.js could not read. */
   readonly onMalformedRequest: (errorCode: string) => void
+  /** @param count is called for every scrape; returns how many queries run and how many wait for their turn */
+  readonly watchQueries: (count: () => Readonly<Record<'running' | 'waiting', number>>) => void
 }
 
 /** The methods that have a value of their own in the label `method`; clients can send any word. */
@@ -60,5 +62,23 @@ export function createHttpInstruments(registry: Registry): HttpInstruments {
       if (errorCode !== undefined) errors.inc({ code: errorCode })
     },
     onMalformedRequest: (code) => errors.inc({ code }),
+    watchQueries: (count) => createQueryGauge(registry, count),
   }
+}
+
+function createQueryGauge(
+  registry: Registry,
+  count: Parameters<HttpInstruments['watchQueries']>[0],
+): void {
+  new Gauge({
+    name: 'tallyhouse_queries',
+    help: 'Queries of the API that run, and that wait for their turn.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { running, waiting } = count()
+      this.set({ state: 'running' }, running)
+      this.set({ state: 'waiting' }, waiting)
+    },
+  })
 }

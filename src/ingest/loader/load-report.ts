@@ -1,4 +1,5 @@
 /** The report of a load: the number of rows with each outcome, and the period of the events. */
+import type { Logger } from '../../lib/log.js'
 import { join, optionalTime, sql, uint64, type Sql } from '../../clickhouse/sql.js'
 
 /** The counters of a report, each with its column of `loads`. */
@@ -76,4 +77,13 @@ function mapCounters(count: (counter: Counter) => number): LoadCounts {
     Counter,
     number
   >
+}
+
+/** Logs a load, and warns of rejected rows. */
+export function logReport(logger: Logger, report: LoadReport): void {
+  const { rejected } = report
+  logger.debug(pickCounts(report), 'events loaded')
+  if (rejected > 0) {
+    logger.warn({ rejected }, 'rows were rejected; the table rejections has them, with the reasons')
+  }
 }

@@ -1,7 +1,15 @@
 /** Keeps what the loader of this process did last, for health probes and metrics. */
 import { MINUTE_MS } from '../../lib/time.js'
 import type { Load } from './load-log.js'
+import type { LoadCounts } from './load-report.js'
 import type { WaitingRows } from './stream.js'
+
+/** Is told what a loader does, for metrics. */
+export interface LoaderObserver {
+  readonly onLoad: (load: { readonly seconds: number; readonly rows: LoadCounts }) => void
+  readonly onLoadFailure: () => void
+  readonly onLease: (isHeld: boolean) => void
+}
 
 /** The state of a loader. Times are in milliseconds before now. */
 export interface LoaderState {

@@ -10,12 +10,13 @@ import {
 } from '../../clickhouse/lease/lease.js'
 import type { Store } from '../../clickhouse/store.js'
 import type { Logger } from '../../lib/log.js'
+import { SECOND_MS } from '../../lib/time.js'
 import { createFailureLog } from './failure-log.js'
 import { findUnfinishedLoads } from './load-log.js'
-import { pickCounts, type LoadReport } from './load-report.js'
+import { logReport, pickCounts } from './load-report.js'
 import { loadStream, resumeLoads } from './loader.js'
 import type { LoaderContext } from './loader-context.js'
-import type { LoaderMonitor } from './loader-state.js'
+import type { LoaderMonitor, LoaderObserver } from './loader-state.js'
 import { countWaitingRows } from './stream.js'
 
 export interface StreamingLoaderOptions {
@@ -24,6 +25,7 @@ export interface StreamingLoaderOptions {
   readonly context: LoaderContext
   /** Takes note of what the loader does. */
   readonly monitor: LoaderMonitor
+  readonly observer?: LoaderObserver | undefined
   readonly intervals?: Partial<LoaderIntervals>
 }
 
@@ -117,8 +119,9 @@ async function look({ store, monitor }: LoaderRun): Promise<number> {
  * as it is back.
  */
 async function handleFailure(run: LoaderRun, error: unknown): Promise<number> {
-  const { store, monitor, intervals, logFailure } = run
+  const { store, monitor, observer, intervals, logFailure } = run
   run.recovered = false
+  observer?.onLoadFailure()
   const isAway = await look(run).then(
     () => false,
     () => true,
@@ -131,10 +134,11 @@ async function handleFailure(run: LoaderRun, error: unknown): Promise<number> {
 
 /** Acquires the lease, loads while rows arrive and no other process wants the lease, and releases it. */
 async function loadUnderLease(run: LoaderRun): Promise<void> {
-  const { store, context, intervals, stopped } = run
+  const { store, context, observer, intervals, stopped } = run
   // A loader of another service does the same work, so this one does not ask it for the lease.
   const options = { waitMs: LEASE_TIMEOUT_MS, requestsTurn: false }
   const lease = await acquireLease(store.writer, 'loader', options)
+  observer?.onLease(true)
   let wanted: boolean
   try {
     // Collecting and queries have priority: clients wait for them.
@@ -144,6 +148,7 @@ async function loadUnderLease(run: LoaderRun): Promise<void> {
     run.recovered = true
     wanted = await loadWhileHeld(run, lease, fenced)
   } finally {
+    observer?.onLease(false)
     await lease.release()
   }
   // A slow machine may need more than HANDOVER_MS to notice the release. Rows can wait for one interval.
@@ -156,7 +161,7 @@ async function loadWhileHeld(
   lease: HeldLease,
   fenced: Connection,
 ): Promise<boolean> {
-  const { logger, monitor, context, intervals, stopped } = run
+  const { monitor, intervals, stopped } = run
   let lastArrivalAt = performance.now()
   while (!stopped.aborted) {
     if (await lease.isWanted()) return true
@@ -165,8 +170,7 @@ async function loadWhileHeld(
     if (waiting > 0) lastArrivalAt = now
     const isDue = waiting > 0 && now - run.lastLoadAt >= intervals.loadMs
     if (isDue || waiting >= FULL_LOAD_ROWS) {
-      logReport(logger, await loadStream(fenced, context))
-      run.lastLoadAt = performance.now()
+      await loadNext(run, fenced)
       monitor.reportSuccess()
     } else {
       if (now - lastArrivalAt >= intervals.idleMs) return false
@@ -176,14 +180,16 @@ async function loadWhileHeld(
   return false
 }
 
+/** Loads the next rows of the stream, and reports the load. */
+async function loadNext(run: LoaderRun, fenced: Connection): Promise<void> {
+  const { logger, context, observer } = run
+  const begun = performance.now()
+  const report = await loadStream(fenced, context)
+  run.lastLoadAt = performance.now()
+  if (report === undefined) return
+  logReport(logger, report)
+  observer?.onLoad({ seconds: (run.lastLoadAt - begun) / SECOND_MS, rows: pickCounts(report) })
+}
+
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
-
-function logReport(logger: Logger, report: LoadReport | undefined): void {
-  if (report === undefined) return
-  const { rejected } = report
-  logger.debug(pickCounts(report), 'events loaded')
-  if (rejected > 0) {
-    logger.warn({ rejected }, 'rows were rejected; the table rejections has them, with the reasons')
-  }
-}

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startMetrics, type Metrics } from '../../../src/bootstrap/metrics.js'
 import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
@@ -10,6 +11,11 @@ import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { createProject } from '../../../src/projects/store.js'
 import { issueKey } from '../../../src/auth/api-keys.js'
+import { createLoaderMonitor } from '../../../src/ingest/loader/loader-state.js'
+import { countWaitingRows } from '../../../src/ingest/loader/stream.js'
+import { startStreamingLoader } from '../../../src/ingest/loader/streaming-loader.js'
+import { createLoaderContext } from '../../../src/bootstrap/open-store.js'
+import { listProjects } from '../../../src/projects/store.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 
@@ -146,6 +152,39 @@ test('statements are counted by connection, failures by code', async () => {
     'tallyhouse_store_errors_total{connection="writer",code="UNKNOWN_IDENTIFIER"}': 1,
     'tallyhouse_store_errors_total{connection="writer",code="UNKNOWN_TABLE"}': 1,
   })
+})
+
+test('a load is counted by its rows, and the inbox is seen', async () => {
+  const monitor = createLoaderMonitor()
+  const { load } = metrics.instruments!
+  load.watchInbox(monitor.read)
+  const held: boolean[] = []
+  const [project] = await listProjects(database.store.reader)
+  const body = JSON.stringify({
+    token: project!.token,
+    events: [{ user_id: 'u' }, { user_id: 'v' }],
+  })
+  const grown = await measure(async () => {
+    expect(await get('/v1/events', { method: 'POST', body })).toBe(202)
+    monitor.reportWaiting(await countWaitingRows(store.lookups))
+    expect((await scrape()).get('tallyhouse_inbox_rows')).toBe(2)
+    const context = createLoaderContext(30)
+    const logger = createLogger('silent')
+    const onLease = (isHeld: boolean): void => {
+      load.onLease(isHeld)
+      held.push(isHeld)
+    }
+    const observer = { ...load, onLease }
+    const loader = startStreamingLoader({ store, context, logger, monitor, observer })
+    for (let i = 0; i < 400 && monitor.read().waitingRows > 0; i++) await sleep(50)
+    await loader.stop()
+  }, /^tallyhouse_(load_(rows|fail|duration_seconds_count)|inbox)/)
+  expect(grown).toEqual({
+    'tallyhouse_load_rows_total{outcome="received"}': 2,
+    'tallyhouse_load_rows_total{outcome="events"}': 2,
+    tallyhouse_load_duration_seconds_count: 1,
+  })
+  expect(held.slice(0, 2)).toEqual([true, false])
 })
 
 test('a store that hangs delays no scrape', async () => {
