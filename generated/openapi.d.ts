@@ -53,7 +53,8 @@ export interface components {
     schemas: {
         /**
          * @description A query about the traffic of the project. Only `date_range` is required. The body may have at most
-         *     64 kB (65,536 bytes). Properties that are not listed here are rejected.
+         *     64 kB (65,536 bytes). Properties that are not listed here are rejected. If a property occurs several times in a JSON
+         *     object, its last value counts.
          */
         readonly AnalyticsQueryRequest: {
             readonly date_range: components["schemas"]["DateRange"];

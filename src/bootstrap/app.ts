@@ -12,6 +12,7 @@ import {
 import { checkBodyToken, checkHeaderToken } from '../http/collect/collector-auth.js'
 import { createLimitHandlers, type EventLimits } from '../http/collect/event-limits.js'
 import { createEventsReader, MAX_EVENTS_BYTES } from '../http/collect/events-body.js'
+import { warnOfProxies } from '../http/collect/read-client-info.js'
 import {
   authenticateRequests,
   getProject,
@@ -107,7 +108,7 @@ export function createApp(dependencies: AppDependencies): Express {
   if (collector !== undefined) app.use(EVENTS, allowAnyOrigin)
   app.use(enforceHttpConformance, normalizeTarget, followShutdown(shutdown))
   addRoutes(app, {
-    ...(collector === undefined ? {} : buildCollectorRoutes(collector, contract)),
+    ...(collector === undefined ? {} : buildCollectorRoutes(collector, contract, logger)),
     ...(api === undefined ? {} : buildApiRoutes(api, contract, shutdown)),
     ...buildCommonRoutes(dependencies),
   })
@@ -137,11 +138,21 @@ function buildApiRoutes(api: ApiDependencies, contract: Contract, shutdown: Shut
 
 /** A token in the header is checked before the body is read; a token in the body, right after the body is parsed. */
 function buildCollectorRoutes(
-  { findProject, collect, now, maxEventAgeDays, limits, maxBytesInFlight }: CollectorDependencies,
+  {
+    trustedProxies,
+    findProject,
+    collect,
+    now,
+    maxEventAgeDays,
+    limits,
+    maxBytesInFlight,
+  }: CollectorDependencies,
   contract: Contract,
+  logger: Logger,
 ): RouteTable {
   const { checkAddress, countEvents } = createLimitHandlers(limits)
   const checks: readonly Handler[] = [
+    warnOfProxies(trustedProxies, logger),
     beginCollect(now, maxEventAgeDays),
     checkAddress,
     checkHeaderToken(findProject),

@@ -28,6 +28,24 @@ test.each(NAMES)('/%s.json is the same document', async (name) => {
   })
 })
 
+test.each(['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png'])(
+  '%s is compressed for clients that take gzip, and need not be sent again',
+  async (file) => {
+    const ask = (headers: Record<string, string>) => request(app).get(`/docs/${file}`).set(headers).buffer()
+    const plain = await ask({ 'Accept-Encoding': 'identity' })
+    const compressed = await ask({ 'Accept-Encoding': 'gzip' })
+    const again = await ask({ 'Accept-Encoding': 'gzip', 'If-None-Match': plain.headers['etag']! })
+    expect([plain, compressed, again].map(({ status }) => status)).toEqual([200, 200, 304])
+    expect(plain.headers['content-encoding']).toBeUndefined()
+    expect(compressed.headers).toMatchObject({
+      'content-encoding': 'gzip',
+      'content-type': plain.headers['content-type'],
+      vary: 'Accept-Encoding',
+    })
+    expect(compressed.text).toBe(plain.text)
+  },
+)
+
 test.each(PAGES)('everything that %s loads is served by the service', async (path) => {
   const page = await request(app)
     .get(path)

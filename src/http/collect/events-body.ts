@@ -1,10 +1,9 @@
 /** Reads the body of a request to the collector and normalizes its form. */
 import express, { type RequestHandler } from 'express'
-import { isUtf8 } from 'node:buffer'
 import { ApiError } from '../../contract/errors.js'
 import { EVENT_TYPES, normalizeContentType, parseJson } from '../server/body.js'
 import { getCollectContext, type BodyForm } from '../server/request-context.js'
-import { createValidationError } from '../server/translate-error.js'
+import { createValidationError, requireUtf8 } from '../server/translate-error.js'
 
 /** The bytes of bodies that may be in memory at once, from their arrival until the response. */
 const MAX_BYTES_IN_FLIGHT = 128 * 1_048_576
@@ -72,7 +71,7 @@ interface EventsBody {
 
 function parseBody(body: unknown): unknown {
   if (!Buffer.isBuffer(body)) throw createBodyError(NOT_JSON)
-  if (!isUtf8(body)) throw createBodyError('is not valid UTF-8')
+  requireUtf8(body)
   try {
     return parseJson(body)
   } catch (cause) {

@@ -1,7 +1,8 @@
 /** Reads the address and user agent of the client that sends events. */
-import type { Request } from 'express'
+import type { Request, RequestHandler } from 'express'
 import { isIP } from 'node:net'
 import type { ClientInfo } from '../../ingest/collect/client-info.js'
+import type { Logger } from '../../lib/log.js'
 
 /** Longer user agents are truncated: a request may hold a thousand events, and each of them gets a copy. */
 const MAX_USER_AGENT_LENGTH = 1_024
@@ -12,6 +13,23 @@ export function readClientInfo(request: Request): Omit<ClientInfo, 'isPage'> {
   return {
     ip: parseAddress(request.ip ?? ''),
     userAgent: userAgent === '' ? undefined : userAgent,
+  }
+}
+
+/**
+ * Warns once if requests come through a proxy although none is trusted: all visitors then seem to have the address of
+ * the proxy.
+ */
+export function warnOfProxies(trustedProxies: number, logger: Logger): RequestHandler {
+  let isDone = trustedProxies > 0
+  return (request, _response, next) => {
+    if (!isDone && request.headers['x-forwarded-for'] !== undefined) {
+      isDone = true
+      logger.warn(
+        'requests have the header X-Forwarded-For, but no proxy is trusted: set TRUSTED_PROXIES to the number of proxies in front of the service, or all visitors seem to have one address',
+      )
+    }
+    next()
   }
 }
 

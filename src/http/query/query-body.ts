@@ -6,7 +6,7 @@ import {
   parseJson,
   QUERY_TYPES,
 } from '../server/body.js'
-import { createNotJsonObjectError } from '../server/translate-error.js'
+import { createNotJsonObjectError, requireUtf8 } from '../server/translate-error.js'
 
 /** The maximum size of a request body: 64 kB. */
 export const MAX_QUERY_BYTES = 65_536
@@ -14,7 +14,12 @@ export const MAX_QUERY_BYTES = 65_536
 /** The middlewares that parse the body, in order. */
 export const readQueryBody: readonly RequestHandler[] = [
   normalizeContentType(QUERY_TYPES),
-  express.json({ limit: MAX_QUERY_BYTES, inflate: false, strict: true }),
+  express.json({
+    limit: MAX_QUERY_BYTES,
+    inflate: false,
+    strict: true,
+    verify: (_request, _response, body) => requireUtf8(body),
+  }),
 ]
 
 /**
@@ -25,6 +30,7 @@ export const readQueryBody: readonly RequestHandler[] = [
 export function parseQueryBody(body: Buffer): unknown {
   if (body.length > MAX_QUERY_BYTES) throw createBodyTooLargeError(MAX_QUERY_BYTES)
   if (body.length === 0) return {}
+  requireUtf8(body)
   try {
     return parseJson(body)
   } catch (cause) {

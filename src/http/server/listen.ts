@@ -36,12 +36,17 @@ export interface StopTimes {
 
 const STOP_TIMES: StopTimes = { notice: 300, grace: 5 * SECOND_MS, refusal: 500 }
 
+/** Each connection takes memory and a file descriptor, even before it sends a request. */
+const MAX_CONNECTIONS = 10_000
+
 export interface ListenOptions {
   readonly host: string
   /** 0 lets the system choose a free port. */
   readonly port: number
   readonly logger: Logger
   readonly timeouts?: Partial<HttpTimeouts>
+  /** Connections beyond are closed as soon as they are opened. */
+  readonly maxConnections?: number
   /** Called with the error code of each request that Node.js could not read. */
   readonly onMalformedRequest?: (errorCode: string) => void
 }
@@ -72,6 +77,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   // enforceHttpConformance limits them. Node 20 would drop the rest, and later versions would answer as if
   // the headers were too large.
   server.maxHeadersCount = 0
+  server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS
   server.on('request', (request, response) => {
     response.once('prefinish', () => request.socket.setTimeout(timeouts.stall))
     app(request, response)

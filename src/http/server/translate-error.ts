@@ -1,4 +1,5 @@
 /** Converts anything that a handler or the body parser threw into an `ApiError`. */
+import { isUtf8 } from 'node:buffer'
 import type { ErrorCode, FieldError } from '../../contract/api.js'
 import { ApiError } from '../../contract/errors.js'
 import { createBodyTooLargeError, QUERY_TYPES, createMediaTypeError } from './body.js'
@@ -37,6 +38,12 @@ export function createValidationError(errors: readonly FieldError[], cause?: unk
     details: errors.slice(0, MAX_DETAILS),
     cause,
   })
+}
+
+/** @throws ApiError VALIDATION_ERROR for a body that is not UTF-8; its text would differ from what the client sent */
+export function requireUtf8(body: Buffer): void {
+  if (isUtf8(body)) return
+  throw createValidationError([{ field: 'body', message: 'is not valid UTF-8' }])
 }
 
 /** Creates the error for a body that is not a JSON object. */

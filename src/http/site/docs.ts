@@ -1,14 +1,19 @@
 /** Serves the contracts as interactive pages, as JSON and as YAML. */
 import { createRequire } from 'node:module'
 import path from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { Router, type RequestHandler } from 'express'
 import { buildContentSecurityPolicy, fillPage, readAsset, sendText, setHeaders } from './assets.js'
 import { addRoutes, type RouteTable } from '../server/routes.js'
 import type { Spec, SpecName } from '../../contract/spec.js'
 
-const SWAGGER_UI = path.dirname(
-  createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'),
-)
+const require = createRequire(import.meta.url)
+const SWAGGER_UI = path.dirname(require.resolve('swagger-ui-dist/package.json'))
+const { version: SWAGGER_UI_VERSION } = require('swagger-ui-dist/package.json') as {
+  readonly version: string
+}
 
 /** The files of Swagger UI that the pages load. */
 const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']
@@ -55,8 +60,21 @@ function buildRoutes(name: SpecName, { yaml, document }: Spec): RouteTable {
   }
 }
 
-const sendSwagger =
-  (file: string): RequestHandler =>
-  (_request, response) => {
-    response.sendFile(path.join(SWAGGER_UI, file))
+/** Creates a handler that sends a file of Swagger UI, compressed for clients that take gzip. */
+function sendSwagger(file: string): RequestHandler {
+  let compressed: Promise<Buffer> | undefined
+  return async (request, response) => {
+    // A new release of Swagger UI has new files under the same names.
+    response
+      .set({ ETag: `"${SWAGGER_UI_VERSION}"`, Vary: 'Accept-Encoding' })
+      .type(path.extname(file))
+    if (request.acceptsEncodings('gzip') === false) {
+      // With an absolute path, a folder of the installation that begins with a dot would count as hidden.
+      response.sendFile(file, { root: SWAGGER_UI, etag: false })
+      return
+    }
+    compressed ??= readFile(path.join(SWAGGER_UI, file)).then(promisify(gzip))
+    const body = await compressed
+    response.set('Content-Encoding', 'gzip').send(body)
   }
+}

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Connection } from '../../clickhouse/connection.js'
 import { toStoreError } from '../../clickhouse/errors.js'
 import { ApiError } from '../../contract/errors.js'
+import { mapRecord } from '../../lib/records.js'
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js'
 import type { StoredProject } from '../../projects/project.js'
 import { inspectToken } from '../../projects/public-token.js'
@@ -24,8 +25,13 @@ const MAX_KNOWN_TOKENS = 10_000
 const MAX_UNKNOWN_TOKENS = 50_000
 const TOKEN = /^[A-Za-z0-9_-]{1,128}$/
 
-/** How many lookups may run at once: of tokens that were valid before, and of others by their check sum. */
-const PLACES = { known: 32, right: 32, none: 8 }
+/**
+ * How many lookups may run at once: of tokens that were valid before, and of others by their check sum. There are few for
+ * the others, because made-up tokens must not keep the store busy.
+ */
+const PLACES = { known: 16, right: 4, none: 4 }
+/** How many lookups may wait for a place. */
+const MAX_WAITING = 500
 
 type Lookup = Promise<StoredProject | undefined>
 
@@ -80,19 +86,36 @@ export function createFindProject(
 function createLookups(
   read: (token: string) => Lookup,
 ): (token: string, lane: keyof typeof PLACES) => Lookup {
-  const free = { ...PLACES }
+  const lanes = mapRecord(PLACES, (_, places) => createLane(places))
   const running = new Map<string, Lookup>()
   return (token, lane) => {
     const shared = running.get(token)
     if (shared !== undefined) return shared
-    if (free[lane] === 0) return Promise.reject(lookupUnavailableError(undefined))
-    free[lane] -= 1
-    const lookup = read(token).finally(() => {
-      free[lane] += 1
-      running.delete(token)
-    })
+    const lookup = lanes[lane](() => read(token)).finally(() => running.delete(token))
     running.set(token, lookup)
     return lookup
+  }
+}
+
+type Lane = (read: () => Lookup) => Lookup
+
+/** Creates a lane with some places. Who finds none free waits for one, but not longer than a lookup may take. */
+function createLane(places: number): Lane {
+  let free = places
+  const waiting: (() => void)[] = []
+  return async (read) => {
+    const begun = performance.now()
+    if (free > 0) free -= 1
+    else if (waiting.length < MAX_WAITING) await new Promise<void>((go) => waiting.push(go))
+    else throw lookupUnavailableError(undefined)
+    try {
+      if (performance.now() - begun > LOOKUP_TIMEOUT_MS) throw lookupUnavailableError(undefined)
+      return await read()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) free += 1
+      else next()
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 /** Known public tokens are found whatever the store and made-up tokens do. */
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { Connection } from '../../../src/clickhouse/connection.js'
+import { StoreUnavailableError } from '../../../src/clickhouse/errors.js'
 import type { Statement } from '../../../src/clickhouse/sql.js'
 import { createFindProject, type FindProject } from '../../../src/ingest/collect/find-project.js'
 import { createPublicToken } from '../../../src/projects/public-token.js'
@@ -32,8 +33,7 @@ const outcome = (token: string): Promise<string> =>
     ({ id }) => id,
     (error: unknown) => (error as { readonly code: string }).code,
   )
-const away = () =>
-  Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))
+const away = () => Promise.reject(new StoreUnavailableError('connect ECONNREFUSED'))
 const never = () => new Promise<never>(() => undefined)
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -94,10 +94,10 @@ test('tokens of one kind take no places of another', async () => {
   expect(await outcome(OLD)).toBe('p')
   const isKnown = answer
   answer = (token) => (token === KNOWN || token === OLD ? isKnown(token) : never())
-  const madeUp = Array.from({ length: 100 }, (_, n) => `tallypub_${n}`)
+  const madeUp = Array.from({ length: 600 }, (_, n) => `tallypub_${n}`)
   const waiting = madeUp.map(outcome)
-  expect(await Promise.race([...waiting.slice(8), settle()])).toBe('SERVICE_UNAVAILABLE')
-  expect(asked).toHaveLength(1 + 8)
+  expect(await Promise.race([...waiting.slice(504), settle()])).toBe('SERVICE_UNAVAILABLE')
+  expect(asked).toHaveLength(1 + 4)
   now = 30_000
   expect([await outcome(OLD), await outcome(KNOWN)]).toEqual(['p', 'p'])
 })

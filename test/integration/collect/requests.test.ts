@@ -323,6 +323,21 @@ describe('the client', () => {
   })
 })
 
+test('the log warns once if a proxy passes requests on and none is trusted', async () => {
+  const warned = async (trustedProxies: number) => {
+    const one = await startApp({ trustedProxies })
+    for (const address of ['203.0.113.1', '203.0.113.2']) {
+      await one.collect({}, { headers: { 'X-Forwarded-For': address } })
+    }
+    await one.stop()
+    return one
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('TRUSTED_PROXIES')).length
+  }
+  expect([await warned(0), await warned(1)]).toEqual([1, 0])
+})
+
 describe('roles', () => {
   const statuses = async (role: RunningApp): Promise<readonly number[]> =>
     Promise.all(

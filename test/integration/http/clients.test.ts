@@ -36,6 +36,18 @@ test.each([
   await app.stop()
 })
 
+test('connections beyond the limit are closed at once, and accepted again when others end', async () => {
+  const app = await startApp({ maxConnections: 2 })
+  const idle = [net.connect(app.port, '127.0.0.1'), net.connect(app.port, '127.0.0.1')]
+  await sleep(100)
+  const { text, ms } = await listenTo(net.connect(app.port, '127.0.0.1'))
+  expect([text, ms < 2_000]).toEqual(['', true])
+  for (const socket of idle) socket.destroy()
+  await sleep(100)
+  expect((await app.get('/livez')).status).toBe(200)
+  await app.stop()
+})
+
 test('500 clients that send single bytes do not delay others', async () => {
   const app = await startApp({ timeouts: { headers: 2_000 } })
   const sockets = Array.from({ length: 500 }, () => net.connect(app.port, '127.0.0.1'))

@@ -45,6 +45,21 @@ test.each<{ code: ErrorCode; why: string; send: () => Promise<Response> }>([
   expect(await outcome(await send())).toEqual({ status: ERROR_STATUS[code], code })
 })
 
+test('VALIDATION_ERROR: a query in invalid UTF-8', async () => {
+  const body = Buffer.concat([Buffer.from('{"date_range":"'), Buffer.of(0xff), Buffer.from('"}')])
+  const response = await app.ask('', { body })
+  expect([response.status, await response.json()]).toEqual([
+    400,
+    {
+      error: {
+        code: 'VALIDATION_ERROR',
+        message: 'The request is not valid: body is not valid UTF-8.',
+        details: [{ field: 'body', message: 'is not valid UTF-8' }],
+      },
+    },
+  ])
+})
+
 test.each<ErrorCode>([
   'PLAN_LIMIT_EXCEEDED',
   'QUERY_TOO_EXPENSIVE',

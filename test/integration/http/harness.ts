@@ -92,6 +92,7 @@ export interface Given
     Partial<ApiDependencies>,
     Partial<CollectorDependencies> {
   readonly timeouts?: Partial<HttpTimeouts>
+  readonly maxConnections?: number
 }
 
 export interface RunningApp {
@@ -114,7 +115,11 @@ export interface RunningApp {
 /** Compiled once, for all applications of a test file. */
 let contract: Promise<Contract> | undefined
 
-export async function startApp({ timeouts, ...given }: Given = {}): Promise<RunningApp> {
+export async function startApp({
+  timeouts,
+  maxConnections,
+  ...given
+}: Given = {}): Promise<RunningApp> {
   const lines: string[] = []
   const logger = createLogger(
     'trace',
@@ -163,6 +168,7 @@ export async function startApp({ timeouts, ...given }: Given = {}): Promise<Runn
     port: 0,
     logger,
     ...(timeouts === undefined ? {} : { timeouts }),
+    ...(maxConnections === undefined ? {} : { maxConnections }),
   })
   const get = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(server.address + path, {
