@@ -133,7 +133,7 @@ function listFailures(
 }
 
 /** A limit that many queries share, of the account or of the server, and not that of the query itself. */
-const SHARED_MEMORY = /\((?:for user|total)\)|\b(?:user|total) memory limit/i
+const SHARED_MEMORY = /^(?:user|\(total\)) memory limit|^memory limit \((?:for user|total)\)/i
 
 const MESSAGES: Readonly<Record<StoreFailure, string>> = {
   QUERY_TOO_EXPENSIVE:

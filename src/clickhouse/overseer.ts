@@ -3,6 +3,7 @@ import { ClickHouseError, type ClickHouseClient, type ResponseJSON } from '@clic
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SECOND_MS } from '../lib/time.js'
 import { parseClickHouseError, QueryCancelledError, StoreUnavailableError } from './errors.js'
+import { SEMANTIC_SETTINGS } from './semantic-settings.js'
 import { sql, statement, string, type Sql } from './sql.js'
 import { supervise, type Watch } from './supervise.js'
 
@@ -79,7 +80,13 @@ async function askWithin<Row>(
 ): Promise<readonly Row[]> {
   const { query, query_params } = statement(question)
   const send = async (abort_signal: AbortSignal): Promise<ResponseJSON<Row>> => {
-    const result = await client.query({ query, query_params, abort_signal, format: 'JSON' })
+    const result = await client.query({
+      query,
+      query_params,
+      abort_signal,
+      format: 'JSON',
+      clickhouse_settings: SEMANTIC_SETTINGS,
+    })
     abort_signal.addEventListener('abort', () => result.close(), { once: true })
     return result.json<Row>()
   }
