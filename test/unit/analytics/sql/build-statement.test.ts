@@ -47,6 +47,10 @@ const from = (table: string, at: number): string =>
   `FROM ${table} WHERE project_id = {p0:String} AND dimension = {p${at}:String} AND ` +
   rolled(at + 1, table.endsWith('monthly') ? 'month' : 'day')
 
+/** Users beside sums that another table may hold. */
+const USERS_OF_PAGEVIEWS = 'greatest(toInt64(measure_users), toInt64(measure_pageviews > 0))'
+const USERS =
+  'least(greatest(toInt64(measure_users), toInt64(measure_pageviews + measure_events > 0)), toInt64(measure_pageviews + measure_events))'
 const BOUNCE_RATE =
   'if(measure_visits > 0, intDivOrZero(2 * 10000 * measure_bounces + measure_visits, 2 * measure_visits) / 100, NULL) AS metric_bounce_rate'
 const VISITS = 'sum(toInt64(sign)) AS measure_visits'
@@ -59,7 +63,7 @@ describe('a statement from facts', () => {
   test('an aggregate of events', () => {
     expect(fromFacts({})).toEqual({
       query:
-        `SELECT group_key, measure_users AS metric_users, measure_pageviews AS metric_pageviews, measure_events AS metric_events, ${ORIGIN} FROM (` +
+        `SELECT group_key, ${USERS} AS metric_users, measure_pageviews AS metric_pageviews, measure_events AS metric_events, ${ORIGIN} FROM (` +
         "SELECT '' AS group_key, uniqExact(user) AS measure_users, toInt64(countIf(name = 'pageview')) AS measure_pageviews, toInt64(countIf(name != 'pageview')) AS measure_events FROM events " +
         `WHERE project_id = {p0:String} AND ${moments(2)}) ` +
         'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p4:UInt32} OFFSET {p5:UInt32}',
@@ -184,7 +188,7 @@ describe('a statement from rollups', () => {
     const none = 'bitmapBuild(emptyArrayUInt32()) AS measure_users, true AS is_row'
     expect(build({ metrics: ['users', 'pageviews'] }, { period })).toEqual({
       query:
-        `SELECT group_key, measure_users AS metric_users, measure_pageviews AS metric_pageviews, ${ORIGIN} FROM (` +
+        `SELECT group_key, ${USERS_OF_PAGEVIEWS} AS metric_users, measure_pageviews AS metric_pageviews, ${ORIGIN} FROM (` +
         'SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews, groupBitmapMerge(parts.measure_users) AS measure_users FROM (' +
         `SELECT '' AS group_key, sum(pageviews) AS measure_pageviews, ${none} ${from('sessions_monthly', 2)} ` +
         `UNION ALL SELECT '' AS group_key, 0 AS measure_pageviews, groupBitmapMergeState(users) AS measure_users, true AS is_row ${from('users_monthly', 5)} ` +
@@ -214,7 +218,7 @@ describe('a statement from rollups', () => {
     const filter = 'AND NOT (value IN {p5:Array(String)}) GROUP BY group_key'
     expect(build(given)).toEqual({
       query:
-        `SELECT group_key, measure_pageviews AS metric_pageviews, measure_users AS metric_users, ${ORIGIN} FROM (` +
+        `SELECT group_key, measure_pageviews AS metric_pageviews, ${USERS_OF_PAGEVIEWS} AS metric_users, ${ORIGIN} FROM (` +
         'SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews, sum(parts.measure_users) AS measure_users FROM (' +
         `SELECT value AS group_key, sum(pageviews) AS measure_pageviews, 0 AS measure_users, ${IS_GROUP} ${from('sessions_monthly', 2)} ${filter} ` +
         `UNION ALL SELECT value AS group_key, 0 AS measure_pageviews, groupBitmapMerge(users) AS measure_users, false AS is_row ${from('users_monthly', 6)} ${filter}` +
@@ -321,7 +325,7 @@ describe('a statement from rollups', () => {
       `SELECT value AS group_key, groupBitmapMerge(users) AS measure_users ${from('users_monthly', at)} AND notEmpty(value) AND value IN (${keys}) GROUP BY group_key`
     expect(build({ ...pages, metrics: ['users'] })).toEqual({
       query:
-        `SELECT group_key, measure_users AS metric_users, ${ORIGIN} FROM (` +
+        `SELECT group_key, ${USERS} AS metric_users, ${ORIGIN} FROM (` +
         'WITH counted AS (SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews, sum(parts.measure_events) AS measure_events FROM (' +
         `SELECT value AS group_key, sum(pageviews) AS measure_pageviews, sum(events) AS measure_events, ${IS_GROUP} ${from('pageviews_monthly', 2)} AND notEmpty(value) GROUP BY group_key` +
         ') AS parts GROUP BY group_key HAVING max(is_row)), ' +

@@ -1,0 +1,81 @@
+/** Queries while the loader publishes: every answer agrees with itself. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import type { AnalyticsQueryResponse } from '../../../../src/contract/api.js'
+import { countWaitingRows } from '../../../../src/ingest/loader/stream.js'
+import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { checkRollups, startStreamingLoader } from '../../../support/store/loading.js'
+import { feed } from '../../../support/store/stream.js'
+import { newProject, runQuery, type PartialRequest } from '../../../support/world/world.js'
+import { until } from '../../clickhouse/embedded/support.js'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+const ROUNDS = 6
+const DAY = '2026-01-31'
+
+/** The nth inserts: new paths by new and known users, and an earlier event, which moves a session to another source. */
+const events = (n: number): object[] => [
+  ...Array.from({ length: 30 }, (_, i) => ({
+    timestamp: `${DAY}T10:${String(n % 60).padStart(2, '0')}:${String(i).padStart(2, '0')}Z`,
+    user_id: `u${(n * 30 + i) % 100}`,
+    path: i % 3 === 0 ? '/' : `/new-${n}-${i}`,
+    utm_source: `s${n % 3}`,
+  })),
+  {
+    timestamp: `${DAY}T09:${String(59 - n).padStart(2, '0')}:00Z`,
+    user_id: `u${n}`,
+    path: '/',
+    utm_source: `early-${n}`,
+  },
+]
+
+const date_range: PartialRequest['date_range'] = [DAY, DAY]
+const ASKED: readonly PartialRequest[] = [
+  { date_range, group_by: ['page:path'], limit: 1_000 },
+  { date_range, group_by: ['page:path'], order_by: [['users', 'desc']] },
+  { date_range, group_by: ['utm_source'] },
+]
+
+const isContradiction = ({
+  users,
+  pageviews,
+  events,
+}: AnalyticsQueryResponse['data'][number]['metrics']): boolean =>
+  Number(users) < 1 || Number(users) > Number(pageviews) + Number(events)
+
+test('a group has at least one user, and at most as many as events', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  const loader = startStreamingLoader({
+    store,
+    logger: pino({ level: 'silent' }),
+    intervals: { loadMs: 10, pollMs: 10 },
+  })
+  const state = { isOn: true }
+  const contradictions: unknown[] = []
+  let answers = 0
+  const asking = (async () => {
+    while (state.isOn) {
+      for (const asked of ASKED) {
+        const { data } = await runQuery(store, project, asked)
+        answers += 1
+        contradictions.push(...data.filter(({ metrics }) => isContradiction(metrics)))
+      }
+    }
+  })()
+  for (let n = 0; n < ROUNDS; n += 1) {
+    await feed(store, project.id, events(n))
+    await until(async () => (await countWaitingRows(store.lookups)).rows === 0, 30_000)
+  }
+  state.isOn = false
+  await asking
+  await loader.stop()
+  expect({ answers, contradictions }).toEqual({ answers: expect.any(Number), contradictions: [] })
+  expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+}, 300_000)
