@@ -37,11 +37,11 @@ export async function readQueryLimits(reader: Connection): Promise<Settings> {
       WHERE name IN ${strings(Object.keys(LIMITS))} AND value = '0' AND NOT readonly`),
     { signal: AbortSignal.timeout(READ_TIMEOUT_MS), settings: { max_threads: 1 } },
   )
-  const missing = rows.map(({ name, most }) => [
+  const missing = rows.map(({ name, most }): [LimitName, string] => [
     name,
     String(Math.min(LIMITS[name], Number(most ?? Infinity))),
   ])
-  return { ...RULES, ...Object.fromEntries(missing) }
+  return { ...RULES, ...(Object.fromEntries(missing) as Settings) }
 }
 
 /** Calls `read` once; again only if it failed. */

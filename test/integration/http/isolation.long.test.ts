@@ -1,0 +1,182 @@
+/**
+ * Isolation: 20 projects are queried at once while queries fail. Every text of a project has its marker, so a single
+ * byte of another project would be seen. QUESTIONS=50000 is the form that a release has to pass.
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { issueKey } from '../../../src/auth/api-keys.js'
+import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import { connectStore, type Store } from '../../../src/clickhouse/store.js'
+import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
+import { readConfig } from '../../../src/config/config.js'
+import { createLogger } from '../../../src/lib/log.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { startServer } from '../../support/engine/server.js'
+import { startChaosProxy, type ChaosProxy } from '../../support/faults/chaos-proxy.js'
+import { createDatabase } from '../../support/store/database.js'
+import { createKeys, type TestKeys } from '../../support/world/keys.js'
+import {
+  fillDefaults,
+  newProject,
+  NOW,
+  runQuery,
+  send,
+  type PartialRequest,
+  type SentEvent,
+} from '../../support/world/world.js'
+
+const PROJECTS = 20
+const AT_ONCE = 16
+const QUESTIONS = Number(process.env['QUESTIONS'] ?? 1_000)
+const MARKER = /mark(\d\d)/g
+const mark = (n: number): string => `mark${String(n).padStart(2, '0')}`
+
+/** The events of a project. The more, the higher its number, so that no two projects have the same counts. */
+const createEvents = (n: number): readonly SentEvent[] =>
+  Array.from({ length: 40 + 3 * n }, (_, i) => {
+    const text = (name: string): string => `${mark(n)} ${name} ${i % 7}`
+    return {
+      timestamp: new Date(NOW.getTime() - (i + 1) * 7_000_000).toISOString(),
+      user_id: text('user'),
+      name: i % 5 === 0 ? text('event') : 'pageview',
+      origin: `https://${mark(n)}.example`,
+      path: `/${mark(n)}/${i % 11}`,
+      city: text('city'),
+      browser: text('browser'),
+      os: text('os'),
+      referrer: text('referrer'),
+      utm_source: text('source'),
+      properties: { plan: text('plan') },
+    }
+  })
+
+const ALL_METRICS = ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'] as const
+const QUERIES: readonly PartialRequest[] = [
+  { date_range: '30days', metrics: ALL_METRICS },
+  { date_range: 'all', group_by: ['interval:auto'] },
+  { date_range: '7days', group_by: ['interval:auto'], metrics: ALL_METRICS },
+  { date_range: '30days', group_by: ['page:path'], limit: 5 },
+  { date_range: '12months', group_by: ['page:origin'] },
+  { date_range: '30days', group_by: ['city'], offset: 1 },
+  { date_range: '30days', group_by: ['browser'], metrics: ALL_METRICS },
+  { date_range: '12months', group_by: ['event:name'] },
+  { date_range: '30days', group_by: ['event:prop:plan'] },
+  { date_range: '30days', group_by: ['utm_source'], filters: [{ type: 'user', anonymous: false }] },
+  {
+    date_range: '30days',
+    group_by: ['os'],
+    filters: [
+      { type: 'page', path: { operator: 'contains', value: 'mark' } },
+      { type: 'browser', operator: 'noneOf', value: ['x'] },
+    ],
+    filtersOperator: 'or',
+  },
+  { date_range: '90days', filters: [{ type: 'referrer', operator: 'any', value: '' }] },
+]
+
+interface Place {
+  readonly endpoint: Endpoint
+  readonly store: Store
+  readonly drop: () => Promise<void>
+}
+
+const PLACES: readonly (readonly [string, () => Promise<Place>])[] = [
+  ['the embedded engine', createDatabase],
+  [
+    'a server with the accounts of users.xml',
+    async () => {
+      const server = await startServer()
+      return { ...server, drop: () => server.stop() }
+    },
+  ],
+]
+
+describe.each(PLACES)('on %s', (_name, open) => {
+  let place: Place
+  let keys: TestKeys
+  let proxy: ChaosProxy
+  let store: Store
+  let service: RunningService
+  const projects: { readonly project: StoredProject; readonly token: string }[] = []
+  const truths: string[][] = []
+
+  beforeAll(async () => {
+    place = await open()
+    keys = await createKeys(place.store)
+    const created: StoredProject[] = []
+    for (let n = 0; n < PROJECTS; n++) created.push(await newProject(place.store))
+    const events = created.flatMap(({ id }, n) =>
+      createEvents(n).map((event) => ({ ...event, project: id })),
+    )
+    await send(place.store, { id: '' }, events)
+    for (const project of created) {
+      const request = { projectId: project.id, name: '', expiresAt: null }
+      const { token } = await issueKey(place.store, keys.signingKey, request, NOW)
+      projects.push({ project, token })
+      const answers = QUERIES.map((query) => runQuery(place.store, project, query))
+      truths.push((await Promise.all(answers)).map((answer) => JSON.stringify(answer)))
+    }
+    proxy = await startChaosProxy(place.endpoint.url)
+    store = connectStore({ ...place.endpoint, url: proxy.url })
+    service = await startService({
+      config: readConfig({ DATA_DIR: keys.dataDir, PORT: '0', NODE_ENV: 'test', ROLE: 'api' }),
+      // Only queries fail: failing look-ups of keys would leave too few of them.
+      opened: { store: { ...place.store, reader: store.reader } },
+      logger: createLogger('silent'),
+      now: () => NOW,
+    })
+  }, 180_000)
+  afterAll(async () => {
+    await service.stop()
+    await proxy.stop()
+    await Promise.all([store.close(), place.drop(), keys.remove()])
+  })
+
+  /** Breaks connections within their responses, again and again. */
+  async function sabotage(stop: AbortSignal): Promise<void> {
+    for (let i = 0; !stop.aborted; i++) {
+      const by = i % 2 === 0 ? 'RST' : 'FIN'
+      proxy.fail({ kind: 'cut', after: 1 + ((i * 97) % 900), by })
+      await sleep(15)
+      proxy.fail({ kind: 'none' })
+      await sleep(120)
+    }
+  }
+
+  async function ask(n: number, query: number): Promise<number> {
+    const { token } = projects[n]!
+    const response = await fetch(`${service.address}/v1/analytics/query`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(fillDefaults(QUERIES[query]!)),
+    })
+    const text = await response.text()
+    const markers = new Set([...text.matchAll(MARKER)].map(([marker]) => marker))
+    if (markers.size > 0) expect([...markers]).toEqual([mark(n)])
+    if (response.status === 200) expect(text).toBe(truths[n]![query])
+    else expect(text).not.toContain('"data"')
+    return response.status
+  }
+
+  test(`${QUESTIONS / PLACES.length} questions: every answer is that of the project alone, or an error`, async () => {
+    const stop = new AbortController()
+    const sabotaged = sabotage(stop.signal)
+    const statuses: Record<number, number> = {}
+    let next = 0
+    const asker = async (): Promise<void> => {
+      while (next < QUESTIONS / PLACES.length) {
+        const i = next++
+        const status = await ask((i * 7) % PROJECTS, (i * 5 + Math.floor(i / 20)) % QUERIES.length)
+        statuses[status] = (statuses[status] ?? 0) + 1
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, asker))
+    stop.abort()
+    await sabotaged
+    const { 200: answered = 0, 503: failed = 0, ...others } = statuses
+    expect(others).toEqual({})
+    // Enough of both, or the test means nothing.
+    expect(answered).toBeGreaterThan(QUESTIONS / PLACES.length / 2)
+    expect(failed).toBeGreaterThan(QUESTIONS / PLACES.length / 20)
+  }, 3_600_000)
+})
