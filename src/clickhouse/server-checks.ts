@@ -38,7 +38,7 @@ const WRITES = /^GRANT [^]*\b(ALL|INSERT|ALTER|CREATE|DROP|TRUNCATE)\b[^]* ON /
 export const SERVER_CHECKS: readonly ServerCheck[] = [
   {
     name: 'the version of ClickHouse',
-    account: 'admin',
+    account: 'writer',
     query: () => sql`SELECT version() AS version`,
     findFault: ([row]) => {
       const version = String(row?.['version'])
@@ -51,7 +51,7 @@ export const SERVER_CHECKS: readonly ServerCheck[] = [
   },
   {
     name: 'one server',
-    account: 'admin',
+    account: 'writer',
     times: MANY_CONNECTIONS,
     query: () => sql`SELECT concat(hostName(), ' ', toString(serverUUID())) AS server`,
     findFault: (rows) => {
@@ -63,7 +63,7 @@ export const SERVER_CHECKS: readonly ServerCheck[] = [
   },
   {
     name: 'the engine of the database',
-    account: 'admin',
+    account: 'writer',
     query: ({ database }) =>
       sql`SELECT engine FROM system.databases WHERE name = ${string(database)}`,
     findFault: ([row], { database }) =>
@@ -75,7 +75,7 @@ export const SERVER_CHECKS: readonly ServerCheck[] = [
   },
   {
     name: 'the engines of the tables',
-    account: 'admin',
+    account: 'writer',
     query: ({ database }) => sql`
 SELECT name, engine FROM system.tables
 WHERE database = ${string(database)} AND match(engine, '^(Replicated|Shared)') ORDER BY name`,

@@ -91,7 +91,7 @@ export async function createProject(
     token: createPublicToken(),
     createdAt: now,
   }
-  await withLease(store.admin, 'projects', async () => {
+  await withLease(store.writer, 'projects', async () => {
     if ((await findProject(store.reader, project.id)) !== undefined) {
       throw new UserError(`the project ${project.id} exists already`)
     }
@@ -144,7 +144,7 @@ async function changeProject(
   id: string,
   change: (project: StoredProject) => Partial<StoredProject>,
 ): Promise<StoredProject> {
-  return withLease(store.admin, 'projects', async () => {
+  return withLease(store.writer, 'projects', async () => {
     const row = await findRow(store.reader, id)
     if (row === undefined) throw new UserError(`there is no project ${id}`)
     const project = toStoredProject(row)

@@ -16,6 +16,21 @@ const TABLE_ENGINES = [
   'Memory',
 ]
 
+/**
+ * What queries and lookups read. The reader has no right to the salts, by which derived users could be found out, to the
+ * text of events that wait in the inbox, or to the tables of loads, which hold IP addresses. Tables of an account in
+ * clickhouse/config/users.xml are the same.
+ */
+export const READER_TABLES = [
+  ...['projects', 'api_keys', 'public_keys', 'events', 'sessions', 'users', 'exclusions'],
+  ...['sessions_daily', 'pageviews_daily', 'events_daily', 'users_daily'],
+  ...['sessions_monthly', 'pageviews_monthly', 'events_monthly', 'users_monthly'],
+  ...['rollup_builds', 'rollup_progress', 'migrations', 'inbox_cursor'],
+]
+
+/** How many rows wait in the inbox, and since when, is no secret. */
+const INBOX_COLUMNS = 'batch, row, received_at, _block_number'
+
 const buildGrants = (database: string): Readonly<Record<Account, readonly string[]>> => ({
   admin: ['ALL ON *.* WITH GRANT OPTION'],
   writer: [
@@ -25,7 +40,10 @@ const buildGrants = (database: string): Readonly<Record<Account, readonly string
     'CREATE TEMPORARY TABLE ON *.*',
     ...TABLE_ENGINES.map((engine) => `TABLE ENGINE ON ${engine}`),
   ],
-  reader: [`SELECT ON ${database}.*`],
+  reader: [
+    ...READER_TABLES.map((table) => `SELECT ON ${database}.${table}`),
+    `SELECT(${INBOX_COLUMNS}) ON ${database}.inbox`,
+  ],
 })
 
 /**
@@ -42,7 +60,10 @@ const buildProfiles = ({ serverMemory, queryMemory }: Limits): string => `
     </default>
     <boot><max_sessions_for_user>1</max_sessions_for_user></boot>
     <admin/>
-    <writer/>
+    <writer>
+      <!-- Leaves memory to queries while a load or a rebuild runs. -->
+      <max_memory_usage_for_user>${Math.floor(serverMemory * 0.8)}</max_memory_usage_for_user>
+    </writer>
     <reader>
       <readonly>2</readonly>
       <max_execution_time>30</max_execution_time>

@@ -36,8 +36,7 @@ export async function migrate(
   await ensureDatabase(endpoint)
   const admin = connect(endpoint, 'admin')
   try {
-    await createMigrationLog(admin)
-    const pending = await findPendingMigrations(admin, migrations)
+    const pending = await findPending(admin, migrations)
     if (pending.length === 0) return []
     return await withLease(admin, 'migrations', (lease) =>
       // On a database in use, a loader may be at work: it must not write into a table while it is copied or exchanged.
@@ -52,6 +51,20 @@ export async function migrate(
     )
   } finally {
     await admin.close()
+  }
+}
+
+/** Needs no right to create tables for a database that is up to date. */
+async function findPending(
+  admin: Connection,
+  migrations: readonly Migration[],
+): Promise<readonly Migration[]> {
+  try {
+    return await findPendingMigrations(admin, migrations)
+  } catch (error) {
+    if (!isClickHouseError(error, 'UNKNOWN_TABLE')) throw error
+    await createMigrationLog(admin)
+    return findPendingMigrations(admin, migrations)
   }
 }
 

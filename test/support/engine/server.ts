@@ -16,6 +16,9 @@ import { ensureRollups } from '../store/loading.js'
 const BOOT = `<default><no_password/><networks><ip>127.0.0.1</ip></networks><quota>default</quota>
   <grants><query>GRANT SYSTEM LISTEN ON *.*</query></grants></default>`
 
+/** The account that a service takes as admin if it does not migrate. */
+export const SUPERVISOR = { username: 'supervisor', password: 'the-supervisor' }
+
 export interface Server {
   readonly endpoint: Endpoint
   readonly store: Store
@@ -66,7 +69,9 @@ async function readUsersFile({ accounts }: Endpoint): Promise<string> {
     .replace('<default remove="remove"/>', BOOT)
     .replace('<users>', '<quotas><default/></quotas><users>')
     .replaceAll(/<password from_env="CLICKHOUSE_(\w+)_PASSWORD"\/>/g, (_match, name: string) => {
-      const { password } = accounts[name.toLowerCase() as Account]
+      const account = name.toLowerCase()
+      const { password } =
+        account === SUPERVISOR.username ? SUPERVISOR : accounts[account as Account]
       return `<password>${password}</password>`
     })
 }

@@ -74,7 +74,7 @@ describe('the writer', () => {
       values: Readable.from(['one\nthree\n'], { objectMode: false }),
     })
     stream.resume()
-    const answer = await clients.reader.query({
+    const answer = await clients.writer.query({
       query: 'SELECT line FROM accounts_a ORDER BY n',
       format: 'JSONCompactEachRow',
     })
