@@ -9,6 +9,7 @@ import type { Logger } from '../lib/log.js'
 import type { LogOutput } from '../lib/log-output.js'
 import { MINUTE_MS } from '../lib/time.js'
 import type { Instruments } from '../telemetry/instruments.js'
+import { startExpirations } from '../deletion/expire-projects.js'
 import { rethrowListenError } from './address.js'
 import { startMetrics } from './metrics.js'
 import { SERVICE_PURPOSES } from './open-engine.js'
@@ -116,8 +117,10 @@ async function start(
     monitor,
     observer: instruments?.load,
   })
+  const stopExpirations = startExpirations({ store, context, logger, now })
   return async () => {
     await service.stop()
+    await stopExpirations()
     await loader.stop()
   }
 }

@@ -14,6 +14,7 @@ export interface FieldOptions extends OutputOptions {
   readonly name?: string
   readonly domain?: string
   readonly retentionDays?: number | typeof NONE
+  readonly keepDays?: number | typeof NONE
   readonly excludedIp?: readonly string[]
   readonly excludedCountry?: readonly string[]
 }
@@ -28,6 +29,11 @@ export const addFieldOptions = (command: Command): Command =>
     .option(
       '--retention-days <days>',
       `Days of history that queries can read, or "${NONE}" for no limit`,
+      parseDays,
+    )
+    .option(
+      '--keep-days <days>',
+      `Days of data before the current one (UTC) that are kept, or "${NONE}" to keep all; older data is deleted for good, within the next hour and then daily`,
       parseDays,
     )
     .option(
@@ -47,6 +53,7 @@ export const toChanges = (options: UpdateOptions): ProjectChanges =>
     name: options.name,
     domain: options.domain,
     retentionDays: options.retentionDays === NONE ? null : options.retentionDays,
+    keepDays: options.keepDays === NONE ? null : options.keepDays,
     hasPublicDashboard: options.publicDashboard,
     excludedIps: parseClearableList(options.excludedIp),
     excludedCountries: parseClearableList(options.excludedCountry),

@@ -38,6 +38,7 @@ export async function printProject(
       ['excluded IPs', formatList(project.excludedIps)],
       ['excluded countries', formatList(project.excludedCountries)],
       ['retention', formatRetention(project)],
+      ['data is kept', project.keepDays === null ? 'forever' : `${project.keepDays} days`],
       ...(project.isDeleting ? [['state', 'is being deleted']] : []),
     ]),
   )

@@ -9,6 +9,7 @@ import { backfillRollups } from '../rollups/backfill.js'
 import { dropTableSets } from '../rollups/materialized-views.js'
 import { removeUsersFromRollups } from '../rollups/remove-users.js'
 import { applyRetraction, REST_TABLES, stageRetraction } from '../rollups/retract.js'
+import { finishExpirations } from './expiration-steps.js'
 import {
   endDeletion,
   findUnfinishedDeletions,
@@ -20,7 +21,7 @@ import {
 import { finishProjectDeletion, KEYS_END_MS } from './project-deletion-steps.js'
 
 /**
- * Finishes the deletions of the journal, in the order in which they were started. A project whose API keys ended a
+ * Finishes expirations, and the deletions of the journal, in the order in which they were started. A project whose API keys ended a
  * moment ago is left for later. The caller holds the loader lease.
  *
  * @param waitMs the time from the end of a project's API keys to the deletion of its data
@@ -30,6 +31,8 @@ export async function finishDeletions(
   writer: Connection,
   { waitMs = KEYS_END_MS, except }: { readonly waitMs?: number; readonly except?: number } = {},
 ): Promise<void> {
+  // First, because an expiration corrects counts, which must not come back after their project was deleted.
+  await finishExpirations(writer)
   for (const deletion of await findUnfinishedDeletions(writer)) {
     if (deletion.number === except) continue
     if (isUserDeletion(deletion)) await finishUserDeletion(writer, deletion)

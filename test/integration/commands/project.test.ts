@@ -39,6 +39,21 @@ test.each([
 })
 
 test.each([
+  ['90', '90 days'],
+  ['none', 'forever'],
+])('update --keep-days %s: data is kept %s', async (days, kept) => {
+  const fields = { name: 'Shop', domain: 'shop.example', keepDays: 7 }
+  const { id } = await createProject(database.store, fields, NOW)
+  const { stdout, error } = await run(`update ${id} --keep-days ${days}`)
+  expect(error).toBeUndefined()
+  expect(stdout).toMatch(new RegExp(`^data is kept +${kept}$`, 'm'))
+})
+
+test.each([
+  [
+    'update shop --keep-days 0',
+    `option '--keep-days <days>' argument '0' is invalid. Expected a number of days, or "none".`,
+  ],
   ['rotate-token', `missing required argument 'id'`],
   ['rotate-token nobody', 'there is no project nobody'],
   [

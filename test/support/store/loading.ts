@@ -24,7 +24,7 @@ const MAX_EVENT_AGE_DAYS = 36_500
 /** Deletions of projects do not wait until services have noticed that the API keys ended. */
 const WAIT_MS = 0
 
-const createContext = (geoip?: Geoip): LoaderContext => ({
+export const createContext = (geoip?: Geoip): LoaderContext => ({
   ...createLoaderContext(MAX_EVENT_AGE_DAYS, geoip),
   finishDeletions: (writer) => finishDeletions(writer, { waitMs: WAIT_MS }),
 })

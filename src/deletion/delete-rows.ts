@@ -1,0 +1,26 @@
+/** Deletes rows of a partitioned table. */
+import type { Connection } from '../clickhouse/connection.js'
+import { sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
+
+/**
+ * Deletes rows, one partition after the other: the parts of other partitions stay as they are.
+ *
+ * @param partition the expression by which the table is partitioned
+ */
+export async function deleteRows(
+  writer: Connection,
+  table: Sql,
+  partition: Sql,
+  isDeleted: Sql,
+): Promise<void> {
+  const { rows } = await writer.query<{ number: number }>(
+    statement(
+      sql`SELECT DISTINCT ${partition} AS number FROM ${table} WHERE ${isDeleted} ORDER BY number`,
+    ),
+  )
+  for (const { number } of rows) {
+    await writer.execute(
+      statement(sql`DELETE FROM ${table} IN PARTITION ${uint32(number)} WHERE ${isDeleted}`),
+    )
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * The steps that delete the data of a project before a day. Each step may be repeated, so an interrupted expiration
+ * resumes after the last step that its journal records.
+ *
+ * Events are deleted by their day, and sessions by the day on which they began. What the rollups count before the day is
+ * deleted with its rows. Only the month that is kept in part is computed: its counts lose what the deleted events
+ * and sessions had added, and the users without any event left in it.
+ */
+import type { Connection } from '../clickhouse/connection.js'
+import { identifier, sql, statement, string, uint64, type Sql } from '../clickhouse/sql.js'
+import { LIVE, nameTables, type RollupTables } from '../model/rollup-table-sets.js'
+import { ROLLUPS } from '../model/rollups.js'
+import { backfillRollups } from '../rollups/backfill.js'
+import { dropTableSets } from '../rollups/materialized-views.js'
+import { applyRetraction, REST_TABLES, stageRetraction } from '../rollups/retract.js'
+import {
+  endExpiration,
+  findUnfinishedExpirations,
+  recordStep,
+  type Expiration,
+} from './expiration-journal.js'
+import { STEP } from './journal.js'
+import { deleteRows } from './delete-rows.js'
+
+const USERS_TABLE = 'gone_users'
+const GROUPS_TABLE = 'gone_groups'
+
+/** The tables of an expiration: the counts of what is deleted of the month, and of what its users keep of it. */
+interface ExpirationTables {
+  readonly gone: RollupTables
+  readonly kept: RollupTables
+  /** The users without any event left in the project. */
+  readonly users: Sql
+  /** The groups of the month, each with the users without any event left in it. */
+  readonly groups: Sql
+}
+
+/** Finishes every expiration of the journal. The caller holds the loader lease. */
+export async function finishExpirations(writer: Connection): Promise<void> {
+  for (const expiration of await findUnfinishedExpirations(writer)) {
+    await finishExpiration(writer, expiration)
+  }
+}
+
+async function finishExpiration(writer: Connection, expiration: Expiration): Promise<void> {
+  const prefix = `removal_${expiration.number}_`
+  const tables: ExpirationTables = {
+    gone: nameTables(prefix),
+    kept: nameTables(`${prefix}kept_`),
+    users: identifier(`${prefix}${USERS_TABLE}`),
+    groups: identifier(`${prefix}${GROUPS_TABLE}`),
+  }
+  if (expiration.reached < STEP.staged) {
+    await dropExpirationTables(writer, tables)
+    await stageExpiration(writer, expiration, tables)
+    await recordStep(writer, expiration, STEP.staged)
+  }
+  if (expiration.reached < STEP.deleted) {
+    await deleteFacts(writer, expiration)
+    await correctRollups(writer, expiration, tables)
+    await deleteUsers(writer, expiration, tables)
+    await recordStep(writer, expiration, STEP.deleted)
+  }
+  await dropExpirationTables(writer, tables)
+  await endExpiration(writer, expiration)
+}
+
+async function dropExpirationTables(
+  writer: Connection,
+  { gone, kept }: ExpirationTables,
+): Promise<void> {
+  await dropTableSets(writer, kept.prefix)
+  await dropTableSets(writer, gone.prefix, [...REST_TABLES, USERS_TABLE, GROUPS_TABLE])
+}
+
+const isOfProject = ({ projectId }: Expiration): Sql => sql`project_id = ${string(projectId)}`
+const firstKeptDay = ({ keptFrom }: Expiration): Sql => sql`toDate(${string(keptFrom)})`
+const startOfMonth = (expiration: Expiration): Sql =>
+  sql`toStartOfMonth(${firstKeptDay(expiration)})`
+
+/** Whether a row lies before the first kept day. */
+const isExpired = (expiration: Expiration, time: Sql): Sql =>
+  sql`${isOfProject(expiration)} AND ${time} < ${firstKeptDay(expiration)}`
+
+async function stageExpiration(
+  writer: Connection,
+  expiration: Expiration,
+  { gone, kept, users, groups }: ExpirationTables,
+): Promise<void> {
+  const isOfMonth = (time: Sql): Sql => sql`${time} >= ${startOfMonth(expiration)}`
+  const isGone = (time: Sql): Sql => sql`${isExpired(expiration, time)} AND ${isOfMonth(time)}`
+  await backfillRollups(writer, gone, {
+    events: isGone(sql`timestamp`),
+    sessions: isGone(sql`start_at`),
+  })
+  await backfillRollups(writer, kept, {
+    events: sql`${isOfProject(expiration)}
+  AND timestamp >= ${firstKeptDay(expiration)} AND timestamp < addMonths(${startOfMonth(expiration)}, 1)
+  AND user IN (SELECT user FROM events WHERE ${isGone(sql`timestamp`)})`,
+    // Users are those of events.
+    sessions: sql`false`,
+  })
+  await stageRetraction(writer, gone)
+  await writer.execute(
+    statement(sql`
+CREATE TABLE ${groups} ENGINE = MergeTree ORDER BY (project_id, dimension, value, month) AS
+SELECT project_id, dimension, value, month, bitmapAndnot(gone_users, kept_users) AS all_users
+FROM (
+  SELECT
+    project_id, dimension, value, month,
+    groupBitmapMergeStateIf(users, is_gone) AS gone_users, groupBitmapMergeStateIf(users, NOT is_gone) AS kept_users
+  FROM (
+    SELECT *, true AS is_gone FROM ${gone.rollups.users_monthly}
+    UNION ALL
+    SELECT *, false FROM ${kept.rollups.users_monthly}
+  )
+  GROUP BY ALL
+)
+WHERE bitmapCardinality(all_users) > 0`),
+  )
+  await writer.execute(
+    statement(sql`
+CREATE TABLE ${users} ENGINE = MergeTree ORDER BY user AS
+SELECT user FROM events
+WHERE ${isOfProject(expiration)} AND user IN (SELECT user FROM events WHERE ${isExpired(expiration, sql`timestamp`)})
+GROUP BY user HAVING max(timestamp) < ${firstKeptDay(expiration)}`),
+  )
+}
+
+async function deleteFacts(writer: Connection, expiration: Expiration): Promise<void> {
+  for (const [table, time] of [
+    [LIVE.sessions, sql`start_at`],
+    [sql`events`, sql`timestamp`],
+  ] as const) {
+    await deleteRows(writer, table, sql`toYYYYMM(${time})`, isExpired(expiration, time))
+  }
+  const isOldDay = isExpired(expiration, sql`day`)
+  await writer.execute(statement(sql`DELETE FROM exclusions WHERE ${isOldDay}`))
+}
+
+async function correctRollups(
+  writer: Connection,
+  expiration: Expiration,
+  { gone, groups }: ExpirationTables,
+): Promise<void> {
+  for (const { name, grain, dateColumn } of ROLLUPS) {
+    const isDay = grain === 'day'
+    const firstKept = isDay ? firstKeptDay(expiration) : startOfMonth(expiration)
+    await deleteRows(
+      writer,
+      LIVE.rollups[name],
+      isDay ? sql`toYYYYMM(${dateColumn})` : sql`toYear(${dateColumn})`,
+      sql`${isOfProject(expiration)} AND ${dateColumn} < ${firstKept}`,
+    )
+  }
+  await applyRetraction(writer, gone)
+  const users = LIVE.rollups.users_monthly
+  const isAffected = sql`${isOfProject(expiration)} AND month = ${startOfMonth(expiration)}
+  AND (dimension, value) IN (SELECT dimension, value FROM ${groups})`
+  await writer.execute(
+    statement(sql`
+INSERT INTO ${users} (project_id, dimension, value, month, generation, users)
+SELECT project_id, dimension, value, month, ${uint64(expiration.number)}, bitmapAndnot(stored.all_users, gone.all_users)
+FROM (
+  SELECT project_id, dimension, value, month, groupBitmapMergeState(users) AS all_users
+  FROM ${users} WHERE ${isAffected} GROUP BY ALL
+) AS stored
+INNER JOIN ${groups} AS gone USING (project_id, dimension, value, month)`),
+    { insert_deduplicate: 0 },
+  )
+  await writer.execute(
+    statement(
+      sql`DELETE FROM ${users} WHERE generation < ${uint64(expiration.number)} AND ${isAffected}`,
+    ),
+  )
+}
+
+/** Deletes the users last: from then on new users may get their numbers, which no bitmap contains any more. */
+const deleteUsers = (
+  writer: Connection,
+  expiration: Expiration,
+  { users }: ExpirationTables,
+): Promise<void> =>
+  writer.execute(
+    statement(sql`
+DELETE FROM users
+WHERE ${isOfProject(expiration)} AND user IN (SELECT user FROM ${users}) AND load < ${uint64(expiration.number)}`),
+  )

@@ -1,0 +1,88 @@
+/** Deletes the data that projects keep no longer, once an hour while the service runs. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Connection } from '../clickhouse/connection.js'
+import { fenceConnection, withLowPriority } from '../clickhouse/connection-wrappers.js'
+import { sql, statement, string } from '../clickhouse/sql.js'
+import type { Store } from '../clickhouse/store.js'
+import { finishInterruptedWork } from '../ingest/loader/loader.js'
+import type { LoaderContext } from '../ingest/loader/loader-context.js'
+import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
+import type { Logger } from '../lib/log.js'
+import { addDays, HOUR_MS, startOfDay } from '../lib/time.js'
+import { listProjects } from '../projects/store.js'
+import { startExpiration } from './expiration-journal.js'
+import { finishExpirations } from './expiration-steps.js'
+
+export interface ExpirationOptions {
+  readonly store: Store
+  readonly context: LoaderContext
+  readonly logger: Logger
+  readonly now: () => Date
+}
+
+/**
+ * Deletes what each project keeps no longer at `now`: its events before the first kept day, which is `keepDays` days
+ * before the current one in UTC, and its sessions that began before it.
+ */
+export async function expireProjects(
+  { store, context, logger }: Omit<ExpirationOptions, 'now'>,
+  now: Date,
+): Promise<void> {
+  const writer = withLowPriority(store.writer)
+  for (const { id: projectId, keepDays, isDeleting } of await listProjects(store.lookups)) {
+    if (keepDays === null || isDeleting) continue
+    const keptFrom = addDays(startOfDay(now), -keepDays).toISOString().slice(0, 10)
+    if (!(await hasExpiredData(store.lookups, projectId, keptFrom))) continue
+    await withLoaderLease(writer, async (fenced) => {
+      await finishInterruptedWork(fenced, context)
+      // Another service may have done it while this one waited for the lease.
+      if (!(await hasExpiredData(fenced, projectId, keptFrom))) return
+      await startExpiration(fenced, { projectId, keptFrom })
+      await finishExpirations(fenced)
+      logger.info({ projectId, keptFrom }, 'deleted what the project keeps no longer')
+    })
+  }
+}
+
+/** Runs `expireProjects` at once and then every hour. Returns a function that stops after the current statement. */
+export function startExpirations(options: ExpirationOptions): () => Promise<void> {
+  const stopping = new AbortController()
+  // What is interrupted is finished after the next start.
+  const store = {
+    ...options.store,
+    writer: fenceConnection(options.store.writer, stopping.signal),
+  }
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await expireProjects({ ...options, store }, options.now()).catch((error: unknown) => {
+        if (stopping.signal.aborted) return
+        options.logger.warn({ err: error }, 'data that is kept no longer could not be deleted')
+      })
+      await sleep(HOUR_MS, undefined, { signal: stopping.signal, ref: false }).catch(
+        () => undefined,
+      )
+    }
+  }
+  const ended = run()
+  return async () => {
+    stopping.abort()
+    await ended
+  }
+}
+
+async function hasExpiredData(
+  connection: Connection,
+  projectId: string,
+  keptFrom: string,
+): Promise<boolean> {
+  const isExpired = sql`project_id = ${string(projectId)} AND toDate`
+  const { rows } = await connection.query(
+    statement(sql`
+SELECT 1 FROM (
+  (SELECT 1 FROM events WHERE ${isExpired}(timestamp) < toDate(${string(keptFrom)}) LIMIT 1)
+  UNION ALL
+  (SELECT 1 FROM sessions WHERE ${isExpired}(start_at) < toDate(${string(keptFrom)}) LIMIT 1)
+)`),
+  )
+  return rows.length > 0
+}

@@ -1,0 +1,159 @@
+/** Data that a project keeps no longer is deleted exactly: what is kept is counted as before. */
+import { afterAll, beforeAll, expect } from '@jest/globals'
+import fc from 'fast-check'
+import { sql, statement, string } from '../../../src/clickhouse/sql.js'
+import { startExpiration } from '../../../src/deletion/expiration-journal.js'
+import { expireProjects } from '../../../src/deletion/expire-projects.js'
+import { createLogger } from '../../../src/lib/log.js'
+import { addDays } from '../../../src/lib/time.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { updateProject } from '../../../src/projects/store.js'
+import { request } from '../../support/arbitrary/world.js'
+import { amount, longTest, shortTest } from '../../support/sampling.js'
+import { breakAfter, BrokenError } from '../../support/store/breaking.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { listLeftovers, readFacts, select } from '../../support/store/facts.js'
+import { checkRollups, createContext, finishInterruptedWork } from '../../support/store/loading.js'
+import { readRollups } from '../../support/store/rollups.js'
+import { newProject, runQuery, send, type SentEvent } from '../../support/world/world.js'
+
+/** 25 days before is 17 January 2026, in the midst of a month. */
+const NOW = new Date('2026-02-11T15:00:00Z')
+const KEEP_DAYS = 25
+const KEPT_FROM = '2026-01-17'
+const LAST_DAY = '2026-02-10'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+const COUNTRIES = ['DE', 'FR', 'AT']
+/** Eight users with sessions at many times, some over midnight, from November to February; two of them come back. */
+const EVENTS: readonly SentEvent[] = Array.from({ length: 160 }, (_, i) => {
+  const day = addDays(new Date('2025-11-20T00:00:00Z'), (i * 37) % 83)
+  const minutes = i % 5 === 0 ? 1_425 + (i % 3) * 10 : (i * 131) % 1_440
+  return {
+    timestamp: new Date(day.getTime() + minutes * 60_000).toISOString(),
+    user_id: `u${(i * 7) % 11}`,
+    name: i % 4 === 0 ? 'signup' : 'pageview',
+    path: `/${i % 6}`,
+    country: COUNTRIES[i % 3]!,
+    properties: { plan: i % 2 === 0 ? 'pro' : 'free' },
+  }
+})
+/** Sessions over the edge, and users who are on one side of it only. */
+const EDGE: readonly SentEvent[] = [
+  ['2026-01-16T23:50:00Z', 'over'],
+  ['2026-01-17T00:05:00Z', 'over'],
+  ['2026-01-16T12:00:00Z', 'before'],
+  ['2026-01-17T00:00:00.000Z', 'after'],
+  ['2026-01-16T23:59:59.999Z', 'long before'],
+].map(([timestamp, user_id]) => ({ timestamp: timestamp!, user_id: user_id!, path: '/edge' }))
+/** Changes sessions of both sides. */
+const LATE: readonly SentEvent[] = EDGE.map(({ timestamp, user_id }) => ({
+  timestamp: new Date(Date.parse(timestamp) - 10 * 60_000).toISOString(),
+  user_id: user_id!,
+  path: '/late',
+  country: 'AT',
+}))
+
+async function createFilledProject(): Promise<StoredProject> {
+  const project = await newProject(database.store)
+  for (const events of [EVENTS, [...EDGE], [...LATE]]) await send(database.store, project, events)
+  return project
+}
+
+const QUERIES = fc
+  .sample(request, {
+    seed: 20_260_211,
+    numRuns: amount('EXPIRATION_QUERIES', { short: 4, long: 12 }),
+  })
+  .map((query) => ({ ...query, date_range: [KEPT_FROM, LAST_DAY] as [string, string] }))
+
+/** Answers every query about the kept days. */
+function answerAll(project: StoredProject): Promise<readonly unknown[]> {
+  return Promise.all(QUERIES.map((query) => runQuery(database.store, project, query)))
+}
+
+const expire = (now = NOW): Promise<void> =>
+  expireProjects(
+    { store: database.store, context: createContext(), logger: createLogger('silent') },
+    now,
+  )
+
+/** What is left that should not be, or should be and is not. */
+async function findFaults(project: StoredProject): Promise<unknown> {
+  const { store } = database
+  const of = sql`project_id = ${string(project.id)}`
+  const { differences } = await checkRollups(store.writer, { projectId: project.id })
+  const rollups = (await readRollups(store, project.id)) as readonly { date: string }[]
+  return {
+    differences,
+    old: rollups.filter(({ date }) => date < (date.endsWith('-01') ? '2026-01-01' : KEPT_FROM)),
+    facts: await select(
+      store,
+      sql`
+SELECT 'event' AS what FROM events WHERE ${of} AND timestamp < toDate(${string(KEPT_FROM)})
+UNION ALL SELECT 'session' FROM sessions WHERE ${of} AND start_at < toDate(${string(KEPT_FROM)})
+UNION ALL SELECT 'user' FROM users WHERE ${of} AND user NOT IN (SELECT user FROM events WHERE ${of})
+UNION ALL SELECT 'event without user' FROM events WHERE ${of} AND user NOT IN (SELECT user FROM users WHERE ${of})
+UNION ALL SELECT 'journal' FROM expirations WHERE step != 4`,
+    ),
+    leftovers: await listLeftovers(store),
+  }
+}
+const NO_FAULTS = { differences: [], old: [], facts: [], leftovers: [] }
+
+shortTest(
+  'every query about the kept days is answered as before, and other projects keep all',
+  async () => {
+    const { store } = database
+    const [project, other] = [await createFilledProject(), await createFilledProject()]
+    const others = [await readFacts(store, other.id), await readRollups(store, other.id)]
+    const before = await answerAll(project)
+    await expire()
+    expect(await answerAll(project)).toEqual(before)
+    expect(await readFacts(store, project.id)).toHaveLength(
+      (await readFacts(store, other.id)).length,
+    )
+
+    await updateProject(store, project.id, { keepDays: KEEP_DAYS })
+    await expire()
+    expect(await answerAll(project)).toEqual(before)
+    expect(await findFaults(project)).toEqual(NO_FAULTS)
+    expect([await readFacts(store, other.id), await readRollups(store, other.id)]).toEqual(others)
+
+    // A day later one more day goes, and new users get the numbers of those who are gone.
+    await send(store, project, [
+      { timestamp: '2026-02-10T10:00:00Z', user_id: 'new', country: 'DE' },
+    ])
+    await expire(addDays(NOW, 1))
+    expect((await findFaults(project)) as object).toMatchObject({ differences: [], leftovers: [] })
+  },
+)
+
+longTest(
+  'an expiration that stops after any statement is finished by the next loader',
+  async () => {
+    const { store } = database
+    let isDone = false
+    for (let count = 1; !isDone; count += 24) {
+      const project = await createFilledProject()
+      const before = await answerAll(project)
+      await startExpiration(store.writer, { projectId: project.id, keptFrom: KEPT_FROM })
+      const stopped = finishInterruptedWork(breakAfter(store.writer, count))
+      const error: unknown = await stopped.catch((thrown: unknown) => thrown)
+      isDone = error === undefined
+      if (!isDone) expect(error).toBeInstanceOf(BrokenError)
+      // Kept days are counted as before, even while the rest is half deleted.
+      expect(await answerAll(project)).toEqual(before)
+      await store.writer.execute(statement(sql`OPTIMIZE TABLE users_monthly FINAL`))
+      await finishInterruptedWork(store.writer)
+      expect({ count, faults: await findFaults(project) }).toEqual({ count, faults: NO_FAULTS })
+      expect(await answerAll(project)).toEqual(before)
+    }
+  },
+  360_000,
+)
