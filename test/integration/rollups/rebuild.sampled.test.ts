@@ -190,6 +190,14 @@ shortTest(
   },
 )
 
+/** Lets another process take the loader lease, as if it had expired, and load a late event. */
+async function loseLease(): Promise<void> {
+  const [newest] = await listGenerations(database.store.writer, 'loader')
+  const table = identifier(`lease_loader_${newest!.number}`)
+  await write(sql`INSERT INTO ${table} (state, at) SELECT 'released', now64(3)`)
+  await send(database.store, shop, [LATE])
+}
+
 describe('a rebuild', () => {
   shortTest('of all projects corrects the rollups, and reports each month', async () => {
     const before = [await rollupsOf(shop), await rollupsOf(other)]
@@ -234,23 +242,38 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
   shortTest('does not undo a load that happened while it was suspended', async () => {
     const { writer } = database.store
     let sleeping: Promise<void> | undefined
-    const sleep = async (): Promise<void> => {
-      // As if the lease had expired: the next loader takes it.
-      const [newest] = await listGenerations(writer, 'loader')
-      const table = identifier(`lease_loader_${newest!.number}`)
-      await write(sql`INSERT INTO ${table} (state, at) SELECT 'released', now64(3)`)
-      await send(database.store, shop, [LATE])
-    }
     const sleepy: Connection = {
       ...writer,
       execute: async (one, settings) => {
         // The heartbeat is suspended, too, so it does not notice.
         if (one.query.includes('(state, at)')) await sleeping
         await writer.execute(one, settings)
-        if (one.query.startsWith('OPTIMIZE')) await (sleeping ??= sleep())
+        if (one.query.startsWith('OPTIMIZE')) await (sleeping ??= loseLease())
       },
     }
     await expect(rebuildRollups(sleepy, {})).rejects.toBeInstanceOf(LeaseLostError)
+    expect(await check()).toEqual(AGREEING)
+  })
+
+  longTest.each([
+    ['a shadow table is filled', /^\s*INSERT INTO \{\S+ SELECT \* FROM sessions/],
+    ['it copies what stays', /INSERT INTO draft_\d+_sessions_daily/],
+    ['the first partition is replaced', /REPLACE PARTITION .* FROM draft_\d+_sessions_daily/],
+    ['the last partition is replaced', /REPLACE PARTITION .* FROM draft_\d+_users_monthly/],
+    ['its tables are dropped', /^DROP TABLE/],
+  ])('suspended just before %s, it undoes no load of another process', async (_when, last) => {
+    const { writer } = database.store
+    let sleeping: Promise<void> | undefined
+    const sleepy: Connection = {
+      ...writer,
+      execute: async (one, settings) => {
+        if (one.query.includes('(state, at)')) await sleeping
+        if (last.test(one.query)) await (sleeping ??= loseLease())
+        await writer.execute(one, settings)
+      },
+    }
+    await rebuildRollups(sleepy, {}).catch(() => undefined)
+    expect(sleeping).toBeDefined()
     expect(await check()).toEqual(AGREEING)
   })
 
