@@ -1,9 +1,10 @@
 /** Enriches a load: classifies the user agents, referrers and IP addresses that the store does not know yet. */
 import { Readable } from 'node:stream'
 import type { Connection } from '../../../clickhouse/connection.js'
-import { sql, statement, type Sql } from '../../../clickhouse/sql.js'
+import { sql, statement, uint32, type Sql } from '../../../clickhouse/sql.js'
 import { AGENTS_VERSION, classifyUserAgent } from '../../enrichment/user-agents.js'
 import type { Geoip } from '../../enrichment/geoip.js'
+import { mapInSlices } from '../../enrichment/map-in-slices.js'
 import { classifyReferrer, REFERRERS_VERSION } from '../../enrichment/referrers.js'
 import { selectAgents, selectReferrers } from './derived-attributes.js'
 import type { LoadTables } from './load-tables.js'
@@ -26,10 +27,14 @@ export async function enrichRows(
   ])
 }
 
-/** Selects the distinct values of a column that the query `known` does not return. */
+/** The most values that are classified at once, so that neither a response of the store nor an insert is large. */
+const MAX_VALUES = 5_000
+
+/** Selects distinct values of a column that the query `known` does not return, at most MAX_VALUES. */
 const selectUnknown = (tables: LoadTables, column: Sql, known: Sql): Sql => sql`
 SELECT DISTINCT ${column} AS value FROM ${tables.rows}
-WHERE fate = 'kept' AND value != '' AND value NOT IN (${known})`
+WHERE fate = 'kept' AND value != '' AND value NOT IN (${known})
+LIMIT ${uint32(MAX_VALUES)}`
 
 async function enrichUserAgents(writer: Connection, tables: LoadTables): Promise<void> {
   const known = sql`SELECT user_agent FROM (${selectAgents(tables)})`
@@ -80,7 +85,7 @@ ENGINE = MergeTree ORDER BY ip`),
 }
 
 /**
- * Inserts one row for each selected value. Values are sent as data and never in the text of a statement, because
+ * Inserts one row for each unknown value. Values are sent as data and never in the text of a statement, because
  * ClickHouse logs texts.
  */
 async function insertClassified(
@@ -89,12 +94,18 @@ async function insertClassified(
   target: Sql,
   classify: (value: string) => readonly (string | boolean)[],
 ): Promise<void> {
-  const { rows } = await writer.query<{ value: string }>(statement(unknownValues))
-  if (rows.length === 0) return
-  const lines = rows.map(({ value }) => `${JSON.stringify(classify(value))}\n`)
-  await writer.upload(
-    statement(sql`INSERT INTO ${target} FORMAT JSONCompactEachRow`),
-    Readable.from([Buffer.from(lines.join(''))]),
-    { async_insert: 0 },
-  )
+  // Each insert makes its values known, so the next query returns others; but not a value that JSON cannot carry.
+  for (let last: ReadonlySet<string> = new Set(); ;) {
+    const { rows } = await writer.query<{ value: string }>(statement(unknownValues))
+    const values = rows.map(({ value }) => value)
+    if (values.every((value) => last.has(value))) return
+    const lines = await mapInSlices(values, (value) => `${JSON.stringify(classify(value))}\n`)
+    await writer.upload(
+      statement(sql`INSERT INTO ${target} FORMAT JSONCompactEachRow`),
+      Readable.from([Buffer.from(lines.join(''))]),
+      { async_insert: 0 },
+    )
+    if (values.length < MAX_VALUES) return
+    last = new Set(values)
+  }
 }

@@ -55,8 +55,11 @@ const splitFields = (rows: Sql): Sql => sql`
     arrayFilter((pair, nth) -> nth = 1, last_first, arrayEnumerateUniq(last_first.1)) AS property_pairs
   FROM (${parseJson(rows)})`
 
+/** The name `ip` in JSON, whose characters may be escaped, and the text that follows it. */
+const ADDRESS = string(String.raw`("(?:i|\\u0069)(?:p|\\u0070)"\s*:\s*)"(?:[^"\\]|\\.)*"?`)
+
 /** The text of a rejected line, with its IP address blanked: addresses are never stored. */
-export const WITHOUT_ADDRESS = sql`replaceRegexpAll(line, '("ip"\\\\s*:\\\\s*)"[^"]*"', '\\\\1""')`
+export const WITHOUT_ADDRESS = sql`replaceRegexpAll(line, ${ADDRESS}, '\\\\1""')`
 
 const PARSED_IP = sql`toIPv6OrNull(${readField('ip')})`
 

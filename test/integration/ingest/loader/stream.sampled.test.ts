@@ -96,6 +96,8 @@ shortTest('a rejected row is stored with its reason, and without its IP address'
       { timestamp: '2026-02-02T12:00:00.001Z', ip: '203.0.113.9' },
       { timestamp: '2026-02-02T12:00:00.000Z', path: '/ahead' },
       { country: 'Germany' },
+      '{"country":"France","\\u0069\\u0070":"203.0.113.9"}',
+      '{"country":"Spain","ip":"203.0.113.9',
     ],
     arrival,
   )
@@ -108,7 +110,12 @@ shortTest('a rejected row is stored with its reason, and without its IP address'
       reason: 'country: must be an ISO 3166-1 alpha-2 code, as DE',
       line: '{"country":"Germany"}',
     },
+    {
+      reason: 'country: must be an ISO 3166-1 alpha-2 code, as DE',
+      line: '{"country":"France","\\u0069\\u0070":""}',
+    },
     { reason: 'is not valid JSON', line: 'not JSON {"ip" : ""}' },
+    { reason: 'is not valid JSON', line: '{"country":"Spain","ip":""' },
     {
       reason: 'timestamp: must be at most 24 hours ahead of its arrival',
       line: '{"timestamp":"2026-02-02T12:00:00.001Z","ip":""}',
