@@ -107,8 +107,7 @@ function createSender(url: string | URL, token: string | undefined): (event: str
 
   document.addEventListener('prerenderingchange', () => void send())
   return (event) => {
-    // One event that is too large would cost all events of its request.
-    if (event.length < 3e4) waiting.push(event)
+    waiting.push(event)
     queueMicrotask(() => void send())
   }
 }
