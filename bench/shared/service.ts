@@ -18,8 +18,11 @@ export interface RunningService {
   readonly stop: () => Promise<void>
 }
 
-/** Starts the service in a process, with its own engine. */
-export async function startServiceProcess(dataDir: string): Promise<RunningService> {
+/** Starts the service in a process, with its own engine. @param env further variables */
+export async function startServiceProcess(
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<RunningService> {
   const child = spawn(process.execPath, [packagePath('dist/cli.js'), 'serve'], {
     env: {
       PATH: process.env['PATH'],
@@ -33,6 +36,7 @@ export async function startServiceProcess(dataDir: string): Promise<RunningServi
       ADDRESS_MB_PER_MINUTE: '0',
       // Slow queries are to be measured rather than cancelled.
       QUERY_TIMEOUT_MS: '60000',
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -1,0 +1,85 @@
+/** The service in a process, over the events of the demo, with several API keys. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Agent, request } from 'node:http'
+import os from 'node:os'
+import path from 'node:path'
+import { openStore } from '../../src/bootstrap/open-store.js'
+import { topUpDemo } from '../../test/support/store/loading.js'
+import { issueToken, startServiceProcess, type RunningService } from './service.js'
+
+export interface DemoService extends RunningService {
+  readonly tokens: readonly string[]
+}
+
+/** Calls `work` with the service and `keys` API keys. The data folder is deleted afterwards. */
+export async function withDemoService(
+  keys: number,
+  env: Readonly<Record<string, string>>,
+  work: (service: DemoService) => Promise<void>,
+): Promise<void> {
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-'))
+  try {
+    const tokens = await fill(dataDir, keys)
+    const service = await startServiceProcess(dataDir, env)
+    try {
+      await work({ ...service, tokens })
+    } finally {
+      await service.stop()
+    }
+  } finally {
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function fill(dataDir: string, keys: number): Promise<readonly string[]> {
+  const now = new Date()
+  const opened = await openStore(
+    { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
+    { purpose: 'bench', access: 'write' },
+  )
+  try {
+    const { project } = await topUpDemo(opened.store, { now })
+    const tokens: string[] = []
+    for (let i = 0; i < keys; i++) {
+      tokens.push(await issueToken(opened.store, dataDir, project.id, now))
+    }
+    return tokens
+  } finally {
+    await opened.close()
+  }
+}
+
+export interface Answer {
+  readonly status: number
+  /** Milliseconds since `due`. */
+  readonly ms: number
+}
+
+const agent = new Agent({ keepAlive: true })
+
+/** Sends a query, or reads the project if there is no body. @param due when the request should have been sent */
+export const send = (
+  { address }: RunningService,
+  token: string,
+  body: object | undefined,
+  due = performance.now(),
+): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+    const [target, method] =
+      body === undefined
+        ? (['/v1/project', 'GET'] as const)
+        : (['/v1/analytics/query', 'POST'] as const)
+    request(address + target, { method, agent, headers }, (response) => {
+      response.resume().on('error', reject)
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, ms: performance.now() - due })
+      })
+    })
+      .on('error', reject)
+      .end(body === undefined ? undefined : JSON.stringify(body))
+  })
+
+/** The value below which this share of the values lies. */
+export const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(share * values.length) - 1)] ?? NaN
