@@ -7,6 +7,8 @@ import { addExplain } from './commands/explain.js'
 import { addImport } from './commands/import/import.js'
 import { addKey } from './commands/key.js'
 import { addMigrate } from './commands/migrate.js'
+import { addBackup } from './commands/operate/backup.js'
+import { addRestore } from './commands/operate/restore.js'
 import { addProject } from './commands/project.js'
 import { addRollups } from './commands/rollups.js'
 import { addServe } from './commands/serve.js'
@@ -23,6 +25,8 @@ const COMMANDS: readonly AddCommand[] = [
   addDemo,
   addImport,
   addMigrate,
+  addBackup,
+  addRestore,
   addProject,
   addKey,
   addUser,

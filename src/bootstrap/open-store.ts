@@ -4,6 +4,7 @@ import type { Engine } from '../clickhouse/embedded/engine.js'
 import type { StatementObserver } from '../clickhouse/connection-wrappers.js'
 import type { Endpoint } from '../clickhouse/endpoint.js'
 import { isUnreachable } from '../clickhouse/errors.js'
+import { requireRestored } from '../clickhouse/backup/restore.js'
 import { requireFitServer } from '../clickhouse/server-checks.js'
 import { connectStore, type Store } from '../clickhouse/store.js'
 import { SECOND_MS } from '../lib/time.js'
@@ -132,6 +133,7 @@ async function prepare(
   loader: LoaderContext,
   { access, onNotice }: OpenStoreOptions,
 ): Promise<readonly string[]> {
+  await requireRestored(store.admin)
   if (access === 'write') {
     return updateStore(endpoint, store, loader, (text) => onNotice?.('info', text))
   }

@@ -161,6 +161,16 @@ export function numberedName<Kind extends string, Name extends string>(
   return new Fragment([`${kind}_${number}_${name}`])
 }
 
+/**
+ * Writes the name of a database into the text of BACKUP and RESTORE, which accept no Identifier parameter.
+ *
+ * @throws TypeError for a name that would need quotes
+ */
+export function databaseName(name: string): Sql {
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name)) throw new TypeError('not a name of a database')
+  return new Fragment([name])
+}
+
 /** Passes a moment as a parameter, to the millisecond. */
 export const time = (value: Date): Sql => parameter("DateTime64(3, 'UTC')", formatTime(value))
 export const optionalTime = (value: Date | null): Sql =>

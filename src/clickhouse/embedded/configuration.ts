@@ -30,6 +30,11 @@ export function buildConfigXml(engineDir: string, { serverMemory }: Limits): str
     <flush_interval_milliseconds>7500</flush_interval_milliseconds>
   </query_log>
 
+  <!-- tallyhouse backup names the folder. No account but admin may back up. -->
+  <backups>
+    <allowed_path>/</allowed_path>
+  </backups>
+
   <access_control_improvements>
     <table_engines_require_grant>true</table_engines_require_grant>
     <select_from_system_db_requires_grant>true</select_from_system_db_requires_grant>

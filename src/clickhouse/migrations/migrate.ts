@@ -72,7 +72,7 @@ async function findPending(
 const LOADER_TIMEOUT_MS = 10 * MINUTE_MS
 
 /** Creates the database if it is missing. A connection needs a database that exists, so `system` serves for that. */
-async function ensureDatabase(endpoint: Endpoint): Promise<void> {
+export async function ensureDatabase(endpoint: Endpoint): Promise<void> {
   const connection = connect(endpoint, 'admin')
   const systemConnection = connect({ ...endpoint, database: 'system' }, 'admin')
   try {

@@ -8,6 +8,8 @@ const ACCESS = {
   import: 'write',
   'import --dry-run': 'read',
   migrate: 'write',
+  backup: 'write',
+  restore: 'write',
   'project create': 'write',
   'project list': 'read',
   'project show': 'read',

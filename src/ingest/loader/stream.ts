@@ -100,6 +100,10 @@ export async function repairCursor(writer: Connection): Promise<void> {
   if (!(await isAhead())) await moveCursor(writer, START, await readNextNumber(writer))
 }
 
+/** Moves the cursor to the start of an inbox that was restored: its blocks are numbered anew, and none of them is loaded. */
+export const restartStream = async (writer: Connection): Promise<void> =>
+  moveCursor(writer, START, await readNextNumber(writer))
+
 /** Inserts a blank line. Its row number is 1, and rows of the stream have 0, so it never counts as waiting. */
 const insertBlankLine = (writer: Connection): Promise<void> =>
   writer.execute(statement(sql`INSERT INTO inbox (row, line) SELECT 1, ''`))
