@@ -117,7 +117,7 @@ test('a restored store gives the same answers, and loads each later event once',
   expect(await count(store)).toBe(206)
   const { different } = await checkRollups(store.writer, {
     finishInterruptedWork: () => Promise.resolve(),
-  } as never)
+  })
   expect(different).toBe(0)
 })
 
