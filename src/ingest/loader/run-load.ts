@@ -14,6 +14,7 @@ import { findExcludedEvents } from './steps/excluded-events.js'
 import { nameLoadTables, type LoadTables } from './steps/load-tables.js'
 import { parseRows } from './steps/parse-rows.js'
 import { deleteMovedEvents, insertRejections, selectMonthsOfMovedEvents } from './steps/publish.js'
+import { restoreFacts } from './steps/restore-facts.js'
 import { findNearbySessions } from './steps/nearby-sessions.js'
 import { buildSessions, cutRuns, findPreviousStates, moveEvents } from './steps/sessions.js'
 import { sliceInserts } from './steps/slices.js'
@@ -45,6 +46,7 @@ export async function runLoad(
   // A loader that was suspended and has lost its lease must not publish rows that another load has taken.
   if ((await readStep(writer, load)) !== STEP.staged) throw new LoadAbandonedError(load)
   await publishLoad(writer, tables, staged, survey.movesEvents)
+  if (load.step === STEP.staged) await restoreFacts(writer, tables, load.number)
   const rowsLeft = sql`(SELECT groupArray(row) FROM ${tables.rows} WHERE fate = 'rejected')`
   return closeLoad(writer, staged, survey.report, rowsLeft)
 }

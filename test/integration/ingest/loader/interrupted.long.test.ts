@@ -1,6 +1,6 @@
 /** Loads that are interrupted in unusual ways: for days, or by a server that loses what it has confirmed. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { sql, statement, string, uint64 } from '../../../../src/clickhouse/sql.js'
+import { identifier, sql, statement, string, uint64 } from '../../../../src/clickhouse/sql.js'
 import {
   findUnfinishedLoads,
   startLoad,
@@ -157,3 +157,23 @@ FROM users WHERE project_id = ${string(project.id)}`,
     [{ n: 2 }],
   )
 })
+
+test.each(['users', 'event_ids', 'events'])(
+  'rows of %s that a killed server has lost, but whose token it knows, are inserted again',
+  async (name) => {
+    const { store } = database
+    const project = await newProject(store)
+    await interruptLoad(project, new RegExp(String.raw`INSERT INTO ${name}\b`))
+    // The token is known from now on.
+    await execute(sql`DELETE FROM ${identifier(name)} WHERE project_id = ${string(project.id)}`)
+    await loadWaiting(store.writer)
+    expect(await countEvents(project)).toBe(10)
+    expect(
+      await select(
+        store,
+        sql`SELECT count() AS n FROM event_ids WHERE project_id = ${string(project.id)}`,
+      ),
+    ).toEqual([{ n: 10 }])
+    await expectConsistentFacts(store, project.id)
+  },
+)
