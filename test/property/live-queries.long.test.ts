@@ -1,13 +1,13 @@
 /** Queries while the loader publishes: every answer agrees with itself. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { pino } from 'pino'
-import type { AnalyticsQueryResponse } from '../../../../src/contract/api.js'
-import { countWaitingRows } from '../../../../src/ingest/loader/stream.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { checkRollups, startStreamingLoader } from '../../../support/store/loading.js'
-import { feed } from '../../../support/store/stream.js'
-import { newProject, runQuery, type PartialRequest } from '../../../support/world/world.js'
-import { until } from '../../clickhouse/embedded/support.js'
+import type { AnalyticsQueryResponse } from '../../src/contract/api.js'
+import { countWaitingRows } from '../../src/ingest/loader/stream.js'
+import { createDatabase, type TestDatabase } from '../support/store/database.js'
+import { checkRollups, startStreamingLoader } from '../support/store/loading.js'
+import { feed } from '../support/store/stream.js'
+import { newProject, runQuery, type PartialRequest } from '../support/world/world.js'
+import { until } from '../integration/clickhouse/embedded/support.js'
 
 let database: TestDatabase
 
