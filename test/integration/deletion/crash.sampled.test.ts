@@ -98,8 +98,8 @@ async function deleteUndisturbed(project: StoredProject): Promise<unknown> {
 
 test('a deletion that stops after any statement is finished by the next loader', async () => {
   const { writer } = database.store
-  // Nothing is deleted before statement 34, so a sample of the statements before it is enough.
-  const places = [1, 12, 23, ...Array.from({ length: 30 }, (_, i) => 34 + i)]
+  // Nothing is deleted before statement 35, so a sample of the statements before it is enough.
+  const places = [1, 12, 23, ...Array.from({ length: 40 }, (_, i) => 35 + i)]
   const counts = places.filter((_, i) => isInThisRun(i + 1, 12))
   const [calm, ...projects] = (await makeProjects(1 + counts.length)) as [
     StoredProject,
@@ -164,7 +164,7 @@ longTest(
   'a suspended process that resumes after another finished its deletion deletes nothing of the next user',
   async () => {
     const { store } = database
-    const moments = [38, 40, 44, 48, 51]
+    const moments = [39, 41, 45, 49, 52]
     const [calm, ...projects] = (await makeProjects(moments.length + 1)) as [
       StoredProject,
       ...StoredProject[],
