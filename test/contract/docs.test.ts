@@ -31,7 +31,8 @@ test.each(NAMES)('/%s.json is the same document', async (name) => {
 test.each(['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png'])(
   '%s is compressed for clients that take gzip, and need not be sent again',
   async (file) => {
-    const ask = (headers: Record<string, string>) => request(app).get(`/docs/${file}`).set(headers).buffer()
+    const ask = (headers: Record<string, string>) =>
+      request(app).get(`/docs/${file}`).set(headers).buffer()
     const plain = await ask({ 'Accept-Encoding': 'identity' })
     const compressed = await ask({ 'Accept-Encoding': 'gzip' })
     const again = await ask({ 'Accept-Encoding': 'gzip', 'If-None-Match': plain.headers['etag']! })
