@@ -22,7 +22,7 @@ test('keeps its data after a stop and a start, and has new passwords', async () 
   await first.stop()
 
   const second = await anEngine(dataDir)
-  const answer = await aClient(second.endpoint, 'reader').query({
+  const answer = await aClient(second.endpoint, 'writer').query({
     query: 'SELECT n FROM kept',
     format: 'JSONEachRow',
   })

@@ -261,8 +261,13 @@ describe('long values', () => {
     const project = await newProject(database.store)
     const long = Object.fromEntries(FIELDS.map((field) => [field, LONG]))
     await send(database.store, project, [
-      { timestamp: '2026-01-31T10:00:00Z', user_id: 'u', ...long, properties: { plan: LONG } },
-      { timestamp: '2026-01-31T10:00:00Z', user_id: 'v', url: `https://a.b/${LONG}#${LONG}` },
+      { timestamp: '2026-01-31T10:00:00Z', user_id: 'u', ...long },
+      {
+        timestamp: '2026-01-31T10:00:00Z',
+        user_id: 'v',
+        url: `https://a.b/${LONG}#${LONG}`,
+        properties: { plan: LONG },
+      },
     ])
     const range = { date_range: ['2026-01-31', '2026-01-31'] as const }
     const { data } = await runQuery(database.store, project, {
