@@ -1,5 +1,10 @@
 /** Sends the statements of a connection, and reads their responses. */
-import type { ClickHouseClient, ClickHouseSettings, ResponseJSON } from '@clickhouse/client'
+import type {
+  ClickHouseClient,
+  ClickHouseSettings,
+  ExecParams,
+  ResponseJSON,
+} from '@clickhouse/client'
 import { randomUUID } from 'node:crypto'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -60,7 +65,7 @@ const QUERY_SETTINGS: Settings = {
   output_format_write_statistics: 1,
 }
 
-/** A connection that breaks this soon was closed by the store before the query came, so the query is sent again. */
+/** A connection that breaks this soon was closed before the query came, so the query is sent again. */
 const RESEND_WITHIN_MS = SECOND_MS
 
 /** Runs a SELECT. */
@@ -74,8 +79,8 @@ export async function runQuery<Row>(
     return await sendQuery(line, statement, options)
   } catch (error) {
     const isStale = isConnectionReset(error) && performance.now() - begun < RESEND_WITHIN_MS
-    if (!isStale) throw error
-    return sendQuery(line, statement, options)
+    if (isStale) return sendQuery(line, statement, options)
+    throw error
   }
 }
 
@@ -120,16 +125,12 @@ export async function execute(
   signal?: AbortSignal,
 ): Promise<void> {
   const query_id = randomUUID()
-  const send = async (abort_signal: AbortSignal): Promise<void> => {
-    const response = await client.exec({
-      query,
-      query_params,
-      query_id,
-      abort_signal,
-      clickhouse_settings: { ...SEMANTIC_SETTINGS, wait_end_of_query: 1, ...settings },
-    })
-    await expectNoResult(response.stream, abort_signal)
-  }
+  const send = sendWithoutResult(client, {
+    query,
+    query_params,
+    query_id,
+    clickhouse_settings: { ...SEMANTIC_SETTINGS, wait_end_of_query: 1, ...settings },
+  })
   try {
     await supervise(send, {
       signal,
@@ -151,17 +152,13 @@ export async function upload(
   signal?: AbortSignal,
 ): Promise<void> {
   const query_id = randomUUID()
-  const send = async (abort_signal: AbortSignal): Promise<void> => {
-    const response = await client.exec({
-      query,
-      query_params,
-      query_id,
-      abort_signal,
-      values: bytes,
-      clickhouse_settings: { ...SEMANTIC_SETTINGS, wait_end_of_query: 1, ...settings },
-    })
-    await expectNoResult(response.stream, abort_signal)
-  }
+  const send = sendWithoutResult(client, {
+    query,
+    query_params,
+    query_id,
+    values: bytes,
+    clickhouse_settings: { ...SEMANTIC_SETTINGS, wait_end_of_query: 1, ...settings },
+  })
   await supervise(send, {
     signal,
     watch: overseer.watch(query_id, () => bytes.readableEnded),
@@ -172,11 +169,18 @@ function rethrowConnectionError(error: unknown): never {
   throw toConnectionError(error)
 }
 
-/** Reads the response of a statement that has none. Anything in it is an error, of ClickHouse or of a proxy. */
-async function expectNoResult(stream: Readable, signal: AbortSignal): Promise<void> {
-  const body = await text(addAbortSignal(signal, stream))
-  if (body !== '') throw parseClickHouseError(body)
-}
+/**
+ * Returns a call that sends a statement without a result. Anything in the body of its response is an error, of ClickHouse
+ * or of a proxy, and a response without a header of ClickHouse is not ClickHouse's.
+ */
+const sendWithoutResult =
+  (client: ClickHouseClient, params: ExecParams & { values?: Readable }) =>
+  async (abort_signal: AbortSignal): Promise<void> => {
+    const { stream, response_headers } = await client.exec({ ...params, abort_signal })
+    const body = await text(addAbortSignal(abort_signal, stream))
+    const isFromClickHouse = response_headers['x-clickhouse-query-id'] !== undefined
+    if (body !== '' || !isFromClickHouse) throw parseClickHouseError(body)
+  }
 
 /**
  * Returns the rows of a response. A response cut short in transit can still parse as JSON, so its own row count
@@ -184,7 +188,8 @@ async function expectNoResult(stream: Readable, signal: AbortSignal): Promise<vo
  *
  * @throws IncompleteResponseError
  */
-function readResult<Row>(response: ResponseJSON<Row>): QueryResult<Row> {
+function readResult<Row>(response: ResponseJSON<Row> | null): QueryResult<Row> {
+  if (!Array.isArray(response?.data)) throw new IncompleteResponseError()
   const { data, rows, rows_before_limit_at_least: total, statistics } = response
   const isComplete = !('exception' in response) && rows === data.length && statistics !== undefined
   if (!isComplete) throw new IncompleteResponseError()

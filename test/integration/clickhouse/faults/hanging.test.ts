@@ -52,7 +52,7 @@ test.each(CALLS)(
   async (_name, call) => {
     proxy.fail({ kind: 'black hole' })
     const signal = AbortSignal.timeout(100)
-    expect(await within(1_000, call(store.admin, signal))).toEqual(['QueryCancelledError', true])
+    expect(await within(3_000, call(store.admin, signal))).toEqual(['QueryCancelledError', true])
     for (let i = 0; i < 20 && proxy.connections() > 0; i++) await sleep(25)
     proxy.fail({ kind: 'none' })
     expect((await store.admin.query(ONE)).rows).toEqual([{ n: 1 }])
@@ -99,7 +99,7 @@ test('the response stops after the headers: a query ends at its deadline', async
   const run = createQueryRunner(store, 400)(ONE).catch((error: unknown) => error)
   const begun = performance.now()
   expect(await run).toMatchObject({ code: 'QUERY_TIMEOUT' })
-  expect(performance.now() - begun).toBeLessThan(1_000)
+  expect(performance.now() - begun).toBeLessThan(3_000)
 })
 
 test.each<[string, Parameters<ChaosProxy['fail']>[0]]>([
@@ -109,7 +109,7 @@ test.each<[string, Parameters<ChaosProxy['fail']>[0]]>([
   proxy.fail(fault)
   const begun = performance.now()
   expect(await store.lookups.ping(200)).toBe(false)
-  expect(performance.now() - begun).toBeLessThan(1_000)
+  expect(performance.now() - begun).toBeLessThan(3_000)
 })
 
 test('cancelled queries of a hung store leave no connections that wait', async () => {
