@@ -15,7 +15,7 @@ test(`killed ${KILLS} times under load, it is back within 2 s with every acknowl
   const engine = await anEngine(await aDataDir())
   const { endpoint } = engine
   const writer = aClient(endpoint, 'writer')
-  const reader = aClient(endpoint, 'reader')
+  const reader = aClient(endpoint, 'writer')
   await writer.command({
     query: 'CREATE TABLE b (batch UInt32, n UInt8) ENGINE = MergeTree ORDER BY batch',
   })
