@@ -1,5 +1,7 @@
 /** The collector with a real store: from a token to the rows of the inbox. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import http from 'node:http'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { readConfig } from '../../../src/config/config.js'
@@ -122,14 +124,38 @@ test('SERVICE_UNAVAILABLE: without the store neither tokens nor events are accep
   await Promise.all([store.close(), nowhere.close()])
 })
 
+/** Sends the headers of a request, and waits until the service has read them. Returns a function that sends the event. */
+async function begin(
+  { token }: StoredProject,
+  { address }: RunningService,
+): Promise<() => Promise<number | undefined>> {
+  const request = http.request(`${address}/v1/events`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Authorization: `Bearer ${token}`,
+      Expect: '100-continue',
+    },
+    agent: false,
+  })
+  const response = once(request, 'response') as Promise<[http.IncomingMessage]>
+  request.flushHeaders()
+  await once(request, 'continue')
+  return async () => {
+    request.end('{}')
+    const [{ statusCode }] = await response
+    return statusCode
+  }
+}
+
 test('a stop writes and acknowledges the events that were sent before it', async () => {
   const ends = await newProject(database.store)
   const stopping = await start(database.store)
   await send({}, ends, stopping)
-  const sent = Array.from({ length: 20 }, () => send({}, ends, stopping))
-  await new Promise((resolve) => setTimeout(resolve, 30))
-  await stopping.stop()
-  const statuses = (await Promise.all(sent)).map(({ status }) => status)
+  const begun = await Promise.all(Array.from({ length: 20 }, () => begin(ends, stopping)))
+  const stopped = stopping.stop()
+  const statuses = await Promise.all(begun.map((finish) => finish()))
+  await stopped
   expect(statuses).toEqual(statuses.map(() => 202))
   expect(await inbox(ends)).toHaveLength(21)
 })
