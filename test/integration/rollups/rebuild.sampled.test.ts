@@ -128,7 +128,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await rollupsOf(shop)).toEqual(before)
   })
 
-  shortTest('from the beginning after an interruption', async () => {
+  longTest('from the beginning after an interruption', async () => {
     const [views, before] = [await viewNames(), await rollupsOf(shop)]
     await write(sql`TRUNCATE TABLE rollup_builds`)
     await write(sql`CREATE TABLE draft_sessions_daily AS sessions_daily`)
@@ -142,7 +142,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await rollupsOf(shop)).toEqual(before)
   })
 
-  shortTest('from the first month that is missing, if it was interrupted later', async () => {
+  longTest('from the first month that is missing, if it was interrupted later', async () => {
     await write(sql`TRUNCATE TABLE rollup_builds`)
     const before = [await rollupsOf(shop), await rollupsOf(other)]
     const writer = breakAfter(database.store.writer, /INSERT INTO rollup_progress/)
@@ -175,7 +175,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
   })
 })
 
-shortTest(
+longTest(
   'a running service stops reading rollups that another version rebuilds, and reads them again',
   async () => {
     const trust = await watchRollups(database.store.reader, SILENT)
@@ -239,7 +239,7 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
     expect(await rollupsOf(shop)).toEqual(before)
   })
 
-  shortTest('does not undo a load that happened while it was suspended', async () => {
+  longTest('does not undo a load that happened while it was suspended', async () => {
     const { writer } = database.store
     let sleeping: Promise<void> | undefined
     const sleepy: Connection = {

@@ -1,5 +1,5 @@
 /** Data that a project keeps no longer is deleted exactly: what is kept is counted as before. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { startExpiration } from '../../../src/deletion/expiration-journal.js'
@@ -9,7 +9,7 @@ import { addDays } from '../../../src/lib/time.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { updateProject } from '../../../src/projects/store.js'
 import { request } from '../../support/arbitrary/world.js'
-import { amount, longTest, shortTest } from '../../support/sampling.js'
+import { amount } from '../../support/sampling.js'
 import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { listLeftovers, readFacts, select } from '../../support/store/facts.js'
@@ -106,54 +106,43 @@ UNION ALL SELECT 'journal' FROM expirations WHERE step != 4`,
 }
 const NO_FAULTS = { differences: [], old: [], facts: [], leftovers: [] }
 
-shortTest(
-  'every query about the kept days is answered as before, and other projects keep all',
-  async () => {
-    const { store } = database
-    const [project, other] = [await createFilledProject(), await createFilledProject()]
-    const others = [await readFacts(store, other.id), await readRollups(store, other.id)]
+test('every query about the kept days is answered as before, and other projects keep all', async () => {
+  const { store } = database
+  const [project, other] = [await createFilledProject(), await createFilledProject()]
+  const others = [await readFacts(store, other.id), await readRollups(store, other.id)]
+  const before = await answerAll(project)
+  await expire()
+  expect(await answerAll(project)).toEqual(before)
+  expect(await readFacts(store, project.id)).toHaveLength((await readFacts(store, other.id)).length)
+
+  await updateProject(store, project.id, { keepDays: KEEP_DAYS })
+  await expire()
+  expect(await answerAll(project)).toEqual(before)
+  expect(await findFaults(project)).toEqual(NO_FAULTS)
+  expect([await readFacts(store, other.id), await readRollups(store, other.id)]).toEqual(others)
+
+  // A day later one more day goes, and new users get the numbers of those who are gone.
+  await send(store, project, [{ timestamp: '2026-02-10T10:00:00Z', user_id: 'new', country: 'DE' }])
+  await expire(addDays(NOW, 1))
+  expect((await findFaults(project)) as object).toMatchObject({ differences: [], leftovers: [] })
+})
+
+test('an expiration that stops after any statement is finished by the next loader', async () => {
+  const { store } = database
+  let isDone = false
+  for (let count = 1; !isDone; count += 24) {
+    const project = await createFilledProject()
     const before = await answerAll(project)
-    await expire()
+    await startExpiration(store.writer, { projectId: project.id, keptFrom: KEPT_FROM })
+    const stopped = finishInterruptedWork(breakAfter(store.writer, count))
+    const error: unknown = await stopped.catch((thrown: unknown) => thrown)
+    isDone = error === undefined
+    if (!isDone) expect(error).toBeInstanceOf(BrokenError)
+    // Kept days are counted as before, even while the rest is half deleted.
     expect(await answerAll(project)).toEqual(before)
-    expect(await readFacts(store, project.id)).toHaveLength(
-      (await readFacts(store, other.id)).length,
-    )
-
-    await updateProject(store, project.id, { keepDays: KEEP_DAYS })
-    await expire()
+    await store.writer.execute(statement(sql`OPTIMIZE TABLE users_monthly FINAL`))
+    await finishInterruptedWork(store.writer)
+    expect({ count, faults: await findFaults(project) }).toEqual({ count, faults: NO_FAULTS })
     expect(await answerAll(project)).toEqual(before)
-    expect(await findFaults(project)).toEqual(NO_FAULTS)
-    expect([await readFacts(store, other.id), await readRollups(store, other.id)]).toEqual(others)
-
-    // A day later one more day goes, and new users get the numbers of those who are gone.
-    await send(store, project, [
-      { timestamp: '2026-02-10T10:00:00Z', user_id: 'new', country: 'DE' },
-    ])
-    await expire(addDays(NOW, 1))
-    expect((await findFaults(project)) as object).toMatchObject({ differences: [], leftovers: [] })
-  },
-)
-
-longTest(
-  'an expiration that stops after any statement is finished by the next loader',
-  async () => {
-    const { store } = database
-    let isDone = false
-    for (let count = 1; !isDone; count += 24) {
-      const project = await createFilledProject()
-      const before = await answerAll(project)
-      await startExpiration(store.writer, { projectId: project.id, keptFrom: KEPT_FROM })
-      const stopped = finishInterruptedWork(breakAfter(store.writer, count))
-      const error: unknown = await stopped.catch((thrown: unknown) => thrown)
-      isDone = error === undefined
-      if (!isDone) expect(error).toBeInstanceOf(BrokenError)
-      // Kept days are counted as before, even while the rest is half deleted.
-      expect(await answerAll(project)).toEqual(before)
-      await store.writer.execute(statement(sql`OPTIMIZE TABLE users_monthly FINAL`))
-      await finishInterruptedWork(store.writer)
-      expect({ count, faults: await findFaults(project) }).toEqual({ count, faults: NO_FAULTS })
-      expect(await answerAll(project)).toEqual(before)
-    }
-  },
-  360_000,
-)
+  }
+}, 360_000)
