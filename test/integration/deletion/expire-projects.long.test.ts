@@ -9,7 +9,6 @@ import { addDays } from '../../../src/lib/time.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { updateProject } from '../../../src/projects/store.js'
 import { request } from '../../support/arbitrary/world.js'
-import { amount } from '../../support/sampling.js'
 import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { listLeftovers, readFacts, select } from '../../support/store/facts.js'
@@ -68,7 +67,7 @@ async function createFilledProject(): Promise<StoredProject> {
 const QUERIES = fc
   .sample(request, {
     seed: 20_260_211,
-    numRuns: amount('EXPIRATION_QUERIES', { short: 4, long: 12 }),
+    numRuns: 12,
   })
   .map((query) => ({ ...query, date_range: [KEPT_FROM, LAST_DAY] as [string, string] }))
 
