@@ -48,7 +48,7 @@ beforeAll(async () => {
   server = await startServer((users) =>
     users
       .replace('<admin/>', `<foreign>${settings.join('')}</foreign><admin>${INHERITED}</admin>`)
-      .replace('<writer/>', `<writer>${INHERITED}</writer>`)
+      .replace('<writer>', `<writer>${INHERITED}`)
       .replace('<reader>', `<reader>${INHERITED}`),
   )
   database = await createDatabase()
