@@ -158,7 +158,7 @@ describe('without a service', () => {
     expect(await output('migrate')).toBe('nothing to apply\n')
   })
 
-  shortTest('concurrent commands wait for each other, and no key is lost', async () => {
+  longTest('concurrent commands wait for each other, and no key is lost', async () => {
     await output(...CREATE)
     const issue = ['key', 'issue', '--project', 'shop']
     const tokens = await Promise.all([output(...issue), output(...issue), output(...issue)])

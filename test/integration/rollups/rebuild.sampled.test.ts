@@ -78,7 +78,7 @@ FROM projects ARRAY JOIN [toDate('2026-01-01'), toDate('2026-02-01')] AS month`)
 const builds = () => select(database.store, sql`SELECT count() AS builds FROM rollup_builds`)
 
 describe('ensureRollups builds the rollups', () => {
-  shortTest('of a store that was filled before there were rollups', async () => {
+  longTest('of a store that was filled before there were rollups', async () => {
     const [views, before] = [await viewNames(), await rollupsOf(shop)]
     for (const name of views) await write(sql`DROP VIEW ${identifier(name)} SYNC`)
     for (const table of [...Object.values(LIVE.rollups), sql`rollup_builds`]) {

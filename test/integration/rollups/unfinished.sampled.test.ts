@@ -36,7 +36,7 @@ const STOPS = [
   ['after bitmaps were written without stale users', /INSERT INTO users_monthly/],
 ] as const
 
-test.each(ofThisRun(STOPS, 3))(
+test.each(ofThisRun(STOPS, 6))(
   'a load that stopped %s is finished by a rebuild',
   async (_when, last) => {
     const { writer } = database.store

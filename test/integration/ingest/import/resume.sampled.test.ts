@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
-import { ofThisRun, shortTest } from '../../../support/sampling.js'
+import { longTest, ofThisRun, shortTest } from '../../../support/sampling.js'
 import { breakAfter } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import {
@@ -137,7 +137,7 @@ describe('interrupted', () => {
   })
 })
 
-shortTest(
+longTest(
   'the result does not depend on how the bytes arrive, or on the size of chunks',
   async () => {
     const project = await newProject(database.store)
@@ -161,7 +161,7 @@ shortTest(
   },
 )
 
-shortTest(
+longTest(
   'all rows are loaded for another identity, another project, and a project created again',
   async () => {
     const { store } = database

@@ -143,7 +143,7 @@ const DONE = {
 
 test('a load that stops after any statement is finished by the next loader', async () => {
   const { writer } = database.store
-  const counts = Array.from({ length: 60 }, (_, i) => i + 1).filter((n) => isInThisRun(n, 8))
+  const counts = Array.from({ length: 60 }, (_, i) => i + 1).filter((n) => isInThisRun(n, 14))
   const [calm, ...projects] = (await makeProjects(1 + counts.length)) as [
     StoredProject,
     ...StoredProject[],
@@ -205,7 +205,7 @@ longTest(
   360_000,
 )
 
-shortTest(
+longTest(
   'a load that stops again and again while it is resumed is finished',
   async () => {
     const { writer } = database.store
@@ -222,7 +222,7 @@ shortTest(
   60_000,
 )
 
-shortTest(
+longTest(
   'an unfinished load of another loader is finished between two chunks of an import',
   async () => {
     const { store } = database

@@ -166,7 +166,7 @@ describe('stopped', () => {
     const before = await select(store, sql`SELECT count() AS n FROM rejections WHERE batch = ''`)
     let loads = 0
     for (let count = 1, isDone = false; !isDone; count += 1) {
-      if (!isInThisRun(count, 20)) continue
+      if (!isInThisRun(count, 40)) continue
       const project = await prepare()
       loads += 1
       const broken = breakAfter(store.writer, count)

@@ -127,7 +127,7 @@ shortTest(
   120_000,
 )
 
-shortTest(
+longTest(
   'several loaders load many inserts, each once',
   async () => {
     const { store } = database
@@ -201,7 +201,7 @@ async function feedDuring(project: StoredProject, work: () => Promise<unknown>):
   return state.fed
 }
 
-shortTest(
+longTest(
   'keeps its lease while rows arrive, and takes none without rows',
   async () => {
     const { store } = database
@@ -305,7 +305,7 @@ shortTest(
   120_000,
 )
 
-shortTest(
+longTest(
   'continues after another process took its lease',
   async () => {
     const { store } = database
