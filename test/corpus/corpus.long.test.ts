@@ -1,11 +1,9 @@
 /** Thousands of wrong requests, and right ones that look wrong: each gets the response that the contracts promise. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { readConfig } from '../../src/config/config.js'
-import { issueKey } from '../../src/auth/api-keys.js'
-import { createLogger } from '../../src/lib/log.js'
-import { startService, type RunningService } from '../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../src/bootstrap/start-service.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import { createKeys, type TestKeys } from '../support/world/keys.js'
+import { startTestService } from '../support/world/service.js'
 import { newProject } from '../support/world/world.js'
 import type { Case, Credentials, Draft } from './case.js'
 import { JSON_CASES } from './json-texts.js'
@@ -23,15 +21,8 @@ beforeAll(async () => {
   database = await createDatabase()
   keys = await createKeys(database.store)
   const { id, token } = await newProject(database.store)
-  const request = { projectId: id, name: '', expiresAt: null }
-  const { token: key } = await issueKey(database.store, keys.signingKey, request, NOW)
-  credentials = { key, token }
-  service = await startService({
-    config: readConfig({ DATA_DIR: keys.dataDir, PORT: '0', NODE_ENV: 'test' }),
-    opened: { store: database.store },
-    logger: createLogger('silent'),
-    now: () => NOW,
-  })
+  credentials = { key: await keys.issue(id, NOW), token }
+  service = await startTestService({ store: database.store, now: () => NOW })
 })
 afterAll(async () => {
   await service.stop()

@@ -1,15 +1,13 @@
 /** Random damage to valid requests never fails the service: each response is an answer or an error of the contract. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { issueKey } from '../../src/auth/api-keys.js'
-import { startService, type RunningService } from '../../src/bootstrap/start-service.js'
-import { readConfig } from '../../src/config/config.js'
+import type { RunningService } from '../../src/bootstrap/start-service.js'
 import type { ErrorResponse } from '../../src/contract/api.js'
 import { ERROR_STATUS } from '../../src/contract/errors.js'
-import { createLogger } from '../../src/lib/log.js'
 import { event, request } from '../support/arbitrary/world.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import { createKeys, type TestKeys } from '../support/world/keys.js'
+import { startTestService } from '../support/world/service.js'
 import { createWorld, fillDefaults } from '../support/world/world.js'
 
 const REQUESTS = Number(process.env['MUTATED_REQUESTS'] ?? 1_000)
@@ -26,21 +24,12 @@ beforeAll(async () => {
   keys = await createKeys(database.store)
   const events = fc.sample(event, { seed: 1, numRuns: 200 })
   const { id: projectId } = await createWorld(database.store, events)
-  const key = { projectId, name: '', expiresAt: null }
-  token = (await issueKey(database.store, keys.signingKey, key, NOW)).token
-  service = await startService({
-    // A response that breaks the contract would be a 500.
-    config: readConfig({
-      DATA_DIR: keys.dataDir,
-      PORT: '0',
-      NODE_ENV: 'test',
-      ROLE: 'api',
-      MAX_QUERIES_PER_KEY: '16',
-      QUERY_TIMEOUT_MS: '60000',
-    }),
-    opened: database,
-    logger: createLogger('silent'),
+  token = await keys.issue(projectId, NOW)
+  // It checks its responses: one that breaks the contract would be a 500.
+  service = await startTestService({
+    store: database.store,
     now: () => NOW,
+    env: { ROLE: 'api', MAX_QUERIES_PER_KEY: '16', QUERY_TIMEOUT_MS: '60000' },
   })
 })
 afterAll(async () => {

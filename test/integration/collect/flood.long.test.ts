@@ -1,17 +1,15 @@
 /** A flood of made-up tokens, or a store that hangs, keeps nobody else from being served for longer than it must. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { issueKey } from '../../../src/auth/api-keys.js'
-import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../../src/bootstrap/start-service.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
-import { readConfig } from '../../../src/config/config.js'
-import { createLogger } from '../../../src/lib/log.js'
 import { randomId } from '../../../src/lib/random-id.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { createPublicToken } from '../../../src/projects/public-token.js'
 import { startChaosProxy, type ChaosProxy } from '../../support/faults/chaos-proxy.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
+import { startTestService } from '../../support/world/service.js'
 import { newProject } from '../../support/world/world.js'
 
 const FLOOD_MS = 6_000
@@ -28,16 +26,10 @@ beforeAll(async () => {
   database = await createDatabase()
   project = await newProject(database.store)
   keys = await createKeys(database.store)
-  const request = { projectId: project.id, name: '', expiresAt: null }
-  key = (await issueKey(database.store, keys.signingKey, request, new Date())).token
+  key = await keys.issue(project.id, new Date())
   proxy = await startChaosProxy(database.endpoint.url)
   store = connectStore({ ...database.endpoint, url: proxy.url })
-  service = await startService({
-    config: readConfig({ PORT: '0', NODE_ENV: 'test', DATA_DIR: keys.dataDir }),
-    opened: { store },
-    logger: createLogger('silent'),
-    now: () => new Date(),
-  })
+  service = await startTestService({ store, now: () => new Date() })
 })
 afterAll(async () => {
   await service.stop()

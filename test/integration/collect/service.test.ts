@@ -4,11 +4,10 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
-import { readConfig } from '../../../src/config/config.js'
-import { createLogger } from '../../../src/lib/log.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../../src/bootstrap/start-service.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { startTestService } from '../../support/world/service.js'
 import { newProject } from '../../support/world/world.js'
 import { outcome } from '../http/harness.js'
 
@@ -28,12 +27,7 @@ afterAll(async () => {
 })
 
 const start = (store: Store, env: NodeJS.ProcessEnv = {}): Promise<RunningService> =>
-  startService({
-    config: readConfig({ PORT: '0', NODE_ENV: 'test', ROLE: 'collector', ...env }),
-    opened: { store },
-    logger: createLogger('silent'),
-    now: () => NOW,
-  })
+  startTestService({ store, now: () => NOW, env: { ROLE: 'collector', ...env } })
 
 const send = (body: unknown, { token } = project, { address } = service): Promise<Response> =>
   fetch(`${address}/v1/events`, {

@@ -2,14 +2,11 @@
 import { expect, test } from '@jest/globals'
 import net, { type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { issueKey } from '../../../src/auth/api-keys.js'
-import { startService } from '../../../src/bootstrap/start-service.js'
 import { connectStore } from '../../../src/clickhouse/store.js'
-import { readConfig } from '../../../src/config/config.js'
 import { createQueryQueue, type QueueLimits } from '../../../src/http/query/query-queue.js'
-import { createLogger } from '../../../src/lib/log.js'
 import { createDatabase } from '../../support/store/database.js'
 import { createKeys } from '../../support/world/keys.js'
+import { startTestService } from '../../support/world/service.js'
 import { newProject } from '../../support/world/world.js'
 import { ANSWER, CALLER, outcome, startApp, type RunningApp } from './harness.js'
 
@@ -69,22 +66,14 @@ test('SERVICE_UNAVAILABLE: while the store answers no query, keys are still look
   const { port } = silent.address() as AddressInfo
   const hanging = connectStore({ ...database.endpoint, url: `http://127.0.0.1:${port}` })
   Object.assign(store.reader, hanging.reader)
-  const service = await startService({
-    config: readConfig({
-      DATA_DIR: keys.dataDir,
-      PORT: '0',
-      MAX_QUERIES: '2',
-      MAX_QUERIES_PER_KEY: '1',
-      QUERY_TIMEOUT_MS: '1500',
-    }),
-    opened: { store },
-    logger: createLogger('silent'),
+  const service = await startTestService({
+    store,
     now: () => new Date(),
+    env: { MAX_QUERIES: '2', MAX_QUERIES_PER_KEY: '1', QUERY_TIMEOUT_MS: '1500' },
   })
   const issue = async (): Promise<string> => {
     const { id: projectId } = await newProject(database.store)
-    const request = { projectId, name: '', expiresAt: null }
-    return (await issueKey(database.store, keys.signingKey, request, new Date())).token
+    return keys.issue(projectId, new Date())
   }
   const get = (key: string): Promise<Response> =>
     fetch(`${service.address}/v1/project`, { headers: { Authorization: `Bearer ${key}` } })

@@ -21,7 +21,8 @@ export type Fault =
 
 export interface ChaosProxy {
   readonly url: string
-  fail(fault: Fault): void
+  /** A function chooses the fault of each response, when a request arrives on its connection. */
+  fail(fault: Fault | (() => Fault)): void
   /** Resets all connections. */
   killAll(): void
   /** The number of open connections. */
@@ -31,30 +32,35 @@ export interface ChaosProxy {
 
 /** Starts a proxy to the host and port of `target`. At first it passes everything. */
 export async function startChaosProxy(target: string): Promise<ChaosProxy> {
-  let fault: Fault = { kind: 'none' }
+  let next: Fault | (() => Fault) = { kind: 'none' }
   const clients = new Set<net.Socket>()
   const { hostname, port } = new URL(target)
   const server = net.createServer((client) => {
-    if (fault.kind === 'reject') return void client.resetAndDestroy()
+    let chosen: Fault = { kind: 'none' }
+    const fault = (): Fault => (typeof next === 'function' ? chosen : next)
+    if (fault().kind === 'reject') return void client.resetAndDestroy()
     clients.add(client)
     const upstream = net.connect(Number(port), hostname)
     client.once('close', () => {
       clients.delete(client)
       upstream.destroy()
     })
-    upstream.once('close', () => fault.kind !== 'black hole' && client.destroySoon())
+    upstream.once('close', () => fault().kind !== 'black hole' && client.destroySoon())
     client.on('error', () => undefined)
     upstream.on('error', () => client.resetAndDestroy())
-    client.on('data', (chunk) => {
-      if (fault.kind !== 'black hole') upstream.write(chunk)
-      if (fault.kind === 'impatient') setTimeout(() => client.resetAndDestroy(), fault.ms).unref()
-    })
     let sent = 0
+    client.on('data', (chunk) => {
+      sent = 0
+      if (typeof next === 'function') chosen = next()
+      const now = fault()
+      if (now.kind !== 'black hole') upstream.write(chunk)
+      if (now.kind === 'impatient') setTimeout(() => client.resetAndDestroy(), now.ms).unref()
+    })
     let turn = Promise.resolve()
     upstream.on('data', (chunk) => {
       const before = sent
       sent += chunk.length
-      turn = turn.then(() => pass(chunk, client, before, fault))
+      turn = turn.then(() => pass(chunk, client, before, fault()))
     })
   })
   server.listen(0, '127.0.0.1')
@@ -62,8 +68,8 @@ export async function startChaosProxy(target: string): Promise<ChaosProxy> {
   const killAll = (): void => clients.forEach((client) => client.resetAndDestroy())
   return {
     url: `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`,
-    fail: (next) => {
-      fault = next
+    fail: (fault) => {
+      next = fault
     },
     killAll,
     connections: () => clients.size,
@@ -75,7 +81,7 @@ export async function startChaosProxy(target: string): Promise<ChaosProxy> {
   }
 }
 
-/** Passes a chunk of a response on. `before` is how many bytes of the connection came before it. */
+/** Passes a chunk of a response on. `before` is how many bytes of the response came before it. */
 async function pass(
   chunk: Buffer,
   client: net.Socket,

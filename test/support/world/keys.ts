@@ -3,6 +3,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { issueKey } from '../../../src/auth/api-keys.js'
 import { openKeyring, type Keyring } from '../../../src/auth/keyring.js'
 import { openSigningKey, type SigningKey } from '../../../src/auth/signing-key.js'
 import type { Store } from '../../../src/clickhouse/store.js'
@@ -27,6 +28,8 @@ export interface TestKeys {
   readonly dataDir: string
   readonly signingKey: SigningKey
   readonly keyring: Keyring
+  /** Issues an API key of a project, which never expires, and returns its token. */
+  issue(projectId: string, now: Date): Promise<string>
   /** Removes the folder. */
   remove(): Promise<void>
 }
@@ -34,9 +37,12 @@ export interface TestKeys {
 /** Creates the signing key of a store, in a folder of its own. */
 export async function createKeys(store: Store): Promise<TestKeys> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-keys-'))
+  const signingKey = await openSigningKey({ store, dataDir }, new Date())
   return {
     dataDir,
-    signingKey: await openSigningKey({ store, dataDir }, new Date()),
+    signingKey,
+    issue: async (projectId, now) =>
+      (await issueKey(store, signingKey, { projectId, name: '', expiresAt: null }, now)).token,
     keyring: openKeyring(store.reader, () => new Date()),
     remove: () => rm(dataDir, { recursive: true }),
   }

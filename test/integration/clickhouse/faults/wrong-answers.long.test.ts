@@ -1,15 +1,12 @@
 /** A ClickHouse, or a proxy before it, that answers wrongly: the error of the API that clients get, and nothing else. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { issueKey } from '../../../../src/auth/api-keys.js'
 import { createKeyLookup } from '../../../../src/auth/key-lookup.js'
-import { startService, type RunningService } from '../../../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../../../src/bootstrap/start-service.js'
 import { connect } from '../../../../src/clickhouse/connection.js'
 import { sql, statement } from '../../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
-import { readConfig } from '../../../../src/config/config.js'
 import type { ErrorCode } from '../../../../src/contract/api.js'
 import { ERROR_STATUS } from '../../../../src/contract/errors.js'
-import { createLogger } from '../../../../src/lib/log.js'
 import { createProject } from '../../../../src/projects/store.js'
 import {
   startFakeClickHouse,
@@ -18,6 +15,7 @@ import {
 import { SECRET, WRONG_ANSWERS } from '../../../support/faults/wrong-answers.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../../support/world/keys.js'
+import { startTestService } from '../../../support/world/service.js'
 
 const NOW = new Date('2026-03-10T12:00:00.000Z')
 const TIMEOUT_MS = 1_000
@@ -34,23 +32,13 @@ beforeAll(async () => {
   database = await createDatabase()
   keys = await createKeys(database.store)
   await createProject(database.store, { id: 'shop', name: 'S', domain: 's.example' }, NOW)
-  const request = { projectId: 'shop', name: '', expiresAt: null }
-  ;({ token } = await issueKey(database.store, keys.signingKey, request, NOW))
+  token = await keys.issue('shop', NOW)
   fake = await startFakeClickHouse(database.endpoint.url)
   const faulty = connectStore({ ...database.endpoint, url: fake.url })
   // Keys are looked up in the real store, so that every request gets as far as its query.
   store = { ...faulty, lookups: database.store.lookups }
-  service = await startService({
-    config: readConfig({
-      DATA_DIR: keys.dataDir,
-      PORT: '0',
-      NODE_ENV: 'test',
-      QUERY_TIMEOUT_MS: String(TIMEOUT_MS),
-    }),
-    opened: { store },
-    logger: createLogger('silent'),
-    now: () => NOW,
-  })
+  const env = { QUERY_TIMEOUT_MS: String(TIMEOUT_MS) }
+  service = await startTestService({ store, now: () => NOW, env })
 })
 afterAll(async () => {
   await service.stop()
