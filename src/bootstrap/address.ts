@@ -1,7 +1,4 @@
 /** Explains in plain words why the service cannot listen on its address. */
-import { once } from 'node:events'
-import { createServer } from 'node:net'
-import type { Config } from '../config/config.js'
 import { UserError } from '../lib/errors.js'
 
 /** Error codes of the operating system, in plain words. */
@@ -19,21 +16,4 @@ export function rethrowListenError(
   const reason = error.syscall === undefined ? undefined : ADDRESS_ERRORS[error.code ?? '']
   if (reason === undefined) throw error
   throw new UserError(`the address ${error.address ?? 'HOST'}:${error.port ?? 'PORT'} ${reason}`)
-}
-
-/**
- * Checks that the service can listen on its address, before work that would be wasted if it could not.
- *
- * @throws UserError when it cannot
- */
-export async function requireFreeAddress({ host, port }: Config): Promise<void> {
-  const server = createServer()
-  try {
-    server.listen({ host, port })
-    await once(server, 'listening')
-  } catch (error) {
-    rethrowListenError(error as NodeJS.ErrnoException)
-  } finally {
-    server.close()
-  }
 }

@@ -94,9 +94,16 @@ export interface AppDependencies {
 
 const EVENTS = '/v1/events'
 
-/** Creates the application. */
-export function createApp(dependencies: AppDependencies): Express {
-  const { api, collector, contract, logger, observer, shutdown, pages = [] } = dependencies
+/** What an application needs before it has routes. */
+export interface ShellDependencies extends Pick<
+  AppDependencies,
+  'logger' | 'observer' | 'shutdown'
+> {
+  readonly collector: Pick<CollectorDependencies, 'trustedProxies'> | undefined
+}
+
+/** Creates an application without routes: every request is logged, gets the common headers, and follows a shutdown. */
+export function createShell({ collector, logger, observer, shutdown }: ShellDependencies): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -107,6 +114,13 @@ export function createApp(dependencies: AppDependencies): Express {
   app.use(logRequests(logger), addCommonHeaders)
   if (collector !== undefined) app.use(EVENTS, allowAnyOrigin)
   app.use(enforceHttpConformance, normalizeTarget, followShutdown(shutdown))
+  return app
+}
+
+/** Creates the application. */
+export function createApp(dependencies: AppDependencies): Express {
+  const { api, collector, contract, logger, shutdown, pages = [] } = dependencies
+  const app = createShell(dependencies)
   addRoutes(app, {
     ...(collector === undefined ? {} : buildCollectorRoutes(collector, contract, logger)),
     ...(api === undefined ? {} : buildApiRoutes(api, contract, shutdown)),

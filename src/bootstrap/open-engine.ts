@@ -5,6 +5,7 @@ import { readEngineFile } from '../clickhouse/embedded/engine-file.js'
 import { getEngineDir } from '../clickhouse/embedded/engine-dir.js'
 import {
   DataDirInUseError,
+  EngineError,
   findEngine,
   startEngine,
   type Engine,
@@ -26,6 +27,8 @@ export interface OpenEngineOptions {
   /** True for a process that must not share another one's engine. Default: false. */
   readonly ownEngine?: boolean
   readonly onEvent?: (event: EngineEvent) => void
+  /** Ends the wait for another process. */
+  readonly stop?: AbortSignal
 }
 
 export interface OpenedEngine {
@@ -37,17 +40,21 @@ export interface OpenedEngine {
 /** Covers a short command that holds the data folder, and a service that is starting. */
 const DATA_DIR_TIMEOUT_MS = 15_000
 const POLL_INTERVAL_MS = 200
+/** How often an engine is started that a signal ends before it is ready, as when memory is short. */
+const MAX_STARTS = 3
 
 /**
  * Connects to the engine of the service that runs on the data folder, or starts one. Waits up to 15 seconds while
- * another short command holds the folder: its engine is not shared, because it stops with that command.
+ * another short command holds the folder: its engine is not shared, because it stops with that command. An engine that is
+ * killed while it starts is started again.
  *
  * @throws DataDirInUseError when another process still holds the data folder then, or a service does and `ownEngine`
  *   is set
  */
 export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngine> {
-  const { ownEngine = false, ...engineOptions } = options
+  const { ownEngine = false, stop, ...engineOptions } = options
   const deadline = performance.now() + DATA_DIR_TIMEOUT_MS
+  let starts = 0
   for (;;) {
     const endpoint = ownEngine ? undefined : await findServiceEngine(options.dataDir)
     if (endpoint !== undefined) return { endpoint, engine: undefined }
@@ -55,11 +62,15 @@ export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngi
       const engine = await startEngine(engineOptions)
       return { endpoint: engine.endpoint, engine }
     } catch (error) {
-      if (!(error instanceof DataDirInUseError)) throw error
-      const isHeldByService = ownEngine && isService(error.holder)
-      if (isHeldByService || performance.now() > deadline) throw error
+      if (error instanceof DataDirInUseError) {
+        const isHeldByService = ownEngine && isService(error.holder)
+        if (isHeldByService || performance.now() > deadline) throw error
+      } else {
+        const wasKilled = error instanceof EngineError && error.signal !== null
+        if (!wasKilled || ++starts === MAX_STARTS) throw error
+      }
     }
-    await sleep(POLL_INTERVAL_MS)
+    await sleep(POLL_INTERVAL_MS, undefined, { signal: stop })
   }
 }
 

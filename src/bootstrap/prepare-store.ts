@@ -1,4 +1,5 @@
 /** Brings a store up to date for a process that writes; checks that it is up to date for one that only reads. */
+import { fenceConnection } from '../clickhouse/connection-wrappers.js'
 import type { Endpoint } from '../clickhouse/endpoint.js'
 import { migrate } from '../clickhouse/migrations/migrate.js'
 import { readMigrationStatus } from '../clickhouse/migrations/migration-status.js'
@@ -8,6 +9,7 @@ import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { UserError } from '../lib/errors.js'
 import { ensureRollups } from '../rollups/ensure-rollups.js'
 import { readRollupState } from '../rollups/progress.js'
+import type { WaitOptions } from './retry-while-away.js'
 import { NOTICE_MS } from './rollup-trust.js'
 
 /**
@@ -24,7 +26,9 @@ const HOW_TO_UPDATE = 'run "tallyhouse migrate"'
 /**
  * Applies missing migrations, then rebuilds the rollups if their definition has changed.
  *
- * @param onProgress called with a text after each migration and each month
+ * When `stop` is aborted, no further statement is sent and the running one is cancelled. The store is then as after the
+ * end of the process at that moment: the leases expire, and the next call goes on from there.
+ *
  * @returns the files of the migrations that were applied
  * @throws MigrationError when a migration fails or the database is newer than this build; UserError when the rollups are
  */
@@ -32,17 +36,28 @@ export async function updateStore(
   endpoint: Endpoint,
   store: Store,
   loader: LoaderContext,
-  onProgress?: (text: string) => void,
+  { onNotice, onPhase, stop = NEVER }: Pick<WaitOptions, 'onNotice' | 'onPhase' | 'stop'>,
 ): Promise<readonly string[]> {
-  const applied = await migrate(endpoint)
-  for (const name of applied) onProgress?.(`applied migration ${name}`)
-  await ensureRollups(store, {
-    finishInterruptedWork: (writer) => finishInterruptedWork(writer, loader),
+  onPhase?.('it applies migrations')
+  const applied = await migrate(endpoint, { stop })
+  for (const name of applied) onNotice?.('info', `applied migration ${name}`)
+  onPhase?.('it builds the rollups')
+  const { admin, writer } = store
+  const fenced = { admin: fenceConnection(admin, stop), writer: fenceConnection(writer, stop) }
+  await ensureRollups(fenced, {
+    finishInterruptedWork: (holder) => finishInterruptedWork(holder, loader),
     noticeMs: NOTICE_MS,
-    onMonth: (month, left) => onProgress?.(`rebuilt the rollups of ${month}; months left: ${left}`),
+    stop,
+    onMonth: (month, left) => {
+      onNotice?.('info', `rebuilt the rollups of ${month}; months left: ${left}`)
+      onPhase?.(`it builds the rollups; months left: ${left}`)
+    },
   })
   return applied
 }
+
+/** A signal that is never aborted. */
+const NEVER = new AbortController().signal
 
 /**
  * Checks that a process can read the store as it is. Writes nothing.

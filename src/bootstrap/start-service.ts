@@ -8,8 +8,7 @@ import type { Config, Role } from '../config/config.js'
 import type { SpecName } from '../contract/spec.js'
 import type { ReadProject, RequestScope, RunQuery } from '../http/query/api-handlers.js'
 import { createQueryQueue } from '../http/query/query-queue.js'
-import { createShutdown, createStoppingError } from '../http/server/graceful-shutdown.js'
-import { listen } from '../http/server/listen.js'
+import { createStoppingError } from '../http/server/graceful-shutdown.js'
 import { compileContract } from '../http/validation/contract.js'
 import { createCollect } from '../ingest/collect/collect.js'
 import { createFindProject } from '../ingest/collect/find-project.js'
@@ -26,6 +25,7 @@ import {
   type AppDependencies,
   type CollectorDependencies,
 } from './app.js'
+import { listenEarly, type EarlyServer } from './early-server.js'
 import { countChecks } from './metrics.js'
 import type { OpenedStore } from './open-store.js'
 import { watchRollups, type RollupTrust } from './rollup-trust.js'
@@ -37,6 +37,8 @@ export interface ServiceOptions extends Pick<AppDependencies, 'pages' | 'getLoad
   readonly logger: Logger
   readonly now: () => Date
   readonly instruments?: Instruments | undefined
+  /** A server that listens already; if left out, one is started. */
+  readonly server?: EarlyServer
 }
 
 export interface RunningService {
@@ -47,14 +49,16 @@ export interface RunningService {
 }
 
 /**
- * Starts the service. It listens only once the contracts are compiled, so the first request is not slower than others.
+ * Starts the service. The application takes its requests only once the contracts are compiled, so the first one is not
+ * slower than others.
  *
  * @throws Error if a contract does not compile; the system's error if the address cannot be bound
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { config, opened, logger, instruments, pages, getLoaderState } = options
-  const { host, port, role } = config
-  const { shutdown, steps } = createShutdown()
+  const { role } = config
+  const server = options.server ?? (await listenEarly({ config, logger, instruments }))
+  const { shutdown } = server
   const rollups = await watchRollups(opened.store.lookups, logger)
   const app = createApp({
     api: role === 'collector' ? undefined : createApi(options, rollups),
@@ -67,18 +71,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     ...(pages === undefined ? {} : { pages }),
     ...(getLoaderState === undefined ? {} : { getLoaderState }),
   })
-  const server = await listen(app, {
-    host,
-    port,
-    logger,
-    ...(instruments === undefined
-      ? {}
-      : { onMalformedRequest: instruments.http.onMalformedRequest }),
-  })
+  server.handOver(app)
   return {
     address: server.address,
     stop: async () => {
-      await server.stop(steps)
+      await server.stop()
       rollups.stop()
     },
   }

@@ -1,7 +1,6 @@
 /** The command `tallyhouse demo`. */
 import { issueKey } from '../auth/api-keys.js'
 import { openSigningKey } from '../auth/signing-key.js'
-import { requireFreeAddress } from '../bootstrap/address.js'
 import type { OpenedStore } from '../bootstrap/open-store.js'
 import { runService } from '../bootstrap/run-service.js'
 import { DEMO_DAYS, topUpDemo } from '../demo/top-up.js'
@@ -45,7 +44,6 @@ async function runDemo(
     ...log,
     now: context.now,
     prepare: async (opened, stop) => {
-      await requireFreeAddress(config)
       const project = await loadEvents(context, opened, days, stop)
       if (stop.aborted) return
       publicToken = project.token

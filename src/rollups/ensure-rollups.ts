@@ -27,6 +27,8 @@ export interface EnsureRollupsOptions extends Pick<
    * are no longer those of their build. 0 by default.
    */
   readonly noticeMs?: number
+  /** Ends that wait. */
+  readonly stop?: AbortSignal
 }
 
 /**
@@ -70,13 +72,13 @@ async function isBuilt(connection: Connection): Promise<boolean> {
 
 async function build(
   { admin, writer }: Pick<Store, 'admin' | 'writer'>,
-  { noticeMs = 0, onMonth, ...options }: EnsureRollupsOptions,
+  { noticeMs = 0, stop, onMonth, ...options }: EnsureRollupsOptions,
 ): Promise<void> {
   let views = await hashLiveViews(admin)
   let done = await listMonthsDone(writer, views)
   if (done === undefined) {
     await recordBegun(writer)
-    if (views !== '') await sleep(noticeMs)
+    if (views !== '') await sleep(noticeMs, undefined, { signal: stop })
     await recreateViews(admin)
     views = await hashLiveViews(admin)
     await recordViews(writer, views)

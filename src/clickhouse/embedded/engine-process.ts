@@ -9,10 +9,16 @@ import { LOCKED, MESSAGE_PREFIX, READY, START, type LaunchOptions } from './laun
 export class EngineError extends Error {
   override readonly name = 'EngineError'
   readonly exitCode: number | null
+  /** The signal that ended the process; null if none did. */
+  readonly signal: string | null
 
-  constructor(reason: string, exitCode: number | null = null) {
+  constructor(
+    reason: string,
+    { exitCode = null, signal = null }: { exitCode?: number | null; signal?: string | null } = {},
+  ) {
     super(`the embedded ClickHouse ${reason}`)
     this.exitCode = exitCode
+    this.signal = signal
   }
 }
 
@@ -99,7 +105,10 @@ function waitForEnd(child: Child): Promise<EngineError | undefined> {
     child.on('error', (error) => resolve(new EngineError(`cannot be started: ${error.message}`)))
     child.on('close', (code, signal) => {
       if (code === 0) resolve(undefined)
-      else resolve(new EngineError(`ended: ${findReason(stderr, code, signal)}`, code))
+      else
+        resolve(
+          new EngineError(`ended: ${findReason(stderr, code, signal)}`, { exitCode: code, signal }),
+        )
     })
   })
 }

@@ -81,9 +81,10 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     return superviseEngine(context, first)
   } catch (error) {
     context.stopping.abort()
-    await first?.engine.ended
+    const end = await first?.engine.ended
     await context.lock.close()
-    throw error
+    // A statement fails because the engine ended: that is the cause.
+    throw end ?? error
   }
 }
 

@@ -1,6 +1,7 @@
 /** Brings a database up to date: applies the pending migrations, each once and in order. */
 import { MINUTE_MS } from '../../lib/time.js'
 import { connect, type Connection } from '../connection.js'
+import { fenceConnection } from '../connection-wrappers.js'
 import type { Endpoint } from '../endpoint.js'
 import { isClickHouseError } from '../errors.js'
 import { withLease, type Lease } from '../lease/lease.js'
@@ -18,6 +19,8 @@ export { MigrationError } from './migration-files.js'
 export interface MigrateOptions {
   /** The folder of the migrations; that of the package by default. */
   readonly folder?: string
+  /** When it is aborted, no further statement is sent and the running one is cancelled. */
+  readonly stop?: AbortSignal
 }
 
 /**
@@ -30,11 +33,12 @@ export interface MigrateOptions {
  */
 export async function migrate(
   endpoint: Endpoint,
-  { folder = PACKAGE_MIGRATIONS }: MigrateOptions = {},
+  { folder = PACKAGE_MIGRATIONS, stop }: MigrateOptions = {},
 ): Promise<readonly string[]> {
   const migrations = await readMigrations(folder)
   await ensureDatabase(endpoint)
-  const admin = connect(endpoint, 'admin')
+  const connection = connect(endpoint, 'admin')
+  const admin = stop === undefined ? connection : fenceConnection(connection, stop)
   try {
     const pending = await findPending(admin, migrations)
     if (pending.length === 0) return []

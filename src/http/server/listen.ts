@@ -54,6 +54,8 @@ export interface ListenOptions {
 export interface HttpServer {
   /** The URL of the server, e.g. `http://127.0.0.1:8080`. */
   readonly address: string
+  /** Hands all further requests to another application. Connections stay open. */
+  readonly replaceApp: (app: RequestListener) => void
   /** Stops the server, and calls each of `steps` when that step begins. */
   stop(steps: ShutdownSteps, times?: Partial<StopTimes>): Promise<void>
 }
@@ -65,6 +67,7 @@ export interface HttpServer {
  */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<HttpServer> {
   const timeouts = { ...TIMEOUTS, ...options.timeouts }
+  let currentApp = app
   const server = createServer({
     headersTimeout: timeouts.headers,
     requestTimeout: timeouts.request,
@@ -80,12 +83,15 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS
   server.on('request', (request, response) => {
     response.once('prefinish', () => request.socket.setTimeout(timeouts.stall))
-    app(request, response)
+    currentApp(request, response)
   })
   respondToClientErrors(server, options.logger, options.onMalformedRequest)
   await bind(server, options.host, options.port)
   return {
     address: formatAddress(server, options.host),
+    replaceApp: (next) => {
+      currentApp = next
+    },
     stop: (steps, times) => stop(server, steps, { ...STOP_TIMES, ...times }),
   }
 }

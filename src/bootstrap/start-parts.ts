@@ -1,0 +1,85 @@
+/** Starts the parts of a service process over an open store: the HTTP service, the loader, the expirations. */
+import { isValidAt, listPublicKeys, takeOverPublicKeys } from '../auth/public-keys.js'
+import type { Store } from '../clickhouse/store.js'
+import type { Config } from '../config/config.js'
+import { startExpirations } from '../deletion/expire-projects.js'
+import { createLoaderMonitor } from '../ingest/loader/loader-state.js'
+import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
+import type { Logger } from '../lib/log.js'
+import type { Instruments } from '../telemetry/instruments.js'
+import type { EarlyServer } from './early-server.js'
+import type { OpenedStore } from './open-store.js'
+import { retryWhileAway, type WaitOptions } from './retry-while-away.js'
+import { startService, type ServiceOptions } from './start-service.js'
+
+export interface PartsOptions {
+  readonly config: Config
+  readonly opened: OpenedStore
+  readonly logger: Logger
+  readonly now: () => Date
+  /** Undefined to measure nothing. */
+  readonly instruments: Instruments | undefined
+  readonly server: EarlyServer
+  readonly waiting: WaitOptions
+  /** Pages to serve beside the service's own; called once the store is prepared. */
+  readonly pages?: () => NonNullable<ServiceOptions['pages']>
+  /** Called with the URL of the service once it answers requests. */
+  readonly onListening: (address: string) => void
+}
+
+/** Starts the service, then the loader and the expirations. Returns a function that stops them. */
+export async function startParts(options: PartsOptions): Promise<() => Promise<void>> {
+  const { config, logger, now, server, pages = () => [], onListening } = options
+  const { opened, instruments, waiting } = options
+  const { store, loader: context, endpoint } = opened
+  if (config.role !== 'collector') {
+    const attempt = () => preparePublicKeys(store, config, logger, now())
+    await retryWhileAway(attempt, endpoint.url, waiting)
+  }
+  const monitor = createLoaderMonitor()
+  instruments?.load.watchInbox(monitor.read)
+  const service = await startService({
+    config,
+    opened,
+    logger,
+    now,
+    instruments,
+    server,
+    pages: pages(),
+    getLoaderState: monitor.read,
+  })
+  onListening(service.address)
+  const loader = startStreamingLoader({
+    store,
+    context,
+    logger,
+    monitor,
+    observer: instruments?.load,
+  })
+  const stopExpirations = startExpirations({ store, context, logger, now })
+  return async () => {
+    await service.stop()
+    await stopExpirations()
+    await loader.stop()
+  }
+}
+
+/** Takes over the public keys of an earlier version, and warns when the store has none that is valid. */
+async function preparePublicKeys(
+  store: Store,
+  { dataDir }: Config,
+  logger: Logger,
+  now: Date,
+): Promise<void> {
+  await takeOverPublicKeys(store, dataDir, now).catch((error: unknown) =>
+    logger.error(
+      { err: error },
+      'the file of public keys could not be read; the keys in the store are used',
+    ),
+  )
+  if (!(await listPublicKeys(store.reader)).some((key) => isValidAt(key, now))) {
+    logger.warn(
+      'no public key is valid, so every API key is refused; issue one with "tallyhouse key issue"',
+    )
+  }
+}

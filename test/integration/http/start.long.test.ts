@@ -1,0 +1,223 @@
+/** `tallyhouse serve` while it starts: it answers probes, waits for ClickHouse, recovers, and stops when told to. */
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
+import { readFile } from 'node:fs/promises'
+import { formatServerUrl } from '../../support/cli/commands.js'
+import { startServe, type ServeProcess } from '../../support/cli/serve.js'
+import { startChaosProxy, type ChaosProxy } from '../../support/faults/chaos-proxy.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { checkRollups } from '../../support/store/loading.js'
+import { createWorld } from '../../support/world/world.js'
+import { aDataDir, until } from '../clickhouse/embedded/support.js'
+
+const MONTHS = ['01', '02', '03']
+const EVENTS = MONTHS.map((month) => ({ timestamp: `2026-${month}-10T10:00:00Z`, user_id: 'u' }))
+const START_MS = 60_000
+
+let database: TestDatabase
+let proxy: ChaosProxy
+beforeAll(async () => {
+  database = await createDatabase()
+  await createWorld(database.store, EVENTS)
+  proxy = await startChaosProxy(database.endpoint.url)
+})
+afterAll(async () => {
+  await proxy.stop()
+  await database.drop()
+})
+
+const running: ServeProcess[] = []
+afterEach(() => {
+  for (const { child } of running.splice(0)) child.kill('SIGKILL')
+})
+
+/** Starts a service on the database, behind the proxy. */
+async function serve(intruder = ''): Promise<ServeProcess> {
+  const server = formatServerUrl({ ...database.endpoint, url: proxy.url })
+  const env = { CLICKHOUSE_URL: server, DATA_DIR: await aDataDir() }
+  const service = startServe(env, [], intruder)
+  running.push(service)
+  return service
+}
+
+const write = (text: Sql): Promise<void> => database.store.admin.execute(statement(text))
+
+/** Makes the rollups those of another version. The next start rebuilds each month. */
+const outdateRollups = (): Promise<void> =>
+  write(sql`INSERT INTO rollup_builds (definition) SELECT 'another'`)
+/** Makes them those of a version with other views: the next start waits before it replaces these. */
+async function outdateViews(): Promise<void> {
+  await outdateRollups()
+  await write(sql`TRUNCATE TABLE rollup_progress`)
+}
+
+/** The reason that /readyz gives; `ready` once it answers 200. */
+async function readReason(address: string): Promise<string> {
+  const response = await fetch(`${address}/readyz`)
+  const body = (await response.json()) as { error?: { code: string; message: string } }
+  if (response.status === 200) return 'ready'
+  expect([response.status, body.error!.code]).toEqual([503, 'SERVICE_UNAVAILABLE'])
+  return /^The service is not ready: (.+)\.$/.exec(body.error!.message)![1]!
+}
+
+const hasReason = (address: string, reason: RegExp): Promise<number> =>
+  until(async () => reason.test(await readReason(address)), START_MS)
+
+const stop = async ({ child, exit }: ServeProcess): Promise<number | null> => {
+  child.kill('SIGTERM')
+  return exit
+}
+
+describe('while it builds the rollups', () => {
+  test('it answers probes, refuses all else, and then serves on the same connections', async () => {
+    await outdateRollups()
+    const service = await serve()
+    const address = await service.probed()
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const ports = new Set<number>()
+    const ask = async (path: string): Promise<readonly [number, string]> => {
+      const request = get(address + path, { agent })
+      const [response] = (await once(request, 'response')) as [IncomingMessage]
+      ports.add(response.socket.localPort!)
+      return [response.statusCode!, await text(response)]
+    }
+    await hasReason(address, /^it builds the rollups/)
+    expect(await ask('/livez')).toEqual([200, '{"status":"alive"}'])
+    expect((await ask('/readyz'))[0]).toBe(503)
+    const refused = await fetch(`${address}/v1/events`, { method: 'POST', body: '[]' })
+    expect({
+      status: refused.status,
+      retry: refused.headers.get('retry-after'),
+      origin: refused.headers.get('access-control-allow-origin'),
+      id: refused.headers.get('x-request-id'),
+      body: await refused.json(),
+    }).toEqual({
+      status: 503,
+      retry: '1',
+      origin: '*',
+      id: expect.any(String),
+      body: {
+        error: {
+          code: 'SERVICE_UNAVAILABLE',
+          message: 'The service is starting. Try again in a moment.',
+        },
+      },
+    })
+    for (const path of ['/', '/docs', '/openapi.json', '/v1/project', '/nothing']) {
+      expect((await ask(path))[0]).toBe(503)
+    }
+    await until(async () => (await ask('/readyz'))[0] === 200, START_MS)
+    expect((await ask('/v1/project'))[0]).toBe(401)
+    expect((await ask('/nothing'))[0]).toBe(404)
+    expect(ports.size).toBe(1)
+    agent.destroy()
+    const months = [...service.log().matchAll(/rebuilt the rollups of (\d+); months left: (\d)/g)]
+    expect(months.map(([, month, left]) => [month, left])).toEqual([
+      ['202601', '2'],
+      ['202602', '1'],
+      ['202603', '0'],
+    ])
+    expect(await stop(service)).toBe(0)
+  })
+
+  test('a signal stops it between two statements, and the next start goes on', async () => {
+    await outdateViews()
+    const waiting = await serve()
+    await hasReason(await waiting.probed(), /^it builds the rollups$/)
+    const begun = performance.now()
+    expect(await stop(waiting)).toBe(0)
+    expect(performance.now() - begun).toBeLessThan(5_000)
+
+    await outdateRollups()
+    const building = await serve()
+    await building.logged(/rebuilt the rollups of 202601/)
+    expect(await stop(building)).toBe(0)
+    expect(await building.stderr).toBe('')
+
+    const next = await serve()
+    await next.listening()
+    expect(next.log()).toMatch(/rebuilt the rollups of 202603/)
+    expect(await stop(next)).toBe(0)
+    expect(await checkRollups(database.store.writer, {})).toMatchObject({ months: 3, different: 0 })
+  })
+
+  test('ClickHouse may go away and come back', async () => {
+    await outdateRollups()
+    const service = await serve()
+    const address = await service.probed()
+    await service.logged(/rebuilt the rollups of 202601/)
+    proxy.fail({ kind: 'reject' })
+    proxy.killAll()
+    await hasReason(address, /^it waits for ClickHouse$/)
+    proxy.fail({ kind: 'none' })
+    await service.listening()
+    expect(await readReason(address)).toBe('ready')
+    expect(await stop(service)).toBe(0)
+    expect(await checkRollups(database.store.writer, {})).toMatchObject({ months: 3, different: 0 })
+  })
+})
+
+describe('while ClickHouse is away', () => {
+  beforeEach(() => proxy.fail({ kind: 'reject' }))
+  afterEach(() => proxy.fail({ kind: 'none' }))
+
+  test('it waits, says so, and starts when ClickHouse is there', async () => {
+    const service = await serve()
+    const address = await service.probed()
+    await hasReason(address, /^it waits for ClickHouse$/)
+    expect((await fetch(`${address}/livez`)).status).toBe(200)
+    expect(service.log()).toMatch(/ClickHouse does not respond at \S+: retrying for 300 s/)
+    proxy.fail({ kind: 'none' })
+    await service.listening()
+    expect(await readReason(address)).toBe('ready')
+    expect(await stop(service)).toBe(0)
+  })
+
+  test('a signal ends the wait', async () => {
+    const service = await serve()
+    await hasReason(await service.probed(), /^it waits for ClickHouse$/)
+    const begun = performance.now()
+    expect(await stop(service)).toBe(0)
+    expect(performance.now() - begun).toBeLessThan(3_000)
+    expect(await service.stderr).toBe('')
+  })
+
+  test('it gives up after five minutes, with one line', async () => {
+    // Time runs a hundred times as fast for it.
+    const service = await serve(
+      'const { now } = performance; performance.now = () => now.call(performance) * 100',
+    )
+    expect(await service.exit).toBe(1)
+    expect(await service.stderr).toMatch(/^tallyhouse: ClickHouse does not respond: .+\n$/)
+  })
+})
+
+/** Returns the only child of a process, if it has one: the engine. */
+async function findChild(pid: number): Promise<number | undefined> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+  return children === '' ? undefined : Number(children.trim())
+}
+
+describe('an engine that is killed while the service starts is restarted:', () => {
+  test.each([
+    ['before it is ready', /"probes"/, 100],
+    ['as soon as it is ready', /engine started/, 0],
+    ['in the migrations', /engine started/, 150],
+    ['later', /engine started/, 600],
+  ])('%s', async (_when, pattern, pauseMs) => {
+    const service = startServe({ DATA_DIR: await aDataDir() })
+    running.push(service)
+    await service.logged(pattern)
+    await sleep(pauseMs)
+    await until(async () => (await findChild(service.child.pid!)) !== undefined, START_MS)
+    process.kill((await findChild(service.child.pid!))!, 'SIGKILL')
+    const address = await service.listening()
+    await hasReason(address, /^ready$/)
+    expect(await stop(service)).toBe(0)
+    expect(await service.stderr).toBe('')
+  })
+})
