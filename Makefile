@@ -1,5 +1,5 @@
 # Start here: `make demo` to look around, `make test` to check. Needs Node 20.19 or newer, npm and make.
-.PHONY: install build test test-long test-node test-all check lint eslint prettier openapi-lint types laws demo bench clean check-node
+.PHONY: install build test test-long test-node test-all check lint eslint prettier openapi-lint types laws demo bench soak clean check-node
 .DEFAULT_GOAL := build
 
 INSTALLED := node_modules/.installed
@@ -55,6 +55,10 @@ demo: $(BUILT)
 # RUNS: runs per query (default: 15). DATA_DIR: folder that keeps the generated data. CHECK=1: also check the rollups.
 bench: $(INSTALLED)
 	@npm run --silent bench
+
+# Runs the service under load for MINUTES (default: 30), and prints what grows.
+soak: $(INSTALLED)
+	@npm run --silent bench:soak
 
 clean:
 	rm -rf dist node_modules

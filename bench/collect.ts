@@ -1,12 +1,13 @@
 /** Measures the collector with the loader at work: requests and events per second, and the delay until queries see them. */
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore } from '../src/bootstrap/open-store.js'
 import type { StoredProject } from '../src/projects/project.js'
 import { createProject } from '../src/projects/store.js'
+import { createVisit, findChild, readMemory } from './shared/collecting.js'
 import { printMachine, printTable, formatTenths, formatWhole } from './shared/figures.js'
 import { PROJECT } from './shared/fresh-store.js'
 import { sendLoad, type Loaded } from './shared/http-load.js'
@@ -27,26 +28,6 @@ const SOAK_RATE = Number(process.env['SOAK_RATE'] ?? 2_000)
 const DRAINED_MS = 2_500
 const CONNECTIONS = Number(process.env['CONNECTIONS'] ?? 100)
 
-const AGENTS = [
-  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
-  'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
-  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1',
-]
-
-/** Creates an event as the tracking script sends it, of one of 20,000 visitors. */
-function createEvent(n: number): object {
-  const visitor = (n * 7_919) % 20_000
-  return {
-    event_id: randomUUID(),
-    name: n % 10 === 0 ? 'signup' : 'pageview',
-    url: `https://example.com/articles/${n % 500}?utm_source=news`,
-    referrer_url: n % 3 === 0 ? 'https://www.google.com/' : 'https://news.ycombinator.com/',
-    ip: `10.${visitor >> 8}.${visitor & 255}.1`,
-    user_agent: AGENTS[visitor % AGENTS.length],
-    properties: { plan: visitor % 10 === 0 ? 'pro' : 'free' },
-  }
-}
-
 const sendEvents = (
   address: string,
   { token }: StoredProject,
@@ -59,22 +40,12 @@ const sendEvents = (
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
     body: (n) =>
       size === 1
-        ? JSON.stringify(createEvent(n))
-        : JSON.stringify(Array.from({ length: size }, (_, i) => createEvent(n * size + i))),
+        ? JSON.stringify(createVisit(n))
+        : JSON.stringify(Array.from({ length: size }, (_, i) => createVisit(n * size + i))),
     connections: CONNECTIONS,
     seconds,
     ...(rate === undefined ? {} : { rate }),
   })
-
-/** Finds the only child of a process: the engine, for the service. */
-const findChild = async (pid: number): Promise<number> =>
-  Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
-
-/** The resident memory of a process in megabytes. */
-async function readMemory(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024
-}
 
 /** Sends an event; returns the milliseconds from then to the first response that counts it. */
 async function measureDelay(

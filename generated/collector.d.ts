@@ -335,7 +335,7 @@ export interface components {
          *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | the body is not declared as uncompressed JSON or plain text in UTF-8 |
          *     | `RATE_LIMIT_EXCEEDED` | 429 | the public token or the address has sent too many events or bytes; wait the seconds given in `Retry-After` |
          *     | `INTERNAL_ERROR` | 500 | an unexpected error in the service |
-         *     | `SERVICE_UNAVAILABLE` | 503 | the database cannot store events right now, or the service is stopping; wait the seconds given in `Retry-After` |
+         *     | `SERVICE_UNAVAILABLE` | 503 | the database cannot store events right now, or the service is starting or stopping; wait the seconds given in `Retry-After` |
          * @example VALIDATION_ERROR
          * @enum {string}
          */
@@ -415,7 +415,7 @@ export interface components {
         };
         /**
          * @description `SERVICE_UNAVAILABLE`: the database cannot store the events right now, too many events are arriving or waiting to be
-         *     stored, or the service is stopping. Some of the events may have been stored; if they have an `event_id`, you can safely send
+         *     stored, or the service is starting or stopping. Some of the events may have been stored; if they have an `event_id`, you can safely send
          *     them again.
          */
         readonly ServiceUnavailable: {

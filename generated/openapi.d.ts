@@ -1043,7 +1043,7 @@ export interface components {
          *     | `QUERY_TOO_EXPENSIVE` | 422 | the query needs more memory, rows or disk space than one query may use; the message says how to narrow it |
          *     | `RATE_LIMIT_EXCEEDED` | 429 | too many requests with this key, in this minute or at the same time; wait the seconds given in `Retry-After` |
          *     | `INTERNAL_ERROR` | 500 | an unexpected error in the service |
-         *     | `SERVICE_UNAVAILABLE` | 503 | the database does not respond, the service is busy with queries of other keys, or it is stopping; wait the seconds given in `Retry-After` |
+         *     | `SERVICE_UNAVAILABLE` | 503 | the database does not respond, the service is busy with queries of other keys, or it is starting or stopping; wait the seconds given in `Retry-After` |
          *     | `QUERY_TIMEOUT` | 504 | the query took too long and was cancelled |
          * @example VALIDATION_ERROR
          * @enum {string}
@@ -1135,7 +1135,7 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `SERVICE_UNAVAILABLE`: the database does not respond, the service is busy with queries of other keys, or it is stopping. */
+        /** @description `SERVICE_UNAVAILABLE`: the database does not respond, the service is busy with queries of other keys, or it is starting or stopping. */
         readonly ServiceUnavailable: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];

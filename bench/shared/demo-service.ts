@@ -8,7 +8,11 @@ import { topUpDemo } from '../../test/support/store/loading.js'
 import { issueToken, startServiceProcess, type RunningService } from './service.js'
 
 export interface DemoService extends RunningService {
+  readonly dataDir: string
+  /** The API keys. */
   readonly tokens: readonly string[]
+  /** The public token, with which events are sent. */
+  readonly publicToken: string
 }
 
 /** Calls `work` with the service and `keys` API keys. The data folder is deleted afterwards. */
@@ -19,10 +23,10 @@ export async function withDemoService(
 ): Promise<void> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-'))
   try {
-    const tokens = await fill(dataDir, keys)
+    const filled = await fill(dataDir, keys)
     const service = await startServiceProcess(dataDir, env)
     try {
-      await work({ ...service, tokens })
+      await work({ ...service, ...filled, dataDir })
     } finally {
       await service.stop()
     }
@@ -31,7 +35,10 @@ export async function withDemoService(
   }
 }
 
-async function fill(dataDir: string, keys: number): Promise<readonly string[]> {
+async function fill(
+  dataDir: string,
+  keys: number,
+): Promise<Pick<DemoService, 'tokens' | 'publicToken'>> {
   const now = new Date()
   const opened = await openStore(
     { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
@@ -43,7 +50,7 @@ async function fill(dataDir: string, keys: number): Promise<readonly string[]> {
     for (let i = 0; i < keys; i++) {
       tokens.push(await issueToken(opened.store, dataDir, project.id, now))
     }
-    return tokens
+    return { tokens, publicToken: project.token }
   } finally {
     await opened.close()
   }

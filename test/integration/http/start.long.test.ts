@@ -1,11 +1,11 @@
 /** `tallyhouse serve` while it starts: it answers probes, waits for ClickHouse, recovers, and stops when told to. */
+import { readFile } from 'node:fs/promises'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
-import { readFile } from 'node:fs/promises'
 import { formatServerUrl } from '../../support/cli/commands.js'
 import { startServe, type ServeProcess } from '../../support/cli/serve.js'
 import { startChaosProxy, type ChaosProxy } from '../../support/faults/chaos-proxy.js'
@@ -14,7 +14,7 @@ import { checkRollups } from '../../support/store/loading.js'
 import { createWorld } from '../../support/world/world.js'
 import { aDataDir, until } from '../clickhouse/embedded/support.js'
 
-const MONTHS = ['01', '02', '03']
+const MONTHS = ['01', '02']
 const EVENTS = MONTHS.map((month) => ({ timestamp: `2026-${month}-10T10:00:00Z`, user_id: 'u' }))
 const START_MS = 60_000
 
@@ -46,9 +46,12 @@ async function serve(intruder = ''): Promise<ServeProcess> {
 
 const write = (text: Sql): Promise<void> => database.store.admin.execute(statement(text))
 
-/** Makes the rollups those of another version. The next start rebuilds each month. */
-const outdateRollups = (): Promise<void> =>
-  write(sql`INSERT INTO rollup_builds (definition) SELECT 'another'`)
+/** Makes the rollups those of another version with the same views. The next start rebuilds each month. */
+async function outdateRollups(): Promise<void> {
+  await write(sql`INSERT INTO rollup_builds (definition) SELECT 'another'`)
+  await write(sql`DELETE FROM rollup_progress WHERE step = 3`)
+}
+
 /** Makes them those of a version with other views: the next start waits before it replaces these. */
 async function outdateViews(): Promise<void> {
   await outdateRollups()
@@ -117,32 +120,27 @@ describe('while it builds the rollups', () => {
     agent.destroy()
     const months = [...service.log().matchAll(/rebuilt the rollups of (\d+); months left: (\d)/g)]
     expect(months.map(([, month, left]) => [month, left])).toEqual([
-      ['202601', '2'],
-      ['202602', '1'],
-      ['202603', '0'],
+      ['202601', '1'],
+      ['202602', '0'],
     ])
     expect(await stop(service)).toBe(0)
   })
 
-  test('a signal stops it between two statements, and the next start goes on', async () => {
-    await outdateViews()
-    const waiting = await serve()
-    await hasReason(await waiting.probed(), /^it builds the rollups$/)
-    const begun = performance.now()
-    expect(await stop(waiting)).toBe(0)
-    expect(performance.now() - begun).toBeLessThan(5_000)
-
+  test('a signal stops it, and the next start goes on', async () => {
     await outdateRollups()
     const building = await serve()
     await building.logged(/rebuilt the rollups of 202601/)
+    const begun = performance.now()
     expect(await stop(building)).toBe(0)
+    expect(performance.now() - begun).toBeLessThan(5_000)
     expect(await building.stderr).toBe('')
 
     const next = await serve()
     await next.listening()
-    expect(next.log()).toMatch(/rebuilt the rollups of 202603/)
+    expect(next.log()).toMatch(/rebuilt the rollups of 202602/)
+    expect(next.log()).not.toMatch(/rebuilt the rollups of 202601/)
     expect(await stop(next)).toBe(0)
-    expect(await checkRollups(database.store.writer, {})).toMatchObject({ months: 3, different: 0 })
+    expect(await checkRollups(database.store.writer, {})).toMatchObject({ months: 2, different: 0 })
   })
 
   test('ClickHouse may go away and come back', async () => {
@@ -157,7 +155,7 @@ describe('while it builds the rollups', () => {
     await service.listening()
     expect(await readReason(address)).toBe('ready')
     expect(await stop(service)).toBe(0)
-    expect(await checkRollups(database.store.writer, {})).toMatchObject({ months: 3, different: 0 })
+    expect(await checkRollups(database.store.writer, {})).toMatchObject({ months: 2, different: 0 })
   })
 })
 
@@ -196,27 +194,40 @@ describe('while ClickHouse is away', () => {
   })
 })
 
-/** Returns the only child of a process, if it has one: the engine. */
-async function findChild(pid: number): Promise<number | undefined> {
-  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
-  return children === '' ? undefined : Number(children.trim())
+test('a signal ends the wait before views are replaced', async () => {
+  await outdateViews()
+  const service = await serve()
+  await hasReason(await service.probed(), /^it builds the rollups$/)
+  const begun = performance.now()
+  expect(await stop(service)).toBe(0)
+  expect(performance.now() - begun).toBeLessThan(5_000)
+})
+
+/** Kills the engine of a service, as soon as it has one. */
+async function killEngine({ child }: ServeProcess): Promise<void> {
+  const file = `/proc/${child.pid!}/task/${child.pid!}/children`
+  let engine = 0
+  await until(async () => (engine = Number(await readFile(file, 'utf8'))) > 0, START_MS)
+  process.kill(engine, 'SIGKILL')
 }
 
 describe('an engine that is killed while the service starts is restarted:', () => {
   test.each([
-    ['before it is ready', /"probes"/, 100],
-    ['as soon as it is ready', /engine started/, 0],
-    ['in the migrations', /engine started/, 150],
-    ['later', /engine started/, 600],
-  ])('%s', async (_when, pattern, pauseMs) => {
+    ['before it is ready, and as soon as it is', [/"probes"/, 100, /engine started/, 0]],
+    ['while its tables are created', [/engine started/, 150]],
+    ['later', [/engine started/, 600]],
+  ] as const)('%s', async (_when, [pattern, pauseMs, next, nextPauseMs = 0]) => {
     const service = startServe({ DATA_DIR: await aDataDir() })
     running.push(service)
     await service.logged(pattern)
     await sleep(pauseMs)
-    await until(async () => (await findChild(service.child.pid!)) !== undefined, START_MS)
-    process.kill((await findChild(service.child.pid!))!, 'SIGKILL')
-    const address = await service.listening()
-    await hasReason(address, /^ready$/)
+    await killEngine(service)
+    if (next !== undefined) {
+      await service.logged(next)
+      await sleep(nextPauseMs)
+      await killEngine(service)
+    }
+    await hasReason(await service.listening(), /^ready$/)
     expect(await stop(service)).toBe(0)
     expect(await service.stderr).toBe('')
   })

@@ -1,0 +1,33 @@
+/** The events that the collector is measured with, and the memory of the processes that take them. */
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+
+const AGENTS = [
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36',
+  'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1',
+]
+
+/** Creates an event as the tracking script sends it, of one of 20,000 visitors. */
+export function createVisit(n: number): object {
+  const visitor = (n * 7_919) % 20_000
+  return {
+    event_id: randomUUID(),
+    name: n % 10 === 0 ? 'signup' : 'pageview',
+    url: `https://example.com/articles/${n % 500}?utm_source=news`,
+    referrer_url: n % 3 === 0 ? 'https://www.google.com/' : 'https://news.ycombinator.com/',
+    ip: `10.${visitor >> 8}.${visitor & 255}.1`,
+    user_agent: AGENTS[visitor % AGENTS.length],
+    properties: { plan: visitor % 10 === 0 ? 'pro' : 'free' },
+  }
+}
+
+/** Finds the only child of a process: the engine, for the service. */
+export const findChild = async (pid: number): Promise<number> =>
+  Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
+
+/** The resident memory of a process in megabytes. */
+export async function readMemory(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024
+}
