@@ -15,7 +15,7 @@ import { nameRetry } from './chunk-id.js'
 import { openChunks, type Chunk } from './chunks.js'
 import { dryRunImport } from './dry-run.js'
 import type { ImportOptions, ImportReport } from './import-options.js'
-import { blankOtherRows, createLineReader, type Lines } from './lines.js'
+import { addTexts, blankOtherRows, createLineReader, type Lines } from './lines.js'
 
 /**
  * Imports one source of lines, each a JSON object, a blank line, or a line marked as invalid (see
@@ -92,7 +92,9 @@ async function importChunk(
   })
   if (report === undefined) return undefined
   batches.push(name)
-  if (report.rejected > 0) await options.onRejected(await takeRejections(writer, name))
+  if (report.rejected > 0) {
+    await options.onRejected(addTexts(lines, await takeRejections(writer, name)))
+  }
   return addReports(earlier, report)
 }
 

@@ -1,6 +1,8 @@
 /** Reads a stream of lines chunk by chunk. Chunks end at the same lines however the stream splits its bytes. */
 import { measureByteOrderMark, NEWLINE } from './formats/byte-stream.js'
 import { LineTooLongError } from './formats/format.js'
+import { unmarkInvalid } from '../inbox/line-marks.js'
+import type { Rejection } from '../inbox/rejections.js'
 
 /** Whole lines, with their line ends. */
 export interface Lines {
@@ -145,18 +147,38 @@ function countLines(bytes: Buffer): number {
 }
 
 /** Blanks all lines except those whose numbers are in `rows`: these keep their numbers. */
-export function blankOtherRows(
-  { bytes, firstRow, rows: count }: Lines,
-  rows: readonly number[],
-): Lines {
+export function blankOtherRows(lines: Lines, rows: readonly number[]): Lines {
   const wanted = new Set(rows)
-  const lines: Buffer[] = []
+  const kept = [...splitLines(lines)].map(([row, line]) =>
+    wanted.has(row) ? line : Buffer.from('\n'),
+  )
+  return { ...lines, bytes: Buffer.concat(kept) }
+}
+
+/** Yields each line, with its line end, after its number. */
+function* splitLines({
+  bytes,
+  firstRow,
+  rows,
+}: Lines): Generator<readonly [row: number, line: Buffer]> {
   let start = 0
-  for (let row = firstRow; row < firstRow + count; row += 1) {
-    const end = bytes.indexOf(NEWLINE, start)
-    const next = end === -1 ? bytes.length : end + 1
-    lines.push(wanted.has(row) ? bytes.subarray(start, next) : Buffer.from('\n'))
+  for (let row = firstRow; row < firstRow + rows; row += 1) {
+    const lineEnd = bytes.indexOf(NEWLINE, start)
+    const next = lineEnd === -1 ? bytes.length : lineEnd + 1
+    yield [row, bytes.subarray(start, next)]
     start = next
   }
-  return { bytes: Buffer.concat(lines), firstRow, rows: count }
+}
+
+/** Adds to rejected rows their text, as it is in the source. */
+export function addTexts(
+  lines: Lines,
+  rejections: readonly Omit<Rejection, 'line'>[],
+): readonly Rejection[] {
+  const wanted = new Set(rejections.map(({ row }) => row))
+  const texts = new Map<number, string>()
+  for (const [row, line] of splitLines(lines)) {
+    if (wanted.has(row)) texts.set(row, unmarkInvalid(line.toString().replace(/\n$/, '')))
+  }
+  return rejections.map((rejection) => ({ ...rejection, line: texts.get(rejection.row) ?? '' }))
 }

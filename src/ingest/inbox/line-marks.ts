@@ -14,6 +14,10 @@ export const INVALID_LINE = { start: '\x15', end: '\x1f' } as const
 export const markInvalid = (reason: string, row: string): string =>
   `${INVALID_LINE.start}${toOneLine(reason)}${INVALID_LINE.end}${toOneLine(row)}`
 
+/** Returns the row of a line that may be marked as invalid. */
+export const unmarkInvalid = (line: string): string =>
+  line.startsWith(INVALID_LINE.start) ? line.slice(line.indexOf(INVALID_LINE.end) + 1) : line
+
 /** Writes the line of a row that is not UTF-8; `row` is its text with U+FFFD in place of invalid bytes. */
 export const markNotUtf8 = (row: string): string => markInvalid('is not valid UTF-8', row)
 

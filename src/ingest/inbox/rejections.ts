@@ -10,25 +10,30 @@ export interface Rejection {
   readonly line: string
 }
 
-/** Reads the rejections of a batch and deletes them from the store; from then on only the caller has them. */
+/**
+ * Reads the rejections of a batch and deletes them from the store; from then on only the caller has them. The store has
+ * no text of these rows, because any format may put IP addresses into them.
+ */
 export async function takeRejections(
   writer: Connection,
   batch: string,
-): Promise<readonly Rejection[]> {
-  const rows = await selectRejections(
-    writer,
-    sql`SELECT row, reason, line FROM rejections WHERE batch = ${string(batch)} ORDER BY row`,
+): Promise<readonly Omit<Rejection, 'line'>[]> {
+  const { rows } = await writer.query<Omit<Rejection, 'line'>>(
+    statement(sql`SELECT row, reason FROM rejections WHERE batch = ${string(batch)} ORDER BY row`),
   )
   await writer.execute(statement(sql`ALTER TABLE rejections DROP PARTITION ${string(batch)}`))
   return rows
 }
 
 /** Reads the rejections of a dry run from its table of parsed rows. */
-export const listRejections = (writer: Connection, table: Sql): Promise<readonly Rejection[]> =>
-  selectRejections(
-    writer,
-    sql`SELECT row, reason, rejected_line AS line FROM ${table} WHERE fate = 'rejected' ORDER BY row`,
-  )
-
-const selectRejections = async (writer: Connection, query: Sql): Promise<readonly Rejection[]> =>
-  (await writer.query<Rejection>(statement(query))).rows
+export const listRejections = async (
+  writer: Connection,
+  table: Sql,
+): Promise<readonly Rejection[]> =>
+  (
+    await writer.query<Rejection>(
+      statement(
+        sql`SELECT row, reason, rejected_line AS line FROM ${table} WHERE fate = 'rejected' ORDER BY row`,
+      ),
+    )
+  ).rows

@@ -138,10 +138,13 @@ const MAX_REJECTED_LENGTH = uint64(1_000)
 /** Rejects the only row of a load, and ends the load. May be repeated. */
 async function rejectRow(writer: Connection, load: Load, reason: string): Promise<LoadReport> {
   const rows = buildFromClause(load.batch)
+  const name = nameRejections(load.batch)
+  // As `insertRejections` does.
+  const text = name === '' ? sql`leftUTF8(${WITHOUT_ADDRESS}, ${MAX_REJECTED_LENGTH})` : sql`''`
   await writer.execute(
     statement(sql`
 INSERT INTO rejections (batch, row, reason, line)
-SELECT ${string(nameRejections(load.batch))}, row, ${string(reason)}, leftUTF8(${WITHOUT_ADDRESS}, ${MAX_REJECTED_LENGTH}) ${rows}`),
+SELECT ${string(name)}, row, ${string(reason)}, ${text} ${rows}`),
     { insert_deduplication_token: `rejected-${load.batch}` },
   )
   const report = { ...EMPTY_REPORT, received: 1, rejected: 1 }

@@ -76,7 +76,10 @@ FROM ${tables.movedEvents} AS load_moved
 INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = load_moved.past_session`,
 })
 
-/** Stores the rejected rows of a batch, each with its reason. */
+/**
+ * Stores the rejected rows of a batch, each with its reason. Those of the stream, the batch '', are stored with their text.
+ * The import of any other batch has the text itself.
+ */
 export const insertRejections = (tables: LoadTables, batch: string): Sql => sql`
 INSERT INTO rejections (batch, row, reason, line)
-SELECT ${string(batch)}, row, reason, rejected_line FROM ${tables.rows} AS load_rows WHERE fate = 'rejected'`
+SELECT ${string(batch)}, row, reason, ${batch === '' ? sql`rejected_line` : sql`''`} FROM ${tables.rows} AS load_rows WHERE fate = 'rejected'`

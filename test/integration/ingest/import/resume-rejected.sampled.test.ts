@@ -1,9 +1,16 @@
 /** Rejected rows of repeated imports: reported each time, and loaded once when they are valid. */
 import { afterAll, beforeAll, expect } from '@jest/globals'
+import { sql } from '../../../../src/clickhouse/sql.js'
 import { createProject } from '../../../../src/projects/store.js'
 import { longTest, shortTest } from '../../../support/sampling.js'
+import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { expectConsistentFacts, listLeftovers, readFacts } from '../../../support/store/facts.js'
+import {
+  expectConsistentFacts,
+  listLeftovers,
+  readFacts,
+  select,
+} from '../../../support/store/facts.js'
 import { importLines, toLines, type ImportOutcome } from '../../../support/sources/sources.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
 
@@ -176,4 +183,36 @@ shortTest('the report counts users and sessions that a later load changed', asyn
     sessions: 1,
   })
   expect((await importLines(store, text)).report).toMatchObject({ ...want, duplicates: 2 })
+})
+
+shortTest('rejected rows are stored without their text, and reported with it', async () => {
+  const { store } = database
+  const { id } = await newProject(store)
+  const texts = [
+    `{"project":"${id}","ip":"203.0.113.7"}`,
+    'not JSON, from 203.0.113.8 \u00e9\r',
+    "{'ip': '203.0.113.9'}",
+  ]
+  const source = toLines([event(id, 0), texts[0]!, '', texts[1]!, event(id, 1), texts[2]!])
+  const broken = {
+    ...store,
+    writer: breakAfter(store.writer, /FROM rejections/),
+  }
+  await expect(importLines(broken, source)).rejects.toBeInstanceOf(BrokenError)
+  expect(
+    await select(
+      store,
+      sql`SELECT row, reason, line FROM rejections WHERE batch LIKE 'import-%' ORDER BY row`,
+    ),
+  ).toEqual([
+    { row: 2, reason: 'timestamp: is required', line: '' },
+    { row: 4, reason: 'is not valid JSON', line: '' },
+    { row: 6, reason: 'is not valid JSON', line: '' },
+  ])
+  const { rejections } = await importLines(store, source)
+  expect(rejections).toEqual([
+    { row: 2, reason: 'timestamp: is required', line: texts[0] },
+    { row: 4, reason: 'is not valid JSON', line: texts[1] },
+    { row: 6, reason: 'is not valid JSON', line: texts[2] },
+  ])
 })
