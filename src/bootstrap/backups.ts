@@ -5,7 +5,7 @@ import { restoreBackup } from '../clickhouse/backup/restore.js'
 import { ensureDatabase } from '../clickhouse/migrations/migrate.js'
 import type { Config } from '../config/config.js'
 import { loadWaiting } from '../ingest/loader/loader.js'
-import { restartStream } from '../ingest/loader/stream.js'
+import { hasLoadedRows, restartStream } from '../ingest/loader/stream.js'
 import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
 import { openEngine } from './open-engine.js'
 import type { OpenedStore } from './open-store.js'
@@ -23,7 +23,9 @@ export async function backUpStore(
 ): Promise<void> {
   const place = parsePlace(target)
   await withLoaderLease(store.writer, async (fenced) => {
-    await loadWaiting(fenced, loader)
+    // A restored inbox is loaded from its start, so it must not have rows that are loaded already.
+    do await loadWaiting(fenced, loader)
+    while (await hasLoadedRows(fenced))
     await backUp(endpoint, place)
   })
 }

@@ -1,8 +1,8 @@
 /** The stream: the rows of the inbox that belong to no batch. They are loaded in the order of their blocks. */
 import type { Connection } from '../../clickhouse/connection.js'
-import { isClickHouseError } from '../../clickhouse/errors.js'
-import { join, sql, statement, string, uint64, type Sql } from '../../clickhouse/sql.js'
-import type { Position } from './load-source.js'
+import { isClickHouseError, isDiskFull } from '../../clickhouse/errors.js'
+import { join, sql, statement, string, uint64 } from '../../clickhouse/sql.js'
+import { isAfter, type Position } from './load-source.js'
 import { readNextNumber } from './load-log.js'
 
 const STREAM = sql`'inbox'`
@@ -13,8 +13,8 @@ const START: Position = { block: 0, rows: 0 }
 /** Blocks are numbered in the order in which they become visible, so no block appears below the cursor later. */
 const SELECT_BLOCKS = sql`SELECT _part AS part, _block_number AS block, row FROM inbox WHERE batch = ''`
 
-/** The parts that one statement drops. ClickHouse accepts at most 1,000 parameters per statement. */
-const MAX_DROPS = 500
+/** The parts that one statement drops. Each takes up to 20 ms, because ClickHouse writes an empty part in its place. */
+const MAX_DROPS = 100
 
 /** Reads up to where the stream is loaded; block 0 before the first load. */
 export async function readCursor(writer: Connection): Promise<Position> {
@@ -66,25 +66,43 @@ export const moveCursor = (
   )
 
 /**
- * Drops the parts of the stream that are loaded. When ClickHouse starts, it continues the block numbers from the
- * highest number in the table. So before the last block is dropped, a blank line is inserted to keep the count.
+ * Drops the parts of the stream that are loaded. While rows wait that are not, it drops only some of them: their load does
+ * not have to wait, and those that are left are merged meanwhile and dropped after the next load.
  */
 export async function dropLoadedParts(writer: Connection): Promise<void> {
+  while (await dropSomeParts(writer)) {
+    if ((await countWaitingRows(writer)).rows > 0) return
+  }
+}
+
+/**
+ * Drops at most `MAX_DROPS` loaded parts, the oldest first; returns whether there are more. When ClickHouse starts, it
+ * continues the block numbers from the highest number in the table. So before the last block is dropped, a blank line is
+ * inserted to keep the count.
+ */
+async function dropSomeParts(writer: Connection): Promise<boolean> {
   const { block } = await readCursor(writer)
   const parts = await listParts(writer)
   const loaded = parts.filter(({ last }) => last <= block)
-  if (loaded.length === 0) return
-  if (loaded.length === parts.length) await insertBlankLine(writer)
-  try {
-    for (let from = 0; from < loaded.length; from += MAX_DROPS) {
-      const drops = loaded.slice(from, from + MAX_DROPS).map(({ part }) => dropPart(part))
-      await writer.execute(statement(sql`ALTER TABLE inbox ${join(drops)}`))
+  if (loaded.length === 0) return false
+  const dropped = loaded.slice(0, MAX_DROPS)
+  if (dropped.length === parts.length) {
+    try {
+      await insertBlankLine(writer)
+    } catch (error) {
+      // The disk may be full: the part with the last block stays, the others make room.
+      if (isDiskFull(error) && dropped.length > 1) await dropParts(writer, dropped.slice(0, -1))
+      throw error
     }
+  }
+  try {
+    await dropParts(writer, dropped)
   } catch (error) {
     // ClickHouse has merged the part in the meantime: its rows are in another part.
     if (!isClickHouseError(error, 'NO_SUCH_DATA_PART')) throw error
-    await dropLoadedParts(writer)
+    return true
   }
+  return dropped.length < loaded.length
 }
 
 /**
@@ -104,11 +122,25 @@ export async function repairCursor(writer: Connection): Promise<void> {
 export const restartStream = async (writer: Connection): Promise<void> =>
   moveCursor(writer, START, await readNextNumber(writer))
 
+/** Returns whether the inbox has rows of the stream that are loaded already. */
+export async function hasLoadedRows(writer: Connection): Promise<boolean> {
+  const cursor = await readCursor(writer)
+  const { rows } = await writer.query(
+    statement(
+      sql`SELECT 1 FROM inbox WHERE batch = '' AND row = 0 AND NOT (${isAfter(cursor)}) LIMIT 1`,
+    ),
+  )
+  return rows.length > 0
+}
+
 /** Inserts a blank line. Its row number is 1, and rows of the stream have 0, so it never counts as waiting. */
 const insertBlankLine = (writer: Connection): Promise<void> =>
   writer.execute(statement(sql`INSERT INTO inbox (row, line) SELECT 1, ''`))
 
-const dropPart = (part: string): Sql => sql`DROP PART ${string(part)}`
+async function dropParts(writer: Connection, parts: readonly Part[]): Promise<void> {
+  const drops = parts.map(({ part }) => sql`DROP PART ${string(part)}`)
+  await writer.execute(statement(sql`ALTER TABLE inbox ${join(drops)}`))
+}
 
 /** A data part of the table `inbox`. */
 interface Part {
@@ -120,6 +152,8 @@ interface Part {
 const listParts = async (writer: Connection): Promise<readonly Part[]> =>
   (
     await writer.query<Part>(
-      statement(sql`SELECT part, max(block) AS last FROM (${SELECT_BLOCKS}) GROUP BY part`),
+      statement(
+        sql`SELECT part, max(block) AS last FROM (${SELECT_BLOCKS}) GROUP BY part ORDER BY last`,
+      ),
     )
   ).rows
