@@ -5,6 +5,7 @@ import path from 'node:path'
 import { writeConfiguration } from '../../../src/clickhouse/embedded/configuration.js'
 import { launch } from '../../../src/clickhouse/embedded/engine-process.js'
 import { getEngineDir, openLock } from '../../../src/clickhouse/embedded/engine-dir.js'
+import type { Limits } from '../../../src/clickhouse/embedded/limits.js'
 import { createEndpoint } from '../../../src/clickhouse/embedded/new-endpoint.js'
 import type { Account, Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
@@ -25,8 +26,13 @@ export interface Server {
   stop(): Promise<void>
 }
 
+const LIMITS: Limits = { serverMemory: 4 * 1024 ** 3, queryMemory: 1024 ** 3 }
+
 /** Starts the engine and migrates its database. `change` may edit the text of users.xml. */
-export async function startServer(change = (users: string): string => users): Promise<Server> {
+export async function startServer(
+  change = (users: string): string => users,
+  limits = LIMITS,
+): Promise<Server> {
   const stopping = new AbortController()
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-users-'))
   const engineDir = getEngineDir(dataDir)
@@ -40,7 +46,6 @@ export async function startServer(change = (users: string): string => users): Pr
       lock: lock.fd,
       stop: stopping.signal,
       onLocked: async () => {
-        const limits = { serverMemory: 4 * 1024 ** 3, queryMemory: 1024 ** 3 }
         await writeConfiguration(engineDir, endpoint, limits)
         await writeFile(path.join(engineDir, 'users.xml'), change(await readUsersFile(endpoint)))
       },
