@@ -12,6 +12,7 @@ import { createStoppingError } from '../http/server/graceful-shutdown.js'
 import { compileContract } from '../http/validation/contract.js'
 import { createCollect } from '../ingest/collect/collect.js'
 import { createFindProject } from '../ingest/collect/find-project.js'
+import { watchDisk, type DiskWatch } from '../ingest/inbox/disk-space.js'
 import { createInboxWriter } from '../ingest/inbox/inbox-writer.js'
 import type { Logger } from '../lib/log.js'
 import { SECOND_MS } from '../lib/time.js'
@@ -60,9 +61,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const server = options.server ?? (await listenEarly({ config, logger, instruments }))
   const { shutdown } = server
   const rollups = await watchRollups(opened.store.lookups, logger)
+  const disk = role === 'api' ? undefined : watchDisk(opened.store.lookups, logger)
+  if (disk !== undefined) instruments?.store.watchDisk(disk.readFreeBytes)
   const app = createApp({
     api: role === 'collector' ? undefined : createApi(options, rollups),
-    collector: role === 'api' ? undefined : createCollector(options, shutdown.stopping),
+    collector: disk && createCollector(options, disk, shutdown.stopping),
     isReady: cacheProbe(() => opened.store.lookups.ping(PROBE_TIMEOUT_MS)),
     contract: await compileContract(config, CONTRACTS[role]),
     shutdown,
@@ -77,6 +80,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     stop: async () => {
       await server.stop()
       rollups.stop()
+      disk?.stop()
     },
   }
 }
@@ -139,6 +143,7 @@ const MAX_WAITING = 256
  */
 function createCollector(
   { config, opened: { store }, now, instruments }: ServiceOptions,
+  disk: DiskWatch,
   stopping: AbortSignal,
 ): CollectorDependencies {
   const writer = createInboxWriter(store.writer)
@@ -147,7 +152,10 @@ function createCollector(
   })
   return {
     findProject: countChecks(createFindProject(store.tokenLookups), 'token', instruments?.store),
-    collect: createCollect(writer.write),
+    collect: createCollect(async (lines) => {
+      disk.requireSpace()
+      await writer.write(lines)
+    }),
     now,
     maxEventAgeDays: config.maxEventAgeDays,
     limits: config.eventLimits,

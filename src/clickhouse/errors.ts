@@ -36,6 +36,13 @@ export class IncompleteResponseError extends Error {
   }
 }
 
+/** Returns whether ClickHouse failed because its disk is full. */
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof ClickHouseError &&
+  (error.type === 'NOT_ENOUGH_SPACE' || DISK_FULL.test(error.message))
+/** Other types have the message of the system: `CANNOT_WRITE_TO_FILE_DESCRIPTOR`, `STD_EXCEPTION`. */
+const DISK_FULL = /No space left on device|not enough space/i
+
 /** The store does not answer, or something else answers at its address. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError'
@@ -107,7 +114,6 @@ const CLICKHOUSE_FAILURES: ReadonlyMap<string, StoreFailure> = new Map([
     'USER_SESSION_LIMIT_EXCEEDED',
     'CANNOT_SCHEDULE_TASK',
     'CANNOT_ALLOCATE_MEMORY',
-    'NOT_ENOUGH_SPACE',
     'TABLE_IS_READ_ONLY',
     // The server stops, or its own connections fail.
     'ABORTED',
@@ -151,6 +157,7 @@ export function toStoreError(cause: unknown): ApiError {
 }
 
 function classifyFailure(cause: unknown): StoreFailure | undefined {
+  if (isDiskFull(cause)) return 'SERVICE_UNAVAILABLE'
   if (cause instanceof ClickHouseError) {
     const { type = '', message } = cause
     const isShared = type === 'MEMORY_LIMIT_EXCEEDED' && SHARED_MEMORY.test(message)

@@ -20,6 +20,8 @@ export interface StoreInstruments {
   readonly onStatementStart: (connection: string) => void
   readonly onStatementEnd: (statement: ObservedStatement) => void
   readonly onCredentialCheck: (kind: CredentialKind, outcome: CheckOutcome) => void
+  /** @param readFreeBytes is called for every scrape, so it must not ask the store; undefined means unknown */
+  readonly watchDisk: (readFreeBytes: () => number | undefined) => void
 }
 
 const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
@@ -70,5 +72,17 @@ export function createStoreInstruments(registry: Registry): StoreInstruments {
       if (errorCode !== undefined) errors.inc({ connection, code: boundCode(errorCode) })
     },
     onCredentialCheck: (kind, outcome) => checks.inc({ kind, outcome }),
+    watchDisk: (readFreeBytes) => createDiskGauge(registry, readFreeBytes),
   }
+}
+
+function createDiskGauge(registry: Registry, readFreeBytes: () => number | undefined): void {
+  new Gauge({
+    name: 'tallyhouse_store_free_bytes',
+    help: 'Free space of the disk of the store, as this process last saw it; NaN while it is unknown.',
+    registers: [registry],
+    collect() {
+      this.set(readFreeBytes() ?? NaN)
+    },
+  })
 }

@@ -1,9 +1,10 @@
 /** Explains why an import of a source failed, and how far it got. */
 import { LineTooLongError, SourceError } from '../../ingest/import/formats/format.js'
+import { StoreFullError } from '../../ingest/inbox/disk-space.js'
 import { UserError } from '../../lib/errors.js'
 import { formatCount } from '../shared/output.js'
 
-/** Returns a UserError for a failure of the source, and any other error unchanged. */
+/** Returns a UserError for a failure of the source, or of the disk, and any other error unchanged. */
 export function explainFailure(error: unknown, name: string, rowsBefore: number): unknown {
   const reason = describeSourceFailure(error)
   if (reason === undefined) return error
@@ -14,9 +15,13 @@ export function explainFailure(error: unknown, name: string, rowsBefore: number)
   return new UserError(`${name}: ${reason}; ${progress}`)
 }
 
-/** Describes a failure of the source; undefined for an error that it did not cause. */
+/** Describes a failure of the source, or of the disk; undefined for an error that it did not cause. */
 function describeSourceFailure(error: unknown): string | undefined {
-  if (error instanceof LineTooLongError || error instanceof SourceError) return error.message
+  const isExplained =
+    error instanceof LineTooLongError ||
+    error instanceof SourceError ||
+    error instanceof StoreFullError
+  if (isExplained) return error.message
   if (!(error instanceof Error) || !('code' in error)) return undefined
   if (String(error.code).startsWith('Z_')) return `the gzip file is damaged (${error.message})`
   const isReading = 'syscall' in error && error.syscall === 'read'

@@ -2,7 +2,9 @@
 import type { Connection } from '../../clickhouse/connection.js'
 import type { Store } from '../../clickhouse/store.js'
 import { findProject } from '../../projects/store.js'
+import { isDiskFull } from '../../clickhouse/errors.js'
 import { dropBatch, insertBatch } from '../inbox/batches.js'
+import { isShort, readDiskSpace, StoreFullError } from '../inbox/disk-space.js'
 import { takeRejections } from '../inbox/rejections.js'
 import { countAffected } from '../loader/affected.js'
 import { findLoad, type FinishedLoad } from '../loader/load-log.js'
@@ -24,7 +26,7 @@ import { addTexts, blankOtherRows, createLineReader, type Lines } from './lines.
  * Chunks that were loaded before, by an interrupted import or from a source that has grown since, are not loaded
  * again: their events count as duplicates. Their rejected rows are tried again.
  *
- * @throws LineTooLongError if a line exceeds `chunkSize`
+ * @throws LineTooLongError if a line exceeds `chunkSize`; StoreFullError when the disk of the store is full, or almost
  */
 export async function importEvents(
   store: Store,
@@ -52,6 +54,7 @@ export async function importEvents(
     for (;;) {
       const chunk = await chunks.next(reader, { ...limits, rows: maxRows })
       if (chunk === undefined) break
+      await requireSpace(store)
       const report = await importChunk(writer, chunk, batches, options)
       if (report === undefined) {
         chunks.putBack(reader, chunk)
@@ -63,11 +66,19 @@ export async function importEvents(
       options.onProgress?.(total)
       if (strict && report.rejected > 0) break
     }
+  } catch (error) {
+    throw isDiskFull(error) ? new StoreFullError(error) : error
   } finally {
     await reader.close()
   }
   for (const batch of batches) options.onBatch?.(batch)
   return { ...total, ...(await countAffected(writer, batches, total)) }
+}
+
+/** Checks that the disk has space for a chunk. @throws StoreFullError when it has not */
+async function requireSpace({ lookups }: Store): Promise<void> {
+  const space = await readDiskSpace(lookups)
+  if (space !== undefined && isShort(space)) throw new StoreFullError()
 }
 
 /**

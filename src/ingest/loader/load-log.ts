@@ -128,7 +128,11 @@ export const recordLoaded = (
   rowsLeft: Sql,
 ): Promise<void> => insertRecord(writer, { ...load, step: STEP.loaded }, report, rowsLeft)
 
-/** Records that a load is abandoned, and that the next load of its rows takes at most `nextRows` of them. */
+/**
+ * Records that a load is abandoned.
+ *
+ * @param nextRows the most rows that the next load of its rows takes, or NOT_THE_ROWS
+ */
 export const recordAbandoned = (writer: Connection, load: Load, nextRows: number): Promise<void> =>
   insertRecord(writer, { ...load, step: STEP.abandoned }, { ...EMPTY_REPORT, received: nextRows })
 
@@ -142,12 +146,16 @@ export interface AbandonedLoad {
 /** Only this many of the newest loads are searched for abandoned ones. */
 const MAX_ABANDONED = sql`1000`
 
-/** Finds the loads that were abandoned lately. */
+/** In place of the rows of the next load: the rows were not the reason why the load was abandoned. */
+export const NOT_THE_ROWS = 0
+
+/** Finds the loads that were abandoned lately, perhaps because of their rows. */
 export async function findAbandonedLoads(writer: Connection): Promise<readonly AbandonedLoad[]> {
   const { rows } = await writer.query<AbandonedLoad>(
     statement(sql`
 SELECT batch, received AS nextRows FROM loads FINAL
-WHERE load + ${MAX_ABANDONED} > (SELECT load FROM loads ORDER BY load DESC LIMIT 1) AND step = ${uint64(STEP.abandoned)}`),
+WHERE load + ${MAX_ABANDONED} > (SELECT load FROM loads ORDER BY load DESC LIMIT 1) AND step = ${uint64(STEP.abandoned)}
+  AND received != ${uint64(NOT_THE_ROWS)}`),
   )
   return rows
 }

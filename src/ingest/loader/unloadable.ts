@@ -3,11 +3,18 @@
  * row that cannot be loaded even alone is rejected, so that the rows behind it do not wait for it.
  */
 import type { Connection } from '../../clickhouse/connection.js'
-import { getClickHouseReason } from '../../clickhouse/errors.js'
+import { getClickHouseReason, isDiskFull } from '../../clickhouse/errors.js'
 import { sql, statement, string, uint64 } from '../../clickhouse/sql.js'
 import { dropBatch } from '../inbox/batches.js'
 import { EMPTY_REPORT, type LoadReport } from './load-report.js'
-import { findAbandonedLoads, readStep, recordAbandoned, STEP, type Load } from './load-log.js'
+import {
+  findAbandonedLoads,
+  NOT_THE_ROWS,
+  readStep,
+  recordAbandoned,
+  STEP,
+  type Load,
+} from './load-log.js'
 import { buildFromClause, parseRange } from './load-source.js'
 import { closeLoad, dropLoadTables, nameRejections } from './run-load.js'
 import { nameLoadTables } from './steps/load-tables.js'
@@ -50,6 +57,7 @@ export async function endFailedLoad(
   if (reason === undefined || (await readStep(writer, load)) !== STEP.started) throw error
   // At once: the store may be out of space.
   await dropLoadTables(writer, nameLoadTables(load.number))
+  if (isDiskFull(error)) return endLoadWithoutSpace(writer, load, error)
   await checkStore(writer, load).catch(() => {
     throw error
   })
@@ -64,6 +72,22 @@ export async function endFailedLoad(
   await abandonLoad(writer, load, Math.ceil(rows / SHRINK_FACTOR))
   if (!isStream) await dropBatch(writer, load.batch)
   throw new UnloadableError(rows, error)
+}
+
+/**
+ * Abandons a load because the disk is full. However often that happens, it is not the fault of the rows: those of the stream
+ * wait, and the import of a batch fails.
+ *
+ * @throws `error`
+ */
+async function endLoadWithoutSpace(writer: Connection, load: Load, error: unknown): Promise<never> {
+  try {
+    await recordAbandoned(writer, load, NOT_THE_ROWS)
+    if (parseRange(load.batch) === undefined) await dropBatch(writer, load.batch)
+  } catch {
+    // There is no space for that either. The next loader finds an interrupted load.
+  }
+  throw error
 }
 
 /** Returns why rows could not be loaded; undefined for an error that no row can cause, such as a lost connection. */

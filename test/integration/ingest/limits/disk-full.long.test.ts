@@ -1,0 +1,179 @@
+/** A store whose disk becomes full: events are refused in time, and whatever fails goes on once there is space. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startService, type RunningService } from '../../../../src/bootstrap/start-service.js'
+import { startEngine, type Engine } from '../../../../src/clickhouse/embedded/engine.js'
+import { migrate } from '../../../../src/clickhouse/migrations/migrate.js'
+import { sql, string } from '../../../../src/clickhouse/sql.js'
+import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
+import { readConfig } from '../../../../src/config/config.js'
+import { StoreFullError } from '../../../../src/ingest/inbox/disk-space.js'
+import { createInboxWriter } from '../../../../src/ingest/inbox/inbox-writer.js'
+import { createLogger } from '../../../../src/lib/log.js'
+import { createInstruments } from '../../../../src/telemetry/instruments.js'
+import { importLines, toLines } from '../../../support/sources/sources.js'
+import { expectConsistentFacts, listLeftovers, select } from '../../../support/store/facts.js'
+import { checkRollups, ensureRollups } from '../../../support/store/loading.js'
+import { feed, loadInbox } from '../../../support/store/stream.js'
+import { newProject } from '../../../support/world/world.js'
+
+const MB = 1024 ** 2
+const DISK_MB = 192
+
+const disk = mkdtempSync(path.join(os.tmpdir(), 'tallyhouse-disk-'))
+const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m`, 'tmpfs', disk])
+const isMounted = mounted.status === 0
+const reason = mounted.error?.message ?? mounted.stderr.toString().trim()
+
+/** Runs a test, or skips it where this process may not mount a disk. */
+const diskTest = (name: string, work: () => Promise<void>): void =>
+  isMounted ? test(name, work, 180_000) : test.skip(`${name} (skipped: ${reason})`, work)
+
+let engine: Engine
+let store: Store
+beforeAll(async () => {
+  if (!isMounted) return
+  engine = await startEngine({ dataDir: disk, purpose: 'jest' })
+  await migrate(engine.endpoint)
+  store = connectStore(engine.endpoint)
+  await ensureRollups(store)
+}, 60_000)
+afterAll(async () => {
+  if (isMounted) {
+    await store.close()
+    await engine.stop()
+    spawnSync('umount', [disk])
+  }
+  rmSync(disk, { recursive: true, force: true })
+})
+
+const filler = path.join(disk, 'filler')
+const empty = (): void => rmSync(filler, { force: true })
+
+/** Fills the disk, up to some bytes. */
+function fill(left: number): void {
+  empty()
+  const { bavail, bsize } = statfsSync(disk)
+  try {
+    writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - left)))
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ENOSPC') throw error
+  }
+}
+
+async function until(isSo: () => Promise<boolean>, seconds: number): Promise<void> {
+  const end = performance.now() + seconds * 1_000
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error(`still not so after ${seconds} s`)
+    await sleep(200)
+  }
+}
+
+const countEvents = async (id: string): Promise<{ n: number; paths: number } | undefined> =>
+  (
+    await select<{ n: number; paths: number }>(
+      store,
+      sql`SELECT count() AS n, uniqExact(path) AS paths FROM events WHERE project_id = ${string(id)}`,
+    )
+  )[0]
+
+const text = (n: number): string =>
+  Array.from({ length: 12 }, (_, i) => ((n + 1) * 7_919 * (i + 3)).toString(36)).join('')
+/** Half of them have no id, so one that is loaded twice counts twice. */
+const visit = (n: number): object => ({
+  timestamp: new Date(Date.UTC(2026, 0, 31, 10) + n * 500).toISOString(),
+  user_id: `u${n % 50}`,
+  path: `/${n}`,
+  properties: { text: text(n) },
+  ...(n % 2 === 0 ? { event_id: `e${n}` } : {}),
+})
+
+diskTest('the collector refuses events before the disk is full; all else goes on', async () => {
+  const { id, token } = await newProject(store)
+  const lines: string[] = []
+  const logger = createLogger('info', { write: (line: string) => void lines.push(line) })
+  const told = (part: string): number => lines.filter((line) => line.includes(part)).length
+  const instruments = createInstruments({ version: '1', countDroppedLines: () => 0 })
+  const service: RunningService = await startService({
+    config: readConfig({ PORT: '0', NODE_ENV: 'test', ROLE: 'all' }),
+    opened: { store },
+    logger,
+    now: () => new Date(),
+    instruments,
+  })
+  const send = (): Promise<Response> =>
+    fetch(`${service.address}/v1/events`, {
+      method: 'POST',
+      body: JSON.stringify({ token, user_id: 'u' }),
+    })
+  const answers = (status: number) => async () => (await send()).status === status
+  try {
+    expect((await send()).status).toBe(202)
+    fill(0.045 * DISK_MB * MB)
+    await until(answers(503), 20)
+    const refused = await send()
+    expect(refused.headers.get('Retry-After')).toBe('30')
+    expect(await refused.json()).toEqual({
+      error: {
+        code: 'SERVICE_UNAVAILABLE',
+        message:
+          'The store has no room for events right now. Wait the seconds given in Retry-After.',
+      },
+    })
+    const [, free] = /^tallyhouse_store_free_bytes (\d+)$/m.exec(await instruments.write()) ?? []
+    expect(Number(free)).toBeGreaterThan(0)
+    expect(Number(free)).toBeLessThan(0.05 * DISK_MB * MB)
+    expect((await fetch(`${service.address}/readyz`)).status).toBe(200)
+    await loadInbox(store)
+    expect((await countEvents(id))?.n).toBeGreaterThan(0)
+    await expect(importLines(store, toLines([visit(0)]), { projectId: id })).rejects.toThrow(
+      StoreFullError,
+    )
+    expect([told('almost full'), told('space again')]).toEqual([1, 0])
+    empty()
+    await until(answers(202), 20)
+    expect([told('almost full'), told('space again')]).toEqual([1, 1])
+  } finally {
+    empty()
+    await service.stop()
+    instruments.close()
+  }
+  await loadInbox(store)
+})
+
+diskTest('a full disk loses nothing and doubles nothing', async () => {
+  const { id } = await newProject(store)
+  const failures = new Set<string>()
+  let fed = 0
+  for (const left of [0, 0.4, 1.2, 2.5, 5]) {
+    await feed(
+      store,
+      id,
+      Array.from({ length: 3_000 }, () => visit(fed++)),
+    )
+    fill(left * MB)
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await loadInbox(store).catch((error: unknown) => failures.add((error as Error).message))
+      fill(left * MB)
+    }
+    if (left === 0) {
+      const lines = ['{"user_id":"u","event_id":"refused"}']
+      const writer = createInboxWriter(store.writer, { timeoutMs: 300 })
+      await expect(
+        writer.write({ projectId: id, lines, receivedAt: new Date() }),
+      ).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    }
+    empty()
+    await loadInbox(store)
+    expect({ left, ...(await countEvents(id)) }).toEqual({ left, n: fed, paths: fed })
+  }
+  expect([...failures].join('\n')).toMatch(/space/i)
+  expect(await select(store, sql`SELECT reason FROM rejections`)).toEqual([])
+  await expectConsistentFacts(store, id)
+  expect(await listLeftovers(store)).toEqual([])
+  expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+})
