@@ -5,6 +5,8 @@ import { SECOND_MS } from '../lib/time.js'
 /** A load of the inbox that was published. */
 export interface ObservedLoad {
   readonly seconds: number
+  /** Of the rows as they were received: JSON. */
+  readonly bytes: number
   /** The number of rows with each outcome, such as `events` or `rejected`. */
   readonly rows: Readonly<Record<string, number>>
 }
@@ -25,6 +27,7 @@ export interface LoadInstruments {
   readonly watchInbox: (read: () => ObservedInbox) => void
 }
 
+const SIZES = [1e3, 1e4, 1e5, 1e6, 4e6, 16e6, 64e6]
 const DURATIONS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
 export function createLoadInstruments(registry: Registry): LoadInstruments {
@@ -33,6 +36,12 @@ export function createLoadInstruments(registry: Registry): LoadInstruments {
     name: 'tallyhouse_load_duration_seconds',
     help: 'Time of a load of this process, from reading the inbox to publishing the events.',
     buckets: DURATIONS,
+    registers,
+  })
+  const sizes = new Histogram({
+    name: 'tallyhouse_load_bytes',
+    help: 'Bytes of the events of a load of this process, as JSON.',
+    buckets: SIZES,
     registers,
   })
   const rows = new Counter({
@@ -52,8 +61,9 @@ export function createLoadInstruments(registry: Registry): LoadInstruments {
     registers,
   })
   return {
-    onLoad: ({ seconds, rows: counts }) => {
+    onLoad: ({ seconds, bytes, rows: counts }) => {
       durations.observe(seconds)
+      sizes.observe(bytes)
       for (const [outcome, count] of Object.entries(counts)) rows.inc({ outcome }, count)
     },
     onLoadFailure: () => failures.inc(),

@@ -6,7 +6,12 @@ import type { WaitingRows } from './stream.js'
 
 /** Is told what a loader does, for metrics. */
 export interface LoaderObserver {
-  readonly onLoad: (load: { readonly seconds: number; readonly rows: LoadCounts }) => void
+  readonly onLoad: (load: {
+    readonly seconds: number
+    /** The sum of the lengths of the lines. */
+    readonly bytes: number
+    readonly rows: LoadCounts
+  }) => void
   readonly onLoadFailure: () => void
   readonly onLease: (isHeld: boolean) => void
 }
@@ -34,7 +39,7 @@ export interface LoaderFailure {
 }
 
 /** Events that wait longer are late: queries answer without them. The promise is seconds, but an import may need its turn. */
-const LATE_MS = MINUTE_MS
+export const LATE_MS = MINUTE_MS
 
 /** Returns whether collected events have waited for too long, whichever process should have loaded them. */
 export const isLate = (state: LoaderState): boolean => state.oldestWaitingMs > LATE_MS

@@ -36,6 +36,13 @@ export async function loadBatch(
   return finished.report
 }
 
+/** A load of the stream. */
+export interface StreamLoad {
+  readonly report: LoadReport
+  /** The sum of the lengths of its lines. */
+  readonly bytes: number
+}
+
 /**
  * Loads the next rows of the stream; returns undefined when there are none. Rows that the store cannot load together are
  * loaded in smaller parts. The caller holds the loader lease, and has called `resumeLoads` since it took the lease or
@@ -44,12 +51,12 @@ export async function loadBatch(
 export async function loadStream(
   writer: Connection,
   context: LoaderContext,
-): Promise<LoadReport | undefined> {
+): Promise<StreamLoad | undefined> {
   for (;;) {
     const range = await findNextRange(writer)
     if (range === undefined) return undefined
     const report = await loadRange(writer, range, context)
-    if (report !== undefined) return report
+    if (report !== undefined) return { report, bytes: range.bytes }
   }
 }
 

@@ -22,6 +22,8 @@ export interface NextRange {
   /** The batch name of the range. */
   readonly batch: string
   readonly after: Position
+  /** The sum of the lengths of its lines. */
+  readonly bytes: number
 }
 
 /**
@@ -38,9 +40,16 @@ export async function findNextRange(
     isWaiting(batch, after),
   )
   const rows = Math.min(limits.rows, ...abandoned.map(({ nextRows }) => nextRows))
-  const upTo = await findEnd(writer, after, { ...limits, rows })
-  if (upTo === undefined) return undefined
-  return { batch: nameRange({ after, upTo }), after }
+  const end = await findEnd(writer, after, { ...limits, rows })
+  if (end === undefined) return undefined
+  const { upTo, bytes } = end
+  return { batch: nameRange({ after, upTo }), after, bytes }
+}
+
+/** Where a range ends, and the bytes up to there. */
+interface End {
+  readonly upTo: Position
+  readonly bytes: number
 }
 
 /** Whether the batch is a range of the stream that ends after the cursor. */
@@ -60,11 +69,11 @@ async function findEnd(
   writer: Connection,
   after: Position,
   limits: LoadLimits,
-): Promise<Position | undefined> {
+): Promise<End | undefined> {
   const fits = sql`lines <= ${uint64(limits.rows)} AND size <= ${uint64(limits.bytes)}`
-  const { rows } = await writer.query<{ block: number; isWhole: boolean }>(
+  const { rows } = await writer.query<{ block: number; bytes: number; isWhole: boolean }>(
     statement(sql`
-SELECT max(block) AS block, countIf(${fits}) > 0 AS isWhole
+SELECT max(block) AS block, max(size) AS bytes, countIf(${fits}) > 0 AS isWhole
 FROM (
   SELECT
     block, sum(block_lines) OVER so_far AS lines, sum(block_size) OVER so_far AS size, row_number() OVER so_far AS place
@@ -78,8 +87,8 @@ WHERE place = 1 OR (${fits})`),
   )
   const [last] = rows
   if (last === undefined || last.block === 0) return undefined
-  const { block } = last
-  return last.isWhole ? { block, rows: 0 } : cutBlock(writer, after, block, limits)
+  const { block, bytes } = last
+  return last.isWhole ? { upTo: { block, rows: 0 }, bytes } : cutBlock(writer, after, block, limits)
 }
 
 /** Finds how many waiting rows of a block fit into one load; at least one. */
@@ -88,11 +97,11 @@ async function cutBlock(
   after: Position,
   block: number,
   limits: LoadLimits,
-): Promise<Position> {
-  const { rows } = await writer.query<{ end: number; isWhole: boolean }>(
+): Promise<End> {
+  const { rows } = await writer.query<{ end: number; bytes: number; isWhole: boolean }>(
     statement(sql`
-SELECT maxIf(block_row, lines = 1 OR (lines <= ${uint64(limits.rows)} AND size <= ${uint64(limits.bytes)})) + 1 AS end,
-  end > max(block_row) AS isWhole
+WITH lines = 1 OR (lines <= ${uint64(limits.rows)} AND size <= ${uint64(limits.bytes)}) AS fits
+SELECT maxIf(block_row, fits) + 1 AS end, maxIf(size, fits) AS bytes, end > max(block_row) AS isWhole
 FROM (
   SELECT block_row, row_number() OVER so_far AS lines, sum(bytes) OVER so_far AS size
   FROM (${selectWaiting(after, sql`_block_offset AS block_row, bytes`)} AND _block_number = ${uint64(block)})
@@ -100,5 +109,9 @@ FROM (
 )`),
   )
   const [cut] = rows
-  return cut === undefined || cut.isWhole ? { block, rows: 0 } : { block: block - 1, rows: cut.end }
+  const isWhole = cut === undefined || cut.isWhole
+  return {
+    upTo: isWhole ? { block, rows: 0 } : { block: block - 1, rows: cut.end },
+    bytes: cut?.bytes ?? 0,
+  }
 }

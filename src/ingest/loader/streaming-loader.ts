@@ -184,11 +184,13 @@ async function loadWhileHeld(
 async function loadNext(run: LoaderRun, fenced: Connection): Promise<void> {
   const { logger, context, observer } = run
   const begun = performance.now()
-  const report = await loadStream(fenced, context)
+  const load = await loadStream(fenced, context)
   run.lastLoadAt = performance.now()
-  if (report === undefined) return
+  if (load === undefined) return
+  const { report, bytes } = load
   logReport(logger, report)
-  observer?.onLoad({ seconds: (run.lastLoadAt - begun) / SECOND_MS, rows: pickCounts(report) })
+  const seconds = (run.lastLoadAt - begun) / SECOND_MS
+  observer?.onLoad({ seconds, bytes, rows: pickCounts(report) })
 }
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>

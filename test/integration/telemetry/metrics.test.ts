@@ -178,11 +178,13 @@ test('a load is counted by its rows, and the inbox is seen', async () => {
     const loader = startStreamingLoader({ store, context, logger, monitor, observer })
     for (let i = 0; i < 400 && monitor.read().waitingRows > 0; i++) await sleep(50)
     await loader.stop()
-  }, /^tallyhouse_(load_(rows|fail|duration_seconds_count)|inbox)/)
+  }, /^tallyhouse_(load_(rows|fail|bytes_(sum|count)|duration_seconds_count)|inbox)/)
   expect(grown).toEqual({
     'tallyhouse_load_rows_total{outcome="received"}': 2,
     'tallyhouse_load_rows_total{outcome="events"}': 2,
     tallyhouse_load_duration_seconds_count: 1,
+    tallyhouse_load_bytes_count: 1,
+    tallyhouse_load_bytes_sum: expect.any(Number),
   })
   expect(held.slice(0, 2)).toEqual([true, false])
 })
