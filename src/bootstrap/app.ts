@@ -33,7 +33,12 @@ import {
   normalizeTarget,
   treatHeadAsGet,
 } from '../http/server/http-conformance.js'
-import { observeRequests, type RequestObserver } from '../http/server/observe-requests.js'
+import {
+  observeRequests,
+  traceRequests,
+  type RequestObserver,
+  type RequestSpan,
+} from '../http/server/observe-requests.js'
 import { logRequests } from '../http/server/request-log.js'
 import { addCommonHeaders } from '../http/server/response-headers.js'
 import {
@@ -88,6 +93,8 @@ export interface AppDependencies {
   readonly logger: Logger
   /** Is told about every request. */
   readonly observer?: RequestObserver | undefined
+  /** Starts the span of a request; undefined to trace none. */
+  readonly startSpan?: (() => RequestSpan) | undefined
   /** Further pages. They need no API key. */
   readonly pages?: readonly Router[]
 }
@@ -97,13 +104,13 @@ const EVENTS = '/v1/events'
 /** What an application needs before it has routes. */
 export interface ShellDependencies extends Pick<
   AppDependencies,
-  'logger' | 'observer' | 'shutdown'
+  'logger' | 'observer' | 'startSpan' | 'shutdown'
 > {
   readonly collector: Pick<CollectorDependencies, 'trustedProxies'> | undefined
 }
 
 /** Creates an application without routes: every request is logged, gets the common headers, and follows a shutdown. */
-export function createShell({ collector, logger, observer, shutdown }: ShellDependencies): Express {
+export function createShell({ collector, logger, observer, startSpan, shutdown }: ShellDependencies): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -111,6 +118,7 @@ export function createShell({ collector, logger, observer, shutdown }: ShellDepe
   app.enable('strict routing')
   app.set('trust proxy', collector?.trustedProxies ?? 0)
   if (observer !== undefined) app.use(observeRequests(observer))
+  if (startSpan !== undefined) app.use(traceRequests(startSpan))
   app.use(logRequests(logger), addCommonHeaders)
   if (collector !== undefined) app.use(EVENTS, allowAnyOrigin)
   app.use(enforceHttpConformance, normalizeTarget, followShutdown(shutdown))

@@ -1,5 +1,6 @@
 /** Opens the store that a configuration describes: a ClickHouse server, or the engine of the data folder. */
 import type { Engine } from '../clickhouse/embedded/engine.js'
+import type { TraceStatement } from '../clickhouse/connection.js'
 import type { StatementObserver } from '../clickhouse/connection-wrappers.js'
 import type { Endpoint } from '../clickhouse/endpoint.js'
 import { requireRestored } from '../clickhouse/backup/restore.js'
@@ -22,6 +23,8 @@ export interface OpenStoreOptions extends Omit<OpenEngineOptions, 'dataDir'>, Wa
   readonly access: StoreAccess
   /** Is told about every statement. */
   readonly observer?: StatementObserver | undefined
+  /** Runs each statement as a part of a trace. */
+  readonly trace?: TraceStatement | undefined
 }
 
 export interface OpenedStore {
@@ -55,7 +58,7 @@ export async function openStore(
     config.geoipDb === undefined ? undefined : await openGeoip(config.geoipDb),
   )
   const { endpoint, engine } = await openEndpoint(config, options)
-  const store = connectStore(endpoint, options.observer)
+  const store = connectStore(endpoint, options.observer, options.trace)
   const close = async (): Promise<void> => {
     await store.close()
     await engine?.stop()

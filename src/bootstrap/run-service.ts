@@ -4,7 +4,9 @@ import type { Config } from '../config/config.js'
 import type { Logger } from '../lib/log.js'
 import type { LogOutput } from '../lib/log-output.js'
 import { MINUTE_MS } from '../lib/time.js'
+import { readVersion } from '../lib/version.js'
 import type { Instruments } from '../telemetry/instruments.js'
+import { connectTraces, type Traces } from '../telemetry/traces.js'
 import { rethrowListenError } from './address.js'
 import { listenEarly, type EarlyServer } from './early-server.js'
 import { startMetrics } from './metrics.js'
@@ -50,6 +52,8 @@ export async function runService(options: RunOptions): Promise<void> {
 interface Run extends RunOptions {
   /** Undefined to measure nothing. */
   readonly instruments: Instruments | undefined
+  /** Undefined to trace nothing. */
+  readonly traces: Traces | undefined
   readonly server: EarlyServer
   readonly waiting: WaitOptions & { readonly stop: AbortSignal }
 }
@@ -59,6 +63,8 @@ async function runMeasured(
   instruments: Instruments | undefined,
 ): Promise<void> {
   const { config, logger } = options
+  const traces = connectTraces(readVersion())
+  if (traces !== undefined) logger.info('requests are traced')
   const stopping = new AbortController()
   const shutdown = waitForShutdown(logger)
   void shutdown.then(() => stopping.abort())
@@ -70,7 +76,7 @@ async function runMeasured(
     onNotice: (level: 'info' | 'warn', text: string) => logger[level](text),
     onPhase: (phase: string) => server.setPhase(phase),
   }
-  const run = { ...options, instruments, server, waiting }
+  const run = { ...options, instruments, traces, server, waiting }
   try {
     const opened = await unlessStopped(stopping.signal, () => open(run))
     const failure =
@@ -101,6 +107,7 @@ const open = ({
   logger,
   access = 'write',
   instruments,
+  traces,
   waiting,
 }: Run): Promise<OpenedStore> =>
   openStore(config, {
@@ -111,6 +118,7 @@ const open = ({
     ownEngine: config.role === 'all',
     onEvent: (event) => logEngineEvent(logger, event),
     observer: instruments?.store,
+    trace: traces?.traceStatement,
   })
 
 /** Runs the service until the shutdown begins or the engine fails for good, then stops everything. Returns the failure. */

@@ -7,6 +7,7 @@ import { createLoaderMonitor } from '../ingest/loader/loader-state.js'
 import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
 import type { Instruments } from '../telemetry/instruments.js'
+import type { Traces } from '../telemetry/traces.js'
 import type { EarlyServer } from './early-server.js'
 import type { OpenedStore } from './open-store.js'
 import { retryWhileAway, type WaitOptions } from './retry-while-away.js'
@@ -19,6 +20,8 @@ export interface PartsOptions {
   readonly now: () => Date
   /** Undefined to measure nothing. */
   readonly instruments: Instruments | undefined
+  /** Undefined to trace nothing. */
+  readonly traces: Traces | undefined
   readonly server: EarlyServer
   readonly waiting: WaitOptions
   /** Pages to serve beside the service's own; called once the store is prepared. */
@@ -30,7 +33,7 @@ export interface PartsOptions {
 /** Starts the service, then the loader and the expirations. Returns a function that stops them. */
 export async function startParts(options: PartsOptions): Promise<() => Promise<void>> {
   const { config, logger, now, server, pages = () => [], onListening } = options
-  const { opened, instruments, waiting } = options
+  const { opened, instruments, traces, waiting } = options
   const { store, loader: context, endpoint } = opened
   if (config.role !== 'collector') {
     const attempt = () => preparePublicKeys(store, config, logger, now())
@@ -44,6 +47,7 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
     logger,
     now,
     instruments,
+    traces,
     server,
     pages: pages(),
     getLoaderState: monitor.read,

@@ -18,6 +18,7 @@ import type { Logger } from '../lib/log.js'
 import { SECOND_MS } from '../lib/time.js'
 import { ALL_RELATIONS, FACTS } from '../model/relations.js'
 import type { Instruments } from '../telemetry/instruments.js'
+import type { Traces } from '../telemetry/traces.js'
 import { findFirstEventTime } from '../projects/event-times.js'
 import { presentProject } from '../projects/present.js'
 import {
@@ -38,6 +39,7 @@ export interface ServiceOptions extends Pick<AppDependencies, 'pages' | 'getLoad
   readonly logger: Logger
   readonly now: () => Date
   readonly instruments?: Instruments | undefined
+  readonly traces?: Traces | undefined
   /** A server that listens already; if left out, one is started. */
   readonly server?: EarlyServer
 }
@@ -56,7 +58,7 @@ export interface RunningService {
  * @throws Error if a contract does not compile; the system's error if the address cannot be bound
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { config, opened, logger, instruments, pages, getLoaderState } = options
+  const { config, opened, logger, instruments, traces, pages, getLoaderState } = options
   const { role } = config
   const server = options.server ?? (await listenEarly({ config, logger, instruments }))
   const { shutdown } = server
@@ -71,6 +73,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     shutdown,
     logger,
     observer: instruments?.http,
+    startSpan: traces?.startRequest,
     ...(pages === undefined ? {} : { pages }),
     ...(getLoaderState === undefined ? {} : { getLoaderState }),
   })

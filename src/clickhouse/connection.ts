@@ -15,8 +15,10 @@ import {
   type QueryResult,
   type Settings,
 } from './statements.js'
+import type { TraceStatement } from './supervise.js'
 
 export type { QueryCost, QueryOptions, QueryResult, Settings } from './statements.js'
+export type { TraceStatement } from './supervise.js'
 
 /**
  * A connection. Every statement ends, even when the store hangs: when its signal is aborted, or when the store has
@@ -58,6 +60,8 @@ export interface ConnectOptions {
    * closed connection itself, but only if the query reports progress.
    */
   readonly killsCancelled?: boolean
+  /** Runs each statement as a part of a trace. */
+  readonly trace?: TraceStatement | undefined
 }
 
 /** The client's level OFF: the service logs failures itself. */
@@ -67,11 +71,11 @@ const LOG_OFF = 127
 export function connect(
   endpoint: Endpoint,
   account: Account,
-  { killsCancelled = true }: ConnectOptions = {},
+  { killsCancelled = true, trace }: ConnectOptions = {},
 ): Connection {
   const client = openClient(endpoint, account)
   const overseer = createOverseer(() => openClient({ ...endpoint, database: 'system' }, 'admin'))
-  const line: Line = { client, overseer, killsCancelled }
+  const line: Line = { client, overseer, killsCancelled, trace }
   return {
     query: (statement, options) => runQuery(line, statement, options),
     execute: (statement, settings, signal) => execute(line, statement, settings, signal),
@@ -100,7 +104,7 @@ const openClient = (endpoint: Endpoint, account: Account): ClickHouseClient =>
 
 async function ping(line: Line, timeoutMs: number): Promise<boolean> {
   const signal = AbortSignal.timeout(timeoutMs)
-  return sendQuery({ ...line, killsCancelled: false }, PING, { signal }).then(
+  return sendQuery({ ...line, killsCancelled: false, trace: undefined }, PING, { signal }).then(
     () => true,
     () => false,
   )

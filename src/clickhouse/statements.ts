@@ -19,7 +19,7 @@ import {
 import type { Overseer } from './overseer.js'
 import { SEMANTIC_SETTINGS } from './semantic-settings.js'
 import type { Statement } from './sql.js'
-import { supervise } from './supervise.js'
+import { runTraced, supervise, type TraceStatement } from './supervise.js'
 
 export type Settings = ClickHouseSettings
 
@@ -52,6 +52,8 @@ export interface Line {
   readonly client: ClickHouseClient
   readonly overseer: Overseer
   readonly killsCancelled: boolean
+  /** Runs each statement as a part of a trace; undefined to trace none. */
+  readonly trace: TraceStatement | undefined
 }
 
 /** Settings of every query. */
@@ -85,8 +87,8 @@ export async function runQuery<Row>(
 }
 
 /** Sends a SELECT once. */
-export async function sendQuery<Row>(
-  { client, overseer, killsCancelled }: Line,
+export function sendQuery<Row>(
+  { client, overseer, killsCancelled, trace }: Line,
   { query, query_params }: Statement,
   { settings, signal, requestId }: QueryOptions,
 ): Promise<QueryResult<Row>> {
@@ -105,12 +107,14 @@ export async function sendQuery<Row>(
     abort_signal.addEventListener('abort', () => result.close(), { once: true })
     return result.json<Row>()
   }
-  const response = await supervise(send, {
-    signal,
-    watch: overseer.watch(query_id),
-    onCancelled: () => killsCancelled && overseer.kill(query_id),
-  }).catch(rethrowConnectionError)
-  return readResult(response)
+  return runTraced(trace, 'query', query_id, async () => {
+    const response = await supervise(send, {
+      signal,
+      watch: overseer.watch(query_id),
+      onCancelled: () => killsCancelled && overseer.kill(query_id),
+    }).catch(rethrowConnectionError)
+    return readResult(response)
+  })
 }
 
 /** Creates an id that no other statement has, even if two requests have the same id: KILL stops a query by it. */
@@ -118,51 +122,43 @@ const createQueryId = (requestId: string | undefined): string =>
   requestId === undefined ? randomUUID() : `${requestId}-${randomUUID()}`
 
 /** Runs a statement without a result, and waits for its outcome when the connection breaks. */
-export async function execute(
-  { client, overseer, killsCancelled }: Line,
+export function execute(
+  { client, overseer, killsCancelled, trace }: Line,
   { query, query_params }: Statement,
   settings?: Settings,
   signal?: AbortSignal,
 ): Promise<void> {
   const query_id = randomUUID()
-  const send = sendWithoutResult(client, {
-    query,
-    query_params,
-    query_id,
-    clickhouse_settings: { ...SEMANTIC_SETTINGS, wait_end_of_query: 1, ...settings },
+  const send = sendWithoutResult(client, { query, query_params, query_id }, settings)
+  return runTraced(trace, 'execute', query_id, async () => {
+    try {
+      await supervise(send, {
+        signal,
+        watch: overseer.watch(query_id),
+        onCancelled: () => killsCancelled && overseer.kill(query_id),
+      }).catch(rethrowConnectionError)
+    } catch (error) {
+      if (!(error instanceof StoreUnavailableError)) throw error
+      await overseer.awaitOutcome(query_id, error, signal)
+    }
   })
-  try {
-    await supervise(send, {
-      signal,
-      watch: overseer.watch(query_id),
-      onCancelled: () => killsCancelled && overseer.kill(query_id),
-    }).catch(rethrowConnectionError)
-  } catch (error) {
-    if (!(error instanceof StoreUnavailableError)) throw error
-    await overseer.awaitOutcome(query_id, error, signal)
-  }
 }
 
 /** Streams bytes as the data of an INSERT. */
-export async function upload(
-  { client, overseer }: Line,
+export function upload(
+  { client, overseer, trace }: Line,
   { query, query_params }: Statement,
   bytes: Readable,
   settings?: Settings,
   signal?: AbortSignal,
 ): Promise<void> {
   const query_id = randomUUID()
-  const send = sendWithoutResult(client, {
-    query,
-    query_params,
-    query_id,
-    values: bytes,
-    clickhouse_settings: { ...SEMANTIC_SETTINGS, wait_end_of_query: 1, ...settings },
-  })
-  await supervise(send, {
-    signal,
-    watch: overseer.watch(query_id, () => bytes.readableEnded),
-  }).catch(rethrowConnectionError)
+  const insert = { query, query_params, query_id, values: bytes }
+  const send = sendWithoutResult(client, insert, settings)
+  const watch = overseer.watch(query_id, () => bytes.readableEnded)
+  return runTraced(trace, 'upload', query_id, () =>
+    supervise(send, { signal, watch }).catch(rethrowConnectionError),
+  )
 }
 
 function rethrowConnectionError(error: unknown): never {
@@ -174,9 +170,14 @@ function rethrowConnectionError(error: unknown): never {
  * or of a proxy, and a response without a header of ClickHouse is not ClickHouse's.
  */
 const sendWithoutResult =
-  (client: ClickHouseClient, params: ExecParams & { values?: Readable }) =>
+  (client: ClickHouseClient, params: ExecParams & { values?: Readable }, settings?: Settings) =>
   async (abort_signal: AbortSignal): Promise<void> => {
-    const { stream, response_headers } = await client.exec({ ...params, abort_signal })
+    const clickhouse_settings = { ...SEMANTIC_SETTINGS, wait_end_of_query: 1 as const, ...settings }
+    const { stream, response_headers } = await client.exec({
+      ...params,
+      abort_signal,
+      clickhouse_settings,
+    })
     const body = await text(addAbortSignal(abort_signal, stream))
     const isFromClickHouse = response_headers['x-clickhouse-query-id'] !== undefined
     if (body !== '' || !isFromClickHouse) throw parseClickHouseError(body)

@@ -1,5 +1,5 @@
 /** The store: ClickHouse as the service uses it, with a connection per account. */
-import { connect, type Connection, type Settings } from './connection.js'
+import { connect, type Connection, type Settings, type TraceStatement } from './connection.js'
 import { observeConnection, type StatementObserver } from './connection-wrappers.js'
 import type { Endpoint } from './endpoint.js'
 import { readOnce, readQueryLimits } from './query-limits.js'
@@ -22,14 +22,19 @@ export interface Store {
  * Opens the store at an endpoint. Nothing is sent before the first statement.
  *
  * @param observer is told about every statement
+ * @param trace runs each statement as a part of a trace
  */
-export function connectStore(endpoint: Endpoint, observer?: StatementObserver): Store {
-  const admin = connect(endpoint, 'admin')
-  const reader = connect(endpoint, 'reader')
+export function connectStore(
+  endpoint: Endpoint,
+  observer?: StatementObserver,
+  trace?: TraceStatement,
+): Store {
+  const admin = connect(endpoint, 'admin', { trace })
+  const reader = connect(endpoint, 'reader', { trace })
   // Lookups are short. To end one in ClickHouse would cost more than to let it end.
-  const lookups = connect(endpoint, 'reader', { killsCancelled: false })
-  const tokenLookups = connect(endpoint, 'reader', { killsCancelled: false })
-  const writer = connect(endpoint, 'writer')
+  const lookups = connect(endpoint, 'reader', { killsCancelled: false, trace })
+  const tokenLookups = connect(endpoint, 'reader', { killsCancelled: false, trace })
+  const writer = connect(endpoint, 'writer', { trace })
   const observe = (connection: Connection, name: string): Connection =>
     observer === undefined ? connection : observeConnection(connection, name, observer)
   return {

@@ -1,5 +1,5 @@
-/** Ends a call to the store from outside: when its signal is aborted, or when a watch gives it up. */
-import { QueryCancelledError } from './errors.js'
+/** Watches a call to the store from outside: ends it when its signal is aborted or a watch gives it up, and traces it. */
+import { getFailureCode, QueryCancelledError } from './errors.js'
 
 /** Rejects when the call should be given up; stops when `ended` is aborted. It never resolves. */
 export type Watch = (ended: AbortSignal) => Promise<never>
@@ -62,6 +62,28 @@ export function linkSignals(...signals: readonly (AbortSignal | undefined)[]): {
   })
   return { signal: either.signal, unlink: () => links.forEach((unlink) => unlink()) }
 }
+
+/** A statement as a trace shows it: never with its text or parameters. */
+export interface TracedStatement {
+  readonly operation: 'query' | 'execute' | 'upload'
+  readonly queryId: string
+  readonly getErrorCode: (error: unknown) => string
+}
+
+/** Runs a statement as a part of a trace. */
+export type TraceStatement = <Result>(
+  statement: TracedStatement,
+  run: () => Promise<Result>,
+) => Promise<Result>
+
+/** Runs a statement as a part of a trace, if there is one. */
+export const runTraced = <Result>(
+  trace: TraceStatement | undefined,
+  operation: TracedStatement['operation'],
+  queryId: string,
+  run: () => Promise<Result>,
+): Promise<Result> =>
+  trace === undefined ? run() : trace({ operation, queryId, getErrorCode: getFailureCode }, run)
 
 function rejectable(): { promise: Promise<never>; reject: (error: Error) => void } {
   let reject!: (error: Error) => void

@@ -1,0 +1,196 @@
+/** Traces: a span for each request and, below it, one for each of its statements. */
+import { context, ROOT_CONTEXT, trace, type Context, type ContextManager } from '@opentelemetry/api'
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  type ReadableSpan,
+} from '@opentelemetry/sdk-trace-base'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { issueKey } from '../../../src/auth/api-keys.js'
+import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import { sql, statement } from '../../../src/clickhouse/sql.js'
+import { connectStore, type Store } from '../../../src/clickhouse/store.js'
+import { readConfig } from '../../../src/config/config.js'
+import { createLogger } from '../../../src/lib/log.js'
+import { createProject } from '../../../src/projects/store.js'
+import { connectTraces, type Traces } from '../../../src/telemetry/traces.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { createKeys, type TestKeys } from '../../support/world/keys.js'
+
+const NOW = new Date('2026-03-10T12:00:00.000Z')
+
+const active = new AsyncLocalStorage<Context>()
+/** What an SDK for Node.js registers, too. */
+const contexts: ContextManager = {
+  active: () => active.getStore() ?? ROOT_CONTEXT,
+  with: (given, work, self, ...args) => active.run(given, () => work.apply(self, args)),
+  bind: (_context, target) => target,
+  enable: () => contexts,
+  disable: () => contexts,
+}
+
+const exporter = new InMemorySpanExporter()
+let before: Traces | undefined
+let traces: Traces
+let database: TestDatabase
+let keys: TestKeys
+let store: Store
+let service: RunningService
+let key: string
+let token: string
+beforeAll(async () => {
+  before = connectTraces('1')
+  context.setGlobalContextManager(contexts)
+  trace.setGlobalTracerProvider(
+    new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
+  )
+  traces = connectTraces('1')!
+  database = await createDatabase()
+  keys = await createKeys(database.store)
+  const fields = { id: 'shop', name: 'Shop', domain: 'shop.example' }
+  token = (await createProject(database.store, fields, NOW)).token
+  const request = { projectId: 'shop', name: '', expiresAt: null }
+  key = (await issueKey(database.store, keys.signingKey, request, NOW)).token
+  store = connectStore(database.endpoint, undefined, traces.traceStatement)
+  service = await startService({
+    config: readConfig({ DATA_DIR: keys.dataDir, PORT: '0' }),
+    opened: { store },
+    logger: createLogger('silent'),
+    now: () => NOW,
+    traces,
+  })
+})
+afterAll(async () => {
+  await service.stop()
+  await store.close()
+  await database.drop()
+  await keys.remove()
+  trace.disable()
+  context.disable()
+})
+beforeEach(() => exporter.reset())
+
+/** Sends a request, and returns its span and those of its statements. */
+async function request(
+  path: string,
+  init: RequestInit = {},
+): Promise<{ readonly root: ReadableSpan; readonly children: readonly ReadableSpan[] }> {
+  await (await fetch(service.address + path, init)).arrayBuffer()
+  const isRoot = ({ parentSpanContext }: ReadableSpan): boolean => parentSpanContext === undefined
+  for (let i = 0; i < 100 && !exporter.getFinishedSpans().some(isRoot); i++) await sleep(20)
+  const spans = exporter.getFinishedSpans()
+  const [root] = spans.filter(isRoot)
+  return {
+    root: root!,
+    children: spans.filter(
+      ({ parentSpanContext }) => parentSpanContext?.spanId === root!.spanContext().spanId,
+    ),
+  }
+}
+
+const authorized = (): RequestInit => ({ headers: { Authorization: `Bearer ${key}` } })
+
+test('without an SDK there are no traces', () => {
+  expect(before).toBeUndefined()
+})
+
+test('a query is a span with the spans of its statements', async () => {
+  const { root, children } = await request('/v1/analytics/query?secret=path', {
+    method: 'POST',
+    headers: { ...authorized().headers, 'Content-Type': 'application/json' },
+    body: '{ "metrics": ["visits"], "date_range": ["2026-01-01", "2026-01-31"] }',
+  })
+  expect([root.name, root.kind, root.attributes]).toEqual([
+    'POST /v1/analytics/query',
+    1,
+    expect.objectContaining({
+      'http.request.method': 'POST',
+      'http.route': '/v1/analytics/query',
+      'url.scheme': 'http',
+    }),
+  ])
+  expect(children.length).toBeGreaterThan(0)
+  for (const { name, kind, attributes } of children) {
+    expect([name, kind, attributes]).toEqual([
+      'clickhouse query',
+      2,
+      {
+        'db.system': 'clickhouse',
+        'db.operation.name': 'query',
+        'db.clickhouse.query_id': expect.stringMatching(/^[\w-]{36,}$/),
+      },
+    ])
+  }
+})
+
+test('collected events are a span with the statement that stores them', async () => {
+  const body = JSON.stringify({ token, user_id: 'somebody' })
+  const { root, children } = await request('/v1/events', { method: 'POST', body })
+  expect([root.name, root.attributes['http.response.status_code']]).toEqual([
+    'POST /v1/events',
+    202,
+  ])
+  expect(children.map(({ name }) => name)).toContain('clickhouse upload')
+})
+
+test.each<[string, string, RequestInit, string, object]>([
+  [
+    'a made-up path',
+    '/made/up',
+    {},
+    'GET',
+    {
+      'http.request.method': 'GET',
+      'http.response.status_code': 404,
+      'url.scheme': 'http',
+      'error.type': 'NOT_FOUND',
+    },
+  ],
+  [
+    'a method that HTTP itself does not define',
+    '/made/up',
+    { method: 'PROPFIND' },
+    'HTTP',
+    {
+      'http.request.method': '_OTHER',
+      'http.response.status_code': 404,
+      'url.scheme': 'http',
+      'error.type': 'NOT_FOUND',
+    },
+  ],
+])('%s', async (_why, path, init, name, attributes) => {
+  const { root } = await request(path, init)
+  expect([root.name, root.attributes]).toEqual([name, attributes])
+})
+
+test('a statement that fails has its code, and not its text', async () => {
+  const span = traces.startRequest()
+  let failing: Promise<unknown> = Promise.resolve()
+  span.run(() => {
+    failing = store.reader.query(statement(sql`SELECT 1 FROM no_table_of_ours`))
+  })
+  await expect(failing).rejects.toThrow()
+  const [failed] = exporter.getFinishedSpans()
+  expect(failed).toMatchObject({
+    attributes: { 'error.type': 'UNKNOWN_TABLE' },
+    status: { code: 2 },
+    events: [],
+  })
+  expect(JSON.stringify(failed!.attributes)).not.toContain('no_table_of_ours')
+})
+
+test('a statement of no request has no span', async () => {
+  await store.reader.query(statement(sql`SELECT 1`))
+  expect(exporter.getFinishedSpans()).toEqual([])
+})
+
+test('no span has a key, a token, a path or a value', async () => {
+  await request('/v1/project?secret=path', authorized())
+  const text = JSON.stringify(
+    exporter.getFinishedSpans().map((span) => [span.name, span.attributes]),
+  )
+  for (const secret of [key, token, 'secret', 'shop']) expect(text).not.toContain(secret)
+})
