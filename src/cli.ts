@@ -8,6 +8,7 @@ import { addImport } from './commands/import/import.js'
 import { addKey } from './commands/key.js'
 import { addMigrate } from './commands/migrate.js'
 import { addBackup } from './commands/operate/backup.js'
+import { addDoctor } from './commands/operate/doctor.js'
 import { addRestore } from './commands/operate/restore.js'
 import { addProject } from './commands/project.js'
 import { addRollups } from './commands/rollups.js'
@@ -32,6 +33,7 @@ const COMMANDS: readonly AddCommand[] = [
   addUser,
   addExplain,
   addRollups,
+  addDoctor,
 ]
 
 const EXIT_FAILED = 1

@@ -114,26 +114,30 @@ WHERE database = ${string(database)} AND match(engine, '^(Replicated|Shared)') O
 export interface CheckedServer {
   readonly name: string
   readonly verdict: 'fit' | ServerCheck['severity']
-  /** A sentence with the fault and what to do; undefined if nothing is wrong. */
-  readonly message: string | undefined
+  /** What is wrong, and what to do about it; undefined if nothing is wrong. */
+  readonly fault: string | undefined
+  readonly advice: string | undefined
 }
 
 /** Asks the server everything. @throws the client's error when it does not answer */
-export async function checkServer(endpoint: Endpoint): Promise<readonly CheckedServer[]> {
-  const outside = { ...endpoint, database: 'system' }
-  const ask = async (check: ServerCheck): Promise<CheckedServer> => {
-    const connection = connect(outside, check.account)
-    try {
-      const asked = Array.from({ length: check.times ?? 1 }, () =>
-        connection.query<Row>(statement(check.query(endpoint))),
-      )
-      const rows = (await Promise.all(asked)).flatMap((answer) => answer.rows)
-      return judge(check, rows, endpoint)
-    } finally {
-      await connection.close()
-    }
+export const checkServer = (endpoint: Endpoint): Promise<readonly CheckedServer[]> =>
+  Promise.all(SERVER_CHECKS.map((check) => runServerCheck(check, endpoint)))
+
+/** Asks the server one thing. @throws the client's error when it does not answer */
+export async function runServerCheck(
+  check: ServerCheck,
+  endpoint: Endpoint,
+): Promise<CheckedServer> {
+  const connection = connect({ ...endpoint, database: 'system' }, check.account)
+  try {
+    const asked = Array.from({ length: check.times ?? 1 }, () =>
+      connection.query<Row>(statement(check.query(endpoint))),
+    )
+    const rows = (await Promise.all(asked)).flatMap((answer) => answer.rows)
+    return judge(check, rows, endpoint)
+  } finally {
+    await connection.close()
   }
-  return Promise.all(SERVER_CHECKS.map(ask))
 }
 
 /** Judges the answers to a check. */
@@ -143,8 +147,8 @@ export function judge(
   endpoint: Endpoint,
 ): CheckedServer {
   const fault = findFault(rows, endpoint)
-  if (fault === undefined) return { name, verdict: 'fit', message: undefined }
-  return { name, verdict: severity, message: `${fault}: ${advice}` }
+  if (fault === undefined) return { name, verdict: 'fit', fault, advice: undefined }
+  return { name, verdict: severity, fault, advice }
 }
 
 /**
@@ -156,8 +160,8 @@ export function judge(
 export async function requireFitServer(endpoint: Endpoint): Promise<readonly string[]> {
   const checked = await checkServer(endpoint)
   const withVerdict = (wanted: CheckedServer['verdict']): readonly string[] =>
-    checked.flatMap(({ verdict, message }) =>
-      verdict === wanted && message !== undefined ? [message] : [],
+    checked.flatMap(({ verdict, fault = '', advice = '' }) =>
+      verdict === wanted ? [`${fault}: ${advice}`] : [],
     )
   const [refusal] = withVerdict('refuse')
   if (refusal !== undefined) throw new UserError(refusal)

@@ -77,6 +77,28 @@ export function renewTables(writer: Connection, names: TableNames): () => void {
   return () => clearInterval(timer)
 }
 
+/** A temporary table that exists. */
+export interface TemporaryTable {
+  readonly name: string
+  /** Milliseconds since it was created or renewed. */
+  readonly age: number
+}
+
+/** Lists the tables with one of these names, whether or not a process uses them. */
+export async function listTemporaryTables(
+  connection: Connection,
+  names: readonly TableNames[],
+): Promise<readonly TemporaryTable[]> {
+  const pattern = names.map((one) => one.pattern).join('|')
+  const { rows } = await connection.query<TemporaryTable>(
+    statement(sql`
+SELECT name, dateDiff('millisecond', metadata_modification_time, now64(3)) AS age FROM system.tables
+WHERE database = currentDatabase() AND engine NOT LIKE '%View' AND match(name, ${string(pattern)})
+ORDER BY name`),
+  )
+  return rows
+}
+
 async function listTables(
   writer: Connection,
   { pattern }: TableNames,

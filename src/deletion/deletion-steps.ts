@@ -4,12 +4,13 @@
  */
 import type { Connection } from '../clickhouse/connection.js'
 import { identifier, sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
-import { nameTables, type RollupTables } from '../model/rollup-table-sets.js'
+import { matchNames } from '../clickhouse/temporary-tables.js'
+import { nameTables, SET_TABLES, type RollupTables } from '../model/rollup-table-sets.js'
 import { backfillRollups } from '../rollups/backfill.js'
 import { dropTableSets } from '../rollups/materialized-views.js'
 import { removeUsersFromRollups } from '../rollups/remove-users.js'
 import { applyRetraction, REST_TABLES, stageRetraction } from '../rollups/retract.js'
-import { finishExpirations } from './expiration-steps.js'
+import * as expiration from './expiration-steps.js'
 import {
   endDeletion,
   findUnfinishedDeletions,
@@ -32,7 +33,7 @@ export async function finishDeletions(
   { waitMs = KEYS_END_MS, except }: { readonly waitMs?: number; readonly except?: number } = {},
 ): Promise<void> {
   // First, because an expiration corrects counts, which must not come back after their project was deleted.
-  await finishExpirations(writer)
+  await expiration.finishExpirations(writer)
   for (const deletion of await findUnfinishedDeletions(writer)) {
     if (deletion.number === except) continue
     if (isUserDeletion(deletion)) await finishUserDeletion(writer, deletion)
@@ -69,6 +70,13 @@ const isOwnRow = ({ number, projectId, user }: Deletion): Sql =>
 /** The table of the groups that count the user. A deletion staged by an earlier release uses the same name. */
 const GROUPS_TABLE = 'lost'
 const nameGroupsTable = ({ prefix }: RollupTables): Sql => identifier(`${prefix}${GROUPS_TABLE}`)
+
+/** The tables of all deletions and expirations, without the views between them. */
+export const DELETION_TABLES = matchNames('removal_[0-9]+_(kept_)?', [
+  ...SET_TABLES,
+  ...REST_TABLES,
+  ...[GROUPS_TABLE, expiration.USERS_TABLE, expiration.GROUPS_TABLE],
+])
 
 const dropDeletionTables = (writer: Connection, { prefix }: RollupTables): Promise<void> =>
   dropTableSets(writer, prefix, [GROUPS_TABLE, ...REST_TABLES])

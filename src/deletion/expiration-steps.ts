@@ -22,8 +22,8 @@ import {
 import { STEP } from './journal.js'
 import { deleteRows } from './delete-rows.js'
 
-const USERS_TABLE = 'gone_users'
-const GROUPS_TABLE = 'gone_groups'
+export const USERS_TABLE = 'gone_users'
+export const GROUPS_TABLE = 'gone_groups'
 
 /** The tables of an expiration: the counts of what is deleted of the month, and of what its users keep of it. */
 interface ExpirationTables {

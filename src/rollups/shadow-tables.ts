@@ -4,8 +4,14 @@ import type { Connection } from '../clickhouse/connection.js'
 import { fenceConnection } from '../clickhouse/connection-wrappers.js'
 import { withLease, type Lease } from '../clickhouse/lease/lease.js'
 import { sql } from '../clickhouse/sql.js'
+import { matchNames } from '../clickhouse/temporary-tables.js'
 import { MINUTE_MS } from '../lib/time.js'
-import { nameShadowTables, SHADOW_PREFIX, type RollupTables } from '../model/rollup-table-sets.js'
+import {
+  nameShadowTables,
+  SET_TABLES,
+  SHADOW_PREFIX,
+  type RollupTables,
+} from '../model/rollup-table-sets.js'
 import { backfillRollups } from './backfill.js'
 import { dropTableSets } from './materialized-views.js'
 import { isOfMonth, listMonths, type Month } from './months.js'
@@ -87,6 +93,9 @@ async function withShadowTables(
     await dropShadowTables(writer)
   }
 }
+
+/** The shadow tables of all rebuilds and checks, without the views between them. */
+export const SHADOW_TABLES = matchNames(SHADOW_PREFIX, SET_TABLES)
 
 /**
  * Drops all shadow tables. Under the loader lease no other process uses any, so every holder that changes facts calls

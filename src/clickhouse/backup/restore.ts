@@ -48,6 +48,11 @@ SETTINGS allow_different_database_def = 1`),
 
 /** @throws UserError when a restore of the database has not ended */
 export async function requireRestored(reader: Connection): Promise<void> {
+  if (await isRestoreUnfinished(reader)) throw createNotEmptyError(true)
+}
+
+/** Returns whether a restore of the database has not ended. */
+export async function isRestoreUnfinished(reader: Connection): Promise<boolean> {
   const query = statement(
     sql`SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = ${string(MARKER)}`,
   )
@@ -56,7 +61,7 @@ export async function requireRestored(reader: Connection): Promise<void> {
     if (isClickHouseError(error, 'UNKNOWN_DATABASE')) return { rows: [] }
     throw error
   })
-  if (rows.length > 0) throw createNotEmptyError(true)
+  return rows.length > 0
 }
 
 const createNotEmptyError = (isUnfinished: boolean): UserError =>

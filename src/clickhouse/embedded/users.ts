@@ -31,7 +31,8 @@ export const READER_TABLES = [
 /** How many rows wait in the inbox, and since when, is no secret. */
 const INBOX_COLUMNS = 'batch, row, received_at, _block_number'
 
-const buildGrants = (database: string): Readonly<Record<Account, readonly string[]>> => ({
+/** Builds the rights of each account, as GRANT statements without the word and the name. */
+export const buildGrants = (database: string): Readonly<Record<Account, readonly string[]>> => ({
   admin: ['ALL ON *.* WITH GRANT OPTION'],
   writer: [
     `SELECT, INSERT, TRUNCATE, OPTIMIZE ON ${database}.*`,

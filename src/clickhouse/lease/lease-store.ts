@@ -1,4 +1,5 @@
 /** The tables behind a lease: one per generation, in which the holder records its heartbeats. */
+import { hostname } from 'node:os'
 import type { Connection } from '../connection.js'
 import { isClickHouseError } from '../errors.js'
 import { identifier, join, sql, statement, string, uint32 } from '../sql.js'
@@ -20,6 +21,9 @@ export interface HolderState {
   /** Milliseconds since the last heartbeat, by the clock of the store. */
   readonly silence: number
 }
+
+/** This process, as a person can find it. */
+const HOLDER = `process ${process.pid} on ${hostname()}`
 
 const getGenerationTable = (name: LeaseName, number: number) =>
   identifier(`lease_${name}_${number}`)
@@ -53,8 +57,9 @@ export async function createGeneration(
   const create = statement(sql`
     CREATE TABLE ${getGenerationTable(name, number)}
     (
-      state Enum8('held' = 1, 'released' = 2),
-      at    DateTime64(3, 'UTC')
+      state  Enum8('held' = 1, 'released' = 2),
+      at     DateTime64(3, 'UTC'),
+      holder String DEFAULT ${string(HOLDER)}
     )
     ENGINE = ReplacingMergeTree(at)
     ORDER BY state`)
@@ -87,6 +92,26 @@ export async function writeLeaseState(
     statement(sql`
       INSERT INTO ${getGenerationTable(name, number)} (state, at) SELECT ${string(state)}, now64(3)`),
   )
+}
+
+/** Reads which process took a generation; undefined when an older version took it, which recorded no name. */
+export async function readHolderName(
+  connection: Connection,
+  name: LeaseName,
+  number: number,
+): Promise<string | undefined> {
+  try {
+    const { rows } = await connection.query<{ holder: string }>(
+      statement(sql`SELECT holder FROM ${getGenerationTable(name, number)} LIMIT 1`),
+    )
+    return rows[0]?.holder
+  } catch (error) {
+    const isUnknown = ['UNKNOWN_IDENTIFIER', 'UNKNOWN_TABLE'].some((type) =>
+      isClickHouseError(error, type),
+    )
+    if (isUnknown) return undefined
+    throw error
+  }
 }
 
 /** Reads the state of a generation's holder; undefined when its table was dropped. */

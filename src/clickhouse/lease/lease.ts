@@ -68,7 +68,7 @@ const POLL_INTERVAL_MS = 100
 /** A wait shorter than this is not worth a request. */
 const REQUEST_AFTER_MS = 300
 /** A holder that is silent for this long counts as dead. Its own heartbeat gives the lease up earlier. */
-const EXPIRY_MS = 10_000
+export const EXPIRY_MS = 10_000
 /** Older versions cannot request a release, so after this long a holder assumes that one of them waits. */
 const MAX_HOLD_MS = 20_000
 

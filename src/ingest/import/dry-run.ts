@@ -33,6 +33,9 @@ const INBOX = 'inbox'
 const matchTrialTables = (unique: string): TableNames =>
   matchLoadTables(`${TABLE_PREFIX}${unique}_`, [INBOX])
 
+/** The tables of all dry runs. */
+export const TRIAL_TABLES = matchTrialTables(UNIQUE_PART)
+
 /**
  * Validates all lines and computes their events beside the stored ones, as one batch. Whether the source was
  * imported before makes no difference: only event ids identify duplicates.
@@ -44,7 +47,7 @@ export async function dryRunImport(
 ): Promise<ImportReport> {
   const unique = randomUUID().replaceAll('-', '')
   // A dry run that was killed leaves its tables, which hold IP addresses.
-  await dropAbandonedTables(writer, matchTrialTables(UNIQUE_PART))
+  await dropAbandonedTables(writer, TRIAL_TABLES)
   const own = matchTrialTables(unique)
   const endRenewal = renewTables(writer, own)
   try {

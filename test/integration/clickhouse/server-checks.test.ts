@@ -18,7 +18,7 @@ afterAll(async () => {
 
 test('the embedded engine with its accounts has no fault', async () => {
   const checked = await checkServer(getTestEndpoint())
-  expect(checked.map(({ verdict, message }) => [verdict, message])).toEqual(
+  expect(checked.map(({ verdict, fault }) => [verdict, fault])).toEqual(
     checked.map(() => ['fit', undefined]),
   )
 })

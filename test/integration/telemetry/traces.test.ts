@@ -91,7 +91,7 @@ async function request(
   }
 }
 
-const authorized = (): RequestInit => ({ headers: { Authorization: `Bearer ${key}` } })
+const authorize = (): Record<string, string> => ({ Authorization: `Bearer ${key}` })
 
 test('without an SDK there are no traces', () => {
   expect(before).toBeUndefined()
@@ -100,7 +100,7 @@ test('without an SDK there are no traces', () => {
 test('a query is a span with the spans of its statements', async () => {
   const { root, children } = await request('/v1/analytics/query?secret=path', {
     method: 'POST',
-    headers: { ...authorized().headers, 'Content-Type': 'application/json' },
+    headers: { ...authorize(), 'Content-Type': 'application/json' },
     body: '{ "metrics": ["visits"], "date_range": ["2026-01-01", "2026-01-31"] }',
   })
   expect([root.name, root.kind, root.attributes]).toEqual([
@@ -188,7 +188,7 @@ test('a statement of no request has no span', async () => {
 })
 
 test('no span has a key, a token, a path or a value', async () => {
-  await request('/v1/project?secret=path', authorized())
+  await request('/v1/project?secret=path', { headers: authorize() })
   const text = JSON.stringify(
     exporter.getFinishedSpans().map((span) => [span.name, span.attributes]),
   )

@@ -81,5 +81,7 @@ test.each<[string, readonly Row[], string, string?, Endpoint?]>([
   ),
 ])('%s: %j is %s', (name, rows, verdict, ...[message, endpoint = ENDPOINT]) => {
   const check = SERVER_CHECKS.find((one) => one.name === name)!
-  expect(judge(check, rows, endpoint)).toEqual({ name, verdict, message })
+  const { fault, advice, ...rest } = judge(check, rows, endpoint)
+  const said = fault === undefined ? undefined : `${fault}: ${advice ?? ''}`
+  expect({ ...rest, message: said }).toEqual({ name, verdict, message })
 })

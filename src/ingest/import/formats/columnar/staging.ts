@@ -29,6 +29,8 @@ interface Listeners {
 
 /** The prefix of all staging tables. Abandoned tables are found by it, so it must not change. */
 const TABLE_PREFIX = 'staged_'
+/** All staging tables. */
+export const STAGING_TABLES = matchNames(TABLE_PREFIX, [UNIQUE_PART])
 
 /** Rows read from the table at once. */
 const PAGE_ROWS = 20_000
@@ -49,7 +51,7 @@ export async function* readStagedRows(
   staging: Staging,
   { onTotal, onError }: Listeners,
 ): AsyncGenerator<Buffer> {
-  await dropAbandonedTables(writer, matchNames(TABLE_PREFIX, [UNIQUE_PART]))
+  await dropAbandonedTables(writer, STAGING_TABLES)
   const unique = randomUUID().replaceAll('-', '')
   const table = identifier(`${TABLE_PREFIX}${unique}`)
   const endRenewal = renewTables(writer, matchNames(TABLE_PREFIX, [unique]))
