@@ -1,5 +1,6 @@
 /** Measures what one API key with 64 connections and the dearest query does to another key. */
 import { printMachine, printTable, formatTenths } from './shared/figures.js'
+import { sendLoad } from './shared/http-load.js'
 import { percentile, send, withDemoService, type DemoService } from './shared/demo-service.js'
 
 const SECONDS = Number(process.env['SECONDS'] ?? 20)
@@ -37,20 +38,23 @@ async function measure(service: DemoService): Promise<Record<string, number[]>> 
 await withDemoService(2, { QUERY_TIMEOUT_MS: '10000' }, async (service) => {
   await measure(service)
   const quiet = await measure(service)
-  let isOver = false
-  const statuses: Record<number, number> = {}
-  const hog = async (): Promise<void> => {
-    while (!isOver) {
-      const { status } = await send(service, service.tokens[1]!, DEAREST)
-      statuses[status] = (statuses[status] ?? 0) + 1
-    }
-  }
-  const hogs = Array.from({ length: CONNECTIONS }, hog)
+  const body = JSON.stringify(DEAREST)
+  const other = sendLoad({
+    url: `${service.address}/v1/analytics/query`,
+    headers: {
+      Authorization: `Bearer ${service.tokens[1]!}`,
+      'Content-Type': 'application/json',
+    },
+    body: () => body,
+    connections: CONNECTIONS,
+    seconds: SECONDS,
+  })
   const noisy = await measure(service)
-  isOver = true
-  await Promise.all(hogs)
+  const { statuses } = await other
   await printMachine(new Date())
-  console.log(`responses to the other key: ${JSON.stringify(statuses)}; milliseconds\n`)
+  console.log(
+    `responses to the other key: ${JSON.stringify(Object.fromEntries(statuses))}; milliseconds\n`,
+  )
   printTable(
     ['request', 'quiet median', 'p99', 'beside the other median', 'p99'],
     Object.keys(NEIGHBOUR).map((name) => [

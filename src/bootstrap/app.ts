@@ -1,14 +1,9 @@
 /** Composes the HTTP application: its middlewares and routes, in the order in which they run. */
-import express, { type Express, type Router } from 'express'
+import type { Express, Request, Response, Router } from 'express'
 import type { Collect } from '../ingest/collect/collect.js'
 import type { FindProject } from '../ingest/collect/find-project.js'
 import type { LoaderState } from '../ingest/loader/loader-state.js'
-import {
-  allowAnyOrigin,
-  beginCollect,
-  optionsEvents,
-  postEvents,
-} from '../http/collect/collect-handlers.js'
+import { beginCollect, optionsEvents, postEvents } from '../http/collect/collect-handlers.js'
 import { checkBodyToken, checkHeaderToken } from '../http/collect/collector-auth.js'
 import { createLimitHandlers, type EventLimits } from '../http/collect/event-limits.js'
 import { createEventsReader, MAX_EVENTS_BYTES } from '../http/collect/events-body.js'
@@ -22,25 +17,14 @@ import {
   type RunQuery,
 } from '../http/query/api-handlers.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../http/query/query-body.js'
+import { slowRefusals } from '../http/query/slow-refusals.js'
 import type { QueryQueue } from '../http/query/query-queue.js'
 import { limitRate } from '../http/query/rate-limit.js'
 import { limitBodySize } from '../http/server/body.js'
 import { handleError } from '../http/server/error-response.js'
-import { followShutdown, type Shutdown } from '../http/server/graceful-shutdown.js'
+import type { Shutdown } from '../http/server/graceful-shutdown.js'
 import { getLivez, getReadyz } from '../http/server/health.js'
-import {
-  enforceHttpConformance,
-  normalizeTarget,
-  treatHeadAsGet,
-} from '../http/server/http-conformance.js'
-import {
-  observeRequests,
-  traceRequests,
-  type RequestObserver,
-  type RequestSpan,
-} from '../http/server/observe-requests.js'
-import { logRequests } from '../http/server/request-log.js'
-import { addCommonHeaders } from '../http/server/response-headers.js'
+import { treatHeadAsGet } from '../http/server/http-conformance.js'
 import {
   addRoutes,
   rejectUnknownPath,
@@ -51,6 +35,7 @@ import { createDocsRouter } from '../http/site/docs.js'
 import { createTrackingRouter } from '../http/site/tracking.js'
 import type { Contract } from '../http/validation/contract.js'
 import type { Logger } from '../lib/log.js'
+import { createShell, EVENTS, type ShellDependencies } from './app-shell.js'
 
 /** The use cases of the query API. */
 export interface ApiDependencies {
@@ -79,7 +64,7 @@ export interface CollectorDependencies {
 }
 
 /** Everything that the application needs from the rest of the service. */
-export interface AppDependencies {
+export interface AppDependencies extends ShellDependencies {
   /** Undefined if this process does not serve the query API. */
   readonly api: ApiDependencies | undefined
   /** Undefined if this process does not collect events. */
@@ -89,40 +74,8 @@ export interface AppDependencies {
   /** Undefined if this process runs no loader. */
   readonly getLoaderState?: () => LoaderState
   readonly contract: Contract
-  readonly shutdown: Shutdown
-  readonly logger: Logger
-  /** Is told about every request. */
-  readonly observer?: RequestObserver | undefined
-  /** Starts the span of a request; undefined to trace none. */
-  readonly startSpan?: (() => RequestSpan) | undefined
   /** Further pages. They need no API key. */
   readonly pages?: readonly Router[]
-}
-
-const EVENTS = '/v1/events'
-
-/** What an application needs before it has routes. */
-export interface ShellDependencies extends Pick<
-  AppDependencies,
-  'logger' | 'observer' | 'startSpan' | 'shutdown'
-> {
-  readonly collector: Pick<CollectorDependencies, 'trustedProxies'> | undefined
-}
-
-/** Creates an application without routes: every request is logged, gets the common headers, and follows a shutdown. */
-export function createShell({ collector, logger, observer, startSpan, shutdown }: ShellDependencies): Express {
-  const app = express()
-  app.disable('x-powered-by')
-  app.disable('etag')
-  app.enable('case sensitive routing')
-  app.enable('strict routing')
-  app.set('trust proxy', collector?.trustedProxies ?? 0)
-  if (observer !== undefined) app.use(observeRequests(observer))
-  if (startSpan !== undefined) app.use(traceRequests(startSpan))
-  app.use(logRequests(logger), addCommonHeaders)
-  if (collector !== undefined) app.use(EVENTS, allowAnyOrigin)
-  app.use(enforceHttpConformance, normalizeTarget, followShutdown(shutdown))
-  return app
 }
 
 /** Creates the application. */
@@ -135,7 +88,13 @@ export function createApp(dependencies: AppDependencies): Express {
     ...buildCommonRoutes(dependencies),
   })
   if (collector !== undefined) app.use(createTrackingRouter())
-  app.use(...pages, createDocsRouter(contract.specs), rejectUnknownPath, handleError)
+  app.use(
+    ...pages,
+    createDocsRouter(contract.specs),
+    rejectUnknownPath,
+    slowRefusals(),
+    handleError,
+  )
   return app
 }
 
@@ -195,6 +154,6 @@ const buildCommonRoutes = ({ isReady, getLoaderState, shutdown }: AppDependencie
   '/': { get: [redirectToDocs] },
 })
 
-const redirectToDocs: Handler = (_request: express.Request, response: express.Response) => {
+const redirectToDocs: Handler = (_request: Request, response: Response) => {
   response.redirect('/docs')
 }

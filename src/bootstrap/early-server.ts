@@ -9,7 +9,7 @@ import { listen } from '../http/server/listen.js'
 import { addRoutes, type Handler } from '../http/server/routes.js'
 import type { Logger } from '../lib/log.js'
 import type { Instruments } from '../telemetry/instruments.js'
-import { createShell } from './app.js'
+import { createShell } from './app-shell.js'
 
 export interface EarlyServerOptions {
   readonly config: Config

@@ -21,7 +21,7 @@ import { retryWhileAway, type WaitOptions } from './retry-while-away.js'
 
 export interface OpenStoreOptions extends Omit<OpenEngineOptions, 'dataDir'>, WaitOptions {
   readonly access: StoreAccess
-  /** Is told about every statement. */
+  /** Is called for every statement. */
   readonly observer?: StatementObserver | undefined
   /** Runs each statement as a part of a trace. */
   readonly trace?: TraceStatement | undefined

@@ -3,6 +3,7 @@ import { queryAnalytics } from '../analytics/query-analytics.js'
 import { createAuthenticator } from '../auth/authenticate.js'
 import { openKeyring } from '../auth/keyring.js'
 import type { Connection } from '../clickhouse/connection.js'
+import { withLowPriority } from '../clickhouse/connection-wrappers.js'
 import { createQueryRunner } from '../clickhouse/run.js'
 import type { Config, Role } from '../config/config.js'
 import type { SpecName } from '../contract/spec.js'
@@ -62,11 +63,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { role } = config
   const server = options.server ?? (await listenEarly({ config, logger, instruments }))
   const { shutdown } = server
-  const rollups = await watchRollups(opened.store.lookups, logger)
+  const rollups =
+    role === 'collector' ? undefined : await watchRollups(opened.store.lookups, logger)
   const disk = role === 'api' ? undefined : watchDisk(opened.store.lookups, logger)
   if (disk !== undefined) instruments?.store.watchDisk(disk.readFreeBytes)
   const app = createApp({
-    api: role === 'collector' ? undefined : createApi(options, rollups),
+    api: rollups && createApi(options, rollups),
     collector: disk && createCollector(options, disk, shutdown.stopping),
     isReady: cacheProbe(() => opened.store.lookups.ping(PROBE_TIMEOUT_MS)),
     contract: await compileContract(config, CONTRACTS[role]),
@@ -82,7 +84,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     address: server.address,
     stop: async () => {
       await server.stop()
-      rollups.stop()
+      rollups?.stop()
       disk?.stop()
     },
   }
@@ -100,10 +102,10 @@ function createApi(
   { config, opened: { store }, now, instruments }: ServiceOptions,
   rollups: RollupTrust,
 ): ApiDependencies {
-  const createReader = ({ timeoutMs, ...scope }: RequestScope): Connection => ({
-    ...store.reader,
-    query: createQueryRunner(store, timeoutMs, scope),
-  })
+  const createReader = ({ timeoutMs, yieldsCpu, ...scope }: RequestScope): Connection => {
+    const reader = yieldsCpu ? withLowPriority(store.reader) : store.reader
+    return { ...reader, query: createQueryRunner({ ...store, reader }, timeoutMs, scope) }
+  }
   const authenticator = createAuthenticator({
     store: { reader: store.lookups },
     keyring: openKeyring(store.lookups, now),

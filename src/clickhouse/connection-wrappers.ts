@@ -48,7 +48,7 @@ export interface ObservedStatement {
   readonly errorCode: string | undefined
 }
 
-/** Is told about every statement of a connection. */
+/** Is called for every statement of a connection. */
 export interface StatementObserver {
   readonly onStatementStart: (connection: string) => void
   readonly onStatementEnd: (statement: ObservedStatement) => void

@@ -1,4 +1,5 @@
 /** The limits of the API's queries. They are sent with each query, so they hold for any account of any server. */
+import { SECOND_MS } from '../lib/time.js'
 import type { Connection, Settings } from './connection.js'
 import { sql, statement, strings } from './sql.js'
 
@@ -27,7 +28,7 @@ const LIMITS = {
 type LimitName = keyof typeof LIMITS
 
 /** The time to read the limits of an account; a query waits for them once. */
-const READ_TIMEOUT_MS = 1_000
+const READ_TIMEOUT_MS = SECOND_MS
 
 /** Returns the settings of every query of the API. A limit that the account itself has is left as it is. */
 export async function readQueryLimits(reader: Connection): Promise<Settings> {

@@ -21,7 +21,7 @@ export interface Store {
 /**
  * Opens the store at an endpoint. Nothing is sent before the first statement.
  *
- * @param observer is told about every statement
+ * @param observer is called for every statement
  * @param trace runs each statement as a part of a trace
  */
 export function connectStore(

@@ -64,7 +64,7 @@ export async function dropAbandonedTables(writer: Connection, names: TableNames)
 
 /**
  * Renews the tables with these names until the returned function is called, so that no other process takes them for
- * abandoned. Each new comment writes the metadata of a table again, and with it the time that tells its age.
+ * abandoned. Each new comment writes the metadata of a table again, and with it the time from which its age is computed.
  */
 export function renewTables(writer: Connection, names: TableNames): () => void {
   const renew = async (): Promise<void> => {

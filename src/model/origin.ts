@@ -29,7 +29,7 @@ export const selectOrigin = (project: Sql, nonce: string): Sql =>
 /**
  * Checks that all rows are of this origin. They always are, unless a bug, a connection or a proxy mixes up answers.
  *
- * @throws ApiError INTERNAL_ERROR for a row of another origin; the cause is logged and tells nothing of the row
+ * @throws ApiError INTERNAL_ERROR for a row of another origin; the logged cause contains nothing of the row
  */
 export function requireOrigin(rows: readonly MarkedRow[], { projectId, nonce }: Origin): void {
   if (rows.every((row) => row.of_project === projectId && row.of_request === nonce)) return

@@ -1,4 +1,4 @@
-/** Restores a backup into an empty database. A marker in the database tells a restore that did not end. */
+/** Restores a backup into an empty database. A marker in the database shows that a restore has not ended. */
 import { UserError } from '../../lib/errors.js'
 import { connect, type Connection } from '../connection.js'
 import type { Endpoint } from '../endpoint.js'

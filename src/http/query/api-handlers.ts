@@ -7,7 +7,7 @@ import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
 import { createStoppingError } from '../server/graceful-shutdown.js'
 import { getAuthContext, type AuthContext } from '../server/request-context.js'
 import { logPlan } from './plan-log.js'
-import type { QueryQueue } from './query-queue.js'
+import type { QueryQueue, Turn } from './query-queue.js'
 
 /**
  * Finds the key and the project that an Authorization header identifies.
@@ -20,6 +20,8 @@ export type Authenticate = (header: string | undefined) => Promise<AuthContext>
 export interface RequestScope {
   /** Milliseconds from the call to the result. */
   readonly timeoutMs: number
+  /** Whether the store works on it only with the CPU time that others leave. */
+  readonly yieldsCpu: boolean
   /** Aborts when the response can no longer be delivered. */
   readonly signal: AbortSignal
   /** The id of the request: 8 to 64 letters, digits, `-` and `_`. */
@@ -59,11 +61,11 @@ export function postAnalyticsQuery(
   return async (request, response) => {
     const { principal, project } = getAuthContext(request)
     await respond(response, stopping, (signal) =>
-      queue.run(principal.keyId, signal, (timeoutMs) =>
+      queue.run(principal.keyId, signal, (turn) =>
         runQuery(
           request.body as AnalyticsQueryRequest,
           project,
-          { timeoutMs, signal, requestId: getRequestId(request) },
+          createScope(request, turn, signal),
           (plan) => logPlan(request.log, plan),
         ),
       ),
@@ -80,19 +82,24 @@ export function getProject(
   return async (request, response) => {
     const { principal, project } = getAuthContext(request)
     await respond(response, stopping, (signal) =>
-      queue.run(principal.keyId, signal, async (timeoutMs) => ({
-        project: await readProject(project, {
-          timeoutMs,
-          signal,
-          requestId: getRequestId(request),
-        }),
+      queue.run(principal.keyId, signal, async (turn) => ({
+        project: await readProject(project, createScope(request, turn, signal)),
       })),
     )
   }
 }
 
-/** Returns the id of a request, which the middleware of the log has set to a text. */
-const getRequestId = ({ id }: Request): string => id as string
+const createScope = (
+  { id }: Request,
+  { leftMs, isExtra }: Turn,
+  signal: AbortSignal,
+): RequestScope => ({
+  timeoutMs: leftMs,
+  yieldsCpu: isExtra,
+  signal,
+  // The middleware of the log has set it to a text.
+  requestId: id as string,
+})
 
 /** Sends the result of `work`. While the service is stopping, reports that instead of any error of `work`. */
 async function respond(

@@ -1,58 +1,43 @@
 /** Decides when a query runs: few at once, of one API key and in all, and the keys take turns. */
 import { ApiError } from '../../contract/errors.js'
-import { createRunTimes, type RunTimes } from './run-times.js'
+import { createRunTimes } from './run-times.js'
+import {
+  countWaiting,
+  findNextKey,
+  getTypicalMs,
+  predictWaitMs,
+  type KeyQueue,
+  type QueueLimits,
+  type QueueState,
+  type Waiting,
+} from './turns.js'
 
-export interface QueueLimits {
-  /** How many queries run at once: of one key, and of all keys together. */
-  readonly perKey: number
-  readonly inAll: number
-  /** How many queries wait at once, of all keys together. */
-  readonly waiting: number
-  /** Milliseconds from arrival to response. A query that is not expected to end within them is not begun. */
-  readonly timeoutMs: number
-}
+export type { QueueLimits } from './turns.js'
 
 export interface QueryQueue {
   /**
-   * Calls `work` when it is the query's turn, with the milliseconds that are left.
+   * Calls `work` when it is the query's turn.
    *
    * @param signal when it aborts, a query that waits leaves the queue
    * @throws ApiError if the query is refused: RATE_LIMIT_EXCEEDED if it waits for queries of its own key,
    *   SERVICE_UNAVAILABLE if it waits for those of other keys. Otherwise what `work` rejects with
    */
-  run<T>(keyId: string, signal: AbortSignal, work: (leftMs: number) => Promise<T>): Promise<T>
+  run<T>(keyId: string, signal: AbortSignal, work: (turn: Turn) => Promise<T>): Promise<T>
   /** Returns how many queries run and how many wait. */
   count(): { readonly running: number; readonly waiting: number }
 }
 
-/** A query that waits. */
-interface Waiting {
-  readonly deadline: number
-  readonly begin: () => void
-  readonly refuse: (cause?: unknown) => void
-}
-
-/** The queries of one key. Kept only while there are any. */
-interface KeyQueue {
-  readonly id: string
-  running: number
-  /** In order of arrival. */
-  readonly waiting: Set<Waiting>
-  readonly times: RunTimes
-}
-
-interface State {
-  readonly limits: QueueLimits
-  readonly now: () => number
-  /** By key id; the key whose turn was last is at the end. */
-  readonly keys: Map<string, KeyQueue>
-  readonly times: RunTimes
-  running: number
+/** What a query learns when it begins. */
+export interface Turn {
+  /** Milliseconds until the response is due. */
+  readonly leftMs: number
+  /** Whether its key has other queries running. Such a query leaves the CPU to other keys. */
+  readonly isExtra: boolean
 }
 
 /** @param now a monotonic clock, in milliseconds */
 export function createQueryQueue(limits: QueueLimits, now = () => performance.now()): QueryQueue {
-  const state: State = { limits, now, keys: new Map(), times: createRunTimes(), running: 0 }
+  const state: QueueState = { limits, now, keys: new Map(), times: createRunTimes(), running: 0 }
   return {
     run: (keyId, signal, work) => run(state, keyId, signal, work),
     count: () => ({ running: state.running, waiting: countWaiting(state) }),
@@ -60,10 +45,10 @@ export function createQueryQueue(limits: QueueLimits, now = () => performance.no
 }
 
 async function run<T>(
-  state: State,
+  state: QueueState,
   keyId: string,
   signal: AbortSignal,
-  work: (leftMs: number) => Promise<T>,
+  work: (turn: Turn) => Promise<T>,
 ): Promise<T> {
   const { keys, limits, now } = state
   const deadline = now() + limits.timeoutMs
@@ -77,7 +62,7 @@ async function run<T>(
   else await waitForTurn(state, key, deadline, signal)
   const begun = now()
   try {
-    return await work(deadline - begun)
+    return await work({ leftMs: deadline - begun, isExtra: key.running > 1 })
   } finally {
     const ms = now() - begun
     state.times.add(ms)
@@ -90,7 +75,7 @@ async function run<T>(
 }
 
 /** Counts a query as running, and puts its key behind the others. */
-function begin(state: State, key: KeyQueue): void {
+function begin(state: QueueState, key: KeyQueue): void {
   state.running++
   key.running++
   state.keys.delete(key.id)
@@ -98,7 +83,7 @@ function begin(state: State, key: KeyQueue): void {
 }
 
 /** Begins the queries that the limits allow. One that would not end in time is refused. */
-function beginNext(state: State): void {
+function beginNext(state: QueueState): void {
   while (state.running < state.limits.inAll) {
     const key = findNextKey(state)
     const [next] = key?.waiting ?? []
@@ -108,19 +93,9 @@ function beginNext(state: State): void {
   }
 }
 
-/** Returns the key whose turn it is: the one with the fewest running queries, of several the one whose turn is longest ago. */
-function findNextKey({ keys, limits }: State): KeyQueue | undefined {
-  let next: KeyQueue | undefined
-  for (const key of keys.values()) {
-    if (key.waiting.size === 0 || key.running >= limits.perKey) continue
-    if (next === undefined || key.running < next.running) next = key
-  }
-  return next
-}
-
 /** Resolves when the query has begun. @throws ApiError if it is refused */
 function waitForTurn(
-  state: State,
+  state: QueueState,
   key: KeyQueue,
   deadline: number,
   signal: AbortSignal,
@@ -164,23 +139,8 @@ const MESSAGES = {
     'The service is busy with other queries. Try again after the seconds given in Retry-After.',
 }
 
-/** Predicts how long a new query of the key would wait, from the queries whose turn comes before. */
-function predictWaitMs({ limits, keys, times, ...state }: State, key: KeyQueue): number {
-  const turn = key.waiting.size + 1
-  const mean = times.mean() ?? 0
-  const own = key.running < limits.perKey ? 0 : (turn / limits.perKey) * (key.times.mean() ?? mean)
-  if (state.running < limits.inAll) return own
-  // Before this query, each of the keys has at most as many turns as its own key.
-  const before = [...keys.values()].reduce((sum, one) => sum + Math.min(one.waiting.size, turn), 0)
-  return Math.max(own, ((before + 1) / limits.inAll) * mean)
-}
-
-/** A time within which a query of the key probably ends. */
-const getTypicalMs = ({ times }: State, key: KeyQueue): number =>
-  key.times.most() ?? times.most() ?? 0
-
 /** Makes room for one more waiting query of a key: the key with the most of them gives up its latest. */
-function makeRoom(state: State, key: KeyQueue): boolean {
+function makeRoom(state: QueueState, key: KeyQueue): boolean {
   if (countWaiting(state) < state.limits.waiting) return true
   const longest = [...state.keys.values()].reduce((a, b) =>
     b.waiting.size > a.waiting.size ? b : a,
@@ -190,9 +150,6 @@ function makeRoom(state: State, key: KeyQueue): boolean {
   return true
 }
 
-const countWaiting = ({ keys }: State): number =>
-  [...keys.values()].reduce((sum, { waiting }) => sum + waiting.size, 0)
-
-function forgetIfIdle({ keys }: State, key: KeyQueue): void {
+function forgetIfIdle({ keys }: QueueState, key: KeyQueue): void {
   if (key.running === 0 && key.waiting.size === 0) keys.delete(key.id)
 }

@@ -4,7 +4,7 @@ import type { Load } from './load-log.js'
 import type { LoadCounts } from './load-report.js'
 import type { WaitingRows } from './stream.js'
 
-/** Is told what a loader does, for metrics. */
+/** Is called with what a loader does, for metrics. */
 export interface LoaderObserver {
   readonly onLoad: (load: {
     readonly seconds: number

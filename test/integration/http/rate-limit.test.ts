@@ -21,6 +21,22 @@ test('every response to a key has the limit, and RATE_LIMIT_EXCEEDED says when t
   await app.stop()
 })
 
+test('a key that asks on after many refusals waits a second for each further one', async () => {
+  const app = await startApp({ rateLimit: 1 })
+  const measure = async (): Promise<number> => {
+    const begun = performance.now()
+    expect((await app.get('/v1/project')).status).toBe(429)
+    return performance.now() - begun
+  }
+  await app.get('/v1/project')
+  const waits = await Promise.all(Array.from({ length: 30 }, measure))
+  const slow = waits.filter((ms) => ms >= 990).length
+  // Ten in each second are refused at once; the next second may have begun meanwhile.
+  expect(slow).toBeGreaterThanOrEqual(10)
+  expect(slow).toBeLessThanOrEqual(20)
+  await app.stop()
+})
+
 test('neither wrong keys nor probes count', async () => {
   const app = await startApp({ rateLimit: 1 })
   for (const path of ['/v1/project', '/livez', '/readyz', '/docs']) {

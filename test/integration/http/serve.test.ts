@@ -1,6 +1,7 @@
 /** `tallyhouse serve` as a process: it is ready once it listens, reports errors in one line, and stops cleanly. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import net from 'node:net'
 import os from 'node:os'
@@ -99,16 +100,16 @@ test('a second signal ends it at once', async () => {
   socket.destroy()
 })
 
-test('a busy port is reported in one line, and no engine is left running', async () => {
+test('a busy port is reported in one line, and no engine is started', async () => {
   const server = net.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as net.AddressInfo
-  const { exit, stderr } = serve({ PORT: String(port) })
+  const { exit, stderr } = serve({ PORT: String(port), DATA_DIR: path.join(dataDir, 'unused') })
   expect(await exit).toBe(1)
   expect(await stderr).toBe(
     `tallyhouse: the address 127.0.0.1:${port} is in use by another process\n`,
   )
-  expect(await readEngineFile(getEngineDir(dataDir))).toBeUndefined()
+  expect(existsSync(path.join(dataDir, 'unused'))).toBe(false)
   server.close()
 })
 

@@ -23,6 +23,7 @@ interface Query {
   readonly key: string
   state: 'waiting' | 'running' | 'answered' | 'refused' | 'failed'
   leftMs?: number
+  isExtra?: boolean
   error?: unknown
   readonly end: (error?: Error) => Promise<void>
   readonly leave: () => Promise<void>
@@ -51,9 +52,10 @@ function createTestQueue(limits: Partial<QueueLimits> = {}) {
     }
     queries.push(query)
     queue
-      .run(key, client.signal, (leftMs) => {
+      .run(key, client.signal, ({ leftMs, isExtra }) => {
         query.state = 'running'
         query.leftMs = leftMs
+        query.isExtra = isExtra
         return new Promise<void>((resolve, reject) => {
           finish = (error) => (error === undefined ? resolve() : reject(error))
         })
@@ -81,6 +83,13 @@ describe('limits', () => {
     const asked = ['a', 'a', 'a', 'b', 'c'].map(ask)
     expect(statesOf(asked)).toBe('running running waiting running waiting')
     expect(queue.count()).toEqual({ running: 3, waiting: 2 })
+  })
+
+  test('a query knows whether its key has others running', async () => {
+    const { ask } = createTestQueue({ perKey: 2, inAll: 3 })
+    const asked = ['a', 'a', 'b', 'b'].map(ask)
+    await asked[1]?.end()
+    expect(asked.map(({ isExtra }) => isExtra)).toEqual([false, true, false, true])
   })
 
   test('a query gets the milliseconds that its waiting left', async () => {

@@ -1,0 +1,50 @@
+/** The middlewares that run before the routes, for the application and for the server of a start. */
+import express, { type Express } from 'express'
+import { allowAnyOrigin } from '../http/collect/collect-handlers.js'
+import { followShutdown, type Shutdown } from '../http/server/graceful-shutdown.js'
+import { enforceHttpConformance, normalizeTarget } from '../http/server/http-conformance.js'
+import {
+  observeRequests,
+  traceRequests,
+  type RequestObserver,
+  type RequestSpan,
+} from '../http/server/observe-requests.js'
+import { logRequests } from '../http/server/request-log.js'
+import { addCommonHeaders } from '../http/server/response-headers.js'
+import type { Logger } from '../lib/log.js'
+
+/** What an application needs before it has routes. */
+export interface ShellDependencies {
+  /** Undefined if this process does not collect events. */
+  readonly collector: { readonly trustedProxies: number } | undefined
+  readonly shutdown: Shutdown
+  readonly logger: Logger
+  /** Is called for every request. */
+  readonly observer?: RequestObserver | undefined
+  /** Starts the span of a request; undefined to trace none. */
+  readonly startSpan?: (() => RequestSpan) | undefined
+}
+
+export const EVENTS = '/v1/events'
+
+/** Creates an application without routes: every request is logged, gets the common headers, and follows a shutdown. */
+export function createShell({
+  collector,
+  logger,
+  observer,
+  startSpan,
+  shutdown,
+}: ShellDependencies): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.enable('case sensitive routing')
+  app.enable('strict routing')
+  app.set('trust proxy', collector?.trustedProxies ?? 0)
+  if (observer !== undefined) app.use(observeRequests(observer))
+  if (startSpan !== undefined) app.use(traceRequests(startSpan))
+  app.use(logRequests(logger), addCommonHeaders)
+  if (collector !== undefined) app.use(EVENTS, allowAnyOrigin)
+  app.use(enforceHttpConformance, normalizeTarget, followShutdown(shutdown))
+  return app
+}
