@@ -1,10 +1,11 @@
 /** Computes the rollups of some facts into tables that it creates. */
-import type { Connection } from '../clickhouse/connection.js'
+import type { Connection, Settings } from '../clickhouse/connection.js'
+import { isClickHouseError } from '../clickhouse/errors.js'
 import { join, sql, statement, type Sql } from '../clickhouse/sql.js'
 import { CHANGE_COLUMNS, COUNTED_ATTRIBUTES } from '../model/fact-columns.js'
 import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
 import { ROLLUP_NAMES } from '../model/rollups.js'
-import { createViews } from './materialized-views.js'
+import { createViews, dropTableSets } from './materialized-views.js'
 
 /** The facts to read: a condition on the rows of each table. */
 export interface FactFilter {
@@ -12,14 +13,19 @@ export interface FactFilter {
   readonly sessions: Sql
 }
 
-/** Settings for large blocks: rows that are added up before they are written need no merge. */
-const LARGE_BLOCKS = {
+/**
+ * The rows that are added up before they are written, so that they need no merge. Rows with many properties may need more
+ * memory than there is; then fewer are tried.
+ */
+const BLOCK_ROWS = [2_000_000, 65_536, 4_096, 512]
+
+const limitBlocks = (rows: number): Settings => ({
   insert_deduplicate: 0,
-  min_insert_block_size_rows: '2000000',
+  min_insert_block_size_rows: String(rows),
   min_insert_block_size_bytes: '0',
-  max_block_size: '65536',
+  max_block_size: String(Math.min(rows, 65_536)),
   max_partitions_per_insert_block: '0',
-} as const
+})
 
 const COLUMNS = join([...CHANGE_COLUMNS, ...COUNTED_ATTRIBUTES.map(({ column }) => column)])
 
@@ -32,16 +38,34 @@ export async function backfillRollups(
   tables: RollupTables,
   facts: FactFilter,
 ): Promise<void> {
-  await createTables(writer, tables)
+  for (const rows of BLOCK_ROWS) {
+    await createTables(writer, tables)
+    try {
+      await insertFacts(writer, tables, facts, limitBlocks(rows))
+      return
+    } catch (error) {
+      const isLast = rows === BLOCK_ROWS.at(-1)
+      if (isLast || !isClickHouseError(error, 'MEMORY_LIMIT_EXCEEDED')) throw error
+      await dropTableSets(writer, tables.prefix)
+    }
+  }
+}
+
+async function insertFacts(
+  writer: Connection,
+  tables: RollupTables,
+  facts: FactFilter,
+  settings: Settings,
+): Promise<void> {
   await writer.execute(
     statement(sql`
 INSERT INTO ${tables.eventChanges} (session, sign, ${COLUMNS})
 SELECT session, 1, ${COLUMNS} FROM events WHERE ${facts.events}`),
-    LARGE_BLOCKS,
+    settings,
   )
   await writer.execute(
     statement(sql`INSERT INTO ${tables.sessions} SELECT * FROM sessions WHERE ${facts.sessions}`),
-    LARGE_BLOCKS,
+    settings,
   )
 }
 

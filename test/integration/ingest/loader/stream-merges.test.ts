@@ -68,7 +68,9 @@ test('while rows wait, a load drops only some of the loaded parts', async () => 
       await store.writer.execute(given, settings)
       if (given.query.includes('DROP PART')) await visit('/meanwhile')
     }
-    expect(await loadStream({ ...store.writer, execute })).toMatchObject({ report: { events: 150 } })
+    expect(await loadStream({ ...store.writer, execute })).toMatchObject({
+      report: { events: 150 },
+    })
     // 50 that are loaded, or 51 beside the blank line of a former load, and the one that arrived meanwhile.
     expect([51, 52]).toContain((await listLeftovers(store)).length)
     expect(await loadStream(store.writer)).toMatchObject({ report: { events: 1 } })
