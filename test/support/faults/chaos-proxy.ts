@@ -91,7 +91,7 @@ async function pass(
   if (client.destroyed || fault.kind === 'black hole') return
   if (fault.kind === 'latency') await sleep(fault.ms)
   if (fault.kind === 'trickle') {
-    for (let at = 0; at < chunk.length; at += fault.bytes) {
+    for (let at = 0; at < chunk.length && client.writable; at += fault.bytes) {
       client.write(chunk.subarray(at, at + fault.bytes))
       await sleep(fault.ms)
     }
