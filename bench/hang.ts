@@ -1,10 +1,8 @@
 /** Measures a store that hangs for a minute while events arrive: memory, what is lost, and when it answers again. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findEngine } from '../src/clickhouse/embedded/find-engine.js'
-import { sql, statement } from '../src/clickhouse/sql.js'
-import { connectStore } from '../src/clickhouse/store.js'
+import { sql, statement, type Sql } from '../src/clickhouse/sql.js'
 import { createVisit, findChild, readMemory } from './shared/collecting.js'
-import { send, withDemoService, type DemoService } from './shared/demo-service.js'
+import { send, withDemoService, withStore, type DemoService } from './shared/demo-service.js'
 import { formatTenths, formatWhole, printMachine, printTable } from './shared/figures.js'
 import { sendLoad } from './shared/http-load.js'
 
@@ -40,26 +38,16 @@ async function hang(service: DemoService): Promise<number> {
 }
 
 /** Counts the stored events of the load, once all are loaded. */
-async function countStored({ dataDir }: DemoService): Promise<number> {
-  const endpoint = await findEngine(dataDir)
-  if (endpoint === undefined) throw new Error('the service has no engine')
-  const store = connectStore(endpoint)
-  try {
-    for (;;) {
-      const { rows } = await store.admin.query<{ n: number }>(
-        statement(sql`SELECT count() AS n FROM inbox WHERE line != ''`),
-      )
-      if (rows[0]?.n === 0) break
-      await sleep(1_000)
+const countStored = (service: DemoService): Promise<number> =>
+  withStore(service, async ({ admin }) => {
+    const count = async (query: Sql): Promise<number> => {
+      const { rows } = await admin.query<{ n: number }>(statement(query))
+      return rows[0]?.n ?? 0
     }
-    const { rows } = await store.admin.query<{ n: number }>(
-      statement(sql`SELECT count() AS n FROM events WHERE origin = 'https://example.com'`),
-    )
-    return rows[0]?.n ?? 0
-  } finally {
-    await store.close()
-  }
-}
+    while ((await count(sql`SELECT count() AS n FROM inbox WHERE line != ''`)) > 0)
+      await sleep(1_000)
+    return count(sql`SELECT count() AS n FROM events WHERE origin = 'https://example.com'`)
+  })
 
 await withDemoService(1, {}, async (service) => {
   const load = sendLoad({

@@ -1,6 +1,6 @@
 /** Measures the service under 1, 2, 5 and 10 times the load that it can answer, sent at a fixed rate. */
-import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readMemory } from './shared/collecting.js'
 import { formatTenths, formatWhole, printMachine, printTable } from './shared/figures.js'
 import {
   percentile,
@@ -48,11 +48,6 @@ async function load(service: DemoService, rate: number): Promise<readonly Answer
   return Promise.all(answers)
 }
 
-async function readMemoryMb({ pid }: DemoService): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? NaN) / 1_024
-}
-
 await withDemoService(KEYS, { QUERY_TIMEOUT_MS: String(TIMEOUT_MS) }, async (service) => {
   await findPeak(service)
   const peak = await findPeak(service)
@@ -70,7 +65,7 @@ await withDemoService(KEYS, { QUERY_TIMEOUT_MS: String(TIMEOUT_MS) }, async (ser
       formatTenths(percentile(good, 0.99)),
       ...[count(429), count(503), count(504), count(0)].map(formatWhole),
       formatTenths(percentile(refused, 0.5)),
-      formatWhole(await readMemoryMb(service)),
+      formatWhole(await readMemory(service.pid)),
     ])
   }
   await printMachine(new Date())

@@ -1,11 +1,16 @@
 /** Runs the service for a long time under half of what its collector can take and a mix of queries, and watches what grows. */
 import { readdir, readlink } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findEngine } from '../src/clickhouse/embedded/find-engine.js'
 import { sql, statement } from '../src/clickhouse/sql.js'
-import { connectStore, type Store } from '../src/clickhouse/store.js'
+import type { Store } from '../src/clickhouse/store.js'
 import { createVisit, findChild, readMemory } from './shared/collecting.js'
-import { percentile, send, withDemoService, type DemoService } from './shared/demo-service.js'
+import {
+  percentile,
+  send,
+  withDemoService,
+  withStore,
+  type DemoService,
+} from './shared/demo-service.js'
 import { formatTenths, formatWhole, printMachine } from './shared/figures.js'
 import { sendLoad, type Loaded } from './shared/http-load.js'
 
@@ -138,10 +143,7 @@ function computeSlope(values: readonly number[]): number {
 
 await withDemoService(1, {}, async (service) => {
   await printMachine(new Date())
-  const endpoint = await findEngine(service.dataDir)
-  if (endpoint === undefined) throw new Error('the service has no engine')
-  const store = connectStore(endpoint)
-  try {
+  await withStore(service, async (store) => {
     const peak = (await collect(service, PEAK_SECONDS)).rate
     console.log(`peak of the collector: ${formatWhole(peak)} requests of one event per second\n`)
     printRow(['minute', ...Object.keys(COLUMNS)])
@@ -161,7 +163,5 @@ await withDemoService(1, {}, async (service) => {
       const slope = formatTenths(computeSlope(counted.map(read)))
       console.log(`memory of the ${name} after ${WARM_UP} min: ${slope} MB per 10 min`)
     }
-  } finally {
-    await store.close()
-  }
+  })
 })

@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
+import { findEngine } from '../../src/clickhouse/embedded/find-engine.js'
+import { connectStore, type Store } from '../../src/clickhouse/store.js'
 import { openStore } from '../../src/bootstrap/open-store.js'
 import { topUpDemo } from '../../test/support/store/loading.js'
 import { issueToken, startServiceProcess, type RunningService } from './service.js'
@@ -53,6 +55,21 @@ async function fill(
     return { tokens, publicToken: project.token }
   } finally {
     await opened.close()
+  }
+}
+
+/** Calls `work` with the store of a running service. */
+export async function withStore<T>(
+  { dataDir }: DemoService,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  const endpoint = await findEngine(dataDir)
+  if (endpoint === undefined) throw new Error('the service has no engine')
+  const store = connectStore(endpoint)
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
   }
 }
 

@@ -5,7 +5,7 @@ import { SECOND_MS } from '../../lib/time.js'
 
 /** How many requests of a key are refused at once in each second. */
 const MAX_QUICK = 10
-/** How long each of the others waits for its refusal: about as long as its Retry-After asks for. */
+/** How long each of the others waits for its refusal: the least that Retry-After asks for. */
 const DELAY_MS = SECOND_MS
 /** How many refusals wait together. Further ones do not, since each holds a connection. */
 const MAX_DELAYED = 500

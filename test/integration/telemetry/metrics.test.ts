@@ -4,13 +4,12 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startMetrics, type Metrics } from '../../../src/bootstrap/metrics.js'
-import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../../src/bootstrap/start-service.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { createProject } from '../../../src/projects/store.js'
-import { issueKey } from '../../../src/auth/api-keys.js'
 import { createLoaderMonitor } from '../../../src/ingest/loader/loader-state.js'
 import { countWaitingRows } from '../../../src/ingest/loader/stream.js'
 import { startStreamingLoader } from '../../../src/ingest/loader/streaming-loader.js'
@@ -18,6 +17,7 @@ import { createLoaderContext } from '../../../src/bootstrap/open-store.js'
 import { listProjects } from '../../../src/projects/store.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
+import { startTestService } from '../../support/world/service.js'
 
 const NOW = new Date('2026-03-10T12:00:00.000Z')
 
@@ -31,14 +31,13 @@ beforeAll(async () => {
   database = await createDatabase()
   keys = await createKeys(database.store)
   await createProject(database.store, { id: 'shop', name: 'Shop', domain: 'shop.example' }, NOW)
-  const request = { projectId: 'shop', name: '', expiresAt: null }
-  key = (await issueKey(database.store, keys.signingKey, request, NOW)).token
+  key = await keys.issue('shop', NOW)
   const config = readConfig({ DATA_DIR: keys.dataDir, PORT: '0', METRICS_PORT: '0' })
   const logger = createLogger('silent')
   metrics = await startMetrics({ config, logger, output: { countDropped: () => 7 } })
   const { instruments } = metrics
   store = connectStore(database.endpoint, instruments!.store)
-  service = await startService({ config, opened: { store }, logger, now: () => NOW, instruments })
+  service = await startTestService({ store, now: () => NOW, instruments })
 })
 afterAll(async () => {
   await service.stop()

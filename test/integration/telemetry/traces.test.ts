@@ -9,16 +9,14 @@ import {
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { issueKey } from '../../../src/auth/api-keys.js'
-import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../../src/bootstrap/start-service.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
-import { readConfig } from '../../../src/config/config.js'
-import { createLogger } from '../../../src/lib/log.js'
 import { createProject } from '../../../src/projects/store.js'
 import { connectTraces, type Traces } from '../../../src/telemetry/traces.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
+import { startTestService } from '../../support/world/service.js'
 
 const NOW = new Date('2026-03-10T12:00:00.000Z')
 
@@ -52,16 +50,9 @@ beforeAll(async () => {
   keys = await createKeys(database.store)
   const fields = { id: 'shop', name: 'Shop', domain: 'shop.example' }
   token = (await createProject(database.store, fields, NOW)).token
-  const request = { projectId: 'shop', name: '', expiresAt: null }
-  key = (await issueKey(database.store, keys.signingKey, request, NOW)).token
+  key = await keys.issue('shop', NOW)
   store = connectStore(database.endpoint, undefined, traces.traceStatement)
-  service = await startService({
-    config: readConfig({ DATA_DIR: keys.dataDir, PORT: '0' }),
-    opened: { store },
-    logger: createLogger('silent'),
-    now: () => NOW,
-    traces,
-  })
+  service = await startTestService({ store, now: () => NOW, traces })
 })
 afterAll(async () => {
   await service.stop()

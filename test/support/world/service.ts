@@ -1,12 +1,15 @@
 /** Starts the service on a store, for tests that ask it over HTTP. */
-import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import {
+  startService,
+  type RunningService,
+  type ServiceOptions,
+} from '../../../src/bootstrap/start-service.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
 
-export interface TestServiceOptions {
+export interface TestServiceOptions extends Pick<ServiceOptions, 'now' | 'instruments' | 'traces'> {
   readonly store: Store
-  readonly now: () => Date
   /** Further variables. */
   readonly env?: NodeJS.ProcessEnv
 }
@@ -14,12 +17,12 @@ export interface TestServiceOptions {
 /** Starts the service on a free port, without a log. */
 export const startTestService = ({
   store,
-  now,
   env,
+  ...options
 }: TestServiceOptions): Promise<RunningService> =>
   startService({
     config: readConfig({ PORT: '0', NODE_ENV: 'test', ...env }),
     opened: { store },
     logger: createLogger('silent'),
-    now,
+    ...options,
   })
