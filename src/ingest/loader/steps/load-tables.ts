@@ -20,6 +20,7 @@ const SUFFIXES = {
   previousStates: 'past',
   movedEvents: 'moved',
   staleRollupUsers: 'lost',
+  restoredSessions: 'restored',
 }
 /**
  * The settings of tables that a staged load is published from. The log says that the load is staged, so they must be there

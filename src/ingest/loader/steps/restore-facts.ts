@@ -1,40 +1,128 @@
-/** Restores inserts of a resumed load that a killed server has taken for stored, but lost. */
-import type { Connection } from '../../../clickhouse/connection.js'
-import { sql, statement, uint64, type Sql } from '../../../clickhouse/sql.js'
+/** Restores rows of a resumed load that a killed server has taken for stored, but lost. */
+import type { Connection, Settings } from '../../../clickhouse/connection.js'
+import {
+  join,
+  numberedName,
+  sql,
+  statement,
+  uint32,
+  uint64,
+  type Sql,
+} from '../../../clickhouse/sql.js'
+import { SESSION_COLUMNS } from '../../../model/fact-columns.js'
 import { ONE_BLOCK } from '../../inbox/one-block.js'
 import type { LoadTables } from './load-tables.js'
 import { buildInserts } from './publish.js'
 
-/** How many rows an insert of a load should have stored, and how many there are. */
-interface StoredRows {
-  readonly name: 'users' | 'event_ids' | 'events'
-  readonly wanted: number
+/** Rows of a load that are not in their table, or not all of them. */
+interface MissingRows {
+  readonly name: 'users' | 'event_ids' | 'events' | 'sessions'
+  /** The partition of the table; 0 if it has none. */
+  readonly month: number
+  /** How many of the rows are there. */
   readonly stored: number
 }
 
+const SESSION_COLUMN_LIST = join(SESSION_COLUMNS)
+
+/** The tokens of the inserts are known already. */
+const UNCHECKED: Settings = { ...ONE_BLOCK, insert_deduplicate: 0 }
+
 /**
- * Inserts again what is missing altogether. A server that is killed within an insert may remember the token without having
- * stored the rows, and then takes the repeated insert for done. Only tables without views behind them are restored;
- * the rollups can be rebuilt from them. The embedded engine forgets such tokens when it starts.
+ * Inserts again what is missing. A server that is killed within an insert may remember the token of a part without having
+ * stored the part, and then takes the repeated insert for done. The embedded engine forgets such tokens when it starts.
  *
- * @returns the tables that were restored
+ * The rollups are not checked: their rows do not say which load they come from. They can be rebuilt from the facts.
  */
 export async function restoreFacts(
   writer: Connection,
   tables: LoadTables,
   load: number,
-): Promise<readonly string[]> {
-  const { rows } = await writer.query<StoredRows>(statement(countStoredRows(tables, load)))
-  const missing = rows.filter(({ wanted, stored }) => wanted > 0 && stored === 0)
-  for (const { name } of missing) {
-    const insert = buildInserts(tables)[name]
-    if (insert === undefined) throw new TypeError(`a load does not insert into ${name}`)
-    await writer.execute(statement(insert), { ...ONE_BLOCK, insert_deduplicate: 0 })
+): Promise<void> {
+  const { rows: missing } = await writer.query<MissingRows>(
+    statement(findMissingRows(tables, load)),
+  )
+  for (const rows of missing) {
+    if (rows.name === 'sessions') await restoreSessions(writer, tables, load)
+    else if (rows.name === 'events') await restoreEvents(writer, tables, load, rows)
+    else await insertAgain(writer, tables, rows.name)
   }
-  return missing.map(({ name }) => name)
 }
 
-const countStoredRows = (tables: LoadTables, load: number): Sql => sql`
+async function insertAgain(
+  writer: Connection,
+  tables: LoadTables,
+  name: MissingRows['name'],
+): Promise<void> {
+  const insert = buildInserts(tables)[name]
+  if (insert === undefined) throw new TypeError(`a load does not insert into ${name}`)
+  await writer.execute(statement(insert), UNCHECKED)
+}
+
+/** Inserts the events of a month again. Those that are there cannot be told from the missing ones, and are deleted first. */
+async function restoreEvents(
+  writer: Connection,
+  tables: LoadTables,
+  load: number,
+  { month, stored }: MissingRows,
+): Promise<void> {
+  if (stored > 0) {
+    await writer.execute(
+      statement(sql`DELETE FROM events IN PARTITION ${uint32(month)} WHERE load = ${uint64(load)}`),
+    )
+  }
+  const ofMonth = (table: Sql): Sql =>
+    sql`(SELECT * FROM ${table} WHERE toYYYYMM(timestamp) = ${uint32(month)})`
+  const { rows, movedEvents } = tables
+  const picked = { ...tables, rows: ofMonth(rows), movedEvents: ofMonth(movedEvents) }
+  await insertAgain(writer, picked, 'events')
+}
+
+/**
+ * Stores the states of sessions that are missing. They come as parts of another table: the views that fill the rollups
+ * know the rows already, and would count what is inserted.
+ */
+async function restoreSessions(
+  writer: Connection,
+  tables: LoadTables,
+  load: number,
+): Promise<void> {
+  const { restoredSessions: restored } = tables
+  await writer.execute(statement(sql`DROP TABLE IF EXISTS ${restored} SYNC`))
+  await writer.execute(statement(sql`CREATE TABLE ${restored} AS sessions`))
+  await writer.execute(
+    statement(
+      sql`INSERT INTO ${restored} (${SESSION_COLUMN_LIST}) ${selectMissingSessions(tables)}`,
+    ),
+    UNCHECKED,
+  )
+  const { rows: months } = await writer.query<{ month: number }>(
+    statement(sql`SELECT DISTINCT toYYYYMM(start_at) AS month FROM ${restored} ORDER BY month`),
+  )
+  for (const { month } of months) {
+    // ATTACH PARTITION does not accept a query parameter as the name of its source.
+    const source = numberedName('load', load, 'restored')
+    await writer.execute(
+      statement(sql`ALTER TABLE sessions ATTACH PARTITION ${uint32(month)} FROM ${source}`),
+    )
+  }
+}
+
+/** Selects the missing states of sessions. The signs of a state add up to 1, and to 0 once another has replaced it. */
+const selectMissingSessions = (tables: LoadTables): Sql => sql`
+WITH wanted AS (
+  SELECT ${SESSION_COLUMN_LIST} FROM ${tables.sessions} AS load_sessions
+  UNION ALL
+  SELECT * REPLACE (toInt8(-1) AS sign) FROM (SELECT ${SESSION_COLUMN_LIST} FROM ${tables.previousStates})
+)
+SELECT ${SESSION_COLUMN_LIST} FROM wanted
+WHERE (sign = 1) = ((project_id, session, load) NOT IN (
+  SELECT project_id, session, load FROM sessions
+  WHERE (project_id, toDate(start_at), user) IN (SELECT project_id, toDate(start_at), user FROM wanted)
+  GROUP BY project_id, session, load
+  HAVING sum(sign) = 1))`
+
+const findMissingRows = (tables: LoadTables, load: number): Sql => sql`
 WITH
   new_users AS (SELECT project_id, user_id FROM ${tables.users} WHERE is_new),
   new_ids AS (
@@ -44,12 +132,23 @@ WITH
     SELECT project_id, timestamp FROM ${tables.kept}
     UNION ALL
     SELECT project_id, timestamp FROM ${tables.movedEvents})
-SELECT 'users' AS name, (SELECT count() FROM new_users) AS wanted, count() AS stored
-FROM users WHERE (project_id, user_id) IN (SELECT project_id, user_id FROM new_users)
-UNION ALL
-SELECT 'event_ids', (SELECT count() FROM new_ids), count()
-FROM event_ids WHERE (project_id, event_id) IN (SELECT project_id, event_key FROM new_ids)
-UNION ALL
-SELECT 'events', (SELECT count() FROM new_events), count()
-FROM events
-WHERE load = ${uint64(load)} AND (project_id, toDate(timestamp)) IN (SELECT project_id, toDate(timestamp) FROM new_events)`
+SELECT name, month, sum(wanted) AS wanted_rows, sum(is_stored) AS stored FROM (
+  SELECT 'users' AS name, 0 AS month, 1 AS wanted, 0 AS is_stored FROM new_users
+  UNION ALL
+  SELECT 'users', 0, 0, 1 FROM users WHERE (project_id, user_id) IN (SELECT project_id, user_id FROM new_users)
+  UNION ALL
+  SELECT 'event_ids', 0, 1, 0 FROM new_ids
+  UNION ALL
+  SELECT 'event_ids', 0, 0, 1 FROM event_ids
+  WHERE (project_id, event_id) IN (SELECT project_id, event_key FROM new_ids)
+  UNION ALL
+  SELECT 'events', toYYYYMM(timestamp), 1, 0 FROM new_events
+  UNION ALL
+  SELECT 'events', toYYYYMM(timestamp), 0, 1 FROM events
+  WHERE load = ${uint64(load)} AND (project_id, toDate(timestamp)) IN (SELECT project_id, toDate(timestamp) FROM new_events)
+  UNION ALL
+  SELECT 'sessions', 0, 1, 0 FROM (${selectMissingSessions(tables)})
+)
+GROUP BY name, month
+HAVING stored < wanted_rows AND (stored = 0 OR name = 'events')
+ORDER BY name, month`

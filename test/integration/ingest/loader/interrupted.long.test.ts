@@ -1,6 +1,13 @@
 /** Loads that are interrupted in unusual ways: for days, or by a server that loses what it has confirmed. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { identifier, sql, statement, string, uint64 } from '../../../../src/clickhouse/sql.js'
+import {
+  identifier,
+  sql,
+  statement,
+  string,
+  uint64,
+  type Sql,
+} from '../../../../src/clickhouse/sql.js'
 import {
   findUnfinishedLoads,
   startLoad,
@@ -158,22 +165,67 @@ FROM users WHERE project_id = ${string(project.id)}`,
   )
 })
 
-test.each(['users', 'event_ids', 'events'])(
-  'rows of %s that a killed server has lost, but whose token it knows, are inserted again',
-  async (name) => {
+const visit = (user_id: string, timestamp: string, country: string): object => ({
+  timestamp,
+  user_id,
+  country,
+})
+
+const STORED = [
+  visit('u1', '2026-01-31T23:40:00Z', 'DE'),
+  visit('u2', '2026-02-01T10:00:00Z', 'DE'),
+]
+/** They change sessions, move events to other attributes, and are in two months. */
+const ADDED = [
+  visit('u1', '2026-01-31T23:59:00Z', 'AT'),
+  visit('u1', '2026-02-01T00:10:00Z', 'AT'),
+  visit('u2', '2026-02-01T09:50:00Z', 'FR'),
+  visit('u3', '2026-02-01T10:00:00Z', 'DE'),
+  visit('u4', '2026-01-31T10:00:01Z', 'DE'),
+].map((event, n) => ({ ...event, event_id: String(n) }))
+
+/** A server that is killed within an insert may lose it all, or a part of it: one partition, one slice. */
+test.each<[table: string, what: string, isLost: (load: number) => Sql]>([
+  ['users', 'all', (load) => sql`load = ${uint64(load)}`],
+  ['event_ids', 'all', () => sql`true`],
+  [
+    'events',
+    'those of a month',
+    (load) => sql`load = ${uint64(load)} AND toYYYYMM(timestamp) = 202601`,
+  ],
+  ['events', 'some of a month', (load) => sql`load = ${uint64(load)} AND toHour(timestamp) < 10`],
+  ['sessions', 'all', (load) => sql`load = ${uint64(load)} OR sign = -1`],
+  ['sessions', 'some of a month', (load) => sql`load = ${uint64(load)} AND toHour(start_at) < 10`],
+  ['sessions', 'former states', () => sql`sign = -1`],
+])(
+  'rows of %s that a killed server has lost, but whose token it knows, are inserted again: %s',
+  async (table, _what, isLost) => {
     const { store } = database
     const project = await newProject(store)
-    await interruptLoad(project, new RegExp(String.raw`INSERT INTO ${name}\b`))
-    // The token is known from now on.
-    await execute(sql`DELETE FROM ${identifier(name)} WHERE project_id = ${string(project.id)}`)
+    await feed(store, project.id, STORED)
     await loadWaiting(store.writer)
-    expect(await countEvents(project)).toBe(10)
+    await feed(store, project.id, ADDED)
+    const broken = breakAfter(store.writer, /INSERT INTO event_changes\b/)
+    await expect(loadStream(broken)).rejects.toThrow(BrokenError)
+    const [load] = await findUnfinishedLoads(store.writer)
+    // Their token is known from now on.
+    await execute(sql`
+DELETE FROM ${identifier(table)} WHERE project_id = ${string(project.id)} AND (${isLost(load!.number)})`)
+    await loadWaiting(store.writer)
     expect(
       await select(
         store,
-        sql`SELECT count() AS n FROM event_ids WHERE project_id = ${string(project.id)}`,
+        sql`
+SELECT
+  (SELECT count() FROM events WHERE project_id = ${string(project.id)}) AS events,
+  (SELECT count() FROM event_ids WHERE project_id = ${string(project.id)}) AS event_ids`,
       ),
-    ).toEqual([{ n: 10 }])
+    ).toEqual([{ events: 7, event_ids: 5 }])
     await expectConsistentFacts(store, project.id)
+    expect(await listLeftovers(store)).toEqual([])
   },
 )
+
+test('rows that were inserted again are in the rollups once', async () => {
+  expect(await checkRollups(database.store.writer, {})).toMatchObject({ different: 0 })
+})
