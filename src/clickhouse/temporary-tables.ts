@@ -4,7 +4,7 @@
  */
 import { MINUTE_MS } from '../lib/time.js'
 import type { Connection } from './connection.js'
-import { identifier, join, sql, statement, string, TRUE } from './sql.js'
+import { identifier, join, sql, statement, string, TRUE, type Sql } from './sql.js'
 
 /** Matches the names of one kind of temporary tables, from the first character to the last. */
 export interface TableNames {
@@ -31,6 +31,14 @@ export async function dropTables(writer: Connection, names: TableNames): Promise
 }
 
 /**
+ * Builds the condition that a row of `system.tables` is a materialized view with one of these names that writes into a
+ * table with one of the names `targets`.
+ */
+export const isView = (views: TableNames, targets: TableNames): Sql => sql`
+  database = currentDatabase() AND engine = 'MaterializedView' AND match(name, ${string(views.pattern)})
+  AND match(extract(create_table_query, ' TO [^ .]+[.]([^ ]+) '), ${string(targets.pattern)})`
+
+/**
  * Drops the materialized views with these names that write into tables with the names `targets`.
  *
  * @param views matches the names of the views
@@ -42,10 +50,7 @@ export async function dropViews(
   targets: TableNames,
 ): Promise<void> {
   const { rows } = await writer.query<{ name: string }>(
-    statement(sql`
-SELECT name FROM system.tables
-WHERE database = currentDatabase() AND engine = 'MaterializedView' AND match(name, ${string(views.pattern)})
-  AND match(extract(create_table_query, ' TO [^ .]+[.]([^ ]+) '), ${string(targets.pattern)})`),
+    statement(sql`SELECT name FROM system.tables WHERE ${isView(views, targets)}`),
   )
   await drop(
     writer,

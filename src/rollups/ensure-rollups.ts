@@ -5,9 +5,8 @@ import { withLease } from '../clickhouse/lease/lease.js'
 import type { Store } from '../clickhouse/store.js'
 import { UserError } from '../lib/errors.js'
 import { LIVE } from '../model/rollup-table-sets.js'
-import { createViews, dropLiveViews } from './materialized-views.js'
+import { createViews, dropLiveViews, hashLiveViews } from './materialized-views.js'
 import {
-  hashLiveViews,
   listMonthsDone,
   readRollupState,
   recordBegun,

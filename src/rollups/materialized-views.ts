@@ -5,6 +5,7 @@ import { identifier, sql, statement } from '../clickhouse/sql.js'
 import {
   dropTables,
   dropViews,
+  isView,
   matchNames,
   type TableNames,
 } from '../clickhouse/temporary-tables.js'
@@ -26,9 +27,22 @@ export async function createViews(connection: Connection, tables: RollupTables):
 /** Matches the names of views, of any definition. */
 const matchViews = (prefix: string): TableNames => matchNames(`${prefix}feed_`, ['[a-z_]+'])
 
+/** The names of the views that fill the live rollups, under any definition, and of the tables that these write into. */
+const LIVE_VIEWS = [matchViews(LIVE.prefix), matchNames(LIVE.prefix, SET_TABLES)] as const
+
 /** Drops the views that fill the live rollups, including those of another definition. */
 export const dropLiveViews = (connection: Connection): Promise<void> =>
-  dropViews(connection, matchViews(LIVE.prefix), matchNames(LIVE.prefix, SET_TABLES))
+  dropViews(connection, ...LIVE_VIEWS)
+
+/** Returns a hash of the views that fill the live rollups; empty without views. Views that are created again have another. */
+export async function hashLiveViews(connection: Connection): Promise<string> {
+  const { rows } = await connection.query<{ views: string }>(
+    statement(sql`
+SELECT if(count() = 0, '', hex(sipHash128(arraySort(groupArray((name, toString(uuid))))))) AS views FROM system.tables
+WHERE ${isView(...LIVE_VIEWS)}`),
+  )
+  return rows[0]?.views ?? ''
+}
 
 /**
  * Drops sets of temporary tables, and the views between them.

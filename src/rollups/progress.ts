@@ -45,16 +45,6 @@ function judgeState({ built, begun, version, isBuilding }: Inputs): RollupState 
   return inForce === begun && version > DEFINITION_VERSION ? 'newer' : 'other'
 }
 
-/** Returns a hash of the views that fill the rollups; empty without views. Views that are created again have another. */
-export async function hashLiveViews(connection: Connection): Promise<string> {
-  const { rows } = await connection.query<{ views: string }>(
-    statement(sql`
-SELECT if(count() = 0, '', hex(sipHash128(arraySort(groupArray((name, toString(uuid))))))) AS views FROM system.tables
-WHERE database = currentDatabase() AND engine = 'MaterializedView' AND startsWith(name, 'feed_')`),
-  )
-  return rows[0]?.views ?? ''
-}
-
 /**
  * Lists the months that were rebuilt since these views were created under this build's definition; undefined when they
  * were created under another, or not completely.

@@ -20,7 +20,8 @@ import { STAGING_TABLES } from '../../ingest/import/formats/columnar/staging.js'
 import { findUnfinishedLoads } from '../../ingest/loader/load-log.js'
 import { LOAD_TABLES } from '../../ingest/loader/steps/load-tables.js'
 import { countWaitingRows } from '../../ingest/loader/stream.js'
-import { hashLiveViews, listMonthsDone, readRollupState } from '../../rollups/progress.js'
+import { hashLiveViews } from '../../rollups/materialized-views.js'
+import { listMonthsDone, readRollupState } from '../../rollups/progress.js'
 import { SHADOW_TABLES } from '../../rollups/shadow-tables.js'
 import {
   judgeClock,
