@@ -1,4 +1,5 @@
 /** The middlewares that run before the routes, for the application and for the server of a start. */
+import type { IncomingHttpHeaders } from 'node:http'
 import express, { type Express } from 'express'
 import { allowAnyOrigin } from '../http/collect/collect-handlers.js'
 import { followShutdown, type Shutdown } from '../http/server/graceful-shutdown.js'
@@ -22,7 +23,7 @@ export interface ShellDependencies {
   /** Is called for every request. */
   readonly observer?: RequestObserver | undefined
   /** Starts the span of a request; undefined to trace none. */
-  readonly startSpan?: (() => RequestSpan) | undefined
+  readonly startSpan?: ((headers: IncomingHttpHeaders) => RequestSpan) | undefined
 }
 
 export const EVENTS = '/v1/events'

@@ -4,6 +4,7 @@
  */
 import {
   context,
+  propagation,
   ProxyTracerProvider,
   SpanKind,
   SpanStatusCode,
@@ -39,7 +40,12 @@ export interface TracedStatement {
 }
 
 export interface Traces {
-  readonly startRequest: () => RequestSpan
+  /**
+   * Starts the span of a request, below the span of the caller that its headers name.
+   *
+   * @param headers by their names in lower case
+   */
+  readonly startRequest: (headers: Readonly<Record<string, unknown>>) => RequestSpan
   /** Runs a statement in a span, if a span is active: the many statements that belong to no request have none. */
   readonly traceStatement: <Result>(
     statement: TracedStatement,
@@ -64,15 +70,17 @@ export function connectTraces(version: string): Traces | undefined {
       : provider.getTracer('tallyhouse', version)
   if (tracer === undefined) return undefined
   return {
-    startRequest: () => startRequest(tracer),
+    startRequest: (headers) => startRequest(tracer, headers),
     traceStatement: (statement, run) =>
       trace.getActiveSpan() === undefined ? run() : traceStatement(tracer, statement, run),
   }
 }
 
-function startRequest(tracer: Tracer): RequestSpan {
-  const span = tracer.startSpan('HTTP', { kind: SpanKind.SERVER })
-  const active = trace.setSpan(context.active(), span)
+function startRequest(tracer: Tracer, headers: Readonly<Record<string, unknown>>): RequestSpan {
+  // The propagator of the SDK reads the headers that it knows, such as `traceparent`. Without one, the span begins a trace.
+  const caller = propagation.extract(context.active(), headers)
+  const span = tracer.startSpan('HTTP', { kind: SpanKind.SERVER }, caller)
+  const active = trace.setSpan(caller, span)
   return {
     run: (work) => context.with(active, work),
     end: (request) => {

@@ -1,5 +1,6 @@
 /** Reports every request, when it starts and how it ended, to an observer and to a trace. */
 import type { Request, RequestHandler, Response } from 'express'
+import type { IncomingHttpHeaders } from 'node:http'
 import { SECOND_MS } from '../../lib/time.js'
 import { getRoute } from './request-context.js'
 
@@ -47,11 +48,11 @@ export interface RequestSpan {
   readonly end: (request: EndedRequest) => void
 }
 
-/** Handles every request in a span. */
+/** Handles every request in a span, which starts with the headers of the request. */
 export const traceRequests =
-  (startRequest: () => RequestSpan): RequestHandler =>
+  (startRequest: (headers: IncomingHttpHeaders) => RequestSpan): RequestHandler =>
   (request, response, next) => {
-    const { run, end } = startRequest()
+    const { run, end } = startRequest(request.headers)
     response.once('close', () => end(describe(request, response)))
     run(next)
   }

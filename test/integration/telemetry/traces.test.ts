@@ -1,12 +1,21 @@
 /** Traces: a span for each request and, below it, one for each of its statements. */
-import { context, ROOT_CONTEXT, trace, type Context, type ContextManager } from '@opentelemetry/api'
+import {
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  trace,
+  type Context,
+  type ContextManager,
+} from '@opentelemetry/api'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
   SimpleSpanProcessor,
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-base'
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningService } from '../../../src/bootstrap/start-service.js'
@@ -70,7 +79,7 @@ async function request(
   init: RequestInit = {},
 ): Promise<{ readonly root: ReadableSpan; readonly children: readonly ReadableSpan[] }> {
   await (await fetch(service.address + path, init)).arrayBuffer()
-  const isRoot = ({ parentSpanContext }: ReadableSpan): boolean => parentSpanContext === undefined
+  const isRoot = ({ kind }: ReadableSpan): boolean => kind === SpanKind.SERVER
   for (let i = 0; i < 100 && !exporter.getFinishedSpans().some(isRoot); i++) await sleep(20)
   const spans = exporter.getFinishedSpans()
   const [root] = spans.filter(isRoot)
@@ -117,6 +126,33 @@ test('a query is a span with the spans of its statements', async () => {
   }
 })
 
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+const CALLER = 'b7ad6b7169203331'
+const NEW_TRACE = expect.not.stringMatching(TRACE)
+
+describe('the span of a request, with a propagator', () => {
+  beforeAll(() => {
+    propagation.setGlobalPropagator(new W3CTraceContextPropagator())
+  })
+  afterAll(() => propagation.disable())
+
+  test.each<[string, Record<string, string>, unknown, string | undefined]>([
+    ['the span of its caller', { traceparent: `00-${TRACE}-${CALLER}-01` }, TRACE, CALLER],
+    ['no span without the header', {}, NEW_TRACE, undefined],
+    ['no span that has an invalid id', { traceparent: `00-${TRACE}-0-01` }, NEW_TRACE, undefined],
+    ['no span of an invalid header', { traceparent: 'x'.repeat(4_000) }, NEW_TRACE, undefined],
+  ])('is below %s', async (_what, headers, traceId, parent) => {
+    const { root } = await request('/v1/project', { headers: { ...authorize(), ...headers } })
+    expect([root.spanContext().traceId, root.parentSpanContext?.spanId]).toEqual([traceId, parent])
+  })
+})
+
+test('without a propagator, a request begins a trace', async () => {
+  const headers = { ...authorize(), traceparent: `00-${TRACE}-${CALLER}-01` }
+  const { root } = await request('/v1/project', { headers })
+  expect([root.spanContext().traceId, root.parentSpanContext]).toEqual([NEW_TRACE, undefined])
+})
+
 test('collected events are a span with the statement that stores them', async () => {
   const body = JSON.stringify({ token, user_id: 'somebody' })
   const { root, children } = await request('/v1/events', { method: 'POST', body })
@@ -158,7 +194,7 @@ test.each<[string, string, RequestInit, string, object]>([
 })
 
 test('a statement that fails has its code, and not its text', async () => {
-  const span = traces.startRequest()
+  const span = traces.startRequest({})
   let failing: Promise<unknown> = Promise.resolve()
   span.run(() => {
     failing = store.reader.query(statement(sql`SELECT 1 FROM no_table_of_ours`))
