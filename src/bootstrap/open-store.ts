@@ -1,7 +1,7 @@
 /** Opens the store that a configuration describes: a ClickHouse server, or the engine of the data folder. */
 import type { Engine } from '../clickhouse/embedded/engine.js'
 import type { TraceStatement } from '../clickhouse/connection.js'
-import type { StatementObserver } from '../clickhouse/connection-wrappers.js'
+import type { BreakerObserver, StatementObserver } from '../clickhouse/connection-wrappers.js'
 import type { Endpoint } from '../clickhouse/endpoint.js'
 import { requireRestored } from '../clickhouse/backup/restore.js'
 import { requireFitServer } from '../clickhouse/server-checks.js'
@@ -25,6 +25,8 @@ export interface OpenStoreOptions extends Omit<OpenEngineOptions, 'dataDir'>, Wa
   readonly observer?: StatementObserver | undefined
   /** Runs each statement as a part of a trace. */
   readonly trace?: TraceStatement | undefined
+  /** Is called when the store no longer answers queries, and when it does again. */
+  readonly onBreaker?: BreakerObserver
 }
 
 export interface OpenedStore {
@@ -58,7 +60,7 @@ export async function openStore(
     config.geoipDb === undefined ? undefined : await openGeoip(config.geoipDb),
   )
   const { endpoint, engine } = await openEndpoint(config, options)
-  const store = connectStore(endpoint, options.observer, options.trace)
+  const store = connectStore(endpoint, options.observer, options.trace, options.onBreaker)
   const close = async (): Promise<void> => {
     await store.close()
     await engine?.stop()

@@ -119,6 +119,11 @@ const open = ({
     onEvent: (event) => logEngineEvent(logger, event),
     observer: instruments?.store,
     trace: traces?.traceStatement,
+    onBreaker: (isOpen, cause) => {
+      instruments?.store.onBreaker(isOpen)
+      if (isOpen) logger.warn({ err: cause }, 'the store does not answer; queries are refused')
+      else logger.info('the store answers again')
+    },
   })
 
 /** Runs the service until the shutdown begins or the engine fails for good, then stops everything. Returns the failure. */

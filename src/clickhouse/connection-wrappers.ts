@@ -1,7 +1,9 @@
 /** Connections that add a rule to the statements of another connection. */
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SECOND_MS } from '../lib/time.js'
 import type { Connection, Settings } from './connection.js'
-import { getFailureCode } from './errors.js'
+import { getFailureCode, isAnswer, StoreUnavailableError } from './errors.js'
 import { linkSignals } from './supervise.js'
 
 /**
@@ -13,29 +15,32 @@ import { linkSignals } from './supervise.js'
  * @param lost the signal of the lease; once it is aborted, statements reject with its reason
  */
 export function fenceConnection(connection: Connection, lost: AbortSignal): Connection {
-  const fenced = async <T>(
-    signal: AbortSignal | undefined,
-    work: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> => {
-    const either = linkSignals(signal, lost)
-    try {
-      lost.throwIfAborted()
-      return await work(either.signal)
-    } catch (error) {
-      lost.throwIfAborted()
-      throw error
-    } finally {
-      either.unlink()
-    }
-  }
   return {
     ...connection,
     query: (statement, options) =>
-      fenced(options?.signal, (signal) => connection.query(statement, { ...options, signal })),
+      fence(lost, options?.signal, (signal) => connection.query(statement, { ...options, signal })),
     execute: (statement, settings, given) =>
-      fenced(given, (signal) => connection.execute(statement, settings, signal)),
+      fence(lost, given, (signal) => connection.execute(statement, settings, signal)),
     upload: (statement, bytes, settings, given) =>
-      fenced(given, (signal) => connection.upload(statement, bytes, settings, signal)),
+      fence(lost, given, (signal) => connection.upload(statement, bytes, settings, signal)),
+  }
+}
+
+/** Does `work` unless `lost` is aborted, and gives it up when that happens; rejects with the reason of `lost` then. */
+async function fence<Result>(
+  lost: AbortSignal,
+  given: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const either = linkSignals(given, lost)
+  try {
+    lost.throwIfAborted()
+    return await work(either.signal)
+  } catch (error) {
+    lost.throwIfAborted()
+    throw error
+  } finally {
+    either.unlink()
   }
 }
 
@@ -100,3 +105,87 @@ export const withLowPriority = (connection: Connection): Connection => ({
   execute: (statement, settings, signal) =>
     connection.execute(statement, { ...LOW_PRIORITY, ...settings }, signal),
 })
+
+/** Is called when a breaker opens, with the failure of the last ping, and when it closes. */
+export type BreakerObserver = (isOpen: boolean, cause?: unknown) => void
+
+export interface Breaker {
+  /** Returns a connection whose queries reject with a StoreUnavailableError while the breaker is open. */
+  readonly guard: (connection: Connection) => Connection
+  /** Ends the pings for good. */
+  readonly stop: () => void
+}
+
+/** The breaker opens when so many pings in succession, and all queries meanwhile, get no answer. */
+const MAX_UNANSWERED = 3
+const PING_PAUSE_MS = SECOND_MS / 4
+/** A query that fails this soon after an answer says nothing about the store: it was too slow, or its client left. */
+const RECENT_MS = SECOND_MS
+
+/**
+ * Creates the breaker of a store: while the store hangs, queries fail at once instead of at their deadlines.
+ *
+ * A query that ends without an answer makes it ping the store until there is an answer; an error of ClickHouse is one. When
+ * too many pings fail, it opens: it gives up the queries that wait for the store, and lets no more through. It closes with
+ * the next answer to a ping. While the store answers, it sends nothing.
+ *
+ * @param ping sends a short query; rejects when it is not answered soon
+ */
+export function createBreaker(ping: () => Promise<unknown>, observer?: BreakerObserver): Breaker {
+  let opened = createOpened()
+  let answeredAt = -Infinity
+  let isPinging = false
+  let isStopped = false
+
+  /** Runs a query or a ping, and notes whether the store answered. */
+  async function attempt<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      const result = await work()
+      answeredAt = performance.now()
+      return result
+    } catch (error) {
+      if (isAnswer(error)) answeredAt = performance.now()
+      else if (performance.now() - answeredAt > RECENT_MS) void pingUntilAnswered()
+      throw error
+    }
+  }
+  async function pingUntilAnswered(): Promise<void> {
+    if (isPinging) return
+    isPinging = true
+    let failure: unknown
+    for (let unanswered = 0; !isStopped; unanswered++) {
+      if (unanswered === MAX_UNANSWERED) open(failure)
+      const begun = performance.now()
+      failure = await attempt(ping).catch((error: unknown) => error)
+      if (answeredAt < begun) await sleep(PING_PAUSE_MS, undefined, { ref: false })
+      if (answeredAt >= begun) break
+    }
+    isPinging = false
+    if (opened.signal.aborted && !isStopped) close()
+  }
+  function open(cause: unknown): void {
+    opened.abort(new StoreUnavailableError('the store does not answer', { cause }))
+    observer?.(true, cause)
+  }
+  function close(): void {
+    opened = createOpened()
+    observer?.(false)
+  }
+  return {
+    guard: (connection) => ({
+      ...connection,
+      query: (statement, options) =>
+        fence(opened.signal, options?.signal, (signal) =>
+          attempt(() => connection.query(statement, { ...options, signal })),
+        ),
+    }),
+    stop: () => (isStopped = true),
+  }
+}
+
+/** Many queries listen at once. */
+function createOpened(): AbortController {
+  const opened = new AbortController()
+  setMaxListeners(0, opened.signal)
+  return opened
+}

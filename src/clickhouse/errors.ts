@@ -8,6 +8,9 @@ import { ApiError } from '../contract/errors.js'
 export const isClickHouseError = (error: unknown, type: string): boolean =>
   error instanceof ClickHouseError && error.type === type
 
+/** Returns whether ClickHouse itself rejected a statement, so that it runs and can be reached. */
+export const isAnswer = (error: unknown): boolean => error instanceof ClickHouseError
+
 /**
  * Returns why ClickHouse rejected a statement, without the part of the message that locates the error in the query.
  * Undefined for an error that is not ClickHouse's.

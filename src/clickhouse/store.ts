@@ -1,9 +1,17 @@
 /** The store: ClickHouse as the service uses it, with a connection per account. */
+import { SECOND_MS } from '../lib/time.js'
 import { connect, type Connection, type Settings, type TraceStatement } from './connection.js'
-import { observeConnection, type StatementObserver } from './connection-wrappers.js'
+import {
+  createBreaker,
+  observeConnection,
+  type BreakerObserver,
+  type StatementObserver,
+} from './connection-wrappers.js'
 import type { Endpoint } from './endpoint.js'
 import { readOnce, readQueryLimits } from './query-limits.js'
+import { sql, statement } from './sql.js'
 
+/** The three connections of the reader share a breaker: while the store hangs, their queries fail at once. */
 export interface Store {
   /** Selects only, within the limits of the account. */
   readonly reader: Connection
@@ -18,22 +26,34 @@ export interface Store {
   close(): Promise<void>
 }
 
+const PING = statement(sql`SELECT 1`)
+const PING_TIMEOUT_MS = SECOND_MS
+
 /**
  * Opens the store at an endpoint. Nothing is sent before the first statement.
  *
  * @param observer is called for every statement
  * @param trace runs each statement as a part of a trace
+ * @param onBreaker is called when the store no longer answers, and when it does again
  */
 export function connectStore(
   endpoint: Endpoint,
   observer?: StatementObserver,
   trace?: TraceStatement,
+  onBreaker?: BreakerObserver,
 ): Store {
   const admin = connect(endpoint, 'admin', { trace })
-  const reader = connect(endpoint, 'reader', { trace })
+  const pings = connect(endpoint, 'reader', { killsCancelled: false })
+  const breaker = createBreaker(
+    () => pings.query(PING, { signal: AbortSignal.timeout(PING_TIMEOUT_MS) }),
+    onBreaker,
+  )
+  const reader = breaker.guard(connect(endpoint, 'reader', { trace }))
   // Lookups are short. To end one in ClickHouse would cost more than to let it end.
-  const lookups = connect(endpoint, 'reader', { killsCancelled: false, trace })
-  const tokenLookups = connect(endpoint, 'reader', { killsCancelled: false, trace })
+  const connectLookups = (): Connection =>
+    breaker.guard(connect(endpoint, 'reader', { killsCancelled: false, trace }))
+  const lookups = connectLookups()
+  const tokenLookups = connectLookups()
   const writer = connect(endpoint, 'writer', { trace })
   const observe = (connection: Connection, name: string): Connection =>
     observer === undefined ? connection : observeConnection(connection, name, observer)
@@ -45,8 +65,11 @@ export function connectStore(
     admin: observe(admin, 'admin'),
     readQueryLimits: readOnce(() => readQueryLimits(lookups)),
     close: async () => {
+      breaker.stop()
       await Promise.all(
-        [reader, lookups, tokenLookups, writer, admin].map((connection) => connection.close()),
+        [pings, reader, lookups, tokenLookups, writer, admin].map((connection) =>
+          connection.close(),
+        ),
       )
     },
   }

@@ -19,6 +19,8 @@ export type CheckOutcome = 'valid' | 'invalid' | 'failed'
 export interface StoreInstruments {
   readonly onStatementStart: (connection: string) => void
   readonly onStatementEnd: (statement: ObservedStatement) => void
+  /** @param isOpen whether queries are refused because the store does not answer */
+  readonly onBreaker: (isOpen: boolean) => void
   readonly onCredentialCheck: (kind: CredentialKind, outcome: CheckOutcome) => void
   /** @param readFreeBytes is called for every scrape, so it must not ask the store; undefined means unknown */
   readonly watchDisk: (readFreeBytes: () => number | undefined) => void
@@ -58,6 +60,11 @@ export function createStoreInstruments(registry: Registry): StoreInstruments {
     labelNames: ['kind', 'outcome'],
     registers,
   })
+  const breaker = new Gauge({
+    name: 'tallyhouse_store_breaker_open',
+    help: '1 while queries are refused at once because the store does not answer.',
+    registers,
+  })
   const codes = new Set<string>()
   const boundCode = (code: string): string => {
     if (!ERROR_CODE.test(code)) return OTHER
@@ -71,6 +78,7 @@ export function createStoreInstruments(registry: Registry): StoreInstruments {
       durations.observe({ connection }, seconds)
       if (errorCode !== undefined) errors.inc({ connection, code: boundCode(errorCode) })
     },
+    onBreaker: (isOpen) => breaker.set(isOpen ? 1 : 0),
     onCredentialCheck: (kind, outcome) => checks.inc({ kind, outcome }),
     watchDisk: (readFreeBytes) => createDiskGauge(registry, readFreeBytes),
   }

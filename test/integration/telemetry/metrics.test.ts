@@ -202,6 +202,23 @@ test('a store that hangs delays no scrape', async () => {
   await hung
 })
 
+test('a store that is away opens the breaker, which is seen', async () => {
+  const { store: observer } = metrics.instruments!
+  const nowhere = { ...database.endpoint, url: 'http://127.0.0.1:1' }
+  const opened = new Promise<boolean>((resolve) => {
+    const other = connectStore(nowhere, observer, undefined, (isOpen) => {
+      observer.onBreaker(isOpen)
+      resolve(isOpen)
+      void other.close()
+    })
+    other.reader.query(statement(sql`SELECT 1`)).catch(() => undefined)
+  })
+  const name = 'tallyhouse_store_breaker_open'
+  expect((await scrape()).get(name)).toBe(0)
+  expect(await opened).toBe(true)
+  expect((await scrape()).get(name)).toBe(1)
+})
+
 test('the process is described', async () => {
   const samples = await scrape()
   const node = process.versions.node

@@ -118,8 +118,8 @@ test('cancelled queries of a hung store leave no connections that wait', async (
     store.reader.query(ONE, { signal: AbortSignal.timeout(100) }).catch(() => undefined),
   )
   await Promise.all(run)
-  // Each is followed by two KILLs, which end, too.
+  // Each is followed by two KILLs, of which 32 are under way at most, and the store is pinged.
   await sleep(100)
   const left = proxy.connections()
-  expect(left).toBeLessThanOrEqual(32)
+  expect(left).toBeLessThanOrEqual(33)
 })

@@ -1,0 +1,136 @@
+/** The breaker: queries fail at once while the store does not answer, and only then. */
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect, type Connection } from '../../../../src/clickhouse/connection.js'
+import { createBreaker, type Breaker } from '../../../../src/clickhouse/connection-wrappers.js'
+import { StoreUnavailableError } from '../../../../src/clickhouse/errors.js'
+import { sql, statement } from '../../../../src/clickhouse/sql.js'
+import { getTestEndpoint } from '../../../support/engine/engine.js'
+import {
+  startChaosProxy,
+  type ChaosProxy,
+  type Fault,
+} from '../../../support/faults/chaos-proxy.js'
+
+const ONE = statement(sql`SELECT 1 AS n`)
+const SLOW = statement(sql`SELECT sleep(2)`)
+const WRONG = statement(sql`SELECT nothing`)
+/** Longer than a failure is put down to the query itself, because the store has answered others. */
+const SILENCE_MS = 1_100
+
+let proxy: ChaosProxy
+let pings: Connection
+let plain: Connection
+let breaker: Breaker
+let guarded: Connection
+let sent: number
+/** Whether it opened or closed, and the number of pings until then. */
+let changes: (readonly [isOpen: boolean, pings: number])[]
+beforeEach(async () => {
+  proxy = await startChaosProxy(getTestEndpoint().url)
+  const endpoint = { ...getTestEndpoint(), url: proxy.url }
+  pings = connect(endpoint, 'reader', { killsCancelled: false })
+  plain = connect(endpoint, 'reader', { killsCancelled: false })
+  sent = 0
+  changes = []
+  breaker = createBreaker(
+    () => {
+      sent++
+      return pings.query(ONE, { signal: AbortSignal.timeout(100) })
+    },
+    (isOpen) => changes.push([isOpen, sent]),
+  )
+  guarded = breaker.guard(plain)
+})
+afterEach(async () => {
+  breaker.stop()
+  await Promise.all([pings.close(), plain.close()])
+  await proxy.stop()
+})
+
+/** Fails after `ms`, unless the store answers before. */
+const ask = (ms = 50): Promise<string> =>
+  guarded.query(ONE, { signal: AbortSignal.timeout(ms) }).then(
+    () => 'answered',
+    (error: unknown) => (error as Error).name,
+  )
+
+const until = async (condition: () => boolean): Promise<void> => {
+  while (!condition()) await sleep(10)
+}
+
+test.each<Fault>([
+  { kind: 'reject' },
+  { kind: 'black hole' },
+  { kind: 'cut', after: 9, by: 'RST' },
+])('%j: it opens after three pings, and closes when the store answers', async (fault) => {
+  proxy.fail(fault)
+  const waiting = guarded.query(ONE).catch((error: unknown) => error)
+  await ask()
+  await until(() => changes.length > 0)
+  expect(changes).toEqual([[true, 3]])
+  // A query that waits is given up, and none is sent.
+  expect(await waiting).toBeInstanceOf(StoreUnavailableError)
+  await until(() => proxy.connections() === 0)
+  const begun = performance.now()
+  await expect(guarded.query(ONE)).rejects.toThrow(/^the store does not answer$/)
+  expect(performance.now() - begun).toBeLessThan(50)
+  proxy.fail({ kind: 'none' })
+  await until(() => changes.length > 1)
+  expect(changes.map(([isOpen]) => isOpen)).toEqual([true, false])
+  const before = sent
+  expect(await ask(1_000)).toBe('answered')
+  await sleep(600)
+  expect(sent).toBe(before)
+})
+
+test('nothing is sent while the store answers, with results or with errors', async () => {
+  await expect(guarded.query(WRONG)).rejects.toThrow(/nothing/)
+  for (let i = 0; i < 20; i++) expect(await ask(1_000)).toBe('answered')
+  expect(await Promise.all(Array.from({ length: 20 }, () => ask(0)))).not.toContain('answered')
+  await sleep(50)
+  expect([sent, changes]).toEqual([0, []])
+})
+
+test('a query that takes too long does not open it, while the store answers', async () => {
+  await guarded.query(ONE)
+  const signal = AbortSignal.timeout(SILENCE_MS)
+  await expect(guarded.query(SLOW, { signal })).rejects.toThrow('the query was cancelled')
+  await sleep(50)
+  expect([sent, changes, await ask(1_000)]).toEqual([1, [], 'answered'])
+})
+
+test('answers to queries count, when pings have none', async () => {
+  await pings.close()
+  pings = connect({ ...getTestEndpoint(), url: 'http://127.0.0.1:1' }, 'reader')
+  await ask(0)
+  const answers: string[] = []
+  for (const end = performance.now() + 1_500; performance.now() < end;) {
+    answers.push(await ask(1_000))
+    await sleep(20)
+  }
+  expect([new Set(answers), sent, changes]).toEqual([new Set(['answered']), 1, []])
+})
+
+test('an error of ClickHouse is an answer to a ping', async () => {
+  breaker.stop()
+  breaker = createBreaker(
+    () => {
+      sent++
+      return pings.query(WRONG)
+    },
+    (isOpen) => changes.push([isOpen, sent]),
+  )
+  guarded = breaker.guard(plain)
+  await ask(0)
+  await sleep(600)
+  expect([sent, changes]).toEqual([1, []])
+})
+
+test('once it is stopped, it sends nothing', async () => {
+  proxy.fail({ kind: 'reject' })
+  await ask()
+  breaker.stop()
+  await sleep(600)
+  expect([sent, changes]).toEqual([1, []])
+})
