@@ -161,15 +161,13 @@ export function createBreaker(ping: () => Promise<unknown>, observer?: BreakerOb
       if (answeredAt >= begun) break
     }
     isPinging = false
-    if (opened.signal.aborted && !isStopped) close()
+    if (!opened.signal.aborted || isStopped) return
+    opened = createOpened()
+    observer?.(false)
   }
   function open(cause: unknown): void {
     opened.abort(new StoreUnavailableError('the store does not answer', { cause }))
     observer?.(true, cause)
-  }
-  function close(): void {
-    opened = createOpened()
-    observer?.(false)
   }
   return {
     guard: (connection) => ({
