@@ -46,32 +46,38 @@ const OUTCOME_POLL_MS = SECOND_MS
 export function createOverseer(openClient: () => ClickHouseClient): Overseer {
   let opened: ClickHouseClient | undefined
   let kills = 0
-  const ask: Ask = (question, timeoutMs = CHECK_TIMEOUT_MS) => {
-    opened ??= openClient()
-    return askWithin(opened, question, timeoutMs)
+  const getClient = (): ClickHouseClient => (opened ??= openClient())
+  const store: Informant = {
+    ask: (question) => askWithin(getClient(), question, CHECK_TIMEOUT_MS),
+    tell: (order, timeoutMs = CHECK_TIMEOUT_MS) => tellWithin(getClient(), order, timeoutMs),
   }
   const kill = async (queryId: string): Promise<void> => {
     for (const delay of [0, SECOND_KILL_DELAY_MS]) {
       await sleep(delay, undefined, { ref: false })
       const query = sql`KILL QUERY WHERE query_id = ${string(queryId)} ASYNC`
       // The server may deny KILL to this account.
-      await ask(query, KILL_TIMEOUT_MS).catch(() => undefined)
+      await store.tell(query, KILL_TIMEOUT_MS).catch(() => undefined)
     }
   }
   return {
-    watch: (queryId, isSent) => (ended) => watch(ask, queryId, isSent, ended),
+    watch: (queryId, isSent) => (ended) => watch(store, queryId, isSent, ended),
     kill: (queryId) => {
       if (kills >= MAX_KILLS) return
       kills += 1
       void kill(queryId).finally(() => (kills -= 1))
     },
-    awaitOutcome: (queryId, lost, signal) => awaitOutcome(ask, queryId, lost, signal),
+    awaitOutcome: (queryId, lost, signal) => awaitOutcome(store, queryId, lost, signal),
     close: async () => opened?.close(),
   }
 }
 
-/** Asks the store a short question. It rejects with a QueryCancelledError when the store does not answer in time. */
-type Ask = <Row>(question: Sql, timeoutMs?: number) => Promise<readonly Row[]>
+/** Sends the store short statements. They reject with a QueryCancelledError when it does not answer in time. */
+interface Informant {
+  /** Sends a SELECT, and returns its rows. */
+  readonly ask: <Row>(question: Sql) => Promise<readonly Row[]>
+  /** Sends a statement without a result. */
+  readonly tell: (order: Sql, timeoutMs?: number) => Promise<void>
+}
 
 async function askWithin<Row>(
   client: ClickHouseClient,
@@ -94,13 +100,20 @@ async function askWithin<Row>(
   return data
 }
 
-async function isRunning(ask: Ask, queryId: string): Promise<boolean> {
+async function tellWithin(client: ClickHouseClient, order: Sql, timeoutMs: number): Promise<void> {
+  const { query, query_params } = statement(order)
+  const send = (abort_signal: AbortSignal): Promise<unknown> =>
+    client.command({ query, query_params, abort_signal })
+  await supervise(send, { signal: AbortSignal.timeout(timeoutMs) })
+}
+
+async function isRunning({ ask }: Informant, queryId: string): Promise<boolean> {
   const rows = await ask(sql`SELECT 1 FROM processes WHERE query_id = ${string(queryId)}`)
   return rows.length > 0
 }
 
 async function watch(
-  ask: Ask,
+  store: Informant,
   queryId: string,
   isSent: () => boolean = () => true,
   ended: AbortSignal,
@@ -110,7 +123,7 @@ async function watch(
   for (;;) {
     await sleep(CHECK_INTERVAL_MS, undefined, { ref: false, signal: ended })
     try {
-      const isLost = !(await isRunning(ask, queryId)) && isSent()
+      const isLost = !(await isRunning(store, queryId)) && isSent()
       notFound = isLost ? notFound + 1 : 0
       unanswered = 0
     } catch (error) {
@@ -123,7 +136,7 @@ async function watch(
 }
 
 async function awaitOutcome(
-  ask: Ask,
+  store: Informant,
   queryId: string,
   lost: Error,
   signal?: AbortSignal,
@@ -134,16 +147,17 @@ async function awaitOutcome(
   while (unanswered < MAX_UNANSWERED && notFound < MAX_NOT_FOUND) {
     if (signal?.aborted === true) throw new QueryCancelledError(signal.reason)
     try {
-      if (await isRunning(ask, queryId)) notFound = 0
+      if (await isRunning(store, queryId)) notFound = 0
       else {
-        const outcome = await readOutcome(ask, queryId)
+        const outcome = await readOutcome(store, queryId)
         if (outcome === 'succeeded') return
         if (outcome !== undefined) failure = outcome
         notFound += 1
       }
       unanswered = 0
     } catch (error) {
-      if (!(error instanceof QueryCancelledError)) throw lost
+      // The balancer may cut this connection, too. An error of ClickHouse says that it tells this account nothing.
+      if (error instanceof ClickHouseError) throw lost
       unanswered += 1
     }
     if (failure !== undefined) throw failure
@@ -153,8 +167,11 @@ async function awaitOutcome(
 }
 
 /** Returns what the log of the store says about a statement that has ended: its error, or that it succeeded. */
-async function readOutcome(ask: Ask, queryId: string): Promise<Error | 'succeeded' | undefined> {
-  await ask(sql`SYSTEM FLUSH LOGS query_log`)
+async function readOutcome(
+  { ask, tell }: Informant,
+  queryId: string,
+): Promise<Error | 'succeeded' | undefined> {
+  await tell(sql`SYSTEM FLUSH LOGS query_log`)
   const [entry] = await ask<{ exception: string }>(sql`
     SELECT exception FROM query_log
     WHERE query_id = ${string(queryId)} AND type != 'QueryStart' AND event_date >= today() - 30`)

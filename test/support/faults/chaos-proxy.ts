@@ -89,7 +89,7 @@ async function pass(
   fault: Fault,
 ): Promise<void> {
   if (client.destroyed || fault.kind === 'black hole') return
-  if (fault.kind === 'latency') await sleep(fault.ms)
+  if (fault.kind === 'latency') await sleep(fault.ms, undefined, { ref: false })
   if (fault.kind === 'trickle') {
     for (let at = 0; at < chunk.length && client.writable; at += fault.bytes) {
       client.write(chunk.subarray(at, at + fault.bytes))
