@@ -1,5 +1,5 @@
 /** The number of requests per minute and key is limited, and responses say how many are left. */
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { outcome, startApp } from './harness.js'
 
 test('every response to a key has the limit, and RATE_LIMIT_EXCEEDED says when to retry', async () => {
@@ -51,4 +51,25 @@ test('0 means no limit', async () => {
   const app = await startApp({ rateLimit: 0 })
   expect((await app.get('/v1/project')).headers.get('ratelimit')).toBeNull()
   await app.stop()
+})
+
+test.each([
+  ['an hour back', -3_600_000],
+  ['an hour ahead', 3_600_000],
+  ['a day back', -86_400_000],
+  ['a day ahead', 86_400_000],
+])('the minute of a key is no longer and no shorter when the clock jumps %s', async (_how, ms) => {
+  const app = await startApp({ rateLimit: 1 })
+  const before = Date.now()
+  await app.get('/v1/project')
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(before + ms)
+  try {
+    const refused = await app.get('/v1/project')
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(50)
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
+  } finally {
+    clock.mockRestore()
+    await app.stop()
+  }
 })
