@@ -5,8 +5,8 @@ import type { LoadTables } from './load-tables.js'
 /** A longer pause starts a new session. */
 export const SESSION_PAUSE = sql`INTERVAL 30 MINUTE`
 
-/** The days on which a session near a new event started, if it is shorter than LONG_HOURS. */
-const NEARBY_DAYS = sql`[toDate(timestamp - INTERVAL 1410 MINUTE), toDate(timestamp), toDate(timestamp + ${SESSION_PAUSE})]`
+/** The days on which a session near the events of a day started, if it is shorter than LONG_HOURS. */
+const NEARBY_DAYS = sql`[toDate(first - INTERVAL 1410 MINUTE), on, toDate(last + ${SESSION_PAUSE})]`
 const LONG_HOURS = uint32(23)
 
 /** A prefix of the sorting key, so that ClickHouse reads only what it needs. */
@@ -28,19 +28,26 @@ export const findNearbySessions = (tables: LoadTables): Sql => sql`
 CREATE TABLE ${tables.nearbySessions} ENGINE = MergeTree ORDER BY (session, load) AS
 WITH
   days AS (
-    SELECT DISTINCT project_id, arrayJoin(${NEARBY_DAYS}) AS day, user
-    FROM ${tables.kept} INNER JOIN ${tables.users} USING (project_id, user_id)
-    WHERE NOT is_new AND session_id = ''
+    SELECT project_id, arrayJoin(${NEARBY_DAYS}) AS day, user
+    FROM (
+      SELECT project_id, user_id, toDate(timestamp) AS on, min(timestamp) AS first, max(timestamp) AS last
+      FROM ${tables.kept} WHERE session_id = '' GROUP BY ALL
+    ) AS load_days
+    INNER JOIN ${tables.users} USING (project_id, user_id)
+    WHERE NOT is_new
   ),
   (SELECT (min(timestamp) - ${SESSION_PAUSE}, max(timestamp) + ${SESSION_PAUSE}) FROM ${tables.kept}) AS around,
   near AS (
-    SELECT * FROM sessions WHERE (project_id, toDate(start_at), user) IN (SELECT project_id, day, user FROM days) AND session_id = ''
+    SELECT * FROM sessions
+    WHERE (project_id, toDate(start_at), user) IN (SELECT project_id, day, user FROM days) AND session_id = ''
+      AND dateDiff('hour', start_at, end_at) < ${LONG_HOURS} AND end_at >= around.1 AND start_at <= around.2
     UNION ALL
     SELECT * FROM sessions
     WHERE ${isOfKnownUser(tables)} AND session_id = ''
       AND dateDiff('hour', start_at, end_at) >= ${LONG_HOURS} AND end_at >= around.1 AND start_at <= around.2
-      AND (project_id, toDate(start_at), user) NOT IN (SELECT project_id, day, user FROM days)
     UNION ALL
     SELECT * FROM sessions WHERE ${isOfKnownUser(tables)} AND session_id IN (SELECT session_id FROM ${tables.kept} WHERE session_id != '')
   )
-SELECT * FROM near WHERE sign = 1 AND (session, load) NOT IN (SELECT session, load FROM near WHERE sign = -1)`
+-- A replaced state has a second row with the sign -1.
+SELECT * EXCEPT least_sign FROM (SELECT *, min(sign) OVER (PARTITION BY session, load) AS least_sign FROM near)
+WHERE least_sign = 1`
