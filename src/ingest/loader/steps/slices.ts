@@ -73,19 +73,12 @@ const TEXT_COPIES = sql`8`
 
 /** Estimates the memory that the views need for the events of a table: for the groups of pages, names and properties. */
 const estimateEvents = (table: Sql): Sql => sql`(
-  SELECT ${GROUP_MEMORY} * (of_properties + of_pages.1) + ${TEXT_COPIES} * (text + of_pages.2)
-  FROM (
-    SELECT
-      uniqCombined(project_id, toDate(timestamp), property, value) AS of_properties, sum(length(value)) AS text,
-      (
-        SELECT (
-          uniqCombined(project_id, toDate(timestamp), path) + uniqCombined(project_id, toDate(timestamp), origin)
-            + uniqCombined(project_id, toDate(timestamp), name),
-          sum(length(path) + length(origin)))
-        FROM ${table}
-      ) AS of_pages
-    FROM ${table} ARRAY JOIN mapKeys(properties) AS property, mapValues(properties) AS value
-  )
+  SELECT
+    ${GROUP_MEMORY} * (
+      uniqCombined(cityHash64(day, path)) + uniqCombined(cityHash64(day, origin)) + uniqCombined(cityHash64(day, name))
+      + uniqCombinedArray(arrayMap((property, value) -> cityHash64(day, property, value), mapKeys(properties), mapValues(properties))))
+    + ${TEXT_COPIES} * sum(length(path) + length(origin) + arraySum(value -> length(value), mapValues(properties)))
+  FROM (SELECT *, cityHash64(project_id, toDate(timestamp)) AS day FROM ${table})
 )`
 
 const SESSION_GROUPS = [
