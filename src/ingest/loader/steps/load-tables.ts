@@ -24,9 +24,12 @@ const SUFFIXES = {
 }
 /**
  * The settings of tables that a staged load is published from. The log says that the load is staged, so they must be there
- * after a power failure, too.
+ * after a power failure, too. The columns of a part share a file, because each file costs an fsync.
  */
-export const DURABLE = sql`SETTINGS fsync_after_insert = 1, fsync_part_directory = 1`
+export const DURABLE = sql`
+SETTINGS
+  fsync_after_insert = 1, fsync_part_directory = 1,
+  min_bytes_for_wide_part = 1000000000000, min_rows_for_wide_part = 1000000000000`
 
 export type LoadTables = Readonly<Record<keyof typeof SUFFIXES, Sql>>
 
