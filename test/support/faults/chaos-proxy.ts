@@ -16,6 +16,8 @@ export type Fault =
   | { readonly kind: 'cut'; readonly after: number; readonly by: 'RST' | 'FIN' }
   /** The connection is reset `ms` after the request. */
   | { readonly kind: 'impatient'; readonly ms: number }
+  /** Connections are closed `ms` after their last byte, as servers close idle ones. */
+  | { readonly kind: 'idle'; readonly ms: number }
   /** Connections are reset as soon as they are accepted. */
   | { readonly kind: 'reject' }
 
@@ -47,6 +49,7 @@ export async function startChaosProxy(target: string): Promise<ChaosProxy> {
     })
     upstream.once('close', () => fault().kind !== 'black hole' && client.destroySoon())
     client.on('error', () => undefined)
+    client.on('timeout', () => client.destroy())
     upstream.on('error', () => client.resetAndDestroy())
     let sent = 0
     client.on('data', (chunk) => {
@@ -102,5 +105,6 @@ async function pass(
     client.write(rest, () => (fault.by === 'RST' ? client.resetAndDestroy() : client.destroy()))
     return
   }
+  if (fault.kind === 'idle') client.setTimeout(fault.ms)
   client.write(chunk)
 }

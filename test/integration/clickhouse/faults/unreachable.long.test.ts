@@ -1,0 +1,86 @@
+/** A store that cannot be reached: queries fail at once, soon without being sent, and no key is taken for invalid. */
+import { expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import https from 'node:https'
+import net, { type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createKeyLookup } from '../../../../src/auth/key-lookup.js'
+import { createQueryRunner } from '../../../../src/clickhouse/run.js'
+import { sql, statement } from '../../../../src/clickhouse/sql.js'
+import { connectStore } from '../../../../src/clickhouse/store.js'
+import { ApiError } from '../../../../src/contract/errors.js'
+import { getTestEndpoint } from '../../../support/engine/engine.js'
+import { startChaosProxy } from '../../../support/faults/chaos-proxy.js'
+
+interface Place {
+  /** An address at which no ClickHouse answers. */
+  readonly url: string
+  /** Ends the fault, if it can end. */
+  readonly heal?: () => void
+  readonly stop?: () => Promise<void>
+}
+
+/** Listens on a free port. */
+async function listen(server: net.Server): Promise<Required<Omit<Place, 'heal'>>> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const stop = async (): Promise<void> => {
+    server.close()
+    await once(server, 'close')
+  }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop }
+}
+
+const PLACES: Readonly<Record<string, () => Place | Promise<Place>>> = {
+  'connections are refused': async () => {
+    const { url, stop } = await listen(net.createServer())
+    await stop()
+    return { url }
+  },
+  'connections are reset when they are accepted': async () => {
+    const proxy = await startChaosProxy(getTestEndpoint().url)
+    proxy.fail({ kind: 'reject' })
+    return { ...proxy, heal: () => proxy.fail({ kind: 'none' }) }
+  },
+  'the host is unknown': () => ({ url: 'http://no-such-host.invalid:8123' }),
+  'HTTP on a port of HTTPS': () => listen(https.createServer()),
+  'HTTPS on a port of HTTP': () => ({ url: getTestEndpoint().url.replace('http:', 'https:') }),
+}
+
+test.each(Object.entries(PLACES))('%s', async (_name, open) => {
+  const { url, heal, stop } = await open()
+  const changes: boolean[] = []
+  const store = connectStore({ ...getTestEndpoint(), url }, undefined, undefined, (isOpen) =>
+    changes.push(isOpen),
+  )
+  /** Returns how a query and a look-up of a key end, and whether both end at once. */
+  const ask = async (): Promise<readonly [readonly unknown[], boolean]> => {
+    const begun = performance.now()
+    const calls = [
+      createQueryRunner(store, 5_000)(statement(sql`SELECT 1`)),
+      createKeyLookup(store.lookups)({ keyId: 'k', projectId: 'shop' }),
+    ]
+    const codes = (await Promise.allSettled(calls)).map((one) =>
+      one.status === 'rejected' && one.reason instanceof ApiError ? one.reason.code : one.status,
+    )
+    return [codes, performance.now() - begun < 500]
+  }
+  const refused = ['SERVICE_UNAVAILABLE', 'SERVICE_UNAVAILABLE']
+  const begun = performance.now()
+  while (changes.length === 0) {
+    // How fast depends on the system: a name server may take its time to say that it knows no such host.
+    expect((await ask())[0]).toEqual(refused)
+    expect(performance.now() - begun).toBeLessThan(10_000)
+    await sleep(20)
+  }
+  expect(await ask()).toEqual([refused, true])
+  if (heal !== undefined) {
+    heal()
+    const healed = performance.now()
+    while ((await ask())[0][0] !== 'fulfilled') await sleep(20)
+    expect(performance.now() - healed).toBeLessThan(2_000)
+    expect(changes).toEqual([true, false])
+  }
+  await store.close()
+  await stop?.()
+})
