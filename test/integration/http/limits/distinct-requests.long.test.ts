@@ -2,11 +2,11 @@
 import { expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { packagePath } from '../../../src/lib/package-path.js'
-import type { DistinctRequests, Outcome } from '../../support/faults/distinct-requests.js'
-import { createDatabase } from '../../support/store/database.js'
-import { createKeys } from '../../support/world/keys.js'
-import { newProject } from '../../support/world/world.js'
+import { packagePath } from '../../../../src/lib/package-path.js'
+import type { DistinctRequests, Outcome } from '../../../support/faults/distinct-requests.js'
+import { createDatabase } from '../../../support/store/database.js'
+import { createKeys } from '../../../support/world/keys.js'
+import { newProject } from '../../../support/world/world.js'
 
 /** A release is tested with 700,000: 100,000 of each kind. */
 const COUNT = Number(process.env['DISTINCT_REQUESTS'] ?? 8_000)

@@ -1,6 +1,6 @@
 /** The number of requests per minute and key is limited, and responses say how many are left. */
 import { expect, jest, test } from '@jest/globals'
-import { outcome, startApp } from './harness.js'
+import { outcome, startApp } from '../harness.js'
 
 test('every response to a key has the limit, and RATE_LIMIT_EXCEEDED says when to retry', async () => {
   const app = await startApp({ rateLimit: 3 })
