@@ -28,23 +28,34 @@ export interface Authenticator {
    *   cannot be checked
    */
   readonly authenticate: (header: string | undefined) => Promise<Authenticated>
+  /**
+   * Returns what `authenticate` last found out about a header; undefined if it knows nothing. The key may have been
+   * revoked since: this is good enough to refuse a request, not to serve it.
+   */
+  readonly recall: (header: string | undefined) => Authenticated | undefined
 }
 
 /** Creates the authenticator of a service. It caches keys for up to 4 seconds. */
 export function createAuthenticator(dependencies: AuthenticatorDependencies): Authenticator {
   const { store, keyring, now } = dependencies
-  const lookUpKey = createKeyLookup(store.reader)
-  const verify = createTokenVerifier(keyring)
+  const keys = createKeyLookup(store.reader)
+  const tokens = createTokenVerifier(keyring)
   return {
     async authenticate(header) {
       const token = parseBearerToken(header)
       if (token === undefined) throw createUnauthorizedError()
-      const principal = await verify(token, now()).catch((cause: unknown) => {
+      const principal = await tokens.verify(token, now()).catch((cause: unknown) => {
         throw createKeysUnavailableError(cause)
       })
-      const project = principal === undefined ? null : await lookUpKey(principal)
+      const project = principal === undefined ? null : await keys.find(principal)
       if (principal === undefined || project === null) throw createUnauthorizedError()
       return { principal, project }
+    },
+    recall(header) {
+      const token = parseBearerToken(header)
+      const principal = token === undefined ? undefined : tokens.recall(token, now())
+      const project = principal === undefined ? undefined : keys.recall(principal)
+      return principal === undefined || project === undefined ? undefined : { principal, project }
     },
   }
 }

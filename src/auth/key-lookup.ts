@@ -8,8 +8,12 @@ import type { StoredProject } from '../projects/project.js'
 import { toStoredProject, PROJECT_COLUMNS, type ProjectRow } from '../projects/row.js'
 import type { Principal } from './token.js'
 
-/** Returns the project of a valid key; null for a key that was revoked, is not in the store, or whose project is being deleted. */
-export type KeyLookup = (principal: Principal) => Promise<StoredProject | null>
+export interface KeyLookup {
+  /** Returns the project of a valid key; null for a key that was revoked, is not in the store, or whose project is being deleted. */
+  readonly find: (principal: Principal) => Promise<StoredProject | null>
+  /** Returns the project that `find` found last, however long ago; undefined when it knows none. */
+  readonly recall: (principal: Principal) => StoredProject | undefined
+}
 
 /** How long the result of a lookup is used, in milliseconds from the start of the lookup. */
 export const KEY_CACHE_TTL_MS = 4_000
@@ -33,12 +37,17 @@ export function createKeyLookup(reader: Connection): KeyLookup {
       return { project }
     },
   })
-  return async (principal) => {
-    const id = `${principal.projectId}/${principal.keyId}`
-    const { project } = await cache.forceFetch(id, { context: principal })
-    return project
+  return {
+    find: async (principal) => {
+      const { project } = await cache.forceFetch(toCacheKey(principal), { context: principal })
+      return project
+    },
+    recall: (principal) =>
+      cache.peek(toCacheKey(principal), { allowStale: true })?.project ?? undefined,
   }
 }
+
+const toCacheKey = ({ projectId, keyId }: Principal): string => `${projectId}/${keyId}`
 
 async function readProject(
   reader: Connection,

@@ -3,6 +3,7 @@ import { decodeJwt } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Keyring } from './keyring.js'
 import { KEY_CACHE_TTL_MS } from './key-lookup.js'
+import { SECOND_MS } from '../lib/time.js'
 import { verifyToken, type Principal } from './token.js'
 
 interface Verified {
@@ -13,25 +14,42 @@ interface Verified {
 
 const MAX_CACHED_TOKENS = 10_000
 
+export interface TokenVerifier {
+  /** Verifies a token as `verifyToken` does. */
+  readonly verify: (token: string, now: Date) => Promise<Principal | undefined>
+  /**
+   * Returns what `verify` found out about a token when it last did, however long ago; undefined for one that it does not
+   * know, and for one that has expired.
+   */
+  readonly recall: (token: string, now: Date) => Principal | undefined
+}
+
 /**
  * Creates a `verifyToken` with a cache. A key has exactly one token, so the token is the cache key. Invalid tokens are
  * not cached, and a cached token is rejected as soon as it expires.
  */
-export function createTokenVerifier(
-  keyring: Keyring,
-): (token: string, now: Date) => Promise<Principal | undefined> {
-  const verified = new LRUCache<string, Verified>({ max: MAX_CACHED_TOKENS, ttl: KEY_CACHE_TTL_MS })
-  return async (token, now) => {
-    const known = verified.get(token)
-    if (known !== undefined) {
-      return known.expiresAt === undefined || now.getTime() < known.expiresAt * 1_000
-        ? known.principal
-        : undefined
-    }
-    const principal = await verifyToken(token, keyring, now)
-    if (principal !== undefined) {
-      verified.set(token, { principal, expiresAt: decodeJwt(token).exp })
-    }
-    return principal
+export function createTokenVerifier(keyring: Keyring): TokenVerifier {
+  const verified = new LRUCache<string, Verified>({
+    max: MAX_CACHED_TOKENS,
+    ttl: KEY_CACHE_TTL_MS,
+    noDeleteOnStaleGet: true,
+  })
+  return {
+    recall: (token, now) => requireTime(verified.peek(token, { allowStale: true }), now),
+    verify: async (token, now) => {
+      const known = verified.get(token)
+      if (known !== undefined) return requireTime(known, now)
+      const principal = await verifyToken(token, keyring, now)
+      if (principal !== undefined) {
+        verified.set(token, { principal, expiresAt: decodeJwt(token).exp })
+      }
+      return principal
+    },
   }
 }
+
+/** Returns the key of a verified token; undefined when it has expired. */
+const requireTime = (verified: Verified | undefined, now: Date): Principal | undefined =>
+  verified?.expiresAt === undefined || now.getTime() < verified.expiresAt * SECOND_MS
+    ? verified?.principal
+    : undefined

@@ -1,6 +1,6 @@
 /** The middlewares that run before the routes, for the application and for the server of a start. */
 import type { IncomingHttpHeaders } from 'node:http'
-import express, { type Express } from 'express'
+import express, { type Express, type RequestHandler } from 'express'
 import { allowAnyOrigin } from '../http/collect/collect-handlers.js'
 import { followShutdown, type Shutdown } from '../http/server/graceful-shutdown.js'
 import { enforceHttpConformance, normalizeTarget } from '../http/server/http-conformance.js'
@@ -28,20 +28,22 @@ export interface ShellDependencies {
 
 export const EVENTS = '/v1/events'
 
-/** Creates an application without routes: every request is logged, gets the common headers, and follows a shutdown. */
-export function createShell({
-  collector,
-  logger,
-  observer,
-  startSpan,
-  shutdown,
-}: ShellDependencies): Express {
+/**
+ * Creates an application without routes: every request is logged, gets the common headers, and follows a shutdown.
+ *
+ * @param first runs before all of that
+ */
+export function createShell(
+  { collector, logger, observer, startSpan, shutdown }: ShellDependencies,
+  first?: RequestHandler,
+): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.enable('case sensitive routing')
   app.enable('strict routing')
   app.set('trust proxy', collector?.trustedProxies ?? 0)
+  if (first !== undefined) app.use(first)
   if (observer !== undefined) app.use(observeRequests(observer))
   if (startSpan !== undefined) app.use(traceRequests(startSpan))
   app.use(logRequests(logger), addCommonHeaders)

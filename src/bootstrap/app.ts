@@ -1,5 +1,5 @@
 /** Composes the HTTP application: its middlewares and routes, in the order in which they run. */
-import type { Express, Request, Response, Router } from 'express'
+import type { Express, Request, RequestHandler, Response, Router } from 'express'
 import type { Collect } from '../ingest/collect/collect.js'
 import type { FindProject } from '../ingest/collect/find-project.js'
 import type { LoaderState } from '../ingest/loader/loader-state.js'
@@ -17,7 +17,8 @@ import {
   type RunQuery,
 } from '../http/query/api-handlers.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../http/query/query-body.js'
-import { slowRefusals } from '../http/query/slow-refusals.js'
+import { refuseEarly, type Recall } from '../http/query/refuse-early.js'
+import { createRefusalPace, slowRefusals } from '../http/query/slow-refusals.js'
 import type { QueryQueue } from '../http/query/query-queue.js'
 import { limitRate } from '../http/query/rate-limit.js'
 import { limitBodySize } from '../http/server/body.js'
@@ -25,6 +26,7 @@ import { handleError } from '../http/server/error-response.js'
 import type { Shutdown } from '../http/server/graceful-shutdown.js'
 import { getLivez, getReadyz } from '../http/server/health.js'
 import { treatHeadAsGet } from '../http/server/http-conformance.js'
+import { observeRequests } from '../http/server/observe-requests.js'
 import {
   addRoutes,
   rejectUnknownPath,
@@ -40,6 +42,7 @@ import { createShell, EVENTS, type ShellDependencies } from './app-shell.js'
 /** The use cases of the query API. */
 export interface ApiDependencies {
   readonly authenticate: Authenticate
+  readonly recall: Recall
   readonly runQuery: RunQuery
   readonly readProject: ReadProject
   /** The queue of all requests that read the store. */
@@ -80,11 +83,24 @@ export interface AppDependencies extends ShellDependencies {
 
 /** Creates the application. */
 export function createApp(dependencies: AppDependencies): Express {
-  const { api, collector, contract, logger, shutdown, pages = [] } = dependencies
-  const app = createShell(dependencies)
+  const { api, collector, contract, logger, shutdown, observer, pages = [] } = dependencies
+  const limit = limitRate(api?.rateLimit ?? 0)
+  const pace = createRefusalPace()
+  const app = createShell(
+    dependencies,
+    api &&
+      refuseEarly({
+        ...api,
+        limitRate: limit,
+        pace,
+        observe: observer === undefined ? passOn : observeRequests(observer),
+        logger,
+        draining: shutdown.draining,
+      }),
+  )
   addRoutes(app, {
     ...(collector === undefined ? {} : buildCollectorRoutes(collector, contract, logger)),
-    ...(api === undefined ? {} : buildApiRoutes(api, contract, shutdown)),
+    ...(api === undefined ? {} : buildApiRoutes(api, limit, contract, shutdown)),
     ...buildCommonRoutes(dependencies),
   })
   if (collector !== undefined) app.use(createTrackingRouter())
@@ -92,16 +108,23 @@ export function createApp(dependencies: AppDependencies): Express {
     ...pages,
     createDocsRouter(contract.specs),
     rejectUnknownPath,
-    slowRefusals(),
+    slowRefusals(pace),
     handleError,
   )
   return app
 }
 
-function buildApiRoutes(api: ApiDependencies, contract: Contract, shutdown: Shutdown): RouteTable {
+const passOn: RequestHandler = (_request, _response, next) => next()
+
+function buildApiRoutes(
+  api: ApiDependencies,
+  limit: RequestHandler,
+  contract: Contract,
+  shutdown: Shutdown,
+): RouteTable {
   const checks: readonly Handler[] = [
     authenticateRequests(api.authenticate),
-    limitRate(api.rateLimit),
+    limit,
     treatHeadAsGet,
     limitBodySize(MAX_QUERY_BYTES),
     ...readQueryBody,

@@ -132,6 +132,7 @@ function createApi(
     presentProject(project, await findFirstEventTime(createReader(scope), project.id))
   return {
     authenticate: countChecks(authenticator.authenticate, 'key', instruments?.store),
+    recall: authenticator.recall,
     runQuery,
     readProject,
     queue,

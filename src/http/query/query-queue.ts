@@ -3,6 +3,7 @@ import { ApiError } from '../../contract/errors.js'
 import { createRunTimes } from './run-times.js'
 import {
   countWaiting,
+  findLongest,
   findNextKey,
   getTypicalMs,
   predictWaitMs,
@@ -23,6 +24,8 @@ export interface QueryQueue {
    *   SERVICE_UNAVAILABLE if it waits for those of other keys. Otherwise what `work` rejects with
    */
   run<T>(keyId: string, signal: AbortSignal, work: (turn: Turn) => Promise<T>): Promise<T>
+  /** Returns the error with which a query of the key would be refused now; undefined if it would run or wait. */
+  findRefusal(keyId: string): ApiError | undefined
   /** Returns how many queries run and how many wait. */
   count(): { readonly running: number; readonly waiting: number }
 }
@@ -40,9 +43,22 @@ export function createQueryQueue(limits: QueueLimits, now = () => performance.no
   const state: QueueState = { limits, now, keys: new Map(), times: createRunTimes(), running: 0 }
   return {
     run: (keyId, signal, work) => run(state, keyId, signal, work),
+    findRefusal: (keyId) => {
+      const key = getKey(state, keyId)
+      return isFree(state, key) || canWait(state, key)
+        ? undefined
+        : REFUSALS[nameRefusal(state, key)]
+    },
     count: () => ({ running: state.running, waiting: countWaiting(state) }),
   }
 }
+
+const getKey = ({ keys }: QueueState, id: string): KeyQueue =>
+  keys.get(id) ?? { id, running: 0, waiting: new Set(), times: createRunTimes() }
+
+/** Whether a query of the key may begin at once. */
+const isFree = ({ running, limits }: QueueState, key: KeyQueue): boolean =>
+  running < limits.inAll && key.running < limits.perKey
 
 async function run<T>(
   state: QueueState,
@@ -50,15 +66,10 @@ async function run<T>(
   signal: AbortSignal,
   work: (turn: Turn) => Promise<T>,
 ): Promise<T> {
-  const { keys, limits, now } = state
+  const { limits, now } = state
   const deadline = now() + limits.timeoutMs
-  const key = keys.get(keyId) ?? {
-    id: keyId,
-    running: 0,
-    waiting: new Set(),
-    times: createRunTimes(),
-  }
-  if (state.running < limits.inAll && key.running < limits.perKey) begin(state, key)
+  const key = getKey(state, keyId)
+  if (isFree(state, key)) begin(state, key)
   else await waitForTurn(state, key, deadline, signal)
   const begun = now()
   try {
@@ -100,11 +111,11 @@ function waitForTurn(
   deadline: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const refusal = key.running < state.limits.perKey ? 'SERVICE_UNAVAILABLE' : 'RATE_LIMIT_EXCEEDED'
+  const refusal = nameRefusal(state, key)
   const createError = (cause?: unknown) => new ApiError(refusal, MESSAGES[refusal], { cause })
   if (signal.aborted) throw createError(signal.reason)
-  const endsAt = state.now() + predictWaitMs(state, key) + getTypicalMs(state, key)
-  if (endsAt > deadline || !makeRoom(state, key)) throw createError()
+  if (!canWait(state, key)) throw createError()
+  if (isFull(state)) [...findLongest(state, key).waiting].at(-1)?.refuse()
   return new Promise((resolve, reject) => {
     const leave = (): void => {
       clearTimeout(timer)
@@ -139,16 +150,26 @@ const MESSAGES = {
     'The service is busy with other queries. Try again after the seconds given in Retry-After.',
 }
 
-/** Makes room for one more waiting query of a key: the key with the most of them gives up its latest. */
-function makeRoom(state: QueueState, key: KeyQueue): boolean {
-  if (countWaiting(state) < state.limits.waiting) return true
-  const longest = [...state.keys.values()].reduce((a, b) =>
-    b.waiting.size > a.waiting.size ? b : a,
-  )
-  if (longest.waiting.size <= key.waiting.size + 1) return false
-  ;[...longest.waiting].at(-1)?.refuse()
-  return true
+/** One of each, for queries that are refused in great numbers. */
+const REFUSALS = {
+  RATE_LIMIT_EXCEEDED: new ApiError('RATE_LIMIT_EXCEEDED', MESSAGES.RATE_LIMIT_EXCEEDED),
+  SERVICE_UNAVAILABLE: new ApiError('SERVICE_UNAVAILABLE', MESSAGES.SERVICE_UNAVAILABLE),
 }
+
+/** Returns why a query of the key would have to wait: for its own key, or for others. */
+const nameRefusal = ({ limits }: QueueState, key: KeyQueue): keyof typeof MESSAGES =>
+  key.running < limits.perKey ? 'SERVICE_UNAVAILABLE' : 'RATE_LIMIT_EXCEEDED'
+
+/**
+ * Whether a query of the key would probably end in time if it waited, and there is room for it. The key with the most
+ * waiting queries gives up its latest for a key with fewer.
+ */
+function canWait(state: QueueState, key: KeyQueue): boolean {
+  if (predictWaitMs(state, key) + getTypicalMs(state, key) > state.limits.timeoutMs) return false
+  return !isFull(state) || findLongest(state, key).waiting.size > key.waiting.size + 1
+}
+
+const isFull = (state: QueueState): boolean => countWaiting(state) >= state.limits.waiting
 
 function forgetIfIdle({ keys }: QueueState, key: KeyQueue): void {
   if (key.running === 0 && key.waiting.size === 0) keys.delete(key.id)

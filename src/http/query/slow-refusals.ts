@@ -1,40 +1,62 @@
-/** Delays the refusals of a client that does not wait: otherwise it would keep the service busy with refusing. */
+/** Delays the refusals of clients that do not wait: otherwise they would keep the service busy with refusing. */
 import type { ErrorRequestHandler } from 'express'
 import { ApiError } from '../../contract/errors.js'
 import { SECOND_MS } from '../../lib/time.js'
 
-/** How many requests of a key are refused at once in each second. */
-const MAX_QUICK = 10
-/** How long each of the others waits for its refusal: the least that Retry-After asks for. */
+/** How many requests are refused at once in each second: of a key, and of all keys together. */
+const MAX_QUICK_PER_KEY = 10
+const MAX_QUICK = 200
+/** How long each of the others waits for its refusal, at the least: what Retry-After asks for. */
 const DELAY_MS = SECOND_MS
-/** How many refusals wait together. Further ones do not, since each holds a connection. */
-const MAX_DELAYED = 500
+/** How many of the others are refused per second, so that most of the time is left for answers. */
+const MAX_SLOW = 1_000
+/** How many refusals wait together. Further ones do not: each holds a connection, of which there are this many at most. */
+const MAX_DELAYED = 10_000
 
-/** Delays refusals with RATE_LIMIT_EXCEEDED of requests with an API key, and passes every error on. */
-export function slowRefusals(): ErrorRequestHandler {
+/** Calls `refuse`, which sends a refusal to a key: at once, or later if there were many in this second. */
+export type PaceRefusal = (keyId: string, refuse: () => void) => void
+
+/** Creates a pace that all keys share. */
+export function createRefusalPace(): PaceRefusal {
   const quick = new Map<string, number>()
   let second = 0
+  let inAll = 0
   let delayed = 0
-  /** Counts a refusal; returns whether its key has had many in this second. */
+  let latest = 0
+  /** Counts a refusal; returns whether there were many in this second. */
   const isPersistent = (keyId: string): boolean => {
     const now = Math.floor(performance.now() / SECOND_MS)
-    if (now !== second) quick.clear()
+    if (now !== second) {
+      quick.clear()
+      inAll = 0
+    }
     second = now
+    inAll++
     const count = (quick.get(keyId) ?? 0) + 1
     quick.set(keyId, count)
-    return count > MAX_QUICK
+    return count > MAX_QUICK_PER_KEY || inAll > MAX_QUICK
   }
-  return (error: unknown, request, _response, next) => {
-    const keyId = request.authContext?.principal.keyId
-    const isRefusal = error instanceof ApiError && error.code === 'RATE_LIMIT_EXCEEDED'
-    if (!isRefusal || keyId === undefined || !isPersistent(keyId) || delayed === MAX_DELAYED) {
-      next(error)
+  return (keyId, refuse) => {
+    if (!isPersistent(keyId) || delayed === MAX_DELAYED) {
+      refuse()
       return
     }
     delayed++
+    const now = performance.now()
+    latest = Math.max(now + DELAY_MS, latest + SECOND_MS / MAX_SLOW)
     setTimeout(() => {
       delayed--
-      next(error)
-    }, DELAY_MS)
+      refuse()
+    }, latest - now)
   }
 }
+
+/** Delays refusals with RATE_LIMIT_EXCEEDED of requests with an API key, and passes every error on. */
+export const slowRefusals =
+  (pace: PaceRefusal): ErrorRequestHandler =>
+  (error: unknown, request, _response, next) => {
+    const keyId = request.authContext?.principal.keyId
+    const isRefusal = error instanceof ApiError && error.code === 'RATE_LIMIT_EXCEEDED'
+    if (isRefusal && keyId !== undefined) pace(keyId, () => next(error))
+    else next(error)
+  }

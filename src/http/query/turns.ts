@@ -64,5 +64,9 @@ export function predictWaitMs(
 export const getTypicalMs = ({ times }: QueueState, key: KeyQueue): number =>
   key.times.most() ?? times.most() ?? 0
 
+/** Returns the key with the most waiting queries; `key` if no other has more. */
+export const findLongest = ({ keys }: QueueState, key: KeyQueue): KeyQueue =>
+  [...keys.values()].reduce((a, b) => (b.waiting.size > a.waiting.size ? b : a), key)
+
 export const countWaiting = ({ keys }: QueueState): number =>
   [...keys.values()].reduce((sum, { waiting }) => sum + waiting.size, 0)

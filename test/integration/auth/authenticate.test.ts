@@ -51,7 +51,10 @@ const issue = (request: Partial<KeyRequest> = {}, now = NOW) =>
   )
 
 /** Returns the error that the client gets. */
-async function getRefusal(header: string | undefined, by = authenticator): Promise<unknown> {
+async function getRefusal(
+  header: string | undefined,
+  by: Pick<Authenticator, 'authenticate'> = authenticator,
+): Promise<unknown> {
   const outcome = await by.authenticate(header).catch((error: unknown) => error)
   expect(outcome).toBeInstanceOf(ApiError)
   const { code, message, headers } = outcome as ApiError
@@ -152,6 +155,18 @@ test('concurrent requests query the store once', async () => {
 })
 
 describe('a store outage is not an authentication failure', () => {
+  test('a key in use is recalled without the store; a new, a revoked and an invalid one are not', async () => {
+    const [used, unused, revoked] = [await issue(), await issue(), await issue()]
+    await revokeKey(database.store, revoked.key.id, NOW)
+    const known = await authenticator.authenticate(`Bearer ${used.token}`)
+    await getRefusal(`Bearer ${revoked.token}`)
+    const recalled = [used.token, unused.token, revoked.token, 'x'].map((token) =>
+      authenticator.recall(`Bearer ${token}`),
+    )
+    expect(recalled).toEqual([known, undefined, undefined, undefined])
+    expect(authenticator.recall(undefined)).toBeUndefined()
+  })
+
   test('no connection: cached keys keep working, others get SERVICE_UNAVAILABLE', async () => {
     const { token } = await issue()
     const { token: other } = await issue()

@@ -217,7 +217,7 @@ describe('a keyring', () => {
     'a key in use is refused within 10 seconds of being retired or deleted, though no other key is asked for',
     async () => {
       const [retired, deleted] = [await open(), await rotate().then(() => open())]
-      const verify = createTokenVerifier(openRing())
+      const { verify } = createTokenVerifier(openRing())
       const tokens = await Promise.all(
         [retired, deleted].map((key) =>
           signToken(key, { keyId: 'key_1', projectId: 'shop' }, NOW, null),

@@ -136,6 +136,7 @@ export async function startApp({
     api: {
       authenticate: (header) =>
         header === `Bearer ${KEY}` ? Promise.resolve(CALLER) : Promise.reject(unauthorized()),
+      recall: () => undefined,
       runQuery: () => Promise.resolve(ANSWER),
       readProject: () => Promise.resolve(PROJECT),
       queue: createQueryQueue({ perKey: 100, inAll: 100, waiting: 100, timeoutMs: 10_000 }),

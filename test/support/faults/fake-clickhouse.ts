@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import type { WrongAnswer } from './wrong-answers.js'
 
 export interface FakeClickHouse {
@@ -48,7 +49,13 @@ export async function startFakeClickHouse(target: string): Promise<FakeClickHous
   }
 }
 
-function pass(target: string, request: http.IncomingMessage, response: http.ServerResponse): void {
+/** Passes a request on to the ClickHouse at `target`. @param body what is left of its body */
+export function pass(
+  target: string,
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+  body: Readable = request,
+): void {
   const { method, headers } = request
   const upstream = http.request(new URL(request.url ?? '/', target), { method, headers })
   upstream.on('response', (answer) => {
@@ -56,5 +63,5 @@ function pass(target: string, request: http.IncomingMessage, response: http.Serv
     answer.pipe(response)
   })
   upstream.on('error', () => response.destroy())
-  request.pipe(upstream)
+  body.pipe(upstream)
 }

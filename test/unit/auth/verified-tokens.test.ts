@@ -30,23 +30,32 @@ function createCountingKeyring(): { readonly keyring: Keyring; readonly lookups:
 
 test('the signature of a valid token is checked once', async () => {
   const { keyring, lookups } = createCountingKeyring()
-  const verify = createTokenVerifier(keyring)
+  const { verify } = createTokenVerifier(keyring)
   const token = await signToken(keys.signingKey, PRINCIPAL, NOW, null)
   expect([await verify(token, NOW), await verify(token, NOW)]).toEqual([PRINCIPAL, PRINCIPAL])
   expect(lookups()).toBe(1)
 })
 
 test('a token expires on time, cached or not', async () => {
-  const verify = createTokenVerifier(keys.keyring)
+  const { verify } = createTokenVerifier(keys.keyring)
   const token = await signToken(keys.signingKey, PRINCIPAL, NOW, after(2))
   expect(await verify(token, after(1.999))).toEqual(PRINCIPAL)
   expect(await verify(token, after(2))).toBeUndefined()
-  expect(await createTokenVerifier(keys.keyring)(token, after(2))).toBeUndefined()
+  expect(await createTokenVerifier(keys.keyring).verify(token, after(2))).toBeUndefined()
+})
+
+test('a verified token is recalled without waiting, until it expires', async () => {
+  const { verify, recall } = createTokenVerifier(keys.keyring)
+  const token = await signToken(keys.signingKey, PRINCIPAL, NOW, after(2))
+  expect(recall(token, NOW)).toBeUndefined()
+  await verify(token, NOW)
+  expect([recall(token, after(1.999)), recall(token, after(2))]).toEqual([PRINCIPAL, undefined])
+  expect(recall(`${token}x`, NOW)).toBeUndefined()
 })
 
 test('an invalid token is never mistaken for a cached one', async () => {
   const { keyring, lookups } = createCountingKeyring()
-  const verify = createTokenVerifier(keyring)
+  const { verify } = createTokenVerifier(keyring)
   const token = await signToken(keys.signingKey, PRINCIPAL, NOW, null)
   await verify(token, NOW)
   const other = `${token.slice(0, -2)}${token.at(-2) === 'A' ? 'B' : 'A'}${token.slice(-1)}`

@@ -79,7 +79,7 @@ describe.each(WRONG_ANSWERS)('%s', (_name, answer, code) => {
   test('a key is not taken for invalid', async () => {
     fake.answer(answer)
     const reader = connect({ ...database.endpoint, url: fake.url }, 'reader')
-    const lookup = createKeyLookup(reader)({ keyId: 'k', projectId: 'shop' })
+    const lookup = createKeyLookup(reader).find({ keyId: 'k', projectId: 'shop' })
     const expected = code === 'INTERNAL_ERROR' ? code : 'SERVICE_UNAVAILABLE'
     await expect(lookup).rejects.toMatchObject({ code: expected })
     await reader.close()

@@ -77,6 +77,44 @@ const codes = (queries: readonly Query[]) =>
   queries.map(({ error }) => (error instanceof ApiError ? error.code : error))
 const statesOf = (queries: readonly Query[]) => queries.map(({ state }) => state).join(' ')
 
+describe('a refusal is known before', () => {
+  const find = ({ queue }: ReturnType<typeof createTestQueue>, key: string) =>
+    queue.findRefusal(key)?.code
+
+  test.each<[string, Partial<QueueLimits>, string, string | undefined]>([
+    ['a place is free', { perKey: 2 }, 'a', undefined],
+    ['there is room to wait', { perKey: 1 }, 'a', undefined],
+    ['no room, its own key is in the way', { perKey: 1, waiting: 0 }, 'a', 'RATE_LIMIT_EXCEEDED'],
+    ['no room, other keys are in the way', { inAll: 1, waiting: 0 }, 'b', 'SERVICE_UNAVAILABLE'],
+    ['nothing may run', { inAll: 0, waiting: 0 }, 'a', 'SERVICE_UNAVAILABLE'],
+  ])('%s', async (_what, limits, key, code) => {
+    const tested = createTestQueue(limits)
+    tested.ask('a')
+    const before = tested.queue.count()
+    expect(find(tested, key)).toBe(code)
+    expect(tested.queue.count()).toEqual(before)
+    const asked = tested.ask(key)
+    await tick()
+    expect(asked.state === 'refused' ? codes([asked]) : [undefined]).toEqual([code])
+  })
+
+  test('of a query that would not end in time', async () => {
+    const tested = createTestQueue({ perKey: 1, inAll: 1, timeoutMs: 1_000 })
+    const [first] = ['a', 'a'].map(tested.ask)
+    tested.clock.ms = 400
+    await first?.end()
+    expect(find(tested, 'a')).toBeUndefined()
+    tested.ask('a')
+    expect(find(tested, 'a')).toBe('RATE_LIMIT_EXCEEDED')
+  })
+
+  test('a key with few waiting queries has room when another has many', () => {
+    const tested = createTestQueue({ perKey: 1, inAll: 1, waiting: 2 })
+    ;['a', 'a', 'a'].forEach(tested.ask)
+    expect([find(tested, 'a'), find(tested, 'b')]).toEqual(['RATE_LIMIT_EXCEEDED', undefined])
+  })
+})
+
 describe('limits', () => {
   test('a key and all keys together run so many queries at once; the others wait', () => {
     const { queue, ask } = createTestQueue()

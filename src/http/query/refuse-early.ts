@@ -1,0 +1,89 @@
+/** Refuses queries for which the queue has no place before any other work is done for them: refusing must cost little. */
+import type { RequestHandler } from 'express'
+import type { ErrorCode } from '../../contract/api.js'
+import { ApiError } from '../../contract/errors.js'
+import type { Logger } from '../../lib/log.js'
+import { SECOND_MS } from '../../lib/time.js'
+import { writeError } from '../server/error-response.js'
+import type { AuthContext } from '../server/request-context.js'
+import { assignRequestId, setCommonHeaders } from '../server/response-headers.js'
+import type { QueryQueue } from './query-queue.js'
+import type { PaceRefusal } from './slow-refusals.js'
+
+/** Returns the key and the project that an Authorization header had when it was last checked; undefined if unknown. */
+export type Recall = (header: string | undefined) => AuthContext | undefined
+
+export interface EarlyRefusals {
+  readonly recall: Recall
+  readonly queue: QueryQueue
+  /** Counts a request of a key, and rejects one beyond the limit of the minute. */
+  readonly limitRate: RequestHandler
+  readonly pace: PaceRefusal
+  /** Observes a request, then calls `next`. */
+  readonly observe: RequestHandler
+  readonly logger: Logger
+  /** Aborted while the service stops: requests are then handled as usual. */
+  readonly draining: AbortSignal
+}
+
+/** The requests that wait in the queue, with their routes. Any other spelling of them is handled as usual. */
+const ROUTES: ReadonlyMap<string, string> = new Map([
+  ['POST /v1/analytics/query', '/v1/analytics/query'],
+  ['GET /v1/project', '/v1/project'],
+])
+
+/**
+ * Creates the first handler of an application. It refuses a request of a known key that would be refused after its body
+ * has been read and validated; all others go on. Refusals are paced, since under a flood even they would take all the
+ * time. The log has one line per second and key for them.
+ */
+export function refuseEarly({
+  recall,
+  queue,
+  limitRate,
+  pace,
+  observe,
+  logger,
+  draining,
+}: EarlyRefusals): RequestHandler {
+  const log = createRefusalLog(logger)
+  return (request, response, next) => {
+    const path = ROUTES.get(`${request.method} ${request.url}`)
+    const context = path === undefined ? undefined : recall(request.headers.authorization)
+    const refusal = context && queue.findRefusal(context.principal.keyId)
+    if (context === undefined || refusal === undefined || draining.aborted) {
+      next()
+      return
+    }
+    request.authContext = context
+    request.route = { path }
+    assignRequestId(request, response)
+    setCommonHeaders(response)
+    const refuse = (limited?: unknown): void => {
+      const error = limited instanceof ApiError ? limited : refusal
+      request.errorCode = error.code
+      log(context, error.code)
+      pace(context.principal.keyId, () => writeError(response, error))
+    }
+    observe(request, response, () => void limitRate(request, response, refuse))
+  }
+}
+
+/** Creates a function that counts refusals, and logs what it counted in a second. */
+function createRefusalLog(logger: Logger): (context: AuthContext, code: ErrorCode) => void {
+  const counts = new Map<
+    string,
+    { keyId: string; projectId: string; code: ErrorCode; requests: number }
+  >()
+  const flush = (): void => {
+    for (const line of counts.values()) logger.warn(line, 'requests refused early')
+    counts.clear()
+  }
+  return ({ principal: { keyId, projectId } }, code) => {
+    if (counts.size === 0) setTimeout(flush, SECOND_MS)
+    const id = `${code} ${keyId}`
+    const line = counts.get(id) ?? { keyId, projectId, code, requests: 0 }
+    line.requests++
+    counts.set(id, line)
+  }
+}
