@@ -38,10 +38,11 @@ interface Tokens {
 }
 
 async function fill(dataDir: string): Promise<Tokens> {
-  const { store, close } = await openStore(
+  const opened = await openStore(
     { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
     { purpose: 'bench', access: 'write' },
   )
+  const { store } = opened
   try {
     await generateYear(store, EVENTS)
     await createProject(store, { id: RANDOM, name: RANDOM, domain: 'example.com' }, NOW)
@@ -61,13 +62,15 @@ async function fill(dataDir: string): Promise<Tokens> {
       live: live.token,
     }
   } finally {
-    await close()
+    await opened.close()
   }
 }
 
 /** Moves the period of a question from 2024 to 2025, the year of the generated events. */
 function moveYear(question: PartialRequest): PartialRequest {
-  const [from, to] = [...question.date_range].map((text) =>
+  const { date_range } = question
+  if (typeof date_range === 'string') return question
+  const [from, to] = [date_range[0], date_range[1]].map((text) =>
     text.replace(/^\d+/, (year) => String(Number(year) + 1)).replace('-02-29', '-02-28'),
   )
   return { ...question, date_range: [from!, to!].toSorted() as [string, string] }

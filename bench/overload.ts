@@ -1,18 +1,18 @@
 /** Measures the service under 1, 2, 5 and 10 times the load that it can answer, sent at a fixed rate. */
-import { setTimeout as sleep } from 'node:timers/promises'
-import { readMemory } from './shared/collecting.js'
+import { readCpuSeconds, readMemory } from './shared/collecting.js'
 import { formatTenths, formatWhole, printMachine, printTable } from './shared/figures.js'
-import {
-  percentile,
-  send,
-  withDemoService,
-  type Answer,
-  type DemoService,
-} from './shared/demo-service.js'
+import { percentile, withDemoService } from './shared/demo-service.js'
+import { sendLoad, type Loaded } from './shared/http-load.js'
+import { withStubbedService, type StubbedService } from './shared/stub-service.js'
+
+/** Either service. */
+type Service = StubbedService
 
 const SECONDS = Number(process.env['SECONDS'] ?? 20)
 const KEYS = 8
-const CONNECTIONS = 16
+const PEAK_CONNECTIONS = 16
+/** Enough for a fixed rate: a connection has one query at a time. */
+const MAX_CONNECTIONS = 2000
 const TIMEOUT_MS = 2_000
 const QUERIES = [
   { date_range: '30days' },
@@ -21,68 +21,83 @@ const QUERIES = [
   { date_range: '12months', group_by: ['country'] },
 ]
 
-const ask = (service: DemoService, n: number, due?: number): Promise<Answer> =>
-  send(service, service.tokens[n % KEYS]!, QUERIES[n % QUERIES.length], due)
+/** Sends queries of all keys in turn. Without a rate, each connection sends its next query after the response. */
+const ask = (
+  { address, tokens }: Service,
+  how: { readonly connections: number; readonly rate?: number },
+): Promise<Loaded> =>
+  sendLoad({
+    url: `${address}/v1/analytics/query`,
+    headers: { 'Content-Type': 'application/json' },
+    tokens,
+    body: (n) => JSON.stringify(QUERIES[Math.floor(n / KEYS) % QUERIES.length]),
+    seconds: SECONDS,
+    ...how,
+  })
 
-/** Returns how many queries a second are answered when each connection waits for its response. */
-async function findPeak(service: DemoService): Promise<number> {
-  let sent = 0
-  const begun = performance.now()
-  const connection = async (): Promise<void> => {
-    while (performance.now() - begun < SECONDS * 1_000) await ask(service, sent++)
-  }
-  await Promise.all(Array.from({ length: CONNECTIONS }, connection))
-  return sent / SECONDS
+interface Measured extends Loaded {
+  readonly good: readonly number[]
+  /** Queries answered in each second of CPU time of the service: other processes on the machine change it little. */
+  readonly goodPerCpuSecond: number
 }
 
-/** Sends at a fixed rate, whether responses come or not. Times count from when a request was due. */
-async function load(service: DemoService, rate: number): Promise<readonly Answer[]> {
-  const begun = performance.now()
-  const answers: Promise<Answer>[] = []
-  for (let n = 0; n < rate * SECONDS; n++) {
-    const due = begun + (n * 1_000) / rate
-    const wait = due - performance.now()
-    if (wait > 1) await sleep(wait)
-    answers.push(ask(service, n, due).catch(() => ({ status: 0, ms: NaN })))
-  }
-  return Promise.all(answers)
+async function measureOne(service: Service, how: Parameters<typeof ask>[1]): Promise<Measured> {
+  const before = await readCpuSeconds(service.pid)
+  const loaded = await ask(service, how)
+  const cpu = (await readCpuSeconds(service.pid)) - before
+  const good = loaded.latenciesOf('200')
+  return { ...loaded, good, goodPerCpuSecond: good.length / cpu }
 }
 
-await withDemoService(KEYS, { QUERY_TIMEOUT_MS: String(TIMEOUT_MS) }, async (service) => {
-  await findPeak(service)
-  const peak = await findPeak(service)
+async function measure(service: Service): Promise<void> {
+  await ask(service, { connections: PEAK_CONNECTIONS })
+  const peak = await measureOne(service, { connections: PEAK_CONNECTIONS })
   const lines: string[][] = []
   for (const times of [1, 2, 5, 10]) {
-    const answers = await load(service, peak * times)
-    const count = (...statuses: number[]): number =>
-      answers.filter(({ status }) => statuses.includes(status)).length
-    const good = answers.filter(({ status }) => status === 200).map(({ ms }) => ms)
-    const refused = answers.filter(({ status }) => [429, 503].includes(status)).map(({ ms }) => ms)
+    const how = { connections: MAX_CONNECTIONS, rate: peak.rate * times }
+    const one = await measureOne(service, how)
+    const refused = one.latenciesOf('429', '503')
     lines.push([
       `${times} ×`,
-      formatWhole(peak * times),
-      formatWhole(good.length / SECONDS),
-      formatTenths(percentile(good, 0.99)),
-      ...[count(429), count(503), count(504), count(0)].map(formatWhole),
+      formatWhole(one.rate),
+      formatWhole(one.good.length / one.seconds),
+      formatWhole((100 * one.good.length) / one.seconds / peak.rate),
+      formatWhole((100 * one.goodPerCpuSecond) / peak.goodPerCpuSecond),
+      formatTenths(percentile(one.good, 0.99)),
+      formatWhole(one.statuses.get('429') ?? 0),
+      formatWhole(one.statuses.get('503') ?? 0),
+      formatWhole(one.statuses.get('504') ?? 0),
+      formatWhole(one.broken),
       formatTenths(percentile(refused, 0.5)),
       formatWhole(await readMemory(service.pid)),
     ])
   }
-  await printMachine(new Date())
-  console.log(`peak: ${formatWhole(peak)} queries per second; deadline: ${TIMEOUT_MS} ms\n`)
-  printTable(
-    [
-      'load',
-      'sent/s',
-      '200/s',
-      'p99 of 200',
-      '429',
-      '503',
-      '504',
-      'broken',
-      'median of refused',
-      'MB',
-    ],
-    lines,
+  console.log(
+    `peak: ${formatWhole(peak.rate)} queries per second, ${formatWhole(peak.goodPerCpuSecond)} per second of CPU time; deadline: ${TIMEOUT_MS} ms\n`,
   )
-})
+  printTable(HEAD, lines)
+}
+
+const HEAD = [
+  'load',
+  'sent/s',
+  '200/s',
+  '% of peak',
+  '% per CPU s',
+  'p99 of 200',
+  '429',
+  '503',
+  '504',
+  'broken',
+  'median of refused',
+  'MB',
+]
+
+const env = { QUERY_TIMEOUT_MS: String(TIMEOUT_MS) }
+await printMachine(new Date())
+if (process.env['STORE'] !== 'stub') {
+  console.log('\nwith the engine:')
+  await withDemoService(KEYS, env, measure)
+}
+console.log('\nwith a stub in place of the engine:')
+await withStubbedService(KEYS, env, measure)

@@ -26,6 +26,12 @@ export function createVisit(n: number): object {
 export const findChild = async (pid: number): Promise<number> =>
   Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
 
+/** The seconds of CPU time that a process has used, on a system with 100 ticks per second. */
+export async function readCpuSeconds(pid: number): Promise<number> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
 /** The resident memory of a process in megabytes. */
 export async function readMemory(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')

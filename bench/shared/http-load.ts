@@ -1,9 +1,12 @@
 /** Sends HTTP requests over many connections with little work of its own. A connection has one request at a time. */
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 
 export interface Load {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
+  /** API keys or public tokens that the requests use in turn. */
+  readonly tokens?: readonly string[]
   /** The body of the nth request. */
   readonly body: (n: number) => string
   readonly connections: number
@@ -13,12 +16,18 @@ export interface Load {
 }
 
 export interface Loaded {
+  /** The seconds until the last response. */
+  readonly seconds: number
   /** Responses per second. */
   readonly rate: number
   /** Milliseconds from when a request was due to its response, in ascending order. */
   readonly latencies: readonly number[]
   /** The number of responses by status. */
   readonly statuses: ReadonlyMap<string, number>
+  /** The milliseconds of the responses with one of these statuses. */
+  readonly latenciesOf: (...statuses: readonly string[]) => readonly number[]
+  /** Requests whose connection ended before the response. It was opened again. */
+  readonly broken: number
 }
 
 const HEAD_END = '\r\n\r\n'
@@ -31,20 +40,16 @@ function isComplete(text: string): boolean {
   return text.length >= end + HEAD_END.length + length
 }
 
-/** Sends requests for `seconds`, then waits for the responses that are missing. */
+/** Opens the connections, sends requests for `seconds`, then waits for the responses that are missing. */
 export async function sendLoad(load: Load): Promise<Loaded> {
-  const { url, headers, body, connections, seconds, rate } = load
-  const { hostname, port, pathname } = new URL(url)
-  const head = [
-    `POST ${pathname} HTTP/1.1`,
-    `Host: ${hostname}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ].join('\r\n')
-  const latencies: number[] = []
-  const statuses = new Map<string, number>()
+  const { body, connections, seconds, rate } = load
+  const heads = buildHeads(load)
+  const responses: { readonly status: string; readonly ms: number }[] = []
+  const sockets = await Promise.all(Array.from({ length: connections }, () => open(load.url)))
   const begun = performance.now()
   const until = begun + seconds * 1_000
   let sent = 0
+  let broken = 0
 
   /** When the next request is due; undefined at the end. */
   const findNextDue = (): number | undefined => {
@@ -52,44 +57,82 @@ export async function sendLoad(load: Load): Promise<Loaded> {
     return due < until ? due : undefined
   }
 
-  const runConnection = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const socket = connect({ host: hostname, port: Number(port), noDelay: true })
-      let due = 0
+  const useConnection = (socket: Socket): Promise<void> =>
+    new Promise((resolve) => {
+      let due: number | undefined
       let response = ''
       const next = (): void => {
-        const at = findNextDue()
-        if (at === undefined) {
+        due = findNextDue()
+        if (due === undefined) {
           socket.end()
           resolve()
           return
         }
-        due = at
+        const head = heads[sent % heads.length]!
         const text = body(sent++)
-        const wait = at - performance.now()
+        const wait = due - performance.now()
         const send = (): void => {
           socket.write(`${head}\r\nContent-Length: ${Buffer.byteLength(text)}${HEAD_END}${text}`)
         }
         if (wait > 1) setTimeout(send, wait)
         else send()
       }
-      socket.on('connect', next)
-      socket.on('error', reject)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        if (due === undefined) return
+        broken++
+        resolve(open(load.url).then(useConnection))
+      })
       socket.on('data', (data) => {
         response += data.toString('latin1')
-        if (!isComplete(response)) return
-        latencies.push(performance.now() - due)
-        const status = response.slice(9, 12)
-        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+        if (due === undefined || !isComplete(response)) return
+        responses.push({ status: response.slice(9, 12), ms: performance.now() - due })
         response = ''
         next()
       })
+      next()
     })
 
-  await Promise.all(Array.from({ length: connections }, runConnection))
+  await Promise.all(sockets.map(useConnection))
+  return summarize(responses, broken, (performance.now() - begun) / 1_000)
+}
+
+async function open(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
+  await once(socket, 'connect')
+  return socket
+}
+
+/** Builds the first lines of a request, for each token. */
+function buildHeads({ url, headers, tokens }: Load): readonly string[] {
+  const { host, pathname } = new URL(url)
+  const lines = [
+    `POST ${pathname} HTTP/1.1`,
+    `Host: ${host}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ].join('\r\n')
+  return tokens?.map((token) => `${lines}\r\nAuthorization: Bearer ${token}`) ?? [lines]
+}
+
+function summarize(
+  responses: readonly { readonly status: string; readonly ms: number }[],
+  broken: number,
+  seconds: number,
+): Loaded {
+  const latenciesOf = (...statuses: readonly string[]): readonly number[] =>
+    responses
+      .filter(({ status }) => statuses.length === 0 || statuses.includes(status))
+      .map(({ ms }) => ms)
+      .sort((a, b) => a - b)
+  const statuses = new Map<string, number>()
+  for (const { status } of responses) statuses.set(status, (statuses.get(status) ?? 0) + 1)
   return {
-    rate: (latencies.length * 1_000) / (performance.now() - begun),
-    latencies: latencies.sort((a, b) => a - b),
+    seconds,
+    rate: responses.length / seconds,
+    latencies: latenciesOf(),
     statuses,
+    latenciesOf,
+    broken,
   }
 }
