@@ -58,7 +58,7 @@ test.each(Object.entries(PLACES))('%s', async (_name, open) => {
     const begun = performance.now()
     const calls = [
       createQueryRunner(store, 5_000)(statement(sql`SELECT 1`)),
-      createKeyLookup(store.lookups)({ keyId: 'k', projectId: 'shop' }),
+      createKeyLookup(store.lookups).find({ keyId: 'k', projectId: 'shop' }),
     ]
     const codes = (await Promise.allSettled(calls)).map((one) =>
       one.status === 'rejected' && one.reason instanceof ApiError ? one.reason.code : one.status,
