@@ -1,16 +1,22 @@
 /** The breaker: queries fail at once while the store does not answer, and only then. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Connection } from '../../../../src/clickhouse/connection.js'
 import { createBreaker, type Breaker } from '../../../../src/clickhouse/connection-wrappers.js'
 import { StoreUnavailableError } from '../../../../src/clickhouse/errors.js'
 import { sql, statement } from '../../../../src/clickhouse/sql.js'
+import { formatServerUrl } from '../../../support/cli/commands.js'
+import { startServe } from '../../../support/cli/serve.js'
 import { getTestEndpoint } from '../../../support/engine/engine.js'
 import {
   startChaosProxy,
   type ChaosProxy,
   type Fault,
 } from '../../../support/faults/chaos-proxy.js'
+import { createDatabase } from '../../../support/store/database.js'
 
 const ONE = statement(sql`SELECT 1 AS n`)
 const SLOW = statement(sql`SELECT sleep(2)`)
@@ -133,4 +139,28 @@ test('once it is stopped, it sends nothing', async () => {
   breaker.stop()
   await sleep(600)
   expect([sent, changes]).toEqual([1, []])
+})
+
+test('a service logs when it opens and when it closes, once each', async () => {
+  const database = await createDatabase()
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-breaker-'))
+  const service = startServe({
+    CLICKHOUSE_URL: formatServerUrl({ ...database.endpoint, url: proxy.url }),
+    DATA_DIR: dataDir,
+  })
+  await service.listening()
+  proxy.fail({ kind: 'reject' })
+  proxy.killAll()
+  // The loader asks, though no client does.
+  const [opened] = await service.logged(/.*the store does not answer; queries are refused.*/)
+  expect(JSON.parse(opened)).toMatchObject({
+    level: 'warn',
+    err: { type: 'StoreUnavailableError' },
+  })
+  proxy.fail({ kind: 'none' })
+  await service.logged(/the store answers again/)
+  service.child.kill('SIGTERM')
+  expect(await service.exit).toBe(0)
+  expect(service.log().match(/the store (?:does not answer|answers again)/g)).toHaveLength(2)
+  await Promise.all([database.drop(), rm(dataDir, { recursive: true })])
 })
