@@ -24,7 +24,7 @@ export interface Loaded {
   readonly latencies: readonly number[]
   /** The number of responses by status. */
   readonly statuses: ReadonlyMap<string, number>
-  /** The milliseconds of the responses with one of these statuses. */
+  /** The milliseconds from sending to the response, of the responses with one of these statuses. */
   readonly latenciesOf: (...statuses: readonly string[]) => readonly number[]
   /** Requests whose connection ended before the response. It was opened again. */
   readonly broken: number
@@ -40,11 +40,18 @@ function isComplete(text: string): boolean {
   return text.length >= end + HEAD_END.length + length
 }
 
+interface Response {
+  readonly status: string
+  /** Milliseconds since the request was due, and since it was sent: later, if no connection was free. */
+  readonly ms: number
+  readonly sentMs: number
+}
+
 /** Opens the connections, sends requests for `seconds`, then waits for the responses that are missing. */
 export async function sendLoad(load: Load): Promise<Loaded> {
   const { body, connections, seconds, rate } = load
   const heads = buildHeads(load)
-  const responses: { readonly status: string; readonly ms: number }[] = []
+  const responses: Response[] = []
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(load.url)))
   const begun = performance.now()
   const until = begun + seconds * 1_000
@@ -60,6 +67,7 @@ export async function sendLoad(load: Load): Promise<Loaded> {
   const useConnection = (socket: Socket): Promise<void> =>
     new Promise((resolve) => {
       let due: number | undefined
+      let sentAt = 0
       let response = ''
       const next = (): void => {
         due = findNextDue()
@@ -72,6 +80,7 @@ export async function sendLoad(load: Load): Promise<Loaded> {
         const text = body(sent++)
         const wait = due - performance.now()
         const send = (): void => {
+          sentAt = performance.now()
           socket.write(`${head}\r\nContent-Length: ${Buffer.byteLength(text)}${HEAD_END}${text}`)
         }
         if (wait > 1) setTimeout(send, wait)
@@ -86,7 +95,8 @@ export async function sendLoad(load: Load): Promise<Loaded> {
       socket.on('data', (data) => {
         response += data.toString('latin1')
         if (due === undefined || !isComplete(response)) return
-        responses.push({ status: response.slice(9, 12), ms: performance.now() - due })
+        const now = performance.now()
+        responses.push({ status: response.slice(9, 12), ms: now - due, sentMs: now - sentAt })
         response = ''
         next()
       })
@@ -115,24 +125,16 @@ function buildHeads({ url, headers, tokens }: Load): readonly string[] {
   return tokens?.map((token) => `${lines}\r\nAuthorization: Bearer ${token}`) ?? [lines]
 }
 
-function summarize(
-  responses: readonly { readonly status: string; readonly ms: number }[],
-  broken: number,
-  seconds: number,
-): Loaded {
-  const latenciesOf = (...statuses: readonly string[]): readonly number[] =>
-    responses
-      .filter(({ status }) => statuses.length === 0 || statuses.includes(status))
-      .map(({ ms }) => ms)
-      .sort((a, b) => a - b)
+function summarize(responses: readonly Response[], broken: number, seconds: number): Loaded {
   const statuses = new Map<string, number>()
   for (const { status } of responses) statuses.set(status, (statuses.get(status) ?? 0) + 1)
   return {
     seconds,
     rate: responses.length / seconds,
-    latencies: latenciesOf(),
+    latencies: responses.map(({ ms }) => ms).sort((a, b) => a - b),
     statuses,
-    latenciesOf,
+    latenciesOf: (...wanted) =>
+      responses.filter(({ status }) => wanted.includes(status)).map(({ sentMs }) => sentMs),
     broken,
   }
 }

@@ -9,7 +9,7 @@ const MAX_QUICK = 200
 /** How long each of the others waits for its refusal, at the least: what Retry-After asks for. */
 const DELAY_MS = SECOND_MS
 /** How many of the others are refused per second, so that most of the time is left for answers. */
-const MAX_SLOW = 1_000
+const MAX_SLOW = 500
 /** How many refusals wait together. Further ones do not: each holds a connection, of which there are this many at most. */
 const MAX_DELAYED = 10_000
 
