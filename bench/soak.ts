@@ -32,7 +32,7 @@ const QUERIES = [
   {
     date_range: '7days',
     group_by: ['page:path'],
-    filters: [{ type: 'location', country: { operator: 'eq', value: 'DE' } }],
+    filters: [{ type: 'location', country: { operator: 'oneOf', value: ['DE'] } }],
   },
 ]
 
@@ -69,6 +69,8 @@ async function query(service: DemoService): Promise<Pick<Minute, 'queryMs' | 'fa
     return send(service, service.tokens[0]!, QUERIES[n % QUERIES.length], due).catch(() => failed)
   })
   const all = await Promise.all(answers)
+  const invalid = all.find(({ status }) => status >= 400 && status < 429)
+  if (invalid !== undefined) throw new Error(`a query got ${invalid.status}`)
   const good = all.filter(({ status }) => status === 200)
   return { queryMs: good.map(({ ms }) => ms), failedQueries: all.length - good.length }
 }

@@ -1,6 +1,6 @@
 /** Sends HTTP requests over many connections with little work of its own. A connection has one request at a time. */
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Load {
   readonly url: string
@@ -9,6 +9,7 @@ export interface Load {
   readonly tokens?: readonly string[]
   /** The body of the nth request. */
   readonly body: (n: number) => string
+  /** How many requests may wait for their responses at once. */
   readonly connections: number
   readonly seconds: number
   /** Requests per second over all connections. Without it, each connection sends again as soon as it gets a response. */
@@ -26,7 +27,7 @@ export interface Loaded {
   readonly statuses: ReadonlyMap<string, number>
   /** The milliseconds from sending to the response, of the responses with one of these statuses. */
   readonly latenciesOf: (...statuses: readonly string[]) => readonly number[]
-  /** Requests whose connection ended before the response. It was opened again. */
+  /** Requests whose connection ended before the response. */
   readonly broken: number
 }
 
@@ -47,71 +48,95 @@ interface Response {
   readonly sentMs: number
 }
 
-/** Opens the connections, sends requests for `seconds`, then waits for the responses that are missing. */
+/**
+ * Sends requests for `seconds`, then waits for the responses that are missing. At a rate, each request takes a free
+ * connection when it is due, or opens one; if all connections wait for responses, it is sent when the first is free.
+ */
 export async function sendLoad(load: Load): Promise<Loaded> {
   const { body, connections, seconds, rate } = load
   const heads = buildHeads(load)
   const responses: Response[] = []
-  const sockets = await Promise.all(Array.from({ length: connections }, () => open(load.url)))
+  const free: Connection[] = []
   const begun = performance.now()
   const until = begun + seconds * 1_000
   let sent = 0
   let broken = 0
 
-  /** When the next request is due; undefined at the end. */
-  const findNextDue = (): number | undefined => {
-    const due = rate === undefined ? performance.now() : begun + (sent / rate) * 1_000
-    return due < until ? due : undefined
+  /** Sends the next request. Resolves when its connection is free again, or has ended. */
+  async function sendNext(due: number): Promise<void> {
+    let connection = free.pop()
+    while (connection?.isOpen() === false) connection = free.pop()
+    connection ??= createConnection(load.url)
+    const head = heads[sent % heads.length]!
+    const text = body(sent++)
+    const sentAt = performance.now()
+    const response = await connection.send(
+      `${head}\r\nContent-Length: ${Buffer.byteLength(text)}${HEAD_END}${text}`,
+    )
+    const now = performance.now()
+    if (response === undefined) {
+      broken++
+      return
+    }
+    responses.push({ status: response.slice(9, 12), ms: now - due, sentMs: now - sentAt })
+    free.push(connection)
+  }
+  async function sendInTurn(): Promise<void> {
+    while (performance.now() < until) await sendNext(performance.now())
+  }
+  async function sendAtRate(perSecond: number): Promise<void> {
+    let waiting = 0
+    let onFree = (): void => undefined
+    for (let due = begun; due < until; due = begun + (sent * 1_000) / perSecond) {
+      const pause = due - performance.now()
+      if (pause > 1) await sleep(pause)
+      if (waiting === connections) await new Promise<void>((resolve) => (onFree = resolve))
+      waiting++
+      void sendNext(due).then(() => {
+        waiting--
+        onFree()
+      })
+    }
+    while (waiting > 0) await new Promise<void>((resolve) => (onFree = resolve))
   }
 
-  const useConnection = (socket: Socket): Promise<void> =>
-    new Promise((resolve) => {
-      let due: number | undefined
-      let sentAt = 0
-      let response = ''
-      const next = (): void => {
-        due = findNextDue()
-        if (due === undefined) {
-          socket.end()
-          resolve()
-          return
-        }
-        const head = heads[sent % heads.length]!
-        const text = body(sent++)
-        const wait = due - performance.now()
-        const send = (): void => {
-          sentAt = performance.now()
-          socket.write(`${head}\r\nContent-Length: ${Buffer.byteLength(text)}${HEAD_END}${text}`)
-        }
-        if (wait > 1) setTimeout(send, wait)
-        else send()
-      }
-      socket.on('error', () => undefined)
-      socket.on('close', () => {
-        if (due === undefined) return
-        broken++
-        resolve(open(load.url).then(useConnection))
-      })
-      socket.on('data', (data) => {
-        response += data.toString('latin1')
-        if (due === undefined || !isComplete(response)) return
-        const now = performance.now()
-        responses.push({ status: response.slice(9, 12), ms: now - due, sentMs: now - sentAt })
-        response = ''
-        next()
-      })
-      next()
-    })
-
-  await Promise.all(sockets.map(useConnection))
+  await (rate === undefined
+    ? Promise.all(Array.from({ length: connections }, sendInTurn))
+    : sendAtRate(rate))
+  for (const connection of free) connection.end()
   return summarize(responses, broken, (performance.now() - begun) / 1_000)
 }
 
-async function open(url: string): Promise<Socket> {
+interface Connection {
+  /** Resolves with the response; undefined if the connection ended before it. */
+  send(request: string): Promise<string | undefined>
+  isOpen(): boolean
+  end(): void
+}
+
+/** Opens a connection, which has one request at a time. */
+function createConnection(url: string): Connection {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
-  await once(socket, 'connect')
-  return socket
+  let response = ''
+  let finish: (response: string | undefined) => void = () => undefined
+  socket.on('error', () => undefined)
+  socket.on('close', () => finish(undefined))
+  socket.on('data', (data) => {
+    response += data.toString('latin1')
+    if (isComplete(response)) finish(response)
+  })
+  return {
+    send: (request) =>
+      new Promise((resolve) => {
+        response = ''
+        finish = resolve
+        if (socket.destroyed) resolve(undefined)
+        else socket.write(request)
+      }),
+    isOpen: () => !socket.destroyed,
+    end: () => socket.end(),
+  }
 }
 
 /** Builds the first lines of a request, for each token. */

@@ -4,6 +4,9 @@ import { getFailureCode, QueryCancelledError } from './errors.js'
 /** Rejects when the call should be given up; stops when `ended` is aborted. It never resolves. */
 export type Watch = (ended: AbortSignal) => Promise<never>
 
+/** Why signals for parts of a call are aborted. Without a reason, each `abort` would create an error with a stack. */
+const ENDED = new Error('the call has ended')
+
 export interface Supervision {
   /** Cancels the call. */
   readonly signal: AbortSignal | undefined
@@ -35,11 +38,11 @@ export async function supervise<T>(
     const rivals = watch === undefined ? [cancelled] : [cancelled, watch(ended.signal)]
     return await Promise.race([call(abandoned.signal), ...rivals])
   } catch (error) {
-    abandoned.abort()
+    abandoned.abort(ENDED)
     throw error
   } finally {
     signal?.removeEventListener('abort', cancel)
-    ended.abort()
+    ended.abort(ENDED)
   }
 }
 
