@@ -1,6 +1,7 @@
 /** The limits of the API's queries. They are sent with each query, so they hold for any account of any server. */
 import { SECOND_MS } from '../lib/time.js'
 import type { Connection, Settings } from './connection.js'
+import { QueryCancelledError, StoreUnavailableError } from './errors.js'
 import { sql, statement, strings } from './sql.js'
 
 /** What every query of the API keeps to. An account may have the same, but nothing else. */
@@ -30,14 +31,24 @@ type LimitName = keyof typeof LIMITS
 /** The time to read the limits of an account; a query waits for them once. */
 const READ_TIMEOUT_MS = SECOND_MS
 
-/** Returns the settings of every query of the API. A limit that the account itself has is left as it is. */
+/**
+ * Returns the settings of every query of the API. A limit that the account itself has is left as it is.
+ *
+ * @throws StoreUnavailableError when they cannot be read in time: this statement is cheap, so the store does not answer
+ */
 export async function readQueryLimits(reader: Connection): Promise<Settings> {
-  const { rows } = await reader.query<{ name: LimitName; most: string | null }>(
-    statement(sql`
-      SELECT name, max AS most FROM system.settings
-      WHERE name IN ${strings(Object.keys(LIMITS))} AND value = '0' AND NOT readonly`),
-    { signal: AbortSignal.timeout(READ_TIMEOUT_MS), settings: { max_threads: 1 } },
-  )
+  const limits = statement(sql`
+    SELECT name, max AS most FROM system.settings
+    WHERE name IN ${strings(Object.keys(LIMITS))} AND value = '0' AND NOT readonly`)
+  const { rows } = await reader
+    .query<{ name: LimitName; most: string | null }>(limits, {
+      signal: AbortSignal.timeout(READ_TIMEOUT_MS),
+      settings: { max_threads: 1 },
+    })
+    .catch((cause: unknown) => {
+      if (!(cause instanceof QueryCancelledError)) throw cause
+      throw new StoreUnavailableError('the limits of the account cannot be read', { cause })
+    })
   const missing = rows.map(({ name, most }): [LimitName, string] => [
     name,
     String(Math.min(LIMITS[name], Number(most ?? Infinity))),

@@ -42,6 +42,11 @@ const PLACES: Readonly<Record<string, () => Place | Promise<Place>>> = {
     proxy.fail({ kind: 'reject' })
     return { ...proxy, heal: () => proxy.fail({ kind: 'none' }) }
   },
+  'connections are accepted and never answered': async () => {
+    const proxy = await startChaosProxy(getTestEndpoint().url)
+    proxy.fail({ kind: 'black hole' })
+    return { ...proxy, heal: () => proxy.fail({ kind: 'none' }) }
+  },
   'the host is unknown': () => ({ url: 'http://no-such-host.invalid:8123' }),
   'HTTP on a port of HTTPS': () => listen(https.createServer()),
   'HTTPS on a port of HTTP': () => ({ url: getTestEndpoint().url.replace('http:', 'https:') }),
