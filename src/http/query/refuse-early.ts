@@ -59,6 +59,8 @@ export function refuseEarly({
     request.route = { path }
     assignRequestId(request, response)
     setCommonHeaders(response)
+    // A body that nobody reads would not arrive in time if the refusal is delayed.
+    request.resume()
     const refuse = (limited?: unknown): void => {
       const error = limited instanceof ApiError ? limited : refusal
       request.errorCode = error.code

@@ -57,6 +57,11 @@ export const slowRefusals =
   (error: unknown, request, _response, next) => {
     const keyId = request.authContext?.principal.keyId
     const isRefusal = error instanceof ApiError && error.code === 'RATE_LIMIT_EXCEEDED'
-    if (isRefusal && keyId !== undefined) pace(keyId, () => next(error))
-    else next(error)
+    if (!isRefusal || keyId === undefined) {
+      next(error)
+      return
+    }
+    // A body that nobody reads would not arrive in time.
+    request.resume()
+    pace(keyId, () => next(error))
   }

@@ -61,7 +61,9 @@ export function respondToClientErrors(
     // Later errors of the same connection follow from the first.
     if (rejected.has(socket)) return
     rejected.add(socket)
-    if (cause.code === 'ECONNRESET' || !socket.writable || !(socket instanceof Socket)) {
+    const isGone = cause.code === 'ECONNRESET' || !socket.writable || !(socket instanceof Socket)
+    // A client may keep a connection in reserve: its first request must not meet an error that was sent before it.
+    if (isGone || socket.bytesRead === 0) {
       socket.destroy()
       return
     }

@@ -18,14 +18,20 @@ async function listenTo(socket: net.Socket): Promise<{ text: string; ms: number 
   return { text, ms: performance.now() - begun }
 }
 
+test('a connection without a request is closed without a response, which its next request could meet', async () => {
+  const app = await startApp({ timeouts: { headers: 300, request: 600 } })
+  const { text, ms } = await listenTo(net.connect(app.port, '127.0.0.1'))
+  expect([text, ms < 3_000]).toEqual(['', true])
+  await app.stop()
+})
+
 test.each([
-  ['says nothing', ''],
   ['stops within the headers', 'GET /v1/project HTTP/1.1\r\nHost: a\r\n'],
   ['stops within the body', `${HEAD}Content-Length: 22\r\n\r\n{"date`],
 ])('VALIDATION_ERROR: a client that %s gets an error and is disconnected', async (_what, bytes) => {
   const app = await startApp({ timeouts: { headers: 300, request: 600 } })
   const socket = net.connect(app.port, '127.0.0.1')
-  if (bytes !== '') socket.write(bytes)
+  socket.write(bytes)
   const { text, ms } = await listenTo(socket)
   expect(ms).toBeLessThan(3_000)
   const [answer] = parseAnswers(text)
