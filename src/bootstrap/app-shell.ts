@@ -33,10 +33,8 @@ export const EVENTS = '/v1/events'
  *
  * @param first runs before all of that
  */
-export function createShell(
-  { collector, logger, observer, startSpan, shutdown }: ShellDependencies,
-  first?: RequestHandler,
-): Express {
+export function createShell(dependencies: ShellDependencies, first?: RequestHandler): Express {
+  const { collector, logger, shutdown } = dependencies
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -44,10 +42,17 @@ export function createShell(
   app.enable('strict routing')
   app.set('trust proxy', collector?.trustedProxies ?? 0)
   if (first !== undefined) app.use(first)
-  if (observer !== undefined) app.use(observeRequests(observer))
-  if (startSpan !== undefined) app.use(traceRequests(startSpan))
-  app.use(logRequests(logger), addCommonHeaders)
+  app.use(...createObservers(dependencies), logRequests(logger), addCommonHeaders)
   if (collector !== undefined) app.use(EVENTS, allowAnyOrigin)
   app.use(enforceHttpConformance, normalizeTarget, followShutdown(shutdown))
   return app
 }
+
+/** Creates the middlewares that report a request to metrics and to a trace: none if neither is wanted. */
+export const createObservers = ({
+  observer,
+  startSpan,
+}: Pick<ShellDependencies, 'observer' | 'startSpan'>): readonly RequestHandler[] => [
+  ...(observer === undefined ? [] : [observeRequests(observer)]),
+  ...(startSpan === undefined ? [] : [traceRequests(startSpan)]),
+]

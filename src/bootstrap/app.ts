@@ -26,7 +26,6 @@ import { handleError } from '../http/server/error-response.js'
 import type { Shutdown } from '../http/server/graceful-shutdown.js'
 import { getLivez, getReadyz } from '../http/server/health.js'
 import { treatHeadAsGet } from '../http/server/http-conformance.js'
-import { observeRequests } from '../http/server/observe-requests.js'
 import {
   addRoutes,
   rejectUnknownPath,
@@ -37,7 +36,7 @@ import { createDocsRouter } from '../http/site/docs.js'
 import { createTrackingRouter } from '../http/site/tracking.js'
 import type { Contract } from '../http/validation/contract.js'
 import type { Logger } from '../lib/log.js'
-import { createShell, EVENTS, type ShellDependencies } from './app-shell.js'
+import { createObservers, createShell, EVENTS, type ShellDependencies } from './app-shell.js'
 
 /** The use cases of the query API. */
 export interface ApiDependencies {
@@ -83,7 +82,7 @@ export interface AppDependencies extends ShellDependencies {
 
 /** Creates the application. */
 export function createApp(dependencies: AppDependencies): Express {
-  const { api, collector, contract, logger, shutdown, observer, pages = [] } = dependencies
+  const { api, collector, contract, logger, shutdown, pages = [] } = dependencies
   const limit = limitRate(api?.rateLimit ?? 0)
   const pace = createRefusalPace()
   const app = createShell(
@@ -93,7 +92,7 @@ export function createApp(dependencies: AppDependencies): Express {
         ...api,
         limitRate: limit,
         pace,
-        observe: observer === undefined ? passOn : observeRequests(observer),
+        observe: runInOrder(createObservers(dependencies)),
         logger,
         draining: shutdown.draining,
       }),
@@ -114,7 +113,13 @@ export function createApp(dependencies: AppDependencies): Express {
   return app
 }
 
-const passOn: RequestHandler = (_request, _response, next) => next()
+/** Combines handlers that all pass the request on. */
+const runInOrder = (handlers: readonly RequestHandler[]): RequestHandler =>
+  handlers.reduceRight<RequestHandler>(
+    (rest, handler) => (request, response, next) =>
+      void handler(request, response, () => void rest(request, response, next)),
+    (_request, _response, next) => next(),
+  )
 
 function buildApiRoutes(
   api: ApiDependencies,

@@ -21,11 +21,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningService } from '../../../src/bootstrap/start-service.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
+import { createQueryQueue } from '../../../src/http/query/query-queue.js'
 import { createProject } from '../../../src/projects/store.js'
 import { connectTraces, type Traces } from '../../../src/telemetry/traces.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { startTestService } from '../../support/world/service.js'
+import { CALLER, startApp } from '../http/harness.js'
 
 const NOW = new Date('2026-03-10T12:00:00.000Z')
 
@@ -127,7 +129,7 @@ test('a query is a span with the spans of its statements', async () => {
 })
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
-const CALLER = 'b7ad6b7169203331'
+const CALLING_SPAN = 'b7ad6b7169203331'
 const NEW_TRACE = expect.not.stringMatching(TRACE)
 
 describe('the span of a request, with a propagator', () => {
@@ -137,7 +139,12 @@ describe('the span of a request, with a propagator', () => {
   afterAll(() => propagation.disable())
 
   test.each<[string, Record<string, string>, unknown, string | undefined]>([
-    ['the span of its caller', { traceparent: `00-${TRACE}-${CALLER}-01` }, TRACE, CALLER],
+    [
+      'the span of its caller',
+      { traceparent: `00-${TRACE}-${CALLING_SPAN}-01` },
+      TRACE,
+      CALLING_SPAN,
+    ],
     ['no span without the header', {}, NEW_TRACE, undefined],
     ['no span that has an invalid id', { traceparent: `00-${TRACE}-0-01` }, NEW_TRACE, undefined],
     ['no span of an invalid header', { traceparent: 'x'.repeat(4_000) }, NEW_TRACE, undefined],
@@ -148,7 +155,7 @@ describe('the span of a request, with a propagator', () => {
 })
 
 test('without a propagator, a request begins a trace', async () => {
-  const headers = { ...authorize(), traceparent: `00-${TRACE}-${CALLER}-01` }
+  const headers = { ...authorize(), traceparent: `00-${TRACE}-${CALLING_SPAN}-01` }
   const { root } = await request('/v1/project', { headers })
   expect([root.spanContext().traceId, root.parentSpanContext]).toEqual([NEW_TRACE, undefined])
 })
@@ -191,6 +198,29 @@ test.each<[string, string, RequestInit, string, object]>([
 ])('%s', async (_why, path, init, name, attributes) => {
   const { root } = await request(path, init)
   expect([root.name, root.attributes]).toEqual([name, attributes])
+})
+
+test('a query that is refused before it is read is a span, too', async () => {
+  const app = await startApp({
+    recall: () => CALLER,
+    queue: createQueryQueue({ perKey: 1, inAll: 0, waiting: 0, timeoutMs: 1_000 }),
+    startSpan: traces.startRequest,
+  })
+  await app.ask('not JSON')
+  await app.stop()
+  const spans = exporter.getFinishedSpans()
+  expect(spans.map(({ name, attributes }) => [name, attributes])).toEqual([
+    [
+      'POST /v1/analytics/query',
+      {
+        'http.request.method': 'POST',
+        'http.route': '/v1/analytics/query',
+        'http.response.status_code': 503,
+        'url.scheme': 'http',
+        'error.type': 'SERVICE_UNAVAILABLE',
+      },
+    ],
+  ])
 })
 
 test('a statement that fails has its code, and not its text', async () => {
