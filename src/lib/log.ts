@@ -1,21 +1,23 @@
 /** Creates the log: JSON lines without secrets. */
 import { pino, type DestinationStream, type Logger, type LevelWithSilent } from 'pino'
 import { ExpectedError } from './errors.js'
-import { openLogOutput } from './log-output.js'
-
 export type { Logger } from 'pino'
 
 /** The fields that are removed from every line. A second line of defense: no code logs them on purpose. */
 const SECRETS = ['authorization', 'cookie', 'password', 'headers', 'apiKey', 'token']
 
+const NOWHERE: DestinationStream = { write: () => undefined }
+
 /**
  * Creates a logger.
  *
- * @param destination where the lines go; standard output by default
+ * @param destination where the lines go; may be left out only for a logger that is silent
  */
+export function createLogger(level: 'silent'): Logger
+export function createLogger(level: LevelWithSilent, destination: DestinationStream): Logger
 export function createLogger(
   level: LevelWithSilent,
-  destination: DestinationStream = openLogOutput(process.stdout),
+  destination: DestinationStream = NOWHERE,
 ): Logger {
   return pino(
     {

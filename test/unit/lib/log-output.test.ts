@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { PassThrough, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { createLogger } from '../../../src/lib/log.js'
 import { openLogOutput } from '../../../src/lib/log-output.js'
 
 /** A stream whose reader takes nothing until `read` is called. */
@@ -64,4 +65,10 @@ test('a reader that is gone does not end the process', async () => {
   await new Promise(setImmediate)
   output.write('line\n')
   expect([output.countDropped(), await output.flush(50)]).toEqual([1, false])
+})
+
+test('a silent logger leaves standard output alone', () => {
+  const before = process.stdout.listenerCount('error')
+  createLogger('silent').error('line')
+  expect(process.stdout.listenerCount('error')).toBe(before)
 })
