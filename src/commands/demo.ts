@@ -2,9 +2,7 @@
 import { issueKey } from '../auth/api-keys.js'
 import { openSigningKey } from '../auth/signing-key.js'
 import type { OpenedStore } from '../bootstrap/open-store.js'
-import { runService } from '../bootstrap/run-service.js'
 import { DEMO_DAYS, topUpDemo } from '../demo/top-up.js'
-import { createDemoRouter } from '../http/site/demo-page.js'
 import { addDays } from '../lib/time.js'
 import type { StoredProject } from '../projects/project.js'
 import { formatWelcome, type Welcome } from './demo-output.js'
@@ -36,6 +34,9 @@ async function runDemo(
   log: ServiceLog,
 ): Promise<void> {
   const config = context.config()
+  // Imported here, because they take longer to load than all other commands together.
+  const { runService } = await import('../bootstrap/run-service.js')
+  const { createDemoRouter } = await import('../http/site/demo-page.js')
   let publicToken = ''
   let access: Pick<Welcome, 'project' | 'apiKey'> = { project: '', apiKey: '' }
   await runService({

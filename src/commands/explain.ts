@@ -11,8 +11,6 @@ import { createQueryRunner } from '../clickhouse/run.js'
 import { sql, statement, string, type Statement } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { ApiError } from '../contract/errors.js'
-import { parseQueryBody } from '../http/query/query-body.js'
-import { compileContract } from '../http/validation/contract.js'
 import { findFirstEventTime } from '../projects/event-times.js'
 import { requireProject } from '../projects/store.js'
 import { UserError } from '../lib/errors.js'
@@ -48,6 +46,9 @@ export const addExplain: AddCommand = (program, context) => {
  */
 async function readRequest({ note }: CommandContext, file: string): Promise<AnalyticsQueryRequest> {
   if (file !== STDIN) await requireReadable(file)
+  // Imported here, because they take longer to load than all other commands together.
+  const { parseQueryBody } = await import('../http/query/query-body.js')
+  const { compileContract } = await import('../http/validation/contract.js')
   const body = file === STDIN ? await buffer(process.stdin) : await readFile(file)
   try {
     const contract = await compileContract({ validateResponses: false }, ['openapi'])

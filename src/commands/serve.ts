@@ -1,6 +1,5 @@
 /** The command `tallyhouse serve`. */
 import { Option } from 'commander'
-import { runService } from '../bootstrap/run-service.js'
 import type { Role } from '../config/config.js'
 import { ROLES } from '../config/variables.js'
 import type { AddCommand } from './shared/context.js'
@@ -26,9 +25,11 @@ export const addServe: AddCommand = (program, context) => {
       '--no-migrate',
       'Refuse a database that is not up to date; the account in CLICKHOUSE_URL then needs no more than the rights to load',
     )
-    .action(({ migrate, ...options }: ServeOptions) => {
+    .action(async ({ migrate, ...options }: ServeOptions) => {
+      // Imported here, because it takes longer to load than all other commands together.
+      const { runService } = await import('../bootstrap/run-service.js')
       const config = { ...context.config(), ...options }
-      return withServiceLog(config.logLevel, (log) =>
+      await withServiceLog(config.logLevel, (log) =>
         runService({
           config,
           purpose: 'serve',
