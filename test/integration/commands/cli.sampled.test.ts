@@ -11,7 +11,13 @@ import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { connectStore } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { runCli, type CliResult } from '../../support/cli/cli.js'
-import { dropDatabase, newDatabase } from '../../support/store/database.js'
+import { formatServerUrl } from '../../support/cli/commands.js'
+import {
+  createDatabase,
+  dropDatabase,
+  newDatabase,
+  type TestDatabase,
+} from '../../support/store/database.js'
 import { longTest, shortTest } from '../../support/sampling.js'
 
 let dataDir: string
@@ -94,7 +100,7 @@ describe('without a service', () => {
     )
   })
 
-  shortTest('keys are issued, listed and revoked', async () => {
+  longTest('keys are issued, listed and revoked', async () => {
     await output(...CREATE)
     expect(
       await output('key', 'issue', '--project', 'shop', '--name', 'ci', '--expires', '30d'),
@@ -244,7 +250,26 @@ describe('with a server', () => {
   })
 })
 
+function expectError(outcome: CliResult, message: string, code: number): void {
+  expect(outcome.stdout).toBe('')
+  expect(outcome.stderr).toContain(`tallyhouse: ${message}`)
+  expect(outcome.stderr.trim().split('\n')).toHaveLength(1)
+  expect(outcome.code).toBe(code)
+}
+
 describe('an error is one line, without output', () => {
+  let database: TestDatabase
+  let server: string
+
+  beforeAll(async () => {
+    database = await createDatabase()
+    server = formatServerUrl(database.endpoint)
+  })
+  afterAll(() => database.drop())
+
+  const runOnServer = (args: readonly string[]): Promise<CliResult> =>
+    runCli(args, { DATA_DIR: dataDir, CLICKHOUSE_URL: server })
+
   shortTest.each<[string, number, readonly string[]]>([
     ['no field to change was given', 2, ['project', 'update', 'shop']],
     ["unknown command 'bogus'", 2, ['bogus']],
@@ -257,7 +282,6 @@ describe('an error is one line, without output', () => {
       2,
       ['project', 'update', 'shop', '--retention-days', 'x'],
     ],
-    ['the database is not set up yet: run "tallyhouse migrate"', 1, ['project', 'show', 'shop']],
     ['there is no project shop', 1, ['key', 'issue', '--project', 'shop']],
     ['there is no key key_x', 1, ['key', 'revoke', 'key_x']],
     ['there is no project shop', 1, ['project', 'delete', 'shop', '--yes']],
@@ -268,16 +292,17 @@ describe('an error is one line, without output', () => {
       [...CREATE, '--excluded-ip', '192.0.2.0/33'],
     ],
   ])('%s', async (message, code, args) => {
-    const outcome = await run(...args)
-    expect(outcome.stdout).toBe('')
-    expect(outcome.stderr).toContain(`tallyhouse: ${message}`)
-    expect(outcome.stderr.trim().split('\n')).toHaveLength(1)
-    expect(outcome.code).toBe(code)
+    expectError(await runOnServer(args), message, code)
+  })
+
+  shortTest('of an engine whose database is not set up yet', async () => {
+    const message = 'the database is not set up yet: run "tallyhouse migrate"'
+    expectError(await run('project', 'show', 'shop'), message, 1)
   })
 
   shortTest('a project that exists already', async () => {
-    await output(...CREATE)
-    expect(await run(...CREATE)).toEqual({
+    expect(await runOnServer(CREATE)).toMatchObject({ code: 0 })
+    expect(await runOnServer(CREATE)).toEqual({
       code: 1,
       stdout: '',
       stderr: 'tallyhouse: the project shop exists already\n',
