@@ -1,7 +1,7 @@
 /** Fills a data folder with a year of events of 201 projects. */
 import { join, sql, statement, uint32, type Sql } from '../../src/clickhouse/sql.js'
 import type { Store } from '../../src/clickhouse/store.js'
-import { findLoad, recordLoaded, STEP } from '../../src/ingest/loader/load-log.js'
+import { findLoad, NO_ROWS, recordLoaded, STEP } from '../../src/ingest/loader/load-log.js'
 import { EMPTY_REPORT } from '../../src/ingest/loader/load-report.js'
 import { createProject } from '../../src/projects/store.js'
 import {
@@ -47,12 +47,7 @@ export async function generateYear(store: Store, events: number): Promise<void> 
   note(`rollups computed in ${seconds(rebuilt)} s`)
   // Recorded as the first load, so that later loads continue from it. It also marks the generation as complete.
   const report = { ...EMPTY_REPORT, events: await countRows(store, sql`events`) }
-  await recordLoaded(
-    writer,
-    { number: 1, batch, step: STEP.staged, slices: 1 },
-    report,
-    sql`emptyArrayUInt64()`,
-  )
+  await recordLoaded(writer, { number: 1, batch, step: STEP.staged, slices: 1 }, report, NO_ROWS)
 }
 
 async function insertFacts({ admin }: Store, events: number): Promise<void> {

@@ -2,6 +2,9 @@
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
 
+/** The tables with a row for each user. Their numbers are not given to other users. */
+export const USER_TABLES = [sql`users`, sql`user_keys`] as const
+
 /**
  * Deletes rows, one partition after the other: the parts of other partitions stay as they are.
  *

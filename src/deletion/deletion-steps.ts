@@ -10,6 +10,7 @@ import { backfillRollups } from '../rollups/backfill.js'
 import { dropTableSets } from '../rollups/materialized-views.js'
 import { removeUsersFromRollups } from '../rollups/remove-users.js'
 import { applyRetraction, REST_TABLES, stageRetraction } from '../rollups/retract.js'
+import { USER_TABLES } from './delete-rows.js'
 import * as expiration from './expiration-steps.js'
 import {
   endDeletion,
@@ -63,7 +64,7 @@ async function finishUserDeletion(writer: Connection, deletion: Deletion): Promi
   await endDeletion(writer, deletion)
 }
 
-/** Whether a row of a fact table belongs to the user. Later loads may have given the number to another user. */
+/** Whether a row belongs to the user. A load of an earlier version may have given the number to another user. */
 const isOwnRow = ({ number, projectId, user }: Deletion): Sql =>
   sql`project_id = ${string(projectId)} AND user = ${uint32(user)} AND load < ${uint64(number)}`
 
@@ -110,6 +111,7 @@ async function applyDeletion(
   await writer.execute(statement(sql`DELETE FROM sessions WHERE ${own}`))
   await applyRetraction(writer, tables)
   await removeUsersFromRollups(writer, nameGroupsTable(tables), deletion.number)
-  // From here on a new user may get the number: no bitmap contains it any more.
-  await writer.execute(statement(sql`DELETE FROM users WHERE ${own}`))
+  for (const table of USER_TABLES) {
+    await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${own}`))
+  }
 }

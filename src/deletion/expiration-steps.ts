@@ -20,7 +20,7 @@ import {
   type Expiration,
 } from './expiration-journal.js'
 import { STEP } from './journal.js'
-import { deleteRows } from './delete-rows.js'
+import { deleteRows, USER_TABLES } from './delete-rows.js'
 
 export const USERS_TABLE = 'gone_users'
 export const GROUPS_TABLE = 'gone_groups'
@@ -175,14 +175,17 @@ INNER JOIN ${groups} AS gone USING (project_id, dimension, value, month)`),
   )
 }
 
-/** Deletes the users last: from then on new users may get their numbers, which no bitmap contains any more. */
-const deleteUsers = (
+/** Deletes the users last: they are found by their numbers. */
+async function deleteUsers(
   writer: Connection,
   expiration: Expiration,
   { users }: ExpirationTables,
-): Promise<void> =>
-  writer.execute(
-    statement(sql`
-DELETE FROM users
+): Promise<void> {
+  for (const table of USER_TABLES) {
+    await writer.execute(
+      statement(sql`
+DELETE FROM ${table}
 WHERE ${isOfProject(expiration)} AND user IN (SELECT user FROM ${users}) AND load < ${uint64(expiration.number)}`),
-  )
+    )
+  }
+}

@@ -40,7 +40,7 @@ export async function findUnfinishedDeletions(writer: Connection): Promise<reado
 SELECT
   removal AS number, max(step) AS reached,
   dateDiff('millisecond', argMax(at, step), now64(3)) AS age,
-  argMin(project_id, step) AS projectId, argMin(removals.user, step) AS user, argMin(removals.token, step) AS token
+  argMin(project_id, step) AS projectId, argMin(removals.user, step) AS user, argMin(project_token, step) AS token
 FROM removals GROUP BY removal HAVING min(step) < ${uint64(STEP.ended)} ORDER BY removal`),
   )
   return rows
@@ -62,7 +62,7 @@ export async function recordStep(
 ): Promise<void> {
   await writer.execute(
     statement(sql`
-INSERT INTO removals (removal, step, project_id, user, token)
+INSERT INTO removals (removal, step, project_id, user, project_token)
 SELECT ${uint64(number)}, ${uint64(step)}, ${string(projectId)}, ${uint32(user)}, ${string(token)}`),
     { insert_deduplication_token: `removal-${number}-step-${step}` },
   )

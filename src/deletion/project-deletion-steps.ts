@@ -23,6 +23,8 @@ const TABLES = [
   sql`events`,
   sql`sessions`,
   sql`users`,
+  sql`user_keys`,
+  sql`user_counts`,
   sql`event_ids`,
   sql`exclusions`,
 ]

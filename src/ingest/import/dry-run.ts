@@ -16,9 +16,8 @@ import type { AffectedCounts } from '../loader/affected.js'
 import { readNextNumber } from '../loader/load-log.js'
 import { EMPTY_REPORT, type LoadReport } from '../loader/load-report.js'
 import { MAX_LOAD } from '../loader/next-range.js'
-import { stageRows } from '../loader/run-load.js'
 import { matchLoadTables, nameTables, type LoadTables } from '../loader/steps/load-tables.js'
-import { parseRows } from '../loader/steps/parse-rows.js'
+import { stageRows } from '../loader/steps/stage-rows.js'
 import { selectRows, surveyLoad } from '../loader/survey.js'
 import type { ImportOptions, ImportReport } from './import-options.js'
 import { createLineReader } from './lines.js'
@@ -88,8 +87,12 @@ async function loadIntoTables(
     options.onProgress?.({ ...EMPTY_REPORT, ...count })
   }
   const tables = nameTables(prefix)
-  await writer.execute(statement(parseRows(tables, sql`FROM ${inbox}`, loader.maxEventAgeDays)))
-  await stageRows(writer, tables, await readNextNumber(writer), loader.geoip, true)
+  await stageRows(writer, tables, {
+    rows: sql`FROM ${inbox}`,
+    load: await readNextNumber(writer),
+    context: loader,
+    isDryRun: true,
+  })
   const { report } = await surveyLoad(writer, tables)
   if (report.rejected > 0) await options.onRejected(await listRejections(writer, tables.rows))
   return { ...report, ...(await countStaged(writer, tables)) }

@@ -1,6 +1,7 @@
 /** Counts the users and sessions that have events in certain batches. */
 import type { Connection } from '../../clickhouse/connection.js'
-import { sql, statement, strings, time } from '../../clickhouse/sql.js'
+import { sql, statement, strings, time, uint64 } from '../../clickhouse/sql.js'
+import { STEP } from './load-log.js'
 import type { LoadReport } from './load-report.js'
 
 export interface AffectedCounts {
@@ -21,12 +22,15 @@ export async function countAffected(
   const { first, last } = period
   if (first === null || last === null) return { users: 0, sessions: 0 }
   // An event that a later load moved has that load's number, but its session still has, in its upper 32 bits, the number
-  // of the load that created it.
+  // of the load that created it. Loads of earlier versions did not record the projects of their events.
   const { rows } = await writer.query<AffectedCounts>(
     statement(sql`
-WITH own AS (SELECT load FROM loads WHERE batch IN ${strings(batches)})
+WITH
+  own AS (SELECT load, events, projects FROM loads WHERE batch IN ${strings(batches)} AND step = ${uint64(STEP.loaded)}),
+  (SELECT countIf(events > 0 AND empty(projects)) FROM own) AS unknown
 SELECT uniqExact(project_id, user) AS users, uniqExact(session) AS sessions FROM events
-WHERE (load IN (SELECT load FROM own) OR bitShiftRight(session, 32) IN (SELECT load FROM own))
+WHERE (unknown > 0 OR project_id IN (SELECT arrayJoin(projects) FROM own))
+  AND (load IN (SELECT load FROM own) OR bitShiftRight(session, 32) IN (SELECT load FROM own))
   AND timestamp BETWEEN ${time(first)} AND ${time(last)}`),
   )
   return rows[0] ?? { users: 0, sessions: 0 }

@@ -120,13 +120,27 @@ export async function recordStaged(writer: Connection, load: Load, slices: numbe
   return staged
 }
 
-/** Records that a batch is loaded; `rowsLeft` selects an array of row numbers. */
+/** What is recorded of a loaded batch besides its report; each selects an array. */
+export interface LoadedRows {
+  /** The numbers of the rows that a repeated import of the source tries again. */
+  readonly rowsLeft: Sql
+  /** The projects of the events. */
+  readonly projects: Sql
+}
+
+/** What is recorded of a load whose rows nobody asks about. */
+export const NO_ROWS: LoadedRows = {
+  rowsLeft: sql`emptyArrayUInt64()`,
+  projects: sql`emptyArrayString()`,
+}
+
+/** Records that a batch is loaded. */
 export const recordLoaded = (
   writer: Connection,
   load: Load,
   report: LoadReport,
-  rowsLeft: Sql,
-): Promise<void> => insertRecord(writer, { ...load, step: STEP.loaded }, report, rowsLeft)
+  rows: LoadedRows,
+): Promise<void> => insertRecord(writer, { ...load, step: STEP.loaded }, report, rows)
 
 /**
  * Records that a load is abandoned.
@@ -173,12 +187,12 @@ async function insertRecord(
   writer: Connection,
   { number, batch, step, slices }: Load,
   report: LoadReport,
-  rowsLeft = sql`emptyArrayUInt64()`,
+  { rowsLeft, projects }: LoadedRows = NO_ROWS,
 ): Promise<void> {
   await writer.execute(
     statement(sql`
-INSERT INTO loads (load, batch, step, slices, ${REPORT_COLUMNS}, rows_left)
-SELECT ${uint64(number)}, ${string(batch)}, ${uint64(step)}, ${uint64(slices)}, ${buildReportValues(report)}, ${rowsLeft}`),
+INSERT INTO loads (load, batch, step, slices, ${REPORT_COLUMNS}, rows_left, projects)
+SELECT ${uint64(number)}, ${string(batch)}, ${uint64(step)}, ${uint64(slices)}, ${buildReportValues(report)}, ${rowsLeft}, ${projects}`),
     { insert_deduplication_token: `load-${number}-step-${step}` },
   )
 }

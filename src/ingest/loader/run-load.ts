@@ -1,25 +1,28 @@
 /** Runs one load: the order of its steps, from the rows of the inbox to published events. */
 import type { Connection } from '../../clickhouse/connection.js'
-import { join, sql, statement, type Sql } from '../../clickhouse/sql.js'
+import { sql, statement, type Sql } from '../../clickhouse/sql.js'
 import { removeUsersFromRollups } from '../../rollups/remove-users.js'
-import type { Geoip } from '../enrichment/geoip.js'
 import { dropBatch } from '../inbox/batches.js'
 import { ONE_BLOCK } from '../inbox/one-block.js'
-import { readStep, recordLoaded, recordStaged, STEP, type Load } from './load-log.js'
+import {
+  NO_ROWS,
+  readStep,
+  recordLoaded,
+  recordStaged,
+  STEP,
+  type Load,
+  type LoadedRows,
+} from './load-log.js'
 import type { LoadReport } from './load-report.js'
 import { buildFromClause, parseRange } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
-import { enrichRows } from './steps/enrich.js'
-import { findExcludedEvents } from './steps/excluded-events.js'
-import { nameLoadTables, type LoadTables } from './steps/load-tables.js'
-import { parseRows } from './steps/parse-rows.js'
+import { dropLoadTables, nameLoadTables, type LoadTables } from './steps/load-tables.js'
 import { deleteMovedEvents, insertRejections, selectMonthsOfMovedEvents } from './steps/publish.js'
 import { restoreFacts } from './steps/restore-facts.js'
-import { findNearbySessions } from './steps/nearby-sessions.js'
-import { buildSessions, cutRuns, findPreviousStates, moveEvents } from './steps/sessions.js'
 import { sliceInserts } from './steps/slices.js'
+import { stageRows } from './steps/stage-rows.js'
 import { findStaleRollupUsers } from './steps/stale-rollup-users.js'
-import { keepRows, numberUsers, saltDays } from './steps/users.js'
+import { prepareUserNumbers } from './steps/user-numbers.js'
 import { dropLoadedParts, moveCursor } from './stream.js'
 import { isRefused, selectRows, surveyLoad, surveyRefusedLoad } from './survey.js'
 
@@ -32,14 +35,20 @@ import { isRefused, selectRows, surveyLoad, surveyRefusedLoad } from './survey.j
 export async function runLoad(
   writer: Connection,
   load: Load,
-  { geoip, maxEventAgeDays }: LoaderContext,
+  context: LoaderContext,
 ): Promise<LoadReport> {
   const tables = nameLoadTables(load.number)
   if (load.step === STEP.started) {
-    const rows = buildFromClause(load.batch)
-    await writer.execute(statement(parseRows(tables, rows, maxEventAgeDays)))
-    if (await isRefused(writer, tables, load.batch)) return refuseLoad(writer, tables, load)
-    await stageRows(writer, tables, load.number, geoip)
+    const isAccepted = await stageRows(writer, tables, {
+      rows: buildFromClause(load.batch),
+      load: load.number,
+      context,
+      isRefused: () => isRefused(writer, tables, load.batch),
+    })
+    if (!isAccepted) return refuseLoad(writer, tables, load)
+  } else {
+    // A version that did not know `user_counts` may have staged it. Its numbers are recorded beside those of earlier users.
+    await prepareUserNumbers(writer, tables)
   }
   const survey = await surveyLoad(writer, tables)
   const staged = load.step === STEP.started ? await recordStaged(writer, load, survey.slices) : load
@@ -47,8 +56,10 @@ export async function runLoad(
   if ((await readStep(writer, load)) !== STEP.staged) throw new LoadAbandonedError(load)
   await publishLoad(writer, tables, staged, survey.movesEvents)
   if (load.step === STEP.staged) await restoreFacts(writer, tables, load.number)
-  const rowsLeft = sql`(SELECT groupArray(row) FROM ${tables.rows} WHERE fate = 'rejected')`
-  return closeLoad(writer, staged, survey.report, rowsLeft)
+  return closeLoad(writer, staged, survey.report, {
+    rowsLeft: sql`(SELECT groupArray(row) FROM ${tables.rows} WHERE fate = 'rejected')`,
+    projects: sql`(SELECT groupUniqArray(toString(project_id)) FROM ${tables.kept})`,
+  })
 }
 
 /** Another loader has abandoned the load, and loads its rows under another number. */
@@ -58,33 +69,6 @@ export class LoadAbandonedError extends Error {
   constructor({ number }: Load) {
     super(`another process has taken over the rows of load ${number}`)
   }
-}
-
-/**
- * Computes the events, users and sessions of the parsed rows into the tables of the load, which no query reads.
- *
- * @param isDryRun whether nothing will be published; days then get no salts, because salts are stored for good
- */
-export async function stageRows(
-  writer: Connection,
-  tables: LoadTables,
-  load: number,
-  geoip: Geoip | undefined,
-  isDryRun = false,
-): Promise<void> {
-  await enrichRows(writer, tables, geoip)
-  const steps = [
-    findExcludedEvents(tables),
-    ...(isDryRun ? [] : [saltDays(tables)]),
-    keepRows(tables),
-    numberUsers(tables, load),
-    findNearbySessions(tables),
-    cutRuns(tables),
-    buildSessions(tables, load),
-    findPreviousStates(tables),
-    moveEvents(tables, load),
-  ]
-  for (const step of steps) await writer.execute(statement(step))
 }
 
 /**
@@ -152,23 +136,22 @@ const insertOnce = (writer: Connection, insert: Sql, token: string): Promise<voi
 async function refuseLoad(writer: Connection, tables: LoadTables, load: Load): Promise<LoadReport> {
   await publishRejections(writer, tables, load.number, load.batch)
   const report = await surveyRefusedLoad(writer, tables)
-  return closeLoad(writer, load, report, sql`(SELECT groupArray(row) FROM ${tables.rows})`)
+  return closeLoad(writer, load, report, {
+    ...NO_ROWS,
+    rowsLeft: sql`(SELECT groupArray(row) FROM ${tables.rows})`,
+  })
 }
 
-/**
- * Records the end of a load, and drops what only the load needed.
- *
- * @param rowsLeft selects the numbers of the rows that a repeated import of the source tries again
- */
+/** Records the end of a load, and drops what only the load needed. */
 export async function closeLoad(
   writer: Connection,
   load: Load,
   report: LoadReport,
-  rowsLeft: Sql,
+  rows: LoadedRows,
 ): Promise<LoadReport> {
   const range = parseRange(load.batch)
   if (range !== undefined) await moveCursor(writer, range.upTo, load.number)
-  await recordLoaded(writer, load, report, range === undefined ? rowsLeft : sql`emptyArrayUInt64()`)
+  await recordLoaded(writer, load, report, range === undefined ? rows : NO_ROWS)
   await clearLoad(writer, load)
   return report
 }
@@ -181,13 +164,4 @@ export async function clearLoad(writer: Connection, { number, batch }: Load): Pr
   await dropLoadTables(writer, nameLoadTables(number))
   if (parseRange(batch) !== undefined) await dropLoadedParts(writer)
   else await dropBatch(writer, batch)
-}
-
-/** Drops tables at once, with SYNC: they hold IP addresses, which are never stored. */
-export async function dropLoadTables(
-  writer: Connection,
-  tables: Partial<LoadTables>,
-): Promise<void> {
-  const names = join(Object.values(tables))
-  await writer.execute(statement(sql`DROP TABLE IF EXISTS ${names} SYNC`))
 }

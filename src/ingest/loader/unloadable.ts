@@ -9,6 +9,7 @@ import { dropBatch } from '../inbox/batches.js'
 import { EMPTY_REPORT, type LoadReport } from './load-report.js'
 import {
   findAbandonedLoads,
+  NO_ROWS,
   NOT_THE_ROWS,
   readStep,
   recordAbandoned,
@@ -16,8 +17,8 @@ import {
   type Load,
 } from './load-log.js'
 import { buildFromClause, parseRange } from './load-source.js'
-import { closeLoad, dropLoadTables, nameRejections } from './run-load.js'
-import { nameLoadTables } from './steps/load-tables.js'
+import { closeLoad, nameRejections } from './run-load.js'
+import { dropLoadTables, nameLoadTables } from './steps/load-tables.js'
 import { parseRows, WITHOUT_ADDRESS } from './steps/parse-rows.js'
 
 /** The factor by which the next load of rows that could not be loaded is smaller. */
@@ -172,5 +173,8 @@ SELECT ${string(name)}, row, ${string(reason)}, ${text} ${rows}`),
     { insert_deduplication_token: `rejected-${load.batch}` },
   )
   const report = { ...EMPTY_REPORT, received: 1, rejected: 1 }
-  return closeLoad(writer, load, report, sql`(SELECT groupArray(row) ${rows})`)
+  return closeLoad(writer, load, report, {
+    ...NO_ROWS,
+    rowsLeft: sql`(SELECT groupArray(row) ${rows})`,
+  })
 }

@@ -175,7 +175,8 @@ longTest(
     await deleteUndisturbed(calm)
     await next(calm)
     const wanted = await outcome(calm)
-    expect(wanted).toMatchObject({ users: [{}, { user_id: 'next', user: GOES }] })
+    // A load of an earlier version gave the number of a deleted user to the next.
+    expect(wanted).toMatchObject({ users: [{}, { user_id: 'next', user: GOES + 1 }] })
 
     for (const [i, moment] of moments.entries()) {
       const project = projects[i]!

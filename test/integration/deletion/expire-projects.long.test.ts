@@ -120,7 +120,7 @@ test('every query about the kept days is answered as before, and other projects 
   expect(await findFaults(project)).toEqual(NO_FAULTS)
   expect([await readFacts(store, other.id), await readRollups(store, other.id)]).toEqual(others)
 
-  // A day later one more day goes, and new users get the numbers of those who are gone.
+  // A day later one more day goes, and there are new users.
   await send(store, project, [{ timestamp: '2026-02-10T10:00:00Z', user_id: 'new', country: 'DE' }])
   await expire(addDays(NOW, 1))
   expect((await findFaults(project)) as object).toMatchObject({ differences: [], leftovers: [] })

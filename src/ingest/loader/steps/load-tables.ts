@@ -1,5 +1,6 @@
 /** The tables that a load stages its results in. Only the load itself reads them. */
-import { identifier, sql, type Sql } from '../../../clickhouse/sql.js'
+import type { Connection } from '../../../clickhouse/connection.js'
+import { identifier, join, sql, statement, type Sql } from '../../../clickhouse/sql.js'
 import { matchNames, type TableNames } from '../../../clickhouse/temporary-tables.js'
 
 /**
@@ -14,6 +15,7 @@ const SUFFIXES = {
   excludedEvents: 'untracked',
   kept: 'kept',
   users: 'users',
+  unnumbered: 'full',
   nearbySessions: 'near',
   runs: 'items',
   sessions: 'sessions',
@@ -51,3 +53,12 @@ export const nameTables = (prefix: string): LoadTables =>
   Object.fromEntries(
     Object.entries(SUFFIXES).map(([table, suffix]) => [table, identifier(`${prefix}${suffix}`)]),
   ) as unknown as LoadTables
+
+/** Drops tables at once, with SYNC: they hold IP addresses, which are never stored. */
+export async function dropLoadTables(
+  writer: Connection,
+  tables: Partial<LoadTables>,
+): Promise<void> {
+  const names = join(Object.values(tables))
+  await writer.execute(statement(sql`DROP TABLE IF EXISTS ${names} SYNC`))
+}

@@ -30,10 +30,10 @@ WITH
   days AS (
     SELECT project_id, arrayJoin(${NEARBY_DAYS}) AS day, user
     FROM (
-      SELECT project_id, user_id, toDate(timestamp) AS on, min(timestamp) AS first, max(timestamp) AS last
+      SELECT project_id, user_key, toDate(timestamp) AS on, min(timestamp) AS first, max(timestamp) AS last
       FROM ${tables.kept} WHERE session_id = '' GROUP BY ALL
     ) AS load_days
-    INNER JOIN ${tables.users} USING (project_id, user_id)
+    INNER JOIN ${tables.users} USING (project_id, user_key)
     WHERE NOT is_new
   ),
   (SELECT (min(timestamp) - ${SESSION_PAUSE}, max(timestamp) + ${SESSION_PAUSE}) FROM ${tables.kept}) AS around,

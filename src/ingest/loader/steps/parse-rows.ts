@@ -8,9 +8,29 @@ import {
   UTM_FIELDS,
 } from '../../../model/event-fields.js'
 import { PAGEVIEW } from '../../../model/facts.js'
-import { buildValidation, type RowValidation } from './validate-rows.js'
-import { readField, buildOrigin, decodeParameter, splitUrl } from './json-fields.js'
+import { buildValidation, readField, type RowValidation } from './validate-rows.js'
 import { DURABLE, type LoadTables } from './load-tables.js'
+
+/** A URL's scheme, host with port, path, query with its `?`, fragment with its `#` (RFC 3986 §3). */
+const URL_PARTS = string(
+  String.raw`^([A-Za-z][A-Za-z0-9+.-]*)://(?:[^/?#@]*@)?([^/?#@]+)([^?#]*)(\?[^#]*)?(#.*)?$`,
+)
+
+/** Splits a URL into an array of its parts; an empty array for anything but an absolute URL. */
+const splitUrl = (url: Sql): Sql => sql`if(${url} = '', [], extractGroups(${url}, ${URL_PARTS}))`
+
+const DEFAULT_PORT = string(String.raw`^(http://.*):80$|^(https://.*):443$`)
+
+/** Builds the origin of a URL, without the default port of its scheme (RFC 6454 §6.2). */
+const buildOrigin = (parts: Sql): Sql =>
+  sql`replaceRegexpOne(lower(concat(${parts}[1], '://', ${parts}[2])), ${DEFAULT_PORT}, '\\1\\2')`
+
+/**
+ * Decodes a parameter of the URL's query; an empty string when it is absent. Invalid UTF-8 is replaced and NUL
+ * is dropped, because no filter could ask for either.
+ */
+const decodeParameter = (parts: Sql, name: string): Sql =>
+  sql`replaceAll(toValidUTF8(decodeURLFormComponent(extractURLParameter(${parts}[4], ${string(name)}))), '\\0', '')`
 
 /** Truncates texts, so that every group of a response can be sent back in a filter. */
 const truncate = (text: Sql): Sql => sql`leftUTF8(${text}, ${uint32(EVENT_LIMITS.maxStoredLength)})`
@@ -98,8 +118,14 @@ const validateRows = (rows: Sql, { violations, reasons }: RowValidation): Sql =>
  *
  * @param rows the FROM clause, with its conditions, that selects the rows
  * @param maxEventAgeDays the age limit for events of the stream
+ * @param isUnnumbered whether the user of a row, identified by `seq`, gets no number
  */
-export const parseRows = (tables: LoadTables, rows: Sql, maxEventAgeDays: number): Sql => sql`
+export const parseRows = (
+  tables: LoadTables,
+  rows: Sql,
+  maxEventAgeDays: number,
+  isUnnumbered?: Sql,
+): Sql => sql`
 CREATE TABLE ${tables.rows} ENGINE = MergeTree ORDER BY seq ${DURABLE} AS
 SELECT
   seq, row,
@@ -122,4 +148,4 @@ SELECT
   multiIf(notEmpty(faults), 'rejected', is_excluded_ip, 'ip', is_excluded_country, 'country', 'kept') AS fate,
   arrayStringConcat(faults, '; ') AS reason,
   multiIf(empty(faults), '', batch = '', ${WITHOUT_ADDRESS}, line) AS rejected_line
-FROM (${validateRows(rows, buildValidation(maxEventAgeDays))})`
+FROM (${validateRows(rows, buildValidation(maxEventAgeDays, isUnnumbered))})`

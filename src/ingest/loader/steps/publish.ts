@@ -11,6 +11,7 @@ import {
 import { isInMovedSession } from './sessions.js'
 import type { LoadTables } from './load-tables.js'
 import { countExcludedEvents } from './excluded-events.js'
+import { hashUserId } from './user-numbers.js'
 
 const EVENT_COLUMN_LIST = join(EVENT_COLUMNS)
 const SESSION_COLUMN_LIST = join(SESSION_COLUMNS)
@@ -36,7 +37,17 @@ const qualifySessionColumn = (column: Sql): Sql => sql`load_sessions.${column}`
 
 /** Builds the inserts of a load, by the names that their deduplication tokens contain. */
 export const buildInserts = (tables: LoadTables): Readonly<Record<string, Sql>> => ({
-  users: sql`INSERT INTO users SELECT project_id, user_id, user, load FROM ${tables.users} WHERE is_new`,
+  users: sql`
+INSERT INTO users (project_id, user_id, user, load)
+SELECT project_id, user_id, user, load FROM ${tables.users} WHERE is_new`,
+
+  user_keys: sql`
+INSERT INTO user_keys (project_id, user_key, user, load)
+SELECT project_id, ${hashUserId(sql`user_id`)}, user, load FROM ${tables.users} WHERE is_new`,
+
+  user_counts: sql`
+INSERT INTO user_counts (project_id, last)
+SELECT project_id, max(user) FROM ${tables.users} WHERE is_new GROUP BY project_id`,
 
   event_ids: sql`
 INSERT INTO event_ids

@@ -13,10 +13,11 @@ import { SESSION_COLUMNS } from '../../../model/fact-columns.js'
 import { ONE_BLOCK } from '../../inbox/one-block.js'
 import type { LoadTables } from './load-tables.js'
 import { buildInserts } from './publish.js'
+import { hashUserId } from './user-numbers.js'
 
 /** Rows of a load that are not in their table, or not all of them. */
 interface MissingRows {
-  readonly name: 'users' | 'event_ids' | 'events' | 'sessions'
+  readonly name: 'users' | 'user_keys' | 'user_counts' | 'event_ids' | 'events' | 'sessions'
   /** The partition of the table; 0 if it has none. */
   readonly month: number
   /** How many of the rows are there. */
@@ -136,6 +137,17 @@ SELECT name, month, sum(wanted) AS wanted_rows, sum(is_stored) AS stored FROM (
   SELECT 'users' AS name, 0 AS month, 1 AS wanted, 0 AS is_stored FROM new_users
   UNION ALL
   SELECT 'users', 0, 0, 1 FROM users WHERE (project_id, user_id) IN (SELECT project_id, user_id FROM new_users)
+  UNION ALL
+  SELECT 'user_keys', 0, 1, 0 FROM new_users
+  UNION ALL
+  SELECT 'user_keys', 0, 0, 1 FROM user_keys
+  WHERE load = ${uint64(load)} AND (project_id, user_key) IN (SELECT project_id, ${hashUserId(sql`user_id`)} FROM new_users)
+  UNION ALL
+  SELECT 'user_counts', 0, 1, 0
+  FROM (SELECT project_id, max(user) AS last FROM ${tables.users} WHERE is_new GROUP BY project_id) AS numbered
+  LEFT JOIN (SELECT project_id, max(last) AS last FROM user_counts GROUP BY project_id) AS counts
+    ON counts.project_id = numbered.project_id
+  WHERE counts.last < numbered.last
   UNION ALL
   SELECT 'event_ids', 0, 1, 0 FROM new_ids
   UNION ALL

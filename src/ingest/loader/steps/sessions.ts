@@ -35,7 +35,7 @@ FROM (
       OR (session_id = '' AND toUnixTimestamp64Milli(since) - max(toUnixTimestamp64Milli(until)) OVER before > ${SESSION_PAUSE_MS}) AS opens
   FROM (
     SELECT seq, project_id, user, session_id, timestamp AS since, timestamp AS until, true AS is_new, 0 AS session, 0 AS load
-    FROM ${tables.kept} INNER JOIN ${tables.users} USING (project_id, user_id)
+    FROM ${tables.kept} INNER JOIN ${tables.users} USING (project_id, user_key)
     UNION ALL
     SELECT 0, project_id, user, session_id, start_at, end_at, false, session, load FROM ${tables.nearbySessions} AS load_near
   )

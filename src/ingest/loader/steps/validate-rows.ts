@@ -4,7 +4,9 @@
  */
 import { join, sql, string, strings, time, uint32, type Sql } from '../../../clickhouse/sql.js'
 import { EVENT_LIMITS, FIELDS, LIMIT_MESSAGES } from '../../../model/event-fields.js'
-import { readField } from './json-fields.js'
+
+/** Reads a field of the event from `given`, the tuple of its fields; an empty string when it is absent. */
+export const readField = (field: string): Sql => sql`tupleElement(given, ${string(field)})`
 
 const ISO_8601 = string(
   String.raw`^[1-9]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$`,
@@ -107,6 +109,8 @@ const VALUE_RULES: readonly ValueRule[] = [
   },
 ]
 
+const TOO_MANY_USERS = sql`'user_id: the project has the most users that it can have, 4294967295'`
+
 /** The rule for the age of an event of the stream. The collector checks its own events, and pages more strictly. */
 const requireMaxAge = (maxAgeDays: number): ValueRule => ({
   isViolated: sql`ifNull(batch = '' AND NOT age_checked AND at >= ${time(earliestTimestamp)} AND at < received_at - toIntervalDay(${uint32(maxAgeDays)}), false)`,
@@ -151,9 +155,18 @@ export interface RowValidation {
   readonly reasons: Sql
 }
 
-/** Builds the validation of rows. @param maxEventAgeDays the age limit for events of the stream */
-export function buildValidation(maxEventAgeDays: number): RowValidation {
-  const rules = [...VALUE_RULES, requireMaxAge(maxEventAgeDays)]
+/**
+ * Builds the validation of rows.
+ *
+ * @param maxEventAgeDays the age limit for events of the stream
+ * @param isUnnumbered whether the user of a row gets no number, because the project has too many users
+ */
+export function buildValidation(maxEventAgeDays: number, isUnnumbered?: Sql): RowValidation {
+  const rules = [
+    ...VALUE_RULES,
+    requireMaxAge(maxEventAgeDays),
+    ...(isUnnumbered === undefined ? [] : [{ isViolated: isUnnumbered, message: TOO_MANY_USERS }]),
+  ]
   return {
     violations: sql`[${join(rules.map(({ isViolated }) => isViolated))}]`,
     reasons: buildReasons(buildValueMessages(rules)),

@@ -133,6 +133,8 @@ ORDER BY name`,
     'removals',
     'salts',
     'sessions',
+    'user_counts',
+    'user_keys',
     'users',
   ])
   await loadWaiting(store.writer)
@@ -187,6 +189,8 @@ const ADDED = [
 /** A server that is killed within an insert may lose it all, or a part of it: one partition, one slice. */
 test.each<[table: string, what: string, isLost: (load: number) => Sql]>([
   ['users', 'all', (load) => sql`load = ${uint64(load)}`],
+  ['user_keys', 'all', (load) => sql`load = ${uint64(load)}`],
+  ['user_counts', 'all', () => sql`true`],
   ['event_ids', 'all', () => sql`true`],
   [
     'events',

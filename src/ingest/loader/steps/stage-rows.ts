@@ -1,0 +1,79 @@
+/** Stages rows of the inbox: computes their events, users and sessions into tables that no query reads. */
+import type { Connection } from '../../../clickhouse/connection.js'
+import { sql, statement, type Sql } from '../../../clickhouse/sql.js'
+import type { Geoip } from '../../enrichment/geoip.js'
+import { enrichRows } from './enrich.js'
+import { findExcludedEvents } from './excluded-events.js'
+import { dropLoadTables, type LoadTables } from './load-tables.js'
+import { findNearbySessions } from './nearby-sessions.js'
+import { parseRows } from './parse-rows.js'
+import { buildSessions, cutRuns, findPreviousStates, moveEvents } from './sessions.js'
+import { findUnnumberedRows, prepareUserNumbers } from './user-numbers.js'
+import { keepRows, numberUsers, saltDays } from './users.js'
+
+export interface StageOptions {
+  /** The FROM clause, with its conditions, that selects the rows. */
+  readonly rows: Sql
+  /** The number of the load. */
+  readonly load: number
+  readonly context: {
+    /** Undefined without a GeoIP database. */
+    readonly geoip: Geoip | undefined
+    /** The age limit for events of the stream. */
+    readonly maxEventAgeDays: number
+  }
+  /** Whether nothing will be published; days then get no salts, because salts are stored for good. */
+  readonly isDryRun?: boolean
+  /** Is called when the rows are parsed and validated. Staging ends there if it returns true. */
+  readonly isRefused?: () => Promise<boolean>
+}
+
+/**
+ * Stages rows. Rows of new users of a project that has no number left for them are rejected: then the others are staged once
+ * more without them.
+ *
+ * @returns whether the rows are staged: false if they were refused
+ */
+export async function stageRows(
+  writer: Connection,
+  tables: LoadTables,
+  options: StageOptions,
+): Promise<boolean> {
+  const { rows, context, isRefused } = options
+  const { unnumbered, ...others } = tables
+  const isUnnumbered = sql`seq IN (SELECT seq FROM ${unnumbered})`
+  for (let condition: Sql | undefined; ; condition = isUnnumbered) {
+    await writer.execute(statement(parseRows(tables, rows, context.maxEventAgeDays, condition)))
+    if ((await isRefused?.()) === true) return false
+    if (await stageParsedRows(writer, tables, options)) return true
+    await dropLoadTables(writer, others)
+  }
+}
+
+/** Stages the parsed rows; returns false as soon as it finds that some users get no number. */
+async function stageParsedRows(
+  writer: Connection,
+  tables: LoadTables,
+  { load, context, isDryRun = false }: StageOptions,
+): Promise<boolean> {
+  const execute = async (...steps: readonly Sql[]): Promise<void> => {
+    for (const step of steps) await writer.execute(statement(step))
+  }
+  await enrichRows(writer, tables, context.geoip)
+  await execute(
+    findExcludedEvents(tables),
+    ...(isDryRun ? [] : [saltDays(tables)]),
+    keepRows(tables),
+  )
+  const mayOverflow = await prepareUserNumbers(writer, tables)
+  await execute(numberUsers(tables, load))
+  if (mayOverflow && (await findUnnumberedRows(writer, tables))) return false
+  await execute(
+    findNearbySessions(tables),
+    cutRuns(tables),
+    buildSessions(tables, load),
+    findPreviousStates(tables),
+    moveEvents(tables, load),
+  )
+  return true
+}
