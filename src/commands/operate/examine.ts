@@ -92,12 +92,16 @@ async function greet({ config, endpoint, outside }: Patient): Promise<Finding> {
     const why = isUnreachable(error) ? getMessage(error) : 'no answer within 5 seconds'
     return fail(
       `ClickHouse ${place} does not respond: ${getClickHouseReason(error) ?? why}`,
-      isEmbedded
-        ? 'look at the log of the service that runs it'
-        : 'check that it runs, and that this host reaches the address in CLICKHOUSE_URL',
+      isEmbedded ? 'look at the log of the service that runs it' : adviseOnServer(why),
     )
   }
 }
+
+/** @param why the message of the failure */
+const adviseOnServer = (why: string): string =>
+  why.includes('certificate')
+    ? 'use a certificate for the host in CLICKHOUSE_URL, and name the file of its authority in NODE_EXTRA_CA_CERTS'
+    : 'check that it runs, and that this host reaches the address in CLICKHOUSE_URL'
 
 type Made = Examined & {
   /** Whether the check failed because of a table or column that does not exist. */
