@@ -18,7 +18,7 @@ import { buildFromClause, parseRange } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
 import { dropLoadTables, nameLoadTables, type LoadTables } from './steps/load-tables.js'
 import { deleteMovedEvents, insertRejections, selectMonthsOfMovedEvents } from './steps/publish.js'
-import { restoreFacts } from './steps/restore-facts.js'
+import { restoreFacts, restoreRejections } from './steps/restore-facts.js'
 import { sliceInserts } from './steps/slices.js'
 import { stageRows } from './steps/stage-rows.js'
 import { findStaleRollupUsers } from './steps/stale-rollup-users.js'
@@ -55,7 +55,10 @@ export async function runLoad(
   // A loader that was suspended and has lost its lease must not publish rows that another load has taken.
   if ((await readStep(writer, load)) !== STEP.staged) throw new LoadAbandonedError(load)
   await publishLoad(writer, tables, staged, survey.movesEvents)
-  if (load.step === STEP.staged) await restoreFacts(writer, tables, load.number)
+  if (load.step === STEP.staged) {
+    await restoreFacts(writer, tables, load.number)
+    await restoreRejections(writer, tables, nameRejections(load.batch))
+  }
   return closeLoad(writer, staged, survey.report, {
     rowsLeft: sql`(SELECT groupArray(row) FROM ${tables.rows} WHERE fate = 'rejected')`,
     projects: sql`(SELECT groupUniqArray(toString(project_id)) FROM ${tables.kept})`,
@@ -135,6 +138,7 @@ const insertOnce = (writer: Connection, insert: Sql, token: string): Promise<voi
 /** Ends the load of a strict batch with invalid rows: only the reasons are published. */
 async function refuseLoad(writer: Connection, tables: LoadTables, load: Load): Promise<LoadReport> {
   await publishRejections(writer, tables, load.number, load.batch)
+  await restoreRejections(writer, tables, load.batch)
   const report = await surveyRefusedLoad(writer, tables)
   return closeLoad(writer, load, report, {
     ...NO_ROWS,

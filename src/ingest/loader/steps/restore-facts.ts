@@ -5,6 +5,7 @@ import {
   numberedName,
   sql,
   statement,
+  string,
   uint32,
   uint64,
   type Sql,
@@ -12,7 +13,7 @@ import {
 import { SESSION_COLUMNS } from '../../../model/fact-columns.js'
 import { ONE_BLOCK } from '../../inbox/one-block.js'
 import type { LoadTables } from './load-tables.js'
-import { buildInserts } from './publish.js'
+import { buildInserts, insertRejections } from './publish.js'
 import { hashUserId } from './user-numbers.js'
 
 /** Rows of a load that are not in their table, or not all of them. */
@@ -47,6 +48,26 @@ export async function restoreFacts(
     if (rows.name === 'sessions') await restoreSessions(writer, tables, load)
     else if (rows.name === 'events') await restoreEvents(writer, tables, load, rows)
     else await insertAgain(writer, tables, rows.name)
+  }
+}
+
+/**
+ * Inserts the rejected rows of an import again if none of them is there. Those of the stream have no name of their own, and
+ * the counts of excluded events are sums: what is missing of them cannot be told.
+ *
+ * @param batch the name under which the rows are stored
+ */
+export async function restoreRejections(
+  writer: Connection,
+  tables: LoadTables,
+  batch: string,
+): Promise<void> {
+  if (batch === '') return
+  const { rows } = await writer.query(
+    statement(sql`SELECT 1 FROM rejections WHERE batch = ${string(batch)} LIMIT 1`),
+  )
+  if (rows.length === 0) {
+    await writer.execute(statement(insertRejections(tables, batch)), UNCHECKED)
   }
 }
 

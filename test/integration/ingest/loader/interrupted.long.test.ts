@@ -8,6 +8,7 @@ import {
   uint64,
   type Sql,
 } from '../../../../src/clickhouse/sql.js'
+import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
 import {
   findUnfinishedLoads,
   startLoad,
@@ -18,9 +19,15 @@ import type { StoredProject } from '../../../../src/projects/project.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, listLeftovers, select } from '../../../support/store/facts.js'
-import { checkRollups, loadStream, loadWaiting } from '../../../support/store/loading.js'
+import {
+  checkRollups,
+  loadBatch,
+  loadStream,
+  loadWaiting,
+  resumeLoads,
+} from '../../../support/store/loading.js'
 import { feed } from '../../../support/store/stream.js'
-import { newProject } from '../../../support/world/world.js'
+import { ARRIVAL, newProject } from '../../../support/world/world.js'
 
 let database: TestDatabase
 
@@ -226,6 +233,32 @@ SELECT
       ),
     ).toEqual([{ events: 7, event_ids: 5 }])
     await expectConsistentFacts(store, project.id)
+    expect(await listLeftovers(store)).toEqual([])
+  },
+)
+
+test.each([
+  ['an import', false, 1],
+  ['an import with --strict', true, 0],
+])(
+  'rejected rows of %s that a killed server has lost are reported all the same',
+  async (_what, strict, events) => {
+    const { store } = database
+    const project = await newProject(store)
+    const batch = `lost-${strict}`
+    const bytes = Buffer.from(`${JSON.stringify(visits(1)[0])}\nbad`)
+    const { id: projectId } = project
+    await insertBatch(store.writer, { now: ARRIVAL, batch, projectId, firstRow: 7, strict, bytes })
+    const broken = breakAfter(store.writer, /INSERT INTO rejections/)
+    await expect(loadBatch(broken, batch)).rejects.toThrow(BrokenError)
+    // Their token is known from now on.
+    await execute(sql`DELETE FROM rejections WHERE batch = ${string(batch)}`)
+    await loadWaiting(store.writer)
+    await resumeLoads(store.writer)
+    expect(
+      await select(store, sql`SELECT row, reason FROM rejections WHERE batch = ${string(batch)}`),
+    ).toEqual([{ row: 8, reason: 'is not valid JSON' }])
+    expect(await countEvents(project)).toBe(events)
     expect(await listLeftovers(store)).toEqual([])
   },
 )
