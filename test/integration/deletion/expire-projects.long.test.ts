@@ -58,10 +58,15 @@ const LATE: readonly SentEvent[] = EDGE.map(({ timestamp, user_id }) => ({
   country: 'AT',
 }))
 
-async function createFilledProject(): Promise<StoredProject> {
-  const project = await newProject(database.store)
-  for (const events of [EVENTS, [...EDGE], [...LATE]]) await send(database.store, project, events)
-  return project
+/** Creates projects that all have the same events. */
+async function createFilledProjects(count: number): Promise<StoredProject[]> {
+  const projects: StoredProject[] = []
+  while (projects.length < count) projects.push(await newProject(database.store))
+  for (const events of [EVENTS, EDGE, LATE]) {
+    const sent = projects.flatMap(({ id }) => events.map((event) => ({ ...event, project: id })))
+    await send(database.store, { id: '' }, sent)
+  }
+  return projects
 }
 
 const QUERIES = fc
@@ -107,7 +112,7 @@ const NO_FAULTS = { differences: [], old: [], facts: [], leftovers: [] }
 
 test('every query about the kept days is answered as before, and other projects keep all', async () => {
   const { store } = database
-  const [project, other] = [await createFilledProject(), await createFilledProject()]
+  const [project, other] = (await createFilledProjects(2)) as [StoredProject, StoredProject]
   const others = [await readFacts(store, other.id), await readRollups(store, other.id)]
   const before = await answerAll(project)
   await expire()
@@ -128,9 +133,12 @@ test('every query about the kept days is answered as before, and other projects 
 
 test('an expiration that stops after any statement is finished by the next loader', async () => {
   const { store } = database
+  const counts = Array.from({ length: 12 }, (_, i) => 1 + 24 * i)
+  const projects = await createFilledProjects(counts.length)
   let isDone = false
-  for (let count = 1; !isDone; count += 24) {
-    const project = await createFilledProject()
+  for (const [i, count] of counts.entries()) {
+    if (isDone) break
+    const project = projects[i]!
     const before = await answerAll(project)
     await startExpiration(store.writer, { projectId: project.id, keptFrom: KEPT_FROM })
     const stopped = finishInterruptedWork(breakAfter(store.writer, count))
@@ -144,4 +152,5 @@ test('an expiration that stops after any statement is finished by the next loade
     expect({ count, faults: await findFaults(project) }).toEqual({ count, faults: NO_FAULTS })
     expect(await answerAll(project)).toEqual(before)
   }
+  expect(isDone).toBe(true)
 }, 360_000)

@@ -15,6 +15,7 @@ import { connectStore } from '../../../src/clickhouse/store.js'
 import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
+import { ofThisRun, shortTest } from '../../support/sampling.js'
 import { ARRIVAL, newProject } from '../../support/world/world.js'
 
 let dataDir: string
@@ -68,7 +69,9 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+test.each(ofThisRun(SIGNALS, 3))(
   'it is ready when it listens, and ends with 0 on %s, its engine too',
   async (signal) => {
     const { child, address, exit, stderr } = await startServing()
@@ -86,7 +89,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   },
 )
 
-test('a second signal ends it at once', async () => {
+shortTest('a second signal ends it at once', async () => {
   const { child, exit, address } = await startServing()
   // A request that does not end delays the stop.
   const socket = net.connect(Number(new URL(address).port), '127.0.0.1')
@@ -100,7 +103,7 @@ test('a second signal ends it at once', async () => {
   socket.destroy()
 })
 
-test('a busy port is reported in one line, and no engine is started', async () => {
+shortTest('a busy port is reported in one line, and no engine is started', async () => {
   const server = net.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as net.AddressInfo
@@ -113,7 +116,7 @@ test('a busy port is reported in one line, and no engine is started', async () =
   server.close()
 })
 
-test('a collector works beside the service, on its engine', async () => {
+shortTest('a collector works beside the service, on its engine', async () => {
   const first = await startServing('--role', 'api')
   const announced = await readEngineFile(getEngineDir(dataDir))
   const collector = await startServing('--role', 'collector')
@@ -133,23 +136,26 @@ test('a collector works beside the service, on its engine', async () => {
   expect(await first.exit).toBe(0)
 })
 
-test('an unknown role is reported in one line', async () => {
+shortTest('an unknown role is reported in one line', async () => {
   const { exit, stderr } = serve({}, '', ['--role', 'x'])
   expect(await exit).toBe(2)
   expect(await stderr).toMatch(/^tallyhouse: .*'x' is invalid. Allowed choices are .+\n$/)
 })
 
-test('a second service on the folder exits with one line, and the first keeps running', async () => {
-  const first = await startServing()
-  const second = serve()
-  expect(await second.exit).toBe(1)
-  expect(await second.stderr).toMatch(/^tallyhouse: the data folder .+ is in use by .+\n$/)
-  expect((await fetch(`${first.address}/readyz`)).status).toBe(200)
-  first.child.kill('SIGTERM')
-  expect(await first.exit).toBe(0)
-})
+shortTest(
+  'a second service on the folder exits with one line, and the first keeps running',
+  async () => {
+    const first = await startServing()
+    const second = serve()
+    expect(await second.exit).toBe(1)
+    expect(await second.stderr).toMatch(/^tallyhouse: the data folder .+ is in use by .+\n$/)
+    expect((await fetch(`${first.address}/readyz`)).status).toBe(200)
+    first.child.kill('SIGTERM')
+    expect(await first.exit).toBe(0)
+  },
+)
 
-test('an engine that ends is restarted; until then the service is not ready', async () => {
+shortTest('an engine that ends is restarted; until then the service is not ready', async () => {
   const { child, address, exit } = await startServing()
   const { enginePid } = (await readEngineFile(getEngineDir(dataDir)))!
   process.kill(enginePid, 'SIGKILL')
@@ -167,23 +173,28 @@ test('an engine that ends is restarted; until then the service is not ready', as
   expect(await exit).toBe(0)
 })
 
-test.each([
+const FAILURES = [
   ['an exception that nobody catches', 'setTimeout(() => { throw new Error("boom") }, 4000)'],
   ['a rejection that nobody handles', 'setTimeout(() => Promise.reject(new Error("boom")), 4000)'],
-])('%s stops the service and its engine, with exit code 1', async (_what, intruder) => {
-  const { exit, stderr } = serve({}, intruder)
-  expect(await exit).toBe(1)
-  expect(await stderr).toBe('tallyhouse: boom\n')
-  expect(await readEngineFile(getEngineDir(dataDir))).toBeUndefined()
-})
+] as const
 
-test('an invalid variable is reported in one line', async () => {
+test.each(ofThisRun(FAILURES, 2))(
+  '%s stops the service and its engine, with exit code 1',
+  async (_what, intruder) => {
+    const { exit, stderr } = serve({}, intruder)
+    expect(await exit).toBe(1)
+    expect(await stderr).toBe('tallyhouse: boom\n')
+    expect(await readEngineFile(getEngineDir(dataDir))).toBeUndefined()
+  },
+)
+
+shortTest('an invalid variable is reported in one line', async () => {
   const { exit, stderr } = serve({ PORT: 'x' })
   expect(await exit).toBe(1)
   expect(await stderr).toMatch(/^tallyhouse: PORT must be .+\n$/)
 })
 
-test('what an import left in the inbox is loaded without another import', async () => {
+shortTest('what an import left in the inbox is loaded without another import', async () => {
   const { child, exit } = await startServing()
   const store = connectStore((await readEngineFile(getEngineDir(dataDir)))!.endpoint)
   const project = await newProject(store)

@@ -1,5 +1,8 @@
 /** Connections that fail or pause at a chosen statement, as if the process had been killed or suspended there. */
 import type { Connection } from '../../../src/clickhouse/connection.js'
+import { listGenerations } from '../../../src/clickhouse/lease/lease-store.js'
+import { identifier, sql, statement } from '../../../src/clickhouse/sql.js'
+import type { Store } from '../../../src/clickhouse/store.js'
 
 /** The error of every statement after the connection was broken. */
 export class BrokenError extends Error {
@@ -36,6 +39,43 @@ export function breakAfter(connection: Connection, last: number | RegExp): Conne
   }
 }
 
+/** A connection that notes its statements, to choose where the same work is to be broken off. */
+export interface NotedConnection {
+  readonly connection: Connection
+  /**
+   * Lists places for `breakAfter`: each statement from two before the first that matches `publishing`, and every fourth of
+   * those before, which publish nothing. The last place is behind all statements: there nothing is broken off.
+   */
+  readonly listPlaces: (publishing: RegExp) => readonly number[]
+}
+
+export function noteStatements(connection: Connection): NotedConnection {
+  const texts: string[] = []
+  return {
+    connection: {
+      ...connection,
+      query: (statement, options) => {
+        texts.push(statement.query)
+        return connection.query(statement, options)
+      },
+      execute: (statement, settings) => {
+        texts.push(statement.query)
+        return connection.execute(statement, settings)
+      },
+      upload: (statement, bytes, settings) => {
+        texts.push(statement.query)
+        return connection.upload(statement, bytes, settings)
+      },
+    },
+    listPlaces: (publishing) => {
+      const first = texts.findIndex((text) => publishing.test(text)) + 1
+      const all = texts.map((_, i) => i + 1)
+      const chosen = all.filter((place) => place >= first - 2 || place % 4 === 1)
+      return [...chosen, Number.POSITIVE_INFINITY]
+    },
+  }
+}
+
 /** Returns a connection that awaits `meanwhile` before it sends statement number `before`, counted from 1. */
 export function pauseBefore(
   connection: Connection,
@@ -53,4 +93,12 @@ export function pauseBefore(
     query: (statement, options) => runPausing(() => connection.query(statement, options)),
     execute: (statement, settings) => runPausing(() => connection.execute(statement, settings)),
   }
+}
+
+/** Releases the loader lease of a broken process, so that a test need not wait until it has expired. */
+export async function releaseLease({ writer, admin }: Store): Promise<void> {
+  const [newest] = await listGenerations(writer, 'loader')
+  if (newest === undefined) return
+  const table = identifier(`lease_loader_${newest.number}`)
+  await admin.execute(statement(sql`INSERT INTO ${table} (state, at) SELECT 'released', now64(3)`))
 }

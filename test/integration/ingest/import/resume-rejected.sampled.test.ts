@@ -170,7 +170,7 @@ shortTest('the report counts users and sessions of chunks that an earlier run lo
   })
 })
 
-shortTest('the report counts users and sessions that a later load changed', async () => {
+longTest('the report counts users and sessions that a later load changed', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const text = toLines([event(id, 0), event(id, 5)])

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { longTest, ofThisRun, shortTest } from '../../../support/sampling.js'
-import { breakAfter } from '../../../support/store/breaking.js'
+import { breakAfter, releaseLease } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import {
   expectConsistentFacts,
@@ -81,7 +81,8 @@ const atStatement =
   (last: number | RegExp): Interruption =>
   (project, text) => {
     const { store } = database
-    return importLines({ ...store, writer: breakAfter(store.writer, last) }, text, into(project))
+    const broken = { ...store, writer: breakAfter(store.writer, last) }
+    return importLines(broken, text, into(project)).finally(() => releaseLease(store))
   }
 
 describe('interrupted', () => {

@@ -6,7 +6,12 @@ import { fenceConnection } from '../../../../src/clickhouse/connection-wrappers.
 import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { isInThisRun, longTest, shortTest } from '../../../support/sampling.js'
-import { breakAfter, BrokenError, pauseBefore } from '../../../support/store/breaking.js'
+import {
+  breakAfter,
+  BrokenError,
+  noteStatements,
+  pauseBefore,
+} from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import {
   expectConsistentFacts,
@@ -143,13 +148,13 @@ const DONE = {
 
 test('a load that stops after any statement is finished by the next loader', async () => {
   const { writer } = database.store
-  const counts = Array.from({ length: 60 }, (_, i) => i + 1).filter((n) => isInThisRun(n, 14))
-  const [calm, ...projects] = (await makeProjects(1 + counts.length)) as [
-    StoredProject,
-    ...StoredProject[],
-  ]
+  const calm = await makeProject()
   await put(calm, 'calm')
-  expect(await loadBatch(writer, 'calm')).toEqual(REPORT)
+  const noted = noteStatements(writer)
+  expect(await loadBatch(noted.connection, 'calm')).toEqual(REPORT)
+  const places = noted.listPlaces(/INSERT INTO users\b/)
+  const counts = places.filter((_, i) => i === places.length - 1 || isInThisRun(i + 1, 10))
+  const projects = await makeProjects(counts.length)
   const wanted = await outcome(calm, 'calm')
   expect(wanted).toMatchObject(DONE)
 

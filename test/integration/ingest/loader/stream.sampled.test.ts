@@ -4,7 +4,12 @@ import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { isInThisRun, longTest, shortTest } from '../../../support/sampling.js'
-import { breakAfter, BrokenError, pauseBefore } from '../../../support/store/breaking.js'
+import {
+  breakAfter,
+  BrokenError,
+  noteStatements,
+  pauseBefore,
+} from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import {
   expectConsistentFacts,
@@ -132,12 +137,18 @@ describe('stopped', () => {
     'bad',
   ]
 
-  async function prepare(): Promise<StoredProject> {
-    const project = await newProject(database.store)
-    await feed(database.store, project.id, [at('10:00:00', { path: '/stored' })])
+  /** Creates projects that have an event each. */
+  async function makeProjects(count: number): Promise<StoredProject[]> {
+    const projects: StoredProject[] = []
+    while (projects.length < count) projects.push(await newProject(database.store))
+    const events = projects.map(({ id }) => at('10:00:00', { path: '/stored', project: id }))
+    await feed(database.store, '', events)
     await loadInbox(database.store)
-    for (const row of ROWS) await feed(database.store, project.id, [row])
-    return project
+    return projects
+  }
+
+  async function feedRows({ id }: StoredProject): Promise<void> {
+    for (const row of ROWS) await feed(database.store, id, [row])
   }
 
   const outcome = async (project: StoredProject): Promise<unknown> => {
@@ -159,16 +170,21 @@ describe('stopped', () => {
 
   test('after any statement, a load is finished by the next loader', async () => {
     const { store } = database
-    const calm = await prepare()
-    await loadInbox(store)
+    const [calm] = (await makeProjects(1)) as [StoredProject]
+    await feedRows(calm)
+    const noted = noteStatements(store.writer)
+    while ((await loadStream(noted.connection)) !== undefined);
+    const places = noted.listPlaces(/INSERT INTO users\b/)
+    const counts = places.filter((_, i) => i === places.length - 1 || isInThisRun(i + 1, 25))
+    const projects = await makeProjects(counts.length)
     const wanted = await outcome(calm)
     expect(await paths(calm)).toEqual(['/before', '/stored', '/derived'])
     const before = await select(store, sql`SELECT count() AS n FROM rejections WHERE batch = ''`)
-    let loads = 0
-    for (let count = 1, isDone = false; !isDone; count += 1) {
-      if (!isInThisRun(count, 40)) continue
-      const project = await prepare()
-      loads += 1
+    let isDone = false
+    for (const [i, count] of counts.entries()) {
+      if (isDone) break
+      const project = projects[i]!
+      await feedRows(project)
       const broken = breakAfter(store.writer, count)
       try {
         while ((await loadStream(broken)) !== undefined);
@@ -184,17 +200,21 @@ describe('stopped', () => {
       })
       if (isDone) {
         const after = await select(store, sql`SELECT count() AS n FROM rejections WHERE batch = ''`)
-        expect(after).toEqual([{ n: Number(before[0]!['n']) + loads }])
+        expect(after).toEqual([{ n: Number(before[0]!['n']) + i + 1 }])
       }
     }
+    expect(isDone).toBe(true)
   }, 600_000)
 
   longTest(
     'a suspended loader that resumes after another one finished its load adds nothing',
     async () => {
       const { store } = database
-      for (const moment of [2, 5, 9, 14, 20, 25, 28, 31, 34, 37]) {
-        const project = await prepare()
+      const moments = [2, 5, 9, 14, 20, 25, 28, 31, 34, 37]
+      const projects = await makeProjects(moments.length)
+      for (const [i, moment] of moments.entries()) {
+        const project = projects[i]!
+        await feedRows(project)
         const suspended = pauseBefore(store.writer, moment, () => loadWaiting(store.writer))
         await loadStream(suspended).catch(() => undefined)
         await loadWaiting(store.writer)

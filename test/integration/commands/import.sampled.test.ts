@@ -11,6 +11,7 @@ import { sql, string } from '../../../src/clickhouse/sql.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import type { CliResult } from '../../support/cli/cli.js'
 import { formatServerUrl } from '../../support/cli/commands.js'
+import { ofThisRun, shortTest } from '../../support/sampling.js'
 import { writeFile as writeColumnar } from '../../support/sources/columnar.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
@@ -80,7 +81,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-test('files are loaded in order, plain or gzipped, without duplicates', async () => {
+shortTest('files are loaded in order, plain or gzipped, without duplicates', async () => {
   await file('plain.ndjson', GOOD)
   await file('packed.ndjson.gz', gzipSync(line('b') + line('c')))
   const { code, stdout, stderr } = await importing('--json', 'plain.ndjson', 'packed.ndjson.gz')
@@ -113,19 +114,22 @@ describe('every format is detected by its content', () => {
   const csv = `${Object.keys(EVENT).join(',')}\n${Object.values(EVENT).join(',')}\n`
   const log = `192.0.2.7 - - [31/Jan/2026:11:00:00 +0100] "GET /a HTTP/1.1" 200 12 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"\n`
 
-  test.each<[string, () => Promise<Buffer>, readonly string[], number]>([
-    ['ndjson', () => Promise.resolve(Buffer.from(JSON.stringify(EVENT))), [], 0],
-    ['csv', () => Promise.resolve(Buffer.from(csv)), [], 0],
-    ['parquet', () => writeColumnar('Parquet', select), [], 0],
-    ['arrow', () => writeColumnar('Arrow', select), [], 0],
-    ['arrow', () => writeColumnar('ArrowStream', select), [], 0],
+  const formats: readonly (readonly [string, () => Promise<Buffer>, readonly string[], number])[] =
     [
-      'log',
-      () => Promise.resolve(Buffer.from(log + log.replace('/a', '/a.css'))),
-      ['--origin', 'https://shop.example'],
-      1,
-    ],
-  ])('%s', async (format, write, options, passedOver) => {
+      ['ndjson', () => Promise.resolve(Buffer.from(JSON.stringify(EVENT))), [], 0],
+      ['csv', () => Promise.resolve(Buffer.from(csv)), [], 0],
+      ['parquet', () => writeColumnar('Parquet', select), [], 0],
+      ['arrow', () => writeColumnar('Arrow', select), [], 0],
+      ['arrow', () => writeColumnar('ArrowStream', select), [], 0],
+      [
+        'log',
+        () => Promise.resolve(Buffer.from(log + log.replace('/a', '/a.css'))),
+        ['--origin', 'https://shop.example'],
+        1,
+      ],
+    ]
+
+  test.each(ofThisRun(formats, 2))('%s', async (format, write, options, passedOver) => {
     const bytes = await write()
     await file('plain', bytes)
     await file('packed', gzipSync(bytes))
@@ -140,18 +144,21 @@ describe('every format is detected by its content', () => {
   })
 })
 
-test('patterns: files in the order of their names, each once, without files of rejected rows', async () => {
-  await mkdir(path.join(folder, 'logs'))
-  await file('logs/b.ndjson', line('b'))
-  await file('logs/a.ndjson', line('a'))
-  await file('logs/a.ndjson.rejected.ndjson', 'of an earlier run\n')
-  await file('logs/[x].ndjson', line('x'))
-  const { code, stderr } = await importing('logs/[x].ndjson', 'logs/b*', 'logs/**/*.ndjson')
-  expect(code).toBe(0)
-  expect(stderr.match(/^[^:]+/gm)).toEqual(['logs/[x].ndjson', 'logs/b.ndjson', 'logs/a.ndjson'])
-})
+shortTest(
+  'patterns: files in the order of their names, each once, without files of rejected rows',
+  async () => {
+    await mkdir(path.join(folder, 'logs'))
+    await file('logs/b.ndjson', line('b'))
+    await file('logs/a.ndjson', line('a'))
+    await file('logs/a.ndjson.rejected.ndjson', 'of an earlier run\n')
+    await file('logs/[x].ndjson', line('x'))
+    const { code, stderr } = await importing('logs/[x].ndjson', 'logs/b*', 'logs/**/*.ndjson')
+    expect(code).toBe(0)
+    expect(stderr.match(/^[^:]+/gm)).toEqual(['logs/[x].ndjson', 'logs/b.ndjson', 'logs/a.ndjson'])
+  },
+)
 
-test('columns of other names are mapped, and Unix times are read', async () => {
+shortTest('columns of other names are mapped, and Unix times are read', async () => {
   await file('foreign.csv', 'uuid,when,tier,noise\nu,1769853600,pro,x\n')
   const { code, stdout } = await importing(
     ...[
@@ -169,26 +176,29 @@ test('columns of other names are mapped, and Unix times are read', async () => {
   expect(JSON.parse(stdout)).toEqual({ ...SUMMARY, ...ONE_SESSION, read: 1, loaded: 1 })
 })
 
-test('rejected rows are written to a file with their reasons, and the rest is loaded', async () => {
-  await file('bad.ndjson', BAD)
-  await file('bad.ndjson.rejected.ndjson', 'of an earlier run\n')
-  const rejected = [
-    { row: 1, reason: expect.stringContaining('is not valid JSON'), line: 'nope' },
-    { row: 3, reason: 'bogus: is not a known field', line: line('d', { bogus: 1 }).trim() },
-  ]
-  const rejectedFiles = ['bad.ndjson.rejected.ndjson']
-  const want = { ...SUMMARY, ...ONE_SESSION, read: 3, rejected: 2, rejectedFiles }
-  for (const counts of [{ loaded: 1 }, { duplicates: 1 }]) {
-    const { code, stdout, stderr } = await importing('--json', 'bad.ndjson')
-    expect(code).toBe(0)
-    expect(JSON.parse(stdout)).toEqual({ ...want, ...counts })
-    expect(stderr).toContain('bad.ndjson: row 3 rejected: bogus: is not a known field\n')
-    const rows = (await read('bad.ndjson.rejected.ndjson')).trim().split('\n')
-    expect(rows.map((row) => JSON.parse(row) as unknown)).toEqual(rejected)
-  }
-})
+shortTest(
+  'rejected rows are written to a file with their reasons, and the rest is loaded',
+  async () => {
+    await file('bad.ndjson', BAD)
+    await file('bad.ndjson.rejected.ndjson', 'of an earlier run\n')
+    const rejected = [
+      { row: 1, reason: expect.stringContaining('is not valid JSON'), line: 'nope' },
+      { row: 3, reason: 'bogus: is not a known field', line: line('d', { bogus: 1 }).trim() },
+    ]
+    const rejectedFiles = ['bad.ndjson.rejected.ndjson']
+    const want = { ...SUMMARY, ...ONE_SESSION, read: 3, rejected: 2, rejectedFiles }
+    for (const counts of [{ loaded: 1 }, { duplicates: 1 }]) {
+      const { code, stdout, stderr } = await importing('--json', 'bad.ndjson')
+      expect(code).toBe(0)
+      expect(JSON.parse(stdout)).toEqual({ ...want, ...counts })
+      expect(stderr).toContain('bad.ndjson: row 3 rejected: bogus: is not a known field\n')
+      const rows = (await read('bad.ndjson.rejected.ndjson')).trim().split('\n')
+      expect(rows.map((row) => JSON.parse(row) as unknown)).toEqual(rejected)
+    }
+  },
+)
 
-test('a dry run gives the same report, and writes nothing', async () => {
+shortTest('a dry run gives the same report, and writes nothing', async () => {
   await file('bad.ndjson', BAD + line('c'))
   const dry = await importing('--dry-run', '--json', 'bad.ndjson')
   expect(dry.code).toBe(0)
@@ -204,7 +214,7 @@ test('a dry run gives the same report, and writes nothing', async () => {
   expect(JSON.parse(stdout)).toEqual({ ...want, rejectedFiles })
 })
 
-test('--strict stops at rejected rows, and loads nothing of their chunk', async () => {
+shortTest('--strict stops at rejected rows, and loads nothing of their chunk', async () => {
   await file('bad.ndjson', BAD)
   await file('good.ndjson', GOOD)
   const { code, stdout, stderr } = await importing(
@@ -220,7 +230,7 @@ test('--strict stops at rejected rows, and loads nothing of their chunk', async 
   )
 })
 
-test('rows from standard input may name their project', async () => {
+shortTest('rows from standard input may name their project', async () => {
   const input = line('a', { project }) + line('b', { project: 'other' }) + line('c')
   const { code, stdout } = await run(['import', '--json', '-'], input)
   expect(code).toBe(0)
@@ -248,7 +258,7 @@ describe('the error for a source that cannot be imported is one line', () => {
   const packed = gzipSync(Array.from({ length: 2_000 }, (_, i) => line(`e${i}`)).join(''))
   const nothing = '; nothing was imported'
 
-  test.each<[string, readonly string[]]>([
+  const sources: readonly (readonly [message: string, args: readonly string[]])[] = [
     ['there is no project other', ['--project', 'other', 'good.ndjson']],
     ['missing.ndjson: no such file', ['good.ndjson', 'missing.ndjson']],
     ['missing*.ndjson: no file matches', ['good.ndjson', 'missing*.ndjson']],
@@ -277,7 +287,9 @@ describe('the error for a source that cannot be imported is one line', () => {
       `good.ndjson: is ndjson; --origin is for access logs${nothing}`,
       ['--origin', 'https://a.example', 'good.ndjson'],
     ],
-  ])('%s', async (message, args) => {
+  ]
+
+  test.each(ofThisRun(sources, 3))('%s', async (message, args) => {
     await file('good.ndjson', GOOD)
     await file('empty.csv', '')
     await file('empty.gz', gzipSync(''))
@@ -295,7 +307,7 @@ describe('the error for a source that cannot be imported is one line', () => {
     expect(await countTraces()).toEqual(before)
   })
 
-  test.each<[string, readonly string[]]>([
+  const usages: readonly (readonly [message: string, args: readonly string[]])[] = [
     ['An event has no field uid;', ['--map', 'uid=x']],
     ['Expected <field>=<column>, such as user_id=uuid.', ['--map', 'user_id']],
     ['Expected <field>=<column>, such as user_id=uuid.', ['--map', 'user_id=']],
@@ -306,7 +318,9 @@ describe('the error for a source that cannot be imported is one line', () => {
       'Expected a scheme and a host, such as https://example.com.',
       ['--origin', 'https://a.example/b'],
     ],
-  ])('usage: %s', async (message, args) => {
+  ]
+
+  test.each(ofThisRun(usages, 3))('usage: %s', async (message, args) => {
     await file('good.ndjson', GOOD)
     const { code, stdout, stderr } = await importing(...args, 'good.ndjson')
     expect([code, stdout]).toEqual([2, ''])
