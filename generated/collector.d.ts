@@ -333,9 +333,9 @@ export interface components {
          *     | `METHOD_NOT_ALLOWED` | 405 | the path does not support the method; `Allow` lists the methods it supports |
          *     | `PAYLOAD_TOO_LARGE` | 413 | the body is larger than 1 MB |
          *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | the body is not declared as uncompressed JSON or plain text in UTF-8 |
-         *     | `RATE_LIMIT_EXCEEDED` | 429 | the public token or the address has sent too many events or bytes; wait the seconds given in `Retry-After` |
+         *     | `RATE_LIMIT_EXCEEDED` | 429 | the public token or the address has sent too many events or bytes, or the token has too many values waiting to be counted; wait the seconds given in `Retry-After` |
          *     | `INTERNAL_ERROR` | 500 | an unexpected error in the service |
-         *     | `SERVICE_UNAVAILABLE` | 503 | the database cannot store events right now, or the service is starting or stopping; wait the seconds given in `Retry-After` |
+         *     | `SERVICE_UNAVAILABLE` | 503 | the database cannot store events right now, too many values of all tokens wait to be counted, or the service is starting or stopping; wait the seconds given in `Retry-After` |
          * @example VALIDATION_ERROR
          * @enum {string}
          */
@@ -389,7 +389,7 @@ export interface components {
         };
         /**
          * @description `RATE_LIMIT_EXCEEDED`: the public token, or the address that the request came from, has sent too many events or bytes
-         *     in this minute or day. No event of the request is stored.
+         *     in this minute or day, or the public token has too many values waiting to be counted. No event of the request is stored.
          */
         readonly RateLimitExceeded: {
             headers: {

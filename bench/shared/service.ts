@@ -34,6 +34,7 @@ export async function startServiceProcess(
       TOKEN_MB_PER_MINUTE: '0',
       ADDRESS_EVENTS_PER_MINUTE: '0',
       ADDRESS_MB_PER_MINUTE: '0',
+      MAX_WAITING_VALUES: '0',
       // Slow queries are to be measured rather than cancelled.
       QUERY_TIMEOUT_MS: '60000',
       ...env,

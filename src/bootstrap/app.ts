@@ -2,10 +2,15 @@
 import type { Express, Request, RequestHandler, Response, Router } from 'express'
 import type { Collect } from '../ingest/collect/collect.js'
 import type { FindProject } from '../ingest/collect/find-project.js'
+import type { WaitingWork } from '../ingest/collect/waiting-work.js'
 import type { LoaderState } from '../ingest/loader/loader-state.js'
 import { beginCollect, optionsEvents, postEvents } from '../http/collect/collect-handlers.js'
 import { checkBodyToken, checkHeaderToken } from '../http/collect/collector-auth.js'
-import { createLimitHandlers, type EventLimits } from '../http/collect/event-limits.js'
+import {
+  createLimitHandlers,
+  refuseLargeRequests,
+  type EventLimits,
+} from '../http/collect/event-limits.js'
 import { createEventsReader, MAX_EVENTS_BYTES } from '../http/collect/events-body.js'
 import { warnOfProxies } from '../http/collect/read-client-info.js'
 import {
@@ -59,6 +64,8 @@ export interface CollectorDependencies {
   readonly maxEventAgeDays: number
   /** How much a public token and an address may send. */
   readonly limits: EventLimits
+  /** Limits what waits to be loaded, as `collect` does; undefined for no limit. */
+  readonly waiting?: WaitingWork | undefined
   /** The bytes of bodies that may be in memory at once; a default of the collector if left out. */
   readonly maxBytesInFlight?: number
   /** The number of proxies in front of the service whose X-Forwarded-For is trusted. */
@@ -154,20 +161,24 @@ function buildCollectorRoutes(
     now,
     maxEventAgeDays,
     limits,
+    waiting,
     maxBytesInFlight,
   }: CollectorDependencies,
   contract: Contract,
   logger: Logger,
 ): RouteTable {
   const { checkAddress, countEvents } = createLimitHandlers(limits)
+  const refuseLarge = waiting === undefined ? [] : [refuseLargeRequests(waiting)]
   const checks: readonly Handler[] = [
     warnOfProxies(trustedProxies, logger),
     beginCollect(now, maxEventAgeDays),
     checkAddress,
     checkHeaderToken(findProject),
+    ...refuseLarge,
     limitBodySize(MAX_EVENTS_BYTES),
     ...createEventsReader(maxBytesInFlight),
     checkBodyToken(findProject),
+    ...refuseLarge,
     countEvents,
     contract.checkEvents,
   ]

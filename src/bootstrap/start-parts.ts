@@ -51,6 +51,7 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
     server,
     pages: pages(),
     getLoaderState: monitor.read,
+    readInbox: monitor.readInbox,
   })
   onListening(service.address)
   const loader = startStreamingLoader({

@@ -13,6 +13,7 @@ import { createStoppingError } from '../http/server/graceful-shutdown.js'
 import { compileContract } from '../http/validation/contract.js'
 import { createCollect } from '../ingest/collect/collect.js'
 import { createFindProject } from '../ingest/collect/find-project.js'
+import { createWaitingWork, type InboxView } from '../ingest/collect/waiting-work.js'
 import { watchDisk, type DiskWatch } from '../ingest/inbox/disk-space.js'
 import { createInboxWriter } from '../ingest/inbox/inbox-writer.js'
 import type { Logger } from '../lib/log.js'
@@ -41,6 +42,8 @@ export interface ServiceOptions extends Pick<AppDependencies, 'pages' | 'getLoad
   readonly now: () => Date
   readonly instruments?: Instruments | undefined
   readonly traces?: Traces | undefined
+  /** What the loader of this process last saw of the stream. If left out, any amount of events may wait. */
+  readonly readInbox?: () => InboxView
   /** A server that listens already; if left out, one is started. */
   readonly server?: EarlyServer
 }
@@ -148,7 +151,7 @@ const MAX_WAITING = 256
  * with SERVICE_UNAVAILABLE.
  */
 function createCollector(
-  { config, opened: { store }, now, instruments }: ServiceOptions,
+  { config, opened: { store }, now, instruments, readInbox }: ServiceOptions,
   disk: DiskWatch,
   stopping: AbortSignal,
 ): CollectorDependencies {
@@ -156,12 +159,17 @@ function createCollector(
   stopping.addEventListener('abort', () => writer.rejectPending(createStoppingError()), {
     once: true,
   })
+  const waiting =
+    readInbox === undefined || config.maxWaitingValues === 0
+      ? undefined
+      : createWaitingWork(config.maxWaitingValues, readInbox)
   return {
     findProject: countChecks(createFindProject(store.tokenLookups), 'token', instruments?.store),
     collect: createCollect(async (lines) => {
       disk.requireSpace()
       await writer.write(lines)
-    }),
+    }, waiting),
+    waiting,
     now,
     maxEventAgeDays: config.maxEventAgeDays,
     limits: config.eventLimits,

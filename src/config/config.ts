@@ -41,6 +41,8 @@ export interface Config {
     readonly addressEventsPerMinute: number
     readonly addressMbPerMinute: number
   }
+  /** The values of collected events that may wait to be loaded; 0 for no limit. */
+  readonly maxWaitingValues: number
   /** Requests per minute and API key; 0 for no limit. */
   readonly rateLimit: number
   /** Whether responses are checked against the contract before they are sent. */
@@ -82,6 +84,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       addressMbPerMinute: read(env, 'ADDRESS_MB_PER_MINUTE'),
       tokenEventsPerDay: read(env, 'TOKEN_EVENTS_PER_DAY'),
     },
+    maxWaitingValues: read(env, 'MAX_WAITING_VALUES'),
     rateLimit: read(env, 'RATE_LIMIT'),
     validateResponses: read(env, 'NODE_ENV') !== 'production',
   }

@@ -147,6 +147,12 @@ export const VARIABLES = {
     fallback: '1000',
     ...integer(0, 1_000_000),
   },
+  MAX_WAITING_VALUES: {
+    description:
+      'Values of events that may wait to be loaded, half of them of one public token; 0 for no limit',
+    fallback: '200000',
+    ...integer(0, 1_000_000_000),
+  },
   NODE_ENV: {
     description: 'production skips the check of responses against the contract',
     fallback: 'development',

@@ -29,7 +29,10 @@ export function judgeLease(lease: LeaseStatus): Finding {
 const STUCK_MS = 10 * MINUTE_MS
 
 /** @param lease that of the loader */
-export function judgeInbox({ rows, oldestMs }: WaitingRows, lease: LeaseStatus): Finding {
+export function judgeInbox(
+  { rows, oldestMs }: Pick<WaitingRows, 'rows' | 'oldestMs'>,
+  lease: LeaseStatus,
+): Finding {
   if (rows === 0) return ok('no event waits to be loaded')
   const finding = `${formatCount(rows, 'event')} waiting, the oldest for ${formatSeconds(oldestMs)}`
   if (oldestMs <= LATE_MS) return ok(finding)

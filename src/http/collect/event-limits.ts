@@ -1,8 +1,10 @@
-/** Limits the events and bytes that one public token, and one address, may send. */
+/** Limits the events and bytes that one public token, and one address, may send, and what they may have waiting. */
 import type { Request, RequestHandler } from 'express'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../contract/errors.js'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../lib/time.js'
+import { BYTES_PER_VALUE } from '../../ingest/collect/measure-work.js'
+import type { WaitingWork } from '../../ingest/collect/waiting-work.js'
 import { getCollectContext } from '../server/request-context.js'
 
 /** How many events and bytes may be sent; 0 means no limit. */
@@ -101,3 +103,17 @@ const createLimitError = (sender: Limit['sender'], waitMs: number): ApiError =>
     `The ${sender} has sent more than it may. Wait the seconds given in Retry-After.`,
     { headers: { 'Retry-After': String(Math.ceil(waitMs / SECOND_MS)) } },
   )
+
+/**
+ * Refuses large requests of a project that has too much waiting, before they are read or validated. Only the size of the
+ * body is known then; the collector measures the others. The handler may be used several times: it passes requests whose
+ * project is not known yet.
+ */
+export const refuseLargeRequests =
+  (waiting: WaitingWork): RequestHandler =>
+  (request, _response, next) => {
+    const { project, bytes = Number(request.headers['content-length'] ?? 0) } =
+      getCollectContext(request)
+    if (project !== undefined) waiting.check(project.id, bytes / BYTES_PER_VALUE)
+    next()
+  }

@@ -5,6 +5,8 @@ import { LIMIT_MESSAGES } from '../../model/event-fields.js'
 import type { InboxWriter } from '../inbox/inbox-writer.js'
 import { addClientInfo, isPresent, type ClientInfo } from './client-info.js'
 import { formatLine } from './format-line.js'
+import { measureWork } from './measure-work.js'
+import type { WaitingWork } from './waiting-work.js'
 
 /** The events of one request; they have passed validation. */
 export interface CollectedEvents {
@@ -18,7 +20,7 @@ export interface CollectedEvents {
 /**
  * Collects the events of a request. The promise resolves once they are in the inbox.
  *
- * @throws EventTooLargeError; ApiError SERVICE_UNAVAILABLE, as `InboxWriter.write`
+ * @throws EventTooLargeError; ApiError SERVICE_UNAVAILABLE, as `InboxWriter.write`; ApiError, as `WaitingWork.check`
  */
 export type Collect = (collection: CollectedEvents) => Promise<Accepted>
 
@@ -39,13 +41,24 @@ export class EventTooLargeError extends Error {
  * Creates the function that collects events.
  *
  * @param write inserts lines into the inbox, all of them or none
+ * @param waiting limits the work that waits; undefined for no limit
  */
 export const createCollect =
-  (write: InboxWriter['write']): Collect =>
+  (write: InboxWriter['write'], waiting?: WaitingWork): Collect =>
   async ({ projectId, events, client, receivedAt }) => {
     const lines = events.map((event) => formatLine(addEventId(addClientInfo(event, client))))
     if (!lines.every((line) => line !== undefined)) throw new EventTooLargeError(findMissing(lines))
-    await write({ projectId, lines, receivedAt })
+    const bytes = lines.reduce((sum, { length }) => sum + length, 0)
+    const work = waiting === undefined ? 0 : measureWork(events, bytes)
+    waiting?.check(projectId, work)
+    const settle = waiting?.add(projectId, work, receivedAt)
+    try {
+      await write({ projectId, lines, receivedAt })
+      settle?.('stored')
+    } catch (error) {
+      settle?.('failed')
+      throw error
+    }
     return { accepted: events.length }
   }
 

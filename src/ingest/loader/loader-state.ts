@@ -1,5 +1,6 @@
 /** Keeps what the loader of this process did last, for health probes and metrics. */
 import { MINUTE_MS } from '../../lib/time.js'
+import type { InboxView } from '../collect/waiting-work.js'
 import type { Load } from './load-log.js'
 import type { LoadCounts } from './load-report.js'
 import type { WaitingRows } from './stream.js'
@@ -47,7 +48,10 @@ export const isLate = (state: LoaderState): boolean => state.oldestWaitingMs > L
 /** What the loader reports, and others read. */
 export interface LoaderMonitor {
   readonly read: () => LoaderState
-  readonly reportWaiting: (waiting: WaitingRows) => void
+  /** What it last saw of the stream. */
+  readonly readInbox: () => InboxView
+  /** @param askedAt when the rows were asked for, by `performance.now()` */
+  readonly reportWaiting: (waiting: WaitingRows, askedAt?: number) => void
   readonly reportSuccess: () => void
   /** Returns the failure with all attempts since the last success. */
   readonly reportFailure: (error: unknown, load: Load | undefined) => LoaderFailure
@@ -60,8 +64,9 @@ type StoredFailure = Omit<LoaderFailure, 'ms'> & { readonly since: number }
 export function createLoaderMonitor(): LoaderMonitor {
   let succeededAt: number | undefined
   let failure: StoredFailure | undefined
-  let waiting: WaitingRows = { rows: 0, oldestMs: 0 }
+  let waiting: WaitingRows = { rows: 0, oldestMs: 0, oldestAt: 0 }
   let lookedAt = 0
+  let inbox: InboxView = { askedAt: -Infinity, oldestAt: Infinity }
 
   const readFailure = ({ since, ...stored }: StoredFailure): LoaderFailure => ({
     ...stored,
@@ -74,9 +79,11 @@ export function createLoaderMonitor(): LoaderMonitor {
       waitingRows: waiting.rows,
       oldestWaitingMs: waiting.rows === 0 ? 0 : waiting.oldestMs + performance.now() - lookedAt,
     }),
-    reportWaiting: (found) => {
+    readInbox: () => inbox,
+    reportWaiting: (found, askedAt = performance.now()) => {
       waiting = found
       lookedAt = performance.now()
+      inbox = { askedAt, oldestAt: found.rows === 0 ? Infinity : found.oldestAt }
     },
     reportSuccess: () => {
       succeededAt = performance.now()

@@ -31,6 +31,8 @@ export interface WaitingRows {
   readonly rows: number
   /** Milliseconds since the oldest of them arrived, by the clock of the store; 0 without rows. */
   readonly oldestMs: number
+  /** When that one arrived, in milliseconds since 1970, by the clock of the process that received it; 0 without rows. */
+  readonly oldestAt: number
 }
 
 /** Counts the rows of the stream that wait to be loaded. */
@@ -38,10 +40,13 @@ export async function countWaitingRows(connection: Connection): Promise<WaitingR
   const { rows } = await connection.query<WaitingRows>(
     statement(sql`
 WITH (SELECT argMax(block, load) FROM inbox_cursor WHERE stream = ${STREAM}) AS cursor
-SELECT count() AS rows, if(rows = 0, 0, greatest(0, dateDiff('millisecond', min(received_at), now64(3)))) AS oldestMs
+SELECT
+  count() AS rows,
+  if(rows = 0, 0, greatest(0, dateDiff('millisecond', min(received_at), now64(3)))) AS oldestMs,
+  if(rows = 0, 0, toUnixTimestamp64Milli(min(received_at))) AS oldestAt
 FROM inbox WHERE batch = '' AND row = 0 AND _block_number > cursor`),
   )
-  return rows[0] ?? { rows: 0, oldestMs: 0 }
+  return rows[0] ?? { rows: 0, oldestMs: 0, oldestAt: 0 }
 }
 
 /** Finds the number of the last visible block; 0 when the inbox has none. */

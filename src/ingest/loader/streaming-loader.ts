@@ -108,8 +108,9 @@ async function runLoader(run: LoaderRun): Promise<void> {
 
 /** Counts the waiting rows, and reports them. */
 async function look({ store, monitor }: LoaderRun): Promise<number> {
+  const askedAt = performance.now()
   const waiting = await countWaitingRows(store.lookups)
-  monitor.reportWaiting(waiting)
+  monitor.reportWaiting(waiting, askedAt)
   return waiting.rows
 }
 

@@ -76,7 +76,7 @@ test.each([
 test('the reader may do what a service asks of it', async () => {
   await requireUpToDate(store, 'read-rollups')
   expect(await readRollupState(store.lookups)).toBe('current')
-  expect(await countWaitingRows(store.lookups)).toEqual({ rows: 0, oldestMs: 0 })
+  expect(await countWaitingRows(store.lookups)).toEqual({ rows: 0, oldestMs: 0, oldestAt: 0 })
   expect(await listPublicKeys(store.lookups)).toEqual([])
 })
 

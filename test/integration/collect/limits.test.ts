@@ -2,6 +2,8 @@
 import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventLimits } from '../../../src/http/collect/event-limits.js'
+import { createCollect } from '../../../src/ingest/collect/collect.js'
+import { createWaitingWork } from '../../../src/ingest/collect/waiting-work.js'
 import { NO_LIMITS, outcome, PROJECT, startApp } from '../http/harness.js'
 
 const events = (count: number, name = 'x') => Array.from({ length: count }, () => ({ name }))
@@ -53,6 +55,46 @@ test('an address that is at its limit is refused before its token is looked up',
   })
   const statuses = [await app.collect({}), await app.collect({})].map(({ status }) => status)
   expect([statuses, lookups]).toEqual([[202, 429], 1])
+  await app.stop()
+})
+
+/** Events with 64 different properties each: an event is 65 values. */
+const heavy = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    properties: Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`k${i}`, `${n}-${i}`])),
+  }))
+
+test('what may wait to be loaded is limited, for large requests first', async () => {
+  const waiting = createWaitingWork(700, () => ({ askedAt: -Infinity, oldestAt: Infinity }))
+  const app = await startApp({
+    waiting,
+    collect: createCollect(() => Promise.resolve(), waiting),
+  })
+  const collect = async (body: unknown): Promise<number> => (await app.collect(body)).status
+  const statuses = []
+  for (const body of [heavy(6), heavy(6), heavy(2), heavy(2), heavy(1), [{}, {}]]) {
+    statuses.push(await collect(body))
+  }
+  expect(statuses).toEqual([202, 429, 202, 429, 429, 202])
+  const refused = await app.collect(heavy(1))
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect(await outcome(refused)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' })
+  await app.stop()
+})
+
+test('a large request of a project that has too much waiting is refused by its size', async () => {
+  const waiting = createWaitingWork(40, () => ({ askedAt: -Infinity, oldestAt: Infinity }))
+  const app = await startApp({ waiting })
+  const invalid = { token: PROJECT.token, events: [{ unknown: 'x'.repeat(100_000) }] }
+  const before = await app.collect(invalid)
+  waiting.add(PROJECT.id, 40, new Date())
+  const inHeader = await app.collect(invalid)
+  const inBody = await fetch(`${app.url}/v1/events`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(invalid),
+  })
+  expect([before, inHeader, inBody].map(({ status }) => status)).toEqual([400, 429, 429])
   await app.stop()
 })
 

@@ -8,7 +8,10 @@ import type { Store } from '../../../src/clickhouse/store.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
 
-export interface TestServiceOptions extends Pick<ServiceOptions, 'now' | 'instruments' | 'traces'> {
+export interface TestServiceOptions extends Pick<
+  ServiceOptions,
+  'now' | 'instruments' | 'traces' | 'readInbox'
+> {
   readonly store: Store
   /** Further variables. */
   readonly env?: NodeJS.ProcessEnv
