@@ -1,9 +1,9 @@
 /**
- * Drops temporary tables. Only the whole name of a table makes it temporary: other applications may have tables in the
- * same database, whose names begin with the same word.
+ * Drops temporary tables, and builds statements that delete rows by their values. Only the whole name of a table makes it
+ * temporary: other applications may have tables in the same database, whose names begin with the same word.
  */
 import { MINUTE_MS } from '../lib/time.js'
-import type { Connection } from './connection.js'
+import type { Connection, Settings } from './connection.js'
 import { identifier, join, sql, statement, string, TRUE, type Sql } from './sql.js'
 
 /** Matches the names of one kind of temporary tables, from the first character to the last. */
@@ -124,3 +124,31 @@ async function drop(writer: Connection, names: readonly string[]): Promise<void>
   const tables = join(names.map((name) => identifier(name)))
   await writer.execute(statement(sql`DROP TABLE IF EXISTS ${tables} SYNC`))
 }
+
+/**
+ * The settings of a DELETE with values of temporary tables: scalar subqueries are replaced by their values. ClickHouse keeps the
+ * text of a mutation, and applies it again to parts that come back with a restart, so it must not name a table that is dropped
+ * by then.
+ */
+export const INLINED: Settings = {
+  mutations_execute_subqueries_on_initiator: 1,
+  mutations_max_literal_size_to_replace: '1000000000',
+}
+
+/**
+ * Returns whether a column of integers has one of some values.
+ *
+ * @param value the expression that gives each value, in the query `from`, a FROM clause with its conditions
+ */
+export const isOneOf = (column: Sql, value: Sql, from: Sql): Sql => sql`
+bitmapContains(
+  CAST(unhex((SELECT hex(groupBitmapState(toUInt64(${value}))) ${from})), 'AggregateFunction(groupBitmap, UInt64)'),
+  toUInt64(${column}))`
+
+/** Builds the right side of an IN from texts without commas. The parameters are those of `isOneOf`. */
+export const inlineTexts = (value: Sql, from: Sql): Sql => sql`
+splitByChar(',', (SELECT arrayStringConcat(groupUniqArray(toString(${value})), ',') ${from}))`
+
+/** Builds the right side of an IN from values of type UInt128, at least one. The parameters are those of `isOneOf`. */
+export const inlineHashes = (value: Sql, from: Sql): Sql =>
+  sql`CAST(${inlineTexts(value, from)}, 'Array(UInt128)')`

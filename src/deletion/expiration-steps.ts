@@ -7,6 +7,7 @@
  * and sessions had added, and the users without any event left in it.
  */
 import type { Connection } from '../clickhouse/connection.js'
+import { INLINED, isOneOf } from '../clickhouse/temporary-tables.js'
 import { identifier, sql, statement, string, uint64, type Sql } from '../clickhouse/sql.js'
 import { LIVE, nameTables, type RollupTables } from '../model/rollup-table-sets.js'
 import { ROLLUPS } from '../model/rollups.js'
@@ -155,8 +156,8 @@ async function correctRollups(
   }
   await applyRetraction(writer, gone)
   const users = LIVE.rollups.users_monthly
-  const isAffected = sql`${isOfProject(expiration)} AND month = ${startOfMonth(expiration)}
-  AND (dimension, value) IN (SELECT dimension, value FROM ${groups})`
+  // All groups of the month are written again: a mutation must not name the table of those that change.
+  const isAffected = sql`${isOfProject(expiration)} AND month = ${startOfMonth(expiration)}`
   await writer.execute(
     statement(sql`
 INSERT INTO ${users} (project_id, dimension, value, month, generation, users)
@@ -165,7 +166,7 @@ FROM (
   SELECT project_id, dimension, value, month, groupBitmapMergeState(users) AS all_users
   FROM ${users} WHERE ${isAffected} GROUP BY ALL
 ) AS stored
-INNER JOIN ${groups} AS gone USING (project_id, dimension, value, month)`),
+LEFT JOIN ${groups} AS gone USING (project_id, dimension, value, month)`),
     { insert_deduplicate: 0 },
   )
   await writer.execute(
@@ -185,7 +186,9 @@ async function deleteUsers(
     await writer.execute(
       statement(sql`
 DELETE FROM ${table}
-WHERE ${isOfProject(expiration)} AND user IN (SELECT user FROM ${users}) AND load < ${uint64(expiration.number)}`),
+WHERE ${isOfProject(expiration)} AND load < ${uint64(expiration.number)}
+  AND ${isOneOf(sql`user`, sql`user`, sql`FROM ${users}`)}`),
+      INLINED,
     )
   }
 }

@@ -1,11 +1,27 @@
 /** Removes users from the bitmaps of groups that they are no longer in. */
 import type { Connection } from '../clickhouse/connection.js'
+import { INLINED, inlineHashes, inlineTexts } from '../clickhouse/temporary-tables.js'
 import { sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
+import { settleAll } from '../lib/settle.js'
 import { LIVE } from '../model/rollup-table-sets.js'
-import { USER_ROLLUPS } from '../model/rollups.js'
+import { USER_ROLLUPS, type Rollup } from '../model/rollups.js'
 
 /** The partition of a rollup that a `day` belongs to, by the frequency of the rollup. */
 const PARTITIONS = { daily: sql`toYYYYMM(day)`, monthly: sql`toYear(day)` }
+
+/** A group by a 128-bit hash of its key. */
+const hashGroup = (dateColumn: Sql): Sql =>
+  sql`reinterpretAsUInt128(sipHash128(project_id, dimension, value, ${dateColumn}))`
+
+/** The most groups that one statement deletes: their hashes are in its text. */
+const MAX_GROUPS = 50_000
+
+/** The groups of a partition from which users are removed; `part` of `parts` of them. */
+interface AffectedGroups {
+  readonly partition: number
+  readonly part: number
+  readonly parts: number
+}
 
 /**
  * Writes the reduced bitmaps under a new generation, then deletes the older rows. Between the two steps a reader may
@@ -15,41 +31,83 @@ const PARTITIONS = { daily: sql`toYYYYMM(day)`, monthly: sql`toYear(day)` }
  *   `project_id`, `dimension`, `value`, `day` (for a month, its first day) and `user`
  * @param generation must be higher than in all earlier calls
  */
-export async function removeUsersFromRollups(
+export const removeUsersFromRollups = (
   writer: Connection,
   stale: Sql,
   generation: number,
+): Promise<void> =>
+  settleAll(USER_ROLLUPS.map((rollup) => removeUsers(writer, rollup, stale, generation)))
+
+async function removeUsers(
+  writer: Connection,
+  rollup: Rollup,
+  stale: Sql,
+  generation: number,
 ): Promise<void> {
-  for (const { name, frequency, dateColumn: column } of USER_ROLLUPS) {
-    const table = LIVE.rollups[name]
-    const staleOfGrain = sql`(SELECT * FROM ${stale} WHERE grain = ${string(frequency)})`
-    const isAffected = sql`
-  project_id IN (SELECT project_id FROM ${staleOfGrain})
-  AND (project_id, dimension, value, ${column}) IN (SELECT project_id, dimension, value, day FROM ${staleOfGrain})`
-    await writer.execute(
-      statement(sql`
-INSERT INTO ${table} (project_id, dimension, value, ${column}, generation, users)
+  const staleOfGrain = sql`(SELECT * FROM ${stale} WHERE grain = ${string(rollup.frequency)})`
+  await insertReduced(writer, rollup, staleOfGrain, generation)
+  // Other partitions are left as they are: a deletion looks at every part that it does not exclude.
+  const affected = await listAffectedGroups(writer, rollup, staleOfGrain)
+  await settleAll(
+    affected.map((groups) =>
+      writer.execute(
+        statement(deleteFormerRows(rollup, staleOfGrain, groups, generation)),
+        INLINED,
+      ),
+    ),
+  )
+}
+
+const insertReduced = (
+  writer: Connection,
+  { name, dateColumn: column }: Rollup,
+  stale: Sql,
+  generation: number,
+): Promise<void> =>
+  writer.execute(
+    statement(sql`
+INSERT INTO ${LIVE.rollups[name]} (project_id, dimension, value, ${column}, generation, users)
 SELECT project_id, dimension, value, ${column}, ${uint64(generation)}, bitmapAndnot(stored.all_users, gone.all_users)
 FROM (
   SELECT project_id, dimension, value, ${column}, groupBitmapMergeState(users) AS all_users
-  FROM ${table} WHERE ${isAffected} GROUP BY ALL
+  FROM ${LIVE.rollups[name]}
+  WHERE project_id IN (SELECT project_id FROM ${stale})
+    AND (project_id, dimension, value, ${column}) IN (SELECT project_id, dimension, value, day FROM ${stale})
+  GROUP BY ALL
 ) AS stored
 INNER JOIN (
   SELECT project_id, dimension, value, day AS ${column}, groupBitmapState(user) AS all_users
-  FROM ${staleOfGrain} GROUP BY ALL
+  FROM ${stale} GROUP BY ALL
 ) AS gone USING (project_id, dimension, value, ${column})`),
-      { insert_deduplicate: 0, max_partitions_per_insert_block: '0' },
-    )
-    // Other partitions are left as they are: a deletion looks at every part that it does not exclude.
-    const { rows: partitions } = await writer.query<{ partition: number }>(
-      statement(sql`SELECT DISTINCT ${PARTITIONS[frequency]} AS partition FROM ${staleOfGrain}`),
-    )
-    for (const { partition } of partitions) {
-      await writer.execute(
-        statement(sql`
-DELETE FROM ${table} IN PARTITION ${uint32(partition)}
-WHERE generation < ${uint64(generation)} AND ${isAffected}`),
-      )
-    }
-  }
+    { insert_deduplicate: 0, max_partitions_per_insert_block: '0' },
+  )
+
+async function listAffectedGroups(
+  writer: Connection,
+  { frequency }: Rollup,
+  stale: Sql,
+): Promise<readonly AffectedGroups[]> {
+  const { rows } = await writer.query<{ partition: number; parts: number }>(
+    statement(sql`
+SELECT ${PARTITIONS[frequency]} AS partition, toUInt32(ceil(uniqExact(project_id, dimension, value, day) / ${uint32(MAX_GROUPS)})) AS parts
+FROM ${stale} GROUP BY partition ORDER BY partition`),
+  )
+  return rows.flatMap(({ partition, parts }) =>
+    Array.from({ length: parts }, (_, part) => ({ partition, part, parts })),
+  )
+}
+
+function deleteFormerRows(
+  { name, frequency, dateColumn }: Rollup,
+  stale: Sql,
+  { partition, part, parts }: AffectedGroups,
+  generation: number,
+): Sql {
+  const fromGroups = sql`FROM ${stale}
+WHERE ${PARTITIONS[frequency]} = ${uint32(partition)} AND cityHash64(project_id, dimension, value, day) % ${uint32(parts)} = ${uint32(part)}`
+  return sql`
+DELETE FROM ${LIVE.rollups[name]} IN PARTITION ${uint32(partition)}
+WHERE generation < ${uint64(generation)}
+  AND project_id IN ${inlineTexts(sql`project_id`, fromGroups)}
+  AND ${hashGroup(dateColumn)} IN ${inlineHashes(hashGroup(sql`day`), fromGroups)}`
 }

@@ -1,6 +1,8 @@
 /** Runs one load: the order of its steps, from the rows of the inbox to published events. */
 import type { Connection } from '../../clickhouse/connection.js'
+import { INLINED } from '../../clickhouse/temporary-tables.js'
 import { sql, statement, type Sql } from '../../clickhouse/sql.js'
+import { settleAll } from '../../lib/settle.js'
 import { removeUsersFromRollups } from '../../rollups/remove-users.js'
 import { dropBatch } from '../inbox/batches.js'
 import { ONE_BLOCK } from '../inbox/one-block.js'
@@ -103,9 +105,11 @@ async function removeMovedEvents(
   load: number,
 ): Promise<void> {
   const months = await selectRows<{ month: number }>(writer, selectMonthsOfMovedEvents(tables))
-  for (const { month } of months) {
-    await writer.execute(statement(deleteMovedEvents(tables, load, month)))
-  }
+  await settleAll(
+    months.map(({ month }) =>
+      writer.execute(statement(deleteMovedEvents(tables, load, month)), INLINED),
+    ),
+  )
 }
 
 /** Returns the name under which the rejected rows of a batch are stored; those of the stream have one in common. */

@@ -149,9 +149,7 @@ INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = events.s
  * sorting key, so few other events are read. Use it on `events` alone: joined to other tables or under an alias, column
  * names would be ambiguous.
  */
-export const isInMovedSession = (
-  tables: LoadTables,
-): Sql => sql`(project_id, toDate(timestamp), user) IN (
+const isInMovedSession = (tables: LoadTables): Sql => sql`(project_id, toDate(timestamp), user) IN (
     SELECT project_id, toDate(start_at) + arrayJoin(range(dateDiff('day', start_at, end_at) + 1)), user
     FROM ${tables.previousStates} AS load_past WHERE is_moved)
   AND session IN (SELECT session FROM ${tables.previousStates} AS load_past WHERE is_moved)`

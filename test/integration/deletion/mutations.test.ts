@@ -1,0 +1,62 @@
+/** Mutations are applied again to parts that come back with a restart, so they name no table that is dropped by then. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { sql } from '../../../src/clickhouse/sql.js'
+import { startExpiration } from '../../../src/deletion/expiration-journal.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { select } from '../../support/store/facts.js'
+import { deleteUser, finishInterruptedWork } from '../../support/store/loading.js'
+import { newProject, send, type SentEvent } from '../../support/world/world.js'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+const visit = (user_id: string, timestamp: string, country: string): SentEvent => ({
+  timestamp,
+  user_id,
+  country,
+})
+
+const STORED = [
+  visit('moved', '2026-01-31T10:00:00Z', 'DE'),
+  visit('deleted', '2026-01-31T10:00:00Z', 'DE'),
+  visit('expired', '2025-11-10T10:00:00Z', 'DE'),
+  visit('expired', '2026-01-10T10:00:00Z', 'DE'),
+]
+
+/** The table of each mutation, and whether it names a table of a load, a deletion or an expiration. */
+const listMutations = (): Promise<readonly unknown[]> =>
+  select(
+    database.store,
+    sql`
+SELECT DISTINCT table, match(command, '(load|removal)_[0-9]+_') AS namesTemporaryTable FROM system.mutations
+WHERE database = currentDatabase() ORDER BY table, namesTemporaryTable`,
+  )
+
+/** Expects that mutations of some tables were made, and that none of any table names a temporary one. */
+async function expectMutations(...tables: readonly string[]): Promise<void> {
+  const mutations = await listMutations()
+  const expected = tables.map((table) => ({ table, namesTemporaryTable: 0 }))
+  expect(mutations).toEqual(expect.arrayContaining(expected))
+  expect(mutations).not.toContainEqual(expect.objectContaining({ namesTemporaryTable: 1 }))
+}
+
+test('mutations of a load with moved events name no table of the load', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  await send(store, project, STORED)
+  await send(store, project, [visit('moved', '2026-01-31T09:50:00Z', 'AT')])
+  await expectMutations('events', 'users_daily', 'users_monthly')
+})
+
+test('mutations of deletions and expirations name none of their tables', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  await send(store, project, STORED)
+  await deleteUser(store, project.id, 'deleted')
+  await startExpiration(store.writer, { projectId: project.id, keptFrom: '2026-01-17' })
+  await finishInterruptedWork(store.writer)
+  await expectMutations('events', 'users', 'user_keys', 'users_daily', 'users_monthly')
+})
