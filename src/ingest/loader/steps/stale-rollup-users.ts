@@ -13,6 +13,10 @@ const VALUES = COUNTED_ATTRIBUTES.map(
   ({ dimension: name, column }) => sql`(${string(name)}, toString(${column}))`,
 )
 
+const GRAINS = sql`['daily', 'monthly']`
+/** A user in a group, by day and by month. */
+const IN_GROUP = sql`grain, project_id, user, if(grain = 'daily', day, toStartOfMonth(day)) AS date, dimension, value`
+
 /**
  * Puts the users that have no event left in a group into the table `lost`, by day (`grain` is `daily`) and by
  * month (`monthly`, with its first day). Runs after the events were published.
@@ -34,8 +38,8 @@ WITH
     WHERE (project_id, toDate(timestamp), user) IN (
       -- The days of each month; the last may be in the next one.
       SELECT DISTINCT project_id, toStartOfMonth(day) + arrayJoin(range(31)), user FROM were)
+      AND (dimension, value) IN (SELECT dimension, value FROM were)
   )
-SELECT 'daily' AS grain, * FROM were WHERE (project_id, user, day, dimension, value) NOT IN (SELECT project_id, user, day, dimension, value FROM are)
-UNION ALL
-SELECT DISTINCT 'monthly', project_id, user, toStartOfMonth(day), dimension, value FROM were
-WHERE (project_id, user, toStartOfMonth(day), dimension, value) NOT IN (SELECT project_id, user, toStartOfMonth(day), dimension, value FROM are)`
+SELECT grain, project_id, user, date AS day, dimension, value
+FROM (SELECT DISTINCT ${IN_GROUP} FROM were ARRAY JOIN ${GRAINS} AS grain)
+WHERE (grain, project_id, user, date, dimension, value) NOT IN (SELECT ${IN_GROUP} FROM are ARRAY JOIN ${GRAINS} AS grain)`
