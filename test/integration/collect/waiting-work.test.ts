@@ -12,6 +12,7 @@ import { newProject } from '../../support/world/world.js'
 import { until } from '../clickhouse/embedded/support.js'
 
 const SOON = 30_000
+const INTERVALS = { loadMs: 50, pollMs: 20 }
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -59,7 +60,12 @@ test('events are refused until those before them are loaded', async () => {
     await send(sender, [{ user_id: 'u' }]),
     await send(other, [{ user_id: 'u' }]),
   ]).toEqual([202, 429, 202, 202])
-  const loader = startStreamingLoader({ store, logger: createLogger('silent'), monitor })
+  const loader = startStreamingLoader({
+    store,
+    logger: createLogger('silent'),
+    monitor,
+    intervals: INTERVALS,
+  })
   try {
     await until(async () => (await send(sender, heavy(5))) === 202, SOON)
     await until(async () => (await count(sender)) === 11, SOON)
