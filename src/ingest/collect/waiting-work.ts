@@ -7,12 +7,14 @@ export interface InboxView {
   readonly askedAt: number
   /** When the oldest waiting row arrived, in milliseconds since 1970; Infinity when none waits. */
   readonly oldestAt: number
+  /** Whether it has waited for so long that the loader must be away: it does something else, or cannot go on. */
+  readonly isLate: boolean
 }
 
 export interface WaitingWork {
   /**
    * Refuses work that would make others wait. Small requests, as pages send them, may go further than large ones, and the
-   * smallest are never refused.
+   * smallest are never refused. While the loader is away nothing is: all events wait anyway, and none should be lost.
    *
    * @param work as `measureWork` returns it
    * @throws ApiError RATE_LIMIT_EXCEEDED when the project has too much waiting, SERVICE_UNAVAILABLE when all have
@@ -78,6 +80,7 @@ export function createWaitingWork(max: number, readInbox: () => InboxView): Wait
   return {
     check: (projectId, work) => {
       forgetLoaded()
+      if (readInbox().isLate) return
       const multiple = findMultiple(work)
       if (sums.read(projectId) >= max * PROJECT_SHARE * multiple) throw createTokenError()
       if (sums.readTotal() >= max * multiple) throw createOverloadError()

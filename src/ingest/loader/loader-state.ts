@@ -66,20 +66,21 @@ export function createLoaderMonitor(): LoaderMonitor {
   let failure: StoredFailure | undefined
   let waiting: WaitingRows = { rows: 0, oldestMs: 0, oldestAt: 0 }
   let lookedAt = 0
-  let inbox: InboxView = { askedAt: -Infinity, oldestAt: Infinity }
+  let inbox: Omit<InboxView, 'isLate'> = { askedAt: -Infinity, oldestAt: Infinity }
 
   const readFailure = ({ since, ...stored }: StoredFailure): LoaderFailure => ({
     ...stored,
     ms: performance.now() - since,
   })
+  const read = (): LoaderState => ({
+    msSinceSuccess: succeededAt === undefined ? undefined : performance.now() - succeededAt,
+    failure: failure && readFailure(failure),
+    waitingRows: waiting.rows,
+    oldestWaitingMs: waiting.rows === 0 ? 0 : waiting.oldestMs + performance.now() - lookedAt,
+  })
   return {
-    read: () => ({
-      msSinceSuccess: succeededAt === undefined ? undefined : performance.now() - succeededAt,
-      failure: failure && readFailure(failure),
-      waitingRows: waiting.rows,
-      oldestWaitingMs: waiting.rows === 0 ? 0 : waiting.oldestMs + performance.now() - lookedAt,
-    }),
-    readInbox: () => inbox,
+    read,
+    readInbox: () => ({ ...inbox, isLate: isLate(read()) }),
     reportWaiting: (found, askedAt = performance.now()) => {
       waiting = found
       lookedAt = performance.now()

@@ -65,7 +65,11 @@ const heavy = (count: number) =>
   }))
 
 test('what may wait to be loaded is limited, for large requests first', async () => {
-  const waiting = createWaitingWork(700, () => ({ askedAt: -Infinity, oldestAt: Infinity }))
+  const waiting = createWaitingWork(700, () => ({
+    askedAt: -Infinity,
+    isLate: false,
+    oldestAt: Infinity,
+  }))
   const app = await startApp({
     waiting,
     collect: createCollect(() => Promise.resolve(), waiting),
@@ -83,7 +87,11 @@ test('what may wait to be loaded is limited, for large requests first', async ()
 })
 
 test('a large request of a project that has too much waiting is refused by its size', async () => {
-  const waiting = createWaitingWork(40, () => ({ askedAt: -Infinity, oldestAt: Infinity }))
+  const waiting = createWaitingWork(40, () => ({
+    askedAt: -Infinity,
+    isLate: false,
+    oldestAt: Infinity,
+  }))
   const app = await startApp({ waiting })
   const invalid = { token: PROJECT.token, events: [{ unknown: 'x'.repeat(100_000) }] }
   const before = await app.collect(invalid)

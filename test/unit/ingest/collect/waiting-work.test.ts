@@ -13,9 +13,12 @@ const ARRIVAL = new Date('2026-03-01T00:00:00.000Z')
 const [SMALLEST, SMALL, LARGE] = [24, 256, 257]
 
 /** Returns the limit, and a function that sets what the loader sees. */
-function start(): { waiting: WaitingWork; see: (inbox: InboxView) => void } {
-  let inbox: InboxView = { askedAt: -Infinity, oldestAt: Infinity }
-  return { waiting: createWaitingWork(MAX, () => inbox), see: (seen) => (inbox = seen) }
+function start(): { waiting: WaitingWork; see: (inbox: Partial<InboxView>) => void } {
+  let inbox: InboxView = { askedAt: -Infinity, oldestAt: Infinity, isLate: false }
+  return {
+    waiting: createWaitingWork(MAX, () => inbox),
+    see: (seen) => (inbox = { ...inbox, ...seen }),
+  }
 }
 
 /** Returns the code of the refusal; undefined if the work is accepted. */
@@ -49,7 +52,7 @@ test.each<[why: string, waits: Record<string, number>, want: readonly (string | 
   expect(refuseEach(waiting, 'a')).toEqual(want)
 })
 
-test.each<[why: string, inbox: (now: number) => InboxView, isLoaded: boolean]>([
+test.each<[why: string, inbox: (now: number) => Partial<InboxView>, isLoaded: boolean]>([
   ['nothing waits', (now) => ({ askedAt: now, oldestAt: Infinity }), true],
   ['only later rows wait', (now) => ({ askedAt: now, oldestAt: ARRIVAL.getTime() + 1 }), true],
   ['rows of the same moment wait', (now) => ({ askedAt: now, oldestAt: ARRIVAL.getTime() }), false],
@@ -74,4 +77,13 @@ test('the smallest requests are not counted', () => {
   const { waiting } = start()
   for (let n = 0; n < MAX; n++) waiting.add('a', SMALLEST, ARRIVAL)('stored')
   expect(refuseEach(waiting, 'a')).toEqual([undefined, undefined, undefined])
+})
+
+test('while the loader is away, nothing is refused', () => {
+  const { waiting, see } = start()
+  waiting.add('a', 10 * MAX, ARRIVAL)('stored')
+  see({ isLate: true })
+  const away = refuseEach(waiting, 'a')
+  see({ isLate: false })
+  expect([away, refuse(waiting, 'a', LARGE)]).toEqual([[undefined, undefined, undefined], TOKEN])
 })
