@@ -21,12 +21,19 @@ import type { LoaderContext } from './loader-context.js'
 import { dropLoadTables, nameLoadTables, type LoadTables } from './steps/load-tables.js'
 import { deleteMovedEvents, insertRejections, selectMonthsOfMovedEvents } from './steps/publish.js'
 import { restoreFacts, restoreRejections } from './steps/restore-facts.js'
-import { sliceInserts } from './steps/slices.js'
+import { sliceInserts, type LoadInsert } from './steps/slices.js'
 import { stageRows } from './steps/stage-rows.js'
 import { findStaleRollupUsers } from './steps/stale-rollup-users.js'
 import { prepareUserNumbers } from './steps/user-numbers.js'
 import { dropLoadedParts, moveCursor } from './stream.js'
-import { isRefused, selectRows, surveyLoad, surveyRefusedLoad } from './survey.js'
+import {
+  isRefused,
+  mayInsert,
+  selectRows,
+  surveyLoad,
+  surveyRefusedLoad,
+  type Survey,
+} from './survey.js'
 
 /**
  * Runs a load, or publishes it if it is staged. Everything is computed into tables of the load before anything is
@@ -45,7 +52,10 @@ export async function runLoad(
       rows: buildFromClause(load.batch),
       load: load.number,
       context,
-      isRefused: () => isRefused(writer, tables, load.batch),
+      // Only batches can be strict.
+      ...(parseRange(load.batch) === undefined && {
+        isRefused: () => isRefused(writer, tables, load.batch),
+      }),
     })
     if (!isAccepted) return refuseLoad(writer, tables, load)
   } else {
@@ -56,7 +66,7 @@ export async function runLoad(
   const staged = load.step === STEP.started ? await recordStaged(writer, load, survey.slices) : load
   // A loader that was suspended and has lost its lease must not publish rows that another load has taken.
   if ((await readStep(writer, load)) !== STEP.staged) throw new LoadAbandonedError(load)
-  await publishLoad(writer, tables, staged, survey.movesEvents)
+  await publishLoad(writer, tables, staged, survey)
   if (load.step === STEP.staged) {
     await restoreFacts(writer, tables, load.number)
     await restoreRejections(writer, tables, nameRejections(load.batch))
@@ -84,14 +94,23 @@ async function publishLoad(
   writer: Connection,
   tables: LoadTables,
   { number, batch, slices }: Load,
-  movesEvents: boolean,
+  survey: Survey,
 ): Promise<void> {
-  for (const { name, token, insert, isFirst } of sliceInserts(tables, slices)) {
-    if (name === 'events' && isFirst && movesEvents) await removeMovedEvents(writer, tables, number)
-    await insertOnce(writer, insert, `load-${number}-${token}`)
-  }
-  await publishRejections(writer, tables, number, nameRejections(batch))
-  if (movesEvents) {
+  const insert = ({ token, insert: text }: LoadInsert): Promise<void> =>
+    insertOnce(writer, text, `load-${number}-${token}`)
+  const inserts = sliceInserts(tables, slices).filter(({ name }) => mayInsert(survey, name))
+  await settleAll([
+    ...inserts.filter(({ isRead }) => !isRead).map(insert),
+    ...(survey.report.rejected > 0
+      ? [publishRejections(writer, tables, number, nameRejections(batch))]
+      : []),
+  ])
+  const read = inserts.filter(({ isRead }) => isRead)
+  if (survey.movesEvents) await removeMovedEvents(writer, tables, number)
+  // The slices of a large load are as large as the memory allows.
+  if (slices === 1) await settleAll(read.map(insert))
+  else for (const slice of read) await insert(slice)
+  if (survey.movesEvents) {
     await dropLoadTables(writer, { staleRollupUsers: tables.staleRollupUsers })
     await writer.execute(statement(findStaleRollupUsers(tables)))
     await removeUsersFromRollups(writer, tables.staleRollupUsers, number)
@@ -158,18 +177,24 @@ export async function closeLoad(
   rows: LoadedRows,
 ): Promise<LoadReport> {
   const range = parseRange(load.batch)
-  if (range !== undefined) await moveCursor(writer, range.upTo, load.number)
-  await recordLoaded(writer, load, report, range === undefined ? rows : NO_ROWS)
-  await clearLoad(writer, load)
+  if (range === undefined) {
+    await recordLoaded(writer, load, report, rows)
+    await clearLoad(writer, load)
+    return report
+  }
+  // A load that the cursor has passed is finished, whatever else is recorded of it.
+  await moveCursor(writer, range.upTo, load.number)
+  await settleAll([recordLoaded(writer, load, report, NO_ROWS), clearLoad(writer, load)])
   return report
 }
 
 /**
  * Drops the tables of a finished load, and then its rows of the inbox. The rows go last: a loader that finds them clears
- * the load again.
+ * the load again. Rows of the stream may go first: all tables of loads are dropped before the next loader begins.
  */
 export async function clearLoad(writer: Connection, { number, batch }: Load): Promise<void> {
-  await dropLoadTables(writer, nameLoadTables(number))
-  if (parseRange(batch) !== undefined) await dropLoadedParts(writer)
-  else await dropBatch(writer, batch)
+  const dropsTables = dropLoadTables(writer, nameLoadTables(number))
+  if (parseRange(batch) !== undefined) return settleAll([dropsTables, dropLoadedParts(writer)])
+  await dropsTables
+  await dropBatch(writer, batch)
 }

@@ -12,13 +12,25 @@ export interface Survey {
   readonly movesEvents: boolean
   /** In how many parts the load is to be published. */
   readonly slices: number
+  /** Whether it has users that the store did not know. */
+  readonly hasNewUsers: boolean
+  /** Whether it has event ids. */
+  readonly hasEventIds: boolean
 }
+
+const EMPTY_SURVEY: Survey = {
+  report: EMPTY_REPORT,
+  movesEvents: false,
+  slices: 1,
+  hasNewUsers: false,
+  hasEventIds: false,
+}
+
+type SurveyRow = ReportRow & Readonly<Record<'moved' | 'slices' | 'newUsers' | 'eventIds', number>>
 
 /** Counts what a staged load will publish. */
 export async function surveyLoad(writer: Connection, tables: LoadTables): Promise<Survey> {
-  const [counts] = await selectRows<
-    ReportRow & { readonly moved: number; readonly slices: number }
-  >(
+  const [counts] = await selectRows<SurveyRow>(
     writer,
     sql`
 WITH
@@ -30,11 +42,26 @@ SELECT
   excluded_events.2 AS bots, excluded_events.1 - bots AS excluded,
   received - events - excluded_events.1 - rejected AS duplicates,
   (SELECT countIf(is_moved) FROM ${tables.previousStates}) AS moved,
+  (SELECT countIf(is_new) FROM ${tables.users}) AS newUsers,
+  countIf(event_key != 0 AND fate = 'kept') AS eventIds,
   ${estimateSlices(tables)} AS slices
 FROM ${tables.rows}`,
   )
-  if (counts === undefined) return { report: EMPTY_REPORT, movesEvents: false, slices: 1 }
-  return { report: parseReport(counts), movesEvents: counts.moved > 0, slices: counts.slices }
+  if (counts === undefined) return EMPTY_SURVEY
+  return {
+    report: parseReport(counts),
+    movesEvents: counts.moved > 0,
+    slices: counts.slices,
+    hasNewUsers: counts.newUsers > 0,
+    hasEventIds: counts.eventIds > 0,
+  }
+}
+
+/** Returns whether an insert of a load may have rows. */
+export function mayInsert({ report, hasNewUsers, hasEventIds }: Survey, name: string): boolean {
+  if (name.startsWith('user')) return hasNewUsers
+  if (name === 'event_ids') return hasEventIds
+  return name !== 'exclusions' || report.bots + report.excluded > 0
 }
 
 /** Counts the rows of a refused load. */

@@ -10,8 +10,8 @@ import { buildInserts } from './publish.js'
 /** An insert of a load, or one slice of it. */
 export interface LoadInsert {
   readonly name: string
-  /** Whether it is the whole insert, or its first slice. */
-  readonly isFirst: boolean
+  /** Whether queries read what it writes. */
+  readonly isRead: boolean
   /** Identifies it within the load. */
   readonly token: string
   readonly insert: Sql
@@ -47,14 +47,15 @@ function sliceEvents(tables: LoadTables, pick: PickRows): LoadTables {
  */
 export function sliceInserts(tables: LoadTables, slices: number): readonly LoadInsert[] {
   return Object.entries(buildInserts(tables)).flatMap(([name, insert]) => {
+    const isRead = name in SLICED
     const slice = slices === 1 ? undefined : SLICED[name]
-    if (slice === undefined) return [{ name, isFirst: true, token: name, insert }]
+    if (slice === undefined) return [{ name, isRead, token: name, insert }]
     return Array.from({ length: slices }, (_, i) => {
       const pick: PickRows = (table, key) =>
         sql`(SELECT * FROM ${table} WHERE cityHash64(${key}) % ${uint64(slices)} = ${uint64(i)})`
       return {
         name,
-        isFirst: i === 0,
+        isRead,
         token: `${name}-${i + 1}`,
         insert: buildInserts(slice(tables, pick))[name] ?? insert,
       }

@@ -1,6 +1,7 @@
 /** Stages rows of the inbox: computes their events, users and sessions into tables that no query reads. */
 import type { Connection } from '../../../clickhouse/connection.js'
 import { sql, statement, type Sql } from '../../../clickhouse/sql.js'
+import { settleAll } from '../../../lib/settle.js'
 import type { Geoip } from '../../enrichment/geoip.js'
 import { enrichRows } from './enrich.js'
 import { findExcludedEvents } from './excluded-events.js'
@@ -59,13 +60,17 @@ async function stageParsedRows(
   const execute = async (...steps: readonly Sql[]): Promise<void> => {
     for (const step of steps) await writer.execute(statement(step))
   }
-  await enrichRows(writer, tables, context.geoip)
-  await execute(
-    findExcludedEvents(tables),
-    ...(isDryRun ? [] : [saltDays(tables)]),
-    keepRows(tables),
-  )
-  const mayOverflow = await prepareUserNumbers(writer, tables)
+  const preparesUsers = prepareUserNumbers(writer, tables)
+  const keepsRows = async (): Promise<void> => {
+    await enrichRows(writer, tables, context.geoip)
+    await execute(
+      findExcludedEvents(tables),
+      ...(isDryRun ? [] : [saltDays(tables)]),
+      keepRows(tables),
+    )
+  }
+  await settleAll([preparesUsers, keepsRows()])
+  const mayOverflow = await preparesUsers
   await execute(numberUsers(tables, load))
   if (mayOverflow && (await findUnnumberedRows(writer, tables))) return false
   await execute(

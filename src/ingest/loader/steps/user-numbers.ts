@@ -20,12 +20,12 @@ interface Project {
   readonly id: string
   /** The number of its last user; 0 without any. */
   readonly last: number
-  /** How many events of it the load has, so it has not more new users. */
+  /** How many rows of it the load has that may become events, so it has not more new users. */
   readonly events: number
 }
 
 /**
- * Makes the users of all projects of a load known to it.
+ * Makes the users of all projects of a load known to it. Reads only its parsed rows.
  *
  * @returns whether a project may have more users than there are numbers
  */
@@ -33,10 +33,10 @@ export async function prepareUserNumbers(writer: Connection, tables: LoadTables)
   const { rows: projects } = await writer.query<Project>(
     statement(sql`
 SELECT batch.project_id AS id, counts.last AS last, events
-FROM (SELECT project_id, count() AS events FROM ${tables.kept} GROUP BY project_id) AS batch
+FROM (SELECT project_id, count() AS events FROM ${tables.rows} WHERE fate = 'kept' GROUP BY project_id) AS batch
 LEFT JOIN (
   SELECT project_id, max(last) AS last FROM user_counts
-  WHERE project_id IN (SELECT project_id FROM ${tables.kept}) GROUP BY project_id
+  WHERE project_id IN (SELECT project_id FROM ${tables.rows} WHERE fate = 'kept') GROUP BY project_id
 ) AS counts ON counts.project_id = batch.project_id
 WHERE last = 0 OR last + events > ${uint64(MAX_USER_NUMBER)}`),
   )
