@@ -160,7 +160,7 @@ const insertOnce = (writer: Connection, insert: Sql, token: string): Promise<voi
 
 /** Ends the load of a strict batch with invalid rows: only the reasons are published. */
 async function refuseLoad(writer: Connection, tables: LoadTables, load: Load): Promise<LoadReport> {
-  await publishRejections(writer, tables, load.number, load.batch)
+  // A loader that was killed here may have stored them, under another number of the load.
   await restoreRejections(writer, tables, load.batch)
   const report = await surveyRefusedLoad(writer, tables)
   return closeLoad(writer, load, report, {

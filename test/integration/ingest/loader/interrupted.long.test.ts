@@ -238,30 +238,27 @@ SELECT
 )
 
 test.each([
-  ['an import', false, 1],
-  ['an import with --strict', true, 0],
-])(
-  'rejected rows of %s that a killed server has lost are reported all the same',
-  async (_what, strict, events) => {
-    const { store } = database
-    const project = await newProject(store)
-    const batch = `lost-${strict}`
-    const bytes = Buffer.from(`${JSON.stringify(visits(1)[0])}\nbad`)
-    const { id: projectId } = project
-    await insertBatch(store.writer, { now: ARRIVAL, batch, projectId, firstRow: 7, strict, bytes })
-    const broken = breakAfter(store.writer, /INSERT INTO rejections/)
-    await expect(loadBatch(broken, batch)).rejects.toThrow(BrokenError)
-    // Their token is known from now on.
-    await execute(sql`DELETE FROM rejections WHERE batch = ${string(batch)}`)
-    await loadWaiting(store.writer)
-    await resumeLoads(store.writer)
-    expect(
-      await select(store, sql`SELECT row, reason FROM rejections WHERE batch = ${string(batch)}`),
-    ).toEqual([{ row: 8, reason: 'is not valid JSON' }])
-    expect(await countEvents(project)).toBe(events)
-    expect(await listLeftovers(store)).toEqual([])
-  },
-)
+  ['an import that a killed server has lost', false, true, 1],
+  ['an import with --strict that a killed server has lost', true, true, 0],
+  ['an import with --strict that was killed after it stored them', true, false, 0],
+])('rejected rows of %s are reported, each once', async (_what, strict, isLost, events) => {
+  const { store } = database
+  const project = await newProject(store)
+  const batch = `rejected-${strict}-${isLost}`
+  const bytes = Buffer.from(`${JSON.stringify(visits(1)[0])}\nbad`)
+  const { id: projectId } = project
+  await insertBatch(store.writer, { now: ARRIVAL, batch, projectId, firstRow: 7, strict, bytes })
+  const broken = breakAfter(store.writer, /INSERT INTO rejections/)
+  await expect(loadBatch(broken, batch)).rejects.toThrow(BrokenError)
+  // Their token is known from now on.
+  if (isLost) await execute(sql`DELETE FROM rejections WHERE batch = ${string(batch)}`)
+  await resumeLoads(store.writer)
+  expect(
+    await select(store, sql`SELECT row, reason FROM rejections WHERE batch = ${string(batch)}`),
+  ).toEqual([{ row: 8, reason: 'is not valid JSON' }])
+  expect(await countEvents(project)).toBe(events)
+  expect(await listLeftovers(store)).toEqual([])
+})
 
 test('rows that were inserted again are in the rollups once', async () => {
   expect(await checkRollups(database.store.writer, {})).toMatchObject({ different: 0 })
