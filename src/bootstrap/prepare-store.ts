@@ -7,6 +7,7 @@ import type { Store } from '../clickhouse/store.js'
 import { finishInterruptedWork } from '../ingest/loader/loader.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { UserError } from '../lib/errors.js'
+import { formatDuration } from '../lib/time.js'
 import { ensureRollups } from '../rollups/ensure-rollups.js'
 import { readRollupState } from '../rollups/progress.js'
 import type { WaitOptions } from './retry-while-away.js'
@@ -49,8 +50,9 @@ export async function updateStore(
     noticeMs: NOTICE_MS,
     stop,
     onMonth: (month, left) => {
-      onNotice?.('info', `rebuilt the rollups of ${month}; months left: ${left}`)
-      onPhase?.(`it builds the rollups; months left: ${left}`)
+      const rest = `months left: ${left.months}, about ${formatDuration(left.ms)}`
+      onNotice?.('info', `rebuilt the rollups of ${month}; ${rest}`)
+      onPhase?.(`it builds the rollups; ${rest}`)
     },
   })
   return applied

@@ -25,9 +25,17 @@ export const matchNames = (prefix: string, suffixes: readonly string[]): TableNa
 /** The random part of the name of a temporary table: a UUID without its dashes. */
 export const UNIQUE_PART = '[0-9a-f]{32}'
 
-/** Drops all tables of the database with these names. */
-export async function dropTables(writer: Connection, names: TableNames): Promise<void> {
-  await drop(writer, await listTables(writer, names))
+/**
+ * Drops all tables of the database with these names.
+ *
+ * @param waits whether to wait for statements that still use them, and until their files are deleted
+ */
+export async function dropTables(
+  writer: Connection,
+  names: TableNames,
+  waits = true,
+): Promise<void> {
+  await drop(writer, await listTables(writer, names), waits)
 }
 
 /**
@@ -43,11 +51,13 @@ export const isView = (views: TableNames, targets: TableNames): Sql => sql`
  *
  * @param views matches the names of the views
  * @param targets matches the names of the tables that they write into
+ * @param waits whether to wait for statements that still use them
  */
 export async function dropViews(
   writer: Connection,
   views: TableNames,
   targets: TableNames,
+  waits = true,
 ): Promise<void> {
   const { rows } = await writer.query<{ name: string }>(
     statement(sql`SELECT name FROM system.tables WHERE ${isView(views, targets)}`),
@@ -55,6 +65,7 @@ export async function dropViews(
   await drop(
     writer,
     rows.map(({ name }) => name),
+    waits,
   )
 }
 
@@ -118,11 +129,11 @@ ORDER BY name`),
   return rows.map(({ name }) => name)
 }
 
-/** Drops tables at once, with SYNC: some hold IP addresses, which are never stored. */
-async function drop(writer: Connection, names: readonly string[]): Promise<void> {
+/** Drops tables at once, with SYNC, unless told not to wait: some hold IP addresses, which are never stored. */
+async function drop(writer: Connection, names: readonly string[], waits = true): Promise<void> {
   if (names.length === 0) return
   const tables = join(names.map((name) => identifier(name)))
-  await writer.execute(statement(sql`DROP TABLE IF EXISTS ${tables} SYNC`))
+  await writer.execute(statement(sql`DROP TABLE IF EXISTS ${tables}${waits ? sql` SYNC` : sql``}`))
 }
 
 /**

@@ -5,8 +5,9 @@ import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { requireProject } from '../projects/store.js'
 import { checkRollups } from '../rollups/check.js'
 import { rebuildRollups } from '../rollups/rebuild.js'
-import type { MonthsOptions } from '../rollups/shadow-tables.js'
+import type { MonthsOptions } from '../rollups/process-months.js'
 import { UserError } from '../lib/errors.js'
+import { formatDuration } from '../lib/time.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
 import { withStore } from './shared/with-store.js'
 import { formatNumber } from './shared/output.js'
@@ -65,6 +66,9 @@ async function buildMonthsOptions(
   return {
     projectId,
     finishInterruptedWork: (writer) => finishInterruptedWork(writer, loader),
-    onMonth: (month) => note(`${formatMonth(month)} ${done}`),
+    onMonth: (month, left) => {
+      const rest = left.months === 0 ? '' : `; about ${formatDuration(left.ms)} left`
+      note(`${formatMonth(month)} ${done}${rest}`)
+    },
   }
 }

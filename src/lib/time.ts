@@ -32,4 +32,10 @@ export const addMs = (moment: Date, ms: number): Date => new Date(moment.getTime
 /** Adds days of 24 hours, which may be negative. */
 export const addDays = (moment: Date, days: number): Date => addMs(moment, days * DAY_MS)
 
+/** Formats a duration of seconds to hours, to the next larger unit: `20 s`, `5 min`, `3 h`. */
+export function formatDuration(ms: number): string {
+  if (ms < 2 * MINUTE_MS) return `${Math.ceil(ms / SECOND_MS)} s`
+  return ms < 2 * HOUR_MS ? `${Math.ceil(ms / MINUTE_MS)} min` : `${Math.ceil(ms / HOUR_MS)} h`
+}
+
 const floorTo = (moment: Date, unit: number): number => Math.floor(moment.getTime() / unit) * unit

@@ -37,17 +37,65 @@ export const nameTables = (prefix: string): RollupTables => ({
 /** The prefix of the shadow tables, as a regular expression. Earlier releases wrote no number. */
 export const SHADOW_PREFIX = 'draft_([0-9]+_)?'
 
+/** Shadow tables, and what they are computed from: the facts of one month at a moment, and their changes since. */
+export interface ShadowTables extends RollupTables {
+  /** The facts at that moment. */
+  readonly snapshot: Facts
+  /** The rows that were inserted since: into `event_changes`, and into `sessions`. */
+  readonly changes: Facts
+  /** Users that left groups since. */
+  readonly staleUsers: Sql
+  /** The rows that stay of a partition of a live rollup. */
+  readonly otherRows: Sql
+  /** The live rollups, as they were when the shadow tables were complete. */
+  readonly stored: RollupTables['rollups']
+}
+
+/** A table of events and one of sessions. */
+export interface Facts {
+  readonly events: Sql
+  readonly sessions: Sql
+}
+
+/** The names of the copies of the live rollups, without the prefix. */
+export const STORED_TABLES: readonly string[] = ROLLUP_NAMES.map((name) => `stored_${name}`)
+
+/** The names of the tables of recorded changes, without the prefix. */
+export const CHANGE_TABLES = ['new_events', 'new_sessions'] as const
+
+/** The names of the tables that only shadow tables have, without the prefix. */
+export const SHADOW_ONLY_TABLES: readonly string[] = [
+  ...['snapshot_events', 'snapshot_sessions', ...CHANGE_TABLES],
+  ...['stale_users', 'other_rows'],
+  ...STORED_TABLES,
+]
+
 /**
  * Names shadow tables: the rollups are computed into them again, to be compared with the live tables or swapped in.
  *
  * @param generation of the loader lease. A process that was suspended until another one took the lease then finds that
  *   its tables are gone, and never swaps in those of the other.
  */
-export const nameShadowTables = (generation: number): RollupTables => ({
-  ...nameTables(`draft_${generation}_`),
-  // REPLACE PARTITION does not accept a query parameter as the name of its source.
-  rollups: buildRecord(ROLLUP_NAMES, (name) => numberedName('draft', generation, name)),
-})
+export function nameShadowTables(generation: number): ShadowTables {
+  // ATTACH PARTITION and REPLACE PARTITION do not accept a query parameter as the name of their source.
+  return {
+    ...nameTables(`draft_${generation}_`),
+    rollups: buildRecord(ROLLUP_NAMES, (name) => numberedName('draft', generation, name)),
+    snapshot: {
+      events: numberedName('draft', generation, 'snapshot_events'),
+      sessions: numberedName('draft', generation, 'snapshot_sessions'),
+    },
+    changes: {
+      events: numberedName('draft', generation, CHANGE_TABLES[0]),
+      sessions: numberedName('draft', generation, CHANGE_TABLES[1]),
+    },
+    staleUsers: numberedName('draft', generation, 'stale_users'),
+    otherRows: numberedName('draft', generation, 'other_rows'),
+    stored: buildRecord(ROLLUP_NAMES, (name) =>
+      numberedName('draft', generation, `stored_${name}`),
+    ),
+  }
+}
 
 /** The names of the tables of a set, without the prefix. */
 export const SET_TABLES: readonly string[] = [

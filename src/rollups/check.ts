@@ -1,10 +1,11 @@
 /** Compares the rollups with the facts. */
-import type { Connection } from '../clickhouse/connection.js'
+import type { Connection, QueryOptions } from '../clickhouse/connection.js'
+import type { Lease } from '../clickhouse/lease/lease.js'
 import { join, sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
-import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
+import { LIVE, type RollupTables, type ShadowTables } from '../model/rollup-table-sets.js'
 import { listSumColumns, ROLLUPS, type Rollup, type RollupName } from '../model/rollups.js'
-import { isOfMonth, type Month } from './months.js'
-import { forEachMonth, type MonthsOptions } from './shadow-tables.js'
+import { findPartition, isOfMonth, type Month } from './months.js'
+import { forEachMonth, type MonthsOptions, type ShadowMonth } from './process-months.js'
 
 /** A group whose measures differ between a rollup and the facts. */
 export interface Difference {
@@ -31,17 +32,23 @@ export interface CheckReport {
 
 const MAX_SAMPLES = 10
 
-/** Compares every group of every rollup, one month at a time. */
+/** Compares every group of every rollup, one month at a time, while loads go on. */
 export async function checkRollups(
   writer: Connection,
   options: MonthsOptions,
 ): Promise<CheckReport> {
   const reports: CheckReport[] = []
-  await forEachMonth(writer, options, async ({ holder, shadow, month }) => {
-    for (const rollup of ROLLUPS) {
-      const compared = selectBothSides(rollup, shadow, month, options.projectId)
-      reports.push(await compareRollup(holder, rollup, compared))
-    }
+  await forEachMonth(writer, options, {
+    whileHeld: copyRollups,
+    afterwards: async ({ holder, shadow, month, projectId }) => {
+      const ofMonth: CheckReport[] = []
+      for (const rollup of ROLLUPS) {
+        const compared = selectBothSides(rollup, shadow, month, projectId)
+        ofMonth.push(await compareRollup(holder, rollup, compared))
+      }
+      // Only now: a month whose tables were dropped is compared again.
+      reports.push(...ofMonth)
+    },
   })
   const sum = (count: (report: CheckReport) => number): number =>
     reports.reduce((total, report) => total + count(report), 0)
@@ -53,6 +60,20 @@ export async function checkRollups(
   }
 }
 
+/** Copies the partitions of the live rollups, as hard links. */
+async function copyRollups({ holder, shadow, month }: ShadowMonth, lease: Lease): Promise<void> {
+  for (const rollup of ROLLUPS) {
+    const [copy, live] = [shadow.stored[rollup.name], LIVE.rollups[rollup.name]]
+    const { partition } = findPartition(rollup, month)
+    await holder.execute(statement(sql`CREATE TABLE ${copy} AS ${live}`))
+    await holder.execute(
+      statement(sql`ALTER TABLE ${copy} ATTACH PARTITION ${partition} FROM ${live}`),
+    )
+  }
+  // While this process was suspended, another may have loaded events, and only some of the copies have them.
+  await lease.assertHeld()
+}
+
 interface Row {
   readonly project_id: string
   readonly dimension: string
@@ -61,6 +82,9 @@ interface Row {
   readonly stored: readonly number[]
   readonly facts: readonly number[]
 }
+
+/** Groups that take more bytes than this are put on disk. */
+const ON_DISK: QueryOptions = { settings: { max_bytes_before_external_group_by: '300000000' } }
 
 async function compareRollup(
   writer: Connection,
@@ -71,6 +95,7 @@ async function compareRollup(
     statement(
       sql`SELECT count() AS groups, countIf(stored_print != facts_print) AS different FROM (${compared})`,
     ),
+    ON_DISK,
   )
   const { groups, different } = counted.rows[0] ?? { groups: 0, different: 0 }
   const rows = different === 0 ? [] : await selectSamples(writer, compared)
@@ -94,6 +119,7 @@ async function selectSamples(writer: Connection, compared: Sql): Promise<readonl
     statement(
       sql`SELECT project_id, dimension, value, toString(date) AS date, stored, facts FROM (${compared} HAVING stored_print != facts_print) ORDER BY project_id, dimension, value, date LIMIT ${uint32(MAX_SAMPLES)}`,
     ),
+    ON_DISK,
   )
   return rows
 }
@@ -107,18 +133,18 @@ const nameMeasures = ({ measures }: Rollup, values: readonly number[]): Record<s
  */
 function selectBothSides(
   rollup: Rollup,
-  shadow: RollupTables,
+  { rollups, stored }: ShadowTables,
   month: Month,
   projectId: string | undefined,
 ): Sql {
-  const select = ({ rollups }: RollupTables, isStored: Sql): Sql =>
+  const select = (tables: RollupTables['rollups'], isStored: Sql): Sql =>
     selectSide(
       rollup,
-      rollups[rollup.name],
+      tables[rollup.name],
       isStored,
       isOfMonth(rollup.dateColumn, month, projectId),
     )
-  const sides = [select(LIVE, sql`true`), select(shadow, sql`false`)]
+  const sides = [select(stored, sql`true`), select(rollups, sql`false`)]
   return sql`
 SELECT project_id, dimension, value, date,
   sumForEachIf(measured, is_stored) AS stored, sumForEachIf(measured, NOT is_stored) AS facts,

@@ -1,11 +1,13 @@
 /** Builds the rollups of a store if they are missing or have another definition. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
-import { withLease } from '../clickhouse/lease/lease.js'
+import { withLease, type Lease } from '../clickhouse/lease/lease.js'
 import type { Store } from '../clickhouse/store.js'
 import { UserError } from '../lib/errors.js'
 import { LIVE } from '../model/rollup-table-sets.js'
 import { createViews, dropLiveViews, hashLiveViews } from './materialized-views.js'
+import { listMonths } from './months.js'
+import { LEASE_TIMEOUT_MS, type MonthsOptions } from './process-months.js'
 import {
   listMonthsDone,
   readRollupState,
@@ -15,7 +17,6 @@ import {
   recordViews,
 } from './progress.js'
 import { rebuildRollups } from './rebuild.js'
-import { LEASE_TIMEOUT_MS, type MonthsOptions } from './shadow-tables.js'
 
 export interface EnsureRollupsOptions extends Pick<
   MonthsOptions,
@@ -48,7 +49,7 @@ export async function ensureRollups(
     async (lease) => {
       // Another process may have built them while this one waited.
       if (await isBuilt(store.writer)) return
-      await build(store, options)
+      await build(store, options, lease)
       // While this process was suspended, another process may have built a different definition.
       await lease.assertHeld()
       await recordBuilt(store.writer)
@@ -57,6 +58,14 @@ export async function ensureRollups(
     { waitMs: Infinity, requestsTurn: false },
   )
 }
+
+/**
+ * Returns whether `ensureRollups` would take long: the rollups are outdated, and the store has facts.
+ *
+ * @throws UserError when a newer version has built the rollups, or has begun to
+ */
+export const isBuildLong = async (writer: Connection): Promise<boolean> =>
+  !(await isBuilt(writer)) && (await listMonths(writer, undefined)).length > 0
 
 /** @throws UserError when the rollups are those of a newer version */
 async function isBuilt(connection: Connection): Promise<boolean> {
@@ -72,6 +81,7 @@ async function isBuilt(connection: Connection): Promise<boolean> {
 async function build(
   { admin, writer }: Pick<Store, 'admin' | 'writer'>,
   { noticeMs = 0, stop, onMonth, ...options }: EnsureRollupsOptions,
+  lease: Lease,
 ): Promise<void> {
   let views = await hashLiveViews(admin)
   let done = await listMonthsDone(writer, views)
@@ -84,14 +94,15 @@ async function build(
     done = new Set()
   }
   const isDone = done
-  await rebuildRollups(writer, {
+  const months: MonthsOptions = {
     ...options,
     isDone: (month) => isDone.has(month),
     onMonth: async (month, left) => {
       await recordMonth(writer, views, month)
       await onMonth?.(month, left)
     },
-  })
+  }
+  await rebuildRollups(writer, months, lease)
 }
 
 const recreateViews = (admin: Connection): Promise<void> =>

@@ -49,15 +49,19 @@ WHERE ${isView(...LIVE_VIEWS)}`),
  *
  * @param prefix the prefix of the sets, as a regular expression
  * @param others the names of further tables with that prefix
+ * @param waits whether to wait for statements that still use them
  */
 export async function dropTableSets(
   connection: Connection,
   prefix: string,
   others: readonly string[] = [],
+  waits = true,
 ): Promise<void> {
   const tables = matchNames(prefix, [...SET_TABLES, ...others])
-  await dropViews(connection, matchViews(prefix), tables)
-  await dropTables(connection, tables)
+  await dropViews(connection, matchViews(prefix), tables, waits)
+  await dropTables(connection, tables, waits)
+  // A process that was suspended may have created a view in between. Without its tables it creates no more.
+  await dropViews(connection, matchViews(prefix), tables, waits)
 }
 
 /** Hashes this build's view definitions: SHA-256 in hexadecimal. A store with another hash must rebuild its rollups. */

@@ -1,55 +1,85 @@
-/** Recomputes the rollups from the facts, one month at a time, while queries are served. */
-import type { Connection } from '../clickhouse/connection.js'
+/** Recomputes the rollups from the facts, one month at a time, while queries are served and events are loaded. */
+import type { Connection, QueryOptions } from '../clickhouse/connection.js'
+import type { Lease } from '../clickhouse/lease/lease.js'
 import { sql, statement, TRUE, type Sql } from '../clickhouse/sql.js'
 import { LIVE } from '../model/rollup-table-sets.js'
-import { ROLLUPS } from '../model/rollups.js'
+import { ROLLUPS, type Rollup } from '../model/rollups.js'
 import { findPartition, isOfMonth } from './months.js'
-import { forEachMonth, type MonthsOptions, type ShadowMonth } from './shadow-tables.js'
+import { forEachMonth, type MonthsOptions, type ShadowMonth } from './process-months.js'
 
 /**
  * Rebuilds the rollups. One statement swaps in the new partition of a rollup, so a query reads each rollup either before
  * or after the rebuild of a month.
+ *
+ * @param lease the lease `rollups`, if the caller holds it
  */
-export function rebuildRollups(writer: Connection, options: MonthsOptions): Promise<void> {
-  return forEachMonth(writer, options, (shadowMonth) => swapInMonth(shadowMonth, options.projectId))
+export function rebuildRollups(
+  writer: Connection,
+  options: MonthsOptions,
+  lease?: Lease,
+): Promise<void> {
+  return forEachMonth(writer, options, { whileHeld: swapInMonth, afterwards: mergeYear }, lease)
+}
+
+async function swapInMonth(shadowMonth: ShadowMonth, lease: Lease): Promise<void> {
+  for (const rollup of ROLLUPS) await swapInRollup(rollup, shadowMonth, lease)
+}
+
+async function swapInRollup(rollup: Rollup, shadowMonth: ShadowMonth, lease: Lease): Promise<void> {
+  const { holder, month, projectId } = shadowMonth
+  const live = LIVE.rollups[rollup.name]
+  const { partition } = findPartition(rollup, month)
+  const rebuilt = shadowMonth.shadow.rollups[rollup.name]
+  await addOtherRows(rollup, shadowMonth)
+  // A month without facts has no groups left: its users were deleted. Nothing else may empty a partition.
+  const isEmpty = !(await hasRows(holder, rebuilt, TRUE))
+  if (
+    isEmpty &&
+    (await hasRows(holder, sql`events`, isOfMonth(sql`timestamp`, month, projectId)))
+  ) {
+    throw new Error(
+      `the rebuild of ${rollup.name} found no groups for ${month}, but there are events`,
+    )
+  }
+  // While this process was suspended, another may have loaded events, and the shadow table lacks their rows. If it is
+  // suspended here, the other process drops the shadow table, and the next statement fails.
+  await lease.assertHeld()
+  await holder.execute(
+    statement(sql`ALTER TABLE ${live} REPLACE PARTITION ${partition} FROM ${rebuilt}`),
+    isEmpty ? { allow_replace_partition_from_empty_source: 1 } : {},
+  )
 }
 
 /**
- * Swaps in the shadow tables of a month. A partition is replaced as a whole, so its other rows (other months of the
- * year, other projects) are copied into the shadow table first.
+ * Adds to a shadow table what else is in its partition, because a partition is replaced as a whole: the other months of the
+ * year, the other projects. It is copied as hard links, in which the rows that are replaced are masked.
  */
-async function swapInMonth(
-  { holder, month, shadow: tables, lease }: ShadowMonth,
-  projectId: string | undefined,
+async function addOtherRows(
+  rollup: Rollup,
+  { holder, month, shadow, projectId }: ShadowMonth,
 ): Promise<void> {
-  for (const rollup of ROLLUPS) {
-    const [shadow, live] = [tables.rollups[rollup.name], LIVE.rollups[rollup.name]]
-    const { partition, isInPartition } = findPartition(rollup, month)
-    const isRebuilt = isOfMonth(rollup.dateColumn, month, projectId)
+  if (rollup.grain === 'day' && projectId === undefined) return
+  const [rebuilt, live] = [shadow.rollups[rollup.name], LIVE.rollups[rollup.name]]
+  const { partition } = findPartition(rollup, month)
+  const others = shadow.otherRows
+  for (const step of [
+    sql`DROP TABLE IF EXISTS ${others} SYNC`,
+    sql`CREATE TABLE ${others} AS ${live}`,
+    sql`ALTER TABLE ${others} ATTACH PARTITION ${partition} FROM ${live}`,
+    sql`DELETE FROM ${others} IN PARTITION ${partition} WHERE ${isOfMonth(rollup.dateColumn, month, projectId)}`,
+    sql`ALTER TABLE ${rebuilt} ATTACH PARTITION ${partition} FROM ${others}`,
+  ]) {
+    await holder.execute(statement(step))
+  }
+}
+
+/** Merges the parts of the monthly rollups once all months of a year are replaced: the old parts have only masked rows. */
+async function mergeYear({ holder, month, endsYear }: ShadowMonth): Promise<void> {
+  if (!endsYear) return
+  for (const rollup of ROLLUPS.filter(({ grain }) => grain === 'month')) {
+    const { partition } = findPartition(rollup, month)
     await holder.execute(
-      statement(
-        sql`INSERT INTO ${shadow} SELECT * FROM ${live} WHERE ${isInPartition} AND NOT (${isRebuilt})`,
-      ),
-      { insert_deduplicate: 0 },
-    )
-    // The partition will be read for a long time: merge it once, because fewer parts are read faster.
-    await holder.execute(statement(sql`OPTIMIZE TABLE ${shadow} FINAL`))
-    // A month without facts has no groups left: its users were deleted. Nothing else may empty a partition.
-    const isEmpty = !(await hasRows(holder, shadow, TRUE))
-    if (
-      isEmpty &&
-      (await hasRows(holder, sql`events`, isOfMonth(sql`timestamp`, month, projectId)))
-    ) {
-      throw new Error(
-        `the rebuild of ${rollup.name} found no groups for ${month}, but there are events`,
-      )
-    }
-    // While this process was suspended, another may have loaded events, and the shadow table lacks their rows. If it is
-    // suspended here, the other process drops the shadow table, and the next statement fails.
-    await lease.assertHeld()
-    await holder.execute(
-      statement(sql`ALTER TABLE ${live} REPLACE PARTITION ${partition} FROM ${shadow}`),
-      isEmpty ? { allow_replace_partition_from_empty_source: 1 } : {},
+      statement(sql`OPTIMIZE TABLE ${LIVE.rollups[rollup.name]} PARTITION ${partition} FINAL`),
     )
   }
 }
@@ -57,6 +87,10 @@ async function swapInMonth(
 async function hasRows(holder: Connection, table: Sql, isSelected: Sql): Promise<boolean> {
   const { rows } = await holder.query(
     statement(sql`SELECT 1 FROM ${table} WHERE ${isSelected} LIMIT 1`),
+    FIRST_ROW,
   )
   return rows.length > 0
 }
+
+/** Otherwise all rows would be read, to count them. */
+const FIRST_ROW: QueryOptions = { settings: { exact_rows_before_limit: 0 } }

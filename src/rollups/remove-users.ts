@@ -3,7 +3,7 @@ import type { Connection } from '../clickhouse/connection.js'
 import { INLINED, inlineHashes, inlineTexts } from '../clickhouse/temporary-tables.js'
 import { sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
 import { settleAll } from '../lib/settle.js'
-import { LIVE } from '../model/rollup-table-sets.js'
+import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
 import { USER_ROLLUPS, type Rollup } from '../model/rollups.js'
 
 /** The partition of a rollup that a `day` belongs to, by the frequency of the rollup. */
@@ -30,17 +30,28 @@ interface AffectedGroups {
  * @param stale a table of the users to remove from each group, with the columns `grain` (`daily` or `monthly`),
  *   `project_id`, `dimension`, `value`, `day` (for a month, its first day) and `user`
  * @param generation must be higher than in all earlier calls
+ * @param rollups the tables to write to; the live ones by default
  */
 export const removeUsersFromRollups = (
   writer: Connection,
   stale: Sql,
   generation: number,
+  rollups: RollupTables['rollups'] = LIVE.rollups,
 ): Promise<void> =>
-  settleAll(USER_ROLLUPS.map((rollup) => removeUsers(writer, rollup, stale, generation)))
+  settleAll(
+    USER_ROLLUPS.map((rollup) =>
+      removeUsers(writer, { ...rollup, table: rollups[rollup.name] }, stale, generation),
+    ),
+  )
+
+/** A rollup of users, and the table to write to. */
+interface Target extends Rollup {
+  readonly table: Sql
+}
 
 async function removeUsers(
   writer: Connection,
-  rollup: Rollup,
+  rollup: Target,
   stale: Sql,
   generation: number,
 ): Promise<void> {
@@ -60,17 +71,17 @@ async function removeUsers(
 
 const insertReduced = (
   writer: Connection,
-  { name, dateColumn: column }: Rollup,
+  { table, dateColumn: column }: Target,
   stale: Sql,
   generation: number,
 ): Promise<void> =>
   writer.execute(
     statement(sql`
-INSERT INTO ${LIVE.rollups[name]} (project_id, dimension, value, ${column}, generation, users)
+INSERT INTO ${table} (project_id, dimension, value, ${column}, generation, users)
 SELECT project_id, dimension, value, ${column}, ${uint64(generation)}, bitmapAndnot(stored.all_users, gone.all_users)
 FROM (
   SELECT project_id, dimension, value, ${column}, groupBitmapMergeState(users) AS all_users
-  FROM ${LIVE.rollups[name]}
+  FROM ${table}
   WHERE project_id IN (SELECT project_id FROM ${stale})
     AND (project_id, dimension, value, ${column}) IN (SELECT project_id, dimension, value, day FROM ${stale})
   GROUP BY ALL
@@ -98,7 +109,7 @@ FROM ${stale} GROUP BY partition ORDER BY partition`),
 }
 
 function deleteFormerRows(
-  { name, frequency, dateColumn }: Rollup,
+  { table, frequency, dateColumn }: Target,
   stale: Sql,
   { partition, part, parts }: AffectedGroups,
   generation: number,
@@ -106,7 +117,7 @@ function deleteFormerRows(
   const fromGroups = sql`FROM ${stale}
 WHERE ${PARTITIONS[frequency]} = ${uint32(partition)} AND cityHash64(project_id, dimension, value, day) % ${uint32(parts)} = ${uint32(part)}`
   return sql`
-DELETE FROM ${LIVE.rollups[name]} IN PARTITION ${uint32(partition)}
+DELETE FROM ${table} IN PARTITION ${uint32(partition)}
 WHERE generation < ${uint64(generation)}
   AND project_id IN ${inlineTexts(sql`project_id`, fromGroups)}
   AND ${hashGroup(dateColumn)} IN ${inlineHashes(hashGroup(sql`day`), fromGroups)}`

@@ -1,105 +1,90 @@
-/** Fills the shadow tables: the rollups of one month, computed from the facts beside the live tables. */
-import { setTimeout as sleep } from 'node:timers/promises'
+/** The shadow tables that exist: who needs them, when they are merged, and when they are dropped. */
 import type { Connection } from '../clickhouse/connection.js'
-import { fenceConnection } from '../clickhouse/connection-wrappers.js'
-import { withLease, type Lease } from '../clickhouse/lease/lease.js'
-import { sql } from '../clickhouse/sql.js'
-import { matchNames } from '../clickhouse/temporary-tables.js'
-import { MINUTE_MS } from '../lib/time.js'
+import { readLeaseStatus } from '../clickhouse/lease/lease-status.js'
+import { sql, statement, string, uint32 } from '../clickhouse/sql.js'
+import { isView, matchNames } from '../clickhouse/temporary-tables.js'
 import {
-  nameShadowTables,
+  CHANGE_TABLES,
   SET_TABLES,
+  SHADOW_ONLY_TABLES,
   SHADOW_PREFIX,
-  type RollupTables,
+  STORED_TABLES,
+  type ShadowTables,
 } from '../model/rollup-table-sets.js'
-import { backfillRollups } from './backfill.js'
 import { dropTableSets } from './materialized-views.js'
-import { isOfMonth, listMonths, type Month } from './months.js'
-
-export interface MonthsOptions {
-  /** Finishes loads and deletions that were interrupted. It is called while the loader lease is held. */
-  readonly finishInterruptedWork: (writer: Connection) => Promise<void>
-  /** The only project to process; absent: all projects. */
-  readonly projectId?: string | undefined
-  /** Whether a month needs no work; absent: none does. */
-  readonly isDone?: (month: Month) => boolean
-  /** Called after each month, with the number of months that are left. */
-  readonly onMonth?: (month: Month, left: number) => unknown
-}
-
-/** The pause between two months, in which a loader that waits for the lease gets its turn. */
-const PAUSE_MS = 250
-/** The longest wait for the loader lease: a loader may be in the middle of a large load. */
-export const LEASE_TIMEOUT_MS = 10 * MINUTE_MS
-
-/** A month whose rollups are in the shadow tables. */
-export interface ShadowMonth {
-  /** The connection of the writer; it refuses statements once the lease is lost. */
-  readonly holder: Connection
-  readonly month: Month
-  readonly shadow: RollupTables
-  /** The loader lease. */
-  readonly lease: Lease
-}
-
-/**
- * Calls `work` once per month, the earliest first, each time with the loader lease held and the month's rollups in the
- * shadow tables.
- *
- * @throws LeaseTimeoutError when another process holds the lease for `LEASE_TIMEOUT_MS`
- */
-export async function forEachMonth(
-  writer: Connection,
-  { projectId, isDone, onMonth, finishInterruptedWork }: MonthsOptions,
-  work: (shadowMonth: ShadowMonth) => Promise<void>,
-): Promise<void> {
-  const months = (await listMonths(writer, projectId)).filter((month) => isDone?.(month) !== true)
-  for (const [i, month] of months.entries()) {
-    await withLease(
-      writer,
-      'loader',
-      async (lease) => {
-        const holder = fenceConnection(writer, lease.signal)
-        // A load that is half published would be counted here, and again when it is finished.
-        await finishInterruptedWork(holder)
-        const shadow = nameShadowTables(lease.generation)
-        await withShadowTables(holder, shadow, month, projectId, () =>
-          work({ holder, month, shadow, lease }),
-        )
-      },
-      { waitMs: LEASE_TIMEOUT_MS },
-    )
-    await onMonth?.(month, months.length - i - 1)
-    await sleep(PAUSE_MS)
-  }
-}
-
-/** Fills the shadow tables, calls `work`, and then drops them even if it failed. The caller holds the loader lease. */
-async function withShadowTables(
-  writer: Connection,
-  shadow: RollupTables,
-  month: Month,
-  projectId: string | undefined,
-  work: () => Promise<void>,
-): Promise<void> {
-  await dropShadowTables(writer)
-  try {
-    await backfillRollups(writer, shadow, {
-      events: isOfMonth(sql`timestamp`, month, projectId),
-      sessions: isOfMonth(sql`start_at`, month, projectId),
-    })
-    await work()
-  } finally {
-    await dropShadowTables(writer)
-  }
-}
+import { CHANGE_VIEWS } from './snapshot.js'
 
 /** The shadow tables of all rebuilds and checks, without the views between them. */
-export const SHADOW_TABLES = matchNames(SHADOW_PREFIX, SET_TABLES)
+export const SHADOW_TABLES = matchNames(SHADOW_PREFIX, [...SET_TABLES, ...SHADOW_ONLY_TABLES])
 
 /**
- * Drops all shadow tables. Under the loader lease no other process uses any, so every holder that changes facts calls
- * this first: a rebuild that was suspended could otherwise still swap in what it computed before the change.
+ * Drops the shadow tables that nobody may use any more. Every process that changes facts calls this first, under the loader
+ * lease: a rebuild that was suspended could otherwise swap in what it computed before the change.
+ *
+ * Tables of a living process stay if they record the changes, and if they are only compared. A view that records into a
+ * table that is gone would let every load fail.
  */
-export const dropShadowTables = (writer: Connection): Promise<void> =>
-  dropTableSets(writer, SHADOW_PREFIX)
+export async function dropShadowTables(writer: Connection): Promise<void> {
+  const sets = await listSets(writer)
+  if (sets.length === 0) return
+  const { state } = await readLeaseStatus(writer, 'rollups')
+  for (const set of sets) {
+    if (set.isSafe === 0 || state !== 'held') await dropSet(writer, set)
+  }
+}
+
+/** Drops all shadow tables. The caller holds both leases, so no other process may use any. */
+export async function dropAllShadowTables(writer: Connection): Promise<void> {
+  for (const set of await listSets(writer)) await dropSet(writer, set)
+  await dropShadowSet(writer, SHADOW_PREFIX)
+}
+
+/**
+ * A statement of a killed process may go on for minutes. It is waited for only if it may be the one that swaps a table in:
+ * of a safe set no table is swapped in any more, once its views are gone.
+ */
+const dropSet = (writer: Connection, { prefix, isSafe }: ShadowSet): Promise<void> =>
+  dropShadowSet(writer, prefix, isSafe === 0)
+
+/** Drops the shadow tables with a prefix, and their views. @param waits whether to wait for statements that use them */
+export const dropShadowSet = (writer: Connection, prefix: string, waits = true): Promise<void> =>
+  dropTableSets(writer, prefix, SHADOW_ONLY_TABLES, waits)
+
+/** Merges the parts of each shadow table: they will be read for a long time, and fewer parts are read faster. */
+export async function mergeShadowTables(
+  writer: Connection,
+  { rollups }: ShadowTables,
+): Promise<void> {
+  for (const rollup of Object.values(rollups)) {
+    const { rows } = await writer.query<{ parts: number }>(
+      statement(sql`SELECT uniqExact(_part) AS parts FROM ${rollup}`),
+    )
+    if ((rows[0]?.parts ?? 0) < 2) continue
+    await writer.execute(statement(sql`OPTIMIZE TABLE ${rollup} FINAL`))
+  }
+}
+
+interface ShadowSet {
+  readonly prefix: string
+  /** Whether its tables do no harm after later changes of the facts. */
+  readonly isSafe: 0 | 1
+}
+
+async function listSets(writer: Connection): Promise<readonly ShadowSet[]> {
+  const views = matchNames(SHADOW_PREFIX, CHANGE_VIEWS)
+  const records = matchNames(SHADOW_PREFIX, CHANGE_TABLES)
+  const stored = matchNames(SHADOW_PREFIX, STORED_TABLES)
+  const { rows } = await writer.query<ShadowSet>(
+    statement(sql`
+SELECT
+  extract(name, ${string(`^${SHADOW_PREFIX.replace('(', '(?:')}`)}) AS prefix,
+  countIf(${isView(views, SHADOW_TABLES)}) = ${uint32(CHANGE_VIEWS.length)}
+    AND countIf(match(name, ${string(records.pattern)})) = ${uint32(CHANGE_TABLES.length)}
+    OR countIf(match(name, ${string(stored.pattern)})) > 0 AS isSafe
+FROM system.tables
+WHERE database = currentDatabase()
+  AND (match(name, ${string(SHADOW_TABLES.pattern)}) OR ${isView(views, SHADOW_TABLES)})
+GROUP BY prefix ORDER BY prefix`),
+  )
+  return rows
+}

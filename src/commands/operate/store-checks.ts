@@ -176,7 +176,9 @@ async function readRollups({ store }: Patient): Promise<RollupFacts> {
 async function readTables(patient: Patient): Promise<TableFacts> {
   const { writer } = patient.store
   // First the tables: a process that takes the lease meanwhile makes new ones.
-  const leased = await listTemporaryTables(writer, [LOAD_TABLES, SHADOW_TABLES, DELETION_TABLES])
+  const leased = await listTemporaryTables(writer, [LOAD_TABLES, DELETION_TABLES])
+  const shadow = await listTemporaryTables(writer, [SHADOW_TABLES])
   const renewed = await listTemporaryTables(writer, [TRIAL_TABLES, STAGING_TABLES])
-  return { leased, renewed, lease: await readLoaderLease(patient) }
+  const lease = await readLoaderLease(patient)
+  return { leased, shadow, renewed, lease, rollupsLease: await readLeaseStatus(writer, 'rollups') }
 }

@@ -76,24 +76,32 @@ export function judgeRollups({ state, monthsDone, lease }: RollupFacts): Finding
 }
 
 export interface TableFacts {
-  /** The tables of loads, rebuilds and deletions: those in use belong to the holder of the lease. */
+  /** The tables of loads and deletions: those in use belong to the holder of the lease. */
   readonly leased: readonly TemporaryTable[]
+  /** The tables of rebuilds and checks: those in use belong to the holder of the lease `rollups`. */
+  readonly shadow: readonly TemporaryTable[]
   /** The tables of dry runs and of imports of Parquet and Arrow, which their processes renew. */
   readonly renewed: readonly TemporaryTable[]
   /** That of the loader. */
   readonly lease: LeaseStatus
+  readonly rollupsLease: LeaseStatus
 }
 
 /** As many names as are worth reading. */
 const MAX_NAMES = 5
 
-export function judgeTables({ leased, renewed, lease }: TableFacts): Finding {
-  const isHeld = lease.state === 'held'
+export function judgeTables(facts: TableFacts): Finding {
+  const { leased, shadow, renewed, lease, rollupsLease } = facts
+  const isLeft =
+    ({ state }: LeaseStatus) =>
+    ({ age }: TemporaryTable): boolean =>
+      state !== 'held' || age > DAY_MS
   const left = [
-    ...leased.filter(({ age }) => !isHeld || age > DAY_MS),
+    ...leased.filter(isLeft(lease)),
+    ...shadow.filter(isLeft(rollupsLease)),
     ...renewed.filter(({ age }) => age > DAY_MS),
   ].map(({ name }) => name)
-  const used = leased.length + renewed.length - left.length
+  const used = leased.length + shadow.length + renewed.length - left.length
   if (left.length === 0) return ok(`${formatCount(used, 'table')} in use, none left over`)
   const rest = left.length > MAX_NAMES ? ` and ${left.length - MAX_NAMES} more` : ''
   return warn(

@@ -21,7 +21,7 @@ import {
 } from '../../support/kills/tasks.js'
 import { createDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
-import { finishInterruptedWork } from '../../support/store/loading.js'
+import { checkRollups, finishInterruptedWork } from '../../support/store/loading.js'
 import { newProject, send, type SentEvent } from '../../support/world/world.js'
 
 /** 200 suspensions take a quarter of an hour. */
@@ -125,6 +125,11 @@ async function suspendOnce(n: number): Promise<object> {
     const sent = await loadMeanwhile(store, task, random)
     const end = await child.resume()
     Object.assign(story, end)
+    // The loads have counted everything, and a rebuild that was suspended has undone nothing of it.
+    if (task === 'rebuild the rollups') {
+      const { differences } = await checkRollups(store.writer, {})
+      expect(differences).toEqual([])
+    }
     // Whoever was interrupted is called again; another process may have finished its work meanwhile.
     await TASKS[task].run(store).catch((error: unknown) => {
       if (!(error instanceof UserError)) throw error

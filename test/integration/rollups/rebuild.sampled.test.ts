@@ -2,23 +2,27 @@
 import { afterEach, beforeEach, describe, expect } from '@jest/globals'
 import { NOTICE_MS, watchRollups } from '../../../src/bootstrap/rollup-trust.js'
 import type { Connection } from '../../../src/clickhouse/connection.js'
-import { LeaseLostError } from '../../../src/clickhouse/lease/lease.js'
+import { LeaseLostError, withLease } from '../../../src/clickhouse/lease/lease.js'
 import { listGenerations } from '../../../src/clickhouse/lease/lease-store.js'
 import { identifier, sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
+import { expireProjects } from '../../../src/deletion/expire-projects.js'
 import type { StoredProject } from '../../../src/projects/project.js'
+import { updateProject } from '../../../src/projects/store.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { LIVE } from '../../../src/model/rollup-table-sets.js'
 import { hashLiveViews } from '../../../src/rollups/materialized-views.js'
 import { readRollupState } from '../../../src/rollups/progress.js'
+import { dropAllShadowTables } from '../../../src/rollups/shadow-tables.js'
 import { longTest, shortTest } from '../../support/sampling.js'
 import { until } from '../clickhouse/embedded/support.js'
 import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import { readRollups } from '../../support/store/rollups.js'
-import { newProject, send, type SentEvent } from '../../support/world/world.js'
+import { newProject, runQuery, send, type SentEvent } from '../../support/world/world.js'
 import {
   checkRollups,
+  createContext,
   deleteUser,
   ensureRollups,
   rebuildRollups,
@@ -75,6 +79,12 @@ const falsify = (): Promise<void> =>
 INSERT INTO sessions_monthly (project_id, dimension, value, month, pageviews, events, visits, bounces, duration)
 SELECT id, 'country', 'DE', month, 7, 7, 7, 7, 7
 FROM projects ARRAY JOIN [toDate('2026-01-01'), toDate('2026-02-01')] AS month`)
+
+const listShadowTables = () =>
+  select(
+    database.store,
+    sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'draft_')`,
+  )
 
 const builds = () => select(database.store, sql`SELECT count() AS builds FROM rollup_builds`)
 
@@ -133,7 +143,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     const [views, before] = [await viewNames(), await rollupsOf(shop)]
     await write(sql`TRUNCATE TABLE rollup_builds`)
     await write(sql`CREATE TABLE draft_sessions_daily AS sessions_daily`)
-    const writer = breakAfter(database.store.writer, /SELECT DISTINCT month/)
+    const writer = breakAfter(database.store.writer, /SELECT month, sum/)
     const broken = ensureRollups({ ...database.store, writer })
     await expect(broken).rejects.toBeInstanceOf(BrokenError)
     expect(await builds()).toEqual([{ builds: 0 }])
@@ -206,6 +216,21 @@ async function loseLease(): Promise<void> {
   await send(database.store, shop, [LATE])
 }
 
+/** Deletes the first day of the shop, as it is older than the shop keeps. */
+async function expireOldDays(): Promise<void> {
+  await updateProject(database.store, shop.id, { keepDays: 20 })
+  const task = { store: database.store, context: createContext(), logger: SILENT }
+  await expireProjects(task, new Date('2026-02-11T12:00:00Z'))
+}
+
+async function countDays(): Promise<number> {
+  const [row] = await select<{ days: number }>(
+    database.store,
+    sql`SELECT uniqExact(project_id, toDate(timestamp)) AS days FROM events`,
+  )
+  return row!.days
+}
+
 describe('a rebuild', () => {
   shortTest('of all projects corrects the rollups, and reports each month', async () => {
     const before = [await rollupsOf(shop), await rollupsOf(other)]
@@ -247,7 +272,11 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
     expect(await rollupsOf(shop)).toEqual(before)
   })
 
-  longTest('does not undo a load that happened while it was suspended', async () => {
+  longTest.each([
+    ['the recording has ended', /^DROP TABLE \{p0:Identifier\} SYNC/],
+    ['a shadow table is complete', /draft_\d+_sessions_monthly ATTACH PARTITION/],
+    ['the last shadow table is complete', /draft_\d+_users_monthly ATTACH PARTITION/],
+  ])('suspended just after %s, it notices that another process has loaded', async (_when, last) => {
     const { writer } = database.store
     let sleeping: Promise<void> | undefined
     const sleepy: Connection = {
@@ -256,19 +285,25 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
         // The heartbeat is suspended, too, so it does not notice.
         if (one.query.includes('(state, at)')) await sleeping
         await writer.execute(one, settings)
-        if (one.query.startsWith('OPTIMIZE')) await (sleeping ??= loseLease())
+        if (last.test(one.query)) await (sleeping ??= loseLease())
       },
     }
-    await expect(rebuildRollups(sleepy, {})).rejects.toBeInstanceOf(LeaseLostError)
+    await rebuildRollups(sleepy, {}).catch(() => undefined)
+    expect(sleeping).toBeDefined()
     expect(await check()).toEqual(AGREEING)
   })
 
   longTest.each([
-    ['a shadow table is filled', /^\s*INSERT INTO \{\S+ SELECT \* FROM sessions/],
-    ['it copies what stays', /INSERT INTO draft_\d+_sessions_daily/],
+    ['the facts are copied', /ATTACH PARTITION .* FROM sessions/],
+    [
+      'a shadow table is filled',
+      /^\s*INSERT INTO \{\S+\s+SELECT \* FROM draft_\d+_snapshot_sessions/,
+    ],
+    ['the recording ends', /^DROP TABLE \{p0:Identifier\} SYNC/],
+    ['it copies what stays', /ATTACH PARTITION .* FROM sessions_monthly/],
     ['the first partition is replaced', /REPLACE PARTITION .* FROM draft_\d+_sessions_daily/],
-    ['the last partition is replaced', /REPLACE PARTITION .* FROM draft_\d+_users_monthly/],
-    ['its tables are dropped', /^DROP TABLE/],
+    ['the last partition is replaced', /users_monthly REPLACE PARTITION/],
+    ['its tables are dropped', /^DROP TABLE IF EXISTS \{p0:Identifier\}, \{p1/],
   ])('suspended just before %s, it undoes no load of another process', async (_when, last) => {
     const { writer } = database.store
     let sleeping: Promise<void> | undefined
@@ -283,6 +318,228 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
     await rebuildRollups(sleepy, {}).catch(() => undefined)
     expect(sleeping).toBeDefined()
     expect(await check()).toEqual(AGREEING)
+  })
+
+  longTest('suspended during a check, it reports no load of another process', async () => {
+    const last = /draft_\d+_stored_users_monthly ATTACH PARTITION/
+    const writer = meanwhile(last, loseLease)
+    const checked = checkRollups(writer, {}).catch((error: unknown) => error)
+    expect([AGREEING, expect.any(LeaseLostError)]).toContainEqual(await checked)
+    expect(await check()).toEqual(AGREEING)
+  })
+
+  /** Runs `work` once, before the first statement that matches. */
+  const meanwhile = (pattern: RegExp, work: () => Promise<unknown>): Connection => {
+    const { writer } = database.store
+    let done: Promise<unknown> | undefined
+    return {
+      ...writer,
+      execute: async (one, settings) => {
+        if (pattern.test(one.query)) await (done ??= work())
+        await writer.execute(one, settings)
+      },
+    }
+  }
+  /** The statement that computes most of the shadow tables. */
+  const COMPUTE = /INSERT INTO \S+ \(session, sign, [^)]*\)\s+SELECT session, 1/
+
+  shortTest('lets events be loaded while it computes, and counts each once', async () => {
+    await falsify()
+    const more = [
+      LATE,
+      at('01-15T10:10:00', { user_id: 'v' }),
+      at('02-03T00:00:00', { user_id: 'x' }),
+    ]
+    let seconds = Infinity
+    const writer = meanwhile(COMPUTE, async () => {
+      const begun = performance.now()
+      await send(database.store, shop, more)
+      seconds = (performance.now() - begun) / 1_000
+    })
+    await rebuildRollups(writer, {})
+    // It does not wait for the rebuild, which waits for it here.
+    expect(seconds).toBeLessThan(10)
+    expect(await check()).toEqual(AGREEING)
+    expect(await listShadowTables()).toEqual([])
+  })
+
+  longTest('leaves every answer as it is, at each of its statements', async () => {
+    const ask = async () => {
+      const { data } = await runQuery(database.store, shop, {
+        date_range: ['2026-01-01', '2026-02-28'],
+        metrics: ['users', 'pageviews', 'events', 'bounce_rate'],
+        group_by: ['country'],
+      })
+      return data
+    }
+    const before = await ask()
+    expect(before.length).toBeGreaterThan(0)
+    const { writer } = database.store
+    let asked = 0
+    const watched: Connection = {
+      ...writer,
+      execute: async (one, settings) => {
+        await writer.execute(one, settings)
+        if (one.query.includes('(state, at)')) return
+        asked += 1
+        expect(await ask()).toEqual(before)
+      },
+    }
+    await rebuildRollups(watched, {})
+    expect(asked).toBeGreaterThan(100)
+  })
+
+  longTest.each([
+    ['a user was deleted', () => deleteUser(database.store, shop.id, 'v')],
+    ['a day has expired', expireOldDays],
+  ])('computes a month again when %s meanwhile', async (_what, work) => {
+    await falsify()
+    const days = await countDays()
+    await rebuildRollups(meanwhile(COMPUTE, work), {})
+    expect(await countDays()).toBe(days - 1)
+    expect(await check()).toEqual(AGREEING)
+    expect(await listShadowTables()).toEqual([])
+  })
+
+  longTest('computes a month again when a suspended loader repeats inserts meanwhile', async () => {
+    const { writer } = database.store
+    const repeats: (() => Promise<void>)[] = []
+    const loader: Connection = {
+      ...writer,
+      execute: async (one, settings) => {
+        // It keeps the tables of the load.
+        if (repeats.length > 0 && one.query.startsWith('DROP TABLE IF EXISTS')) return
+        await writer.execute(one, settings)
+        const isChange = /^\s*INSERT INTO (event_changes|sessions) /.test(one.query)
+        if (isChange) repeats.push(() => writer.execute(one, settings))
+      },
+    }
+    await send({ ...database.store, writer: loader }, shop, [LATE])
+    expect(repeats).toHaveLength(2)
+    const repeatAll = async () => {
+      for (const repeat of repeats) await repeat()
+    }
+    await repeatAll()
+    expect(await check()).toEqual(AGREEING)
+    let computed = 0
+    const disturbed: Connection = {
+      ...writer,
+      execute: async (one, settings) => {
+        if (COMPUTE.test(one.query) && ++computed === 1) await repeatAll()
+        await writer.execute(one, settings)
+      },
+    }
+    await rebuildRollups(disturbed, {})
+    // January twice.
+    expect(computed).toBe(3)
+    expect(await check()).toEqual(AGREEING)
+  })
+
+  longTest.each([['events'], ['events', 'sessions']])(
+    'whose views of %s %s write into tables that are gone stops no load',
+    async (...kinds) => {
+      await withLease(database.store.writer, 'rollups', async () => {
+        for (const kind of kinds) {
+          const [view, target] = [`draft_7_feed_new_${kind}`, `draft_7_new_${kind}`].map((name) =>
+            identifier(name),
+          )
+          const source = kind === 'events' ? LIVE.eventChanges : LIVE.sessions
+          await write(sql`CREATE TABLE ${target!} AS ${source} ENGINE = Null`)
+          await write(
+            sql`CREATE MATERIALIZED VIEW ${view!} TO ${target!} AS SELECT * FROM ${source}`,
+          )
+          await write(sql`DROP TABLE ${target!} SYNC`)
+        }
+        await send(database.store, shop, [LATE])
+      })
+      expect(await check()).toEqual(AGREEING)
+      expect(await listShadowTables()).toEqual([])
+    },
+  )
+
+  longTest(
+    'computes a month while loads wait when its tables are dropped again and again',
+    async () => {
+      await falsify()
+      const { writer } = database.store
+      let times = 0
+      const disturbed: Connection = {
+        ...writer,
+        execute: async (one, settings) => {
+          // As an older version does before each load.
+          if (COMPUTE.test(one.query) && ++times <= 3) await dropAllShadowTables(writer)
+          await writer.execute(one, settings)
+        },
+      }
+      await rebuildRollups(disturbed, {})
+      expect(times).toBe(5)
+      expect(await check()).toEqual(AGREEING)
+    },
+  )
+
+  /** Lets the leases of a killed process expire at once. */
+  async function expireLeases(): Promise<void> {
+    for (const name of ['loader', 'rollups'] as const) {
+      const [newest] = await listGenerations(database.store.writer, name)
+      const table = identifier(`lease_${name}_${newest!.number}`)
+      await write(sql`INSERT INTO ${table} (state, at) SELECT 'released', now64(3)`)
+    }
+  }
+
+  longTest('that was killed leaves nothing after the next load', async () => {
+    const broken = rebuildRollups(breakAfter(database.store.writer, COMPUTE), {})
+    await expect(broken).rejects.toBeInstanceOf(BrokenError)
+    expect((await listShadowTables()).length).toBeGreaterThan(10)
+    await expireLeases()
+    await send(database.store, shop, [LATE])
+    expect(await listShadowTables()).toEqual([])
+    expect(await check()).toEqual(AGREEING)
+  })
+
+  longTest('that was killed lets loads go on while its last statement runs', async () => {
+    const { writer } = database.store
+    let isRunning = true
+    let ended: Promise<void> | undefined
+    const killed: Connection = {
+      ...writer,
+      execute: async (one, settings) => {
+        if (ended !== undefined) throw new BrokenError()
+        if (!COMPUTE.test(one.query)) return writer.execute(one, settings)
+        const target = /draft_\d+_/.exec(one.query)![0] + 'event_changes'
+        const slow = sql`INSERT INTO ${identifier(target)} (project_id) SELECT '' FROM system.numbers WHERE sleepEachRow(1) = 0 LIMIT 25`
+        ended = writer.execute(statement(slow), { max_block_size: '1' }).finally(() => {
+          isRunning = false
+        })
+        throw new BrokenError()
+      },
+    }
+    await expect(rebuildRollups(killed, {})).rejects.toBeInstanceOf(BrokenError)
+    await expireLeases()
+    await send(database.store, shop, [LATE])
+    expect(isRunning).toBe(true)
+    await ended!.catch(() => undefined)
+    expect(await listShadowTables()).toEqual([])
+    expect(await check()).toEqual(AGREEING)
+  })
+
+  longTest.each([
+    ['the recording begins', /^CREATE MATERIALIZED VIEW .* TO draft_\d+_new_sessions/],
+    ['the events are copied', /ATTACH PARTITION .* FROM events/],
+    ['a shadow table is filled', COMPUTE],
+    ['the recording ends', /^DROP TABLE \{p0:Identifier\} SYNC/],
+    ['other rows are masked', /^DELETE FROM draft_\d+_other_rows/],
+    ['the first partition is replaced', /REPLACE PARTITION .* FROM draft_\d+_sessions_daily/],
+    ['the last partition is replaced', /users_monthly REPLACE PARTITION/],
+    ['the last parts are merged', /^OPTIMIZE TABLE users_monthly PARTITION/],
+  ])('killed after %s, loads go on, and the next rebuild corrects all', async (_when, last) => {
+    await falsify()
+    const broken = rebuildRollups(breakAfter(database.store.writer, last), {})
+    await expect(broken).rejects.toBeInstanceOf(BrokenError)
+    await expireLeases()
+    await send(database.store, shop, [LATE])
+    await rebuildRollups(database.store.writer, {})
+    expect(await check()).toEqual(AGREEING)
+    expect(await listShadowTables()).toEqual([])
   })
 
   longTest('lets events be loaded between two months, and each counts once', async () => {

@@ -17,7 +17,7 @@ const NOW = new Date('2026-02-20T12:00:00Z')
 /** Each task, with about the number of its statements when nothing disturbs it. */
 export const TASKS = {
   'rebuild the rollups': {
-    statements: 160,
+    statements: 290,
     run: (store: Store): Promise<unknown> => rebuildRollups(store.writer, {}),
   },
   'delete a user': {

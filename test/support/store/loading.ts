@@ -16,7 +16,7 @@ import * as streaming from '../../../src/ingest/loader/streaming-loader.js'
 import { checkRollups as check } from '../../../src/rollups/check.js'
 import { ensureRollups as ensure } from '../../../src/rollups/ensure-rollups.js'
 import { rebuildRollups as rebuild } from '../../../src/rollups/rebuild.js'
-import type { MonthsOptions } from '../../../src/rollups/shadow-tables.js'
+import type { MonthsOptions } from '../../../src/rollups/process-months.js'
 
 /** Tests feed events of fixed days, however long ago those are. */
 const MAX_EVENT_AGE_DAYS = 36_500

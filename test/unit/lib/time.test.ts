@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import {
   addDays,
+  formatDuration,
+  HOUR_MS,
+  MINUTE_MS,
   startOfDay,
   startOfMonth,
   startOfSecond,
@@ -34,4 +37,16 @@ describe('the calendar', () => {
     expect(addDays(at('2026-02-28T06:00:00Z'), 1)).toEqual(at('2026-03-01T06:00:00Z'))
     expect(addDays(at('2026-03-01T06:00:00Z'), -1)).toEqual(at('2026-02-28T06:00:00Z'))
   })
+})
+
+it.each([
+  [0, '0 s'],
+  [1, '1 s'],
+  [2 * MINUTE_MS - 1, '120 s'],
+  [2 * MINUTE_MS, '2 min'],
+  [2 * MINUTE_MS + 1, '3 min'],
+  [2 * HOUR_MS - 1, '120 min'],
+  [2 * HOUR_MS, '2 h'],
+])('a duration of %j ms is written as %j', (ms, text) => {
+  expect(formatDuration(ms)).toBe(text)
 })

@@ -29,6 +29,9 @@ const migrations = { isSetUp: true, missing: [], isRestoreUnfinished: false }
 const START =
   'start "tallyhouse serve"; if it runs, its log says why: search for "events cannot be loaded"'
 
+const LEFT_OVER =
+  'start "tallyhouse serve", which drops those of loads and rebuilds, and drop the others with DROP TABLE'
+
 const TABLE: readonly (readonly [Finding, Finding['verdict'], string, string?])[] = [
   [judge.judgeDataFolder({ ...folder, state: 'writable' }), 'ok', '/data is writable'],
   [
@@ -222,31 +225,58 @@ const TABLE: readonly (readonly [Finding, Finding['verdict'], string, string?])[
     'run "tallyhouse migrate" to rebuild them',
   ],
   [
-    work.judgeTables({ leased: [], renewed: [], lease: FREE }),
+    work.judgeTables({ leased: [], shadow: [], renewed: [], lease: FREE, rollupsLease: FREE }),
     'ok',
     '0 tables in use, none left over',
   ],
   [
     work.judgeTables({
       leased: [{ name: 'load_7_rows', age: 10 }],
+      shadow: [],
       renewed: [{ name: 'trial_a_rows', age: DAY }],
       lease: HELD,
+      rollupsLease: FREE,
     }),
     'ok',
     '2 tables in use, none left over',
   ],
+  [
+    work.judgeTables({
+      leased: [],
+      shadow: [{ name: 'draft_7_users_daily', age: 10 }],
+      renewed: [],
+      lease: FREE,
+      rollupsLease: HELD,
+    }),
+    'ok',
+    '1 table in use, none left over',
+  ],
+  [
+    work.judgeTables({
+      leased: [],
+      shadow: [{ name: 'draft_7_users_daily', age: 10 }],
+      renewed: [],
+      lease: HELD,
+      rollupsLease: FREE,
+    }),
+    'warn',
+    'nobody uses draft_7_users_daily',
+    LEFT_OVER,
+  ],
   ...([FREE, EXPIRED] as const).map((lease): [Finding, Finding['verdict'], string, string] => [
     work.judgeTables({
       leased: [1, 2, 3, 4, 5].map((n) => ({ name: `load_${n}_rows`, age: 10 })),
+      shadow: [],
       renewed: [
         { name: 'trial_a_rows', age: 10 },
         { name: 'staged_b', age: DAY + 1 },
       ],
       lease,
+      rollupsLease: HELD,
     }),
     'warn',
     'nobody uses load_1_rows, load_2_rows, load_3_rows, load_4_rows, load_5_rows and 1 more',
-    'start "tallyhouse serve", which drops those of loads and rebuilds, and drop the others with DROP TABLE',
+    LEFT_OVER,
   ]),
 ]
 
