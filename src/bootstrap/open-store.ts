@@ -15,12 +15,15 @@ import {
   createNotSetUpError,
   requireUpToDate,
   updateStore,
+  type RollupBuild,
   type StoreAccess,
 } from './prepare-store.js'
 import { retryWhileAway, type WaitOptions } from './retry-while-away.js'
 
 export interface OpenStoreOptions extends Omit<OpenEngineOptions, 'dataDir'>, WaitOptions {
   readonly access: StoreAccess
+  /** With `write` access: when outdated rollups are rebuilt; `first` by default. */
+  readonly rollups?: RollupBuild
   /** Is called for every statement. */
   readonly observer?: StatementObserver | undefined
   /** Runs each statement as a part of a trace. */

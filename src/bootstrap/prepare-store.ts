@@ -1,5 +1,6 @@
 /** Brings a store up to date for a process that writes; checks that it is up to date for one that only reads. */
-import { fenceConnection } from '../clickhouse/connection-wrappers.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fenceConnection, withLowPriority } from '../clickhouse/connection-wrappers.js'
 import type { Endpoint } from '../clickhouse/endpoint.js'
 import { migrate } from '../clickhouse/migrations/migrate.js'
 import { readMigrationStatus } from '../clickhouse/migrations/migration-status.js'
@@ -7,8 +8,9 @@ import type { Store } from '../clickhouse/store.js'
 import { finishInterruptedWork } from '../ingest/loader/loader.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { UserError } from '../lib/errors.js'
-import { formatDuration } from '../lib/time.js'
-import { ensureRollups } from '../rollups/ensure-rollups.js'
+import type { Logger } from '../lib/log.js'
+import { formatDuration, SECOND_MS } from '../lib/time.js'
+import { ensureRollups, isBuildLong } from '../rollups/ensure-rollups.js'
 import { readRollupState } from '../rollups/progress.js'
 import type { WaitOptions } from './retry-while-away.js'
 import { NOTICE_MS } from './rollup-trust.js'
@@ -24,8 +26,12 @@ export type StoreAccess = 'read' | 'read-rollups' | 'write'
 
 const HOW_TO_UPDATE = 'run "tallyhouse migrate"'
 
+/** When outdated rollups are rebuilt: before the store is used, or later, by `startRollupBuild`. */
+export type RollupBuild = 'first' | 'later'
+
 /**
- * Applies missing migrations, then rebuilds the rollups if their definition has changed.
+ * Applies missing migrations, then rebuilds the rollups if their definition has changed. A store without facts has nothing
+ * to rebuild, and gets its rollups in any case.
  *
  * When `stop` is aborted, no further statement is sent and the running one is cancelled. The store is then as after the
  * end of the process at that moment: the leases expire, and the next call goes on from there.
@@ -37,13 +43,27 @@ export async function updateStore(
   endpoint: Endpoint,
   store: Store,
   loader: LoaderContext,
-  { onNotice, onPhase, stop = NEVER }: Pick<WaitOptions, 'onNotice' | 'onPhase' | 'stop'>,
+  { rollups = 'first', ...waiting }: UpdateOptions,
 ): Promise<readonly string[]> {
+  const { onNotice, onPhase, stop = NEVER } = waiting
   onPhase?.('it applies migrations')
   const applied = await migrate(endpoint, { stop })
   for (const name of applied) onNotice?.('info', `applied migration ${name}`)
+  if (rollups === 'later' && (await isBuildLong(store.writer))) return applied
   onPhase?.('it builds the rollups')
-  const { admin, writer } = store
+  await buildRollups(store, loader, waiting)
+  return applied
+}
+
+export interface UpdateOptions extends Pick<WaitOptions, 'onNotice' | 'onPhase' | 'stop'> {
+  readonly rollups?: RollupBuild
+}
+
+async function buildRollups(
+  { admin, writer }: Pick<Store, 'admin' | 'writer'>,
+  loader: LoaderContext,
+  { onNotice, onPhase, stop = NEVER }: Pick<WaitOptions, 'onNotice' | 'onPhase' | 'stop'>,
+): Promise<void> {
   const fenced = { admin: fenceConnection(admin, stop), writer: fenceConnection(writer, stop) }
   await ensureRollups(fenced, {
     finishInterruptedWork: (holder) => finishInterruptedWork(holder, loader),
@@ -55,7 +75,44 @@ export async function updateStore(
       onPhase?.(`it builds the rollups; ${rest}`)
     },
   })
-  return applied
+}
+
+/** The pause after a build that failed. */
+const RETRY_MS = 10 * SECOND_MS
+
+/**
+ * Builds the rollups while the service runs, if they are outdated. Until it has finished, queries read the facts. A build
+ * that fails is repeated: it goes on after the last month.
+ *
+ * @returns a function that stops the build
+ */
+export function startRollupBuild(
+  store: Pick<Store, 'admin' | 'writer'>,
+  loader: LoaderContext,
+  logger: Logger,
+): () => Promise<void> {
+  const stopping = new AbortController()
+  const { signal: stop } = stopping
+  const onNotice = (level: 'info' | 'warn', text: string): void => logger[level](text)
+  const background = { admin: store.admin, writer: withLowPriority(store.writer) }
+  const build = async (): Promise<void> => {
+    for (;;) {
+      try {
+        await buildRollups(background, loader, { onNotice, stop })
+        return
+      } catch (error) {
+        if (stop.aborted) return
+        logger.warn({ err: error }, 'the rollups could not be built: the build will be repeated')
+      }
+      await sleep(RETRY_MS, undefined, { ref: false, signal: stop })
+    }
+  }
+  // The pause rejects when the build is stopped.
+  const ended = build().catch(() => undefined)
+  return async () => {
+    stopping.abort()
+    await ended
+  }
 }
 
 /** A signal that is never aborted. */

@@ -114,6 +114,7 @@ const open = ({
     ...waiting,
     purpose: SERVICE_PURPOSES[purpose],
     access,
+    rollups: 'later',
     // A process with only one role, api or collector, may use the engine of the process with the other.
     ownEngine: config.role === 'all',
     onEvent: (event) => logEngineEvent(logger, event),

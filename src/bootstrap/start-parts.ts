@@ -1,4 +1,4 @@
-/** Starts the parts of a service process over an open store: the HTTP service, the loader, the expirations. */
+/** Starts the parts of a service process over an open store: the HTTP service, the loader, the rollups, the expirations. */
 import { isValidAt, listPublicKeys, takeOverPublicKeys } from '../auth/public-keys.js'
 import type { Store } from '../clickhouse/store.js'
 import type { Config } from '../config/config.js'
@@ -10,6 +10,7 @@ import type { Instruments } from '../telemetry/instruments.js'
 import type { Traces } from '../telemetry/traces.js'
 import type { EarlyServer } from './early-server.js'
 import type { OpenedStore } from './open-store.js'
+import { startRollupBuild, type StoreAccess } from './prepare-store.js'
 import { retryWhileAway, type WaitOptions } from './retry-while-away.js'
 import { startService, type ServiceOptions } from './start-service.js'
 
@@ -23,6 +24,8 @@ export interface PartsOptions {
   /** Undefined to trace nothing. */
   readonly traces: Traces | undefined
   readonly server: EarlyServer
+  /** What the process may do to the store; `write` by default. */
+  readonly access?: StoreAccess
   readonly waiting: WaitOptions
   /** Pages to serve beside the service's own; called once the store is prepared. */
   readonly pages?: () => NonNullable<ServiceOptions['pages']>
@@ -30,10 +33,10 @@ export interface PartsOptions {
   readonly onListening: (address: string) => void
 }
 
-/** Starts the service, then the loader and the expirations. Returns a function that stops them. */
+/** Starts the service, then the loader, the expirations and the build of outdated rollups. Returns a function that stops them. */
 export async function startParts(options: PartsOptions): Promise<() => Promise<void>> {
   const { config, logger, now, server, pages = () => [], onListening } = options
-  const { opened, instruments, traces, waiting } = options
+  const { opened, instruments, traces, waiting, access = 'write' } = options
   const { store, loader: context, endpoint } = opened
   if (config.role !== 'collector') {
     const attempt = () => preparePublicKeys(store, config, logger, now())
@@ -62,8 +65,10 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
     observer: instruments?.load,
   })
   const stopExpirations = startExpirations({ store, context, logger, now })
+  const stopBuild = access === 'write' ? startRollupBuild(store, context, logger) : undefined
   return async () => {
     await service.stop()
+    await stopBuild?.()
     await stopExpirations()
     await loader.stop()
   }

@@ -30,6 +30,12 @@ const ACCESS = {
   'rollups rebuild': 'write',
 } as const satisfies Readonly<Record<string, StoreAccess>>
 
+/**
+ * The commands that wait until outdated rollups are rebuilt. The others leave that to them and to the service: a key can be
+ * revoked while the service builds for an hour.
+ */
+const BUILDERS: ReadonlySet<keyof typeof ACCESS> = new Set(['migrate', 'rollups rebuild'])
+
 /** Opens the store, runs `work` with it and closes it again. */
 export async function withStore<Result>(
   { config }: CommandContext,
@@ -37,7 +43,11 @@ export async function withStore<Result>(
   work: (opened: OpenedStore) => Promise<Result>,
 ): Promise<Result> {
   const purpose = `tallyhouse ${command}`
-  const opened = await openStore(config(), { purpose, access: ACCESS[command] })
+  const opened = await openStore(config(), {
+    purpose,
+    access: ACCESS[command],
+    rollups: BUILDERS.has(command) ? 'first' : 'later',
+  })
   try {
     return await work(opened)
   } finally {

@@ -6,7 +6,9 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
+import { runCli } from '../../support/cli/cli.js'
 import { formatServerUrl } from '../../support/cli/commands.js'
+import type { StoredProject } from '../../../src/projects/project.js'
 import { startServe, type ServeProcess } from '../../support/cli/serve.js'
 import { startChaosProxy, type ChaosProxy } from '../../support/faults/chaos-proxy.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
@@ -20,9 +22,10 @@ const START_MS = 60_000
 
 let database: TestDatabase
 let proxy: ChaosProxy
+let project: StoredProject
 beforeAll(async () => {
   database = await createDatabase()
-  await createWorld(database.store, EVENTS)
+  project = await createWorld(database.store, EVENTS)
   proxy = await startChaosProxy(database.endpoint.url)
 })
 afterAll(async () => {
@@ -36,9 +39,9 @@ afterEach(() => {
 })
 
 /** Starts a service on the database, behind the proxy. */
-async function serve(intruder = ''): Promise<ServeProcess> {
+async function serve(intruder = '', dataDir?: string): Promise<ServeProcess> {
   const server = formatServerUrl({ ...database.endpoint, url: proxy.url })
-  const env = { CLICKHOUSE_URL: server, DATA_DIR: await aDataDir() }
+  const env = { CLICKHOUSE_URL: server, DATA_DIR: dataDir ?? (await aDataDir()) }
   const service = startServe(env, [], intruder)
   running.push(service)
   return service
@@ -76,8 +79,81 @@ const stop = async ({ child, exit }: ServeProcess): Promise<number | null> => {
 }
 
 describe('while it builds the rollups', () => {
-  test('it answers probes, refuses all else, and then serves on the same connections', async () => {
+  test('it serves: queries read the events, and later the rollups', async () => {
+    await outdateViews()
+    const dataDir = await aDataDir()
+    const service = await serve('', dataDir)
+    const address = await service.listening()
+    expect(await readReason(address)).toBe('ready')
+    // A command that changes the store does not wait for the rollups either.
+    const env = { CLICKHOUSE_URL: formatServerUrl(database.endpoint), DATA_DIR: dataDir }
+    const { stdout } = await runCli(['key', 'issue', '--project', project.id], env)
+    const query = { date_range: ['2026-01-01', '2026-02-28'], metrics: ['users', 'pageviews'] }
+    const answer = await fetch(`${address}/v1/analytics/query`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${stdout.trim()}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(query),
+    })
+    expect(await answer.json()).toMatchObject({ data: [{ metrics: { users: 1, pageviews: 2 } }] })
+    expect(service.log()).not.toMatch(/the rollups are complete/)
+    await service.logged(/the rollups are complete: queries read them again/)
+    expect(service.log()).toMatch(/queries read the events instead/)
+    const months = service
+      .log()
+      .matchAll(/rebuilt the rollups of (\d+); months left: (\d), about \d+ s/g)
+    expect([...months].map(([, month, left]) => [month, left])).toEqual([
+      ['202601', '1'],
+      ['202602', '0'],
+    ])
+    expect(await stop(service)).toBe(0)
+    expect(await checkRollups(database.store.writer, {})).toMatchObject({ months: 2, different: 0 })
+  })
+
+  test('a signal stops it, and the next start goes on', async () => {
     await outdateRollups()
+    const building = await serve()
+    await building.logged(/rebuilt the rollups of 202601/)
+    const begun = performance.now()
+    expect(await stop(building)).toBe(0)
+    expect(performance.now() - begun).toBeLessThan(5_000)
+    expect(await building.stderr).toBe('')
+
+    const next = await serve()
+    await next.logged(/rebuilt the rollups of 202602/)
+    expect(next.log()).not.toMatch(/rebuilt the rollups of 202601/)
+    expect(await stop(next)).toBe(0)
+    expect(await checkRollups(database.store.writer, {})).toMatchObject({ months: 2, different: 0 })
+  })
+
+  test('ClickHouse may go away and come back', async () => {
+    await outdateRollups()
+    const service = await serve()
+    await service.logged(/rebuilt the rollups of 202601/)
+    proxy.fail({ kind: 'reject' })
+    proxy.killAll()
+    await service.logged(/the rollups could not be built: the build will be repeated/)
+    proxy.fail({ kind: 'none' })
+    await service.logged(/rebuilt the rollups of 202602/)
+    await hasReason(await service.listening(), /^ready$/)
+    expect(await stop(service)).toBe(0)
+    expect(await checkRollups(database.store.writer, {})).toMatchObject({ months: 2, different: 0 })
+  })
+
+  test('a signal ends the wait before views are replaced', async () => {
+    await outdateViews()
+    const service = await serve()
+    await service.listening()
+    const begun = performance.now()
+    expect(await stop(service)).toBe(0)
+    expect(performance.now() - begun).toBeLessThan(5_000)
+  })
+})
+
+describe('while ClickHouse is away', () => {
+  beforeEach(() => proxy.fail({ kind: 'reject' }))
+  afterEach(() => proxy.fail({ kind: 'none' }))
+
+  test('it answers probes, refuses all else, and then serves on the same connections', async () => {
     const service = await serve()
     const address = await service.probed()
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -88,7 +164,7 @@ describe('while it builds the rollups', () => {
       ports.add(response.socket.localPort!)
       return [response.statusCode!, await text(response)]
     }
-    await hasReason(address, /^it builds the rollups/)
+    await hasReason(address, /^it waits for ClickHouse$/)
     expect(await ask('/livez')).toEqual([200, '{"status":"alive"}'])
     expect((await ask('/readyz'))[0]).toBe(503)
     const refused = await fetch(`${address}/v1/events`, { method: 'POST', body: '[]' })
@@ -113,55 +189,14 @@ describe('while it builds the rollups', () => {
     for (const path of ['/', '/docs', '/openapi.json', '/v1/project', '/nothing']) {
       expect((await ask(path))[0]).toBe(503)
     }
+    proxy.fail({ kind: 'none' })
     await until(async () => (await ask('/readyz'))[0] === 200, START_MS)
     expect((await ask('/v1/project'))[0]).toBe(401)
     expect((await ask('/nothing'))[0]).toBe(404)
     expect(ports.size).toBe(1)
     agent.destroy()
-    const months = [...service.log().matchAll(/rebuilt the rollups of (\d+); months left: (\d)/g)]
-    expect(months.map(([, month, left]) => [month, left])).toEqual([
-      ['202601', '1'],
-      ['202602', '0'],
-    ])
     expect(await stop(service)).toBe(0)
   })
-
-  test('a signal stops it, and the next start goes on', async () => {
-    await outdateRollups()
-    const building = await serve()
-    await building.logged(/rebuilt the rollups of 202601/)
-    const begun = performance.now()
-    expect(await stop(building)).toBe(0)
-    expect(performance.now() - begun).toBeLessThan(5_000)
-    expect(await building.stderr).toBe('')
-
-    const next = await serve()
-    await next.listening()
-    expect(next.log()).toMatch(/rebuilt the rollups of 202602/)
-    expect(next.log()).not.toMatch(/rebuilt the rollups of 202601/)
-    expect(await stop(next)).toBe(0)
-    expect(await checkRollups(database.store.writer, {})).toMatchObject({ months: 2, different: 0 })
-  })
-
-  test('ClickHouse may go away and come back', async () => {
-    await outdateRollups()
-    const service = await serve()
-    const address = await service.probed()
-    await service.logged(/rebuilt the rollups of 202601/)
-    proxy.fail({ kind: 'reject' })
-    proxy.killAll()
-    await hasReason(address, /^it waits for ClickHouse$/)
-    proxy.fail({ kind: 'none' })
-    await service.listening()
-    expect(await readReason(address)).toBe('ready')
-    expect(await stop(service)).toBe(0)
-    expect(await checkRollups(database.store.writer, {})).toMatchObject({ months: 2, different: 0 })
-  })
-})
-
-describe('while ClickHouse is away', () => {
-  beforeEach(() => proxy.fail({ kind: 'reject' }))
-  afterEach(() => proxy.fail({ kind: 'none' }))
 
   test('it waits, says so, and starts when ClickHouse is there', async () => {
     const service = await serve()
@@ -192,15 +227,6 @@ describe('while ClickHouse is away', () => {
     expect(await service.exit).toBe(1)
     expect(await service.stderr).toMatch(/^tallyhouse: ClickHouse does not respond: .+\n$/)
   })
-})
-
-test('a signal ends the wait before views are replaced', async () => {
-  await outdateViews()
-  const service = await serve()
-  await hasReason(await service.probed(), /^it builds the rollups$/)
-  const begun = performance.now()
-  expect(await stop(service)).toBe(0)
-  expect(performance.now() - begun).toBeLessThan(5_000)
 })
 
 /** Kills the engine of a service, as soon as it has one. */
