@@ -2,7 +2,6 @@
 import type { Connection } from '../clickhouse/connection.js'
 import { INLINED, inlineHashes, inlineTexts } from '../clickhouse/temporary-tables.js'
 import { sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
-import { settleAll } from '../lib/settle.js'
 import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
 import { USER_ROLLUPS, type Rollup } from '../model/rollups.js'
 
@@ -32,17 +31,16 @@ interface AffectedGroups {
  * @param generation must be higher than in all earlier calls
  * @param rollups the tables to write to; the live ones by default
  */
-export const removeUsersFromRollups = (
+export async function removeUsersFromRollups(
   writer: Connection,
   stale: Sql,
   generation: number,
   rollups: RollupTables['rollups'] = LIVE.rollups,
-): Promise<void> =>
-  settleAll(
-    USER_ROLLUPS.map((rollup) =>
-      removeUsers(writer, { ...rollup, table: rollups[rollup.name] }, stale, generation),
-    ),
-  )
+): Promise<void> {
+  for (const rollup of USER_ROLLUPS) {
+    await removeUsers(writer, { ...rollup, table: rollups[rollup.name] }, stale, generation)
+  }
+}
 
 /** A rollup of users, and the table to write to. */
 interface Target extends Rollup {
@@ -58,15 +56,11 @@ async function removeUsers(
   const staleOfGrain = sql`(SELECT * FROM ${stale} WHERE grain = ${string(rollup.frequency)})`
   await insertReduced(writer, rollup, staleOfGrain, generation)
   // Other partitions are left as they are: a deletion looks at every part that it does not exclude.
-  const affected = await listAffectedGroups(writer, rollup, staleOfGrain)
-  await settleAll(
-    affected.map((groups) =>
-      writer.execute(
-        statement(deleteFormerRows(rollup, staleOfGrain, groups, generation)),
-        INLINED,
-      ),
-    ),
-  )
+  // One after another: of deletes from one table that run side by side, ClickHouse may skip one and report success.
+  for (const groups of await listAffectedGroups(writer, rollup, staleOfGrain)) {
+    const deletion = deleteFormerRows(rollup, staleOfGrain, groups, generation)
+    await writer.execute(statement(deletion), INLINED)
+  }
 }
 
 const insertReduced = (

@@ -105,11 +105,8 @@ async function publishLoad(
       ? [publishRejections(writer, tables, number, nameRejections(batch))]
       : []),
   ])
-  const read = inserts.filter(({ isRead }) => isRead)
   if (survey.movesEvents) await removeMovedEvents(writer, tables, number)
-  // The slices of a large load are as large as the memory allows.
-  if (slices === 1) await settleAll(read.map(insert))
-  else for (const slice of read) await insert(slice)
+  for (const read of inserts.filter(({ isRead }) => isRead)) await insert(read)
   if (survey.movesEvents) {
     await dropLoadTables(writer, { staleRollupUsers: tables.staleRollupUsers })
     await writer.execute(statement(findStaleRollupUsers(tables)))
@@ -117,18 +114,19 @@ async function publishLoad(
   }
 }
 
-/** Deletes the stored events of changed sessions, only in the months that have some: the others are left as they are. */
+/**
+ * Deletes the stored events of changed sessions, only in the months that have some: the others are left as they are. One
+ * month after another: of deletes from one table that run side by side, ClickHouse may skip one and report success.
+ */
 async function removeMovedEvents(
   writer: Connection,
   tables: LoadTables,
   load: number,
 ): Promise<void> {
   const months = await selectRows<{ month: number }>(writer, selectMonthsOfMovedEvents(tables))
-  await settleAll(
-    months.map(({ month }) =>
-      writer.execute(statement(deleteMovedEvents(tables, load, month)), INLINED),
-    ),
-  )
+  for (const { month } of months) {
+    await writer.execute(statement(deleteMovedEvents(tables, load, month)), INLINED)
+  }
 }
 
 /** Returns the name under which the rejected rows of a batch are stored; those of the stream have one in common. */

@@ -1,5 +1,9 @@
-/** Mutations are applied again to parts that come back with a restart, so they name no table that is dropped by then. */
+/**
+ * Mutations are applied again to parts that come back with a restart, so they name no table that is dropped by then. Those of
+ * one table run one after another: ClickHouse may skip one of several that begin at the same moment.
+ */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Connection } from '../../../src/clickhouse/connection.js'
 import { sql } from '../../../src/clickhouse/sql.js'
 import { startExpiration } from '../../../src/deletion/expiration-journal.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
@@ -59,4 +63,39 @@ test('mutations of deletions and expirations name none of their tables', async (
   await startExpiration(store.writer, { projectId: project.id, keptFrom: '2026-01-17' })
   await finishInterruptedWork(store.writer)
   await expectMutations('events', 'users', 'user_keys', 'users_daily', 'users_monthly')
+})
+
+/** Returns a connection that counts how many deletes from a table ran side by side, at most. */
+function countDeletes(writer: Connection): [Connection, Record<string, number>] {
+  const running = new Map<string, number>()
+  const most: Record<string, number> = {}
+  const execute: Connection['execute'] = async (statement, ...options) => {
+    const [, table] = /DELETE FROM (?:\w+\.)?`?(\w+)/.exec(statement.query) ?? []
+    if (table === undefined) return writer.execute(statement, ...options)
+    const count = (running.get(table) ?? 0) + 1
+    running.set(table, count)
+    most[table] = Math.max(most[table] ?? 0, count)
+    await writer
+      .execute(statement, ...options)
+      .finally(() => running.set(table, running.get(table)! - 1))
+  }
+  return [{ ...writer, execute }, most]
+}
+
+test('a load with moved events of several months and years deletes from each table one after another', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  const days = ['2025-11-10', '2025-12-10', '2026-01-10']
+  await send(
+    store,
+    project,
+    days.map((day) => visit('moved', `${day}T10:00:00Z`, 'DE')),
+  )
+  const [writer, most] = countDeletes(store.writer)
+  await send(
+    { ...store, writer },
+    project,
+    days.map((day) => visit('moved', `${day}T09:50:00Z`, 'AT')),
+  )
+  expect(most).toEqual({ events: 1, users_daily: 1, users_monthly: 1 })
 })

@@ -121,8 +121,8 @@ test('killed: 503 at once, and back soon after the restart', async () => {
     const { error, at } = (await failed) as { error: unknown; at: number }
     expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
     expect(at - killedAt).toBeLessThan(PROMPT_MS)
-    while (restarts.length === 0) await sleep(20)
-    await sleep(3_300)
+    // The engine may be started more than once.
+    while (performance.now() < (restarts.at(-1) ?? Infinity) + 3_300) await sleep(20)
   })
   const statuses = new Set(answers.map(({ status, code }) => `${status} ${code}`))
   expect(statuses).toEqual(new Set(['200 undefined', '503 SERVICE_UNAVAILABLE']))
