@@ -32,7 +32,7 @@ const STOPS = [
   ['after its events were written', /INSERT INTO events/],
   ['after its sessions were written', /INSERT INTO sessions/],
   ['after it was recorded for the rollups', /INSERT INTO event_changes/],
-  ['after stale users were listed', /CREATE TABLE load_\d+_lost/],
+  ['after stale users were listed', /SELECT grain, .* AS day/],
   ['after bitmaps were written without stale users', /INSERT INTO users_monthly/],
 ] as const
 
