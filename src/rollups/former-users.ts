@@ -1,4 +1,4 @@
-/** Removes users from the groups of the shadow tables that they left while those were computed. */
+/** Users that have left groups of the rollups: finds them, and removes them from shadow tables. */
 import type { Connection } from '../clickhouse/connection.js'
 import { join, sql, statement, string, type Sql } from '../clickhouse/sql.js'
 import { COUNTED_ATTRIBUTES } from '../model/fact-columns.js'
@@ -11,7 +11,7 @@ import { removeUsersFromRollups } from './remove-users.js'
  */
 export async function removeFormerUsers(holder: Connection, shadow: ShadowTables): Promise<void> {
   if (!(await haveEventsMoved(holder, shadow))) return
-  await holder.execute(statement(listStaleUsers(shadow)))
+  await holder.execute(statement(createFormerUsers(shadow.staleUsers, selectSubtracted(shadow))))
   await removeUsersFromRollups(holder, shadow.staleUsers, FIRST_GENERATION, shadow.rollups)
 }
 
@@ -32,16 +32,21 @@ const ATTRIBUTE_GROUPS = join(
   ),
 )
 
-/** Lists the users of events that left a group, and that have no event left in it. */
-const listStaleUsers = ({ changes, staleUsers }: ShadowTables): Sql => sql`
-CREATE TABLE ${staleUsers} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, day) AS
+const GRAINS = sql`['daily', 'monthly']`
+/** A user in a group, by day and by month. */
+const IN_GROUP = sql`grain, project_id, user, if(grain = 'daily', day, toStartOfMonth(day)) AS date, dimension, value`
+
+/**
+ * Creates a table for `removeUsersFromRollups` of the users that have no event left in groups that events have left: by day
+ * (`grain` is `daily`) and by month (`monthly`, with its first day).
+ *
+ * @param left selects the users and the groups that events of them have left: `project_id`, `user`, `day`, `dimension` and
+ *   `value`, each once
+ */
+export const createFormerUsers = (table: Sql, left: Sql): Sql => sql`
+CREATE TABLE ${table} ENGINE = MergeTree ORDER BY (grain, project_id, dimension, value, day) AS
 WITH
-  were AS (
-    SELECT DISTINCT project_id, user, toDate(timestamp) AS day, former.1 AS dimension, former.2 AS value
-    FROM ${changes.events}
-    ARRAY JOIN [${ATTRIBUTE_GROUPS}] AS former
-    WHERE sign < 0
-  ),
+  were AS (${left}),
   are AS (
     SELECT DISTINCT project_id, user, toDate(timestamp) AS day, held.1 AS dimension, held.2 AS value
     FROM events
@@ -49,10 +54,15 @@ WITH
     WHERE (project_id, toDate(timestamp), user) IN (
       -- The days of each month; the last may be in the next one.
       SELECT DISTINCT project_id, toStartOfMonth(day) + arrayJoin(range(31)), user FROM were)
+      AND (dimension, value) IN (SELECT dimension, value FROM were)
   )
-SELECT 'daily' AS grain, * FROM were
-WHERE (project_id, user, day, dimension, value) NOT IN (SELECT project_id, user, day, dimension, value FROM are)
-UNION ALL
-SELECT DISTINCT 'monthly', project_id, user, toStartOfMonth(day), dimension, value FROM were
-WHERE (project_id, user, toStartOfMonth(day), dimension, value) NOT IN (
-  SELECT project_id, user, toStartOfMonth(day), dimension, value FROM are)`
+SELECT grain, project_id, user, date AS day, dimension, value
+FROM (SELECT DISTINCT ${IN_GROUP} FROM were ARRAY JOIN ${GRAINS} AS grain)
+WHERE (grain, project_id, user, date, dimension, value) NOT IN (SELECT ${IN_GROUP} FROM are ARRAY JOIN ${GRAINS} AS grain)`
+
+/** Selects the users and groups of the events that were subtracted since the snapshot. */
+const selectSubtracted = ({ changes }: ShadowTables): Sql => sql`
+SELECT DISTINCT project_id, user, toDate(timestamp) AS day, former.1 AS dimension, former.2 AS value
+FROM ${changes.events}
+ARRAY JOIN [${ATTRIBUTE_GROUPS}] AS former
+WHERE sign < 0`
