@@ -6,7 +6,6 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { openStore } from '../src/bootstrap/open-store.js'
 import { createProject } from '../src/projects/store.js'
 import { rollupEvent, rollupRequest } from '../test/support/arbitrary/rollups.js'
 import { runCli } from '../test/support/cli/cli.js'
@@ -18,6 +17,7 @@ import { send } from './shared/demo-service.js'
 import { formatTenths, formatWhole, measureMs, printMachine, printTable } from './shared/figures.js'
 import { streamChunks } from './shared/loading.js'
 import { issueToken, startServiceProcess, type RunningService } from './shared/service.js'
+import { openBenchStore } from './shared/data-folder.js'
 
 const EVENTS = Number(process.env['EVENTS'] ?? 10_000_000)
 const QUESTIONS = 500
@@ -38,10 +38,7 @@ interface Tokens {
 }
 
 async function fill(dataDir: string): Promise<Tokens> {
-  const opened = await openStore(
-    { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
-    { purpose: 'bench', access: 'write' },
-  )
+  const opened = await openBenchStore(dataDir)
   const { store } = opened
   try {
     await generateYear(store, EVENTS)

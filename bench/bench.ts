@@ -1,8 +1,4 @@
 /** Measures queries on many events: the service, hand-written statements, and the usual statements. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import os from 'node:os'
-import path from 'node:path'
-import { openStore } from '../src/bootstrap/open-store.js'
 import { connectStore, type Store } from '../src/clickhouse/store.js'
 import { createBareClient, findEndpoint } from './shared/bare.js'
 import { printDisk, waitForMerges } from './reads/disk.js'
@@ -13,6 +9,7 @@ import { measure, type Measured } from './reads/measure.js'
 import { QUERIES } from './reads/queries.js'
 import { createQueryClient, issueToken, startServiceProcess } from './shared/service.js'
 import { checkRollups } from '../test/support/store/loading.js'
+import { openBenchStore, withDataFolder } from './shared/data-folder.js'
 
 const EVENTS = Number(process.env['EVENTS'] ?? 20_000_000)
 const RUNS = Number(process.env['RUNS'] ?? 15)
@@ -24,10 +21,7 @@ type Tokens = ReadonlyMap<string, string>
 
 /** Fills the data folder, and issues a key for each project that is queried. */
 async function fill(dataDir: string): Promise<Tokens> {
-  const opened = await openStore(
-    { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
-    { purpose: 'bench', access: 'write' },
-  )
+  const opened = await openBenchStore(dataDir)
   try {
     await generateYear(opened.store, EVENTS)
     const tokens = new Map<string, string>()
@@ -121,10 +115,4 @@ async function run(dataDir: string): Promise<void> {
   await printLoadRates()
 }
 
-const keptDir = process.env['DATA_DIR']
-const dataDir = keptDir ?? (await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-')))
-try {
-  await run(dataDir)
-} finally {
-  if (keptDir === undefined) await rm(dataDir, { recursive: true, force: true })
-}
+await withDataFolder(run)

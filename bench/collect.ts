@@ -4,13 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openStore } from '../src/bootstrap/open-store.js'
 import type { StoredProject } from '../src/projects/project.js'
 import { createProject } from '../src/projects/store.js'
 import { createVisit, findChild, readMemory } from './shared/collecting.js'
 import { printMachine, printTable, formatTenths, formatWhole } from './shared/figures.js'
 import { PROJECT } from './shared/fresh-store.js'
 import { sendLoad, type Loaded } from './shared/http-load.js'
+import { openBenchStore } from './shared/data-folder.js'
 import {
   createQueryClient,
   issueToken,
@@ -162,10 +162,7 @@ async function soak(service: RunningService, project: StoredProject): Promise<vo
 
 const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-'))
 try {
-  const opened = await openStore(
-    { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
-    { purpose: 'bench', access: 'write' },
-  )
+  const opened = await openBenchStore(dataDir)
   const fields = { id: PROJECT, name: 'Bench', domain: 'example.com' }
   const project = await createProject(opened.store, fields, NOW)
   const token = await issueToken(opened.store, dataDir, project.id, NOW)

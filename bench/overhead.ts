@@ -1,9 +1,5 @@
 /** Measures what the service adds to a query: over HTTP with a key, compared with the bare statement. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import os from 'node:os'
-import path from 'node:path'
 import type { AnalyticsQueryRequest } from '../src/contract/api.js'
-import { openStore } from '../src/bootstrap/open-store.js'
 import { addDays } from '../src/lib/time.js'
 import { fillDefaults } from '../test/support/world/world.js'
 import { createBareClient, findEndpoint, buildQueryStatement } from './shared/bare.js'
@@ -17,6 +13,7 @@ import {
 } from './shared/figures.js'
 import { createQueryClient, issueToken, startServiceProcess } from './shared/service.js'
 import { topUpDemo } from '../test/support/store/loading.js'
+import { openBenchStore, withDataFolder } from './shared/data-folder.js'
 
 const TIMES = Number(process.env['TIMES'] ?? 300)
 const WARM_UP = 50
@@ -46,10 +43,7 @@ interface Measured {
 
 /** Fills a data folder with the events of the demo, and issues a key for them. */
 async function fill(dataDir: string): Promise<{ projectId: string; token: string }> {
-  const opened = await openStore(
-    { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
-    { purpose: 'bench', access: 'write' },
-  )
+  const opened = await openBenchStore(dataDir)
   const { store } = opened
   try {
     const { project, loaded } = await topUpDemo(store, { now: NOW })
@@ -99,9 +93,7 @@ async function measure(dataDir: string): Promise<readonly Measured[]> {
 
 const HEAD = ['query', 'service median', 'p95', 'bare median', 'p95', 'difference of medians']
 
-const keptDir = process.env['DATA_DIR']
-const dataDir = keptDir ?? (await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-')))
-try {
+await withDataFolder(async (dataDir) => {
   const measured = await measure(dataDir)
   await printMachine(NOW)
   console.log(`each query ${TIMES} times; milliseconds\n`)
@@ -111,6 +103,4 @@ try {
     formatTenths(service.median - bare.median),
   ])
   printTable(HEAD, lines)
-} finally {
-  if (keptDir === undefined) await rm(dataDir, { recursive: true, force: true })
-}
+})

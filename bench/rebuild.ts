@@ -1,15 +1,12 @@
 /** Measures a rebuild and a check of the rollups, and how long a load waits meanwhile. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import os from 'node:os'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openStore } from '../src/bootstrap/open-store.js'
 import { withLease } from '../src/clickhouse/lease/lease.js'
 import { sql, statement, string } from '../src/clickhouse/sql.js'
 import type { Store } from '../src/clickhouse/store.js'
 import { checkRollups, rebuildRollups } from '../test/support/store/loading.js'
 import { generateYear } from './reads/generate.js'
 import { formatTenths, formatWhole, measureMs, printMachine, printTable } from './shared/figures.js'
+import { openBenchStore, withDataFolder } from './shared/data-folder.js'
 
 const EVENTS = Number(process.env['EVENTS'] ?? 5_000_000)
 const PROBE_PAUSE_MS = 500
@@ -80,10 +77,7 @@ async function measure(
 }
 
 async function run(dataDir: string): Promise<void> {
-  const opened = await openStore(
-    { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
-    { purpose: 'bench', access: 'write' },
-  )
+  const opened = await openBenchStore(dataDir)
   const { store } = opened
   try {
     await generateYear(store, EVENTS)
@@ -105,10 +99,4 @@ async function run(dataDir: string): Promise<void> {
   }
 }
 
-const keptDir = process.env['DATA_DIR']
-const dataDir = keptDir ?? (await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-')))
-try {
-  await run(dataDir)
-} finally {
-  if (keptDir === undefined) await rm(dataDir, { recursive: true, force: true })
-}
+await withDataFolder(run)

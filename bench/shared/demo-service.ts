@@ -5,9 +5,9 @@ import os from 'node:os'
 import path from 'node:path'
 import { findEngine } from '../../src/clickhouse/embedded/find-engine.js'
 import { connectStore, type Store } from '../../src/clickhouse/store.js'
-import { openStore } from '../../src/bootstrap/open-store.js'
 import { topUpDemo } from '../../test/support/store/loading.js'
 import { issueToken, startServiceProcess, type RunningService } from './service.js'
+import { openBenchStore } from './data-folder.js'
 
 export interface DemoService extends RunningService {
   readonly dataDir: string
@@ -42,10 +42,7 @@ async function fill(
   keys: number,
 ): Promise<Pick<DemoService, 'tokens' | 'publicToken'>> {
   const now = new Date()
-  const opened = await openStore(
-    { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
-    { purpose: 'bench', access: 'write' },
-  )
+  const opened = await openBenchStore(dataDir)
   try {
     const { project } = await topUpDemo(opened.store, { now })
     const tokens: string[] = []

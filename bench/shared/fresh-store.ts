@@ -2,10 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { openStore } from '../../src/bootstrap/open-store.js'
 import type { Store } from '../../src/clickhouse/store.js'
 import { createProject } from '../../src/projects/store.js'
 import { START } from './loading.js'
+import { openBenchStore } from './data-folder.js'
 
 export const PROJECT = 'bench'
 
@@ -15,10 +15,7 @@ export async function withFreshStore<Result>(
 ): Promise<Result> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-'))
   try {
-    const opened = await openStore(
-      { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
-      { purpose: 'bench', access: 'write' },
-    )
+    const opened = await openBenchStore(dataDir)
     try {
       const project = { id: PROJECT, name: 'Bench', domain: 'example.com' }
       await createProject(opened.store, project, new Date(START))

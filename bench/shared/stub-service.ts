@@ -8,11 +8,11 @@ import path from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openStore } from '../../src/bootstrap/open-store.js'
 import { createProject } from '../../src/projects/store.js'
 import { formatServerUrl } from '../../test/support/cli/commands.js'
 import { pass } from '../../test/support/faults/fake-clickhouse.js'
 import { issueToken, startServiceProcess, type RunningService } from './service.js'
+import { openBenchStore } from './data-folder.js'
 
 const PROJECT = 'bench'
 /** Milliseconds until the stub answers, as a fast store would. */
@@ -34,10 +34,7 @@ export async function withStubbedService(
   work: (service: StubbedService) => Promise<void>,
 ): Promise<void> {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-bench-'))
-  const opened = await openStore(
-    { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
-    { purpose: 'bench', access: 'write' },
-  )
+  const opened = await openBenchStore(dataDir)
   const { store, endpoint } = opened
   const stub = await startStub(endpoint.url)
   try {
