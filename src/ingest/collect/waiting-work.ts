@@ -67,8 +67,7 @@ export function createWaitingWork(max: number, readInbox: () => InboxView): Wait
     if (entries.delete(entry)) sums.add(entry.projectId, -entry.work)
   }
 
-  function forgetLoaded(): void {
-    const { askedAt, oldestAt } = readInbox()
+  function forgetLoaded({ askedAt, oldestAt }: InboxView): void {
     if (askedAt === forgottenAt) return
     forgottenAt = askedAt
     for (const entry of entries) {
@@ -79,8 +78,9 @@ export function createWaitingWork(max: number, readInbox: () => InboxView): Wait
 
   return {
     check: (projectId, work) => {
-      forgetLoaded()
-      if (readInbox().isLate) return
+      const inbox = readInbox()
+      forgetLoaded(inbox)
+      if (inbox.isLate) return
       const multiple = findMultiple(work)
       if (sums.read(projectId) >= max * PROJECT_SHARE * multiple) throw createTokenError()
       if (sums.readTotal() >= max * multiple) throw createOverloadError()

@@ -39,7 +39,10 @@ WHERE is_new`
 
 const qualifySessionColumn = (column: Sql): Sql => sql`load_sessions.${column}`
 
-/** Builds the inserts of a load, by the names that their deduplication tokens contain. */
+/**
+ * Builds the inserts of a load, by the names that their deduplication tokens contain. User ids are hashed again, because a load
+ * that an earlier version has staged has no keys.
+ */
 export const buildInserts = (tables: LoadTables): Readonly<Record<string, Sql>> => ({
   users: sql`
 INSERT INTO users (project_id, user_id, user, load)
