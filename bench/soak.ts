@@ -3,7 +3,7 @@ import { readdir, readlink } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql, statement } from '../src/clickhouse/sql.js'
 import type { Store } from '../src/clickhouse/store.js'
-import { createVisit, findChild, readMemory } from './shared/collecting.js'
+import { createVisit, findChild, readAllocatedMemory } from './shared/collecting.js'
 import {
   percentile,
   send,
@@ -37,6 +37,7 @@ const QUERIES = [
 ]
 
 interface Minute {
+  /** Allocated megabytes. */
   readonly serviceMb: number
   readonly engineMb: number
   readonly sockets: number
@@ -101,8 +102,8 @@ async function runMinute(service: DemoService, store: Store, rate: number): Prom
   const sample = async () => {
     await sleep(SAMPLE_AT * 1_000)
     return {
-      serviceMb: await readMemory(service.pid),
-      engineMb: await readMemory(await findChild(service.pid)),
+      serviceMb: await readAllocatedMemory(service.pid),
+      engineMb: await readAllocatedMemory(await findChild(service.pid)),
       sockets: await countSockets(service.pid),
       ...(await readCounts(store)),
     }

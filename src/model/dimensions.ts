@@ -25,7 +25,7 @@ export interface DimensionRow {
   readonly rollupSubject?: RollupSubject
   /**
    * Whether daily rollups have its groups. Absent: only monthly rollups have them, because the room that daily rows
-   * take is not worth the time that they save; see the figures in bench/README.md.
+   * take is not worth the time that they save; see the figures in bench/figures/queries.md.
    */
   readonly hasDailyRollup?: boolean
   /** Whether it may have very many values. Users are then counted only for groups that can be on the page. */
