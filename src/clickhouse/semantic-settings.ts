@@ -25,6 +25,8 @@ const QUERIES: ClickHouseSettings = {
   union_default_mode: '',
   extremes: 0,
   final: 0,
+  asterisk_include_materialized_columns: 0,
+  asterisk_include_alias_columns: 0,
   limit: '0',
   offset: '0',
   use_query_cache: 0,

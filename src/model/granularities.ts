@@ -11,6 +11,8 @@ export interface GranularityRow {
   readonly toStart: (bucket: number) => Date
   /** `toBucket` in SQL. */
   readonly expression: (time: Sql) => Sql
+  /** The same from the day of a moment. Absent for buckets that are shorter than a day. */
+  readonly dayExpression?: (day: Sql) => Sql
 }
 
 /** From fine to coarse: `interval:auto` takes the first whose `maxLengthMs` the period does not exceed. */
@@ -22,6 +24,9 @@ export type Granularity = (typeof FINE_TO_COARSE)[number]
 const EPOCH_WEEKDAY = 3
 
 const toDayNumber = (moment: Date): number => Math.floor(moment.getTime() / DAY_MS)
+
+/** Writes the number of the month of a moment or day. */
+const writeMonth = (time: Sql): Sql => sql`(toYear(${time}) * 12 + toMonth(${time}) - 1)`
 
 export const GRANULARITIES: Readonly<Record<Granularity, GranularityRow>> = {
   hour: {
@@ -35,12 +40,14 @@ export const GRANULARITIES: Readonly<Record<Granularity, GranularityRow>> = {
     toBucket: toDayNumber,
     toStart: (bucket) => addDays(new Date(0), bucket),
     expression: (time) => sql`intDiv(toUnixTimestamp64Milli(${time}), 86400000)`,
+    dayExpression: (day) => sql`toInt64(${day})`,
   },
   week: {
     maxLengthMs: 184 * DAY_MS,
     toBucket: (moment) => Math.floor((toDayNumber(moment) + EPOCH_WEEKDAY) / 7),
     toStart: (bucket) => addDays(new Date(0), bucket * 7 - EPOCH_WEEKDAY),
     expression: (time) => sql`intDiv(intDiv(toUnixTimestamp64Milli(${time}), 86400000) + 3, 7)`,
+    dayExpression: (day) => sql`intDiv(toInt64(${day}) + 3, 7)`,
   },
   month: {
     maxLengthMs: Infinity,
@@ -51,6 +58,7 @@ export const GRANULARITIES: Readonly<Record<Granularity, GranularityRow>> = {
       start.setUTCFullYear(Math.floor(bucket / 12), bucket % 12)
       return start
     },
-    expression: (time) => sql`(toYear(${time}) * 12 + toMonth(${time}) - 1)`,
+    expression: writeMonth,
+    dayExpression: writeMonth,
   },
 }

@@ -3,7 +3,7 @@ import { join, sql, uint32, type Sql } from '../../clickhouse/sql.js'
 import { MEASURE_COLUMNS } from '../../model/measures.js'
 import type { Plan, UserCounting } from '../plan/plan.js'
 import { listMeasures, writeGroups } from './groups.js'
-import type { StatementContext } from './scan.js'
+import type { StatementContext } from './rows.js'
 import { orderRows, selectMetrics } from './select.js'
 
 type DeferredCounting = Exclude<UserCounting, { kind: 'all' }>

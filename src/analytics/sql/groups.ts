@@ -6,7 +6,8 @@ import { RELATIONS } from '../../model/relations.js'
 import type { Plan, Scan } from '../plan/plan.js'
 import { getInclusiveEnd } from '../request/period.js'
 import type { Query } from '../request/query.js'
-import { writeScan, type StatementContext } from './scan.js'
+import type { StatementContext } from './rows.js'
+import { writeScan } from './scan.js'
 
 /**
  * Writes the groups: `group_key` and a column `measure_…` for each measure of the scans.

@@ -1,21 +1,17 @@
 /** Writes the SELECT of one scan: a relation's matching rows, grouped. */
-import { isTrue, join, or, sql, string, time, type Sql } from '../../clickhouse/sql.js'
+import { join, sql, string, type Sql } from '../../clickhouse/sql.js'
 import { DIMENSIONS } from '../../model/dimensions.js'
-import { EVENT_LIMITS } from '../../model/event-fields.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { RELATIONS, type RelationName } from '../../model/relations.js'
 import type { Scan } from '../plan/plan.js'
-import type { Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
-import type { WhereWriter } from './where.js'
-
-/** The values that all parts of one statement share. */
-export interface StatementContext {
-  readonly query: Query
-  /** The project of the query, as a parameter. */
-  readonly project: Sql
-  readonly where: WhereWriter
-}
+import {
+  isWithinAny,
+  writeBound,
+  writeRows,
+  writeRowsWithin,
+  type StatementContext,
+} from './rows.js'
 
 /**
  * Writes a scan: one row per group, with `group_key` and the given columns.
@@ -31,13 +27,16 @@ export function writeScan(
   const { query } = context
   const { relation, dimension, periods } = scan
   const { key, conditions } = writeGroupKey(query, relation)
-  const rows = writeRows(context, relation, [
-    ...(dimension === undefined ? [] : [sql`dimension = ${string(dimension)}`]),
-    or(periods.map((period) => isWithin(relation, period))),
-    ...conditions,
-    filterRows(context, scan),
-    ...(keys === undefined ? [] : [sql`${key} IN (${keys})`]),
-  ])
+  const ofKeys = keys === undefined ? [] : [sql`${key} IN (${keys})`]
+  const filters = [...conditions, filterRows(context, scan), ...ofKeys]
+  const rows =
+    dimension === undefined
+      ? writeRowsWithin(context, relation, periods, filters)
+      : writeRows(context, relation, [
+          sql`dimension = ${string(dimension)}`,
+          isWithinAny(relation, periods),
+          ...filters,
+        ])
   const grouped = query.grouping.kind === 'none' ? sql`` : sql` GROUP BY group_key`
   return sql`SELECT ${join([sql`${key} AS group_key`, ...columns])} FROM ${rows}${grouped}`
 }
@@ -63,39 +62,12 @@ function filterRows(context: StatementContext, { relation, filteredBy }: Scan): 
  */
 function selectMatchingSessions(context: StatementContext): Sql {
   const { query, where } = context
-  const started = writeRows(context, 'sessions', [isWithin('sessions', query.period)])
+  const started = writeRows(context, 'sessions', [isWithinAny('sessions', [query.period])])
   return sql`SELECT session FROM ${writeRows(context, 'events', [
-    sql`timestamp >= ${time(clamp(query.period.start))}`,
+    sql`timestamp >= ${writeBound(query.period.start)}`,
     sql`timestamp <= (SELECT max(end_at) FROM ${started})`,
     where('events'),
   ])}`
-}
-
-/**
- * Writes a table with its WHERE. Only this function names the tables that queries read, so none is read without the
- * condition on the project.
- */
-function writeRows(
-  { project }: StatementContext,
-  relation: RelationName,
-  conditions: readonly Sql[],
-): Sql {
-  const isOfProject = sql`project_id = ${project}`
-  const all = [isOfProject, ...RELATIONS[relation].conditions, ...conditions]
-  return sql`${RELATIONS[relation].table} WHERE ${join(
-    all.filter((condition) => !isTrue(condition)),
-    sql` AND `,
-  )}`
-}
-
-const isWithin = (relation: RelationName, { start, end }: Period): Sql =>
-  RELATIONS[relation].isWithin(time(clamp(start)), time(clamp(end)))
-
-/** Clamps a bound to the range of event timestamps, because the column types cannot hold moments far outside it. */
-function clamp(bound: Date): Date {
-  const { earliestTimestamp, endOfTimestamps } = EVENT_LIMITS
-  const raised = Math.max(bound.getTime(), earliestTimestamp.getTime())
-  return new Date(Math.min(raised, endOfTimestamps.getTime()))
 }
 
 interface GroupKey {
@@ -105,12 +77,15 @@ interface GroupKey {
 }
 
 function writeGroupKey({ grouping }: Query, relation: RelationName): GroupKey {
-  const { rollup, time: at } = RELATIONS[relation]
+  const { rollup, time: at, day } = RELATIONS[relation]
   switch (grouping.kind) {
     case 'none':
       return { key: sql`''`, conditions: [] }
-    case 'interval':
-      return { key: GRANULARITIES[grouping.granularity].expression(at), conditions: [] }
+    case 'interval': {
+      const { expression, dayExpression } = GRANULARITIES[grouping.granularity]
+      const ofDay = day === undefined ? undefined : dayExpression?.(day.column)
+      return { key: ofDay ?? expression(at), conditions: [] }
+    }
     case 'property': {
       if (rollup !== undefined) return { key: sql`value`, conditions: [] }
       const name = string(grouping.name)

@@ -8,6 +8,7 @@ const ACCESS = {
   import: 'write',
   'import --dry-run': 'read',
   migrate: 'write',
+  'migrate --dry-run': 'any',
   backup: 'write',
   restore: 'write',
   'project create': 'write',

@@ -40,6 +40,12 @@ const T = "DateTime64(3, 'UTC')"
 /** The condition that a row lies in a period; the bounds are the parameter `at` and the next one. */
 const moments = (at: number, column = 'timestamp'): string =>
   `${column} >= {p${at}:${T}} AND ${column} < {p${at + 1}:${T}}`
+/** The same for whole days, by the column of the day. */
+const wholeDays = (at: number, table: 'events' | 'sessions' = 'events'): string => {
+  const day = table === 'events' ? 'day' : 'start_day'
+  const hint = moments(at, table === 'events' ? 'timestamp' : 'start_at')
+  return `indexHint(${hint}) AND ${day} >= toDate({p${at}:${T}}) AND ${day} < toDate({p${at + 1}:${T}})`
+}
 const rolled = (at: number, column: 'month' | 'day'): string =>
   `${column} >= toDate({p${at}:${T}}) AND ${column} < toDate({p${at + 1}:${T}})`
 /** Selects the rows of a rollup of the project and one dimension, which is the parameter `at`, in a period. */
@@ -65,7 +71,7 @@ describe('a statement from facts', () => {
       query:
         `SELECT group_key, ${USERS} AS metric_users, measure_pageviews AS metric_pageviews, measure_events AS metric_events, ${ORIGIN} FROM (` +
         "SELECT '' AS group_key, uniqExact(user) AS measure_users, toInt64(countIf(name = 'pageview')) AS measure_pageviews, toInt64(countIf(name != 'pageview')) AS measure_events FROM events " +
-        `WHERE project_id = {p0:String} AND ${moments(2)}) ` +
+        `WHERE project_id = {p0:String} AND ${wholeDays(2)}) ` +
         'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p4:UInt32} OFFSET {p5:UInt32}',
       query_params: params(START, END, 100, 0),
     })
@@ -86,9 +92,9 @@ describe('a statement from facts', () => {
         'if(measure_visits > 0, intDivOrZero(measure_duration + 5 * measure_visits, 10 * measure_visits) / 100, NULL) AS metric_visit_duration, ' +
         `${ORIGIN} FROM (SELECT group_key, sum(parts.measure_visits) AS measure_visits, sum(parts.measure_bounces) AS measure_bounces, sum(parts.measure_duration) AS measure_duration, sum(parts.measure_users) AS measure_users ` +
         `FROM (SELECT country AS group_key, ${VISITS}, ${BOUNCES}, sum(sign * (toUnixTimestamp64Milli(end_at) - toUnixTimestamp64Milli(start_at))) AS measure_duration, 0 AS measure_users, false AS is_row FROM sessions ` +
-        `WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(2, 'start_at')} GROUP BY group_key ` +
+        `WHERE project_id = {p0:String} AND pageviews > 0 AND ${wholeDays(2, 'sessions')} GROUP BY group_key ` +
         'UNION ALL SELECT country AS group_key, 0 AS measure_visits, 0 AS measure_bounces, 0 AS measure_duration, uniqExact(user) AS measure_users, true AS is_row FROM events ' +
-        `WHERE project_id = {p0:String} AND ${moments(4)} GROUP BY group_key` +
+        `WHERE project_id = {p0:String} AND ${wholeDays(4)} GROUP BY group_key` +
         ') AS parts GROUP BY group_key HAVING max(is_row)) ' +
         'ORDER BY metric_visit_duration ASC NULLS LAST, group_key ASC LIMIT {p6:UInt32} OFFSET {p7:UInt32}',
       query_params: params(START, END, START, END, 5, 10),
@@ -99,8 +105,8 @@ describe('a statement from facts', () => {
     expect(fromFacts({ metrics: ['pageviews'], group_by: ['interval:auto'] })).toEqual({
       query:
         `SELECT group_key, measure_pageviews AS metric_pageviews, ${ORIGIN} FROM (SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews FROM (` +
-        "SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS group_key, toInt64(countIf(name = 'pageview')) AS measure_pageviews, false AS is_row FROM events " +
-        `WHERE project_id = {p0:String} AND ${moments(2)} GROUP BY group_key ` +
+        "SELECT toInt64(day) AS group_key, toInt64(countIf(name = 'pageview')) AS measure_pageviews, false AS is_row FROM events " +
+        `WHERE project_id = {p0:String} AND ${wholeDays(2)} GROUP BY group_key ` +
         'UNION ALL SELECT arrayJoin(range({p4:Int64}, {p5:Int64})) AS group_key, 0 AS measure_pageviews, true AS is_row' +
         ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY group_key ASC LIMIT {p6:UInt32} OFFSET {p7:UInt32}',
       query_params: params(START, END, 20454, 20485, 100, 0),
@@ -115,13 +121,13 @@ describe('a statement from facts', () => {
     })
     const filter = '(path = {p7:String} OR browser IN {p8:Array(String)})'
     expect(query).toContain(
-      `FROM sessions WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(2, 'start_at')} AND session IN (` +
+      `FROM sessions WHERE project_id = {p0:String} AND pageviews > 0 AND ${wholeDays(2, 'sessions')} AND session IN (` +
         `SELECT session FROM events WHERE project_id = {p0:String} AND timestamp >= {p4:${T}} AND timestamp <= (` +
         `SELECT max(end_at) FROM sessions WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(5, 'start_at')}) ` +
         `AND ${filter}) UNION ALL`,
     )
     expect(query).toContain(
-      `FROM events WHERE project_id = {p0:String} AND ${moments(9)} AND ${filter}) AS parts`,
+      `FROM events WHERE project_id = {p0:String} AND ${wholeDays(9)} AND ${filter}) AS parts`,
     )
     expect(query_params).toEqual(
       params(...[START, END, START, START, END, '/a', ['Chrome']], ...[START, END, 100, 0]),
@@ -134,9 +140,9 @@ describe('a statement from facts', () => {
       query:
         `SELECT group_key, ${BOUNCE_RATE}, ${ORIGIN} FROM (SELECT group_key, sum(parts.measure_visits) AS measure_visits, sum(parts.measure_bounces) AS measure_bounces FROM (` +
         `SELECT entry_path AS group_key, ${VISITS}, ${BOUNCES}, false AS is_row FROM sessions ` +
-        `WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(2, 'start_at')} AND entry_path = {p4:String} GROUP BY group_key ` +
+        `WHERE project_id = {p0:String} AND pageviews > 0 AND ${wholeDays(2, 'sessions')} AND entry_path = {p4:String} GROUP BY group_key ` +
         'UNION ALL SELECT path AS group_key, 0 AS measure_visits, 0 AS measure_bounces, true AS is_row FROM events ' +
-        `WHERE project_id = {p0:String} AND ${moments(5)} AND notEmpty(path) AND path = {p7:String} GROUP BY group_key` +
+        `WHERE project_id = {p0:String} AND ${wholeDays(5)} AND notEmpty(path) AND path = {p7:String} GROUP BY group_key` +
         ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY metric_bounce_rate DESC NULLS LAST, group_key ASC LIMIT {p8:UInt32} OFFSET {p9:UInt32}',
       query_params: params(START, END, '/a', START, END, '/a', 100, 0),
     })
@@ -148,14 +154,14 @@ describe('a statement from facts', () => {
       query:
         `SELECT group_key, measure_users AS metric_users, NULL AS metric_bounce_rate, ${ORIGIN} FROM (` +
         'SELECT properties[{p2:String}] AS group_key, uniqExact(user) AS measure_users FROM events ' +
-        `WHERE project_id = {p0:String} AND ${moments(3)} AND mapContains(properties, {p2:String}) GROUP BY group_key) ` +
+        `WHERE project_id = {p0:String} AND ${wholeDays(3)} AND mapContains(properties, {p2:String}) GROUP BY group_key) ` +
         'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p5:UInt32} OFFSET {p6:UInt32}',
       query_params: params('plan', START, END, 100, 0),
     })
   })
 
   test.each([
-    ['interval:auto', 'intDiv(toUnixTimestamp64Milli(timestamp), 86400000)', ''],
+    ['interval:auto', 'toInt64(day)', ''],
     ['city', 'city', ''],
     ['page:origin', 'origin', ' AND notEmpty(origin)'],
     ['page:path', 'path', ' AND notEmpty(path)'],
@@ -164,7 +170,28 @@ describe('a statement from facts', () => {
   ] as const)('rows of %s', (token, key, groups) => {
     const { query } = fromFacts({ metrics: ['users'], group_by: [token] })
     expect(query).toContain(`SELECT ${key} AS group_key, uniqExact(user)`)
-    expect(query).toContain(`timestamp < {p3:${T}}${groups} GROUP BY group_key`)
+    expect(query).toContain(`day < toDate({p3:${T}})${groups} GROUP BY group_key`)
+  })
+})
+
+describe('a statement from facts by day', () => {
+  test('the edges of a period are read apart from its whole days', () => {
+    const period = { start: new Date('2026-01-01'), end: new Date('2026-01-31T12:00:00Z') }
+    const { query, query_params } = build(
+      { metrics: ['users'], filters: [path] },
+      { period, relations: FACTS },
+    )
+    const filter = 'path = {p4:String}'
+    expect(query).toContain(
+      `FROM (SELECT *, day FROM events WHERE project_id = {p0:String} AND ${wholeDays(2)} AND ${filter} ` +
+        `UNION ALL SELECT *, day FROM events WHERE project_id = {p0:String} AND ${moments(5)} AND ${filter})`,
+    )
+    expect(query_params).toMatchObject({
+      p2: START,
+      p3: '2026-01-31 00:00:00.000',
+      p5: '2026-01-31 00:00:00.000',
+      p6: '2026-01-31 12:00:00.000',
+    })
   })
 })
 
@@ -255,7 +282,7 @@ describe('a statement from rollups', () => {
       query:
         `SELECT group_key, measure_users AS metric_users, ${ORIGIN} FROM (SELECT group_key, groupBitmapMerge(parts.measure_users) AS measure_users FROM (` +
         `SELECT ${day("toDateTime64(day, 3, 'UTC')")} AS group_key, groupBitmapMergeState(users) AS measure_users, false AS is_row ${from('users_daily', 2)} GROUP BY group_key ` +
-        `UNION ALL SELECT ${day('timestamp')} AS group_key, groupBitmapState(user) AS measure_users, false AS is_row FROM events ` +
+        `UNION ALL SELECT toInt64(day) AS group_key, groupBitmapState(user) AS measure_users, false AS is_row FROM events ` +
         `WHERE project_id = {p0:String} AND ${moments(5)} GROUP BY group_key ` +
         'UNION ALL SELECT arrayJoin(range({p7:Int64}, {p8:Int64})) AS group_key, bitmapBuild(emptyArrayUInt32()) AS measure_users, true AS is_row' +
         ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY group_key ASC LIMIT {p9:UInt32} OFFSET {p10:UInt32}',
@@ -361,7 +388,7 @@ test('bounds far outside the stored range are clamped, buckets are not', () => {
   const given: Given = { metrics: ['users'], group_by: ['interval:auto'] }
   const [first, last] = ['1970-01-01 00:00:00.000', '2100-01-01 00:00:00.000']
   expect(build(given, { period, relations: FACTS }).query_params).toEqual(
-    params(first, last, 12, 120_000, 100, 0),
+    params(first, last, last, last, 12, 120_000, 100, 0),
   )
   expect(build(given, { period }).query_params).toEqual(
     params(

@@ -1,0 +1,69 @@
+/** Writes the rows that a scan reads: a table with its conditions, among which is always the one on the project. */
+import { isTrue, join, or, sql, time, type Sql } from '../../clickhouse/sql.js'
+import { EVENT_LIMITS } from '../../model/event-fields.js'
+import { RELATIONS, type Relation, type RelationName } from '../../model/relations.js'
+import { splitByGrain } from '../plan/split-period.js'
+import type { Period } from '../request/period.js'
+import type { Query } from '../request/query.js'
+import type { WhereWriter } from './where.js'
+
+/** The values that all parts of one statement share. */
+export interface StatementContext {
+  readonly query: Query
+  /** The project of the query, as a parameter. */
+  readonly project: Sql
+  readonly where: WhereWriter
+}
+
+/**
+ * Writes a table with its WHERE. Only this function names the tables that queries read, so none is read without the
+ * condition on the project.
+ */
+export function writeRows(
+  { project }: StatementContext,
+  relation: RelationName,
+  conditions: readonly Sql[],
+): Sql {
+  const isOfProject = sql`project_id = ${project}`
+  const all = [isOfProject, ...RELATIONS[relation].conditions, ...conditions]
+  return sql`${RELATIONS[relation].table} WHERE ${join(
+    all.filter((condition) => !isTrue(condition)),
+    sql` AND `,
+  )}`
+}
+
+/**
+ * Writes the rows of a relation in some periods. Whole days are found by the column of the day, which is cheaper to read than
+ * the moment of a row. If there are edges as well, they are read apart: one condition for both would read all moments.
+ */
+export function writeRowsWithin(
+  context: StatementContext,
+  relation: RelationName,
+  periods: readonly Period[],
+  conditions: readonly Sql[],
+): Sql {
+  const { day } = RELATIONS[relation]
+  const { inside, outside } = splitByGrain(periods, 'day')
+  if (day === undefined || inside.length === 0) {
+    return writeRows(context, relation, [isWithinAny(relation, periods), ...conditions])
+  }
+  const isOfDays = or(inside.map((period) => writeWithin(day.isWithin, period)))
+  const days = writeRows(context, relation, [isOfDays, ...conditions])
+  if (outside.length === 0) return days
+  const edges = writeRows(context, relation, [isWithinAny(relation, outside), ...conditions])
+  return sql`(SELECT ${day.columns} FROM ${days} UNION ALL SELECT ${day.columns} FROM ${edges})`
+}
+
+/** Builds the condition that a row lies in one of the periods. */
+export const isWithinAny = (relation: RelationName, periods: readonly Period[]): Sql =>
+  or(periods.map((period) => writeWithin(RELATIONS[relation].isWithin, period)))
+
+const writeWithin = (build: Relation['isWithin'], { start, end }: Period): Sql =>
+  build(writeBound(start), writeBound(end))
+
+/** Writes a bound of a period, clamped to the range of event timestamps: column types cannot hold moments far outside it. */
+export function writeBound(bound: Date): Sql {
+  const { earliestTimestamp, endOfTimestamps } = EVENT_LIMITS
+  const raised = Math.max(bound.getTime(), earliestTimestamp.getTime())
+  return time(new Date(Math.min(raised, endOfTimestamps.getTime())))
+}
