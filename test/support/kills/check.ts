@@ -24,9 +24,11 @@ export interface MarkComparison {
 
 const MAX_LISTED = 20
 
-/** Whether everything in the inbox is loaded and the loader has nothing left to do. */
-export const isDrained = async (store: Store): Promise<boolean> =>
-  (await countWaitingRows(store.writer)).rows === 0 && (await listLeftovers(store)).length === 0
+/** Lists what the loader has left to do; at first only the number of rows that wait. */
+export async function listRemains(store: Store): Promise<readonly string[]> {
+  const { rows } = await countWaitingRows(store.writer)
+  return rows > 0 ? [`${rows} rows wait`] : listLeftovers(store)
+}
 
 /** Compares all events of a project by their property `mark`, which is unique. */
 export async function compareMarks(
