@@ -8,6 +8,7 @@ import { printLoadRates } from './shared/load-rate.js'
 import { measure, type Measured } from './reads/measure.js'
 import { QUERIES } from './reads/queries.js'
 import { createQueryClient, issueToken, startServiceProcess } from './shared/service.js'
+import { readProjectSizes } from '../src/projects/project-sizes.js'
 import { checkRollups } from '../test/support/store/loading.js'
 import { openBenchStore, withDataFolder } from './shared/data-folder.js'
 
@@ -35,7 +36,8 @@ async function fill(dataDir: string): Promise<Tokens> {
 }
 
 /** Measures all queries, one after another. */
-async function measureAll(dataDir: string, address: string, tokens: Tokens) {
+async function measureAll(store: Store, dataDir: string, address: string, tokens: Tokens) {
+  const readSizes = (project: string) => readProjectSizes(store.lookups, project, NOW)
   // The admin account sets no limits for the hand-written statements.
   const client = createBareClient(await findEndpoint(dataDir), 'admin', 600)
   const clients = new Map(
@@ -48,7 +50,14 @@ async function measureAll(dataDir: string, address: string, tokens: Tokens) {
       console.error(`${project}, ${period.name}, ${shape.name}`)
       const sendQuery = clients.get(project)!
       measured.push(
-        await measure(query, { sendQuery, client, runs: RUNS, usualRuns: USUAL_RUNS, now: NOW }),
+        await measure(query, {
+          sendQuery,
+          client,
+          runs: RUNS,
+          usualRuns: USUAL_RUNS,
+          now: NOW,
+          readSizes,
+        }),
       )
     }
     return measured
@@ -98,7 +107,7 @@ async function run(dataDir: string): Promise<void> {
   const store = connectStore(await findEndpoint(dataDir))
   try {
     await waitForMerges(store)
-    const measured = await measureAll(dataDir, service.address, tokens)
+    const measured = await measureAll(store, dataDir, service.address, tokens)
     await printMachine(NOW)
     console.log(
       `about ${formatWhole(EVENTS)} events; each ${RUNS} times, as usual ${USUAL_RUNS} times`,

@@ -6,6 +6,7 @@ import { summarize, measureMs, type Summary } from '../shared/figures.js'
 import { buildUsualStatements } from './queries-as-usual.js'
 import { listWays, type Way } from './queries-by-hand.js'
 import { buildRequest, type BenchQuery } from './queries.js'
+import type { ReadSizes } from '../../src/projects/project-sizes.js'
 import type { SendQuery } from '../shared/service.js'
 
 export interface Measured {
@@ -27,6 +28,8 @@ export interface MeasureOptions {
   readonly runs: number
   readonly usualRuns: number
   readonly now: Date
+  /** Reads what the service's planner knows about a project. */
+  readonly readSizes: ReadSizes
 }
 
 /** @throws Error when the service and a hand-written statement return different rows */
@@ -43,7 +46,9 @@ export async function measure(benchQuery: BenchQuery, options: MeasureOptions): 
   await sendQuery(body)
   const way = await findFastest(benchQuery, response, client)
   if (usual.length > 0) await runUsual()
-  const { statistics } = await client.run(buildQueryStatement(request, benchQuery.project, now))
+  const { project } = benchQuery
+  const sizes = await options.readSizes(project)
+  const { statistics } = await client.run(buildQueryStatement(request, project, now, sizes))
 
   const times = { service: [] as number[], byHand: [] as number[], usual: [] as number[] }
   for (let i = 0; i < runs; i++) {

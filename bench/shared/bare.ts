@@ -7,6 +7,8 @@ import { buildStatement } from '../../src/analytics/sql/build-statement.js'
 import type { AnalyticsQueryRequest } from '../../src/contract/api.js'
 import { findEngine } from '../../src/clickhouse/embedded/find-engine.js'
 import type { Account, Endpoint } from '../../src/clickhouse/endpoint.js'
+import type { ProjectSizes } from '../../src/model/project-sizes.js'
+import { ALL_RELATIONS } from '../../src/model/relations.js'
 import type { Statement } from '../../src/clickhouse/sql.js'
 
 /** Builds the statement that the service runs for a request. */
@@ -14,9 +16,11 @@ export function buildQueryStatement(
   request: AnalyticsQueryRequest,
   projectId: string,
   now: Date,
+  sizes?: ProjectSizes,
 ): Statement {
   const period = resolvePeriod(request.date_range, now, now)
-  return buildStatement(planQuery(resolveQuery(request, projectId, period)), 'bench')
+  const query = resolveQuery(request, projectId, period)
+  return buildStatement(planQuery(query, ALL_RELATIONS, sizes), 'bench')
 }
 
 /** Finds the engine of a service that runs on the data folder. @throws when no engine runs there */

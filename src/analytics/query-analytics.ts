@@ -1,6 +1,7 @@
 /** Answers an analytics request about one project: the read path from the request to the response. */
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../contract/api.js'
 import type { Statement } from '../clickhouse/sql.js'
+import type { ProjectSizes } from '../model/project-sizes.js'
 import type { RelationName } from '../model/relations.js'
 import { resolvePeriod } from './request/period.js'
 import { createNonce, requireOrigin, type MarkedRow } from '../model/origin.js'
@@ -26,6 +27,8 @@ export interface PlanDependencies {
   readonly now: () => Date
   /** Returns the relations that may be read, the cheapest first; all by default. */
   readonly listRelations?: (() => readonly RelationName[]) | undefined
+  /** Reads how much data the project has, if that is known soon; must not reject. If left out, it is not known. */
+  readonly readSizes?: ((projectId: string) => Promise<ProjectSizes | undefined>) | undefined
 }
 
 /** The dependencies of answering. */
@@ -65,11 +68,13 @@ export async function queryAnalytics(
 export async function planAnalytics(
   request: AnalyticsQueryRequest,
   project: QueriedProject,
-  { firstEventAt, now, listRelations }: PlanDependencies,
+  { firstEventAt, now, listRelations, readSizes }: PlanDependencies,
 ): Promise<Plan> {
   const moment = now()
   const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
   const period = resolvePeriod(request.date_range, first ?? project.createdAt, moment)
   checkRetention(period, project.retentionDays, moment)
-  return planQuery(resolveQuery(request, project.id, period), listRelations?.())
+  const query = resolveQuery(request, project.id, period)
+  const sizes = await readSizes?.(project.id)
+  return planQuery(query, listRelations?.(), sizes)
 }

@@ -22,6 +22,7 @@ import { ALL_RELATIONS, FACTS } from '../model/relations.js'
 import type { Instruments } from '../telemetry/instruments.js'
 import type { Traces } from '../telemetry/traces.js'
 import { findFirstEventTime } from '../projects/event-times.js'
+import { createSizesReader } from '../projects/project-sizes.js'
 import { presentProject } from '../projects/present.js'
 import {
   createApp,
@@ -121,6 +122,7 @@ function createApi(
     timeoutMs: config.queryTimeoutMs,
   })
   instruments?.http.watchQueries(() => queue.count())
+  const readSizes = createSizesReader(store.lookups, now)
   const runQuery: RunQuery = (request, project, scope, onPlan) => {
     const reader = createReader(scope)
     return queryAnalytics(request, project, {
@@ -129,6 +131,7 @@ function createApi(
       now,
       onPlan,
       listRelations: () => (rollups.isTrusted() ? ALL_RELATIONS : FACTS),
+      readSizes,
     })
   }
   const readProject: ReadProject = async (project, scope) =>

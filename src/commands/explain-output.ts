@@ -36,7 +36,8 @@ export function printExplanation(
 }
 
 function formatText(explanation: Explanation): string {
-  const { period, reads, rejected, userCounting, sql, parameters, run } = explanation
+  const { period, reads, rejected, userCounting, considered } = explanation
+  const { sql, parameters, run } = explanation
   const countsUsers = reads.some(({ measures }) => measures.includes('users'))
   return [
     formatTable([
@@ -45,6 +46,7 @@ function formatText(explanation: Explanation): string {
     ]),
     formatTable([['READ', 'BY', 'FOR', 'FILTERED BY', 'PERIOD'], ...reads.flatMap(formatRead)]),
     ...(rejected.length === 0 ? [] : [formatRejected(rejected)]),
+    ...(considered.length === 0 ? [] : [formatConsidered(considered)]),
     sql,
     formatTable(Object.entries(parameters).map(([name, value]) => [name, JSON.stringify(value)])),
     ...(run === null ? [] : [formatCost(run)]),
@@ -74,6 +76,12 @@ const formatRejected = (rejected: Explanation['rejected']): string =>
       formatPurpose(measures),
       reason,
     ]),
+  ])
+
+const formatConsidered = (considered: Explanation['considered']): string =>
+  formatTable([
+    ['WAY', 'ESTIMATED CPU MS', ''],
+    ...considered.map(({ name, ms, isChosen }) => [name, String(ms), isChosen ? 'chosen' : '']),
   ])
 
 const formatPurpose = (measures: readonly string[]): string =>

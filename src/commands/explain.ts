@@ -12,6 +12,7 @@ import { sql, statement, string, type Statement } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { ApiError } from '../contract/errors.js'
 import { findFirstEventTime } from '../projects/event-times.js'
+import { createSizesReader } from '../projects/project-sizes.js'
 import { requireProject } from '../projects/store.js'
 import { UserError } from '../lib/errors.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
@@ -76,7 +77,11 @@ async function explain(
   const plan = await planAnalytics(
     request,
     { id, createdAt, retentionDays: null },
-    { firstEventAt: (projectId) => findFirstEventTime(store.reader, projectId), now: context.now },
+    {
+      firstEventAt: (projectId) => findFirstEventTime(store.reader, projectId),
+      now: context.now,
+      readSizes: createSizesReader(store.lookups, context.now),
+    },
   )
   const built = buildStatement(plan, 'explain')
   const explained = {

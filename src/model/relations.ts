@@ -137,3 +137,5 @@ export const FACTS: readonly RelationName[] = ALL.filter(({ rollup }) => rollup 
 )
 
 export const RELATIONS: Readonly<Record<RelationName, Relation>> = indexByName(ALL)
+
+export const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup !== undefined

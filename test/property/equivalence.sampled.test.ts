@@ -1,6 +1,7 @@
 /** The law of rollups: they agree with the events, and queries give the same response with and without them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import type { MonthSize, ProjectSizes } from '../../src/model/project-sizes.js'
 import {
   ALL_RELATIONS,
   FACTS,
@@ -9,7 +10,7 @@ import {
   type RelationName,
 } from '../../src/model/relations.js'
 import { resolvePeriod } from '../../src/analytics/request/period.js'
-import type { Plan } from '../../src/analytics/plan/plan.js'
+import type { Plan, RejectedRelation } from '../../src/analytics/plan/plan.js'
 import { planQuery } from '../../src/analytics/plan/planner.js'
 import { resolveQuery } from '../../src/analytics/request/query.js'
 import { buildStatement } from '../../src/analytics/sql/build-statement.js'
@@ -53,10 +54,32 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => database.drop())
 
-function plan(asked: PartialRequest, projectId: string, relations: readonly RelationName[]): Plan {
+function plan(
+  asked: PartialRequest,
+  projectId: string,
+  relations: readonly RelationName[],
+  known?: ProjectSizes,
+): Plan {
   const period = resolvePeriod(asked.date_range, NOW, NOW)
-  return planQuery(resolveQuery(fillDefaults(asked), projectId, period), relations)
+  return planQuery(resolveQuery(fillDefaults(asked), projectId, period), relations, known)
 }
+
+const magnitude = fc.constantFrom(0, 1, 100, 10_000, 1e6, 1e9)
+const monthSize = (month: string): fc.Arbitrary<MonthSize> =>
+  fc.record({ month: fc.constant(new Date(month)), events: magnitude, visits: magnitude })
+/** Sizes of a project that may be missing, old or wrong by any factor. */
+const sizes: fc.Arbitrary<ProjectSizes | undefined> = fc.option(
+  fc.record({
+    readAt: fc.date({ min: new Date('2023-12-01'), max: NOW, noInvalidDate: true }),
+    months: fc
+      .subarray(['2023-12-01', '2024-01-01', '2024-02-01', '2024-03-01'])
+      .chain((months) => fc.tuple(...months.map((month) => monthSize(month)))),
+    values: fc
+      .array(fc.tuple(fc.constantFrom('page:path', 'country', 'event:prop:plan'), magnitude))
+      .map((values) => new Map(values)),
+  }),
+  { nil: undefined, freq: 10 },
+)
 
 /** All relations, or facts and some of the rollups: the others must replace the missing ones. */
 const relations: fc.Arbitrary<readonly RelationName[]> = fc.oneof(
@@ -72,17 +95,17 @@ test('after every batch each rollup agrees with the events', () => {
   expect(Math.min(...reports.map(({ groups }) => groups))).toBeGreaterThan(500)
 })
 
-test('a query gives the same response from rollups as from events and sessions alone', async () => {
+test('a query gives the same response from any plan as from events and sessions alone', async () => {
   const answer = async (of: Plan) => {
     const { rows, total } = await database.store.reader.query(buildStatement(of, 'nonce'))
     return { rows, total }
   }
   const pages: number[] = []
   await fc.assert(
-    fc.asyncProperty(fc.nat(), rollupRequest, relations, async (n, asked, some) => {
+    fc.asyncProperty(fc.nat(), rollupRequest, relations, sizes, async (n, asked, some, known) => {
       const projectId = projectIds[n % projectIds.length]!
       const [planned, plain] = await Promise.all([
-        answer(plan(asked, projectId, some)),
+        answer(plan(asked, projectId, some, known)),
         answer(plan(asked, projectId, FACTS)),
       ])
       expect(planned).toEqual(plain)
@@ -98,11 +121,15 @@ describe('enough of the random queries read', () => {
   const plans = fc
     .sample(rollupRequest, { seed: SEED, numRuns: 2_000 })
     .map((asked) => plan(asked, 'any', ALL_RELATIONS))
+  const informed = fc
+    .sample(fc.tuple(rollupRequest, sizes), { seed: SEED, numRuns: 2_000 })
+    .map(([asked, known]) => plan(asked, 'any', ALL_RELATIONS, known))
   const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup !== undefined
   const readsRollups = ({ scans }: Plan): boolean =>
     scans.some(({ relation }) => isRollup(relation))
   const reads = ({ scans }: Plan, ...grains: readonly Grain[]): boolean =>
     grains.every((grain) => scans.some(({ relation }) => RELATIONS[relation].grain === grain))
+  const isDearer = ({ reason }: RejectedRelation): boolean => reason.includes('less time')
   const isFiltered = ({ query }: Plan): boolean =>
     query.predicate.kind !== 'all' || query.predicate.of.length > 0
 
@@ -117,5 +144,13 @@ describe('enough of the random queries read', () => {
     ['users of candidate groups', ({ userCounting }) => userCounting.kind === 'candidates', 0.04],
   ])('%s', (_what, isSo, share) => {
     expect(plans.filter(isSo).length / plans.length).toBeGreaterThan(share)
+  })
+
+  test.each<[string, (plan: Plan) => boolean, number]>([
+    ['facts where rollups would do', ({ rejected }) => rejected.some(isDearer), 0.1],
+    ['users of the page last', ({ userCounting }) => userCounting.kind === 'page', 0.05],
+    ['users of candidates last', ({ userCounting }) => userCounting.kind === 'candidates', 0.02],
+  ])('with random sizes: %s', (_what, isSo, share) => {
+    expect(informed.filter(isSo).length / informed.length).toBeGreaterThan(share)
   })
 })

@@ -4,6 +4,7 @@ import type { RelationName } from '../../model/relations.js'
 import { formatPeriod } from '../request/period.js'
 import {
   listScans,
+  type ConsideredWay,
   type Plan,
   type RejectedRelation,
   type Scan,
@@ -27,11 +28,13 @@ export interface PlanDescription {
   /** The cheaper relations that are not read, or are read only for other measures. */
   readonly rejected: readonly RejectedRelation[]
   readonly userCounting: UserCounting['kind']
+  /** The ways of reading that were compared, the cheapest first; empty if the sizes of the project are not known. */
+  readonly considered: readonly ConsideredWay[]
 }
 
 /** Describes a plan, without the values that its query filters by. */
 export function describePlan(plan: Plan): PlanDescription {
-  const { query, rejected, userCounting } = plan
+  const { query, rejected, userCounting, considered } = plan
   const isFiltered = !isEmptyFilter(query.predicate)
   return {
     period: formatPeriod(query.period),
@@ -44,6 +47,7 @@ export function describePlan(plan: Plan): PlanDescription {
     })),
     rejected,
     userCounting: userCounting.kind,
+    considered: considered.map((way) => ({ ...way, ms: Math.round(way.ms * 10) / 10 })),
   }
 }
 

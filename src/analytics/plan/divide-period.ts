@@ -1,6 +1,6 @@
 /** Divides the period of a query among relations, and builds the scans of that division. */
 import type { Measure } from '../../model/measures.js'
-import { RELATIONS, type RelationName } from '../../model/relations.js'
+import { isRollup, RELATIONS, type RelationName } from '../../model/relations.js'
 import { arePeriodsEqual, type Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
 import {
@@ -11,6 +11,7 @@ import {
   type RollupMatch,
 } from './coverage.js'
 import type { RejectedRelation, Scan } from './plan.js'
+import type { Way } from './ways.js'
 import { splitByGrain } from './split-period.js'
 import { matchesWholeSessions } from './terms.js'
 
@@ -21,16 +22,12 @@ export interface Division {
   readonly rejections: ReadonlyMap<RelationName, string>
 }
 
-/**
- * Divides the period for one need. Each relation takes every part that it can answer and that cheaper relations left.
- *
- * @param relations the cheapest first
- */
+/** Divides the period for one need. Each relation takes every part that it can answer and that cheaper relations left. */
 export function dividePeriod(
   need: Need,
   query: Query,
   match: RollupMatch,
-  relations: readonly RelationName[],
+  { relations, avoided }: Pick<Way, 'relations' | 'avoided'>,
 ): Division {
   const periods = new Map<RelationName, readonly Period[]>()
   const rejections = new Map<RelationName, string>()
@@ -43,6 +40,8 @@ export function dividePeriod(
     if (reason !== undefined) rejections.set(name, reason)
     else if (inside.length === 0)
       rejections.set(name, `the period has no whole ${grain} left for it`)
+    else if (avoided.has(name))
+      rejections.set(name, 'other relations are estimated to take less time')
     else {
       periods.set(name, inside)
       rest = outside
@@ -93,8 +92,6 @@ export function listRejections(
 }
 
 const isMeasure = (need: Need): need is Measure => need !== 'groups'
-
-export const isRollup = (name: RelationName): boolean => RELATIONS[name].rollup !== undefined
 
 function chooseFilter(relation: RelationName, query: Query): Scan['filteredBy'] {
   if (isRollup(relation)) return 'value'

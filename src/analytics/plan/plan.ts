@@ -46,6 +46,14 @@ export type UserCounting =
  */
 export type RowSource = 'one' | 'events' | 'buckets'
 
+/** A way of reading that was considered, and what it was estimated to cost. */
+export interface ConsideredWay {
+  readonly name: string
+  /** Estimated milliseconds of CPU time. */
+  readonly ms: number
+  readonly isChosen: boolean
+}
+
 export interface Plan {
   readonly query: Query
   readonly rows: RowSource
@@ -53,6 +61,8 @@ export interface Plan {
   readonly scans: readonly Scan[]
   readonly userCounting: UserCounting
   readonly rejected: readonly RejectedRelation[]
+  /** The cheapest first; among those that cost about the same, another may be chosen. Empty if the sizes of the project are not known: the plan then follows from the query alone. */
+  readonly considered: readonly ConsideredWay[]
 }
 
 /** Lists the scans of both steps. */

@@ -1,106 +1,61 @@
 /** Plans a query: chooses the relations to read, and for which groups to count users. */
-import { DAY_MS } from '../../lib/time.js'
-import { DIMENSIONS } from '../../model/dimensions.js'
-import type { Measure } from '../../model/measures.js'
-import { METRICS } from '../../model/metrics.js'
-import { ALL_RELATIONS, type RelationName } from '../../model/relations.js'
-import type { Grouping, Query } from '../request/query.js'
-import { canServe, matchRollups, type Need } from './coverage.js'
-import {
-  buildScans,
-  dividePeriod,
-  isRollup,
-  listRejections,
-  type Division,
-} from './divide-period.js'
-import type { Plan, RowSource, UserCounting } from './plan.js'
+import type { ProjectSizes } from '../../model/project-sizes.js'
+import { ALL_RELATIONS, isRollup, type RelationName } from '../../model/relations.js'
+import type { Query } from '../request/query.js'
+import { buildPlan, nameWay } from './build-plan.js'
+import { estimateMs } from './cost.js'
+import { listScans, type Plan } from './plan.js'
+import { listAvoidingWays } from './ways.js'
 
-const ROW_SOURCES: Readonly<Record<Grouping['kind'], RowSource>> = {
-  none: 'one',
-  dimension: 'events',
-  property: 'events',
-  interval: 'buckets',
-}
+/** Estimates err, so the plan that needs no sizes is replaced only by one that is estimated to take less than this share of its time. */
+const MAX_SHARE = 0.85
 
 /**
- * Plans a query. It needs no data: the plan follows from the query alone.
+ * Plans a query. It reads no data: the plan follows from the arguments alone. If the sizes of the project are known, and
+ * one way of reading is estimated to take clearly less time than the usual one, it is that.
  *
  * @param relations the relations that may be read, the cheapest first; the facts must be among them
+ * @param sizes decide how the answer is computed, and never what it is
  */
-export function planQuery(query: Query, relations: readonly RelationName[] = ALL_RELATIONS): Plan {
-  const rows = ROW_SOURCES[query.grouping.kind]
-  const match = matchRollups(query)
-  const divide = (need: Need): Division => dividePeriod(need, query, match, relations)
-  const scan = (divisions: readonly Division[]) =>
-    relations.flatMap((relation) => buildScans(relation, divisions, query, match))
-
-  const measures = listMeasures(query)
-  const kind = chooseUserCounting(query, measures, divide('groups'))
-  const needs = new Set<Need>(measures)
-  // Candidates are found by their number of events.
-  if (kind === 'candidates') needs.add('pageviews').add('events')
-  // Groups are found by their events, even if no measure of events is selected.
-  if (rows === 'events') needs.add('groups')
-
-  const divisions = [...needs].map(divide)
-  const isDeferred = ({ need }: Division): boolean => kind !== 'all' && need === 'users'
-  return {
-    query,
-    rows,
-    scans: scan(divisions.filter((division) => !isDeferred(division))),
-    userCounting: kind === 'all' ? { kind } : { kind, scans: scan(divisions.filter(isDeferred)) },
-    rejected: relations.flatMap((relation) => listRejections(relation, divisions)),
-  }
+export function planQuery(
+  query: Query,
+  relations: readonly RelationName[] = ALL_RELATIONS,
+  sizes?: ProjectSizes,
+): Plan {
+  const usual = planWithoutSizes(query, relations)
+  if (sizes === undefined) return usual
+  const ways = [...listPlans(query, relations)]
+    .map(([name, plan]) => ({ name, plan, ms: estimateMs(plan, sizes) }))
+    .sort((one, other) => one.ms - other.ms)
+  const [cheapest] = ways
+  const isClear = cheapest !== undefined && cheapest.ms < estimateMs(usual, sizes) * MAX_SHARE
+  const best = isClear ? cheapest.plan : usual
+  const chosen = nameWay(best)
+  const considered = ways.map(({ name, ms }) => ({ name, ms, isChosen: name === chosen }))
+  return { ...best, considered }
 }
 
-/**
- * Lists the measures of the selected metrics. If visits do not have the groups, their measures are left out, and the
- * metrics are null.
- */
-const listMeasures = (query: Query): readonly Measure[] =>
-  [...new Set(query.metrics.flatMap((metric) => METRICS[metric].measures))].filter(
-    (measure) => canGroupVisits(query.grouping) || canServe('events', measure),
-  )
-
-function canGroupVisits(grouping: Grouping): boolean {
-  switch (grouping.kind) {
-    case 'none':
-    case 'interval':
-      return true
-    case 'property':
-      return false
-    case 'dimension': {
-      const { sessionColumn, entryColumn } = DIMENSIONS[grouping.dimension]
-      return sessionColumn !== undefined || entryColumn !== undefined
+/** Lists the different plans of a query by name. All give the same answer. */
+export function listPlans(
+  query: Query,
+  relations: readonly RelationName[],
+): ReadonlyMap<string, Plan> {
+  const first = buildPlan(query, { relations, avoided: new Set(), defersUsers: true })
+  const read = listScans(first).map(({ relation }) => relation)
+  const plans = new Map<string, Plan>()
+  for (const defersUsers of first.userCounting.kind === 'all' ? [false] : [false, true]) {
+    const way = { relations, avoided: new Set<RelationName>(), defersUsers }
+    for (const one of [way, ...listAvoidingWays(way, read)]) {
+      const plan = buildPlan(query, one)
+      // To read facts twice never pays.
+      if (defersUsers && !listScans(plan).some(({ relation }) => isRollup(relation))) continue
+      const name = nameWay(plan)
+      if (!plans.has(name)) plans.set(name, plan)
     }
-    default:
-      return grouping satisfies never
   }
+  return plans
 }
 
-/** Above two days of raw events, scanning them twice costs more than deferring user counts saves. */
-const MAX_FACTS_MS = 2 * DAY_MS
-
-/** Candidates are counted only for pages that end by this row, because the statement keeps a list of that many groups. */
-const MAX_LAST_ROW = 2_000
-
-/** Defers counting users if rollups provide the groups and most groups may not be on the page. */
-function chooseUserCounting(
-  { grouping, order, limit, offset }: Query,
-  measures: readonly Measure[],
-  groups: Division,
-): UserCounting['kind'] {
-  const factsMs = (groups.periods.get('events') ?? []).reduce(
-    (length, { start, end }) => length + (end.getTime() - start.getTime()),
-    0,
-  )
-  const readsRollups = [...groups.periods.keys()].some(isRollup)
-  if (!readsRollups || factsMs > MAX_FACTS_MS || !measures.includes('users')) return 'all'
-  if (!hasManyGroups(grouping)) return 'all'
-  if (order.by !== 'users') return 'page'
-  return order.direction === 'desc' && limit + offset <= MAX_LAST_ROW ? 'candidates' : 'all'
-}
-
-const hasManyGroups = (grouping: Grouping): boolean =>
-  grouping.kind === 'property' ||
-  (grouping.kind === 'dimension' && DIMENSIONS[grouping.dimension].highCardinality === true)
+/** Plans by the query alone: rollups as far as they reach, and users counted last where that is likely to pay. */
+const planWithoutSizes = (query: Query, relations: readonly RelationName[]): Plan =>
+  buildPlan(query, { relations, avoided: new Set(), defersUsers: 'likely' })

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import type { PlanDescription } from '../../../src/analytics/plan/describe.js'
 import { addExplain } from '../../../src/commands/explain.js'
+import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { runCli } from '../../support/cli/cli.js'
 import { runCommand, formatServerUrl, type CommandResult } from '../../support/cli/commands.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
@@ -16,6 +18,12 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-explain-'))
   const event = { timestamp: '2025-12-31T10:00:00Z', user_id: 'u1', country: 'DE' }
   await createWorld(database.store, [event], { id: 'shop', retentionDays: 1 })
+  await createWorld(database.store, [event], { id: 'kiosk' })
+  // So many events that reading rollups is cheaper. The planner takes sizes from these rows.
+  await database.store.writer.execute(
+    statement(sql`INSERT INTO sessions_monthly (project_id, dimension, month, events, visits)
+      SELECT 'shop', 'total', arrayJoin([toDate('2025-12-01'), '2026-01-01', '2026-02-01']), 1e9, 1e8`),
+  )
 })
 afterAll(async () => {
   await database.drop()
@@ -27,10 +35,11 @@ async function explain(
   body: unknown,
   args: readonly string[] = [],
   env = {},
+  project = 'shop',
 ): Promise<CommandResult> {
   const file = path.join(folder, 'question.json')
   await writeFile(file, typeof body === 'string' ? body : JSON.stringify(body))
-  return runCommand(addExplain, ['explain', '--project', 'shop', ...args, file], {
+  return runCommand(addExplain, ['explain', '--project', project, ...args, file], {
     endpoint: database.endpoint,
     now: NOW,
     env,
@@ -61,6 +70,9 @@ pageviews_monthly  pageviews, visits, bounces  it does not count by country
 events_monthly     pageviews                   it does not count by country`,
   ])
   expect(parts.slice(3)).toEqual([
+    expect.stringMatching(
+      /^WAY +ESTIMATED CPU MS\nsessions_daily +[\d.]+ +chosen\nsessions, events +[\d.]+$/,
+    ),
     expect.stringMatching(/^SELECT\n {4}group_key,\n(.*\n)* +FROM sessions_daily\n/),
     expect.stringMatching(/^p0 +"shop"\n(p\d+ +.*\n)*p\d+ +\["DE"\]\n/),
     expect.stringMatching(/^rows read {3}\d+\nbytes read {2}\d+\nrows {8}33\nms {10}[\d.]+\n$/),
@@ -72,22 +84,29 @@ test('as JSON', async () => {
   const { stdout, ...rest } = await explain({ ...QUESTION, metrics, group_by: [] }, ['--json'])
   expect(rest).toEqual({ stderr: '', error: undefined })
   const explained = JSON.parse(stdout) as { parameters: object }
-  const december = [{ from: PERIOD.from, to: '2025-12-31T23:59:59Z' }]
-  const january = [{ from: '2026-01-01T00:00:00Z', to: PERIOD.to }]
-  const byCountry = { dimension: 'country', filteredBy: 'value' }
+  const byCountry = { dimension: 'country', filteredBy: 'value', periods: [PERIOD] }
+  const reason = 'other relations are estimated to take less time'
   const [users, visits] = [['users'], ['visits', 'bounces']]
   expect(explained).toEqual({
     period: PERIOD,
     reads: [
-      { relation: 'sessions_monthly', ...byCountry, measures: visits, periods: january },
-      { relation: 'users_monthly', ...byCountry, measures: users, periods: january },
-      { relation: 'sessions_daily', ...byCountry, measures: visits, periods: december },
-      { relation: 'users_daily', ...byCountry, measures: users, periods: december },
+      { relation: 'sessions_daily', ...byCountry, measures: visits },
+      { relation: 'users_daily', ...byCountry, measures: users },
     ],
     rejected: [
+      { relation: 'sessions_monthly', measures: visits, reason },
       { relation: 'pageviews_monthly', measures: visits, reason: 'it does not count by country' },
+      { relation: 'users_monthly', measures: users, reason },
     ],
     userCounting: 'all',
+    considered: expect.arrayContaining([
+      {
+        name: 'sessions_monthly, users_monthly, sessions_daily, users_daily',
+        ms: expect.any(Number),
+        isChosen: false,
+      },
+      { name: 'sessions, events', ms: expect.any(Number), isChosen: false },
+    ]),
     sql: expect.stringMatching(/^SELECT\n/),
     parameters: expect.any(Object),
     run: {
@@ -101,18 +120,37 @@ test('as JSON', async () => {
 })
 
 test('parts of a period that are read from one relation are listed below each other', async () => {
-  const range = ['2025-12-30', '2026-02-02T11:59:59Z']
+  const range = ['2025-12-30T12:00:00Z', '2026-02-02T11:59:59Z']
   const { stdout } = await explain({ date_range: range, metrics: ['users'] })
   expect(stdout.split('\n\n').slice(0, 3)).toEqual([
-    `period  2025-12-30T00:00:00Z to 2026-02-02T11:59:59Z
+    `period  2025-12-30T12:00:00Z to 2026-02-02T11:59:59Z
 users   counted for every group`,
     `READ           BY     FOR    FILTERED BY  PERIOD
 users_monthly  total  users  -            2026-01-01T00:00:00Z to 2026-01-31T23:59:59Z
-users_daily    total  users  -            2025-12-30T00:00:00Z to 2025-12-31T23:59:59Z
+users_daily    total  users  -            2025-12-31T00:00:00Z to 2025-12-31T23:59:59Z
                                           2026-02-01T00:00:00Z to 2026-02-01T23:59:59Z
-events         -      users  -            2026-02-02T00:00:00Z to 2026-02-02T11:59:59Z`,
-    expect.stringMatching(/^SELECT\n/),
+events         -      users  -            2025-12-30T12:00:00Z to 2025-12-30T23:59:59Z
+                                          2026-02-02T00:00:00Z to 2026-02-02T11:59:59Z`,
+    expect.stringMatching(/^WAY +ESTIMATED CPU MS\n/),
   ])
+})
+
+test('a project with few events is read from them', async () => {
+  const byPath = { ...QUESTION, metrics: ['users'], group_by: ['page:path'], filters: [] }
+  const { stdout } = await explain(byPath, ['--json'], {}, 'kiosk')
+  const { reads, considered, rejected } = JSON.parse(stdout) as PlanDescription
+  expect(reads.map(({ relation }) => relation)).toEqual(['events'])
+  expect(considered[0]).toEqual({ name: 'events', ms: expect.any(Number), isChosen: true })
+  expect(considered).toContainEqual({
+    name: 'pageviews_daily, users_daily',
+    ms: expect.any(Number),
+    isChosen: false,
+  })
+  expect(rejected).toContainEqual({
+    relation: 'users_daily',
+    measures: ['users'],
+    reason: 'other relations are estimated to take less time',
+  })
 })
 
 test('a query that exceeds the time limit is explained, too', async () => {

@@ -120,6 +120,7 @@ test('at debug level the plan of a query is logged, with the id of its request',
         { relation: 'events_monthly', measures: ['pageviews'], reason },
       ],
       userCounting: 'all',
+      considered: [],
     },
     msg: 'planned',
   })

@@ -1,5 +1,6 @@
 /** Plans: the relations that are read for each measure and period, the source of the rows, and the rejected relations. */
 import { describe, expect, test } from '@jest/globals'
+import type { ProjectSizes } from '../../../../src/model/project-sizes.js'
 import { ALL_RELATIONS, FACTS, type RelationName } from '../../../../src/model/relations.js'
 import {
   listScans,
@@ -480,5 +481,62 @@ describe('the groups whose users are counted', () => {
       'users_monthly(users) of page:path by value in 01-01..02-01',
       'events(users) by columns in 02-01..02-01T06h',
     ])
+  })
+})
+
+describe('with the sizes of the project', () => {
+  const YEAR: Bounds = ['2025-01-01', '2026-01-01']
+  const readAt = new Date('2026-01-01')
+  const months = Array.from({ length: 12 }, (_, i) => new Date(Date.UTC(2025, i)))
+  /** Sizes of a project with this many events a month. */
+  const sizesOf = (events: number, values = {}): ProjectSizes => ({
+    readAt,
+    months: months.map((month) => ({ month, events, visits: events / 4 })),
+    values: new Map(Object.entries<number>(values)),
+  })
+  const plan = (given: Given, [start, end]: Bounds, sizes?: ProjectSizes): Plan => {
+    const period = { start: new Date(start), end: new Date(end) }
+    const query = resolveQuery(fillDefaults({ date_range: '7days', ...given }), 'p1', period)
+    return planQuery(query, ALL_RELATIONS, sizes)
+  }
+  const relationsOf = (one: Plan): readonly RelationName[] =>
+    listScans(one).map(({ relation }) => relation)
+
+  test('facts are read where they are few, rollups where they are many', () => {
+    const byPath: Given = { group_by: ['page:path'], metrics: ['users'] }
+    const values = { 'page:path': 3_000 }
+    expect(relationsOf(plan(byPath, YEAR, sizesOf(1_000, values)))).toEqual(['events'])
+    const many = relationsOf(plan(byPath, YEAR, sizesOf(5e6, values)))
+    expect(new Set(many)).toEqual(new Set(['pageviews_monthly', 'users_monthly']))
+  })
+
+  test('users of few groups are counted for all', () => {
+    const byPlan: Given = { group_by: ['event:prop:plan'], metrics: ['users'] }
+    const few = { 'event:prop:plan': 5 }
+    expect(plan(byPlan, YEAR).userCounting.kind).toBe('candidates')
+    expect(plan(byPlan, YEAR, sizesOf(5e6, few)).userCounting.kind).toBe('all')
+  })
+
+  test('the ways that were compared, the cheapest first; one is chosen', () => {
+    const month: Bounds = ['2025-03-01', '2025-04-01']
+    const { considered, rejected } = plan({}, month, sizesOf(10))
+    expect(considered.map(({ name }) => name).sort()).toEqual([
+      'events',
+      'sessions_daily, users_daily',
+      'sessions_monthly, users_monthly',
+    ])
+    expect(considered.map(({ isChosen }) => isChosen)).toEqual([true, false, false])
+    const costs = considered.map(({ ms }) => ms)
+    expect(costs).toEqual([...costs].sort((one, other) => one - other))
+    expect(considered[0]?.name).toBe('events')
+    expect(rejected).toContainEqual({
+      relation: 'sessions_monthly',
+      measures: ['pageviews', 'events'],
+      reason: 'other relations are estimated to take less time',
+    })
+  })
+
+  test('without sizes nothing is compared', () => {
+    expect(plan({}, YEAR).considered).toEqual([])
   })
 })

@@ -1,0 +1,90 @@
+/** Builds the plan of a query for one way of reading. */
+import { DIMENSIONS } from '../../model/dimensions.js'
+import type { Measure } from '../../model/measures.js'
+import { METRICS } from '../../model/metrics.js'
+import type { Grouping, Query } from '../request/query.js'
+import { canServe, matchRollups, type Need } from './coverage.js'
+import { buildScans, dividePeriod, listRejections, type Division } from './divide-period.js'
+import { listScans, type Plan, type RowSource, type UserCounting } from './plan.js'
+import { findDeferredCounting, isDeferringLikelyToPay } from './user-counting.js'
+import type { Way } from './ways.js'
+
+const ROW_SOURCES: Readonly<Record<Grouping['kind'], RowSource>> = {
+  none: 'one',
+  dimension: 'events',
+  property: 'events',
+  interval: 'buckets',
+}
+
+/** Builds the plan of a query for a way of reading. */
+export function buildPlan(query: Query, way: Way): Plan {
+  const { relations } = way
+  const rows = ROW_SOURCES[query.grouping.kind]
+  const match = matchRollups(query)
+  const divide = (need: Need): Division => dividePeriod(need, query, match, way)
+  const scan = (divisions: readonly Division[]) =>
+    relations.flatMap((relation) => buildScans(relation, divisions, query, match))
+
+  const measures = listMeasures(query)
+  const kind = chooseUserCounting(query, way, measures, divide('groups'))
+  const needs = new Set<Need>(measures)
+  // Candidates are found by their number of events.
+  if (kind === 'candidates') needs.add('pageviews').add('events')
+  // Groups are found by their events, even if no measure of events is selected.
+  if (rows === 'events') needs.add('groups')
+
+  const divisions = [...needs].map(divide)
+  const isDeferred = ({ need }: Division): boolean => kind !== 'all' && need === 'users'
+  return {
+    query,
+    rows,
+    scans: scan(divisions.filter((division) => !isDeferred(division))),
+    userCounting: kind === 'all' ? { kind } : { kind, scans: scan(divisions.filter(isDeferred)) },
+    rejected: relations.flatMap((relation) => listRejections(relation, divisions)),
+    considered: [],
+  }
+}
+
+function chooseUserCounting(
+  query: Query,
+  { defersUsers }: Way,
+  measures: readonly Measure[],
+  groups: Division,
+): UserCounting['kind'] {
+  const isDeferred = defersUsers === 'likely' ? isDeferringLikelyToPay(query, groups) : defersUsers
+  return isDeferred ? findDeferredCounting(query, measures) : 'all'
+}
+
+/**
+ * Lists the measures of the selected metrics. If visits do not have the groups, their measures are left out, and the
+ * metrics are null.
+ */
+const listMeasures = (query: Query): readonly Measure[] =>
+  [...new Set(query.metrics.flatMap((metric) => METRICS[metric].measures))].filter(
+    (measure) => canGroupVisits(query.grouping) || canServe('events', measure),
+  )
+
+function canGroupVisits(grouping: Grouping): boolean {
+  switch (grouping.kind) {
+    case 'none':
+    case 'interval':
+      return true
+    case 'property':
+      return false
+    case 'dimension': {
+      const { sessionColumn, entryColumn } = DIMENSIONS[grouping.dimension]
+      return sessionColumn !== undefined || entryColumn !== undefined
+    }
+    default:
+      return grouping satisfies never
+  }
+}
+
+/** Names a way of reading by the relations that it reads. Plans of a query with the same name have the same scans. */
+export function nameWay(plan: Plan): string {
+  const relations = new Set(listScans(plan).map(({ relation }) => relation))
+  return [
+    [...relations].join(', '),
+    ...(plan.userCounting.kind === 'all' ? [] : ['users last']),
+  ].join('; ')
+}

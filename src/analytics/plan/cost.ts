@@ -1,0 +1,39 @@
+/** Estimates how much CPU time a plan takes, from the work that it does and what each unit of work costs. */
+import type { ProjectSizes } from '../../model/project-sizes.js'
+import type { Plan } from './plan.js'
+import { estimateWork, UNITS, type Unit, type Work } from './work.js'
+
+/**
+ * What each unit of work costs, in microseconds of CPU time. `npm run -s bench:plans` measures plans and fits these costs to
+ * them, as it did on 2026-11-22 with 20 million events on 2 × AMD EPYC. Only their proportions matter.
+ */
+export const UNIT_COSTS: Readonly<Record<Unit, number>> = {
+  /** A statement: what is the same in all. */
+  statement: 1_700,
+  /** A SELECT from a table: analysing it, and starting to read. */
+  select: 5_000,
+  /** A partition of a table from which a SELECT reads. */
+  partition: 580,
+  /** Counting users in a second step. */
+  secondStep: 4_200,
+  /** A row of a rollup that holds sums. */
+  sumRow: 0.1,
+  /** A row of a rollup that holds users, as a bitmap. */
+  bitmap: 0.43,
+  /** A user in such a bitmap. */
+  bitmapUser: 0.0059,
+  /** A column of an event that is read. */
+  eventColumn: 0.0074,
+  /** An event whose user is counted; more if there are many groups. */
+  eventUser: 0.0058,
+  /** A column of a session that is read. */
+  sessionColumn: 0.016,
+}
+
+/** Estimates how many milliseconds of CPU time a plan takes. */
+export const estimateMs = (plan: Plan, sizes: ProjectSizes): number =>
+  addCosts(estimateWork(plan, sizes), UNIT_COSTS)
+
+/** Adds up the milliseconds of CPU time that some work takes. @param costs microseconds */
+export const addCosts = (work: Work, costs: Readonly<Record<Unit, number>>): number =>
+  UNITS.reduce((sum, unit) => sum + work[unit] * costs[unit], 0) / 1_000

@@ -1,0 +1,190 @@
+/** Estimates the work of a plan: how much is read and counted, in units that each cost about the same. */
+import { DAY_MS } from '../../lib/time.js'
+import { buildRecord } from '../../lib/records.js'
+import { DIMENSIONS, isDimensionName, PROPERTY_PREFIX } from '../../model/dimensions.js'
+import type { ProjectSizes } from '../../model/project-sizes.js'
+import { RELATIONS } from '../../model/relations.js'
+import { TOTAL } from '../../model/rollups.js'
+import type { Period } from '../request/period.js'
+import type { Grouping } from '../request/query.js'
+import type { Plan, Scan, UserCounting } from './plan.js'
+import { estimateFacts } from './sizes.js'
+import { listGroupingTerms, listTerms, nameTerm } from './terms.js'
+
+/** The units of work; `UNIT_COSTS` says what each is. */
+export const UNITS = [
+  'statement',
+  'select',
+  'partition',
+  'secondStep',
+  'sumRow',
+  'bitmap',
+  'bitmapUser',
+  'eventColumn',
+  'eventUser',
+  'sessionColumn',
+] as const
+
+export type Unit = (typeof UNITS)[number]
+export type Work = Readonly<Record<Unit, number>>
+
+/** The number of values assumed for a dimension whose number is not known. */
+const MANY_VALUES = 5_000
+const FEW_VALUES = 50
+
+/** Facts are read in granules of 8,192 rows. In each partition, about two hold other projects as well. */
+const OTHER_FACTS = 2 * 8_192
+
+/** Rows of bitmaps are read in granules of this many. */
+const BITMAP_GRANULE = 128
+
+/** How many groups are counted for each row up to the end of the page, if it is ordered by users: measured on log-uniform data. */
+const CANDIDATES_PER_ROW = 2.5
+
+/** How often the scans of the first step are run: the second step reads their groups, and ClickHouse keeps no rows of WITH. */
+const FIRST_STEPS: Readonly<Record<UserCounting['kind'], number>> = {
+  all: 1,
+  page: 2,
+  candidates: 3,
+}
+
+/** Estimates the work of a plan. */
+export function estimateWork(plan: Plan, sizes: ProjectSizes): Work {
+  const { userCounting, scans } = plan
+  const work: Record<Unit, number> = { ...buildRecord(UNITS, () => 0), statement: 1 }
+  for (let i = 0; i < FIRST_STEPS[userCounting.kind]; i++) {
+    for (const scan of scans) addScan(work, scan, plan, sizes, undefined)
+  }
+  if (userCounting.kind !== 'all') addSecondStep(work, userCounting, plan, sizes)
+  return work
+}
+
+function addSecondStep(
+  work: Record<Unit, number>,
+  { kind, scans }: Exclude<UserCounting, { kind: 'all' }>,
+  plan: Plan,
+  sizes: ProjectSizes,
+): void {
+  const { limit, offset } = plan.query
+  const keys = kind === 'page' ? limit : (limit + offset) * CANDIDATES_PER_ROW
+  work.secondStep += 1
+  for (const scan of scans) addScan(work, scan, plan, sizes, keys)
+  if (kind === 'page') return
+  // The groups with the most events are counted first, then the others. Together they are as many as estimated above.
+  work.secondStep += 1
+  for (const scan of scans) addScan(work, scan, plan, sizes, 0)
+}
+
+type RollupScan = Scan & { readonly dimension: string }
+const isRollupScan = (scan: Scan): scan is RollupScan => scan.dimension !== undefined
+
+/** @param keys how many groups are read; undefined: all */
+function addScan(
+  work: Record<Unit, number>,
+  scan: Scan,
+  plan: Plan,
+  sizes: ProjectSizes,
+  keys: number | undefined,
+): void {
+  work.select += 1
+  if (isRollupScan(scan)) {
+    addRollup(work, scan, plan, sizes, keys)
+    return
+  }
+  const facts = estimateFacts(sizes, scan.periods)
+  const columns = countColumns(plan)
+  work.partition += facts.months
+  if (scan.relation !== 'events') {
+    // The session's own columns: its start, end, counts and sign.
+    work.sessionColumn += (facts.visits + facts.months * OTHER_FACTS) * (5 + columns)
+    if (scan.filteredBy !== 'events') return
+    work.select += 2
+    const all = estimateFacts(sizes, [plan.query.period])
+    work.partition += 2 * all.months
+    work.eventColumn += (all.events + all.months * OTHER_FACTS) * (2 + columns)
+    return
+  }
+  // The time and the name of an event.
+  work.eventColumn += (facts.events + facts.months * OTHER_FACTS) * (2 + columns)
+  if (scan.measures.includes('users')) {
+    const dimension = nameGrouping(plan.query.grouping)
+    const counted =
+      facts.events * estimateMatchingShare(plan) * estimateShare(dimension, sizes, keys)
+    work.eventUser += counted * (1 + (keys ?? getValues(dimension, sizes)) / DOUBLING_GROUPS)
+  }
+}
+
+/** The share of rows that filters are assumed to match. */
+const MATCHING_SHARE = 0.1
+const estimateMatchingShare = ({ query: { predicate } }: Plan): number =>
+  listTerms(predicate).length === 0 ? 1 : MATCHING_SHARE
+
+/** This many groups cost as much again as counting the users of one. */
+const DOUBLING_GROUPS = 600
+
+/** The map of all properties of an event costs as much to read as so many other columns. */
+const COLUMNS_OF_PROPERTIES = 6
+
+/** Counts the columns of facts that a query groups and filters by. */
+const countColumns = ({ query: { grouping, predicate } }: Plan): number =>
+  [...new Set([...listTerms(predicate), ...listGroupingTerms(grouping)].map(nameTerm))]
+    .map((name) => (name.startsWith(PROPERTY_PREFIX) ? COLUMNS_OF_PROPERTIES : 1))
+    .reduce((sum, columns) => sum + columns, 0)
+
+function addRollup(
+  work: Record<Unit, number>,
+  { relation, periods, measures, dimension }: RollupScan,
+  plan: Plan,
+  sizes: ProjectSizes,
+  keys: number | undefined,
+): void {
+  const { events, visits, months } = estimateFacts(sizes, periods)
+  const isDaily = RELATIONS[relation].grain === 'day'
+  work.partition += isDaily ? months : Math.ceil(months / MONTHS_OF_YEAR)
+  const dates = isDaily ? Math.min(countDays(periods), months * DAYS_OF_MONTH) : months
+  // A row counts at least one event.
+  const rows = Math.min(dates * getValues(dimension, sizes), events)
+  if (!measures.includes('users')) {
+    work.sumRow += rows
+    return
+  }
+  const matching = estimateMatchingShare(plan)
+  const most = keys === undefined ? rows : keys * Math.max(dates, BITMAP_GRANULE)
+  work.bitmap += Math.min(rows * matching, most)
+  const values = getValues(dimension, sizes)
+  const users = ((isOfVisits(dimension) ? visits : events) * values) / (values + HALF_SPARSE)
+  work.bitmapUser += users * matching * estimateShare(dimension, sizes, keys)
+}
+
+/** Dense bitmaps cost little. So many values make those of a dimension half as sparse as those of many values are. */
+const HALF_SPARSE = 50
+
+/** Whether a visit is in one group. It may be in many groups of pages and events. */
+const isOfVisits = (dimension: string): boolean =>
+  dimension === TOTAL ||
+  (isDimensionName(dimension) && DIMENSIONS[dimension].sessionColumn !== undefined)
+
+const MONTHS_OF_YEAR = 12
+const DAYS_OF_MONTH = 31
+
+const countDays = (periods: readonly Period[]): number =>
+  periods.reduce((sum, { start, end }) => sum + (end.getTime() - start.getTime()) / DAY_MS, 0)
+
+function getValues(dimension: string, { values }: ProjectSizes): number {
+  if (dimension === TOTAL) return 1
+  const known = values.get(dimension)
+  if (known !== undefined) return known
+  const isWide = !isDimensionName(dimension) || DIMENSIONS[dimension].highCardinality === true
+  return isWide ? MANY_VALUES : FEW_VALUES
+}
+
+/** Estimates the share of events that lie in the most frequent groups, if the frequencies of values are log-uniform. */
+function estimateShare(dimension: string, sizes: ProjectSizes, keys: number | undefined): number {
+  if (keys === undefined) return 1
+  return Math.min(1, Math.log1p(keys) / Math.log1p(getValues(dimension, sizes)))
+}
+
+const nameGrouping = (grouping: Grouping): string => {
+  const [term] = listGroupingTerms(grouping)
+  return term === undefined ? TOTAL : nameTerm(term)
+}
