@@ -11,9 +11,11 @@ import {
   streamChunks,
   type Run,
 } from './shared/loading.js'
-import { importEvents } from '../test/support/store/loading.js'
+import { createLoaderContext } from '../src/bootstrap/open-store.js'
+import { importEvents } from '../src/ingest/import/import-events.js'
 
 const MEGABYTE = 1024 * 1024
+const MAX_EVENT_AGE_DAYS = 36_500
 
 const RUNS: readonly Run[] = [
   { name: 'warm-up', events: 20_000, make: createFullEvent },
@@ -64,6 +66,7 @@ async function measure(store: Store, run: Run): Promise<void> {
       now: ARRIVAL,
       identity: run.name,
       projectId: PROJECT,
+      loader: createLoaderContext(MAX_EVENT_AGE_DAYS),
       onRejected: (rows) => {
         throw new Error(rows[0]?.reason)
       },

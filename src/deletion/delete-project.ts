@@ -39,7 +39,8 @@ export async function deleteProject(
   return withLoaderLease(writer, async (fenced) => {
     await loadWaiting(fenced, {
       ...context,
-      finishDeletions: (connection) => finishDeletions(connection, { waitMs, except: number }),
+      finishDeletions: (connection) =>
+        finishDeletions(connection, { waitMs, noticeMs: context.noticeMs, except: number }),
     })
     const holdings = await readProjectHoldings(fenced, projectId)
     const deletion = (await findUnfinishedDeletions(fenced)).find((one) => one.number === number)

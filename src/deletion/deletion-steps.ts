@@ -2,6 +2,7 @@
  * Finishes deletions, with the steps that delete a user. Each step may be repeated, so an interrupted deletion
  * resumes after the last step that the journal records.
  */
+import { selectProject, withChange } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { identifier, sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
 import { matchNames } from '../clickhouse/temporary-tables.js'
@@ -11,7 +12,8 @@ import { dropTableSets } from '../rollups/materialized-views.js'
 import { removeUsersFromRollups } from '../rollups/remove-users.js'
 import { applyRetraction, REST_TABLES, stageRetraction } from '../rollups/retract.js'
 import { USER_TABLES } from './delete-rows.js'
-import * as expiration from './expiration-steps.js'
+import { finishExpirations } from './expiration-steps.js'
+import { EXPIRATION_TABLES } from './expiration-tables.js'
 import {
   endDeletion,
   findUnfinishedDeletions,
@@ -22,22 +24,28 @@ import {
 } from './journal.js'
 import { finishProjectDeletion, KEYS_END_MS } from './project-deletion-steps.js'
 
+export interface DeletionOptions {
+  /** The time from the end of a project's API keys to the deletion of its data, in milliseconds. */
+  readonly waitMs?: number
+  /** How long services take to notice a change, in milliseconds. */
+  readonly noticeMs?: number | undefined
+  /** The number of a deletion to leave. */
+  readonly except?: number
+}
+
 /**
  * Finishes expirations, and the deletions of the journal, in the order in which they were started. A project whose API keys ended a
  * moment ago is left for later. The caller holds the loader lease.
- *
- * @param waitMs the time from the end of a project's API keys to the deletion of its data
- * @param except the number of a deletion to leave
  */
 export async function finishDeletions(
   writer: Connection,
-  { waitMs = KEYS_END_MS, except }: { readonly waitMs?: number; readonly except?: number } = {},
+  { waitMs = KEYS_END_MS, noticeMs, except }: DeletionOptions = {},
 ): Promise<void> {
   // First, because an expiration corrects counts, which must not come back after their project was deleted.
-  await expiration.finishExpirations(writer)
+  await finishExpirations(writer, noticeMs)
   for (const deletion of await findUnfinishedDeletions(writer)) {
     if (deletion.number === except) continue
-    if (isUserDeletion(deletion)) await finishUserDeletion(writer, deletion)
+    if (isUserDeletion(deletion)) await finishUserDeletion(writer, deletion, noticeMs)
     else await finishProjectDeletion(writer, deletion, waitMs)
   }
 }
@@ -48,7 +56,11 @@ export async function finishDeletions(
  * The share of the rollups is computed into tables of the deletion before anything is deleted. Every later
  * statement states the result rather than a change, so it may be repeated after a crash at any point.
  */
-async function finishUserDeletion(writer: Connection, deletion: Deletion): Promise<void> {
+async function finishUserDeletion(
+  writer: Connection,
+  deletion: Deletion,
+  noticeMs: number | undefined,
+): Promise<void> {
   // The number is in the names: a process that pauses until its lease expires finds that its tables no longer exist.
   const tables = nameTables(`removal_${deletion.number}_`)
   if (deletion.reached < STEP.staged) {
@@ -57,7 +69,8 @@ async function finishUserDeletion(writer: Connection, deletion: Deletion): Promi
     await recordStep(writer, deletion, STEP.staged)
   }
   if (deletion.reached < STEP.deleted) {
-    await applyDeletion(writer, deletion, tables)
+    const projects = selectProject(deletion.projectId)
+    await withChange(writer, projects, () => applyDeletion(writer, deletion, tables), noticeMs)
     await recordStep(writer, deletion, STEP.deleted)
   }
   await dropDeletionTables(writer, tables)
@@ -76,7 +89,7 @@ const nameGroupsTable = ({ prefix }: RollupTables): Sql => identifier(`${prefix}
 export const DELETION_TABLES = matchNames('removal_[0-9]+_(kept_)?', [
   ...SET_TABLES,
   ...REST_TABLES,
-  ...[GROUPS_TABLE, expiration.USERS_TABLE, expiration.GROUPS_TABLE],
+  ...[GROUPS_TABLE, ...Object.values(EXPIRATION_TABLES)],
 ])
 
 const dropDeletionTables = (writer: Connection, { prefix }: RollupTables): Promise<void> =>

@@ -6,72 +6,57 @@
  * deleted with its rows. Only the month that is kept in part is computed: its counts lose what the deleted events
  * and sessions had added, and the users without any event left in it.
  */
+import { selectProject, withChange } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { INLINED, isOneOf } from '../clickhouse/temporary-tables.js'
-import { identifier, sql, statement, string, uint64, type Sql } from '../clickhouse/sql.js'
-import { LIVE, nameTables, type RollupTables } from '../model/rollup-table-sets.js'
+import { sql, statement, string, uint64, type Sql } from '../clickhouse/sql.js'
+import { LIVE } from '../model/rollup-table-sets.js'
 import { ROLLUPS } from '../model/rollups.js'
 import { backfillRollups } from '../rollups/backfill.js'
-import { dropTableSets } from '../rollups/materialized-views.js'
-import { applyRetraction, REST_TABLES, stageRetraction } from '../rollups/retract.js'
+import { applyRetraction, stageRetraction } from '../rollups/retract.js'
 import {
   endExpiration,
   findUnfinishedExpirations,
   recordStep,
   type Expiration,
 } from './expiration-journal.js'
+import {
+  dropExpirationTables,
+  nameExpirationTables,
+  type ExpirationTables,
+} from './expiration-tables.js'
 import { STEP } from './journal.js'
 import { deleteRows, USER_TABLES } from './delete-rows.js'
 
-export const USERS_TABLE = 'gone_users'
-export const GROUPS_TABLE = 'gone_groups'
-
-/** The tables of an expiration: the counts of what is deleted of the month, and of what its users keep of it. */
-interface ExpirationTables {
-  readonly gone: RollupTables
-  readonly kept: RollupTables
-  /** The users without any event left in the project. */
-  readonly users: Sql
-  /** The groups of the month, each with the users without any event left in it. */
-  readonly groups: Sql
-}
-
-/** Finishes every expiration of the journal. The caller holds the loader lease. */
-export async function finishExpirations(writer: Connection): Promise<void> {
+/** Finishes every expiration of the journal; services have `noticeMs` to notice it. The caller holds the loader lease. */
+export async function finishExpirations(writer: Connection, noticeMs?: number): Promise<void> {
   for (const expiration of await findUnfinishedExpirations(writer)) {
-    await finishExpiration(writer, expiration)
+    await finishExpiration(writer, expiration, noticeMs)
   }
 }
 
-async function finishExpiration(writer: Connection, expiration: Expiration): Promise<void> {
-  const prefix = `removal_${expiration.number}_`
-  const tables: ExpirationTables = {
-    gone: nameTables(prefix),
-    kept: nameTables(`${prefix}kept_`),
-    users: identifier(`${prefix}${USERS_TABLE}`),
-    groups: identifier(`${prefix}${GROUPS_TABLE}`),
-  }
+async function finishExpiration(
+  writer: Connection,
+  expiration: Expiration,
+  noticeMs: number | undefined,
+): Promise<void> {
+  const tables = nameExpirationTables(expiration)
   if (expiration.reached < STEP.staged) {
     await dropExpirationTables(writer, tables)
     await stageExpiration(writer, expiration, tables)
     await recordStep(writer, expiration, STEP.staged)
   }
   if (expiration.reached < STEP.deleted) {
-    await deleteFacts(writer, expiration)
-    await correctRollups(writer, expiration, tables)
-    await deleteUsers(writer, expiration, tables)
+    const expire = async (): Promise<void> => {
+      await deleteFacts(writer, expiration)
+      await correctRollups(writer, expiration, tables)
+      await deleteUsers(writer, expiration, tables)
+    }
+    await withChange(writer, selectProject(expiration.projectId), expire, noticeMs)
     await recordStep(writer, expiration, STEP.deleted)
   }
   await dropExpirationTables(writer, tables)
   await endExpiration(writer, expiration)
-}
-
-async function dropExpirationTables(
-  writer: Connection,
-  { gone, kept }: ExpirationTables,
-): Promise<void> {
-  await dropTableSets(writer, kept.prefix)
-  await dropTableSets(writer, gone.prefix, [...REST_TABLES, USERS_TABLE, GROUPS_TABLE])
 }
 
 const isOfProject = ({ projectId }: Expiration): Sql => sql`project_id = ${string(projectId)}`
@@ -133,7 +118,9 @@ async function deleteFacts(writer: Connection, expiration: Expiration): Promise<
     [LIVE.sessions, sql`start_at`],
     [sql`events`, sql`timestamp`],
   ] as const) {
-    await deleteRows(writer, table, sql`toYYYYMM(${time})`, isExpired(expiration, time))
+    // If this process was suspended, another may have finished the expiration, and loaded old events since.
+    const isOwnRow = sql`${isExpired(expiration, time)} AND load < ${uint64(expiration.number)}`
+    await deleteRows(writer, table, sql`toYYYYMM(${time})`, isOwnRow)
   }
   const isOldDay = isExpired(expiration, sql`day`)
   await writer.execute(statement(sql`DELETE FROM exclusions WHERE ${isOldDay}`))

@@ -38,7 +38,7 @@ export async function expireProjects(
       // Another service may have done it while this one waited for the lease.
       if (!(await hasExpiredData(fenced, projectId, keptFrom))) return
       await startExpiration(fenced, { projectId, keptFrom })
-      await finishExpirations(fenced)
+      await finishExpirations(fenced, context.noticeMs)
       logger.info({ projectId, keptFrom }, 'deleted what the project keeps no longer')
     })
   }

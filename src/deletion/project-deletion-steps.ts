@@ -2,6 +2,7 @@
  * The steps that delete a project. First its API keys end, and only when no service accepts them any more its data
  * is deleted: a response about half of the data is never given.
  */
+import { forgetChanges } from '../changes/left-changes.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
@@ -65,6 +66,7 @@ async function deleteData(writer: Connection, deletion: Deletion): Promise<void>
         statement(sql`DELETE FROM ${table} WHERE project_id = ${string(projectId)}`),
       )
     }
+    await forgetChanges(writer, projectId)
     await recordStep(writer, deletion, STEP.deleted)
   }
   // From here on a new project may take the same id: it has another token, and was created later.

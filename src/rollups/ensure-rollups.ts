@@ -20,7 +20,7 @@ import { rebuildRollups } from './rebuild.js'
 
 export interface EnsureRollupsOptions extends Pick<
   MonthsOptions,
-  'finishInterruptedWork' | 'onMonth'
+  'finishInterruptedWork' | 'onMonth' | 'changeNoticeMs'
 > {
   /**
    * How long to wait before the views change, in milliseconds: other processes need this long to notice that the rollups

@@ -30,6 +30,8 @@ export interface MonthsOptions {
   readonly finishInterruptedWork: (writer: Connection) => Promise<void>
   /** The only project to process; absent: all projects. */
   readonly projectId?: string | undefined
+  /** How long services take to notice that counts change, in milliseconds. */
+  readonly changeNoticeMs?: number
   /** Whether a month needs no work; absent: none does. */
   readonly isDone?: (month: Month) => boolean
   /** Called after each month. */

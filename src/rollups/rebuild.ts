@@ -1,4 +1,10 @@
 /** Recomputes the rollups from the facts, one month at a time, while queries are served and events are loaded. */
+import {
+  ALL_PROJECTS,
+  announceChange,
+  selectProject,
+  type Change,
+} from '../changes/announce-change.js'
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
 import type { Lease } from '../clickhouse/lease/lease.js'
 import { sql, statement, TRUE, type Sql } from '../clickhouse/sql.js'
@@ -18,14 +24,23 @@ export function rebuildRollups(
   options: MonthsOptions,
   lease?: Lease,
 ): Promise<void> {
+  const { projectId, changeNoticeMs } = options
+  const projects = projectId === undefined ? ALL_PROJECTS : selectProject(projectId)
+  const swapInMonth = async (shadowMonth: ShadowMonth, loaderLease: Lease): Promise<void> => {
+    // A rebuild that repairs counts changes answers.
+    const change = await announceChange(shadowMonth.holder, projects, changeNoticeMs)
+    for (const rollup of ROLLUPS) await swapInRollup(rollup, shadowMonth, change, loaderLease)
+    await change.end()
+  }
   return forEachMonth(writer, options, { whileHeld: swapInMonth, afterwards: mergeYear }, lease)
 }
 
-async function swapInMonth(shadowMonth: ShadowMonth, lease: Lease): Promise<void> {
-  for (const rollup of ROLLUPS) await swapInRollup(rollup, shadowMonth, lease)
-}
-
-async function swapInRollup(rollup: Rollup, shadowMonth: ShadowMonth, lease: Lease): Promise<void> {
+async function swapInRollup(
+  rollup: Rollup,
+  shadowMonth: ShadowMonth,
+  change: Change,
+  lease: Lease,
+): Promise<void> {
   const { holder, month, projectId } = shadowMonth
   const live = LIVE.rollups[rollup.name]
   const { partition } = findPartition(rollup, month)
@@ -41,6 +56,7 @@ async function swapInRollup(rollup: Rollup, shadowMonth: ShadowMonth, lease: Lea
       `the rebuild of ${rollup.name} found no groups for ${month}, but there are events`,
     )
   }
+  await change.settle()
   // While this process was suspended, another may have loaded events, and the shadow table lacks their rows. If it is
   // suspended here, the other process drops the shadow table, and the next statement fails.
   await lease.assertHeld()

@@ -60,3 +60,7 @@ const isUpTo = ({ block, rows }: Position): Sql =>
   rows === 0
     ? sql`_block_number <= ${uint64(block)}`
     : sql`(_block_number <= ${uint64(block)} OR _block_number = ${uint64(block + 1)} AND _block_offset < ${uint64(rows)})`
+
+/** Returns the name under which the rejected rows of a batch are stored; those of the stream have one in common. */
+export const nameRejections = (batch: string): string =>
+  parseRange(batch) === undefined ? batch : ''

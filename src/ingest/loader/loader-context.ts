@@ -7,6 +7,8 @@ export interface LoaderContext {
   readonly geoip: Geoip | undefined
   /** The age limit for events of the stream whose age the collector has not checked. */
   readonly maxEventAgeDays: number
+  /** How long services take to notice a change before it becomes visible, in milliseconds; NOTICE_MS if left out. */
+  readonly noticeMs?: number
   /**
    * Finishes interrupted deletions, so that no load counts events that are being deleted. The caller holds the
    * loader lease.

@@ -2,6 +2,7 @@
  * Decides when which rows are loaded, and resumes loads after a crash. Each row of the inbox becomes at most one
  * event, at whatever point a load is interrupted.
  */
+import { endLeftChanges } from '../../changes/left-changes.js'
 import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement } from '../../clickhouse/sql.js'
 import { dropTables } from '../../clickhouse/temporary-tables.js'
@@ -80,6 +81,7 @@ async function finishUnfinishedWork(
     if (load.step === STEP.started) await abandonInterruptedLoad(writer, load)
     else await runLoad(writer, load, context)
   }
+  await endLeftChanges(writer)
 }
 
 /**

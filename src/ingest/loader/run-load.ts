@@ -1,11 +1,11 @@
 /** Runs one load: the order of its steps, from the rows of the inbox to published events. */
+import { announceChange, type Change } from '../../changes/announce-change.js'
 import type { Connection } from '../../clickhouse/connection.js'
 import { INLINED } from '../../clickhouse/temporary-tables.js'
-import { sql, statement, type Sql } from '../../clickhouse/sql.js'
+import { sql, statement } from '../../clickhouse/sql.js'
 import { settleAll } from '../../lib/settle.js'
 import { removeUsersFromRollups } from '../../rollups/remove-users.js'
 import { dropBatch } from '../inbox/batches.js'
-import { ONE_BLOCK } from '../inbox/one-block.js'
 import {
   NO_ROWS,
   readStep,
@@ -16,12 +16,17 @@ import {
   type LoadedRows,
 } from './load-log.js'
 import type { LoadReport } from './load-report.js'
-import { buildFromClause, parseRange } from './load-source.js'
+import { buildFromClause, nameRejections, parseRange } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
 import { dropLoadTables, nameLoadTables, type LoadTables } from './steps/load-tables.js'
-import { deleteMovedEvents, insertRejections, selectMonthsOfMovedEvents } from './steps/publish.js'
+import {
+  deleteMovedEvents,
+  insertRejections,
+  selectMonthsOfMovedEvents,
+  selectProjects,
+} from './steps/publish.js'
 import { restoreFacts, restoreRejections } from './steps/restore-facts.js'
-import { sliceInserts, type LoadInsert } from './steps/slices.js'
+import { insertOnce, sliceInserts, type LoadInsert } from './steps/slices.js'
 import { stageRows } from './steps/stage-rows.js'
 import { findStaleRollupUsers } from './steps/stale-rollup-users.js'
 import { prepareUserNumbers } from './steps/user-numbers.js'
@@ -47,6 +52,9 @@ export async function runLoad(
   context: LoaderContext,
 ): Promise<LoadReport> {
   const tables = nameLoadTables(load.number)
+  let announced: Promise<Change> | undefined
+  const announce = (): Promise<Change> =>
+    (announced ??= announceChange(writer, selectProjects(tables), context.noticeMs))
   if (load.step === STEP.started) {
     const isAccepted = await stageRows(writer, tables, {
       rows: buildFromClause(load.batch),
@@ -56,21 +64,26 @@ export async function runLoad(
       ...(parseRange(load.batch) === undefined && {
         isRefused: () => isRefused(writer, tables, load.batch),
       }),
+      // Services notice the change while the load is staged.
+      onAccepted: announce,
     })
     if (!isAccepted) return refuseLoad(writer, tables, load)
   } else {
     // A version that did not know `user_counts` may have staged it. Its numbers are recorded beside those of earlier users.
     await prepareUserNumbers(writer, tables)
   }
+  const change = await announce()
   const survey = await surveyLoad(writer, tables)
   const staged = load.step === STEP.started ? await recordStaged(writer, load, survey.slices) : load
   // A loader that was suspended and has lost its lease must not publish rows that another load has taken.
   if ((await readStep(writer, load)) !== STEP.staged) throw new LoadAbandonedError(load)
+  await change.settle()
   await publishLoad(writer, tables, staged, survey)
   if (load.step === STEP.staged) {
     await restoreFacts(writer, tables, load.number)
     await restoreRejections(writer, tables, nameRejections(load.batch))
   }
+  await change.end()
   return closeLoad(writer, staged, survey.report, {
     rowsLeft: sql`(SELECT groupArray(row) FROM ${tables.rows} WHERE fate = 'rejected')`,
     projects: sql`(SELECT groupUniqArray(toString(project_id)) FROM ${tables.kept})`,
@@ -129,10 +142,6 @@ async function removeMovedEvents(
   }
 }
 
-/** Returns the name under which the rejected rows of a batch are stored; those of the stream have one in common. */
-export const nameRejections = (batch: string): string =>
-  parseRange(batch) === undefined ? batch : ''
-
 /** Stores the rejected rows, under the name `batch`. */
 const publishRejections = (
   writer: Connection,
@@ -140,21 +149,6 @@ const publishRejections = (
   load: number,
   batch: string,
 ): Promise<void> => insertOnce(writer, insertRejections(tables, batch), `load-${load}-rejections`)
-
-/** Views whose groups take more bytes than this put them on disk. Loads that are cut into slices stay below it. */
-const MAX_GROUPING_MEMORY = '200000000'
-
-/**
- * Runs an insert that ClickHouse stores once even if it is sent several times: it recognises the block by its token. The
- * materialized views deduplicate on their own, because a crash may come between the table and its views.
- */
-const insertOnce = (writer: Connection, insert: Sql, token: string): Promise<void> =>
-  writer.execute(statement(insert), {
-    ...ONE_BLOCK,
-    insert_deduplication_token: token,
-    deduplicate_blocks_in_dependent_materialized_views: 1,
-    max_bytes_before_external_group_by: MAX_GROUPING_MEMORY,
-  })
 
 /** Ends the load of a strict batch with invalid rows: only the reasons are published. */
 async function refuseLoad(writer: Connection, tables: LoadTables, load: Load): Promise<LoadReport> {

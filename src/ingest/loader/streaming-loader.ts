@@ -1,5 +1,6 @@
 /** Loads the stream while the service runs, so that collected events are visible to queries within seconds. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lookForOpenChanges } from '../../changes/left-changes.js'
 import type { Connection } from '../../clickhouse/connection.js'
 import { fenceConnection, withLowPriority } from '../../clickhouse/connection-wrappers.js'
 import {
@@ -47,13 +48,10 @@ export interface StreamingLoader {
 }
 
 const INTERVALS: LoaderIntervals = { loadMs: 1_000, pollMs: 200, retryMs: 1_000, idleMs: 3_000 }
-
 /** When this many rows wait, they are loaded immediately, without waiting for `loadMs`. */
 const FULL_LOAD_ROWS = 100_000
-
 /** The wait after a failure grows up to this multiple of `retryMs`. */
 const MAX_RETRY_FACTOR = 30
-
 /** The longest wait for a lease that another process holds, so also the time in which a waiting loader stops. */
 const LEASE_TIMEOUT_MS = 1_000
 
@@ -66,6 +64,8 @@ interface LoaderRun extends Omit<StreamingLoaderOptions, 'intervals'> {
   recovered: boolean
   /** When the last load ended, by `performance.now()`. */
   lastLoadAt: number
+  /** Whether a process may have been killed in the middle of a change. */
+  readonly isChangeOpen: () => Promise<boolean>
 }
 
 /**
@@ -82,6 +82,7 @@ export function startStreamingLoader(options: StreamingLoaderOptions): Streaming
     logFailure: createFailureLog(options.logger, intervals.retryMs),
     recovered: false,
     lastLoadAt: -Infinity,
+    isChangeOpen: lookForOpenChanges(options.store.lookups),
   })
   return {
     stop: async () => {
@@ -96,7 +97,8 @@ async function runLoader(run: LoaderRun): Promise<void> {
   while (!stopped.aborted) {
     try {
       const waiting = await look(run)
-      if (waiting === 0 && run.recovered) await pause(intervals.pollMs, stopped)
+      const isIdle = waiting === 0 && run.recovered && !(await run.isChangeOpen())
+      if (isIdle) await pause(intervals.pollMs, stopped)
       else await loadUnderLease(run)
       monitor.reportSuccess()
     } catch (error) {

@@ -2,6 +2,7 @@
  * Ends loads that stop before they are staged. They have published nothing, so their rows can be loaded in smaller parts. A
  * row that cannot be loaded even alone is rejected, so that the rows behind it do not wait for it.
  */
+import { endLeftChanges } from '../../changes/left-changes.js'
 import type { Connection } from '../../clickhouse/connection.js'
 import { getClickHouseReason, isDiskFull } from '../../clickhouse/errors.js'
 import { sql, statement, string, uint64 } from '../../clickhouse/sql.js'
@@ -16,8 +17,8 @@ import {
   STEP,
   type Load,
 } from './load-log.js'
-import { buildFromClause, parseRange } from './load-source.js'
-import { closeLoad, nameRejections } from './run-load.js'
+import { buildFromClause, nameRejections, parseRange } from './load-source.js'
+import { closeLoad } from './run-load.js'
 import { dropLoadTables, nameLoadTables } from './steps/load-tables.js'
 import { parseRows, WITHOUT_ADDRESS } from './steps/parse-rows.js'
 
@@ -58,6 +59,8 @@ export async function endFailedLoad(
   if (reason === undefined || (await readStep(writer, load)) !== STEP.started) throw error
   // At once: the store may be out of space.
   await dropLoadTables(writer, nameLoadTables(load.number))
+  // It has changed nothing. If this fails, the next holder of the lease does it.
+  await endLeftChanges(writer).catch(() => undefined)
   if (isDiskFull(error)) return endLoadWithoutSpace(writer, load, error)
   await checkStore(writer, load).catch(() => {
     throw error

@@ -6,6 +6,7 @@ import { sql, string } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { createRandom, type Random } from '../../../src/demo/random.js'
 import { UserError } from '../../../src/lib/errors.js'
+import { findProject } from '../../../src/projects/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { expectConsistent } from '../../support/kills/check.js'
 import {
@@ -22,7 +23,14 @@ import {
 import { createDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import { checkRollups, finishInterruptedWork } from '../../support/store/loading.js'
-import { newProject, send, type SentEvent } from '../../support/world/world.js'
+import { recordVersions } from '../../support/store/versions.js'
+import {
+  newProject,
+  runQuery,
+  send,
+  type PartialRequest,
+  type SentEvent,
+} from '../../support/world/world.js'
 
 /** 200 suspensions take a quarter of an hour. */
 const SUSPENSIONS = Number(process.env['SUSPENSIONS'] ?? 4)
@@ -46,6 +54,16 @@ const createEvents = (random: Random, count: number): readonly SentEvent[] =>
     path: `/${random.below(6)}`,
     country: ['DE', 'FR', 'AT'][random.below(3)]!,
   }))
+
+/** Equal as long as a service may give its answers again. */
+const QUESTIONS: readonly PartialRequest[] = [
+  {
+    date_range: ['2026-01-01', '2026-02-28'],
+    metrics: ['users', 'pageviews', 'events', 'bounce_rate'],
+  },
+  { date_range: 'all', group_by: ['page:path'], metrics: ['users', 'pageviews'] },
+  { date_range: ['2026-01-05T10:00:00Z', '2026-02-17T11:00:00Z'], group_by: ['interval:auto'] },
+]
 
 /** Starts the task in a process, and waits until it is suspended or has ended. */
 async function startTask(task: SuspendedTask) {
@@ -120,6 +138,16 @@ async function suspendOnce(n: number): Promise<object> {
   await send(store, { id: OTHER }, first[0]!)
   await send(store, { id: SHOP }, first[1]!)
 
+  const projects = new Map(
+    await Promise.all(
+      [OTHER, SHOP].map(async (id) => [id, (await findProject(store.reader, id))!] as const),
+    ),
+  )
+  const recorder = recordVersions(store, [OTHER, SHOP], async (id) =>
+    JSON.stringify(
+      await Promise.all(QUESTIONS.map((asked) => runQuery(store, projects.get(id)!, asked))),
+    ),
+  )
   const child = await startTask({ endpoint, task, at, afterMs })
   try {
     const sent = await loadMeanwhile(store, task, random)
@@ -135,6 +163,9 @@ async function suspendOnce(n: number): Promise<object> {
       if (!(error instanceof UserError)) throw error
     })
     await finishInterruptedWork(store.writer)
+    Object.assign(story, await recorder.stop())
+    expect(recorder.found.different).toEqual([])
+    expect(recorder.found.versions).toBeGreaterThan(4)
     expect({
       other: await countEvents(store, OTHER),
       shop: await countEvents(store, SHOP),
@@ -149,6 +180,7 @@ async function suspendOnce(n: number): Promise<object> {
     process.stderr.write(`${JSON.stringify(story)}\n`)
     throw error
   } finally {
+    await recorder.stop()
     child.kill()
     await database.drop()
   }

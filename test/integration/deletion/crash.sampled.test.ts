@@ -99,7 +99,7 @@ async function deleteUndisturbed(project: StoredProject): Promise<unknown> {
 test('a deletion that stops after any statement is finished by the next loader', async () => {
   const { writer } = database.store
   // Nothing is deleted before statement 35, so a sample of the statements before it is enough.
-  const places = [1, 12, 23, ...Array.from({ length: 40 }, (_, i) => 35 + i)]
+  const places = [1, 12, 23, ...Array.from({ length: 50 }, (_, i) => 35 + i)]
   const counts = places.filter((_, i) => isInThisRun(i + 1, 12))
   const [calm, ...projects] = (await makeProjects(1 + counts.length)) as [
     StoredProject,

@@ -9,7 +9,7 @@ import { addDays } from '../../../src/lib/time.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { updateProject } from '../../../src/projects/store.js'
 import { request } from '../../support/arbitrary/world.js'
-import { breakAfter, BrokenError } from '../../support/store/breaking.js'
+import { breakAfter, BrokenError, pauseBefore } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { listLeftovers, readFacts, select } from '../../support/store/facts.js'
 import { checkRollups, createContext, finishInterruptedWork } from '../../support/store/loading.js'
@@ -154,3 +154,24 @@ test('an expiration that stops after any statement is finished by the next loade
   }
   expect(isDone).toBe(true)
 }, 360_000)
+
+test.each([/DELETE FROM sessions /, /DELETE FROM events /])(
+  'an expiration that is suspended at %s, and resumes after it was finished, keeps what was loaded since',
+  async (moment) => {
+    const { store } = database
+    const project = await newProject(store)
+    const old = { timestamp: '2025-12-10T10:00:00Z', user_id: 'old' }
+    await send(store, project, [old])
+    await startExpiration(store.writer, { projectId: project.id, keptFrom: KEPT_FROM })
+    const finishAndLoad = async (): Promise<void> => {
+      await finishInterruptedWork(store.writer)
+      await send(store, project, [old])
+    }
+    const suspended = pauseBefore(store.writer, moment, finishAndLoad)
+    // Before it sends another statement, it notices that it has lost the lease.
+    await expect(finishInterruptedWork(breakAfter(suspended, moment))).rejects.toThrow(BrokenError)
+    expect(await readFacts(store, project.id)).toMatchObject([{ user_id: 'old' }])
+    const { differences } = await checkRollups(store.writer, { projectId: project.id })
+    expect(differences).toEqual([])
+  },
+)

@@ -76,22 +76,32 @@ export function noteStatements(connection: Connection): NotedConnection {
   }
 }
 
-/** Returns a connection that awaits `meanwhile` before it sends statement number `before`, counted from 1. */
+/**
+ * Returns a connection that awaits `meanwhile` before it sends a statement.
+ *
+ * @param before the number of the statement, counted from 1, or a pattern that the text of the first such one matches
+ */
 export function pauseBefore(
   connection: Connection,
-  before: number,
+  before: number | RegExp,
   meanwhile: () => Promise<void>,
 ): Connection {
   let count = 0
-  const runPausing = async <T>(work: () => Promise<T>): Promise<T> => {
+  let hasPaused = false
+  const runPausing = async <T>(query: string, work: () => Promise<T>): Promise<T> => {
     count += 1
-    if (count === before) await meanwhile()
+    if (!hasPaused && (typeof before === 'number' ? count === before : before.test(query))) {
+      hasPaused = true
+      await meanwhile()
+    }
     return work()
   }
   return {
     ...connection,
-    query: (statement, options) => runPausing(() => connection.query(statement, options)),
-    execute: (statement, settings) => runPausing(() => connection.execute(statement, settings)),
+    query: (statement, options) =>
+      runPausing(statement.query, () => connection.query(statement, options)),
+    execute: (statement, settings) =>
+      runPausing(statement.query, () => connection.execute(statement, settings)),
   }
 }
 

@@ -24,9 +24,13 @@ const MAX_EVENT_AGE_DAYS = 36_500
 /** Deletions of projects do not wait until services have noticed that the API keys ended. */
 const WAIT_MS = 0
 
+/** No service watches the changes of most tests. */
+const NOTICE_MS = 0
+
 export const createContext = (geoip?: Geoip): LoaderContext => ({
   ...createLoaderContext(MAX_EVENT_AGE_DAYS, geoip),
-  finishDeletions: (writer) => finishDeletions(writer, { waitMs: WAIT_MS }),
+  noticeMs: NOTICE_MS,
+  finishDeletions: (writer) => finishDeletions(writer, { waitMs: WAIT_MS, noticeMs: NOTICE_MS }),
 })
 
 const CONTEXT = createContext()
@@ -64,10 +68,10 @@ export const deleteUser = (store: Store, projectId: string, userId: string) =>
 export const deleteProject = (store: Store, projectId: string, waitMs = WAIT_MS) =>
   projectDeletion.deleteProject(store, projectId, CONTEXT, waitMs)
 
-type Months = Omit<MonthsOptions, 'finishInterruptedWork'>
+type Months = Omit<MonthsOptions, 'finishInterruptedWork' | 'changeNoticeMs'>
 export const ensureRollups = (store: Store, options: Pick<Months, 'onMonth'> = {}) =>
-  ensure(store, { ...options, finishInterruptedWork })
+  ensure(store, { ...options, changeNoticeMs: NOTICE_MS, finishInterruptedWork })
 export const rebuildRollups = (writer: Connection, options: Months) =>
-  rebuild(writer, { ...options, finishInterruptedWork })
+  rebuild(writer, { ...options, changeNoticeMs: NOTICE_MS, finishInterruptedWork })
 export const checkRollups = (writer: Connection, options: Months) =>
   check(writer, { ...options, finishInterruptedWork })

@@ -2,8 +2,10 @@
  * Publishes a load in slices. An insert is one block, and the views behind it multiply its rows, so the memory that it takes
  * is limited by its size.
  */
-import { join, sql, uint64, type Sql } from '../../../clickhouse/sql.js'
+import type { Connection } from '../../../clickhouse/connection.js'
+import { join, sql, statement, uint64, type Sql } from '../../../clickhouse/sql.js'
 import { COUNTED_ATTRIBUTES } from '../../../model/fact-columns.js'
+import { ONE_BLOCK } from '../../inbox/one-block.js'
 import type { LoadTables } from './load-tables.js'
 import { buildInserts } from './publish.js'
 
@@ -62,6 +64,21 @@ export function sliceInserts(tables: LoadTables, slices: number): readonly LoadI
     })
   })
 }
+
+/** Views whose groups take more bytes than this put them on disk. Loads that are cut into slices stay below it. */
+const MAX_GROUPING_MEMORY = '200000000'
+
+/**
+ * Runs an insert that ClickHouse stores once even if it is sent several times: it recognises the block by its token. The
+ * materialized views deduplicate on their own, because a crash may come between the table and its views.
+ */
+export const insertOnce = (writer: Connection, insert: Sql, token: string): Promise<void> =>
+  writer.execute(statement(insert), {
+    ...ONE_BLOCK,
+    insert_deduplication_token: token,
+    deduplicate_blocks_in_dependent_materialized_views: 1,
+    max_bytes_before_external_group_by: MAX_GROUPING_MEMORY,
+  })
 
 /** The memory that one slice may take, in bytes, as far as it can be estimated. */
 const MAX_SLICE_MEMORY = sql`300000000`

@@ -27,6 +27,8 @@ export interface StageOptions {
   readonly isDryRun?: boolean
   /** Is called when the rows are parsed and validated. Staging ends there if it returns true. */
   readonly isRefused?: () => Promise<boolean>
+  /** Is called when they are not refused, perhaps again with some rows fewer. */
+  readonly onAccepted?: () => Promise<unknown>
 }
 
 /**
@@ -40,12 +42,13 @@ export async function stageRows(
   tables: LoadTables,
   options: StageOptions,
 ): Promise<boolean> {
-  const { rows, context, isRefused } = options
+  const { rows, context, isRefused, onAccepted } = options
   const { unnumbered, ...others } = tables
   const isUnnumbered = sql`seq IN (SELECT seq FROM ${unnumbered})`
   for (let condition: Sql | undefined; ; condition = isUnnumbered) {
     await writer.execute(statement(parseRows(tables, rows, context.maxEventAgeDays, condition)))
     if ((await isRefused?.()) === true) return false
+    await onAccepted?.()
     if (await stageParsedRows(writer, tables, options)) return true
     await dropLoadTables(writer, others)
   }

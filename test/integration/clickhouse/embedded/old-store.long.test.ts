@@ -27,7 +27,7 @@ import { aClient, aDataDir, anEngine, answering, until } from './support.js'
  */
 const BACKUP = packagePath('test/support/stores/store-of-0020.tar.gz')
 const ANSWERS = packagePath('test/support/stores/store-of-0020.json.gz')
-const MISSING = ['0021_user_keys.sql', '0022_days.sql']
+const MISSING = ['0021_user_keys.sql', '0022_days.sql', '0023_project_changes.sql']
 
 const run = promisify(execFile)
 

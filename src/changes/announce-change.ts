@@ -1,0 +1,86 @@
+/** Announces changes of projects' data, so that no service gives answers from before a change once it can be seen. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Connection } from '../clickhouse/connection.js'
+import { sql, statement, string, type Sql } from '../clickhouse/sql.js'
+import { countOpenChanges, endChanges, NEXT_CHANGE } from './left-changes.js'
+import { NOTICE_MS } from './timing.js'
+
+/** A change that was announced. */
+export interface Change {
+  /**
+   * Resolves once every service has noticed the change. Only then may any of it become visible.
+   *
+   * @throws ChangeLostError
+   */
+  settle(): Promise<void>
+  /** Records that all of the change is visible. If it is not called, the next holder of the loader lease does it. */
+  end(): Promise<void>
+}
+
+/** Another process has ended the change: this one was suspended, and has lost the loader lease. */
+export class ChangeLostError extends Error {
+  override readonly name = 'ChangeLostError'
+
+  constructor() {
+    super('another process has taken over the work, and ended the change that was announced')
+  }
+}
+
+/** Selects all projects, for `announceChange`. */
+export const ALL_PROJECTS: Sql = sql`SELECT '' AS project_id`
+
+/** Selects one project, for `announceChange`. */
+export const selectProject = (projectId: string): Sql =>
+  sql`SELECT ${string(projectId)} AS project_id`
+
+/**
+ * Announces a change of projects. The caller holds the loader lease, and has finished earlier changes of these projects.
+ *
+ * @param projects a SELECT of the column `project_id`
+ * @param noticeMs how long services take to notice it
+ */
+export async function announceChange(
+  writer: Connection,
+  projects: Sql,
+  noticeMs = NOTICE_MS,
+): Promise<Change> {
+  const announcement = sql`toUUID(${string(randomUUID())})`
+  await writer.execute(
+    statement(sql`
+INSERT INTO project_changes (project_id, change, is_open, announcement)
+SELECT DISTINCT project_id, ${NEXT_CHANGE}, true, ${announcement} FROM (${projects})`),
+  )
+  const announcedAt = performance.now()
+  const isOwn = sql`announcement = ${announcement}`
+  const announced = await countOpenChanges(writer, isOwn)
+  if (announced === 0) return NO_CHANGE
+  return {
+    settle: async () => {
+      for (;;) {
+        const left = announcedAt + noticeMs - performance.now()
+        if (left <= 0) break
+        await sleep(left)
+      }
+      if ((await countOpenChanges(writer, isOwn)) < announced) throw new ChangeLostError()
+    },
+    // A process that was suspended ends only what nobody has announced again.
+    end: () => endChanges(writer, isOwn),
+  }
+}
+
+/** The change of no project. */
+const NO_CHANGE: Change = { settle: () => Promise.resolve(), end: () => Promise.resolve() }
+
+/** Runs work that changes projects: announces it, lets services notice it, and ends it if the work succeeds. */
+export async function withChange(
+  writer: Connection,
+  projects: Sql,
+  work: () => Promise<void>,
+  noticeMs = NOTICE_MS,
+): Promise<void> {
+  const change = await announceChange(writer, projects, noticeMs)
+  await change.settle()
+  await work()
+  await change.end()
+}

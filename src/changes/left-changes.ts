@@ -1,0 +1,70 @@
+/** Ends changes: one that its process has finished, and those that killed processes left. */
+import type { Connection } from '../clickhouse/connection.js'
+import { sql, statement, string, strings, TRUE, type Sql } from '../clickhouse/sql.js'
+import { SECOND_MS } from '../lib/time.js'
+
+/** The number of the next row of `project_changes`. */
+export const NEXT_CHANGE = sql`(SELECT max(change) FROM project_changes) + 1`
+
+/** Ends the open changes that fulfil a condition. */
+export const endChanges = (writer: Connection, isEnded: Sql): Promise<void> =>
+  writer.execute(
+    statement(sql`
+INSERT INTO project_changes (project_id, change, is_open, announcement)
+SELECT project_id, ${NEXT_CHANGE}, false, generateUUIDv4() FROM project_changes FINAL WHERE is_open AND ${isEnded}`),
+  )
+
+/** Counts the open changes that fulfil a condition. */
+export async function countOpenChanges(connection: Connection, isCounted: Sql): Promise<number> {
+  const { rows } = await connection.query<{ changes: number }>(
+    statement(
+      sql`SELECT count() AS changes FROM project_changes FINAL WHERE is_open AND ${isCounted}`,
+    ),
+  )
+  return rows[0]?.changes ?? 0
+}
+
+/**
+ * Ends the changes that were interrupted, or never began. The caller holds the loader lease and has finished what earlier
+ * holders left, so nothing is half visible.
+ */
+export async function endLeftChanges(writer: Connection): Promise<void> {
+  const { rows } = await writer.query<{ announcement: string }>(
+    statement(sql`SELECT DISTINCT announcement FROM project_changes FINAL WHERE is_open`),
+  )
+  if (rows.length === 0) return
+  // Only these: if this process is suspended here, the next holder of the lease announces changes of its own.
+  const left = strings(rows.map(({ announcement }) => announcement))
+  await endChanges(writer, sql`has(${left}, toString(announcement))`)
+}
+
+/**
+ * Deletes the row of a project that is being deleted. Every other project gets another version first, and that row keeps
+ * the highest number: a service that has seen the deleted row would not read later rows with lower numbers.
+ */
+export async function forgetChanges(writer: Connection, projectId: string): Promise<void> {
+  await writer.execute(
+    statement(sql`
+INSERT INTO project_changes (project_id, change, is_open, announcement)
+SELECT '', ${NEXT_CHANGE}, false, generateUUIDv4()`),
+  )
+  await writer.execute(
+    statement(sql`DELETE FROM project_changes WHERE project_id = ${string(projectId)}`),
+  )
+}
+
+/** How often an idle loader looks. While a change is left open, answers about its project are computed anew each time. */
+const LOOK_INTERVAL_MS = 10 * SECOND_MS
+
+/**
+ * Creates a function that returns whether a change is open: of a process that works, or of one that was killed. It looks
+ * seldom, and says no in between.
+ */
+export function lookForOpenChanges(connection: Connection): () => Promise<boolean> {
+  let lookedAt = performance.now()
+  return async () => {
+    if (performance.now() - lookedAt < LOOK_INTERVAL_MS) return false
+    lookedAt = performance.now()
+    return (await countOpenChanges(connection, TRUE)) > 0
+  }
+}

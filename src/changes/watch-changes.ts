@@ -1,0 +1,133 @@
+/** Watches the changes of projects' data, so that a service knows whether an earlier answer is still the right one. */
+import type { Connection } from '../clickhouse/connection.js'
+import { sql, statement, uint64 } from '../clickhouse/sql.js'
+import { KNOWLEDGE_MS, LOOK_INTERVAL_MS, MEMORY_MS } from './timing.js'
+
+/**
+ * Names the state of a project's data. Two equal names are the same data: of two answers with the same name, the later one
+ * would have been the same.
+ */
+export type DataVersion = string
+
+export interface ChangeWatch {
+  /**
+   * Returns the version of a project's data; undefined while it changes, or when the store does not say so in time.
+   *
+   * The version is that of the data at this moment: while the caller does not await anything, it may give answers that
+   * were computed since an earlier call returned the same version.
+   */
+  readonly readVersion: (projectId: string) => Promise<DataVersion | undefined>
+  /**
+   * Whether a version is that of a project's data at this moment, as far as is known without asking the store. Called
+   * last of all: the process may have been suspended since it read the version.
+   */
+  readonly isCurrent: (projectId: string, version: DataVersion) => boolean
+}
+
+/** The last row of a project, or of all projects. */
+interface State {
+  readonly isOpen: boolean
+  /** Differs from that of every other row. */
+  readonly version: string
+}
+
+interface Row extends State {
+  readonly project: string
+  readonly number: number
+}
+
+/** The key of the changes of all projects. */
+const ALL = ''
+
+/**
+ * Creates a watch. It looks only when it is asked, for all projects at once and seldom: what it saw serves everybody for a
+ * while.
+ *
+ * @param getTime the time of day. It only ends knowledge early: a monotonic clock stands still while the machine does
+ * @param now a monotonic clock, in milliseconds
+ */
+export function watchChanges(
+  reader: Connection,
+  getTime: () => Date,
+  now = () => performance.now(),
+): ChangeWatch {
+  const states = createStates(reader)
+  let lookedAt = { now: -Infinity, time: 0 }
+  let looking: Promise<void> | undefined
+
+  const look = async (): Promise<void> => {
+    const begun = { now: now(), time: getTime().getTime() }
+    try {
+      // The numbers may be those of another store after a long time.
+      await states.update(begun.now - lookedAt.now > MEMORY_MS)
+      lookedAt = begun
+    } catch {
+      // Nothing is known until a look succeeds.
+    } finally {
+      looking = undefined
+    }
+  }
+  const isKnown = (): boolean => {
+    const passed = getTime().getTime() - lookedAt.time
+    return now() - lookedAt.now < KNOWLEDGE_MS && passed >= 0 && passed < KNOWLEDGE_MS
+  }
+  return {
+    readVersion: async (projectId) => {
+      if (!isKnown() || now() - lookedAt.now >= LOOK_INTERVAL_MS) looking ??= look()
+      if (!isKnown()) await looking
+      return isKnown() ? states.getVersion(projectId) : undefined
+    },
+    isCurrent: (projectId, version) => isKnown() && states.getVersion(projectId) === version,
+  }
+}
+
+interface States {
+  /** Reads what is new, or all. @throws what the query rejects with; then the next update reads all */
+  readonly update: (readsAll: boolean) => Promise<void>
+  /** Returns the version of a project's data when it was last updated; undefined while it changed. */
+  readonly getVersion: (projectId: string) => DataVersion | undefined
+}
+
+/** Keeps the last row of each project. */
+function createStates(reader: Connection): States {
+  const states = new Map<string, State>()
+  /** The highest number that was seen; 0 to read every row. */
+  let last = 0
+  return {
+    update: async (readsAll) => {
+      const from = readsAll ? 0 : last
+      // If a query fails, the store may be another one when it answers again.
+      last = 0
+      const newer = await readStates(reader, from)
+      // The newest row is always found again, unless the store is another one.
+      const isNew = from === 0 || newer.length === 0
+      const rows = from > 0 && isNew ? await readStates(reader, 0) : newer
+      if (isNew) states.clear()
+      let highest = isNew ? 0 : from
+      for (const { project, number, isOpen, version } of rows) {
+        states.set(project, { isOpen, version })
+        highest = Math.max(highest, number)
+      }
+      last = highest
+    },
+    getVersion: (projectId) => {
+      const [own, all] = [states.get(projectId), states.get(ALL)]
+      if (own?.isOpen === true || all?.isOpen === true) return undefined
+      return `${own?.version ?? ''} ${all?.version ?? ''}`
+    },
+  }
+}
+
+/** Reads the last row of each project that has one from this number on. */
+async function readStates(reader: Connection, from: number): Promise<readonly Row[]> {
+  // Of rows with the same number, which only a process without the lease can write, an open one counts.
+  const { rows } = await reader.query<Row>(
+    statement(sql`
+SELECT
+  project_id AS project, max((change, is_open, announcement)) AS newest,
+  newest.1 AS number, newest.2 AS isOpen, newest.3 AS version
+FROM project_changes WHERE change >= ${uint64(from)} GROUP BY project_id`),
+    { signal: AbortSignal.timeout(KNOWLEDGE_MS), settings: { max_threads: 1 } },
+  )
+  return rows
+}
