@@ -1177,6 +1177,12 @@ export interface components {
         readonly RateLimit: string;
         /** @description The number of requests allowed per window (`q`), the length of the window in seconds (`w`), and a hash that identifies the API key (`pk`). */
         readonly RateLimitPolicy: string;
+        /** @description How the answer came about. `miss`, it was computed; `hit`, it was known, and the data has not changed since; `coalesced`, it was computed for an equal query at the same time. All three are exact. */
+        readonly TallyCache: "miss" | "hit" | "coalesced";
+        /** @description A strong entity tag. It is the same for the same body, from whichever process. */
+        readonly ETag: string;
+        /** @description A client may keep the answer, and has to ask each time whether it is still right. */
+        readonly CacheControl: string;
         /** @description The number of seconds to wait before the next attempt. */
         readonly RetryAfter: number;
         /** @description The authentication scheme to use. */
@@ -1206,6 +1212,9 @@ export interface operations {
             readonly 200: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Tally-Cache": components["headers"]["TallyCache"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly [name: string]: unknown;
@@ -1213,6 +1222,17 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["AnalyticsQueryResponse"];
                 };
+            };
+            /** @description The answer is the one that `If-None-Match` names. It has no body. */
+            readonly 304: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Tally-Cache": components["headers"]["TallyCache"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];

@@ -7,7 +7,7 @@ import { resolvePeriod } from './request/period.js'
 import { createNonce, requireOrigin, type MarkedRow } from '../model/origin.js'
 import type { Plan } from './plan/plan.js'
 import { planQuery } from './plan/planner.js'
-import { resolveQuery } from './request/query.js'
+import { resolveQuery, type Query } from './request/query.js'
 import { checkRetention } from './request/retention.js'
 import { shapeResponse, type StoredRow } from './response.js'
 import { buildStatement } from './sql/build-statement.js'
@@ -72,9 +72,24 @@ export async function planAnalytics(
 ): Promise<Plan> {
   const moment = now()
   const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
-  const period = resolvePeriod(request.date_range, first ?? project.createdAt, moment)
-  checkRetention(period, project.retentionDays, moment)
-  const query = resolveQuery(request, project.id, period)
+  const query = resolveRequest(request, project, first, moment)
   const sizes = await readSizes?.(project.id)
   return planQuery(query, listRelations?.(), sizes)
+}
+
+/**
+ * Resolves a validated request to a query.
+ *
+ * @param first the moment of the project's first event; read only for the date range `all`
+ * @throws ApiError PLAN_LIMIT_EXCEEDED
+ */
+export function resolveRequest(
+  request: AnalyticsQueryRequest,
+  project: QueriedProject,
+  first: Date | null,
+  now: Date,
+): Query {
+  const period = resolvePeriod(request.date_range, first ?? project.createdAt, now)
+  checkRetention(period, project.retentionDays, now)
+  return resolveQuery(request, project.id, period)
 }

@@ -22,19 +22,9 @@ export function shapeResponse(
   rows: readonly StoredRow[],
   total: number,
 ): AnalyticsQueryResponse {
-  const { metrics, period, grouping, limit, offset } = query
+  const { metrics, grouping, limit, offset } = query
   return {
-    period: formatPeriod(period),
-    query: {
-      date_range: request.date_range,
-      metrics,
-      group_by: request.group_by,
-      order_by: request.order_by,
-      limit,
-      offset,
-      filters: request.filters,
-      filtersOperator: request.filtersOperator,
-    },
+    ...shapeEcho(request, query),
     pagination: { limit, offset, returned: rows.length, total },
     data: rows.map((row) => ({
       group: shapeGroup(grouping, row.group_key),
@@ -44,6 +34,24 @@ export function shapeResponse(
     })),
   }
 }
+
+/** Builds the part of the body that repeats the question. It comes first. */
+export const shapeEcho = (
+  request: AnalyticsQueryRequest,
+  { metrics, period, limit, offset }: Query,
+): Pick<AnalyticsQueryResponse, 'period' | 'query'> => ({
+  period: formatPeriod(period),
+  query: {
+    date_range: request.date_range,
+    metrics,
+    group_by: request.group_by,
+    order_by: request.order_by,
+    limit,
+    offset,
+    filters: request.filters,
+    filtersOperator: request.filtersOperator,
+  },
+})
 
 function shapeGroup(grouping: Grouping, key: string | number): Row['group'] {
   switch (grouping.kind) {

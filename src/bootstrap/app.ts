@@ -1,5 +1,6 @@
 /** Composes the HTTP application: its middlewares and routes, in the order in which they run. */
 import type { Express, Request, RequestHandler, Response, Router } from 'express'
+import type { Answers } from '../analytics/cache/answers.js'
 import type { Collect } from '../ingest/collect/collect.js'
 import type { FindProject } from '../ingest/collect/find-project.js'
 import type { WaitingWork } from '../ingest/collect/waiting-work.js'
@@ -48,6 +49,8 @@ export interface ApiDependencies {
   readonly authenticate: Authenticate
   readonly recall: Recall
   readonly runQuery: RunQuery
+  /** Knows answers that were given before. */
+  readonly answers: Answers
   readonly readProject: ReadProject
   /** The queue of all requests that read the store. */
   readonly queue: QueryQueue
@@ -143,9 +146,7 @@ function buildApiRoutes(
     contract.checkQuery,
   ]
   return {
-    '/v1/analytics/query': {
-      post: [...checks, postAnalyticsQuery(api.runQuery, api.queue, shutdown.stopping)],
-    },
+    '/v1/analytics/query': { post: [...checks, postAnalyticsQuery(api, shutdown.stopping)] },
     '/v1/project': {
       get: [...checks, getProject(api.readProject, api.queue, shutdown.stopping)],
     },

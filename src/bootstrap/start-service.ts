@@ -1,7 +1,9 @@
 /** Starts the service over an open store. */
+import { createAnswers, type Answers } from '../analytics/cache/answers.js'
 import { queryAnalytics } from '../analytics/query-analytics.js'
 import { createAuthenticator } from '../auth/authenticate.js'
 import { openKeyring } from '../auth/keyring.js'
+import { watchChanges } from '../changes/watch-changes.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { withLowPriority } from '../clickhouse/connection-wrappers.js'
 import { createQueryRunner } from '../clickhouse/run.js'
@@ -10,6 +12,7 @@ import type { SpecName } from '../contract/spec.js'
 import type { ReadProject, RequestScope, RunQuery } from '../http/query/api-handlers.js'
 import { createQueryQueue } from '../http/query/query-queue.js'
 import { createStoppingError } from '../http/server/graceful-shutdown.js'
+import { cacheProbe } from '../http/server/health.js'
 import { compileContract } from '../http/validation/contract.js'
 import { createCollect } from '../ingest/collect/collect.js'
 import { createFindProject } from '../ingest/collect/find-project.js'
@@ -17,11 +20,10 @@ import { createWaitingWork, type InboxView } from '../ingest/collect/waiting-wor
 import { watchDisk, type DiskWatch } from '../ingest/inbox/disk-space.js'
 import { createInboxWriter } from '../ingest/inbox/inbox-writer.js'
 import type { Logger } from '../lib/log.js'
-import { SECOND_MS } from '../lib/time.js'
 import { ALL_RELATIONS, FACTS } from '../model/relations.js'
 import type { Instruments } from '../telemetry/instruments.js'
 import type { Traces } from '../telemetry/traces.js'
-import { findFirstEventTime } from '../projects/event-times.js'
+import { findFirstEventTime, hasEventsFrom } from '../projects/event-times.js'
 import { createSizesReader } from '../projects/project-sizes.js'
 import { presentProject } from '../projects/present.js'
 import {
@@ -74,7 +76,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const app = createApp({
     api: rollups && createApi(options, rollups),
     collector: disk && createCollector(options, disk, shutdown.stopping),
-    isReady: cacheProbe(() => opened.store.lookups.ping(PROBE_TIMEOUT_MS)),
+    isReady: cacheProbe((timeoutMs) => opened.store.lookups.ping(timeoutMs)),
     contract: await compileContract(config, CONTRACTS[role]),
     shutdown,
     logger,
@@ -102,10 +104,9 @@ const CONTRACTS: Readonly<Record<Role, readonly SpecName[]>> = {
 }
 
 /** Creates the use cases of the query API. Every query has a deadline and ends when its client disconnects. */
-function createApi(
-  { config, opened: { store }, now, instruments }: ServiceOptions,
-  rollups: RollupTrust,
-): ApiDependencies {
+function createApi(options: ServiceOptions, rollups: RollupTrust): ApiDependencies {
+  const { config, now, instruments } = options
+  const { store } = options.opened
   const createReader = ({ timeoutMs, yieldsCpu, ...scope }: RequestScope): Connection => {
     const reader = yieldsCpu ? withLowPriority(store.reader) : store.reader
     return { ...reader, query: createQueryRunner({ ...store, reader }, timeoutMs, scope) }
@@ -123,11 +124,11 @@ function createApi(
   })
   instruments?.http.watchQueries(() => queue.count())
   const readSizes = createSizesReader(store.lookups, now)
-  const runQuery: RunQuery = (request, project, scope, onPlan) => {
+  const runQuery: RunQuery = (request, project, scope, onPlan, facts) => {
     const reader = createReader(scope)
     return queryAnalytics(request, project, {
       run: (statement) => reader.query(statement),
-      firstEventAt: (projectId) => findFirstEventTime(reader, projectId),
+      firstEventAt: async (id) => (facts.firstEventAt = await findFirstEventTime(reader, id)),
       now,
       onPlan,
       listRelations: () => (rollups.isTrusted() ? ALL_RELATIONS : FACTS),
@@ -140,10 +141,27 @@ function createApi(
     authenticate: countChecks(authenticator.authenticate, 'key', instruments?.store),
     recall: authenticator.recall,
     runQuery,
+    answers: openAnswers(options, rollups),
     readProject,
     queue,
     rateLimit: config.rateLimit,
   }
+}
+
+/** Creates the answers that are given again, over the connection for lookups: slow queries cannot block it. */
+function openAnswers(options: ServiceOptions, rollups: RollupTrust): Answers {
+  const { config, now, instruments } = options
+  const { lookups } = options.opened.store
+  const answers = createAnswers({
+    maxBytes: config.cacheMb * 1_000_000,
+    ...watchChanges(lookups, now),
+    hasEventsFrom: (projectId, moment) => hasEventsFrom(lookups, projectId, moment),
+    readsRollups: () => rollups.isTrusted(),
+    now,
+    onAnswer: instruments?.http.onAnswer,
+  })
+  instruments?.http.watchAnswers(answers.countBytes)
+  return answers
 }
 
 /** How many queries wait at once. Each keeps a body of up to 64 kB in memory. */
@@ -177,22 +195,5 @@ function createCollector(
     maxEventAgeDays: config.maxEventAgeDays,
     limits: config.eventLimits,
     trustedProxies: config.trustedProxies,
-  }
-}
-
-const PROBE_TIMEOUT_MS = SECOND_MS
-const PROBE_LIFETIME_MS = SECOND_MS
-
-/** Caches the result of a probe for a second from its start. Concurrent callers share one call. */
-export function cacheProbe(probe: () => Promise<boolean>): () => Promise<boolean> {
-  let startedAt = -Infinity
-  let result: Promise<boolean> | undefined
-  return () => {
-    const now = performance.now()
-    if (result === undefined || now - startedAt > PROBE_LIFETIME_MS) {
-      startedAt = now
-      result = probe()
-    }
-    return result
   }
 }

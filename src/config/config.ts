@@ -33,6 +33,8 @@ export interface Config {
   /** How many queries run at once: of one API key, and of all keys together. */
   readonly queriesPerKey: number
   readonly queries: number
+  /** How many megabytes of answers are kept in memory; 0 for none. */
+  readonly cacheMb: number
   /** How many events and bytes a public token and an address may send; 0 for no limit. */
   readonly eventLimits: {
     readonly tokenEventsPerMinute: number
@@ -77,6 +79,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     queryTimeoutMs: read(env, 'QUERY_TIMEOUT_MS'),
     queriesPerKey: read(env, 'MAX_QUERIES_PER_KEY'),
     queries: read(env, 'MAX_QUERIES'),
+    cacheMb: read(env, 'CACHE_MB'),
     eventLimits: {
       tokenEventsPerMinute: read(env, 'TOKEN_EVENTS_PER_MINUTE'),
       tokenMbPerMinute: read(env, 'TOKEN_MB_PER_MINUTE'),

@@ -117,6 +117,11 @@ export const VARIABLES = {
     fallback: '4',
     ...integer(1, 32),
   },
+  CACHE_MB: {
+    description: 'Megabytes of answers to keep in memory; 0 for none',
+    fallback: '64',
+    ...integer(0, 100_000),
+  },
   RATE_LIMIT: {
     description: 'Requests per minute and API key; 0 for no limit',
     fallback: '60000',

@@ -1,6 +1,7 @@
 /** Finds the times of a project's earliest and latest events. */
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, string, time } from '../clickhouse/sql.js'
+import { SECOND_MS } from '../lib/time.js'
 import { createNonce, requireOrigin, selectOrigin, type MarkedRow } from '../model/origin.js'
 
 /**
@@ -33,6 +34,29 @@ export async function findFirstEventTime(
   requireOrigin(rows, { projectId, nonce })
   const first = rows[0]?.first_ms ?? null
   return first === null ? null : new Date(first)
+}
+
+/**
+ * Returns whether the project has an event at a moment or later.
+ *
+ * @throws ApiError INTERNAL_ERROR for a row of another project or request
+ */
+export async function hasEventsFrom(
+  connection: Connection,
+  projectId: string,
+  moment: Date,
+): Promise<boolean> {
+  const id = string(projectId)
+  const nonce = createNonce()
+  const { rows } = await connection.query<MarkedRow & { events: number }>(
+    statement(sql`
+      SELECT count() AS events, ${selectOrigin(id, nonce)} FROM (
+        SELECT 1 FROM events WHERE project_id = ${id} AND timestamp >= ${time(moment)} LIMIT 1
+      )`),
+    { signal: AbortSignal.timeout(SECOND_MS), settings: { max_threads: 1 } },
+  )
+  requireOrigin(rows, { projectId, nonce })
+  return rows[0]?.events !== 0
 }
 
 /** Returns the time of the latest event from an origin, up to and including `now`; null when there is none. */

@@ -12,12 +12,19 @@ export interface ObservedRequest {
   readonly errorCode: string | undefined
 }
 
+/** How an answer to a query came about. */
+export type AnswerSource = 'miss' | 'hit' | 'coalesced'
+
 export interface HttpInstruments {
   readonly onRequestStart: () => void
   /** Called once per request: with the response, or when the client has disconnected. */
   readonly onRequestEnd: (request: ObservedRequest) => void
   /** Called with the code of the response to a request that Node.js could not read. */
   readonly onMalformedRequest: (errorCode: string) => void
+  /** Called once per answer to a query. */
+  readonly onAnswer: (source: AnswerSource) => void
+  /** @param countBytes is called for every scrape; returns how many bytes the kept answers take */
+  readonly watchAnswers: (countBytes: () => number) => void
   /** @param count is called for every scrape; returns how many queries run and how many wait for their turn */
   readonly watchQueries: (count: () => Readonly<Record<'running' | 'waiting', number>>) => void
 }
@@ -53,6 +60,12 @@ export function createHttpInstruments(registry: Registry): HttpInstruments {
     labelNames: ['code'],
     registers,
   })
+  const answers = new Counter({
+    name: 'tallyhouse_answers_total',
+    help: 'Answers to queries: computed (miss), known (hit), or computed together with an equal query (coalesced).',
+    labelNames: ['source'],
+    registers,
+  })
   return {
     onRequestStart: () => inFlight.inc(),
     onRequestEnd: ({ method = '', route = OTHER, status, seconds, errorCode }) => {
@@ -62,6 +75,8 @@ export function createHttpInstruments(registry: Registry): HttpInstruments {
       if (errorCode !== undefined) errors.inc({ code: errorCode })
     },
     onMalformedRequest: (code) => errors.inc({ code }),
+    onAnswer: (source) => answers.inc({ source }),
+    watchAnswers: (countBytes) => createAnswerGauge(registry, countBytes),
     watchQueries: (count) => createQueryGauge(registry, count),
   }
 }
@@ -79,6 +94,17 @@ function createQueryGauge(
       const { running, waiting } = count()
       this.set({ state: 'running' }, running)
       this.set({ state: 'waiting' }, waiting)
+    },
+  })
+}
+
+function createAnswerGauge(registry: Registry, countBytes: () => number): void {
+  new Gauge({
+    name: 'tallyhouse_answer_cache_bytes',
+    help: 'Memory that the kept answers take.',
+    registers: [registry],
+    collect() {
+      this.set(countBytes())
     },
   })
 }

@@ -105,8 +105,10 @@ describe('errors', () => {
   })
 })
 
-test('every response of every operation has an example', () => {
-  const responses = operations.flatMap(({ operation }) => Object.values(operation.responses))
+test('every response of every operation has an example, unless it has no body', () => {
+  const responses = operations
+    .flatMap(({ operation }) => Object.values(operation.responses))
+    .filter((response) => 'content' in deref(response))
   expect(responses.filter((response) => examplesOf(deref(response)).length === 0)).toEqual([])
 })
 

@@ -1,5 +1,7 @@
 /** The first and last handlers of the query API: authenticate a request, run its use case and send the response. */
 import type { Request, RequestHandler, Response } from 'express'
+import type { ProjectFacts } from '../../analytics/cache/answer-name.js'
+import type { Answer, Answers } from '../../analytics/cache/answers.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse, Project } from '../../contract/api.js'
 import type { StoredProject } from '../../projects/project.js'
@@ -7,6 +9,7 @@ import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
 import { createStoppingError } from '../server/graceful-shutdown.js'
 import { getAuthContext, type AuthContext } from '../server/request-context.js'
 import { logPlan } from './plan-log.js'
+import { sendAnswer } from './send-answer.js'
 import type { QueryQueue, Turn } from './query-queue.js'
 
 /**
@@ -32,12 +35,14 @@ export interface RequestScope {
  * Runs a query on a project.
  *
  * @param onPlan is called with the plan before the query runs
+ * @param facts takes what the query learns about the project's data
  */
 export type RunQuery = (
   request: AnalyticsQueryRequest,
   project: StoredProject,
   scope: RequestScope,
   onPlan: (plan: Plan) => void,
+  facts: ProjectFacts,
 ) => Promise<AnalyticsQueryResponse>
 
 /** Reads the public fields of a project. */
@@ -54,20 +59,33 @@ export function authenticateRequests(authenticate: Authenticate): RequestHandler
 
 /** POST /v1/analytics/query */
 export function postAnalyticsQuery(
-  runQuery: RunQuery,
-  queue: QueryQueue,
+  {
+    runQuery,
+    queue,
+    answers,
+  }: {
+    readonly runQuery: RunQuery
+    readonly queue: QueryQueue
+    readonly answers: Answers
+  },
   stopping: AbortSignal,
 ): RequestHandler {
   return async (request, response) => {
     const { principal, project } = getAuthContext(request)
-    await respond(response, stopping, (signal) =>
-      queue.run(principal.keyId, signal, (turn) =>
-        runQuery(
-          request.body as AnalyticsQueryRequest,
-          project,
-          createScope(request, turn, signal),
-          (plan) => logPlan(request.log, plan),
-        ),
+    const body = request.body as AnalyticsQueryRequest
+    const send = (answer: Answer): void => sendAnswer(request, response, answer)
+    await respond(response, stopping, send, (disconnected) =>
+      // A known answer needs no turn.
+      answers.answer(
+        { request: body, project, asker: principal.keyId, signal: disconnected },
+        ({ signal, facts, onPlan }) =>
+          queue.run(principal.keyId, signal, (turn) => {
+            const notePlan = (plan: Plan): void => {
+              logPlan(request.log, plan)
+              onPlan(plan)
+            }
+            return runQuery(body, project, createScope(request, turn, signal), notePlan, facts)
+          }),
       ),
     )
   }
@@ -81,7 +99,8 @@ export function getProject(
 ): RequestHandler {
   return async (request, response) => {
     const { principal, project } = getAuthContext(request)
-    await respond(response, stopping, (signal) =>
+    const send = (body: object): void => void response.json(body)
+    await respond(response, stopping, send, (signal) =>
       queue.run(principal.keyId, signal, async (turn) => ({
         project: await readProject(project, createScope(request, turn, signal)),
       })),
@@ -102,14 +121,15 @@ const createScope = (
 })
 
 /** Sends the result of `work`. While the service is stopping, reports that instead of any error of `work`. */
-async function respond(
+async function respond<Result>(
   response: Response,
   stopping: AbortSignal,
-  work: (signal: AbortSignal) => Promise<object>,
+  send: (result: Result) => void,
+  work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<void> {
   const signal = abortOnDisconnect(response, stopping)
   try {
-    response.json(await work(signal))
+    send(await work(signal))
   } catch (error) {
     throw stopping.aborted ? createStoppingError() : error
   }

@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http'
 import type { ErrorResponse } from '../../contract/api.js'
 import { ERROR_STATUS, type ApiError } from '../../contract/errors.js'
 import './request-context.js'
+import { setCommonHeaders } from './response-headers.js'
 import { toApiError } from './translate-error.js'
 
 /**
@@ -18,10 +19,19 @@ export function writeError(response: ServerResponse, error: ApiError): void {
   }
   const text = JSON.stringify(buildBody(error))
   response.statusCode = ERROR_STATUS[error.code]
+  dropAnswerHeaders(response)
   for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value)
   response.setHeader('Content-Type', 'application/json; charset=utf-8')
   response.setHeader('Content-Length', Buffer.byteLength(text))
   response.end(text)
+}
+
+/** Takes back the headers of an answer, if the error was found in it. */
+function dropAnswerHeaders(response: ServerResponse): void {
+  if (!response.hasHeader('ETag')) return
+  response.removeHeader('ETag')
+  response.removeHeader('Tally-Cache')
+  setCommonHeaders(response)
 }
 
 /** The last middleware: turns anything thrown into an error response. */

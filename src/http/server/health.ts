@@ -38,3 +38,24 @@ function describeReadiness(loader: LoaderState | undefined): object {
     oldest_waiting_seconds: Math.floor(loader.oldestWaitingMs / SECOND_MS),
   }
 }
+
+const PROBE_TIMEOUT_MS = SECOND_MS
+const PROBE_LIFETIME_MS = SECOND_MS
+
+/**
+ * Caches the result of a probe for a second from its start. Concurrent callers share one call.
+ *
+ * @param probe is called with the milliseconds that it may take
+ */
+export function cacheProbe(probe: (timeoutMs: number) => Promise<boolean>): () => Promise<boolean> {
+  let startedAt = -Infinity
+  let result: Promise<boolean> | undefined
+  return () => {
+    const now = performance.now()
+    if (result === undefined || now - startedAt > PROBE_LIFETIME_MS) {
+      startedAt = now
+      result = probe(PROBE_TIMEOUT_MS)
+    }
+    return result
+  }
+}

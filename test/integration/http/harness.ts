@@ -1,5 +1,6 @@
 /** Starts the HTTP application on a free port, with functions at its boundary in place of a store. */
 import { Writable } from 'node:stream'
+import { createAnswers } from '../../../src/analytics/cache/answers.js'
 import type { AnalyticsQueryResponse, ErrorCode, Project } from '../../../src/contract/api.js'
 import {
   createApp,
@@ -138,6 +139,14 @@ export async function startApp({
         header === `Bearer ${KEY}` ? Promise.resolve(CALLER) : Promise.reject(unauthorized()),
       recall: () => undefined,
       runQuery: () => Promise.resolve(ANSWER),
+      answers: createAnswers({
+        maxBytes: 0,
+        readVersion: () => Promise.resolve(undefined),
+        isCurrent: () => false,
+        hasEventsFrom: () => Promise.resolve(true),
+        readsRollups: () => true,
+        now: () => NOW,
+      }),
       readProject: () => Promise.resolve(PROJECT),
       queue: createQueryQueue({ perKey: 100, inAll: 100, waiting: 100, timeoutMs: 10_000 }),
       rateLimit: 0,

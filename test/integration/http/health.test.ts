@@ -1,6 +1,6 @@
 /** The liveness and readiness probes. */
 import { expect, test } from '@jest/globals'
-import { cacheProbe } from '../../../src/bootstrap/start-service.js'
+import { cacheProbe } from '../../../src/http/server/health.js'
 import { outcome, startApp } from './harness.js'
 
 test('without the store the service is alive, but SERVICE_UNAVAILABLE', async () => {

@@ -51,7 +51,8 @@ beforeAll(async () => {
     },
   })
   service = await startService({
-    config: readConfig({ DATA_DIR: keys.dataDir, PORT: '0' }),
+    // Each answer comes from the store.
+    config: readConfig({ DATA_DIR: keys.dataDir, PORT: '0', CACHE_MB: '0' }),
     opened: { store: { ...store, reader: mixUp(store.reader) } },
     logger: createLogger('info', destination),
     now: () => NOW,

@@ -15,6 +15,7 @@ const DEFAULTS: Config = {
   queryTimeoutMs: 10_000,
   queriesPerKey: 4,
   queries: 16,
+  cacheMb: 64,
   eventLimits: {
     tokenEventsPerMinute: 3_000_000,
     tokenMbPerMinute: 3_000,
@@ -50,6 +51,7 @@ test.each<{ why: string; env: NodeJS.ProcessEnv; want: Partial<Config> }>([
   { why: 'queries', env: { MAX_QUERIES: '32' }, want: { queries: 32 } },
   { why: 'queries of a key', env: { MAX_QUERIES_PER_KEY: '1' }, want: { queriesPerKey: 1 } },
   { why: 'values', env: { MAX_WAITING_VALUES: '0' }, want: { maxWaitingValues: 0 } },
+  { why: 'no answers kept', env: { CACHE_MB: '0' }, want: { cacheMb: 0 } },
   { why: 'a rate', env: { RATE_LIMIT: '0' }, want: { rateLimit: 0 } },
   { why: 'a role', env: { ROLE: 'collector' }, want: { role: 'collector' } },
   { why: 'proxies', env: { TRUSTED_PROXIES: '2' }, want: { trustedProxies: 2 } },

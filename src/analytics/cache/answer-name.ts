@@ -1,0 +1,41 @@
+/** Names answers: two questions with the same name have the same rows, as long as the data is the same. */
+import { GRANULARITIES } from '../../model/granularities.js'
+import type { QueriedProject } from '../query-analytics.js'
+import { getInclusiveEnd } from '../request/period.js'
+import type { Query } from '../request/query.js'
+
+/** What is known about a version of a project's data. It is learnt while questions are answered. */
+export interface ProjectFacts {
+  /** The moment of the first event; null without events. Undefined while it is unknown. */
+  firstEventAt?: Date | null
+  /** No event lies at this moment or later; undefined while no such moment is known. */
+  emptyFrom?: Date
+}
+
+/**
+ * Names the answer to a query. It depends neither on how the question was put nor on the moments after the last event:
+ * a period that ends now has the same answer until there is another bucket, or another event.
+ *
+ * @param readsRollups whether the answer may come from the rollups
+ */
+export function nameAnswer(
+  project: QueriedProject,
+  { projectId, period, ...query }: Query,
+  { emptyFrom }: ProjectFacts,
+  readsRollups: boolean,
+): string {
+  const { grouping } = query
+  const isOpen = emptyFrom !== undefined && emptyFrom <= period.end
+  return JSON.stringify([
+    projectId,
+    // A later project may have the same id.
+    project.createdAt.getTime(),
+    readsRollups,
+    period.start.getTime(),
+    isOpen ? 'open' : period.end.getTime(),
+    grouping.kind === 'interval'
+      ? GRANULARITIES[grouping.granularity].toBucket(getInclusiveEnd(period))
+      : null,
+    query,
+  ])
+}

@@ -1,0 +1,70 @@
+/** Keeps the rows of answers in memory, the least recently used of which go first. */
+import { LRUCache } from 'lru-cache'
+import { ApiError } from '../../contract/errors.js'
+import type { ProjectFacts } from './answer-name.js'
+
+/** The rows of an answer as the response has them, and the data that they were computed from. */
+interface StoredAnswer {
+  readonly projectId: string
+  readonly version: string
+  readonly rows: string
+}
+
+export interface AnswerStore {
+  /**
+   * Returns the rows of an answer; undefined if they are not kept, or were computed from another version of the data.
+   *
+   * @throws ApiError INTERNAL_ERROR for rows of another project
+   */
+  get(projectId: string, version: string, name: string): string | undefined
+  set(projectId: string, version: string, name: string, rows: string): void
+  /** Returns what is known about a version of a project's data. The caller adds what it learns. */
+  getFacts(projectId: string, version: string): ProjectFacts
+  /** Returns how many bytes the answers take. */
+  readonly countBytes: () => number
+}
+
+/** What an entry takes beside its texts. */
+const ENTRY_BYTES = 500
+/** A single answer may take this share of the room. */
+const MAX_SHARE = 8
+/** A service knows the facts of this many projects. */
+const MAX_PROJECTS = 10_000
+
+/** @param maxBytes the room for answers; 0 to keep none */
+export function createAnswerStore(maxBytes: number): AnswerStore {
+  const answers =
+    maxBytes === 0
+      ? undefined
+      : new LRUCache<string, StoredAnswer>({
+          maxSize: maxBytes,
+          maxEntrySize: Math.max(1, Math.floor(maxBytes / MAX_SHARE)),
+          // A character takes two bytes at most.
+          sizeCalculation: ({ rows }, name) => 2 * (rows.length + name.length) + ENTRY_BYTES,
+        })
+  const known = new LRUCache<string, { readonly version: string; readonly facts: ProjectFacts }>({
+    max: MAX_PROJECTS,
+  })
+  return {
+    get: (projectId, version, name) => {
+      const stored = answers?.get(name)
+      if (stored === undefined) return undefined
+      if (stored.projectId !== projectId) throw createMixedUpError()
+      return stored.version === version ? stored.rows : undefined
+    },
+    set: (projectId, version, name, rows) => void answers?.set(name, { projectId, version, rows }),
+    getFacts: (projectId, version) => {
+      const current = known.get(projectId)
+      if (current?.version === version) return current.facts
+      const facts: ProjectFacts = {}
+      known.set(projectId, { version, facts })
+      return facts
+    },
+    countBytes: () => answers?.calculatedSize ?? 0,
+  }
+}
+
+const createMixedUpError = (): ApiError =>
+  new ApiError('INTERNAL_ERROR', 'Something went wrong.', {
+    cause: new Error('the cache had an answer of another project under this name'),
+  })

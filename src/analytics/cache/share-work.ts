@@ -1,0 +1,86 @@
+/** Lets those who want the same at the same time share one piece of work. */
+import { ApiError } from '../../contract/errors.js'
+
+export interface SharedWork<Result> {
+  /**
+   * Joins the work with this name, or starts it. Work that many wait for already is not joined. When a caller's signal
+   * aborts, its own wait ends; the work is aborted when nobody waits for it any more, and the last caller gets its error.
+   *
+   * @returns the result, and whether the work had been started before
+   * @throws ApiError QUERY_TIMEOUT to a caller that leaves before others; what the work rejects with
+   */
+  readonly share: (
+    name: string,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<Result>,
+  ) => Promise<{ readonly result: Result; readonly hasJoined: boolean }>
+}
+
+interface Flight<Result> {
+  readonly result: Promise<Result>
+  readonly controller: AbortController
+  waiting: number
+}
+
+/** How many wait for the same work. Each keeps a request in memory; more are limited as if they asked for something else. */
+const MAX_WAITING = 100
+
+export function createSharedWork<Result>(): SharedWork<Result> {
+  const flights = new Map<string, Flight<Result>>()
+  const start = (name: string, work: (signal: AbortSignal) => Promise<Result>): Flight<Result> => {
+    const controller = new AbortController()
+    const result = work(controller.signal).finally(() => {
+      if (flights.get(name) === flight) flights.delete(name)
+    })
+    const flight: Flight<Result> = { result, controller, waiting: 0 }
+    flights.set(name, flight)
+    return flight
+  }
+  return {
+    share: async (name, signal, work) => {
+      const current = flights.get(name)
+      if (current !== undefined && current.waiting >= MAX_WAITING) {
+        return { result: await work(signal), hasJoined: false }
+      }
+      const flight = current ?? start(name, work)
+      const abandon = (): void => {
+        // Whoever comes now starts anew.
+        if (flights.get(name) === flight) flights.delete(name)
+        flight.controller.abort(signal.reason)
+      }
+      const result = await waitFor(flight, signal, abandon)
+      return { result, hasJoined: current !== undefined }
+    },
+  }
+}
+
+/** The error of every query whose client disconnects. Nobody receives it. */
+const createLeftError = (cause: unknown): ApiError =>
+  new ApiError('QUERY_TIMEOUT', 'The client did not wait for the answer.', { cause })
+
+/** @param abandon is called when the last caller has gone before the end of the work */
+async function waitFor<Result>(
+  flight: Flight<Result>,
+  signal: AbortSignal,
+  abandon: () => void,
+): Promise<Result> {
+  flight.waiting++
+  let leave = (): void => undefined
+  const left = new Promise<never>((_resolve, reject) => {
+    leave = () => {
+      flight.waiting--
+      if (flight.waiting === 0) abandon()
+      else reject(createLeftError(signal.reason))
+    }
+  })
+  if (signal.aborted) leave()
+  else signal.addEventListener('abort', leave, { once: true })
+  try {
+    return await Promise.race([flight.result, left])
+  } finally {
+    signal.removeEventListener('abort', leave)
+    // Whoever has left does not care how it ended.
+    flight.result.catch(() => undefined)
+    left.catch(() => undefined)
+  }
+}
