@@ -27,7 +27,7 @@ export interface PlanDependencies {
   readonly now: () => Date
   /** Returns the relations that may be read, the cheapest first; all by default. */
   readonly listRelations?: (() => readonly RelationName[]) | undefined
-  /** Reads how much data the project has, if that is known soon; must not reject. If left out, it is not known. */
+  /** Reads how much data the project has, if that is known soon; a query fails if it rejects. If left out, it is not known. */
   readonly readSizes?: ((projectId: string) => Promise<ProjectSizes | undefined>) | undefined
 }
 

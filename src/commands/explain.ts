@@ -12,7 +12,7 @@ import { sql, statement, string, type Statement } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { ApiError } from '../contract/errors.js'
 import { findFirstEventTime } from '../projects/event-times.js'
-import { createSizesReader } from '../projects/project-sizes.js'
+import { readProjectSizes } from '../projects/project-sizes.js'
 import { requireProject } from '../projects/store.js'
 import { UserError } from '../lib/errors.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
@@ -80,7 +80,8 @@ async function explain(
     {
       firstEventAt: (projectId) => findFirstEventTime(store.reader, projectId),
       now: context.now,
-      readSizes: createSizesReader(store.lookups, context.now),
+      // A service uses sizes that it has read before; whoever asks for its plan waits for them.
+      readSizes: (projectId) => readProjectSizes(store.lookups, projectId, context.now()),
     },
   )
   const built = buildStatement(plan, 'explain')
