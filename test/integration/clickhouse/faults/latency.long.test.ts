@@ -30,7 +30,8 @@ beforeAll(async () => {
   unused = await keys.issue(project.id, new Date())
   proxy = await startChaosProxy(database.endpoint.url)
   store = connectStore({ ...database.endpoint, url: proxy.url })
-  const env = { QUERY_TIMEOUT_MS: String(TIMEOUT_MS) }
+  // Each query asks the store.
+  const env = { QUERY_TIMEOUT_MS: String(TIMEOUT_MS), CACHE_MB: '0' }
   service = await startTestService({ store, now: () => new Date(), env })
 })
 afterAll(async () => {
