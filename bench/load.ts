@@ -11,11 +11,11 @@ import {
   streamChunks,
   type Run,
 } from './shared/loading.js'
+import { MAX_EVENT_AGE_DAYS } from './shared/data-folder.js'
 import { createLoaderContext } from '../src/bootstrap/open-store.js'
 import { importEvents } from '../src/ingest/import/import-events.js'
 
 const MEGABYTE = 1024 * 1024
-const MAX_EVENT_AGE_DAYS = 36_500
 
 const RUNS: readonly Run[] = [
   { name: 'warm-up', events: 20_000, make: createFullEvent },

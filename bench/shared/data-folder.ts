@@ -4,10 +4,13 @@ import os from 'node:os'
 import path from 'node:path'
 import { openStore, type OpenedStore } from '../../src/bootstrap/open-store.js'
 
-/** Opens the store in a data folder with the embedded engine, to write. Events of any age are accepted. */
+/** Events of any age are accepted. */
+export const MAX_EVENT_AGE_DAYS = 36_500
+
+/** Opens the store in a data folder with the embedded engine, to write. */
 export const openBenchStore = (dataDir: string): Promise<OpenedStore> =>
   openStore(
-    { dataDir, clickhouse: undefined, maxEventAgeDays: 36_500 },
+    { dataDir, clickhouse: undefined, maxEventAgeDays: MAX_EVENT_AGE_DAYS },
     { purpose: 'bench', access: 'write' },
   )
 

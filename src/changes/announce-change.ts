@@ -37,7 +37,7 @@ export const selectProject = (projectId: string): Sql =>
 /**
  * Announces a change of projects. The caller holds the loader lease, and has finished earlier changes of these projects.
  *
- * @param projects a SELECT of the column `project_id`
+ * @param projects a SELECT of the column `project_id`; a project may be in it several times
  * @param noticeMs how long services take to notice it
  */
 export async function announceChange(

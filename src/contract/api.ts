@@ -28,6 +28,9 @@ export type DeviceType = Schemas['DeviceType']
 
 export type Project = Schemas['Project']
 
+/** How an answer came about: computed, known, or computed together with that of an equal query. */
+export type AnswerSource = components['headers']['TallyCache']
+
 export type ErrorCode = Schemas['ErrorCode']
 export type ErrorResponse = Schemas['ErrorResponse']
 export type FieldError = Schemas['FieldError']

@@ -76,12 +76,13 @@ function describeRollup(rollup: Rollup): Relation {
 /** Whether a session started in a period. */
 const isStartWithin = (start: Sql, end: Sql): Sql => sql`start_at >= ${start} AND start_at < ${end}`
 
-const START_DAY: DayColumn = {
-  column: sql`start_day`,
-  columns: sql`*, start_day`,
+/** Describes the column with the day of a moment. The hint finds the same parts and granules as `isWithin`, and reads nothing. */
+const describeDay = (column: Sql, isWithin: Relation['isWithin']): DayColumn => ({
+  column,
+  columns: sql`*, ${column}`,
   isWithin: (start, end) =>
-    sql`indexHint(${isStartWithin(start, end)}) AND start_day >= toDate(${start}) AND start_day < toDate(${end})`,
-}
+    sql`indexHint(${isWithin(start, end)}) AND ${column} >= toDate(${start}) AND ${column} < toDate(${end})`,
+})
 
 const SESSIONS: Relation = {
   name: 'sessions',
@@ -92,7 +93,7 @@ const SESSIONS: Relation = {
   isWithin: isStartWithin,
   conditions: [IS_VISIT],
   measures: VISIT_AGGREGATES,
-  day: START_DAY,
+  day: describeDay(sql`start_day`, isStartWithin),
 }
 
 /** Whether an event lies in a period. Partitions and the sorting key are found by it. */
@@ -106,13 +107,7 @@ const EVENTS: Relation = {
   cost: COSTS.moment,
   time: sql`timestamp`,
   isWithin: isEventWithin,
-  day: {
-    column: sql`day`,
-    columns: sql`*, day`,
-    // The hint finds the same parts and granules as the condition itself, and reads nothing.
-    isWithin: (start, end) =>
-      sql`indexHint(${isEventWithin(start, end)}) AND day >= toDate(${start}) AND day < toDate(${end})`,
-  },
+  day: describeDay(sql`day`, isEventWithin),
   conditions: [],
   measures: {
     users: sql`uniqExact(user)`,

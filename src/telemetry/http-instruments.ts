@@ -12,17 +12,14 @@ export interface ObservedRequest {
   readonly errorCode: string | undefined
 }
 
-/** How an answer to a query came about. */
-export type AnswerSource = 'miss' | 'hit' | 'coalesced'
-
 export interface HttpInstruments {
   readonly onRequestStart: () => void
   /** Called once per request: with the response, or when the client has disconnected. */
   readonly onRequestEnd: (request: ObservedRequest) => void
   /** Called with the code of the response to a request that Node.js could not read. */
   readonly onMalformedRequest: (errorCode: string) => void
-  /** Called once per answer to a query. */
-  readonly onAnswer: (source: AnswerSource) => void
+  /** Called once per answer to a query, with the value of `Tally-Cache`. */
+  readonly onAnswer: (source: string) => void
   /** @param countBytes is called for every scrape; returns how many bytes the kept answers take */
   readonly watchAnswers: (countBytes: () => number) => void
   /** @param count is called for every scrape; returns how many queries run and how many wait for their turn */

@@ -12,6 +12,10 @@ export interface ProjectFacts {
   emptyFrom?: Date
 }
 
+/** Whether it is known that no event lies at a moment or later. */
+export const isEmptyFrom = ({ emptyFrom }: ProjectFacts, moment: Date): boolean =>
+  emptyFrom !== undefined && emptyFrom <= moment
+
 /**
  * Names the answer to a query. It depends neither on how the question was put nor on the moments after the last event:
  * a period that ends now has the same answer until there is another bucket, or another event.
@@ -21,18 +25,17 @@ export interface ProjectFacts {
 export function nameAnswer(
   project: QueriedProject,
   { projectId, period, ...query }: Query,
-  { emptyFrom }: ProjectFacts,
+  facts: ProjectFacts,
   readsRollups: boolean,
 ): string {
   const { grouping } = query
-  const isOpen = emptyFrom !== undefined && emptyFrom <= period.end
   return JSON.stringify([
     projectId,
     // A later project may have the same id.
     project.createdAt.getTime(),
     readsRollups,
     period.start.getTime(),
-    isOpen ? 'open' : period.end.getTime(),
+    isEmptyFrom(facts, period.end) ? 'open' : period.end.getTime(),
     grouping.kind === 'interval'
       ? GRANULARITIES[grouping.granularity].toBucket(getInclusiveEnd(period))
       : null,

@@ -5,18 +5,19 @@
  * version is that one. Nothing of a later version is visible before the version is unknown to every service, so an
  * answer that was given is the one that the store would give at that moment.
  */
-import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../contract/api.js'
+import type {
+  AnalyticsQueryRequest,
+  AnalyticsQueryResponse,
+  AnswerSource,
+} from '../../contract/api.js'
 import { ApiError } from '../../contract/errors.js'
 import type { Plan } from '../plan/plan.js'
 import { resolveRequest, type QueriedProject } from '../query-analytics.js'
 import type { Query } from '../request/query.js'
 import { shapeEcho } from '../response.js'
-import { nameAnswer, type ProjectFacts } from './answer-name.js'
+import { isEmptyFrom, nameAnswer, type ProjectFacts } from './answer-name.js'
 import { createAnswerStore, type AnswerStore } from './answer-store.js'
 import { createSharedWork, type SharedWork } from './share-work.js'
-
-/** How an answer came about: computed, known, or computed together with that of an equal question. */
-export type AnswerSource = 'miss' | 'hit' | 'coalesced'
 
 export interface Answer {
   readonly source: AnswerSource
@@ -169,9 +170,6 @@ const toMiss = ({ body }: Computed): Answer => ({
   body,
   text: JSON.stringify(body),
 })
-
-const isEmptyFrom = ({ emptyFrom }: ProjectFacts, moment: Date): boolean =>
-  emptyFrom !== undefined && emptyFrom <= moment
 
 /**
  * Resolves a question without the store; returns undefined when that needs the first event, which is unknown, or the

@@ -61,7 +61,10 @@ export interface Plan {
   readonly scans: readonly Scan[]
   readonly userCounting: UserCounting
   readonly rejected: readonly RejectedRelation[]
-  /** The cheapest first; among those that cost about the same, another may be chosen. Empty if the sizes of the project are not known: the plan then follows from the query alone. */
+  /**
+   * The cheapest first; among those that cost about the same, another may be chosen. Empty if the sizes of the project are
+   * not known: the plan then follows from the query alone.
+   */
   readonly considered: readonly ConsideredWay[]
 }
 

@@ -7,12 +7,12 @@ import { estimateMs } from './cost.js'
 import { listScans, type Plan } from './plan.js'
 import { listAvoidingWays } from './ways.js'
 
-/** Estimates err, so the plan that needs no sizes is replaced only by one that is estimated to take less than this share of its time. */
+/** Estimates err, so the usual plan is replaced only by one that is estimated to take less than this share of its time. */
 const MAX_SHARE = 0.85
 
 /**
- * Plans a query. It reads no data: the plan follows from the arguments alone. If the sizes of the project are known, and
- * one way of reading is estimated to take clearly less time than the usual one, it is that.
+ * Plans a query. It reads no data: the plan follows from the arguments alone. It is the usual one, unless the sizes of the
+ * project are known and another is estimated to take clearly less time.
  *
  * @param relations the relations that may be read, the cheapest first; the facts must be among them
  * @param sizes decide how the answer is computed, and never what it is

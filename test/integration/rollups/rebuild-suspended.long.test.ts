@@ -8,25 +8,36 @@ import { AGREEING, useTwoProjects } from './two-projects.js'
 const world = useTwoProjects()
 const { check, loseLease, meanwhile } = world
 
+/**
+ * Rebuilds, and is suspended before or after the first statement that matches: another process then loads. The heartbeat is
+ * suspended, too, so it does not notice.
+ */
+async function rebuildSuspended(when: 'before' | 'after', pattern: RegExp): Promise<void> {
+  const { writer } = world.store
+  let sleeping: Promise<void> | undefined
+  const sleepAt = async (moment: 'before' | 'after', query: string): Promise<void> => {
+    if (moment === when && pattern.test(query)) await (sleeping ??= loseLease())
+  }
+  const sleepy: Connection = {
+    ...writer,
+    execute: async (one, settings) => {
+      if (one.query.includes('(state, at)')) await sleeping
+      await sleepAt('before', one.query)
+      await writer.execute(one, settings)
+      await sleepAt('after', one.query)
+    },
+  }
+  await rebuildRollups(sleepy, {}).catch(() => undefined)
+  expect(sleeping).toBeDefined()
+}
+
 describe('a rebuild', () => {
   test.each([
     ['the recording has ended', /^DROP TABLE \{p0:Identifier\} SYNC/],
     ['a shadow table is complete', /draft_\d+_sessions_monthly ATTACH PARTITION/],
     ['the last shadow table is complete', /draft_\d+_users_monthly ATTACH PARTITION/],
   ])('suspended just after %s, it notices that another process has loaded', async (_when, last) => {
-    const { writer } = world.store
-    let sleeping: Promise<void> | undefined
-    const sleepy: Connection = {
-      ...writer,
-      execute: async (one, settings) => {
-        // The heartbeat is suspended, too, so it does not notice.
-        if (one.query.includes('(state, at)')) await sleeping
-        await writer.execute(one, settings)
-        if (last.test(one.query)) await (sleeping ??= loseLease())
-      },
-    }
-    await rebuildRollups(sleepy, {}).catch(() => undefined)
-    expect(sleeping).toBeDefined()
+    await rebuildSuspended('after', last)
     expect(await check()).toEqual(AGREEING)
   })
 
@@ -42,18 +53,7 @@ describe('a rebuild', () => {
     ['the last partition is replaced', /users_monthly REPLACE PARTITION/],
     ['its tables are dropped', /^DROP TABLE IF EXISTS \{p0:Identifier\}, \{p1/],
   ])('suspended just before %s, it undoes no load of another process', async (_when, last) => {
-    const { writer } = world.store
-    let sleeping: Promise<void> | undefined
-    const sleepy: Connection = {
-      ...writer,
-      execute: async (one, settings) => {
-        if (one.query.includes('(state, at)')) await sleeping
-        if (last.test(one.query)) await (sleeping ??= loseLease())
-        await writer.execute(one, settings)
-      },
-    }
-    await rebuildRollups(sleepy, {}).catch(() => undefined)
-    expect(sleeping).toBeDefined()
+    await rebuildSuspended('before', last)
     expect(await check()).toEqual(AGREEING)
   })
 

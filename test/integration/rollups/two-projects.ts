@@ -5,6 +5,7 @@ import { listGenerations } from '../../../src/clickhouse/lease/lease-store.js'
 import { identifier, sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import type { StoredProject } from '../../../src/projects/project.js'
+import { pauseBefore } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import { checkRollups } from '../../support/store/loading.js'
@@ -101,16 +102,9 @@ FROM projects ARRAY JOIN [toDate('2026-01-01'), toDate('2026-02-01')] AS month`)
       await expireLeases('loader')
       await send(database.store, shop, [LATE])
     },
-    meanwhile: (pattern, work) => {
-      const { writer } = database.store
-      let done: Promise<unknown> | undefined
-      return {
-        ...writer,
-        execute: async (one, settings) => {
-          if (pattern.test(one.query)) await (done ??= work())
-          await writer.execute(one, settings)
-        },
-      }
-    },
+    meanwhile: (pattern, work) =>
+      pauseBefore(database.store.writer, pattern, async () => {
+        await work()
+      }),
   }
 }

@@ -8,7 +8,7 @@ export type Fault =
   | { readonly kind: 'none' }
   /** Connections open, and no byte passes either way. */
   | { readonly kind: 'black hole' }
-  /** Each chunk of the response is delayed. */
+  /** Each chunk of the response arrives that much later. */
   | { readonly kind: 'latency'; readonly ms: number }
   /** The response comes in slices of `bytes`, one every `ms`. */
   | { readonly kind: 'trickle'; readonly bytes: number; readonly ms: number }
@@ -63,7 +63,8 @@ export async function startChaosProxy(target: string): Promise<ChaosProxy> {
     upstream.on('data', (chunk) => {
       const before = sent
       sent += chunk.length
-      turn = turn.then(() => pass(chunk, client, before, fault()))
+      const arrived = performance.now()
+      turn = turn.then(() => pass({ chunk, before, arrived }, client, fault()))
     })
   })
   server.listen(0, '127.0.0.1')
@@ -84,15 +85,26 @@ export async function startChaosProxy(target: string): Promise<ChaosProxy> {
   }
 }
 
-/** Passes a chunk of a response on. `before` is how many bytes of the response came before it. */
+interface Chunk {
+  readonly chunk: Buffer
+  /** How many bytes of the response came before it. */
+  readonly before: number
+  /** When it came from the server, in milliseconds of `performance.now`. */
+  readonly arrived: number
+}
+
+/** Passes a chunk of a response on. */
 async function pass(
-  chunk: Buffer,
+  { chunk, before, arrived }: Chunk,
   client: net.Socket,
-  before: number,
   fault: Fault,
 ): Promise<void> {
   if (client.destroyed || fault.kind === 'black hole') return
-  if (fault.kind === 'latency') await sleep(fault.ms, undefined, { ref: false })
+  if (fault.kind === 'latency') {
+    // Chunks wait beside each other: a response of two chunks is not twice as late.
+    const rest = arrived + fault.ms - performance.now()
+    if (rest > 0) await sleep(rest, undefined, { ref: false })
+  }
   if (fault.kind === 'trickle') {
     for (let at = 0; at < chunk.length && client.writable; at += fault.bytes) {
       client.write(chunk.subarray(at, at + fault.bytes))

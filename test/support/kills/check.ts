@@ -25,7 +25,7 @@ export interface MarkComparison {
 const MAX_LISTED = 20
 
 /** Lists what the loader has left to do; at first only the number of rows that wait. */
-export async function listRemains(store: Store): Promise<readonly string[]> {
+export async function listRemainingWork(store: Store): Promise<readonly string[]> {
   const { rows } = await countWaitingRows(store.writer)
   return rows > 0 ? [`${rows} rows wait`] : listLeftovers(store)
 }

@@ -79,7 +79,7 @@ export function noteStatements(connection: Connection): NotedConnection {
 /**
  * Returns a connection that awaits `meanwhile` before it sends a statement.
  *
- * @param before the number of the statement, counted from 1, or a pattern that the text of the first such one matches
+ * @param before the number of the statement, counted from 1, or a pattern: the first statement that matches it counts
  */
 export function pauseBefore(
   connection: Connection,

@@ -25,7 +25,7 @@ export interface Recorded {
   /** How many answers were given between two equal versions, and how many versions there were. */
   compared: number
   versions: number
-  /** The answers that were not that of an earlier time with the same version. */
+  /** The answers that differ from an earlier one with the same version. */
   readonly different: unknown[]
 }
 
@@ -34,12 +34,11 @@ export interface Recorder {
   readonly stop: () => Promise<Recorded>
 }
 
-/** So that those who change the store get on. */
+/** Leaves time for whoever changes the store. */
 const PAUSE_MS = 20
 
 /**
- * Asks all the time, and compares: with the same version before and after an answer, the answer has to be the same as
- * whenever else that was so.
+ * Asks all the time, and compares: answers that were given between two reads of the same version have to be equal.
  *
  * @param ask returns an answer about a project, as text; rejects while the store is away
  */

@@ -18,9 +18,9 @@ const SESSION_COLUMN_LIST = join(SESSION_COLUMNS)
 const COUNTED_COLUMNS = COUNTED_ATTRIBUTES.map(({ column }) => column)
 const CHANGE_COLUMN_LIST = join([...CHANGE_COLUMNS, ...COUNTED_COLUMNS])
 
-/** Selects the projects of a load, whose data it changes. */
+/** Selects the project of each row of a load: their data changes. */
 export const selectProjects = ({ rows }: LoadTables): Sql =>
-  sql`SELECT DISTINCT toString(project_id) AS project_id FROM ${rows} WHERE fate = 'kept'`
+  sql`SELECT toString(project_id) AS project_id FROM ${rows} WHERE fate = 'kept'`
 
 /** Selects the months of the stored events of changed sessions, as partitions of `events`. */
 export const selectMonthsOfMovedEvents = (tables: LoadTables): Sql => sql`

@@ -5,7 +5,7 @@ import { createRandom } from '../../../../src/demo/random.js'
 import {
   compareMarks,
   expectConsistent,
-  listRemains,
+  listRemainingWork,
   type Marks,
 } from '../../../support/kills/check.js'
 import { createImports } from '../../../support/kills/imports.js'
@@ -67,7 +67,7 @@ async function run(story: Story, dataDir: string): Promise<void> {
     story.stage = 'draining'
     story['sentAgain'] = senders.countRepeats()
     story['msToDrain'] = await until(async () => {
-      story['left'] = await service.withStore(listRemains)
+      story['left'] = await service.withStore(listRemainingWork)
       return (story['left'] as readonly string[] | undefined)?.length === 0
     }, DRAIN_TIMEOUT_MS)
     const marks: Marks = {
