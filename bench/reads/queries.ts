@@ -67,6 +67,10 @@ const BY_PATH: Shape = {
   isVisit: sql`entry_path != ''`,
 }
 const IN_COUNTRY = { type: 'location', country: { operator: 'oneOf', value: ['BA'] } } as const
+const IN_RARE_COUNTRY = {
+  type: 'location',
+  country: { operator: 'oneOf', value: ['LJ'] },
+} as const
 const IN_CHROME = { type: 'browser', operator: 'oneOf', value: ['Chrome'] } as const
 
 /** Adds a condition on columns that events and sessions both have. */
@@ -103,6 +107,8 @@ const SHAPES: readonly Shape[] = [
     isVisit: TRUE,
   },
   addFilter(BY_PATH, 'country', [IN_COUNTRY], sql`country = 'BA'`),
+  addFilter(BY_PATH, 'a rare country', [IN_RARE_COUNTRY], sql`country = 'LJ'`),
+  addFilter(BY_COUNTRY, 'browser', [IN_CHROME], sql`browser = 'Chrome'`),
   addFilter(
     BY_PATH,
     'country and browser',

@@ -2,11 +2,12 @@
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../contract/api.js'
 import type { Statement } from '../clickhouse/sql.js'
 import type { ProjectSizes } from '../model/project-sizes.js'
-import type { RelationName } from '../model/relations.js'
+import { ALL_RELATIONS, type RelationName } from '../model/relations.js'
 import { resolvePeriod } from './request/period.js'
 import { createNonce, requireOrigin, type MarkedRow } from '../model/origin.js'
 import type { Plan } from './plan/plan.js'
 import { planQuery } from './plan/planner.js'
+import { withoutWholeSessions } from './plan/ways.js'
 import { resolveQuery, type Query } from './request/query.js'
 import { checkRetention } from './request/retention.js'
 import { shapeResponse, type StoredRow } from './response.js'
@@ -18,6 +19,10 @@ export interface QueriedProject {
   readonly createdAt: Date
   /** How many days back queries may reach; null for no limit. */
   readonly retentionDays: number | null
+  /** How many days of data are kept; null for all. */
+  readonly keepDays: number | null
+  /** Whether there may be events whose session is no longer stored. */
+  readonly hasCutSessions: boolean
 }
 
 /** The dependencies of planning. */
@@ -74,7 +79,10 @@ export async function planAnalytics(
   const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
   const query = resolveRequest(request, project, first, moment)
   const sizes = await readSizes?.(project.id)
-  return planQuery(query, listRelations?.(), sizes)
+  const known = listRelations?.() ?? ALL_RELATIONS
+  const isCut = project.keepDays !== null || project.hasCutSessions
+  // Without their sessions, events would be missed.
+  return planQuery(query, isCut ? withoutWholeSessions(known) : known, sizes)
 }
 
 /**

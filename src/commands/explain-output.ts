@@ -26,6 +26,11 @@ const FILTERED_BY: Readonly<Record<NonNullable<Read['filteredBy']>, string>> = {
   events: 'the events of each session',
 }
 
+/** Relations that are not called by the name of one table. */
+const LABELS: Readonly<Partial<Record<Read['relation'], string>>> = {
+  whole_sessions: 'sessions, and events of those that cross an edge of the period',
+}
+
 /** Prints the plan, the statement and, if the query ran, its cost. */
 export function printExplanation(
   { print }: CommandContext,
@@ -57,7 +62,7 @@ function formatText(explanation: Explanation): string {
 function formatRead(read: Read): readonly (readonly string[])[] {
   const { relation, dimension = '-', measures, filteredBy, periods } = read
   const first = [
-    relation,
+    LABELS[relation] ?? relation,
     dimension,
     formatPurpose(measures),
     filteredBy === null ? '-' : FILTERED_BY[filteredBy],
@@ -72,7 +77,7 @@ const formatRejected = (rejected: Explanation['rejected']): string =>
   formatTable([
     ['NOT READ', 'FOR', 'REASON'],
     ...rejected.map(({ relation, measures, reason }) => [
-      relation,
+      LABELS[relation] ?? relation,
       formatPurpose(measures),
       reason,
     ]),

@@ -73,10 +73,10 @@ async function explain(
   request: AnalyticsQueryRequest,
   options: ExplainOptions,
 ): Promise<void> {
-  const { id, createdAt } = await requireProject(store.reader, options.project)
+  const project = await requireProject(store.reader, options.project)
   const plan = await planAnalytics(
     request,
-    { id, createdAt, retentionDays: null },
+    { ...project, retentionDays: null },
     {
       firstEventAt: (projectId) => findFirstEventTime(store.reader, projectId),
       now: context.now,

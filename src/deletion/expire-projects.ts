@@ -9,7 +9,7 @@ import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
 import type { Logger } from '../lib/log.js'
 import { addDays, HOUR_MS, startOfDay } from '../lib/time.js'
-import { listProjects } from '../projects/store.js'
+import { listProjects, markCut } from '../projects/store.js'
 import { startExpiration } from './expiration-journal.js'
 import { finishExpirations } from './expiration-steps.js'
 
@@ -22,7 +22,8 @@ export interface ExpirationOptions {
 
 /**
  * Deletes what each project keeps no longer at `now`: its events before the first kept day, which is `keepDays` days
- * before the current one in UTC, and its sessions that began before it.
+ * before the current one in UTC, and its sessions that began before it. The first call for a project with such data only
+ * records that sessions will be deleted whose later events are kept.
  */
 export async function expireProjects(
   { store, context, logger }: Omit<ExpirationOptions, 'now'>,
@@ -33,6 +34,8 @@ export async function expireProjects(
     if (keepDays === null || isDeleting) continue
     const keptFrom = addDays(startOfDay(now), -keepDays).toISOString().slice(0, 10)
     if (!(await hasExpiredData(store.lookups, projectId, keptFrom))) continue
+    // Services answer for some seconds by what they read about the project before, so the next call deletes.
+    if (await markCut(writer, projectId)) continue
     await withLoaderLease(writer, async (fenced) => {
       await finishInterruptedWork(fenced, context)
       // Another service may have done it while this one waited for the lease.

@@ -6,7 +6,11 @@ import type { Measure } from './measures.js'
 import { LIVE } from './rollup-table-sets.js'
 import { ROLLUPS, type Rollup, type RollupName, type RollupSubject } from './rollups.js'
 
-type FactName = 'events' | 'sessions'
+/**
+ * The facts. `whole_sessions` are the sessions with their sums of events, for questions about session attributes: what
+ * sessions that cross an edge of the period did outside of it is corrected by their events.
+ */
+type FactName = 'events' | 'sessions' | 'whole_sessions'
 export type RelationName = RollupName | FactName
 
 /** How exactly rows are dated: a relation can answer for whole months, whole days, or any period. */
@@ -77,12 +81,18 @@ function describeRollup(rollup: Rollup): Relation {
 const isStartWithin = (start: Sql, end: Sql): Sql => sql`start_at >= ${start} AND start_at < ${end}`
 
 /** Describes the column with the day of a moment. The hint finds the same parts and granules as `isWithin`, and reads nothing. */
-const describeDay = (column: Sql, isWithin: Relation['isWithin']): DayColumn => ({
+const describeDay = (
+  column: Sql,
+  isWithin: Relation['isWithin'],
+  computed = column,
+): DayColumn => ({
   column,
-  columns: sql`*, ${column}`,
+  columns: sql`*, ${computed}`,
   isWithin: (start, end) =>
     sql`indexHint(${isWithin(start, end)}) AND ${column} >= toDate(${start}) AND ${column} < toDate(${end})`,
 })
+
+const START_DAY = describeDay(sql`start_day`, isStartWithin, sql`start_day, duration_ms`)
 
 const SESSIONS: Relation = {
   name: 'sessions',
@@ -92,8 +102,32 @@ const SESSIONS: Relation = {
   time: sql`start_at`,
   isWithin: isStartWithin,
   conditions: [IS_VISIT],
-  measures: VISIT_AGGREGATES,
-  day: describeDay(sql`start_day`, isStartWithin),
+  // The stored duration is cheaper to read than what it follows from.
+  measures: { ...VISIT_AGGREGATES, duration: sql`sum(sign * duration_ms)` },
+  day: START_DAY,
+}
+
+/** The rows that src/analytics/sql/whole-sessions.ts writes: states of sessions, and single events. */
+const WHOLE_SESSIONS: Relation = {
+  name: 'whole_sessions',
+  table: LIVE.sessions,
+  grain: 'moment',
+  cost: COSTS.moment,
+  time: sql`start_at`,
+  isWithin: isStartWithin,
+  conditions: [],
+  measures: {
+    users: sql`uniqExactIf(user, has_user)`,
+    // While a load is published, events of a session may be stored before its state.
+    pageviews: sql`greatest(0, sum(own_pageviews))`,
+    events: sql`greatest(0, sum(own_events))`,
+    visits: sql`sumIf(toInt64(sign), ${IS_VISIT})`,
+    bounces: VISIT_AGGREGATES.bounces,
+    duration: sql`sumIf(sign * duration_ms, ${IS_VISIT})`,
+  },
+  day: START_DAY,
+  userBitmap: sql`groupBitmapStateIf(user, has_user)`,
+  isGroup: sql`sum(own_pageviews + own_events) > 0`,
 }
 
 /** Whether an event lies in a period. Partitions and the sorting key are found by it. */
@@ -118,10 +152,13 @@ const EVENTS: Relation = {
   isGroup: sql`true`,
 }
 
-/** Sorting is stable: relations of the same cost keep the order of this list. */
-const ALL: readonly Relation[] = [...ROLLUPS.map(describeRollup), SESSIONS, EVENTS].sort(
-  (one, other) => one.cost - other.cost,
-)
+/** Sorting is stable: relations of the same cost keep the order of this list. Sessions are fewer than events. */
+const ALL: readonly Relation[] = [
+  ...ROLLUPS.map(describeRollup),
+  WHOLE_SESSIONS,
+  SESSIONS,
+  EVENTS,
+].sort((one, other) => one.cost - other.cost)
 
 /** All relations, the cheapest first. */
 export const ALL_RELATIONS: readonly RelationName[] = ALL.map(({ name }) => name)

@@ -21,6 +21,8 @@ export interface StoredProject {
   readonly formerToken: FormerToken | null
   /** Whether it is being deleted: its API keys and public tokens are refused. */
   readonly isDeleting: boolean
+  /** Whether it may have events whose session is no longer stored, because it began on a day that expired. */
+  readonly hasCutSessions: boolean
 }
 
 /** A former public token, with which events are accepted until a certain time. */
@@ -30,7 +32,7 @@ export interface FormerToken {
 }
 
 /** The fields that only this program sets. */
-export type OwnField = 'token' | 'formerToken' | 'createdAt' | 'isDeleting'
+export type OwnField = 'token' | 'formerToken' | 'createdAt' | 'isDeleting' | 'hasCutSessions'
 
 /** The fields of a project that can change after its creation. */
 export type ProjectChanges = Partial<Omit<StoredProject, 'id' | OwnField>>

@@ -18,6 +18,7 @@ export interface ProjectRow {
   readonly former_token: string
   readonly former_token_until_ms: number | null
   readonly is_deleting: boolean
+  readonly has_cut_sessions: boolean
   readonly version: number
 }
 
@@ -25,7 +26,7 @@ export interface ProjectRow {
 export const PROJECT_COLUMNS = sql`
   id, name, domain, token, toUnixTimestamp64Milli(created_at) AS created_ms, has_public_dashboard,
   excluded_ips, excluded_countries, retention_days, keep_days, former_token,
-  toUnixTimestamp64Milli(former_token_until) AS former_token_until_ms, is_deleting, version`
+  toUnixTimestamp64Milli(former_token_until) AS former_token_until_ms, is_deleting, has_cut_sessions, version`
 
 export const toStoredProject = (row: ProjectRow): StoredProject => ({
   id: row.id,
@@ -43,4 +44,5 @@ export const toStoredProject = (row: ProjectRow): StoredProject => ({
       ? null
       : { token: row.former_token, until: new Date(row.former_token_until_ms) },
   isDeleting: row.is_deleting,
+  hasCutSessions: row.has_cut_sessions,
 })

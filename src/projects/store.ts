@@ -87,6 +87,7 @@ export async function createProject(
     keepDays: null,
     formerToken: null,
     isDeleting: false,
+    hasCutSessions: false,
     ...validateFields(fields),
     token: createPublicToken(),
     createdAt: now,
@@ -132,6 +133,20 @@ export const rotateToken = (
     formerToken: formerUntil > now ? { token, until: formerUntil } : null,
   }))
 
+/**
+ * Records that sessions of a project are about to be deleted whose later events are kept.
+ *
+ * @returns whether it was not recorded before
+ */
+export function markCut(writer: Connection, id: string): Promise<boolean> {
+  return withLease(writer, 'projects', async () => {
+    const row = await findRow(writer, id)
+    if (row === undefined || row.has_cut_sessions) return false
+    await insert(writer, { ...toStoredProject(row), hasCutSessions: true }, row.version + 1)
+    return true
+  })
+}
+
 /** Marks a project as being deleted. The caller holds the lease `projects`. */
 export async function markDeleting(writer: Connection, id: string): Promise<void> {
   const row = await findRow(writer, id)
@@ -169,13 +184,13 @@ async function insert(writer: Connection, project: StoredProject, version: numbe
     ${strings(project.excludedIps)}, ${strings(project.excludedCountries)},
     ${optionalUint32(project.retentionDays)}, ${optionalUint32(project.keepDays)},
     ${string(project.formerToken?.token ?? '')}, ${optionalTime(project.formerToken?.until ?? null)},
-    ${boolean(project.isDeleting)}, ${uint64(version)}`
+    ${boolean(project.isDeleting)}, ${boolean(project.hasCutSessions)}, ${uint64(version)}`
   await writer.execute(
     statement(sql`
       INSERT INTO projects (
         id, name, domain, token, created_at, has_public_dashboard,
         excluded_ips, excluded_countries, retention_days, keep_days,
-        former_token, former_token_until, is_deleting, version
+        former_token, former_token_until, is_deleting, has_cut_sessions, version
       ) SELECT ${values}`),
   )
 }

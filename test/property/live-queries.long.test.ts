@@ -6,7 +6,13 @@ import { countWaitingRows } from '../../src/ingest/loader/stream.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import { checkRollups, startStreamingLoader } from '../support/store/loading.js'
 import { feed } from '../support/store/stream.js'
-import { newProject, runQuery, type PartialRequest } from '../support/world/world.js'
+import {
+  LARGE_SIZES,
+  newProject,
+  NOW,
+  runQuery,
+  type PartialRequest,
+} from '../support/world/world.js'
 import { until } from '../integration/clickhouse/embedded/support.js'
 
 let database: TestDatabase
@@ -36,11 +42,19 @@ const events = (n: number): object[] => [
 ]
 
 const date_range: PartialRequest['date_range'] = [DAY, DAY]
+const ANY_BROWSER = { type: 'browser', operator: 'noneOf', value: ['Opera'] } as const
 const ASKED: readonly PartialRequest[] = [
   { date_range, group_by: ['page:path'], limit: 1_000 },
   { date_range, group_by: ['page:path'], order_by: [['users', 'desc']] },
   { date_range, group_by: ['utm_source'] },
+  // Two session attributes: answered from sessions.
+  { date_range: ['2026-01-20', '2026-02-02'], group_by: ['utm_source'], filters: [ANY_BROWSER] },
 ]
+/** Events are only added, so its answers only grow: a session counts in its former state or in its new one. */
+const TOTAL: PartialRequest = {
+  date_range: ['2026-01-20', '2026-02-02'],
+  filters: [ANY_BROWSER, { type: 'os', operator: 'noneOf', value: ['Amiga'] }],
+}
 
 const isContradiction = ({
   users,
@@ -60,10 +74,13 @@ test('a group has at least one user, and at most as many as events', async () =>
   const state = { isOn: true }
   const contradictions: unknown[] = []
   let answers = 0
+  const totals: (readonly number[])[] = []
   const asking = (async () => {
     while (state.isOn) {
+      const { data } = await runQuery(store, project, TOTAL, NOW, LARGE_SIZES)
+      totals.push(data.map(({ metrics }) => [metrics.users, metrics.pageviews].map(Number)).flat())
       for (const asked of ASKED) {
-        const { data } = await runQuery(store, project, asked)
+        const { data } = await runQuery(store, project, asked, NOW, LARGE_SIZES)
         answers += 1
         contradictions.push(...data.filter(({ metrics }) => isContradiction(metrics)))
       }
@@ -77,5 +94,9 @@ test('a group has at least one user, and at most as many as events', async () =>
   await asking
   await loader.stop()
   expect({ answers, contradictions }).toEqual({ answers: expect.any(Number), contradictions: [] })
+  for (const metric of [0, 1]) {
+    const values = totals.map((total) => total[metric]!)
+    expect(values).toEqual(values.toSorted((one, other) => one - other))
+  }
   expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
 }, 300_000)

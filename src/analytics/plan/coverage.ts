@@ -2,10 +2,18 @@
 import { DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
 import type { Granularity } from '../../model/granularities.js'
 import type { Measure } from '../../model/measures.js'
+import { METRICS } from '../../model/metrics.js'
 import { RELATIONS, type Grain, type RelationName } from '../../model/relations.js'
 import { TOTAL, type RollupSubject } from '../../model/rollups.js'
 import type { Query } from '../request/query.js'
-import { listGroupingTerms, listTerms, nameTerm, requiresProperties, type Term } from './terms.js'
+import {
+  isSessionAttribute,
+  listGroupingTerms,
+  listTerms,
+  nameTerm,
+  requiresProperties,
+  type Term,
+} from './terms.js'
 
 /** The purpose of a scan: to provide a measure, or to find the groups, which exist wherever events match. */
 export type Need = Measure | 'groups'
@@ -76,10 +84,12 @@ export const canServe = (name: RelationName, need: Need): boolean =>
 export function findRejectionReason(
   name: RelationName,
   need: Need,
-  { grouping }: Query,
+  query: Query,
   match: RollupMatch,
 ): string | undefined {
+  const { grouping } = query
   const { grain, rollup } = RELATIONS[name]
+  if (name === 'whole_sessions') return findReasonAgainstWholeSessions(query)
   if (rollup === undefined) return undefined
   if (match.kind === 'rejected') return match.reason
   const { subject, dimension } = match.key
@@ -94,6 +104,22 @@ export function findRejectionReason(
     return 'it counts visits by entry page, and the filter matches any page of a visit'
   }
   return undefined
+}
+
+/** Finds the reason why sessions alone, without their events, cannot answer a query. */
+function findReasonAgainstWholeSessions({
+  grouping,
+  predicate,
+  metrics,
+}: Query): string | undefined {
+  if (grouping.kind === 'interval') return 'sessions may cross the edges of buckets'
+  const other = [...listTerms(predicate), ...listGroupingTerms(grouping)].find(
+    (term) => !isSessionAttribute(term),
+  )
+  if (other !== undefined) return `events of one session may differ in ${nameTerm(other)}`
+  const measures = metrics.flatMap((metric) => METRICS[metric].measures)
+  const needsEvents = grouping.kind !== 'none' || measures.some((one) => !isVisitMeasure(one))
+  return needsEvents ? undefined : 'no event is counted'
 }
 
 /** Whether daily rollups have a `dimension`. Totals and properties are always counted by day. */

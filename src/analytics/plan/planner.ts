@@ -5,7 +5,7 @@ import type { Query } from '../request/query.js'
 import { buildPlan, nameWay } from './build-plan.js'
 import { estimateMs } from './cost.js'
 import { listScans, type Plan } from './plan.js'
-import { listAvoidingWays } from './ways.js'
+import { listAvoidingWays, withoutWholeSessions } from './ways.js'
 
 /** Estimates err, so the usual plan is replaced only by one that is estimated to take less than this share of its time. */
 const MAX_SHARE = 0.85
@@ -40,22 +40,35 @@ export function listPlans(
   query: Query,
   relations: readonly RelationName[],
 ): ReadonlyMap<string, Plan> {
-  const first = buildPlan(query, { relations, avoided: new Set(), defersUsers: true })
-  const read = listScans(first).map(({ relation }) => relation)
   const plans = new Map<string, Plan>()
-  for (const defersUsers of first.userCounting.kind === 'all' ? [false] : [false, true]) {
-    const way = { relations, avoided: new Set<RelationName>(), defersUsers }
-    for (const one of [way, ...listAvoidingWays(way, read)]) {
-      const plan = buildPlan(query, one)
-      // To read facts twice never pays.
-      if (defersUsers && !listScans(plan).some(({ relation }) => isRollup(relation))) continue
-      const name = nameWay(plan)
-      if (!plans.has(name)) plans.set(name, plan)
-    }
+  // Sessions are compared with events. Where rollups answer, no estimate is needed to prefer them.
+  const withSessions = buildPlan(query, { relations, avoided: new Set(), defersUsers: false })
+  for (const plan of [...listPlansFrom(query, withoutWholeSessions(relations)), withSessions]) {
+    const name = nameWay(plan)
+    if (!plans.has(name)) plans.set(name, plan)
   }
   return plans
 }
 
+/** Lists the plans that read all rollups that they can, or avoid some. Several may be the same. */
+function listPlansFrom(query: Query, relations: readonly RelationName[]): readonly Plan[] {
+  const first = buildPlan(query, { relations, avoided: new Set(), defersUsers: true })
+  const read = listScans(first).map(({ relation }) => relation)
+  return (first.userCounting.kind === 'all' ? [false] : [false, true]).flatMap((defersUsers) => {
+    const way = { relations, avoided: new Set<RelationName>(), defersUsers }
+    const plans = [way, ...listAvoidingWays(way, read)].map((one) => buildPlan(query, one))
+    // To read facts twice never pays.
+    return plans.filter((plan) => !defersUsers || readsRollups(plan))
+  })
+}
+
+const readsRollups = (plan: Plan): boolean =>
+  listScans(plan).some(({ relation }) => isRollup(relation))
+
 /** Plans by the query alone: rollups as far as they reach, and users counted last where that is likely to pay. */
 const planWithoutSizes = (query: Query, relations: readonly RelationName[]): Plan =>
-  buildPlan(query, { relations, avoided: new Set(), defersUsers: 'likely' })
+  buildPlan(query, {
+    relations: withoutWholeSessions(relations),
+    avoided: new Set(),
+    defersUsers: 'likely',
+  })

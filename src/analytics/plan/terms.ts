@@ -77,6 +77,8 @@ const hasTerms = (predicate: Predicate): boolean => listTerms(predicate).length 
 
 /** Whether a predicate reads only session attributes, so that it matches all events of a session or none. */
 export const matchesWholeSessions = (predicate: Predicate): boolean =>
-  listTerms(predicate).every(
-    (term) => term.kind === 'dimension' && DIMENSIONS[term.dimension].sessionColumn !== undefined,
-  )
+  listTerms(predicate).every(isSessionAttribute)
+
+/** Whether all events of a session have the same value of a term. */
+export const isSessionAttribute = (term: Term): boolean =>
+  term.kind === 'dimension' && DIMENSIONS[term.dimension].sessionColumn !== undefined

@@ -18,6 +18,10 @@ const AVOIDED_GRAINS: readonly (readonly [Grain, ...Grain[]])[] = [
   ['month', 'day'],
 ]
 
+/** Leaves out `whole_sessions`, which pay where events are many. */
+export const withoutWholeSessions = (relations: readonly RelationName[]): readonly RelationName[] =>
+  relations.filter((name) => name !== 'whole_sessions')
+
 /** Lists the ways that avoid rollups which the way that avoids none reads. Several of them may read the same. */
 export function listAvoidingWays(way: Way, read: readonly RelationName[]): readonly Way[] {
   const grains = new Set(read.filter(isRollup).map((name) => RELATIONS[name].grain))

@@ -94,7 +94,7 @@ function addScan(
   const facts = estimateFacts(sizes, scan.periods)
   const columns = countColumns(plan)
   work.partition += facts.months
-  if (scan.relation !== 'events') {
+  if (scan.relation === 'sessions') {
     // The session's own columns: its start, end, counts and sign.
     work.sessionColumn += (facts.visits + facts.months * OTHER_FACTS) * (5 + columns)
     if (scan.filteredBy !== 'events') return
@@ -104,12 +104,16 @@ function addScan(
     work.eventColumn += (all.events + all.months * OTHER_FACTS) * (2 + columns)
     return
   }
-  // The time and the name of an event.
-  work.eventColumn += (facts.events + facts.months * OTHER_FACTS) * (2 + columns)
+  const isWhole = scan.relation === 'whole_sessions'
+  const read = isWhole ? facts.visits : facts.events
+  // The time and the name of an event; or what costs as much of a session, which has more columns and is read by its day.
+  const unit = isWhole ? 'sessionColumn' : 'eventColumn'
+  work[unit] += (read + facts.months * OTHER_FACTS) * (2 + columns)
+  // States that were replaced, sessions that cross an edge, and their events.
+  if (isWhole) work.select += 3
   if (scan.measures.includes('users')) {
     const dimension = nameGrouping(plan.query.grouping)
-    const counted =
-      facts.events * estimateMatchingShare(plan) * estimateShare(dimension, sizes, keys)
+    const counted = read * estimateMatchingShare(plan) * estimateShare(dimension, sizes, keys)
     work.eventUser += counted * (1 + (keys ?? getValues(dimension, sizes)) / DOUBLING_GROUPS)
   }
 }

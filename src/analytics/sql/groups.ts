@@ -22,7 +22,10 @@ export function writeGroups(
   const [only, ...others] = scans
   if (only !== undefined && others.length === 0 && areRowsGroups(only, rows)) {
     const columns = only.measures.map((measure) => selectMeasure(only, measure, false))
-    return writeScan(context, only, columns, keys)
+    const scan = writeScan(context, only, columns, keys)
+    return rows === 'one' || only.relation === 'events'
+      ? scan
+      : sql`${scan} HAVING ${isGroup(only)}`
   }
   const measures = listMeasures(scans)
   // If several scans provide users, their users are united as bitmaps.
@@ -50,9 +53,9 @@ export const listMeasures = (scans: readonly Scan[]): readonly Measure[] => [
   ...new Set(scans.flatMap(({ measures }) => measures)),
 ]
 
-/** Whether every row of a plan's only scan is a row of the response. Rollups may have groups that add up to zero. */
+/** Whether the groups of a plan's only scan are the rows of the response. Sessions may have groups that add up to zero. */
 const areRowsGroups = ({ relation }: Scan, rows: Plan['rows']): boolean =>
-  rows === 'one' || (rows === 'events' && RELATIONS[relation].rollup === undefined)
+  rows === 'one' || (rows === 'events' && (relation === 'events' || relation === 'whole_sessions'))
 
 /** Writes the condition that a row of the scan makes its group a row of the response. */
 const isGroup = ({ relation, makesGroups }: Scan): Sql =>

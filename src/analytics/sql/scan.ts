@@ -12,6 +12,7 @@ import {
   writeRowsWithin,
   type StatementContext,
 } from './rows.js'
+import { writeWholeSessions } from './whole-sessions.js'
 
 /**
  * Writes a scan: one row per group, with `group_key` and the given columns.
@@ -28,6 +29,13 @@ export function writeScan(
   const { relation, dimension, periods } = scan
   const { key, conditions } = writeGroupKey(query, relation)
   const ofKeys = keys === undefined ? [] : [sql`${key} IN (${keys})`]
+  const isOne = query.grouping.kind === 'none'
+  const grouped = isOne ? sql`` : sql` GROUP BY group_key`
+  if (relation === 'whole_sessions') {
+    const rows = writeWholeSessions(context, periods, key, ofKeys)
+    const keyOfRows = isOne ? key : sql`key`
+    return sql`SELECT ${join([sql`${keyOfRows} AS group_key`, ...columns])} FROM ${rows}${grouped}`
+  }
   const filters = [...conditions, filterRows(context, scan), ...ofKeys]
   const rows =
     dimension === undefined
@@ -37,7 +45,6 @@ export function writeScan(
           isWithinAny(relation, periods),
           ...filters,
         ])
-  const grouped = query.grouping.kind === 'none' ? sql`` : sql` GROUP BY group_key`
   return sql`SELECT ${join([sql`${key} AS group_key`, ...columns])} FROM ${rows}${grouped}`
 }
 
@@ -95,7 +102,7 @@ function writeGroupKey({ grouping }: Query, relation: RelationName): GroupKey {
       const { eventColumn, sessionColumn, entryColumn, groupFilter } =
         DIMENSIONS[grouping.dimension]
       // Sessions need no filter: only scans of events make groups.
-      if (relation === 'sessions')
+      if (relation === 'sessions' || relation === 'whole_sessions')
         return { key: sessionColumn ?? entryColumn ?? eventColumn, conditions: [] }
       const key = rollup === undefined ? eventColumn : sql`value`
       return { key, conditions: groupFilter === undefined ? [] : [groupFilter(key)] }

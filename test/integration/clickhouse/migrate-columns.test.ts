@@ -52,7 +52,7 @@ async function count(): Promise<unknown> {
     statement(sql`
 SELECT count() AS stored, countIf(day = toDate(timestamp)) AS correct FROM events
 UNION ALL
-SELECT count(), countIf(start_day = toDate(start_at)) FROM sessions`),
+SELECT count(), countIf(start_day = toDate(start_at) AND duration_ms = dateDiff('ms', start_at, end_at)) FROM sessions`),
   )
   return rows
 }
@@ -61,7 +61,7 @@ SELECT count(), countIf(start_day = toDate(start_at)) FROM sessions`),
 async function countPartsWithout(): Promise<unknown> {
   const { rows } = await admin.query(
     statement(sql`
-SELECT countIf(NOT has(columns, if(table = 'events', 'day', 'start_day'))) AS parts FROM (
+SELECT countIf(NOT hasAll(columns, if(table = 'events', ['day'], ['start_day', 'duration_ms']))) AS parts FROM (
   SELECT table, name, groupArray(column) AS columns FROM system.parts_columns
   WHERE database = currentDatabase() AND active AND table IN ('events', 'sessions') GROUP BY table, name
 )`),

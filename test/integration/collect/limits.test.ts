@@ -50,6 +50,7 @@ test('an address that is at its limit is refused before its token is looked up',
         keepDays: null,
         formerToken: null,
         isDeleting: false,
+        hasCutSessions: false,
       })
     },
   })

@@ -125,13 +125,13 @@ test('parts of a period that are read from one relation are listed below each ot
   expect(stdout.split('\n\n').slice(0, 3)).toEqual([
     `period  2025-12-30T12:00:00Z to 2026-02-02T11:59:59Z
 users   counted for every group`,
-    `READ           BY     FOR    FILTERED BY  PERIOD
-users_monthly  total  users  -            2026-01-01T00:00:00Z to 2026-01-31T23:59:59Z
-users_daily    total  users  -            2025-12-31T00:00:00Z to 2025-12-31T23:59:59Z
-                                          2026-02-01T00:00:00Z to 2026-02-01T23:59:59Z
-events         -      users  -            2025-12-30T12:00:00Z to 2025-12-30T23:59:59Z
-                                          2026-02-02T00:00:00Z to 2026-02-02T11:59:59Z`,
-    expect.stringMatching(/^WAY +ESTIMATED CPU MS\n/),
+    `READ                                                            BY     FOR    FILTERED BY  PERIOD
+users_monthly                                                   total  users  -            2026-01-01T00:00:00Z to 2026-01-31T23:59:59Z
+users_daily                                                     total  users  -            2025-12-31T00:00:00Z to 2025-12-31T23:59:59Z
+                                                                                           2026-02-01T00:00:00Z to 2026-02-01T23:59:59Z
+sessions, and events of those that cross an edge of the period  -      users  -            2025-12-30T12:00:00Z to 2025-12-30T23:59:59Z
+                                                                                           2026-02-02T00:00:00Z to 2026-02-02T11:59:59Z`,
+    expect.stringMatching(/^WAY .*\nusers_monthly, users_daily, whole_sessions +[\d.]+ +chosen\n/),
   ])
 })
 

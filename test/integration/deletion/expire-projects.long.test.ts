@@ -7,14 +7,21 @@ import { expireProjects } from '../../../src/deletion/expire-projects.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { addDays } from '../../../src/lib/time.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { updateProject } from '../../../src/projects/store.js'
+import { findProject, markCut, updateProject } from '../../../src/projects/store.js'
 import { request } from '../../support/arbitrary/world.js'
 import { breakAfter, BrokenError, pauseBefore } from '../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { listLeftovers, readFacts, select } from '../../support/store/facts.js'
 import { checkRollups, createContext, finishInterruptedWork } from '../../support/store/loading.js'
 import { readRollups } from '../../support/store/rollups.js'
-import { newProject, runQuery, send, type SentEvent } from '../../support/world/world.js'
+import {
+  LARGE_SIZES,
+  newProject,
+  runQuery,
+  send,
+  type PartialRequest,
+  type SentEvent,
+} from '../../support/world/world.js'
 
 /** 25 days before is 17 January 2026, in the midst of a month. */
 const NOW = new Date('2026-02-11T15:00:00Z')
@@ -69,19 +76,28 @@ async function createFilledProjects(count: number): Promise<StoredProject[]> {
   return projects
 }
 
-const QUERIES = fc
-  .sample(request, {
-    seed: 20_260_211,
-    numRuns: 12,
-  })
-  .map((query) => ({ ...query, date_range: [KEPT_FROM, LAST_DAY] as [string, string] }))
-
-/** Answers every query about the kept days. */
-function answerAll(project: StoredProject): Promise<readonly unknown[]> {
-  return Promise.all(QUERIES.map((query) => runQuery(database.store, project, query)))
+/** Two session attributes at once: such questions are answered from sessions as long as all are stored. */
+const BY_ATTRIBUTES: PartialRequest = {
+  date_range: 'all',
+  metrics: ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'],
+  group_by: ['country'],
+  filters: [{ type: 'browser', operator: 'noneOf', value: ['Opera'] }],
 }
 
-const expire = (now = NOW): Promise<void> =>
+const QUERIES = [BY_ATTRIBUTES, ...fc.sample(request, { seed: 20_260_211, numRuns: 12 })].map(
+  (query) => ({ ...query, date_range: [KEPT_FROM, LAST_DAY] as [string, string] }),
+)
+
+/** Answers every query about the kept days, by what is known about the project now. */
+async function answerAll({ id }: StoredProject): Promise<readonly unknown[]> {
+  const project = (await findProject(database.store.reader, id))!
+  return Promise.all(
+    QUERIES.map((query) => runQuery(database.store, project, query, NOW, LARGE_SIZES)),
+  )
+}
+
+/** The first call for a project only records that its sessions are cut. */
+const expireOnce = (now = NOW): Promise<void> =>
   expireProjects(
     { store: database.store, context: createContext(), logger: createLogger('silent') },
     now,
@@ -115,19 +131,23 @@ test('every query about the kept days is answered as before, and other projects 
   const [project, other] = (await createFilledProjects(2)) as [StoredProject, StoredProject]
   const others = [await readFacts(store, other.id), await readRollups(store, other.id)]
   const before = await answerAll(project)
-  await expire()
+  await expireOnce()
   expect(await answerAll(project)).toEqual(before)
-  expect(await readFacts(store, project.id)).toHaveLength((await readFacts(store, other.id)).length)
-
   await updateProject(store, project.id, { keepDays: KEEP_DAYS })
-  await expire()
+  await expireOnce()
+  expect(await readFacts(store, project.id)).toHaveLength((await readFacts(store, other.id)).length)
+  await expireOnce()
   expect(await answerAll(project)).toEqual(before)
   expect(await findFaults(project)).toEqual(NO_FAULTS)
+  // Events whose session is gone stay, also when the project keeps everything from now on.
+  await updateProject(store, project.id, { keepDays: null })
+  expect(await answerAll(project)).toEqual(before)
+  await updateProject(store, project.id, { keepDays: KEEP_DAYS })
   expect([await readFacts(store, other.id), await readRollups(store, other.id)]).toEqual(others)
 
   // A day later one more day goes, and there are new users.
   await send(store, project, [{ timestamp: '2026-02-10T10:00:00Z', user_id: 'new', country: 'DE' }])
-  await expire(addDays(NOW, 1))
+  await expireOnce(addDays(NOW, 1))
   expect((await findFaults(project)) as object).toMatchObject({ differences: [], leftovers: [] })
 })
 
@@ -140,6 +160,7 @@ test('an expiration that stops after any statement is finished by the next loade
     if (isDone) break
     const project = projects[i]!
     const before = await answerAll(project)
+    await markCut(store.writer, project.id)
     await startExpiration(store.writer, { projectId: project.id, keptFrom: KEPT_FROM })
     const stopped = finishInterruptedWork(breakAfter(store.writer, count))
     const error: unknown = await stopped.catch((thrown: unknown) => thrown)

@@ -71,6 +71,7 @@ export const CALLER: AuthContext = {
     keepDays: null,
     formerToken: null,
     isDeleting: false,
+    hasCutSessions: false,
   },
 }
 

@@ -45,6 +45,7 @@ test('a project is read as it was created, with defaults for omitted fields', as
     keepDays: null,
     formerToken: null,
     isDeleting: false,
+    hasCutSessions: false,
   })
   expect(await findProject(database.store.reader, made.id)).toEqual(made)
 })
@@ -160,4 +161,17 @@ test('a new public token replaces the former, which ends at the given time', asy
     undefined,
   ])
   await expect(rotateToken(store, 'nobody', NOW, NOW)).rejects.toThrow('there is no project nobody')
+})
+
+test('a project that an earlier version has changed may have cut sessions', async () => {
+  const { id } = await createProject(database.store, { name: 'Old', domain: 'old.example' }, NOW)
+  await database.store.writer.execute(
+    statement(sql`
+      INSERT INTO projects (id, name, domain, token, created_at, version)
+      SELECT id, 'Renamed', domain, token, created_at, version + 1 FROM projects WHERE id = ${string(id)}`),
+  )
+  expect(await findProject(database.store.reader, id)).toMatchObject({
+    name: 'Renamed',
+    hasCutSessions: true,
+  })
 })

@@ -214,3 +214,26 @@ const anyRequest = grouping.chain((group_by) =>
 
 /** Random requests. Without fast-check's bias towards small values, every kind keeps its weight. */
 export const rollupRequest: fc.Arbitrary<PartialRequest> = fc.noBias(anyRequest)
+
+/** The session attributes among the dimensions. */
+const SESSION_ATTRIBUTES = FILTERED_DIMENSIONS.filter(
+  (name) => !name.startsWith('page:') && !name.startsWith('event:'),
+)
+const attribute = fc.constantFrom(...SESSION_ATTRIBUTES)
+
+/** Random requests that look only at session attributes, at two of them more often than not. */
+export const attributeRequest: fc.Arbitrary<PartialRequest> = fc.noBias(
+  fc
+    .tuple(
+      anyRequest,
+      fc.oneof(
+        { weight: 1, arbitrary: fc.constant([]) },
+        { weight: 3, arbitrary: fc.tuple(attribute) },
+      ),
+      fc.array(
+        attribute.chain((name) => FILTERS[name]!),
+        { maxLength: 2 },
+      ),
+    )
+    .map(([asked, group_by, filters]) => ({ ...asked, group_by, filters, order_by: [] })),
+)

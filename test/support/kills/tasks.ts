@@ -30,8 +30,12 @@ export const TASKS = {
   },
   'delete what is kept no longer': {
     statements: 110,
-    run: (store: Store): Promise<unknown> =>
-      expireProjects({ store, context: createContext(), logger: createLogger('silent') }, NOW),
+    run: async (store: Store): Promise<unknown> => {
+      const options = { store, context: createContext(), logger: createLogger('silent') }
+      // The first call only records that sessions will be cut.
+      await expireProjects(options, NOW)
+      return expireProjects(options, NOW)
+    },
   },
 } as const
 

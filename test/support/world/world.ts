@@ -6,6 +6,7 @@ import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../../src
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import type { MarkedRow } from '../../../src/model/origin.js'
+import type { ProjectSizes } from '../../../src/model/project-sizes.js'
 import type { Rejection } from '../../../src/ingest/inbox/rejections.js'
 import type { LoadReport } from '../../../src/ingest/loader/load-report.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
@@ -24,6 +25,17 @@ export type PartialRequest = Pick<AnalyticsQueryRequest, 'date_range'> &
 export const ARRIVAL = new Date('2099-12-31T00:00:00Z')
 
 export const NOW = new Date('2026-06-15T12:34:56.789Z')
+
+/** Sizes of a project so large that its queries about session attributes are answered from sessions. */
+export const LARGE_SIZES: ProjectSizes = {
+  readAt: NOW,
+  months: Array.from({ length: 9 }, (_, i) => ({
+    month: new Date(Date.UTC(2025, 9 + i)),
+    events: 1e9,
+    visits: 1e8,
+  })),
+  values: new Map(),
+}
 
 /** Fills in the defaults of a request, as the validator does. */
 export const fillDefaults = (asked: PartialRequest): AnalyticsQueryRequest => ({
@@ -92,14 +104,16 @@ export async function createWorld(
   return project
 }
 
-/** Runs a query without HTTP. */
+/** Runs a query without HTTP. @param sizes decide how it is answered */
 export function runQuery(
   store: Store,
   project: StoredProject,
   asked: PartialRequest,
   now: Date = NOW,
+  sizes?: ProjectSizes,
 ): Promise<AnalyticsQueryResponse> {
   return queryAnalytics(fillDefaults(asked), project, {
+    readSizes: () => Promise.resolve(sizes),
     run: (statement) => createQueryRunner(store, 30_000)<StoredRow & MarkedRow>(statement),
     firstEventAt: (id) => findFirstEventTime(store.reader, id),
     now: () => now,

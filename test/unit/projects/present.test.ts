@@ -16,6 +16,7 @@ const project: StoredProject = {
   keepDays: null,
   formerToken: null,
   isDeleting: false,
+  hasCutSessions: false,
 }
 
 test.each([

@@ -18,7 +18,13 @@ import { findProject } from '../../../../src/projects/store.js'
 import { runCommand } from '../../../support/cli/commands.js'
 import { expectConsistentFacts, select } from '../../../support/store/facts.js'
 import { checkRollups } from '../../../support/store/loading.js'
-import { NOW, runQuery, send, type PartialRequest } from '../../../support/world/world.js'
+import {
+  LARGE_SIZES,
+  NOW,
+  runQuery,
+  send,
+  type PartialRequest,
+} from '../../../support/world/world.js'
 import { aClient, aDataDir, anEngine, answering, until } from './support.js'
 
 /**
@@ -27,7 +33,12 @@ import { aClient, aDataDir, anEngine, answering, until } from './support.js'
  */
 const BACKUP = packagePath('test/support/stores/store-of-0020.tar.gz')
 const ANSWERS = packagePath('test/support/stores/store-of-0020.json.gz')
-const MISSING = ['0021_user_keys.sql', '0022_days.sql', '0023_project_changes.sql']
+const MISSING = [
+  '0021_user_keys.sql',
+  '0022_days.sql',
+  '0023_project_changes.sql',
+  '0024_whole_sessions.sql',
+]
 
 const run = promisify(execFile)
 
@@ -52,8 +63,11 @@ afterEach(() => store.close())
 async function expectSameAnswers(): Promise<void> {
   const answered = JSON.parse(gunzipSync(await readFile(ANSWERS)).toString()) as readonly Answered[]
   for (const { project, asked, answer } of answered) {
-    const now = await runQuery(store, (await findProject(store.reader, project))!, asked)
-    expect({ project, asked, answer: now }).toEqual({ project, asked, answer })
+    const found = (await findProject(store.reader, project))!
+    for (const sizes of [undefined, LARGE_SIZES]) {
+      const now = await runQuery(store, found, asked, NOW, sizes)
+      expect({ project, asked, answer: now }).toEqual({ project, asked, answer })
+    }
   }
 }
 
@@ -92,7 +106,7 @@ test('its answers are the same after the migration, also if the engine is killed
   expect(
     await select(
       store,
-      sql`SELECT countIf(day != toDate(timestamp)) AS wrong FROM events UNION ALL SELECT countIf(start_day != toDate(start_at)) FROM sessions`,
+      sql`SELECT countIf(day != toDate(timestamp)) AS wrong FROM events UNION ALL SELECT countIf(start_day != toDate(start_at) OR duration_ms != dateDiff('ms', start_at, end_at)) FROM sessions`,
     ),
   ).toEqual([{ wrong: 0 }, { wrong: 0 }])
 })
@@ -113,7 +127,7 @@ test('migrate --dry-run says what would be written, and changes nothing', async 
       stdout: [
         ...MISSING.map((name) => `would apply ${name}`),
         `ClickHouse writes day of the rows of events: ${about}`,
-        `ClickHouse writes start_day, end_at, entry_at, pageviews, events of the rows of sessions: ${about}\n`,
+        `ClickHouse writes start_day, end_at, entry_at, pageviews, events, duration_ms of the rows of sessions: ${about}\n`,
       ].join('\n'),
       stderr: '',
       error: undefined,

@@ -10,6 +10,8 @@ const PROJECT: QueriedProject = {
   id: 'p',
   createdAt: new Date('2026-01-01T00:00:00Z'),
   retentionDays: null,
+  keepDays: null,
+  hasCutSessions: false,
 }
 const NOON = new Date('2026-06-15T12:00:00.500Z')
 

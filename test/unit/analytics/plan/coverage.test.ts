@@ -182,13 +182,13 @@ describe('matchRollups', () => {
   })
 })
 
-/** Lists the relations that have a measure, with the reason why each cannot be read, if any. */
+/** Lists the rollups and plain facts that have a measure, with the reason why each cannot be read, if any. */
 function listReasons(given: Given, measure: Measure, period = JANUARY) {
   const asked = query(given, period)
   const found = matchRollups(asked)
-  const reasons = ALL_RELATIONS.filter((one) => RELATIONS[one].measures[measure] !== undefined).map(
-    (one) => [one, findRejectionReason(one, measure, asked, found)] as const,
-  )
+  const reasons = ALL_RELATIONS.filter(
+    (one) => RELATIONS[one].measures[measure] !== undefined && one !== 'whole_sessions',
+  ).map((one) => [one, findRejectionReason(one, measure, asked, found)] as const)
   return Object.fromEntries(reasons) as Partial<Record<RelationName, string | undefined>>
 }
 
@@ -365,6 +365,28 @@ describe('findRejectionReason', () => {
   ])('users in buckets of %s', (_what, period, monthly, daily) => {
     const want = expectUsers(monthly, daily)
     expect(listReasons({ group_by: ['interval:auto'] }, 'users', period)).toStrictEqual(want)
+  })
+})
+
+describe('sessions alone', () => {
+  const crossing = 'sessions may cross the edges of buckets'
+  const differ = (what: string): string => `events of one session may differ in ${what}`
+  test.each<[string, Given, string | undefined]>([
+    ['count everything', {}, undefined],
+    ['by a session attribute', { group_by: ['city'] }, undefined],
+    ['by one, filtered by others', { group_by: ['city'], filters: [country] }, undefined],
+    ['filtered by one without rollups', { filters: [{ type: 'referrer_url', ...eq }] }, undefined],
+    ['in buckets', { group_by: ['interval:auto'] }, crossing],
+    ['by page', { group_by: ['page:path'] }, differ('page:path')],
+    ['by event name', { group_by: ['event:name'] }, differ('event:name')],
+    ['by property', { group_by: ['event:prop:plan'] }, differ('event:prop:plan')],
+    ['filtered by page', { group_by: ['city'], filters: [path] }, differ('page:path')],
+    ['filtered by anonymity', { filters: [anonymous] }, differ('anonymous')],
+    ['visits', { metrics: ['bounce_rate', 'visit_duration'] }, 'no event is counted'],
+    ['visits by an attribute', { metrics: ['bounce_rate'], group_by: ['city'] }, undefined],
+  ])('%s', (_what, given, want) => {
+    const asked = query(given, JANUARY)
+    expect(findRejectionReason('whole_sessions', 'users', asked, matchRollups(asked))).toBe(want)
   })
 })
 

@@ -536,6 +536,25 @@ describe('with the sizes of the project', () => {
     })
   })
 
+  const byBrowser: Given = { group_by: ['browser'], filters: [country] }
+  test.each<[string, Given, number, readonly RelationName[]]>([
+    ['sessions where events are many', byBrowser, 5e6, ['whole_sessions']],
+    ['events where they are few', byBrowser, 1_000, ['events']],
+    ['events if they may differ', { ...byBrowser, filters: [path] }, 5e6, ['events']],
+  ])('questions about session attributes are answered from %s', (_how, given, events, want) => {
+    expect(relationsOf(plan(given, YEAR, sizesOf(events)))).toEqual(want)
+  })
+
+  test('sessions answer what rollups leave', () => {
+    const byCity: Given = { group_by: ['city'] }
+    const period: Bounds = ['2025-01-20', '2025-03-01']
+    expect(describeScans(plan(byCity, period, sizesOf(5e6)))).toEqual([
+      'sessions_monthly(pageviews,events) groups of city by value in 02-01..03-01',
+      'users_monthly(users) of city by value in 02-01..03-01',
+      'whole_sessions(users,pageviews,events) groups by columns in 01-20..02-01',
+    ])
+  })
+
   test('without sizes nothing is compared', () => {
     expect(plan({}, YEAR).considered).toEqual([])
   })

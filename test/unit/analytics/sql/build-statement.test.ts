@@ -1,6 +1,7 @@
 /** Statements: the exact text and parameters of each shape. No value of a request changes the text. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import type { ProjectSizes } from '../../../../src/model/project-sizes.js'
 import { ALL_RELATIONS, FACTS } from '../../../../src/model/relations.js'
 import { planQuery } from '../../../../src/analytics/plan/planner.js'
 import { resolveQuery } from '../../../../src/analytics/request/query.js'
@@ -9,7 +10,7 @@ import type { AnalyticsQueryRequest, Filter } from '../../../../src/contract/api
 import type { Statement } from '../../../../src/clickhouse/sql.js'
 import { rollupRequest } from '../../../support/arbitrary/rollups.js'
 import { request } from '../../../support/arbitrary/world.js'
-import { fillDefaults } from '../../../support/world/world.js'
+import { fillDefaults, LARGE_SIZES } from '../../../support/world/world.js'
 
 type Given = Partial<AnalyticsQueryRequest>
 
@@ -21,11 +22,13 @@ const NONCE = 'nonce-1'
 const build = (
   given: Given,
   { period = JANUARY, project = 'p1', relations = ALL_RELATIONS } = {},
+  sizes?: ProjectSizes,
 ): Statement =>
   buildStatement(
     planQuery(
       resolveQuery(fillDefaults({ date_range: '7days', ...given }), project, period),
       relations,
+      sizes,
     ),
     NONCE,
   )
@@ -91,7 +94,7 @@ describe('a statement from facts', () => {
         `SELECT group_key, measure_users AS metric_users, ${BOUNCE_RATE}, ` +
         'if(measure_visits > 0, intDivOrZero(measure_duration + 5 * measure_visits, 10 * measure_visits) / 100, NULL) AS metric_visit_duration, ' +
         `${ORIGIN} FROM (SELECT group_key, sum(parts.measure_visits) AS measure_visits, sum(parts.measure_bounces) AS measure_bounces, sum(parts.measure_duration) AS measure_duration, sum(parts.measure_users) AS measure_users ` +
-        `FROM (SELECT country AS group_key, ${VISITS}, ${BOUNCES}, sum(sign * (toUnixTimestamp64Milli(end_at) - toUnixTimestamp64Milli(start_at))) AS measure_duration, 0 AS measure_users, false AS is_row FROM sessions ` +
+        `FROM (SELECT country AS group_key, ${VISITS}, ${BOUNCES}, sum(sign * duration_ms) AS measure_duration, 0 AS measure_users, false AS is_row FROM sessions ` +
         `WHERE project_id = {p0:String} AND pageviews > 0 AND ${wholeDays(2, 'sessions')} GROUP BY group_key ` +
         'UNION ALL SELECT country AS group_key, 0 AS measure_visits, 0 AS measure_bounces, 0 AS measure_duration, uniqExact(user) AS measure_users, true AS is_row FROM events ' +
         `WHERE project_id = {p0:String} AND ${wholeDays(4)} GROUP BY group_key` +
@@ -192,6 +195,41 @@ describe('a statement from facts by day', () => {
       p5: '2026-01-31 00:00:00.000',
       p6: '2026-01-31 12:00:00.000',
     })
+  })
+})
+
+test('a statement from whole sessions: states that started in the period, and events of those that cross its edges', () => {
+  const { query, query_params } = build(
+    {
+      metrics: ['pageviews', 'bounce_rate'],
+      group_by: ['city'],
+      filters: [{ type: 'browser', value: ['Chrome'], operator: 'oneOf' }],
+    },
+    {},
+    LARGE_SIZES,
+  )
+  const filter = 'browser IN {p6:Array(String)}'
+  const project = 'WHERE project_id = {p0:String}'
+  const replaced = `FROM sessions ${project} AND sign = -1 AND ${moments(2, 'start_at')}`
+  const current = `((SELECT count() ${replaced}) = 0 OR (session, load) NOT IN (SELECT session, load ${replaced}))`
+  const crossing = (condition: string, isInside: string): string =>
+    `SELECT toDate(start_at) + arrayJoin(range(dateDiff('day', start_at, end_at) + 1)), user, session, ${isInside} ` +
+    `FROM sessions ${project} AND ${condition} AND ${filter} GROUP BY user, session, start_at, end_at HAVING sum(sign) > 0`
+  const happened = moments(7)
+  const sign = `if(${happened}, 1, -1)`
+  expect(query).toContain(
+    'SELECT key AS group_key, greatest(0, sum(own_pageviews)) AS measure_pageviews, sumIf(toInt64(sign), pageviews > 0) AS measure_visits, ' +
+      'sumIf(toInt64(sign), pageviews = 1 AND events = 0) AS measure_bounces FROM (' +
+      `SELECT city AS key, user, sign > 0 AND ${current} AS has_user, sign, sign * pageviews AS own_pageviews, sign * events AS own_events, pageviews, events, duration_ms ` +
+      `FROM sessions ${project} AND ${wholeDays(4, 'sessions')} AND ${filter} ` +
+      `UNION ALL SELECT city, user, ${happened}, 0, ${sign} * (name = 'pageview'), ${sign} * (name != 'pageview'), 0, 0, 0 ` +
+      `FROM events ${project} AND (toDate(timestamp), user, session, ${happened}) IN (` +
+      `${crossing(`start_at < {p9:${T}} AND end_at >= {p9:${T}}`, '1')} ` +
+      `UNION ALL ${crossing(`${moments(10, 'start_at')} AND end_at >= {p12:${T}}`, '0')})) GROUP BY group_key HAVING sum(own_pageviews + own_events) > 0)`,
+  )
+  expect(query_params).toMatchObject({
+    ...{ p2: START, p3: END, p4: START, p5: END, p6: ['Chrome'], p7: START, p8: END, p9: START },
+    ...{ p10: START, p11: END, p12: END },
   })
 })
 
