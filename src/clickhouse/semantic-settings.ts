@@ -9,6 +9,7 @@ const NULLS: ClickHouseSettings = {
   join_use_nulls: 0,
   transform_null_in: 0,
   aggregate_functions_null_for_empty: 0,
+  empty_result_for_aggregation_by_empty_set: 0,
   group_by_use_nulls: 0,
   cast_keep_nullable: 0,
   data_type_default_nullable: 0,

@@ -8,6 +8,7 @@ import { getInclusiveEnd } from '../request/period.js'
 import type { Query } from '../request/query.js'
 import type { StatementContext } from './rows.js'
 import { writeScan } from './scan.js'
+import { writeTotal } from './total.js'
 
 /**
  * Writes the groups: `group_key` and a column `measure_…` for each measure of the scans.
@@ -30,6 +31,13 @@ export function writeGroups(
   const measures = listMeasures(scans)
   // If several scans provide users, their users are united as bitmaps.
   const areBitmaps = scans.filter((scan) => scan.measures.includes('users')).length > 1
+  if (context.query.grouping.kind === 'none') {
+    const parts = scans.map((scan) => {
+      const columns = scan.measures.map((measure) => selectMeasure(scan, measure, areBitmaps))
+      return { ...scan, select: writeScan(context, scan, columns) }
+    })
+    return writeTotal(parts, measures, areBitmaps)
+  }
   const parts = scans.map((scan) => {
     const columns = measures.map((measure) =>
       scan.measures.includes(measure)

@@ -13,6 +13,7 @@ const FOREIGN = {
   join_use_nulls: 1,
   transform_null_in: 1,
   aggregate_functions_null_for_empty: 1,
+  empty_result_for_aggregation_by_empty_set: 1,
   group_by_use_nulls: 1,
   cast_keep_nullable: 1,
   insert_deduplicate: 0,

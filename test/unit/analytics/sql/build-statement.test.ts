@@ -75,7 +75,7 @@ describe('a statement from facts', () => {
         `SELECT group_key, ${USERS} AS metric_users, measure_pageviews AS metric_pageviews, measure_events AS metric_events, ${ORIGIN} FROM (` +
         "SELECT '' AS group_key, uniqExact(user) AS measure_users, toInt64(countIf(name = 'pageview')) AS measure_pageviews, toInt64(countIf(name != 'pageview')) AS measure_events FROM events " +
         `WHERE project_id = {p0:String} AND ${wholeDays(2)}) ` +
-        'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p4:UInt32} OFFSET {p5:UInt32}',
+        'LIMIT {p4:UInt32} OFFSET {p5:UInt32}',
       query_params: params(START, END, 100, 0),
     })
   })
@@ -127,10 +127,10 @@ describe('a statement from facts', () => {
       `FROM sessions WHERE project_id = {p0:String} AND pageviews > 0 AND ${wholeDays(2, 'sessions')} AND session IN (` +
         `SELECT session FROM events WHERE project_id = {p0:String} AND timestamp >= {p4:${T}} AND timestamp <= (` +
         `SELECT max(end_at) FROM sessions WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(5, 'start_at')}) ` +
-        `AND ${filter}) UNION ALL`,
+        `AND ${filter})) AS part_0_sessions CROSS JOIN`,
     )
     expect(query).toContain(
-      `FROM events WHERE project_id = {p0:String} AND ${wholeDays(9)} AND ${filter}) AS parts`,
+      `FROM events WHERE project_id = {p0:String} AND ${wholeDays(9)} AND ${filter}) AS part_1_events`,
     )
     expect(query_params).toEqual(
       params(...[START, END, START, START, END, '/a', ['Chrome']], ...[START, END, 100, 0]),
@@ -234,7 +234,7 @@ test('a statement from whole sessions: states that started in the period, and ev
 })
 
 describe('a statement from rollups', () => {
-  test('a period of months, days and moments: bitmaps of users are merged', () => {
+  test('a total of months, days and moments: sums are added, bitmaps of users united', () => {
     const [a, b, c, d, e, f] = [
       '2026-01-30 12:00:00.000',
       '2026-01-31 00:00:00.000',
@@ -250,18 +250,26 @@ describe('a statement from rollups', () => {
     const days = (at: number): string => `(${rolled(at, 'day')} OR ${rolled(at + 2, 'day')})`
     const daily = (table: string, at: number): string =>
       `FROM ${table} WHERE project_id = {p0:String} AND dimension = {p${at}:String} AND ${days(at + 1)}`
-    const none = 'bitmapBuild(emptyArrayUInt32()) AS measure_users, true AS is_row'
+    const sums = "SELECT '' AS group_key, sum(pageviews) AS measure_pageviews"
+    const users = "SELECT '' AS group_key, groupBitmapMergeState(users) AS measure_users"
+    const pageviews = [
+      'part_0_sessions_monthly.measure_pageviews',
+      'part_2_sessions_daily.measure_pageviews',
+      'part_4_events.measure_pageviews',
+    ].join(' + ')
+    const bitmaps =
+      'bitmapOr(bitmapOr(part_1_users_monthly.measure_users, part_3_users_daily.measure_users), part_4_events.measure_users)'
     expect(build({ metrics: ['users', 'pageviews'] }, { period })).toEqual({
       query:
         `SELECT group_key, ${USERS_OF_PAGEVIEWS} AS metric_users, measure_pageviews AS metric_pageviews, ${ORIGIN} FROM (` +
-        'SELECT group_key, sum(parts.measure_pageviews) AS measure_pageviews, groupBitmapMerge(parts.measure_users) AS measure_users FROM (' +
-        `SELECT '' AS group_key, sum(pageviews) AS measure_pageviews, ${none} ${from('sessions_monthly', 2)} ` +
-        `UNION ALL SELECT '' AS group_key, 0 AS measure_pageviews, groupBitmapMergeState(users) AS measure_users, true AS is_row ${from('users_monthly', 5)} ` +
-        `UNION ALL SELECT '' AS group_key, sum(pageviews) AS measure_pageviews, ${none} ${daily('sessions_daily', 8)} ` +
-        `UNION ALL SELECT '' AS group_key, 0 AS measure_pageviews, groupBitmapMergeState(users) AS measure_users, true AS is_row ${daily('users_daily', 13)} ` +
-        "UNION ALL SELECT '' AS group_key, toInt64(countIf(name = 'pageview')) AS measure_pageviews, groupBitmapState(user) AS measure_users, true AS is_row FROM events " +
-        `WHERE project_id = {p0:String} AND (${moments(18)} OR ${moments(20)})` +
-        ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p22:UInt32} OFFSET {p23:UInt32}',
+        `SELECT '' AS group_key, ${pageviews} AS measure_pageviews, bitmapCardinality(${bitmaps}) AS measure_users FROM ` +
+        `(${sums} ${from('sessions_monthly', 2)}) AS part_0_sessions_monthly CROSS JOIN ` +
+        `(${users} ${from('users_monthly', 5)}) AS part_1_users_monthly CROSS JOIN ` +
+        `(${sums} ${daily('sessions_daily', 8)}) AS part_2_sessions_daily CROSS JOIN ` +
+        `(${users} ${daily('users_daily', 13)}) AS part_3_users_daily CROSS JOIN ` +
+        "(SELECT '' AS group_key, groupBitmapState(user) AS measure_users, toInt64(countIf(name = 'pageview')) AS measure_pageviews FROM events " +
+        `WHERE project_id = {p0:String} AND (${moments(18)} OR ${moments(20)})) AS part_4_events` +
+        ') LIMIT {p22:UInt32} OFFSET {p23:UInt32}',
       query_params: params(
         ...['total', c, d],
         ...['total', c, d],
