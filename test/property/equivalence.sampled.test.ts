@@ -177,6 +177,8 @@ describe('enough of the random queries read', () => {
     ['facts where rollups would do', ({ rejected }) => rejected.some(isDearer), 0.1],
     ['users of the page last', ({ userCounting }) => userCounting.kind === 'page', 0.05],
     ['users of candidates last', ({ userCounting }) => userCounting.kind === 'candidates', 0.02],
+    ['days of facts by their moments', (one) => reads(one, 'moment') && !one.readsDays, 0.1],
+    ['days of facts by their day', (one) => reads(one, 'moment') && one.readsDays, 0.1],
   ])('with random sizes: %s', (_what, isSo, share) => {
     expect(informed.filter(isSo).length / informed.length).toBeGreaterThan(share)
   })

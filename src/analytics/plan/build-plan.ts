@@ -40,6 +40,7 @@ export function buildPlan(query: Query, way: Way): Plan {
     rows,
     scans: scan(divisions.filter((division) => !isDeferred(division))),
     userCounting: kind === 'all' ? { kind } : { kind, scans: scan(divisions.filter(isDeferred)) },
+    readsDays: true,
     rejected: relations.flatMap((relation) => listRejections(relation, divisions)),
     considered: [],
   }

@@ -60,6 +60,8 @@ export interface Plan {
   /** The scans of the first step, which is the only step if users are counted for `all` groups. */
   readonly scans: readonly Scan[]
   readonly userCounting: UserCounting
+  /** Whether facts of whole days are found by the column of their day: it is cheaper to read than the moments of many rows. */
+  readonly readsDays: boolean
   readonly rejected: readonly RejectedRelation[]
   /**
    * The cheapest first; among those that cost about the same, another may be chosen. Empty if the sizes of the project are

@@ -15,9 +15,9 @@ import { createWhereWriter } from './where.js'
  * @param nonce marks the rows as those of one request
  */
 export function buildStatement(plan: Plan, nonce: string): Statement {
-  const { query, userCounting } = plan
+  const { query, userCounting, readsDays } = plan
   const project = string(query.projectId)
-  const context = { query, project, where: createWhereWriter(query.predicate) }
+  const context = { query, project, where: createWhereWriter(query.predicate), readsDays }
   const groups =
     userCounting.kind === 'all'
       ? writeGroups(context, plan)

@@ -13,6 +13,8 @@ export interface StatementContext {
   /** The project of the query, as a parameter. */
   readonly project: Sql
   readonly where: WhereWriter
+  /** As in the plan. */
+  readonly readsDays: boolean
 }
 
 /**
@@ -33,8 +35,8 @@ export function writeRows(
 }
 
 /**
- * Writes the rows of a relation in some periods. Whole days are found by the column of the day, which is cheaper to read than
- * the moment of a row. If there are edges as well, they are read apart: one condition for both would read all moments.
+ * Writes the rows of a relation in some periods. Where the plan says so, whole days are found by the column of the day. If
+ * there are edges as well, they are read apart: one condition for both would read all moments.
  */
 export function writeRowsWithin(
   context: StatementContext,
@@ -44,7 +46,7 @@ export function writeRowsWithin(
 ): Sql {
   const { day } = RELATIONS[relation]
   const { inside, outside } = splitByGrain(periods, 'day')
-  if (day === undefined || inside.length === 0) {
+  if (!context.readsDays || day === undefined || inside.length === 0) {
     return writeRows(context, relation, [isWithinAny(relation, periods), ...conditions])
   }
   const isOfDays = or(inside.map((period) => writeWithin(day.isWithin, period)))

@@ -555,7 +555,18 @@ describe('with the sizes of the project', () => {
     ])
   })
 
-  test('without sizes nothing is compared', () => {
-    expect(plan({}, YEAR).considered).toEqual([])
+  const inCountry: Given = { filters: [country, browser] }
+  const EDGES: Bounds = ['2025-03-01', '2025-03-31T12:00:00Z']
+  test.each<[string, Bounds, number, boolean]>([
+    ['few events', YEAR, 1_000, false],
+    ['many events', YEAR, 10_000, true],
+    ['days beside edges of many events', EDGES, 100_000, false],
+    ['days beside edges of very many events', EDGES, 1e6, true],
+  ])('whole days of facts by their day or by moments: %s', (_what, period, events, readsDays) => {
+    expect(plan(inCountry, period, sizesOf(events)).readsDays).toBe(readsDays)
+  })
+
+  test('without sizes nothing is compared, and whole days of facts are read by their day', () => {
+    expect(plan({}, YEAR)).toMatchObject({ considered: [], readsDays: true })
   })
 })
