@@ -4,7 +4,7 @@ import type { Measure } from '../../model/measures.js'
 import { METRICS } from '../../model/metrics.js'
 import type { Grouping, Query } from '../request/query.js'
 import { canServe, matchRollups, type Need } from './coverage.js'
-import { buildScans, dividePeriod, listRejections, type Division } from './divide-period.js'
+import { buildScans, createDivider, listRejections, type Division } from './divide-period.js'
 import { listScans, type Plan, type RowSource, type UserCounting } from './plan.js'
 import { findDeferredCounting, isDeferringLikelyToPay } from './user-counting.js'
 import type { Way } from './ways.js'
@@ -21,7 +21,7 @@ export function buildPlan(query: Query, way: Way): Plan {
   const { relations } = way
   const rows = ROW_SOURCES[query.grouping.kind]
   const match = matchRollups(query)
-  const divide = (need: Need): Division => dividePeriod(need, query, match, way)
+  const divide = createDivider(query, match, way)
   const scan = (divisions: readonly Division[]) =>
     relations.flatMap((relation) => buildScans(relation, divisions, query, match))
 

@@ -22,8 +22,26 @@ export interface Division {
   readonly rejections: ReadonlyMap<RelationName, string>
 }
 
-/** Divides the period for one need. Each relation takes every part that it can answer and that cheaper relations left. */
-export function dividePeriod(
+/**
+ * Creates a function that divides the period for a need. Each relation takes every part that it can answer and that cheaper
+ * relations left. Needs that the same relations can serve have the same division, which is computed once.
+ */
+export function createDivider(
+  query: Query,
+  match: RollupMatch,
+  way: Pick<Way, 'relations' | 'avoided'>,
+): (need: Need) => Division {
+  const known = new Map<string, Division>()
+  return (need) => {
+    const relations = way.relations.filter((one) => canServe(one, need))
+    const key = relations.join()
+    const division = known.get(key) ?? dividePeriod(need, query, match, { ...way, relations })
+    known.set(key, division)
+    return { ...division, need }
+  }
+}
+
+function dividePeriod(
   need: Need,
   query: Query,
   match: RollupMatch,
@@ -32,14 +50,16 @@ export function dividePeriod(
   const periods = new Map<RelationName, readonly Period[]>()
   const rejections = new Map<RelationName, string>()
   let rest: readonly Period[] = [query.period]
-  for (const name of relations.filter((one) => canServe(one, need))) {
+  for (const name of relations) {
     if (rest.length === 0) break
     const { grain } = RELATIONS[name]
     const reason = findRejectionReason(name, need, query, match)
+    if (reason !== undefined) {
+      rejections.set(name, reason)
+      continue
+    }
     const { inside, outside } = splitByGrain(rest, grain)
-    if (reason !== undefined) rejections.set(name, reason)
-    else if (inside.length === 0)
-      rejections.set(name, `the period has no whole ${grain} left for it`)
+    if (inside.length === 0) rejections.set(name, `the period has no whole ${grain} left for it`)
     else if (avoided.has(name))
       rejections.set(name, 'other relations are estimated to take less time')
     else {
