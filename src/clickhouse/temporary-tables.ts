@@ -4,7 +4,7 @@
  */
 import { MINUTE_MS } from '../lib/time.js'
 import type { Connection, Settings } from './connection.js'
-import { identifier, join, sql, statement, string, TRUE, type Sql } from './sql.js'
+import { identifier, join, sql, statement, string, TRUE, uint32, type Sql } from './sql.js'
 
 /** Matches the names of one kind of temporary tables, from the first character to the last. */
 export interface TableNames {
@@ -145,6 +145,26 @@ export const INLINED: Settings = {
   mutations_execute_subqueries_on_initiator: 1,
   mutations_max_literal_size_to_replace: '1000000000',
 }
+
+/** Rows of one partition of a table. */
+export interface PartitionRows {
+  readonly partition: number
+  /** Whether a row of the partition is one of them. */
+  readonly isOne: Sql
+}
+
+/**
+ * Builds the statement that does what a DELETE … IN PARTITION for each of the partitions would do. One mutation costs a new
+ * version of every part of the table, whatever it deletes, and mutates the partitions on all cores. Several would cost that
+ * each, and ClickHouse may skip one of those that begin at the same moment.
+ */
+export const deleteFromPartitions = (table: Sql, rows: readonly PartitionRows[]): Sql =>
+  sql`ALTER TABLE ${table} ${join(
+    rows.map(
+      ({ partition, isOne }) =>
+        sql`UPDATE _row_exists = 0 IN PARTITION ${uint32(partition)} WHERE ${isOne}`,
+    ),
+  )}`
 
 /**
  * Returns whether a column of integers has one of some values.

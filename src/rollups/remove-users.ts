@@ -1,7 +1,13 @@
 /** Removes users from the bitmaps of groups that they are no longer in. */
 import type { Connection } from '../clickhouse/connection.js'
-import { INLINED, inlineHashes, inlineTexts } from '../clickhouse/temporary-tables.js'
+import {
+  deleteFromPartitions,
+  INLINED,
+  inlineHashes,
+  inlineTexts,
+} from '../clickhouse/temporary-tables.js'
 import { sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
+import { settleAll } from '../lib/settle.js'
 import { LIVE, type RollupTables } from '../model/rollup-table-sets.js'
 import { USER_ROLLUPS, type Rollup } from '../model/rollups.js'
 
@@ -15,11 +21,15 @@ const hashGroup = (dateColumn: Sql): Sql =>
 /** The most groups that one statement deletes: their hashes are in its text. */
 const MAX_GROUPS = 50_000
 
-/** The groups of a partition from which users are removed; `part` of `parts` of them. */
+/** Decides which statement deletes a group. */
+const HASH = sql`cityHash64(project_id, dimension, value, day)`
+
+/** The groups that one statement deletes: `part` of `parts` of them. */
 interface AffectedGroups {
-  readonly partition: number
   readonly part: number
   readonly parts: number
+  /** The partitions of their rows. */
+  readonly partitions: readonly number[]
 }
 
 /**
@@ -37,9 +47,11 @@ export async function removeUsersFromRollups(
   generation: number,
   rollups: RollupTables['rollups'] = LIVE.rollups,
 ): Promise<void> {
-  for (const rollup of USER_ROLLUPS) {
-    await removeUsers(writer, { ...rollup, table: rollups[rollup.name] }, stale, generation)
-  }
+  await settleAll(
+    USER_ROLLUPS.map((rollup) =>
+      removeUsers(writer, { ...rollup, table: rollups[rollup.name] }, stale, generation),
+    ),
+  )
 }
 
 /** A rollup of users, and the table to write to. */
@@ -55,7 +67,6 @@ async function removeUsers(
 ): Promise<void> {
   const staleOfGrain = sql`(SELECT * FROM ${stale} WHERE grain = ${string(rollup.frequency)})`
   await insertReduced(writer, rollup, staleOfGrain, generation)
-  // Other partitions are left as they are: a deletion looks at every part that it does not exclude.
   // One after another: of deletes from one table that run side by side, ClickHouse may skip one and report success.
   for (const groups of await listAffectedGroups(writer, rollup, staleOfGrain)) {
     const deletion = deleteFormerRows(rollup, staleOfGrain, groups, generation)
@@ -92,27 +103,28 @@ async function listAffectedGroups(
   { frequency }: Rollup,
   stale: Sql,
 ): Promise<readonly AffectedGroups[]> {
-  const { rows } = await writer.query<{ partition: number; parts: number }>(
+  const { rows } = await writer.query<AffectedGroups>(
     statement(sql`
-SELECT ${PARTITIONS[frequency]} AS partition, toUInt32(ceil(uniqExact(project_id, dimension, value, day) / ${uint32(MAX_GROUPS)})) AS parts
-FROM ${stale} GROUP BY partition ORDER BY partition`),
+WITH (SELECT toUInt32(greatest(1, ceil(uniqExact(project_id, dimension, value, day) / ${uint32(MAX_GROUPS)}))) FROM ${stale}) AS statements
+SELECT ${HASH} % statements AS part, statements AS parts, groupUniqArray(${PARTITIONS[frequency]}) AS partitions
+FROM ${stale} GROUP BY part ORDER BY part`),
   )
-  return rows.flatMap(({ partition, parts }) =>
-    Array.from({ length: parts }, (_, part) => ({ partition, part, parts })),
-  )
+  return rows
 }
 
 function deleteFormerRows(
   { table, frequency, dateColumn }: Target,
   stale: Sql,
-  { partition, part, parts }: AffectedGroups,
+  { part, parts, partitions }: AffectedGroups,
   generation: number,
 ): Sql {
-  const fromGroups = sql`FROM ${stale}
-WHERE ${PARTITIONS[frequency]} = ${uint32(partition)} AND cityHash64(project_id, dimension, value, day) % ${uint32(parts)} = ${uint32(part)}`
-  return sql`
-DELETE FROM ${table} IN PARTITION ${uint32(partition)}
-WHERE generation < ${uint64(generation)}
-  AND project_id IN ${inlineTexts(sql`project_id`, fromGroups)}
-  AND ${hashGroup(dateColumn)} IN ${inlineHashes(hashGroup(sql`day`), fromGroups)}`
+  const isOfPart = sql`${HASH} % ${uint32(parts)} = ${uint32(part)}`
+  const rows = partitions.map((partition) => {
+    const groups = sql`FROM ${stale} WHERE ${PARTITIONS[frequency]} = ${uint32(partition)} AND ${isOfPart}`
+    const isOne = sql`generation < ${uint64(generation)}
+  AND project_id IN ${inlineTexts(sql`project_id`, groups)}
+  AND ${hashGroup(dateColumn)} IN ${inlineHashes(hashGroup(sql`day`), groups)}`
+    return { partition, isOne }
+  })
+  return deleteFromPartitions(table, rows)
 }

@@ -127,19 +127,16 @@ async function publishLoad(
   }
 }
 
-/**
- * Deletes the stored events of changed sessions, only in the months that have some: the others are left as they are. One
- * month after another: of deletes from one table that run side by side, ClickHouse may skip one and report success.
- */
+/** Deletes the stored events of changed sessions, only in the months that have some: the others are left as they are. */
 async function removeMovedEvents(
   writer: Connection,
   tables: LoadTables,
   load: number,
 ): Promise<void> {
-  const months = await selectRows<{ month: number }>(writer, selectMonthsOfMovedEvents(tables))
-  for (const { month } of months) {
-    await writer.execute(statement(deleteMovedEvents(tables, load, month)), INLINED)
-  }
+  const rows = await selectRows<{ month: number }>(writer, selectMonthsOfMovedEvents(tables))
+  const months = rows.map(({ month }) => month)
+  if (months.length === 0) return
+  await writer.execute(statement(deleteMovedEvents(tables, load, months)), INLINED)
 }
 
 /** Stores the rejected rows, under the name `batch`. */

@@ -28,7 +28,7 @@ const at = (minute: number, country: string): SentEvent => ({
 
 const STOPS = [
   ['before anything is computed', /INSERT INTO loads/],
-  ['after its old events were deleted', /DELETE FROM events/],
+  ['after its old events were deleted', /ALTER TABLE events UPDATE _row_exists/],
   ['after its events were written', /INSERT INTO events/],
   ['after its sessions were written', /INSERT INTO sessions/],
   ['after it was recorded for the rollups', /INSERT INTO event_changes/],

@@ -1,5 +1,5 @@
 /** The statements that publish a load. Each may be repeated. */
-import { isOneOf } from '../../../clickhouse/temporary-tables.js'
+import { deleteFromPartitions, isOneOf } from '../../../clickhouse/temporary-tables.js'
 import { join, sql, string, uint32, uint64, type Sql } from '../../../clickhouse/sql.js'
 import {
   ATTRIBUTES,
@@ -27,12 +27,21 @@ export const selectMonthsOfMovedEvents = (tables: LoadTables): Sql => sql`
 SELECT DISTINCT toYYYYMM(timestamp) AS month FROM ${tables.movedEvents} ORDER BY month`
 
 /**
- * Deletes the stored events of changed sessions in a month; they are inserted again with their new values. No two sessions of
- * a store have the same number.
+ * Deletes the stored events of changed sessions, which are in these months; they are inserted again with their new values. No
+ * two sessions of a store have the same number.
  */
-export const deleteMovedEvents = (tables: LoadTables, load: number, month: number): Sql => sql`
-DELETE FROM events IN PARTITION ${uint32(month)}
-WHERE load < ${uint64(load)} AND ${isOneOf(sql`session`, sql`past_session`, sql`FROM ${tables.movedEvents} WHERE toYYYYMM(timestamp) = ${uint32(month)}`)}`
+export const deleteMovedEvents = (
+  tables: LoadTables,
+  load: number,
+  months: readonly number[],
+): Sql =>
+  deleteFromPartitions(
+    sql`events`,
+    months.map((month) => ({
+      partition: month,
+      isOne: sql`load < ${uint64(load)} AND ${isOneOf(sql`session`, sql`past_session`, sql`FROM ${tables.movedEvents} WHERE toYYYYMM(timestamp) = ${uint32(month)}`)}`,
+    })),
+  )
 
 /** Builds the FROM clause that joins the new events to their sessions. */
 const buildFromNewEvents = (tables: LoadTables): Sql => sql`
