@@ -263,6 +263,9 @@ describe('what changes answers', () => {
         { store, context: createContext(), logger: createLogger('silent') },
         new Date('2026-02-20T12:00:00Z'),
       )
+    // The first call only records that there is something to delete.
+    await expire()
+    expect(await read(project.id)).toBe(before)
     await expire()
     const after = await read(project.id)
     expect([after, after === before]).toEqual([expect.any(String), false])
