@@ -18,6 +18,11 @@ export interface ChangeWatch {
    */
   readonly readVersion: (projectId: string) => Promise<DataVersion | undefined>
   /**
+   * Returns the version that was seen last, however long ago, without waiting; undefined if none was seen, or the data was
+   * changing. If the same version is read later, the data has been the same all the time.
+   */
+  readonly getLastVersion: (projectId: string) => DataVersion | undefined
+  /**
    * Whether a version is that of a project's data at this moment, as far as is known without asking the store. Called
    * last of all: the process may have been suspended since it read the version.
    */
@@ -71,11 +76,18 @@ export function watchChanges(
     const passed = getTime().getTime() - lookedAt.time
     return now() - lookedAt.now < KNOWLEDGE_MS && passed >= 0 && passed < KNOWLEDGE_MS
   }
+  const lookIfDue = (): void => {
+    if (!isKnown() || now() - lookedAt.now >= LOOK_INTERVAL_MS) looking ??= look()
+  }
   return {
     readVersion: async (projectId) => {
-      if (!isKnown() || now() - lookedAt.now >= LOOK_INTERVAL_MS) looking ??= look()
+      lookIfDue()
       if (!isKnown()) await looking
       return isKnown() ? states.getVersion(projectId) : undefined
+    },
+    getLastVersion: (projectId) => {
+      lookIfDue()
+      return lookedAt.now === -Infinity ? undefined : states.getVersion(projectId)
     },
     isCurrent: (projectId, version) => isKnown() && states.getVersion(projectId) === version,
   }

@@ -16,6 +16,16 @@ export interface ProjectFacts {
 export const isEmptyFrom = ({ emptyFrom }: ProjectFacts, moment: Date): boolean =>
   emptyFrom !== undefined && emptyFrom <= moment
 
+/** Lists the names that the answer to a query may have, whatever is known about the data. */
+export const listNames = (
+  project: QueriedProject,
+  query: Query,
+  readsRollups: boolean,
+): readonly string[] =>
+  [{}, { emptyFrom: query.period.end }].map((facts) =>
+    nameAnswer(project, query, facts, readsRollups),
+  )
+
 /**
  * Names the answer to a query. It depends neither on how the question was put nor on the moments after the last event:
  * a period that ends now has the same answer until there is another bucket, or another event.

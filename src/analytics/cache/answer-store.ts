@@ -17,6 +17,8 @@ export interface AnswerStore {
    * @throws ApiError INTERNAL_ERROR for rows of another project
    */
   get(projectId: string, version: string, name: string): string | undefined
+  /** Whether an answer is kept, from whichever version of the data. */
+  readonly has: (name: string) => boolean
   set(projectId: string, version: string, name: string, rows: string): void
   /** Returns what is known about a version of a project's data. The caller adds what it learns. */
   getFacts(projectId: string, version: string): ProjectFacts
@@ -52,6 +54,7 @@ export function createAnswerStore(maxBytes: number): AnswerStore {
       if (stored.projectId !== projectId) throw createMixedUpError()
       return stored.version === version ? stored.rows : undefined
     },
+    has: (name) => answers?.has(name) ?? false,
     set: (projectId, version, name, rows) => void answers?.set(name, { projectId, version, rows }),
     getFacts: (projectId, version) => {
       const current = known.get(projectId)

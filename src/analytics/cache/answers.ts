@@ -11,13 +11,22 @@ import type {
   AnswerSource,
 } from '../../contract/api.js'
 import { ApiError } from '../../contract/errors.js'
-import type { Plan } from '../plan/plan.js'
-import { resolveRequest, type QueriedProject } from '../query-analytics.js'
+import { resolveRequest } from '../query-analytics.js'
 import type { Query } from '../request/query.js'
 import { shapeEcho } from '../response.js'
-import { isEmptyFrom, nameAnswer, type ProjectFacts } from './answer-name.js'
-import { createAnswerStore, type AnswerStore } from './answer-store.js'
-import { createSharedWork, type SharedWork } from './share-work.js'
+import { listNames, nameAnswer, type ProjectFacts } from './answer-name.js'
+import { createAnswerStore } from './answer-store.js'
+import {
+  computeAndKeep,
+  type AnswersOptions,
+  type Cache,
+  type Compute,
+  type Computed,
+  type Question,
+  type Work,
+} from './compute-answer.js'
+import { createNameCounter } from './name-counter.js'
+import { createSharedWork } from './share-work.js'
 
 export interface Answer {
   readonly source: AnswerSource
@@ -27,24 +36,6 @@ export interface Answer {
   readonly body?: AnalyticsQueryResponse
 }
 
-export interface Question {
-  readonly request: AnalyticsQueryRequest
-  readonly project: QueriedProject
-  /** Only questions with the same asker share their work, because it counts for the asker. */
-  readonly asker: string
-  /** Aborts when the answer is no longer wanted. */
-  readonly signal: AbortSignal
-}
-
-/** Computes the answer to a question. */
-export type Compute = (options: {
-  readonly signal: AbortSignal
-  /** What is known about the data when the question is asked. The computation adds what it learns. */
-  readonly facts: ProjectFacts
-  /** To be called with the plan. */
-  readonly onPlan: (plan: Plan) => void
-}) => Promise<AnalyticsQueryResponse>
-
 export interface Answers {
   /** @throws what `compute` rejects with, or the reason of the question's signal */
   readonly answer: (question: Question, compute: Compute) => Promise<Answer>
@@ -52,34 +43,10 @@ export interface Answers {
   readonly countBytes: () => number
 }
 
-export interface AnswersOptions {
-  /** The room for answers; 0 to keep none. Equal questions at the same time share their work in any case. */
-  readonly maxBytes: number
-  /** Returns the version of a project's data; undefined while it is changing or unknown. */
-  readonly readVersion: (projectId: string) => Promise<string | undefined>
-  /** Whether a version is still that of the project's data, as far as is known without waiting. */
-  readonly isCurrent: (projectId: string, version: string) => boolean
-  /** Whether a project has events at a moment or later. */
-  readonly hasEventsFrom: (projectId: string, moment: Date) => Promise<boolean>
-  /** Whether the rollups may be read. */
-  readonly readsRollups: () => boolean
-  readonly now: () => Date
-  readonly onAnswer?: ((source: AnswerSource) => void) | undefined
-}
-
-/** A computed answer. */
-interface Computed {
-  /** The response to the one that asked first. */
-  readonly body: AnalyticsQueryResponse
-  /** Its rows, as JSON. */
-  readonly rows: string
-  /** What was computed; undefined if the computation did not say so. */
-  readonly query: Query | undefined
-}
-
 export function createAnswers(options: AnswersOptions): Answers {
   const store = createAnswerStore(options.maxBytes)
-  const cache: Cache = { ...options, store, shared: createSharedWork<Computed>() }
+  const shared = createSharedWork<Computed>()
+  const cache: Cache = { ...options, store, shared, underWay: createNameCounter() }
   return {
     answer: async (question, compute) => {
       const given = await answer(cache, question, compute)
@@ -90,17 +57,53 @@ export function createAnswers(options: AnswersOptions): Answers {
   }
 }
 
-type Cache = AnswersOptions & {
-  readonly store: AnswerStore
-  readonly shared: SharedWork<Computed>
+async function answer(cache: Cache, question: Question, compute: Compute): Promise<Answer> {
+  const { store, underWay, readsRollups, now } = cache
+  const { project } = question
+  const query = resolveKnown(question, {}, now())
+  const names = query === undefined ? [] : listNames(project, query, readsRollups())
+  // Only an answer that may be kept or on its way is worth waiting for the version of the data.
+  const isNew = !names.some((name) => store.has(name) || underWay.has(name))
+  const seen = isNew ? cache.getLastVersion(project.id) : undefined
+  const leave = underWay.add(names)
+  try {
+    return query === undefined || seen === undefined
+      ? await answerKnown(cache, question, compute)
+      : await answerNew(cache, question, compute, query, seen)
+  } finally {
+    leave()
+  }
 }
 
-async function answer(cache: Cache, question: Question, compute: Compute): Promise<Answer> {
+/**
+ * Answers a question to which no answer is kept or on its way, without waiting for the version of the data. The answer is
+ * kept if the version that was seen before it was computed is still the same afterwards.
+ */
+async function answerNew(
+  cache: Cache,
+  question: Question,
+  compute: Compute,
+  query: Query,
+  version: string,
+): Promise<Answer> {
+  const { store, shared, readsRollups } = cache
+  const { project, asker, signal } = question
+  const facts = store.getFacts(project.id, version)
+  const work = { question, compute, version, facts, isVersionCurrent: false }
+  const name = nameAnswer(project, query, facts, readsRollups())
+  const { result } = await shared.share(nameWork(asker, version, name), signal, (whileWanted) =>
+    computeAndKeep(cache, work, whileWanted),
+  )
+  return toMiss(result)
+}
+
+/** Answers a question from what is kept or on its way, if that is of the current version of the data. */
+async function answerKnown(cache: Cache, question: Question, compute: Compute): Promise<Answer> {
   const { store, shared, now } = cache
   const { request, project, asker, signal } = question
   const version = await cache.readVersion(project.id)
   const facts = version === undefined ? {} : store.getFacts(project.id, version)
-  const work: Work = { question, compute, version, facts }
+  const work: Work = { question, compute, version, facts, isVersionCurrent: true }
   const query = resolveKnown(question, facts, now())
   if (version === undefined || query === undefined) {
     return toMiss(await computeAndKeep(cache, work, signal))
@@ -116,7 +119,7 @@ async function answer(cache: Cache, question: Question, compute: Compute): Promi
   }
   if (text !== undefined) return { source: 'hit', text }
   const { result, hasJoined } = await shared.share(
-    JSON.stringify([asker, version, name]),
+    nameWork(asker, version, name),
     signal,
     (whileWanted) => computeAndKeep(cache, work, whileWanted),
   )
@@ -127,43 +130,9 @@ async function answer(cache: Cache, question: Question, compute: Compute): Promi
   return toMiss(await computeAndKeep(cache, work, signal))
 }
 
-/** A question, and what is known about the data when it is asked. */
-interface Work {
-  readonly question: Question
-  readonly compute: Compute
-  readonly version: string | undefined
-  readonly facts: ProjectFacts
-}
-
-/** Computes an answer, and keeps it if the data has a version. */
-async function computeAndKeep(
-  { store, hasEventsFrom, readsRollups, now }: Cache,
-  { question: { project }, compute, version, facts }: Work,
-  signal: AbortSignal,
-): Promise<Computed> {
-  const plans: Plan[] = []
-  const isFromRollups = readsRollups()
-  const body = await compute({ signal, facts, onPlan: (plan) => plans.push(plan) })
-  const query = plans[0]?.query
-  const rows = writeRows(body)
-  if (version === undefined || query === undefined) return { body, rows, query }
-  const keep = (): void =>
-    store.set(project.id, version, nameAnswer(project, query, facts, isFromRollups), rows)
-  keep()
-  const { end } = query.period
-  if (end > now() && !isEmptyFrom(facts, end)) {
-    // Nobody waits for this. If it fails, the answer is kept until the next second.
-    void hasEventsFrom(project.id, end).then(
-      (hasEvents) => {
-        if (hasEvents || isEmptyFrom(facts, end)) return
-        facts.emptyFrom = end
-        keep()
-      },
-      () => undefined,
-    )
-  }
-  return { body, rows, query }
-}
+/** Names the computation of an answer. Whoever joins it knows that the version is the current one. */
+const nameWork = (asker: string, version: string, name: string): string =>
+  JSON.stringify([asker, version, name])
 
 const toMiss = ({ body }: Computed): Answer => ({
   source: 'miss',
@@ -188,10 +157,6 @@ function resolveKnown(
     throw error
   }
 }
-
-/** Writes the part of a response that does not repeat the question, as JSON. */
-const writeRows = ({ pagination, data }: AnalyticsQueryResponse): string =>
-  JSON.stringify({ pagination, data })
 
 /** Writes a response as JSON.stringify does. */
 const writeAnswer = (request: AnalyticsQueryRequest, query: Query, rows: string): string =>

@@ -164,6 +164,19 @@ describe('a look', () => {
   })
 })
 
+describe('the version that was seen last', () => {
+  test('is unknown before the first look, and afterwards there without waiting, however old', async () => {
+    const { state, watch } = watchSlowly()
+    expect(watch.getLastVersion('p')).toBeUndefined()
+    const version = await watch.readVersion('p')
+    state.time = 10 * KNOWLEDGE_MS
+    state.work = () => Promise.reject(new Error('away'))
+    expect(watch.getLastVersion('p')).toBe(version)
+    expect(await watch.readVersion('p')).toBeUndefined()
+    expect(state.looks).toBe(2)
+  })
+})
+
 describe('what is known', () => {
   test('is not used again in the moment in which it gets old', async () => {
     const { state, watch } = watchSlowly()

@@ -143,6 +143,7 @@ export async function startApp({
       answers: createAnswers({
         maxBytes: 0,
         readVersion: () => Promise.resolve(undefined),
+        getLastVersion: () => undefined,
         isCurrent: () => false,
         hasEventsFrom: () => Promise.resolve(true),
         readsRollups: () => true,

@@ -18,6 +18,10 @@ const NOON = new Date('2026-06-15T12:00:00.500Z')
 interface State {
   now: Date
   version: string | undefined
+  /** The version that was seen last; the current one if left out. */
+  seen?: string
+  /** Reading the version takes that long. */
+  reading: Promise<void>
   /** The last event. */
   last: Date
   first: Date | null
@@ -36,6 +40,7 @@ function createWorld({
   const state: State = {
     now: NOON,
     version: '1',
+    reading: Promise.resolve(),
     last: new Date('2026-06-15T11:00:00Z'),
     first: new Date('2026-02-01T10:00:00Z'),
     readsRollups: true,
@@ -45,7 +50,11 @@ function createWorld({
   }
   const answers: Answers = createAnswers({
     maxBytes,
-    readVersion: () => Promise.resolve(state.version),
+    readVersion: async () => {
+      await state.reading
+      return state.version
+    },
+    getLastVersion: () => state.seen ?? state.version,
     isCurrent: (_id, version) => {
       state.onCheck()
       return version === state.version
@@ -96,6 +105,38 @@ test('an answer is given again until the data changes', async () => {
   state.version = '2'
   expect(await ask(FIXED)).toEqual(['miss', 2])
   expect(await ask(FIXED)).toEqual(['hit', 2])
+})
+
+test('a question that was not asked before does not wait for the version of the data', async () => {
+  const { state, ask } = createWorld({ reading: new Promise(() => undefined) })
+  expect(await ask(FIXED)).toEqual(['miss', 1])
+  state.reading = Promise.resolve()
+  // Nobody knows whether the data was the same all the time.
+  expect(await ask(FIXED)).toEqual(['miss', 2])
+  expect(await ask(FIXED)).toEqual(['hit', 2])
+})
+
+test('its answer is kept only if the version that was seen before is the current one afterwards', async () => {
+  const { state, ask } = createWorld({ seen: '0' })
+  expect(await ask(FIXED)).toEqual(['miss', 1])
+  state.seen = '1'
+  expect(await ask(FIXED)).toEqual(['miss', 2])
+  expect(await ask(FIXED)).toEqual(['hit', 2])
+})
+
+test('equal new questions are computed once, and apart from those of another version', async () => {
+  let begin = (): void => undefined
+  const { state, ask } = createWorld({ turn: new Promise((resolve) => (begin = resolve)) })
+  const same = [ask(FIXED), ask(FIXED)]
+  await new Promise(setImmediate)
+  state.version = '2'
+  const later = ask(FIXED)
+  begin()
+  expect(await Promise.all([...same, later])).toEqual([
+    ['miss', 1],
+    ['coalesced', 1],
+    ['miss', 2],
+  ])
 })
 
 test('while the data changes nothing is given again, and nothing kept', async () => {
