@@ -135,17 +135,19 @@ test('equal questions at the same time get one answer, and the metrics count all
   const project = await createWorld(database.store, [event('u1')])
   const key = await keys.issue(project.id, NOW)
   await askUntilKnown(key, { date_range: 'yesterday' })
-  let sources: unknown[] = []
-  for (let day = 10; day < 30 && !sources.includes('coalesced'); day++) {
+  let coalesced = 0
+  for (let day = 10; day < 30 && coalesced === 0; day++) {
     const body = { date_range: [`2026-05-${day}`, `2026-05-${day}`] }
     const asked = [1, 2, 3].map(async () => read(await ask(service, key, body)))
     const answers = await Promise.all(asked)
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-    sources = answers.map(({ source }) => source).sort()
+    const sources = answers.map(({ source }) => source)
+    expect(sources.filter((source) => source === 'miss')).toHaveLength(1)
+    coalesced = sources.filter((source) => source === 'coalesced').length
   }
-  expect(sources).toEqual(['coalesced', 'coalesced', 'miss'])
+  expect(coalesced).toBeGreaterThan(0)
   const metrics = await instruments.write()
-  expect(metrics).toMatch(/^tallyhouse_answers_total\{source="coalesced"\} 2$/m)
+  expect(metrics).toContain(`\ntallyhouse_answers_total{source="coalesced"} ${coalesced}\n`)
   expect(metrics).toMatch(/^tallyhouse_answers_total\{source="hit"\} [1-9]\d*$/m)
   expect(metrics).toMatch(/^tallyhouse_answer_cache_bytes [1-9]\d*$/m)
 })

@@ -75,9 +75,12 @@ test('a client that does not read its response is disconnected', async () => {
   }))
   const answer: AnalyticsQueryResponse = { ...ANSWER, data: rows }
   const app = await startApp({ runQuery: () => Promise.resolve(answer), timeouts: { stall: 300 } })
-  const socket = net.connect(app.port, '127.0.0.1').pause()
+  const socket = net.connect(app.port, '127.0.0.1')
+  const begun = new Promise((resolve) => socket.once('readable', resolve))
   const ended = new Promise((resolve) => socket.on('error', resolve).on('close', resolve))
   socket.write(`${HEAD}Content-Length: 22\r\n\r\n{"date_range":"today"}`)
+  // The client takes the beginning, and no more.
+  await begun
   await sleep(2_000)
   socket.resume()
   await ended
