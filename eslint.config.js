@@ -16,6 +16,7 @@ const ROOMS = [
   { room: 'analytics', except: ['config', 'changes'] },
   { room: 'rollups', except: ['config', 'analytics'] },
   { room: 'projects', except: ['config', 'changes', 'analytics', 'rollups'] },
+  { room: 'cluster', except: ['config', 'changes', 'analytics', 'rollups'] },
   { room: 'auth', except: ['config', 'changes', 'analytics', 'rollups', 'model'] },
   { room: 'ingest', except: ['config', 'analytics', 'auth'] },
   { room: 'deletion', except: ['config', 'analytics', 'auth'] },

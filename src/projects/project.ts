@@ -23,6 +23,8 @@ export interface StoredProject {
   readonly isDeleting: boolean
   /** Whether it may have events whose session is no longer stored, because it began on a day that expired. */
   readonly hasCutSessions: boolean
+  /** The names of the shards that it lives on, in order; empty for the store of the projects alone. */
+  readonly shards: readonly string[]
 }
 
 /** A former public token, with which events are accepted until a certain time. */
@@ -32,7 +34,8 @@ export interface FormerToken {
 }
 
 /** The fields that only this program sets. */
-export type OwnField = 'token' | 'formerToken' | 'createdAt' | 'isDeleting' | 'hasCutSessions'
+export type OwnField =
+  'token' | 'formerToken' | 'createdAt' | 'isDeleting' | 'hasCutSessions' | 'shards'
 
 /** The fields of a project that can change after its creation. */
 export type ProjectChanges = Partial<Omit<StoredProject, 'id' | OwnField>>

@@ -19,6 +19,7 @@ export interface ProjectRow {
   readonly former_token_until_ms: number | null
   readonly is_deleting: boolean
   readonly has_cut_sessions: boolean
+  readonly shards: readonly string[]
   readonly version: number
 }
 
@@ -26,7 +27,8 @@ export interface ProjectRow {
 export const PROJECT_COLUMNS = sql`
   id, name, domain, token, toUnixTimestamp64Milli(created_at) AS created_ms, has_public_dashboard,
   excluded_ips, excluded_countries, retention_days, keep_days, former_token,
-  toUnixTimestamp64Milli(former_token_until) AS former_token_until_ms, is_deleting, has_cut_sessions, version`
+  toUnixTimestamp64Milli(former_token_until) AS former_token_until_ms, is_deleting, has_cut_sessions, shards,
+  version`
 
 export const toStoredProject = (row: ProjectRow): StoredProject => ({
   id: row.id,
@@ -45,4 +47,5 @@ export const toStoredProject = (row: ProjectRow): StoredProject => ({
       : { token: row.former_token, until: new Date(row.former_token_until_ms) },
   isDeleting: row.is_deleting,
   hasCutSessions: row.has_cut_sessions,
+  shards: row.shards,
 })

@@ -71,12 +71,14 @@ export async function requireProject(connection: Connection, id: string): Promis
 /**
  * Creates a project with a random public token, and with a random id if none is given.
  *
+ * @param shards the shards that it lives on; if left out, the store itself
  * @throws UserError for an invalid field, and for an id that is taken
  */
 export async function createProject(
   store: Store,
   fields: NewProject,
   now: Date,
+  shards: readonly string[] = [],
 ): Promise<StoredProject> {
   const project: StoredProject = {
     id: randomId('prj_', 12),
@@ -88,6 +90,7 @@ export async function createProject(
     formerToken: null,
     isDeleting: false,
     hasCutSessions: false,
+    shards,
     ...validateFields(fields),
     token: createPublicToken(),
     createdAt: now,
@@ -184,13 +187,13 @@ async function insert(writer: Connection, project: StoredProject, version: numbe
     ${strings(project.excludedIps)}, ${strings(project.excludedCountries)},
     ${optionalUint32(project.retentionDays)}, ${optionalUint32(project.keepDays)},
     ${string(project.formerToken?.token ?? '')}, ${optionalTime(project.formerToken?.until ?? null)},
-    ${boolean(project.isDeleting)}, ${boolean(project.hasCutSessions)}, ${uint64(version)}`
+    ${boolean(project.isDeleting)}, ${boolean(project.hasCutSessions)}, ${strings(project.shards)}, ${uint64(version)}`
   await writer.execute(
     statement(sql`
       INSERT INTO projects (
         id, name, domain, token, created_at, has_public_dashboard,
         excluded_ips, excluded_countries, retention_days, keep_days,
-        former_token, former_token_until, is_deleting, has_cut_sessions, version
+        former_token, former_token_until, is_deleting, has_cut_sessions, shards, version
       ) SELECT ${values}`),
   )
 }

@@ -51,6 +51,7 @@ test('an address that is at its limit is refused before its token is looked up',
         formerToken: null,
         isDeleting: false,
         hasCutSessions: false,
+        shards: [],
       })
     },
   })

@@ -72,6 +72,7 @@ export const CALLER: AuthContext = {
     formerToken: null,
     isDeleting: false,
     hasCutSessions: false,
+    shards: [],
   },
 }
 

@@ -46,6 +46,7 @@ test('a project is read as it was created, with defaults for omitted fields', as
     formerToken: null,
     isDeleting: false,
     hasCutSessions: false,
+    shards: [],
   })
   expect(await findProject(database.store.reader, made.id)).toEqual(made)
 })
@@ -173,5 +174,6 @@ test('a project that an earlier version has changed may have cut sessions', asyn
   expect(await findProject(database.store.reader, id)).toMatchObject({
     name: 'Renamed',
     hasCutSessions: true,
+    shards: [],
   })
 })

@@ -17,6 +17,7 @@ const project: StoredProject = {
   formerToken: null,
   isDeleting: false,
   hasCutSessions: false,
+  shards: [],
 }
 
 test.each([

@@ -38,6 +38,7 @@ const MISSING = [
   '0022_days.sql',
   '0023_project_changes.sql',
   '0024_whole_sessions.sql',
+  '0025_shards.sql',
 ]
 
 const run = promisify(execFile)

@@ -1,0 +1,61 @@
+/** The stores of a cluster, and where a project lives in it. */
+import type { Endpoint } from '../clickhouse/endpoint.js'
+import type { Store } from '../clickhouse/store.js'
+import { ApiError } from '../contract/errors.js'
+import type { StoredProject } from '../projects/project.js'
+
+/** A whole store: one ClickHouse with its inbox, its loader, its facts and its rollups. */
+export interface Shard {
+  /** As in the table `projects`: letters, digits, `_` and `-`. */
+  readonly name: string
+  readonly store: Store
+  readonly endpoint: Endpoint
+}
+
+/** The stores of a service; a service without a cluster has one. */
+export interface Cluster {
+  /** The store with the projects and keys. */
+  readonly home: Shard
+  /** All stores, the home first. */
+  readonly shards: readonly [Shard, ...Shard[]]
+}
+
+/** The shards of a project, in order: at least one. */
+export type ProjectShards = readonly [Shard, ...Shard[]]
+
+/** The name of the only store of a service without a cluster. */
+export const HOME = 'home'
+
+/** Returns a cluster of a single store. */
+export const toCluster = (only: Omit<Shard, 'name'>): Cluster => {
+  const home = { ...only, name: HOME }
+  return { home, shards: [home] }
+}
+
+/**
+ * Finds the shards of a project, in order.
+ *
+ * @throws ApiError SERVICE_UNAVAILABLE for a shard that the configuration of this process does not name
+ */
+export function locate(
+  { home, shards }: Cluster,
+  project: Pick<StoredProject, 'id' | 'shards'>,
+): ProjectShards {
+  const found = project.shards.map((name) => {
+    const shard = shards.find((one) => one.name === name)
+    if (shard !== undefined) return shard
+    throw new ApiError(
+      'SERVICE_UNAVAILABLE',
+      'The store does not answer right now. Try again in a moment.',
+      {
+        cause: new Error(`the project ${project.id} lives on ${name}, which is not configured`),
+      },
+    )
+  })
+  const [first = home, ...others] = found
+  return [first, ...others]
+}
+
+/** Finds a shard by its name; undefined if there is none. */
+export const findShard = ({ shards }: Cluster, name: string): Shard | undefined =>
+  shards.find((shard) => shard.name === name)
