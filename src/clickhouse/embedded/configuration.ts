@@ -5,10 +5,19 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Endpoint } from '../endpoint.js'
 import type { Limits } from './limits.js'
+import { buildRemoteServersXml, type EngineGroup } from './member.js'
 import { buildUsersXml } from './users.js'
 
-/** Returns the text of config.xml. */
-export function buildConfigXml(engineDir: string, { serverMemory }: Limits): string {
+/**
+ * Returns the text of config.xml.
+ *
+ * @param groups the groups of engines that answer queries together, for an engine that has others beside it
+ */
+export function buildConfigXml(
+  engineDir: string,
+  { serverMemory }: Limits,
+  groups: readonly EngineGroup[] = [],
+): string {
   const file = (name: string): string => escapeXml(path.join(engineDir, name))
   return `<clickhouse>
   <users_config>${file('users.xml')}</users_config>
@@ -48,7 +57,7 @@ export function buildConfigXml(engineDir: string, { serverMemory }: Limits): str
   <background_pool_size>2</background_pool_size>
   <!-- How many parts may wait per thread. A DELETE that touches more parts would delay the rest by a second. -->
   <background_merges_mutations_concurrency_ratio>16</background_merges_mutations_concurrency_ratio>
-  <background_schedule_pool_size>8</background_schedule_pool_size>
+  <background_schedule_pool_size>8</background_schedule_pool_size>${groups.length === 0 ? '' : buildRemoteServersXml(groups)}
 </clickhouse>
 `
 }
@@ -58,12 +67,14 @@ export async function writeConfiguration(
   engineDir: string,
   endpoint: Endpoint,
   limits: Limits,
+  groups: readonly EngineGroup[] = [],
 ): Promise<void> {
   const metadata = path.join(engineDir, 'data', 'metadata')
   await mkdir(metadata, { recursive: true, mode: 0o700 })
   await chmod(engineDir, 0o700)
-  await writePrivate(path.join(engineDir, 'config.xml'), buildConfigXml(engineDir, limits))
-  await writePrivate(path.join(engineDir, 'users.xml'), buildUsersXml(endpoint, limits))
+  await writePrivate(path.join(engineDir, 'config.xml'), buildConfigXml(engineDir, limits, groups))
+  const users = buildUsersXml(endpoint, limits, groups.length > 0)
+  await writePrivate(path.join(engineDir, 'users.xml'), users)
   // Otherwise `system` would be a database in memory, and query_log would break at the second start.
   const system = path.join(metadata, 'system.sql')
   if (!existsSync(system)) {

@@ -7,6 +7,7 @@ import { removeEngineFile, writeEngineFile } from './engine-file.js'
 import { launch, type EngineProcess } from './engine-process.js'
 import { startFirst, type FirstStart } from './first-start.js'
 import type { Holder } from './launcher/protocol.js'
+import { getPort, type EngineMember } from './member.js'
 import { computeLimits, readAvailableMemory, type Limits } from './limits.js'
 import { repairDedupLogs } from './repair-dedup-log.js'
 import { sendStatement } from './send-statement.js'
@@ -22,6 +23,8 @@ export interface EngineOptions {
   readonly dataDir: string
   /** The command of this process, e.g. `tallyhouse serve`. A second process names it in its DataDirInUseError. */
   readonly purpose: string
+  /** For an engine that has others beside it; left out for one that is alone. */
+  readonly member?: EngineMember | undefined
   readonly onEvent?: (event: EngineEvent) => void
 }
 
@@ -43,6 +46,7 @@ interface EngineContext {
   readonly limits: Limits
   readonly lock: FileHandle
   readonly stopping: AbortController
+  readonly member: EngineMember | undefined
   readonly onEvent: (event: EngineEvent) => void
 }
 
@@ -56,7 +60,7 @@ const KILL_SELECTS_TIMEOUT_MS = 500
  * @throws DataDirInUseError when another process holds the folder, EngineError when the engine does not start
  */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
-  const { dataDir, purpose, onEvent = () => undefined } = options
+  const { dataDir, purpose, member, onEvent = () => undefined } = options
   const begun = performance.now()
   const engineDir = getEngineDir(dataDir)
   const context: EngineContext = {
@@ -65,12 +69,15 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     limits: computeLimits(readAvailableMemory()),
     lock: await openLock(engineDir),
     stopping: new AbortController(),
+    member,
     onEvent,
   }
   let first: FirstStart | undefined
   try {
-    first = await startFirst(dataDir, (endpoint) =>
-      launchEngine(context, endpoint, () => removeEngineFile(engineDir)),
+    first = await startFirst(
+      dataDir,
+      (endpoint) => launchEngine(context, endpoint, () => removeEngineFile(engineDir)),
+      member?.endpoint,
     )
     const { endpoint, engine } = first
     const create = `CREATE DATABASE IF NOT EXISTS ${endpoint.database}`
@@ -94,17 +101,17 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
  * @param onLocked called with the id of the process once the folder is locked, configured and repaired
  */
 function launchEngine(
-  { engineDir, holder, limits, lock, stopping }: EngineContext,
+  { engineDir, holder, limits, lock, stopping, member }: EngineContext,
   endpoint: Endpoint,
   onLocked: (pid: number) => Promise<void>,
 ): Promise<EngineProcess> {
   return launch(
-    { engineDir, port: Number(new URL(endpoint.url).port), holder },
+    { engineDir, port: getPort(endpoint), nativePort: member?.nativePort, holder },
     {
       lock: lock.fd,
       stop: stopping.signal,
       async onLocked(pid) {
-        await writeConfiguration(engineDir, endpoint, limits)
+        await writeConfiguration(engineDir, endpoint, limits, member?.groups)
         await repairDedupLogs(engineDir)
         await onLocked(pid)
       },

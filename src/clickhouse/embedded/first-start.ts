@@ -35,22 +35,25 @@ const MAX_PORTS = 5
 /**
  * Starts an engine on a new endpoint. Tries up to 5 ports, and waits up to 15 seconds for the engine of a dead process.
  *
+ * @param given the endpoint, if it may be no other
  * @throws DataDirInUseError when a living process holds the folder, EngineError when the engine does not start
  */
 export async function startFirst(
   dataDir: string,
   start: (endpoint: Endpoint) => Promise<EngineProcess>,
+  given?: Endpoint,
 ): Promise<FirstStart> {
   const until = performance.now() + HANDOVER_TIMEOUT_MS
   let takenPorts = 0
   for (;;) {
-    const endpoint = await createEndpoint()
+    const endpoint = given ?? (await createEndpoint())
     try {
       return { endpoint, engine: await start(endpoint) }
     } catch (error) {
       if (!(error instanceof EngineError)) throw error
       if (error.exitCode === EXIT_IN_USE) await waitForHolder(dataDir, until)
-      else if (error.exitCode !== EXIT_PORT_TAKEN || ++takenPorts === MAX_PORTS) throw error
+      else if (error.exitCode !== EXIT_PORT_TAKEN || given !== undefined) throw error
+      else if (++takenPorts === MAX_PORTS) throw error
     }
   }
 }

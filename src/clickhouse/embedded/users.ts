@@ -32,8 +32,18 @@ export const READER_TABLES = [
 /** How many rows wait in the inbox, and since when, is no secret. */
 const INBOX_COLUMNS = 'batch, row, received_at, _block_number'
 
-/** Builds the rights of each account, as GRANT statements without the word and the name. */
-export const buildGrants = (database: string): Readonly<Record<Account, readonly string[]>> => ({
+/** What a query across several engines needs: the table functions `cluster` and `view`. */
+const CLUSTER_GRANTS = ['READ ON REMOTE', 'CREATE TEMPORARY TABLE ON *.*']
+
+/**
+ * Builds the rights of each account, as GRANT statements without the word and the name.
+ *
+ * @param asksOthers whether queries read other engines
+ */
+export const buildGrants = (
+  database: string,
+  asksOthers = false,
+): Readonly<Record<Account, readonly string[]>> => ({
   admin: ['ALL ON *.* WITH GRANT OPTION'],
   writer: [
     `SELECT, INSERT, TRUNCATE, OPTIMIZE ON ${database}.*`,
@@ -45,6 +55,7 @@ export const buildGrants = (database: string): Readonly<Record<Account, readonly
   reader: [
     ...READER_TABLES.map((table) => `SELECT ON ${database}.${table}`),
     `SELECT(${INBOX_COLUMNS}) ON ${database}.inbox`,
+    ...(asksOthers ? CLUSTER_GRANTS : []),
   ],
 })
 
@@ -90,8 +101,12 @@ const buildProfiles = ({ serverMemory, queryMemory }: Limits): string => `
     </reader>`
 
 /** Returns the text of users.xml, which holds only hashes of the passwords. */
-export function buildUsersXml({ accounts, database }: Endpoint, limits: Limits): string {
-  const grants = buildGrants(database)
+export function buildUsersXml(
+  { accounts, database }: Endpoint,
+  limits: Limits,
+  asksOthers = false,
+): string {
+  const grants = buildGrants(database, asksOthers)
   const buildUser = (account: Account): string => {
     const { username, password } = accounts[account]
     return `

@@ -28,7 +28,7 @@ const STOP_TIMEOUT_MS = 10_000
 const DRAIN_MS = 250
 const END_INPUT_INTERVAL_MS = 200
 
-const { engineDir, port, holder } = JSON.parse(process.argv[2] ?? '') as LaunchOptions
+const { engineDir, port, nativePort, holder } = JSON.parse(process.argv[2] ?? '') as LaunchOptions
 const configFile = path.join(engineDir, 'config.xml')
 /** The engine writes its port here once it listens. */
 const portFile = path.join(engineDir, 'port')
@@ -71,7 +71,8 @@ async function start(): Promise<void> {
   state = 'starting'
   // Without its configuration the engine would still start, and be open to everyone.
   if (!fs.existsSync(configFile)) fail(`there is no ${configFile}`)
-  await checkPort()
+  await checkPort(port)
+  if (nativePort !== undefined) await checkPort(nativePort)
   fs.rmSync(portFile, { force: true })
   loadEngine()
   pty.onOutput(checkPrompt)
@@ -82,11 +83,11 @@ async function start(): Promise<void> {
 }
 
 /** Exits with a clear error when the port is taken, before the engine is loaded. */
-async function checkPort(): Promise<void> {
+async function checkPort(wanted: number): Promise<void> {
   await new Promise<void>((resolve) => {
     const probe = net.createServer()
     probe.on('error', (error) => fail(error.message, EXIT_PORT_TAKEN))
-    probe.listen(port, HOST, () => probe.close(() => resolve()))
+    probe.listen(wanted, HOST, () => probe.close(() => resolve()))
   })
 }
 
@@ -96,6 +97,7 @@ const buildArguments = (): readonly string[] => [
   `--path=${path.join(engineDir, 'data')}`,
   `--listen_host=${HOST}`,
   `--http_port=${port}`,
+  ...(nativePort === undefined ? [] : [`--tcp_port=${nativePort}`]),
   // Together with the pseudo-terminal, this keeps a client's reset from ending the process: see the README.
   '--interactive',
   '--disable_suggestion',
@@ -104,7 +106,7 @@ const buildArguments = (): readonly string[] => [
   '--progress-table=off',
   '--history_file=/dev/null',
   '--query',
-  `SYSTEM START LISTEN HTTP; SELECT getServerPort('http_port') INTO OUTFILE ${quote(portFile)} TRUNCATE FORMAT TSV`,
+  `SYSTEM START LISTEN HTTP; ${nativePort === undefined ? '' : 'SYSTEM START LISTEN TCP; '}SELECT getServerPort('http_port') INTO OUTFILE ${quote(portFile)} TRUNCATE FORMAT TSV`,
 ]
 
 /** The prompt appears when the start statements are done, or when one failed. After a failure there is no port file. */
@@ -126,8 +128,13 @@ function stop(): void {
   pty.endInput()
   // Input is lost if it arrives while the engine switches the mode of its terminal, so ^D is sent repeatedly.
   setInterval(() => pty.endInput(), END_INPUT_INTERVAL_MS)
-  setTimeout(() => closeIdleConnections(port), DRAIN_MS)
+  setTimeout(closeConnections, DRAIN_MS)
   setTimeout(() => fail('forced to stop'), STOP_TIMEOUT_MS)
+}
+
+function closeConnections(): void {
+  closeIdleConnections(port)
+  if (nativePort !== undefined) closeIdleConnections(nativePort)
 }
 
 /** A function, because the compiler assumes that `state` cannot change during an await. */

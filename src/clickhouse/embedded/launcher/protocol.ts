@@ -12,6 +12,8 @@ export interface LaunchOptions {
   /** The engine's folder, `<DATA_DIR>/clickhouse`. */
   readonly engineDir: string
   readonly port: number
+  /** The port for other engines; undefined for an engine that is alone. */
+  readonly nativePort?: number | undefined
   readonly holder: Holder
 }
 
