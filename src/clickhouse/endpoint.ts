@@ -14,3 +14,6 @@ export interface Endpoint {
   readonly database: string
   readonly accounts: Readonly<Record<Account, Credentials>>
 }
+
+/** The name of the only store of a service without a cluster. */
+export const HOME = 'home'

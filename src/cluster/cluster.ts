@@ -1,5 +1,5 @@
 /** The stores of a cluster, and where a project lives in it. */
-import type { Endpoint } from '../clickhouse/endpoint.js'
+import { HOME, type Endpoint } from '../clickhouse/endpoint.js'
 import type { Store } from '../clickhouse/store.js'
 import { ApiError } from '../contract/errors.js'
 import type { StoredProject } from '../projects/project.js'
@@ -23,8 +23,7 @@ export interface Cluster {
 /** The shards of a project, in order: at least one. */
 export type ProjectShards = readonly [Shard, ...Shard[]]
 
-/** The name of the only store of a service without a cluster. */
-export const HOME = 'home'
+export { HOME }
 
 /** Returns a cluster of a single store. */
 export const toCluster = (only: Omit<Shard, 'name'>): Cluster => {

@@ -1,16 +1,14 @@
 /** Reads the environment variables into a validated Config. */
-import type { Credentials, Endpoint } from '../clickhouse/endpoint.js'
-import { VARIABLES, type Value, type Variable, type VariableName } from './variables.js'
+import { readVariable as read } from './read-variable.js'
+import { readStores, type Stores } from './stores.js'
+import type { Value } from './variables.js'
 
-/** Thrown when an environment variable has an unusable value. The message is one line that names the variable. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-}
+export { ConfigError } from './config-error.js'
 
 /** The parts of the service that a process runs. */
 export type Role = Value<'ROLE'>
 
-export interface Config {
+export interface Config extends Stores {
   readonly host: string
   /** 0 lets the system pick a free port. */
   readonly port: number
@@ -21,8 +19,6 @@ export interface Config {
   readonly role: Role
   /** The number of proxies in front of the service; their `X-Forwarded-For` entries are trusted. */
   readonly trustedProxies: number
-  /** The ClickHouse server; undefined for the embedded engine, which runs in `dataDir`. */
-  readonly clickhouse: Endpoint | undefined
   /** The absolute path of a GeoIP database; undefined leaves countries and cities empty. */
   readonly geoipDb: string | undefined
   /** The longest that an event may have happened before it is sent, except in imports. */
@@ -51,14 +47,6 @@ export interface Config {
   readonly validateResponses: boolean
 }
 
-const ACCOUNT_VARIABLES = [
-  'CLICKHOUSE_WRITER_USER',
-  'CLICKHOUSE_WRITER_PASSWORD',
-  'CLICKHOUSE_READER_USER',
-  'CLICKHOUSE_READER_PASSWORD',
-] as const
-type AccountVariable = (typeof ACCOUNT_VARIABLES)[number]
-
 /**
  * Parses the environment variables.
  *
@@ -72,7 +60,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     dataDir: read(env, 'DATA_DIR'),
     role: read(env, 'ROLE'),
     trustedProxies: read(env, 'TRUSTED_PROXIES'),
-    clickhouse: readEndpoint(env),
+    ...readStores(env),
     geoipDb: read(env, 'GEOIP_DB'),
     maxEventAgeDays: read(env, 'MAX_EVENT_AGE_DAYS'),
     logLevel: read(env, 'LOG_LEVEL'),
@@ -92,48 +80,3 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     validateResponses: read(env, 'NODE_ENV') !== 'production',
   }
 }
-
-function readEndpoint(env: NodeJS.ProcessEnv): Endpoint | undefined {
-  const server = read(env, 'CLICKHOUSE_URL')
-  if (server === undefined) {
-    for (const name of ACCOUNT_VARIABLES) requireTogether(env, name, 'CLICKHOUSE_URL')
-    return undefined
-  }
-  const { url, database, account: admin } = server
-  const writer = readAccount(env, 'CLICKHOUSE_WRITER_USER', 'CLICKHOUSE_WRITER_PASSWORD') ?? admin
-  const reader = readAccount(env, 'CLICKHOUSE_READER_USER', 'CLICKHOUSE_READER_PASSWORD') ?? admin
-  return { url, database, accounts: { admin, writer, reader } }
-}
-
-function readAccount(
-  env: NodeJS.ProcessEnv,
-  user: AccountVariable,
-  password: AccountVariable,
-): Credentials | undefined {
-  requireTogether(env, password, user)
-  const username = read(env, user)
-  return username === undefined ? undefined : { username, password: read(env, password) ?? '' }
-}
-
-/** @throws ConfigError when `name` is set without `other` */
-function requireTogether(env: NodeJS.ProcessEnv, name: VariableName, other: VariableName): void {
-  if (readText(env, name) !== undefined && readText(env, other) === undefined) {
-    throw new ConfigError(`${name} needs ${other}, which is not set`)
-  }
-}
-
-/** @throws ConfigError when the value cannot be parsed */
-function read<N extends VariableName>(env: NodeJS.ProcessEnv, name: N): Value<N> {
-  const { format, fallback, parse, secret }: Variable = VARIABLES[name]
-  const text = readText(env, name) ?? fallback
-  if (text === null) return undefined as Value<N>
-  const value = parse(text)
-  if (value !== undefined) return value as Value<N>
-  throw new ConfigError(
-    `${name} must be ${format}${secret === true ? '' : `, not ${JSON.stringify(text)}`}`,
-  )
-}
-
-/** Returns the text of a variable; undefined when it is empty or not set. */
-const readText = (env: NodeJS.ProcessEnv, name: VariableName): string | undefined =>
-  env[name] === '' ? undefined : env[name]

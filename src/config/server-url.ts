@@ -11,15 +11,20 @@ export interface Server {
 export const SERVER_URL_FORMAT = 'http(s)://user:password@host:port/database'
 
 /** The account that ClickHouse itself takes for a URL without a user. */
-const DEFAULT_ACCOUNT = 'default'
-const DEFAULT_DATABASE = 'tallyhouse'
+export const DEFAULT_ACCOUNT = 'default'
+export const DEFAULT_DATABASE = 'tallyhouse'
 /** Databases that exist on every server, for its own tables or for those of anybody. */
 const SHARED_DATABASES = ['default', 'system', 'information_schema']
 
 /** What a URL must be, for error messages. */
 export const SERVER_URL_RULE = `${SERVER_URL_FORMAT}, with a database other than default, system and information_schema`
 
-const DATABASE_PATH = /^\/(?<database>[A-Za-z_][A-Za-z0-9_]{0,63})?\/?$/
+const DATABASE_PATH = /^\/(?<database>[^/]*)\/?$/
+const DATABASE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
+
+/** Whether a name can be that of a database that Tallyhouse has for itself. */
+export const isOwnDatabase = (name: string): boolean =>
+  DATABASE_NAME.test(name) && !SHARED_DATABASES.includes(name.toLowerCase())
 
 /**
  * Parses a URL such as `http://user:password@host:8123/database`. User, password, port and database are
@@ -33,8 +38,9 @@ export function parseServerUrl(text: string): Server | undefined {
   const path = DATABASE_PATH.exec(url.pathname)
   if (!['http:', 'https:'].includes(url.protocol) || path === null) return undefined
   if (url.search !== '' || url.hash !== '') return undefined
-  const database = path.groups?.['database'] ?? DEFAULT_DATABASE
-  if (SHARED_DATABASES.includes(database.toLowerCase())) return undefined
+  const named = path.groups?.['database'] ?? ''
+  const database = named === '' ? DEFAULT_DATABASE : named
+  if (!isOwnDatabase(database)) return undefined
   const username = decode(url.username)
   const password = decode(url.password)
   if (username === undefined || password === undefined) return undefined

@@ -1,5 +1,5 @@
 /** The environment variables, as a table: what each means, its default, and how it is parsed. */
-import path from 'node:path'
+import { anyText, filePath, integer, names, oneOf, password } from './value-formats.js'
 import { parseServerUrl, SERVER_URL_FORMAT, SERVER_URL_RULE } from './server-url.js'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -19,21 +19,6 @@ export interface Variable {
   /** True when error messages must not contain the value. */
   readonly secret?: true
 }
-
-const anyText = { format: 'text', parse: (text: string) => text }
-const password = { ...anyText, secret: true } as const
-const filePath = { format: 'a path', parse: (text: string) => path.resolve(text) }
-const integer = (min: number, max: number) => ({
-  format: `an integer from ${min} to ${max}`,
-  parse: (text: string) =>
-    /^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max
-      ? Number(text)
-      : undefined,
-})
-const oneOf = <Value extends string>(values: readonly Value[]) => ({
-  format: `one of ${values.join(', ')}`,
-  parse: (text: string) => values.find((value) => value === text),
-})
 
 /** All variables, in the order of the help. */
 export const VARIABLES = {
@@ -90,6 +75,36 @@ export const VARIABLES = {
     description: 'Password of CLICKHOUSE_READER_USER',
     fallback: null,
     ...password,
+  },
+  CLUSTER: {
+    description: 'YAML file with the ClickHouse servers of a cluster, instead of CLICKHOUSE_URL',
+    fallback: null,
+    ...filePath,
+  },
+  CLICKHOUSE_USER: {
+    description: 'Account on all servers of CLUSTER, as the one in CLICKHOUSE_URL',
+    fallback: null,
+    ...anyText,
+  },
+  CLICKHOUSE_PASSWORD: {
+    description: 'Password of CLICKHOUSE_USER',
+    fallback: null,
+    ...password,
+  },
+  EMBEDDED_SHARDS: {
+    description: 'Number of embedded engines: a cluster on one machine, for trying it',
+    fallback: null,
+    ...integer(1, 16),
+  },
+  DEFAULT_WIDTH: {
+    description: 'Number of shards that a new project lives on',
+    fallback: '1',
+    ...integer(1, 1_000),
+  },
+  LOADER: {
+    description: 'Shards whose events this process loads: all, none, or names separated by commas',
+    fallback: 'all',
+    ...names,
   },
   GEOIP_DB: {
     description: 'GeoIP database (.mmdb) that gives IP addresses a country and a city',

@@ -9,6 +9,10 @@ const DEFAULTS: Config = {
   metricsPort: undefined,
   dataDir: path.resolve('data'),
   clickhouse: undefined,
+  cluster: undefined,
+  embeddedShards: 1,
+  defaultWidth: 1,
+  loader: 'all',
   geoipDb: undefined,
   maxEventAgeDays: 30,
   logLevel: 'info',
@@ -56,6 +60,19 @@ test.each<{ why: string; env: NodeJS.ProcessEnv; want: Partial<Config> }>([
   { why: 'a role', env: { ROLE: 'collector' }, want: { role: 'collector' } },
   { why: 'proxies', env: { TRUSTED_PROXIES: '2' }, want: { trustedProxies: 2 } },
   { why: 'production', env: { NODE_ENV: 'production' }, want: { validateResponses: false } },
+  { why: 'engines', env: { EMBEDDED_SHARDS: '3' }, want: { embeddedShards: 3 } },
+  {
+    why: 'wide projects',
+    env: { EMBEDDED_SHARDS: '3', DEFAULT_WIDTH: '3' },
+    want: { embeddedShards: 3, defaultWidth: 3 },
+  },
+  { why: 'no loader', env: { LOADER: 'none' }, want: { loader: 'none' } },
+  { why: 'the loader of the only shard', env: { LOADER: 'home' }, want: { loader: ['home'] } },
+  {
+    why: 'loaders by name',
+    env: { EMBEDDED_SHARDS: '3', LOADER: 'shard1, shard3' },
+    want: { embeddedShards: 3, loader: ['shard1', 'shard3'] },
+  },
   { why: 'tests', env: { NODE_ENV: 'test' }, want: { validateResponses: true } },
 ])('$why', ({ env, want }) => {
   expect(readConfig(env)).toEqual({ ...DEFAULTS, ...want })
@@ -124,6 +141,30 @@ describe('an error is one line that names the variable', () => {
       { CLICKHOUSE_URL: 'http://h', CLICKHOUSE_READER_PASSWORD: 'secret' },
       'CLICKHOUSE_READER_PASSWORD needs CLICKHOUSE_READER_USER, which is not set',
     ],
+    [{ CLICKHOUSE_USER: 'a' }, 'CLICKHOUSE_USER needs CLUSTER, which is not set'],
+    [
+      { CLUSTER: 'c.yaml', CLICKHOUSE_URL: 'http://h' },
+      'CLUSTER and CLICKHOUSE_URL exclude each other: set one of them',
+    ],
+    [
+      { CLUSTER: 'c.yaml', EMBEDDED_SHARDS: '3' },
+      'CLUSTER and EMBEDDED_SHARDS exclude each other: set one of them',
+    ],
+    [
+      { EMBEDDED_SHARDS: '3', CLICKHOUSE_URL: 'http://h' },
+      'EMBEDDED_SHARDS and CLICKHOUSE_URL exclude each other: set one of them',
+    ],
+    [{ EMBEDDED_SHARDS: '17' }, 'EMBEDDED_SHARDS must be an integer from 1 to 16, not "17"'],
+    [
+      { EMBEDDED_SHARDS: '4', DEFAULT_WIDTH: '3' },
+      'DEFAULT_WIDTH must be a power of two below the number of shards, or that number: not 3 of 4',
+    ],
+    [
+      { LOADER: 'shard1,' },
+      'LOADER must be all, none, or names of shards separated by commas, not "shard1,"',
+    ],
+    [{ EMBEDDED_SHARDS: '2', LOADER: 'shard3' }, 'LOADER: there is no shard shard3'],
+    [{ CLUSTER: '/not/there.yaml' }, 'CLUSTER: /not/there.yaml cannot be read (ENOENT)'],
   ])('%j', (env, message) => {
     expect(() => readConfig(env)).toThrow(new ConfigError(message))
   })
