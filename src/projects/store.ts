@@ -1,18 +1,7 @@
 /** Stores the projects. A project has one row per version; the row with the highest version counts. */
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
-import {
-  boolean,
-  optionalTime,
-  optionalUint32,
-  sql,
-  statement,
-  string,
-  strings,
-  time,
-  uint64,
-  type Sql,
-} from '../clickhouse/sql.js'
+import { sql, statement, string } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { randomId } from '../lib/random-id.js'
 import { UserError } from '../lib/errors.js'
@@ -20,6 +9,7 @@ import type { NewProject, ProjectChanges, StoredProject } from './project.js'
 import { createPublicToken } from './public-token.js'
 import { toStoredProject, PROJECT_COLUMNS, type ProjectRow } from './row.js'
 import { validateFields } from './rules.js'
+import { findVersion, writeVersion } from './versions.js'
 
 /** Returns all projects, the oldest first. */
 export async function listProjects(connection: Connection): Promise<readonly StoredProject[]> {
@@ -34,8 +24,7 @@ export async function findProject(
   connection: Connection,
   id: string,
 ): Promise<StoredProject | undefined> {
-  const row = await findRow(connection, id)
-  return row && toStoredProject(row)
+  return (await findVersion(connection, id))?.project
 }
 
 /**
@@ -72,6 +61,7 @@ export async function requireProject(connection: Connection, id: string): Promis
  * Creates a project with a random public token, and with a random id if none is given.
  *
  * @param shards the shards that it lives on; if left out, the store itself
+ * @param prepare is called before the project is stored, while no other one can be; if it rejects, nothing is stored
  * @throws UserError for an invalid field, and for an id that is taken
  */
 export async function createProject(
@@ -79,6 +69,7 @@ export async function createProject(
   fields: NewProject,
   now: Date,
   shards: readonly string[] = [],
+  prepare?: (project: StoredProject) => Promise<void>,
 ): Promise<StoredProject> {
   const project: StoredProject = {
     id: randomId('prj_', 12),
@@ -99,7 +90,8 @@ export async function createProject(
     if ((await findProject(store.reader, project.id)) !== undefined) {
       throw new UserError(`the project ${project.id} exists already`)
     }
-    await insert(store.writer, project, 1)
+    await prepare?.(project)
+    await writeVersion(store.writer, { project, version: 1 })
   })
   return project
 }
@@ -143,19 +135,36 @@ export const rotateToken = (
  */
 export function markCut(writer: Connection, id: string): Promise<boolean> {
   return withLease(writer, 'projects', async () => {
-    const row = await findRow(writer, id)
-    if (row === undefined || row.has_cut_sessions) return false
-    await insert(writer, { ...toStoredProject(row), hasCutSessions: true }, row.version + 1)
+    const current = await findVersion(writer, id)
+    if (current === undefined || current.project.hasCutSessions) return false
+    await writeVersion(writer, {
+      project: { ...current.project, hasCutSessions: true },
+      version: current.version + 1,
+    })
     return true
   })
 }
 
 /** Marks a project as being deleted. The caller holds the lease `projects`. */
 export async function markDeleting(writer: Connection, id: string): Promise<void> {
-  const row = await findRow(writer, id)
-  if (row === undefined || row.is_deleting) return
-  await insert(writer, { ...toStoredProject(row), isDeleting: true }, row.version + 1)
+  const current = await findVersion(writer, id)
+  if (current === undefined || current.project.isDeleting) return
+  await writeVersion(writer, {
+    project: { ...current.project, isDeleting: true },
+    version: current.version + 1,
+  })
 }
+
+/**
+ * Records on which shards a project lives and returns the changed project.
+ *
+ * @throws UserError for a project that does not exist or is being deleted
+ */
+export const changeShards = (
+  store: Store,
+  id: string,
+  shards: readonly string[],
+): Promise<StoredProject> => changeProject(store, id, () => ({ shards }))
 
 async function changeProject(
   store: Store,
@@ -163,37 +172,12 @@ async function changeProject(
   change: (project: StoredProject) => Partial<StoredProject>,
 ): Promise<StoredProject> {
   return withLease(store.writer, 'projects', async () => {
-    const row = await findRow(store.reader, id)
-    if (row === undefined) throw new UserError(`there is no project ${id}`)
-    const project = toStoredProject(row)
+    const current = await findVersion(store.reader, id)
+    if (current === undefined) throw new UserError(`there is no project ${id}`)
+    const { project, version } = current
     if (project.isDeleting) throw new UserError(`the project ${id} is being deleted`)
     const changed = { ...project, ...change(project) }
-    await insert(store.writer, changed, row.version + 1)
+    await writeVersion(store.writer, { project: changed, version: version + 1 })
     return changed
   })
-}
-
-async function findRow(connection: Connection, id: string): Promise<ProjectRow | undefined> {
-  const { rows } = await connection.query<ProjectRow>(
-    statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL WHERE id = ${string(id)}`),
-  )
-  return rows[0]
-}
-
-async function insert(writer: Connection, project: StoredProject, version: number): Promise<void> {
-  const values: Sql = sql`
-    ${string(project.id)}, ${string(project.name)}, ${string(project.domain)},
-    ${string(project.token)}, ${time(project.createdAt)}, ${boolean(project.hasPublicDashboard)},
-    ${strings(project.excludedIps)}, ${strings(project.excludedCountries)},
-    ${optionalUint32(project.retentionDays)}, ${optionalUint32(project.keepDays)},
-    ${string(project.formerToken?.token ?? '')}, ${optionalTime(project.formerToken?.until ?? null)},
-    ${boolean(project.isDeleting)}, ${boolean(project.hasCutSessions)}, ${strings(project.shards)}, ${uint64(version)}`
-  await writer.execute(
-    statement(sql`
-      INSERT INTO projects (
-        id, name, domain, token, created_at, has_public_dashboard,
-        excluded_ips, excluded_countries, retention_days, keep_days,
-        former_token, former_token_until, is_deleting, has_cut_sessions, shards, version
-      ) SELECT ${values}`),
-  )
 }

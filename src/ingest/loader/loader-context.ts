@@ -1,5 +1,6 @@
 /** The dependencies of a loader besides its connection. `bootstrap/` creates them. */
 import type { Connection } from '../../clickhouse/connection.js'
+import type { ShareSalts } from '../../cluster/salts.js'
 import type { Geoip } from '../enrichment/geoip.js'
 
 export interface LoaderContext {
@@ -14,4 +15,6 @@ export interface LoaderContext {
    * loader lease.
    */
   readonly finishDeletions: (writer: Connection) => Promise<void>
+  /** Gives the salts of days from the home of a cluster. Undefined for a store that makes its own. */
+  readonly shareSalts?: ShareSalts
 }

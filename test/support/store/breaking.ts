@@ -1,6 +1,6 @@
 /** Connections that fail or pause at a chosen statement, as if the process had been killed or suspended there. */
 import type { Connection } from '../../../src/clickhouse/connection.js'
-import { listGenerations } from '../../../src/clickhouse/lease/lease-store.js'
+import { listGenerations, type LeaseName } from '../../../src/clickhouse/lease/lease-store.js'
 import { identifier, sql, statement } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 
@@ -105,10 +105,13 @@ export function pauseBefore(
   }
 }
 
-/** Releases the loader lease of a broken process, so that a test need not wait until it has expired. */
-export async function releaseLease({ writer, admin }: Store): Promise<void> {
-  const [newest] = await listGenerations(writer, 'loader')
+/** Releases a lease of a broken process, so that a test need not wait until it has expired. */
+export async function releaseLease(
+  { writer, admin }: Pick<Store, 'writer' | 'admin'>,
+  name: LeaseName = 'loader',
+): Promise<void> {
+  const [newest] = await listGenerations(writer, name)
   if (newest === undefined) return
-  const table = identifier(`lease_loader_${newest.number}`)
+  const table = identifier(`lease_${name}_${newest.number}`)
   await admin.execute(statement(sql`INSERT INTO ${table} (state, at) SELECT 'released', now64(3)`))
 }

@@ -1,6 +1,7 @@
 /** Stages rows of the inbox: computes their events, users and sessions into tables that no query reads. */
 import type { Connection } from '../../../clickhouse/connection.js'
 import { sql, statement, type Sql } from '../../../clickhouse/sql.js'
+import type { ShareSalts } from '../../../cluster/salts.js'
 import { settleAll } from '../../../lib/settle.js'
 import type { Geoip } from '../../enrichment/geoip.js'
 import { enrichRows } from './enrich.js'
@@ -22,6 +23,8 @@ export interface StageOptions {
     readonly geoip: Geoip | undefined
     /** The age limit for events of the stream. */
     readonly maxEventAgeDays: number
+    /** Gives the salts of days from the home of a cluster. */
+    readonly shareSalts?: ShareSalts | undefined
   }
   /** Whether nothing will be published; days then get no salts, because salts are stored for good. */
   readonly isDryRun?: boolean
@@ -66,11 +69,9 @@ async function stageParsedRows(
   const preparesUsers = prepareUserNumbers(writer, tables)
   const keepsRows = async (): Promise<void> => {
     await enrichRows(writer, tables, context.geoip)
-    await execute(
-      findExcludedEvents(tables),
-      ...(isDryRun ? [] : [saltDays(tables)]),
-      keepRows(tables),
-    )
+    await execute(findExcludedEvents(tables))
+    if (!isDryRun) await saltDays(writer, tables, context.shareSalts)
+    await execute(keepRows(tables))
   }
   await settleAll([preparesUsers, keepsRows()])
   const mayOverflow = await preparesUsers

@@ -1,20 +1,43 @@
 /** Drops duplicates and numbers the users of a load. */
-import { sql, uint64, type Sql } from '../../../clickhouse/sql.js'
+import type { Connection } from '../../../clickhouse/connection.js'
+import { sql, statement, uint64, type Sql } from '../../../clickhouse/sql.js'
+import { IS_FRESH, NEW_SALT, storeSalts, type ShareSalts } from '../../../cluster/salts.js'
 import { DURABLE, type LoadTables } from './load-tables.js'
 import { hashUserId } from './user-numbers.js'
 
 const isIncluded = (tables: LoadTables): Sql =>
   sql`fate = 'kept' AND seq NOT IN (SELECT seq FROM ${tables.excludedEvents})`
 
-/**
- * Stores a salt for each day that has events without a user id and no salt yet. Salts are kept for two days; one that is
- * about to expire may be gone when it is used, so its day gets another.
- */
-export const saltDays = (tables: LoadTables): Sql => sql`
-INSERT INTO salts (day, salt)
-SELECT day, lower(hex(randomString(16)))
+/** Selects the days that have events without a user id and no salt yet. */
+const selectDaysWithoutSalt = (tables: LoadTables): Sql => sql`
 FROM (SELECT DISTINCT toDate(timestamp) AS day FROM ${tables.rows} AS load_rows WHERE ${isIncluded(tables)} AND user_id = '')
-WHERE day NOT IN (SELECT day FROM salts WHERE created_at > now() - INTERVAL 47 HOUR)`
+WHERE day NOT IN (SELECT day FROM salts WHERE ${IS_FRESH})`
+
+/**
+ * Stores a salt for each day that needs one.
+ *
+ * @param shareSalts undefined for a store that makes its own
+ */
+export async function saltDays(
+  writer: Connection,
+  tables: LoadTables,
+  shareSalts: ShareSalts | undefined,
+): Promise<void> {
+  if (shareSalts === undefined) {
+    await writer.execute(
+      statement(sql`
+INSERT INTO salts (day, salt)
+SELECT day, ${NEW_SALT}${selectDaysWithoutSalt(tables)}`),
+    )
+    return
+  }
+  const { rows } = await writer.query<{ missing: string }>(
+    statement(sql`SELECT toString(day) AS missing${selectDaysWithoutSalt(tables)}`),
+  )
+  if (rows.length === 0) return
+  const salts = await shareSalts(rows.map(({ missing }) => missing))
+  if (salts.length > 0) await storeSalts(writer, salts)
+}
 
 /** The salt of each day: the first, if two loaders made one at the same moment. */
 const SALTS = sql`SELECT day, argMin(salt, (created_at, salt)) AS salt FROM salts GROUP BY day`

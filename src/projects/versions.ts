@@ -1,0 +1,116 @@
+/** Reads, writes and copies the versions of projects: one row each, of which the one with the highest version counts. */
+import { Readable } from 'node:stream'
+import type { Connection, QueryOptions } from '../clickhouse/connection.js'
+import {
+  boolean,
+  optionalTime,
+  optionalUint32,
+  sql,
+  statement,
+  string,
+  strings,
+  time,
+  uint64,
+  type Sql,
+} from '../clickhouse/sql.js'
+import type { StoredProject } from './project.js'
+import { PROJECT_COLUMNS, toStoredProject, type ProjectRow } from './row.js'
+
+/** A project with the number of its version, from 1. */
+export interface ProjectVersion {
+  readonly project: StoredProject
+  readonly version: number
+}
+
+/** Finds the current version of a project; undefined when the project does not exist. */
+export async function findVersion(
+  connection: Connection,
+  id: string,
+  options: QueryOptions = {},
+): Promise<ProjectVersion | undefined> {
+  const { rows } = await connection.query<ProjectRow>(
+    statement(sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL WHERE id = ${string(id)}`),
+    options,
+  )
+  const [row] = rows
+  return row && { project: toStoredProject(row), version: row.version }
+}
+
+/** What tells the versions of projects in two stores apart. */
+export interface VersionMark {
+  readonly id: string
+  readonly version: number
+  /** When the project was created, in milliseconds since 1970: a later project with the same id has another time. */
+  readonly createdMs: number
+  readonly shards: readonly string[]
+  readonly isDeleting: boolean
+}
+
+/** Lists the current versions of all projects, without their other fields. */
+export async function listVersionMarks(
+  connection: Connection,
+  options: QueryOptions = {},
+): Promise<readonly VersionMark[]> {
+  const { rows } = await connection.query<VersionMark>(
+    statement(sql`
+SELECT id, version, toUnixTimestamp64Milli(created_at) AS createdMs, shards, is_deleting AS isDeleting
+FROM projects FINAL ORDER BY id`),
+    options,
+  )
+  return rows
+}
+
+/** All columns of the table. */
+const COLUMNS = sql`
+        id, name, domain, token, created_at, has_public_dashboard,
+        excluded_ips, excluded_countries, retention_days, keep_days,
+        former_token, former_token_until, is_deleting, has_cut_sessions, shards, version`
+
+/** Writes a version of a project. May be repeated. */
+export async function writeVersion(
+  writer: Connection,
+  { project, version }: ProjectVersion,
+  signal?: AbortSignal,
+): Promise<void> {
+  const values: Sql = sql`
+    ${string(project.id)}, ${string(project.name)}, ${string(project.domain)},
+    ${string(project.token)}, ${time(project.createdAt)}, ${boolean(project.hasPublicDashboard)},
+    ${strings(project.excludedIps)}, ${strings(project.excludedCountries)},
+    ${optionalUint32(project.retentionDays)}, ${optionalUint32(project.keepDays)},
+    ${string(project.formerToken?.token ?? '')}, ${optionalTime(project.formerToken?.until ?? null)},
+    ${boolean(project.isDeleting)}, ${boolean(project.hasCutSessions)}, ${strings(project.shards)}, ${uint64(version)}`
+  await writer.execute(
+    statement(sql`
+      INSERT INTO projects (${COLUMNS}
+      ) SELECT ${values}`),
+    {},
+    signal,
+  )
+}
+
+/** How many rows one statement copies. */
+const COPIED_ROWS = 1_000
+
+/** Copies the current versions of projects from one store to another, with their numbers. May be repeated. */
+export async function copyVersions(
+  from: Connection,
+  to: Connection,
+  ids: readonly string[],
+  createSignal: () => AbortSignal,
+): Promise<void> {
+  for (let start = 0; start < ids.length; start += COPIED_ROWS) {
+    const some = strings(ids.slice(start, start + COPIED_ROWS))
+    const { rows } = await from.query<object>(
+      statement(sql`SELECT ${COLUMNS} FROM projects FINAL WHERE has(${some}, id)`),
+      { signal: createSignal() },
+    )
+    if (rows.length === 0) continue
+    const bytes = Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n'))
+    await to.upload(
+      statement(sql`INSERT INTO projects (${COLUMNS}) FORMAT JSONEachRow`),
+      Readable.from([bytes]),
+      { async_insert: 0 },
+      createSignal(),
+    )
+  }
+}
