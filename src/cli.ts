@@ -2,6 +2,7 @@
 /** The command `tallyhouse`. No other file reads the command line or the clock. */
 import { Command, CommanderError } from 'commander'
 import { isUnreachable } from './clickhouse/errors.js'
+import { addCluster } from './commands/cluster/cluster.js'
 import { addDemo } from './commands/demo.js'
 import { addExplain } from './commands/explain.js'
 import { addImport } from './commands/import/import.js'
@@ -33,6 +34,7 @@ const COMMANDS: readonly AddCommand[] = [
   addUser,
   addExplain,
   addRollups,
+  addCluster,
   addDoctor,
 ]
 

@@ -9,7 +9,7 @@ export interface Group {
 }
 
 /**
- * Lists the groups of a cluster: for each power of two that is smaller than the number of shards, the windows of that
+ * Lists the groups that a new project may live across: for each power of two that is smaller than the number of shards, the windows of that
  * width that begin at its multiples, and last of all shards together.
  *
  * @param shards the names of all shards, in order; a single one has no group
@@ -25,14 +25,40 @@ export function listGroups(shards: readonly string[]): readonly Group[] {
   return groups
 }
 
+/** Up to this many shards, a project that lived across all of them keeps its group when shards are added. */
+export const MAX_FORMER_SHARDS = 32
+
+/**
+ * Lists the groups that ClickHouse knows: those of `listGroups`, and what all shards were before others were added at the
+ * end of the list.
+ */
+export function listServedGroups(shards: readonly string[]): readonly Group[] {
+  const groups = [...listGroups(shards)]
+  const names = new Set(groups.map(({ name }) => name))
+  for (let width = 2; width <= Math.min(shards.length, MAX_FORMER_SHARDS); width++) {
+    const group = createGroup(shards, 0, width)
+    if (!names.has(group.name)) groups.push(group)
+  }
+  return groups
+}
+
 const createGroup = (shards: readonly string[], start: number, width: number): Group => ({
   name: `tallyhouse_${start + 1}_${start + width}`,
   shards: shards.slice(start, start + width),
 })
 
 /** Finds the group of exactly these shards, in this order; undefined if there is none. */
-export const findGroup = (all: readonly string[], shards: readonly string[]): Group | undefined =>
-  listGroups(all).find(
-    (group) =>
-      group.shards.length === shards.length && group.shards.every((name, i) => name === shards[i]),
-  )
+export function findGroup(all: readonly string[], shards: readonly string[]): Group | undefined {
+  const [first = ''] = shards
+  const start = all.indexOf(first)
+  const width = shards.length
+  const isWindow = start >= 0 && shards.every((name, i) => name === all[start + i])
+  return isWindow && isServed(start, width, all.length) ? createGroup(all, start, width) : undefined
+}
+
+/** Whether there is a group of a width that begins at a position. */
+function isServed(start: number, width: number, total: number): boolean {
+  if (width < 2) return false
+  if (start === 0 && (width === total || width <= MAX_FORMER_SHARDS)) return true
+  return Number.isInteger(Math.log2(width)) && start % width === 0
+}

@@ -32,8 +32,8 @@ export const READER_TABLES = [
 /** How many rows wait in the inbox, and since when, is no secret. */
 const INBOX_COLUMNS = 'batch, row, received_at, _block_number'
 
-/** What a query across several engines needs: the table functions `cluster` and `view`. */
-const CLUSTER_GRANTS = ['READ ON REMOTE', 'CREATE TEMPORARY TABLE ON *.*']
+/** What a query across several ClickHouses needs: the table functions `cluster` and `view`. */
+export const CLUSTER_GRANTS = ['READ ON REMOTE', 'CREATE TEMPORARY TABLE ON *.*']
 
 /**
  * Builds the rights of each account, as GRANT statements without the word and the name.

@@ -6,6 +6,7 @@ import { writeConfiguration } from '../../../src/clickhouse/embedded/configurati
 import { launch } from '../../../src/clickhouse/embedded/engine-process.js'
 import { getEngineDir, openLock } from '../../../src/clickhouse/embedded/engine-dir.js'
 import type { Limits } from '../../../src/clickhouse/embedded/limits.js'
+import { getPort } from '../../../src/clickhouse/embedded/member.js'
 import { createEndpoint } from '../../../src/clickhouse/embedded/new-endpoint.js'
 import type { Account, Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
@@ -28,26 +29,39 @@ export interface Server {
 
 const LIMITS: Limits = { serverMemory: 4 * 1024 ** 3, queryMemory: 1024 ** 3 }
 
+/** A server that others ask. */
+export interface ServerMember {
+  readonly endpoint: Endpoint
+  readonly nativePort: number
+  /** Further files of its configuration, with the passwords that it would read from its environment. */
+  readonly files: readonly { readonly path: string; readonly text: string }[]
+}
+
 /** Starts the engine and migrates its database. `change` may edit the text of users.xml. */
 export async function startServer(
   change = (users: string): string => users,
   limits = LIMITS,
+  member?: ServerMember,
 ): Promise<Server> {
   const stopping = new AbortController()
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-users-'))
   const engineDir = getEngineDir(dataDir)
   await mkdir(engineDir, { recursive: true })
-  const endpoint = await createEndpoint()
+  const endpoint = member?.endpoint ?? (await createEndpoint())
   const lock = await openLock(engineDir)
   const holder = { pid: process.pid, purpose: 'jest' }
   const engine = await launch(
-    { engineDir, port: Number(new URL(endpoint.url).port), holder },
+    { engineDir, port: getPort(endpoint), nativePort: member?.nativePort, holder },
     {
       lock: lock.fd,
       stop: stopping.signal,
       onLocked: async () => {
         await writeConfiguration(engineDir, endpoint, limits)
         await writeFile(path.join(engineDir, 'users.xml'), change(await readUsersFile(endpoint)))
+        for (const { path: file, text } of member?.files ?? []) {
+          await mkdir(path.dirname(path.join(engineDir, file)), { recursive: true })
+          await writeFile(path.join(engineDir, file), enterPasswords(text, endpoint))
+        }
       },
     },
   )
@@ -68,15 +82,16 @@ export async function startServer(
 }
 
 /** Returns the file with the passwords that a server would read from its environment. */
-async function readUsersFile({ accounts }: Endpoint): Promise<string> {
+async function readUsersFile(endpoint: Endpoint): Promise<string> {
   const text = await readFile(packagePath('clickhouse/config/users.xml'), 'utf8')
-  return text
+  return enterPasswords(text, endpoint)
     .replace('<default remove="remove"/>', BOOT)
     .replace('<users>', '<quotas><default/></quotas><users>')
-    .replaceAll(/<password from_env="CLICKHOUSE_(\w+)_PASSWORD"\/>/g, (_match, name: string) => {
-      const account = name.toLowerCase()
-      const { password } =
-        account === SUPERVISOR.username ? SUPERVISOR : accounts[account as Account]
-      return `<password>${password}</password>`
-    })
 }
+
+const enterPasswords = (text: string, { accounts }: Endpoint): string =>
+  text.replaceAll(/<password from_env="CLICKHOUSE_(\w+)_PASSWORD"\/>/g, (_match, name: string) => {
+    const account = name.toLowerCase()
+    const { password } = account === SUPERVISOR.username ? SUPERVISOR : accounts[account as Account]
+    return `<password>${password}</password>`
+  })

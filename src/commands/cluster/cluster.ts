@@ -1,0 +1,10 @@
+/** The commands `tallyhouse cluster config | status | add`. */
+import type { AddCommand } from '../shared/context.js'
+import { addClusterConfig } from './config.js'
+
+export const addCluster: AddCommand = (program, context) => {
+  const cluster = program
+    .command('cluster')
+    .description('Configure and watch the stores of a cluster')
+  for (const add of [addClusterConfig]) add(cluster, context)
+}

@@ -1,0 +1,78 @@
+/** docker-compose.cluster.yml is docker-compose.yml with three servers, which know each other by its files. */
+import { expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { buildServerFiles } from '../../../src/cluster/server-files.js'
+import { parseClusterFile } from '../../../src/config/cluster-file.js'
+import { packagePath } from '../../../src/lib/package-path.js'
+
+interface Service {
+  readonly volumes?: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+  readonly depends_on: Readonly<Record<string, unknown>>
+}
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>
+  readonly volumes: Readonly<Record<string, unknown>>
+}
+
+const read = (file: string): string => readFileSync(packagePath(file), 'utf8')
+const single = parse(read('docker-compose.yml')) as Compose
+const cluster = parse(read('docker-compose.cluster.yml'), { merge: true }) as Compose
+const listed = parseClusterFile(read('clickhouse/config/cluster/cluster.yaml'))
+const files = buildServerFiles(
+  listed.shards.map(({ name, native }) => ({ name, ...native })),
+  { username: 'reader', passwordVariable: 'CLICKHOUSE_READER_PASSWORD' },
+)
+
+test.each(files)('$path is what tallyhouse cluster config makes', ({ path, text }) => {
+  expect(read(`clickhouse/config/cluster/${path}`)).toBe(text)
+})
+
+test('the servers of the file are those of the composition', () => {
+  const names = Object.keys(cluster.services).filter((name) => name.startsWith('clickhouse'))
+  expect(listed.shards.map(({ url }) => url)).toEqual(names.map((name) => `http://${name}:8123`))
+  expect(listed.shards.map(({ native }) => native)).toEqual(
+    names.map((host) => ({ host, port: 9000, secure: false })),
+  )
+  expect(Object.keys(cluster.volumes)).toEqual([...names, 'keys'])
+})
+
+test.each(listed.shards.map(({ native }) => native.host))('%s is the single server', (name) => {
+  const { clickhouse } = single.services
+  const [data] = clickhouse!.volumes!.slice(-1)
+  expect(cluster.services[name]).toEqual({
+    ...clickhouse,
+    volumes: [
+      ...clickhouse!.volumes!.slice(0, -1),
+      ...files.map(
+        ({ path }) => `./clickhouse/config/cluster/${path}:/etc/clickhouse-server/${path}:ro`,
+      ),
+      data!.replace('clickhouse', name),
+    ],
+  })
+})
+
+const FILE = './clickhouse/config/cluster/cluster.yaml:/etc/tallyhouse/cluster.yaml:ro'
+
+test.each(['migrate', 'service'])('%s differs in the servers alone', (name) => {
+  const { CLICKHOUSE_URL: url = '', ...rest } = single.services[name]!.environment
+  const [, user, password] = /^http:\/\/(\w+):(\$\{[^}]+\})@clickhouse:8123\/tallyhouse$/.exec(url)!
+  const { clickhouse, ...others } = single.services[name]!.depends_on
+  const { DEFAULT_WIDTH: width, ...environment } = cluster.services[name]!.environment
+  expect(width).toBe(name === 'service' ? '${DEFAULT_WIDTH:-1}' : undefined)
+  expect({ ...cluster.services[name], environment }).toEqual({
+    ...single.services[name],
+    environment: {
+      CLUSTER: '/etc/tallyhouse/cluster.yaml',
+      CLICKHOUSE_USER: user,
+      CLICKHOUSE_PASSWORD: password,
+      ...rest,
+    },
+    volumes: [FILE, ...(single.services[name]!.volumes ?? [])],
+    depends_on: {
+      ...Object.fromEntries(listed.shards.map(({ native }) => [native.host, clickhouse])),
+      ...others,
+    },
+  })
+})
