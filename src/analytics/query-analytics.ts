@@ -12,7 +12,6 @@ import { resolveQuery, type Query } from './request/query.js'
 import { checkRetention } from './request/retention.js'
 import { shapeResponse, type StoredRow } from './response.js'
 import { buildStatement } from './sql/build-statement.js'
-import type { ShardGroup } from './sql/shards.js'
 
 /** The attributes of a project that its queries depend on. */
 export interface QueriedProject {
@@ -24,6 +23,8 @@ export interface QueriedProject {
   readonly keepDays: number | null
   /** Whether there may be events whose session is no longer stored. */
   readonly hasCutSessions: boolean
+  /** The names of the shards that it lives on; empty for the store of the projects alone. */
+  readonly shards: readonly string[]
 }
 
 /** The dependencies of planning. */
@@ -43,8 +44,6 @@ export interface Dependencies extends PlanDependencies {
   readonly run: (
     statement: Statement,
   ) => Promise<{ readonly rows: readonly (StoredRow & MarkedRow)[]; readonly total: number }>
-  /** The shards that the project lives across; if left out, it lives on the one that runs the statement. */
-  readonly group?: ShardGroup | undefined
   /** Called with the plan before it is run. */
   readonly onPlan?: (plan: Plan) => void
 }
@@ -63,9 +62,7 @@ export async function queryAnalytics(
   const plan = await planAnalytics(request, project, dependencies)
   dependencies.onPlan?.(plan)
   const origin = { projectId: project.id, nonce: createNonce() }
-  const { rows, total } = await dependencies.run(
-    buildStatement(plan, origin.nonce, dependencies.group),
-  )
+  const { rows, total } = await dependencies.run(buildStatement(plan, origin.nonce))
   requireOrigin(rows, origin)
   return shapeResponse(request, plan.query, rows, total)
 }

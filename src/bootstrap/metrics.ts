@@ -1,12 +1,10 @@
 /** Starts the metrics of a service process: its instruments, and the server that shows them. */
 import type { Config } from '../config/config.js'
-import { ApiError } from '../contract/errors.js'
 import { listenForMetrics } from '../http/server/metrics-server.js'
 import type { Logger } from '../lib/log.js'
 import type { LogOutput } from '../lib/log-output.js'
 import { readVersion } from '../lib/version.js'
 import { createInstruments, type Instruments } from '../telemetry/instruments.js'
-import type { CredentialKind, StoreInstruments } from '../telemetry/store-instruments.js'
 import { rethrowListenError } from './address.js'
 
 export interface Metrics {
@@ -55,22 +53,3 @@ export async function startMetrics({ config, logger, output }: MetricsOptions): 
     },
   }
 }
-
-/** Returns a check of keys or tokens that counts its outcomes. */
-export const countChecks =
-  <Credential, Result>(
-    check: (credential: Credential) => Promise<Result>,
-    kind: CredentialKind,
-    store: StoreInstruments | undefined,
-  ) =>
-  async (credential: Credential): Promise<Result> => {
-    try {
-      const result = await check(credential)
-      store?.onCredentialCheck(kind, 'valid')
-      return result
-    } catch (error) {
-      const isInvalid = error instanceof ApiError && error.code === 'UNAUTHORIZED'
-      store?.onCredentialCheck(kind, isInvalid ? 'invalid' : 'failed')
-      throw error
-    }
-  }

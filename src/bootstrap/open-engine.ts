@@ -11,6 +11,7 @@ import {
   type Engine,
   type EngineEvent,
 } from '../clickhouse/embedded/engine.js'
+import type { EngineMember } from '../clickhouse/embedded/member.js'
 import type { Holder } from '../clickhouse/embedded/launcher/protocol.js'
 import type { Endpoint } from '../clickhouse/endpoint.js'
 
@@ -24,6 +25,8 @@ export interface OpenEngineOptions {
   readonly dataDir: string
   /** The command of this process, such as `tallyhouse migrate`, for the errors of others that need the data folder. */
   readonly purpose: string
+  /** For an engine that has others beside it. */
+  readonly member?: EngineMember | undefined
   /** True for a process that must not share another one's engine. Default: false. */
   readonly ownEngine?: boolean
   readonly onEvent?: (event: EngineEvent) => void

@@ -10,6 +10,7 @@ import type { Config } from '../config/config.js'
 import { finishDeletions } from '../deletion/deletion-steps.js'
 import { openGeoip, type Geoip } from '../ingest/enrichment/geoip.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
+import type { EngineMember } from '../clickhouse/embedded/member.js'
 import { hasEngine, openEngine, type OpenEngineOptions, type OpenedEngine } from './open-engine.js'
 import {
   createNotSetUpError,
@@ -20,7 +21,8 @@ import {
 } from './prepare-store.js'
 import { retryWhileAway, type WaitOptions } from './retry-while-away.js'
 
-export interface OpenStoreOptions extends Omit<OpenEngineOptions, 'dataDir'>, WaitOptions {
+export interface OpenStoreOptions
+  extends Omit<OpenEngineOptions, 'dataDir' | 'member'>, WaitOptions {
   readonly access: StoreAccess
   /** With `write` access: when outdated rollups are rebuilt; `first` by default. */
   readonly rollups?: RollupBuild
@@ -45,7 +47,10 @@ export interface OpenedStore {
 }
 
 type StoreConfig = Pick<Config, 'clickhouse' | 'dataDir' | 'maxEventAgeDays'> &
-  Partial<Pick<Config, 'geoipDb'>>
+  Partial<Pick<Config, 'geoipDb'>> & {
+    /** For an embedded engine that has others beside it. */
+    readonly member?: EngineMember | undefined
+  }
 
 /**
  * Opens the store. With `write` access it is brought up to date first; with any other, opening changes nothing.
@@ -96,7 +101,7 @@ export const createLoaderContext = (maxEventAgeDays: number, geoip?: Geoip): Loa
 })
 
 async function openEndpoint(
-  { clickhouse, dataDir }: StoreConfig,
+  { clickhouse, dataDir, member }: StoreConfig,
   { access, purpose, ownEngine = false, onEvent = () => undefined, stop }: OpenStoreOptions,
 ): Promise<OpenedEngine> {
   if (clickhouse !== undefined) return { endpoint: clickhouse, engine: undefined }
@@ -104,6 +109,7 @@ async function openEndpoint(
   if (access !== 'write' && !(await hasEngine(dataDir))) throw createNotSetUpError()
   return openEngine({
     dataDir,
+    member,
     purpose,
     ownEngine,
     onEvent,

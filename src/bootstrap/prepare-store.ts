@@ -13,7 +13,7 @@ import { formatDuration, SECOND_MS } from '../lib/time.js'
 import { ensureRollups, isBuildLong } from '../rollups/ensure-rollups.js'
 import { readRollupState } from '../rollups/progress.js'
 import type { WaitOptions } from './retry-while-away.js'
-import { NOTICE_MS } from './rollup-trust.js'
+import { NOTICE_MS } from './serving/rollup-trust.js'
 
 /**
  * How a process uses the store, and what is checked or done first:

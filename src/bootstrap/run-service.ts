@@ -8,10 +8,11 @@ import { readVersion } from '../lib/version.js'
 import type { Instruments } from '../telemetry/instruments.js'
 import { connectTraces, type Traces } from '../telemetry/traces.js'
 import { rethrowListenError } from './address.js'
-import { listenEarly, type EarlyServer } from './early-server.js'
+import { listenEarly, type EarlyServer } from './serving/early-server.js'
 import { startMetrics } from './metrics.js'
 import { SERVICE_PURPOSES } from './open-engine.js'
-import { openStore, type OpenedStore } from './open-store.js'
+import { nameShard, openCluster, type OpenedCluster } from './open-cluster.js'
+import type { OpenStoreOptions } from './open-store.js'
 import type { StoreAccess } from './prepare-store.js'
 import type { WaitOptions } from './retry-while-away.js'
 import { waitForShutdown } from './shutdown-signals.js'
@@ -26,7 +27,7 @@ export interface RunOptions extends Pick<PartsOptions, 'now' | 'pages' | 'onList
   /** What the process may do to the store when it starts; `write` by default. */
   readonly access?: StoreAccess
   /** Runs before the service answers requests; returns early when `stop` is aborted. */
-  readonly prepare?: (opened: OpenedStore, stop: AbortSignal) => Promise<void>
+  readonly prepare?: (opened: OpenedCluster, stop: AbortSignal) => Promise<void>
 }
 
 /** How long a start waits for a ClickHouse that does not respond, as when both start at once. */
@@ -109,34 +110,36 @@ const open = ({
   instruments,
   traces,
   waiting,
-}: Run): Promise<OpenedStore> =>
-  openStore(config, {
+}: Run): Promise<OpenedCluster> =>
+  openCluster(config, (shard): OpenStoreOptions => ({
     ...waiting,
+    onNotice: (level, text) => nameShard(logger, shard)[level](text),
     purpose: SERVICE_PURPOSES[purpose],
     access,
     rollups: 'later',
     // A process with only one role, api or collector, may use the engine of the process with the other.
     ownEngine: config.role === 'all',
-    onEvent: (event) => logEngineEvent(logger, event),
+    onEvent: (event) => logEngineEvent(nameShard(logger, shard), event),
     observer: instruments?.store,
     trace: traces?.traceStatement,
     onBreaker: (isOpen, cause) => {
       instruments?.store.onBreaker(isOpen)
-      if (isOpen) logger.warn({ err: cause }, 'the store does not answer; queries are refused')
-      else logger.info('the store answers again')
+      const log = nameShard(logger, shard)
+      if (isOpen) log.warn({ err: cause }, 'the store does not answer; queries are refused')
+      else log.info('the store answers again')
     },
-  })
+  }))
 
 /** Runs the service until the shutdown begins or the engine fails for good, then stops everything. Returns the failure. */
 async function runOpened(
   run: Run,
-  opened: OpenedStore,
+  opened: OpenedCluster,
   shutdown: Promise<Error | undefined>,
   stopping: AbortController,
 ): Promise<Error | undefined> {
   const { server, prepare } = run
-  const { engine } = opened
-  const ended = Promise.race([shutdown, ...(engine === undefined ? [] : [engine.failed])])
+  const engines = opened.stores.flatMap(({ engine }) => (engine === undefined ? [] : [engine]))
+  const ended = Promise.race([shutdown, ...engines.map(({ failed }) => failed)])
   void ended.then(() => stopping.abort())
   let stop: (() => Promise<void>) | undefined
   try {

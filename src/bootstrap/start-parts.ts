@@ -1,22 +1,22 @@
-/** Starts the parts of a service process over an open store: the HTTP service, the loader, the rollups, the expirations. */
+/** Starts the parts of a service process over its stores: the HTTP service, and loader, rollups and expirations of each store. */
 import { isValidAt, listPublicKeys, takeOverPublicKeys } from '../auth/public-keys.js'
 import type { Store } from '../clickhouse/store.js'
 import type { Config } from '../config/config.js'
 import { startExpirations } from '../deletion/expire-projects.js'
-import { createLoaderMonitor } from '../ingest/loader/loader-state.js'
+import { createLoaderMonitor, findLatest, type LoaderState } from '../ingest/loader/loader-state.js'
 import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
 import type { Instruments } from '../telemetry/instruments.js'
 import type { Traces } from '../telemetry/traces.js'
-import type { EarlyServer } from './early-server.js'
-import type { OpenedStore } from './open-store.js'
+import type { EarlyServer } from './serving/early-server.js'
+import { nameShard, type OpenedCluster, type OpenedShard } from './open-cluster.js'
 import { startRollupBuild, type StoreAccess } from './prepare-store.js'
 import { retryWhileAway, type WaitOptions } from './retry-while-away.js'
-import { startService, type ServiceOptions } from './start-service.js'
+import { startService, type ServiceOptions } from './serving/start-service.js'
 
 export interface PartsOptions {
   readonly config: Config
-  readonly opened: OpenedStore
+  readonly opened: OpenedCluster
   readonly logger: Logger
   readonly now: () => Date
   /** Undefined to measure nothing. */
@@ -33,30 +33,49 @@ export interface PartsOptions {
   readonly onListening: (address: string) => void
 }
 
-/** Starts the service, then the loader, the expirations and the build of outdated rollups. Returns a function that stops them. */
+/** Starts the service, then what works on each store. Returns a function that stops them. */
 export async function startParts(options: PartsOptions): Promise<() => Promise<void>> {
   const { config, logger, now, server, pages = () => [], onListening } = options
-  const { opened, instruments, traces, waiting, access = 'write' } = options
-  const { store, loader: context, endpoint } = opened
+  const { opened, instruments, traces, waiting } = options
+  const { store, endpoint, stores, cluster } = opened
   if (config.role !== 'collector') {
     const attempt = () => preparePublicKeys(store, config, logger, now())
     await retryWhileAway(attempt, endpoint.url, waiting)
   }
-  const monitor = createLoaderMonitor()
-  instruments?.load.watchInbox(monitor.read)
+  const monitors = new Map(stores.map(({ name }) => [name, createLoaderMonitor()]))
+  const readState = (): LoaderState => findLatest([...monitors.values()].map(({ read }) => read()))
+  instruments?.load.watchInbox(readState)
   const service = await startService({
     config,
-    opened,
+    cluster,
     logger,
     now,
     instruments,
     traces,
     server,
     pages: pages(),
-    getLoaderState: monitor.read,
-    readInbox: monitor.readInbox,
+    getLoaderState: readState,
+    readInbox: (name) => (monitors.get(name) ?? createLoaderMonitor()).readInbox(),
   })
   onListening(service.address)
+  const workers = stores.map((one) => startWorker(options, one, monitors.get(one.name)))
+  return async () => {
+    await service.stop()
+    await Promise.all(workers.map((stop) => stop()))
+  }
+}
+
+/**
+ * Starts what works on a store: its loader, the expirations and the build of outdated rollups. A process that does not
+ * load the store only watches what waits in it.
+ */
+function startWorker(
+  { config, now, instruments, access = 'write', ...options }: PartsOptions,
+  { name, store, loader: context }: OpenedShard,
+  monitor = createLoaderMonitor(),
+): () => Promise<void> {
+  const logger = nameShard(options.logger, name)
+  if (!isLoadedHere(config, name)) return () => Promise.resolve()
   const loader = startStreamingLoader({
     store,
     context,
@@ -67,12 +86,15 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
   const stopExpirations = startExpirations({ store, context, logger, now })
   const stopBuild = access === 'write' ? startRollupBuild(store, context, logger) : undefined
   return async () => {
-    await service.stop()
     await stopBuild?.()
     await stopExpirations()
     await loader.stop()
   }
 }
+
+/** Whether this process loads the events of a shard. */
+const isLoadedHere = ({ loader }: Pick<Config, 'loader'>, name: string): boolean =>
+  loader === 'all' || (loader !== 'none' && loader.includes(name))
 
 /** Takes over the public keys of an earlier version, and warns when the store has none that is valid. */
 async function preparePublicKeys(

@@ -32,8 +32,8 @@ const OWN_TABLES = ['projects', 'inbox', 'loads', 'events', 'sessions', 'users',
 /** Enough connections that a balancer before two servers uses both, as good as certainly. */
 const MANY_CONNECTIONS = 12
 
-/** Grants with which an account may change tables. */
-const WRITES = /^GRANT [^]*\b(ALL|INSERT|ALTER|CREATE|DROP|TRUNCATE)\b[^]* ON /
+/** Grants with which an account may change tables. Queries across several servers need temporary ones. */
+const WRITES = /^GRANT [^]*\b(ALL|INSERT|ALTER|CREATE(?! TEMPORARY)|DROP|TRUNCATE)\b[^]* ON /
 
 export const SERVER_CHECKS: readonly ServerCheck[] = [
   {

@@ -13,6 +13,8 @@ import { sql, statement } from './sql.js'
 
 /** The three connections of the reader share a breaker: while the store hangs, their queries fail at once. */
 export interface Store {
+  /** The name of its database. */
+  readonly database: string
   /** Selects only, within the limits of the account. */
   readonly reader: Connection
   /** The same account over a second connection: slow queries cannot block the lookups that every request needs. */
@@ -58,6 +60,7 @@ export function connectStore(
   const observe = (connection: Connection, name: string): Connection =>
     observer === undefined ? connection : observeConnection(connection, name, observer)
   return {
+    database: endpoint.database,
     reader: observe(reader, 'reader'),
     lookups: observe(lookups, 'lookups'),
     tokenLookups: observe(tokenLookups, 'token_lookups'),

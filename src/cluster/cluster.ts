@@ -1,5 +1,5 @@
 /** The stores of a cluster, and where a project lives in it. */
-import { HOME, type Endpoint } from '../clickhouse/endpoint.js'
+import { HOME } from '../clickhouse/endpoint.js'
 import type { Store } from '../clickhouse/store.js'
 import { ApiError } from '../contract/errors.js'
 import type { StoredProject } from '../projects/project.js'
@@ -9,7 +9,6 @@ export interface Shard {
   /** As in the table `projects`: letters, digits, `_` and `-`. */
   readonly name: string
   readonly store: Store
-  readonly endpoint: Endpoint
 }
 
 /** The stores of a service; a service without a cluster has one. */
@@ -26,8 +25,8 @@ export type ProjectShards = readonly [Shard, ...Shard[]]
 export { HOME }
 
 /** Returns a cluster of a single store. */
-export const toCluster = (only: Omit<Shard, 'name'>): Cluster => {
-  const home = { ...only, name: HOME }
+export const toCluster = (store: Store): Cluster => {
+  const home = { name: HOME, store }
   return { home, shards: [home] }
 }
 

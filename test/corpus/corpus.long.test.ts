@@ -1,6 +1,6 @@
 /** Thousands of wrong requests, and right ones that look wrong: each gets the response that the contracts promise. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { RunningService } from '../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../src/bootstrap/serving/start-service.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import { createKeys, type TestKeys } from '../support/world/keys.js'
 import { startTestService } from '../support/world/service.js'

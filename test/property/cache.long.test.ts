@@ -7,7 +7,7 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createLoaderContext } from '../../src/bootstrap/open-store.js'
-import type { RunningService } from '../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../src/bootstrap/serving/start-service.js'
 import { createLoaderMonitor } from '../../src/ingest/loader/loader-state.js'
 import { countWaitingRows } from '../../src/ingest/loader/stream.js'
 import { startStreamingLoader } from '../../src/ingest/loader/streaming-loader.js'

@@ -1,7 +1,7 @@
 /** Random damage to valid requests never fails the service: each response is an answer or an error of the contract. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import type { RunningService } from '../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../src/bootstrap/serving/start-service.js'
 import type { ErrorResponse } from '../../src/contract/api.js'
 import { ERROR_STATUS } from '../../src/contract/errors.js'
 import { event, request } from '../support/arbitrary/world.js'

@@ -61,10 +61,10 @@ async function answer(cache: Cache, question: Question, compute: Compute): Promi
   const { store, underWay, readsRollups, now } = cache
   const { project } = question
   const query = resolveKnown(question, {}, now())
-  const names = query === undefined ? [] : listNames(project, query, readsRollups())
+  const names = query === undefined ? [] : listNames(project, query, readsRollups(project))
   // Only an answer that may be kept or on its way is worth waiting for the version of the data.
   const isNew = !names.some((name) => store.has(name) || underWay.has(name))
-  const seen = isNew ? cache.getLastVersion(project.id) : undefined
+  const seen = isNew ? cache.getLastVersion(project) : undefined
   const leave = underWay.add(names)
   try {
     return query === undefined || seen === undefined
@@ -90,7 +90,7 @@ async function answerNew(
   const { project, asker, signal } = question
   const facts = store.getFacts(project.id, version)
   const work = { question, compute, version, facts, isVersionCurrent: false }
-  const name = nameAnswer(project, query, facts, readsRollups())
+  const name = nameAnswer(project, query, facts, readsRollups(project))
   const { result } = await shared.share(nameWork(asker, version, name), signal, (whileWanted) =>
     computeAndKeep(cache, work, whileWanted),
   )
@@ -101,20 +101,20 @@ async function answerNew(
 async function answerKnown(cache: Cache, question: Question, compute: Compute): Promise<Answer> {
   const { store, shared, now } = cache
   const { request, project, asker, signal } = question
-  const version = await cache.readVersion(project.id)
+  const version = await cache.readVersion(project)
   const facts = version === undefined ? {} : store.getFacts(project.id, version)
   const work: Work = { question, compute, version, facts, isVersionCurrent: true }
   const query = resolveKnown(question, facts, now())
   if (version === undefined || query === undefined) {
     return toMiss(await computeAndKeep(cache, work, signal))
   }
-  const isFromRollups = cache.readsRollups()
+  const isFromRollups = cache.readsRollups(project)
   const nameNow = (one: Query): string => nameAnswer(project, one, facts, isFromRollups)
   const name = nameNow(query)
   const kept = store.get(project.id, version, name)
   const text = kept === undefined ? undefined : writeAnswer(request, query, kept)
   // Last of all, because the process may have been suspended. From here to the socket nothing is waited for.
-  if (!cache.isCurrent(project.id, version)) {
+  if (!cache.isCurrent(project, version)) {
     return toMiss(await computeAndKeep(cache, { ...work, version: undefined }, signal))
   }
   if (text !== undefined) return { source: 'hit', text }

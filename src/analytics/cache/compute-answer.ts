@@ -34,15 +34,15 @@ export interface AnswersOptions {
   /** The room for answers; 0 to keep none. Equal questions at the same time share their work in any case. */
   readonly maxBytes: number
   /** Returns the version of a project's data; undefined while it is changing or unknown. */
-  readonly readVersion: (projectId: string) => Promise<string | undefined>
+  readonly readVersion: (project: QueriedProject) => Promise<string | undefined>
   /** Returns the version that was seen last, without waiting; undefined if none was. It may be out of date. */
-  readonly getLastVersion: (projectId: string) => string | undefined
+  readonly getLastVersion: (project: QueriedProject) => string | undefined
   /** Whether a version is still that of the project's data, as far as is known without waiting. */
-  readonly isCurrent: (projectId: string, version: string) => boolean
+  readonly isCurrent: (project: QueriedProject, version: string) => boolean
   /** Whether a project has events at a moment or later. */
-  readonly hasEventsFrom: (projectId: string, moment: Date) => Promise<boolean>
-  /** Whether the rollups may be read. */
-  readonly readsRollups: () => boolean
+  readonly hasEventsFrom: (project: QueriedProject, moment: Date) => Promise<boolean>
+  /** Whether the rollups of a project may be read. */
+  readonly readsRollups: (project: QueriedProject) => boolean
   readonly now: () => Date
   readonly onAnswer?: ((source: AnswerSource) => void) | undefined
 }
@@ -84,7 +84,7 @@ export async function computeAndKeep(
 ): Promise<Computed> {
   const { project } = work.question
   const plans: Plan[] = []
-  const isFromRollups = cache.readsRollups()
+  const isFromRollups = cache.readsRollups(project)
   const body = await work.compute({
     signal,
     facts: work.facts,
@@ -109,11 +109,11 @@ async function keep(
   rows: string,
 ): Promise<void> {
   if (version === undefined || maxBytes === 0) return
-  if (!isVersionCurrent && (await readVersion(project.id)) !== version) return
+  if (!isVersionCurrent && (await readVersion(project)) !== version) return
   store.set(project.id, version, name(), rows)
   if (end <= now() || isEmptyFrom(facts, end)) return
   // Until this is known, the answer is kept for the rest of the second.
-  if ((await hasEventsFrom(project.id, end)) || isEmptyFrom(facts, end)) return
+  if ((await hasEventsFrom(project, end)) || isEmptyFrom(facts, end)) return
   facts.emptyFrom = end
   store.set(project.id, version, name(), rows)
 }

@@ -1,5 +1,5 @@
-/** Opens the store for a command, with no more access than the command needs. */
-import { openStore, type OpenedStore } from '../../bootstrap/open-store.js'
+/** Opens the stores for a command, with no more access than the command needs. */
+import { openCluster, type OpenedCluster } from '../../bootstrap/open-cluster.js'
 import type { StoreAccess } from '../../bootstrap/prepare-store.js'
 import type { CommandContext } from './context.js'
 
@@ -37,18 +37,18 @@ const ACCESS = {
  */
 const BUILDERS: ReadonlySet<keyof typeof ACCESS> = new Set(['migrate', 'rollups rebuild'])
 
-/** Opens the store, runs `work` with it and closes it again. */
+/** Opens the stores, runs `work` with them and closes them again. */
 export async function withStore<Result>(
   { config }: CommandContext,
   command: keyof typeof ACCESS,
-  work: (opened: OpenedStore) => Promise<Result>,
+  work: (opened: OpenedCluster) => Promise<Result>,
 ): Promise<Result> {
   const purpose = `tallyhouse ${command}`
-  const opened = await openStore(config(), {
+  const opened = await openCluster(config(), () => ({
     purpose,
     access: ACCESS[command],
     rollups: BUILDERS.has(command) ? 'first' : 'later',
-  })
+  }))
   try {
     return await work(opened)
   } finally {

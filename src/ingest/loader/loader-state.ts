@@ -45,6 +45,15 @@ export const LATE_MS = MINUTE_MS
 /** Returns whether collected events have waited for too long, whichever process should have loaded them. */
 export const isLate = (state: LoaderState): boolean => state.oldestWaitingMs > LATE_MS
 
+/** Returns the state of the stores of a process as one: that of the store whose events wait longest, with all that wait. */
+export function findLatest(states: readonly LoaderState[]): LoaderState {
+  const [latest, ...others] = [...states].sort((a, b) => b.oldestWaitingMs - a.oldestWaitingMs)
+  if (latest === undefined) throw new TypeError('a process has at least one store')
+  const waitingRows = others.reduce((sum, one) => sum + one.waitingRows, latest.waitingRows)
+  const failure = latest.failure ?? others.find((one) => one.failure !== undefined)?.failure
+  return { ...latest, waitingRows, failure }
+}
+
 /** What the loader reports, and others read. */
 export interface LoaderMonitor {
   readonly read: () => LoaderState

@@ -8,7 +8,8 @@ import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { createProject } from '../../../src/projects/store.js'
-import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import { startService, type RunningService } from '../../../src/bootstrap/serving/start-service.js'
+import { toCluster } from '../../../src/cluster/cluster.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { describeInBrowser, startChromium } from './chromium.js'
@@ -35,7 +36,7 @@ describeInBrowser('a visit', () => {
     project = await createProject(database.store, fields, now())
     const config = readConfig({ DATA_DIR: keys.dataDir, PORT: '0', NODE_ENV: 'test' })
     const logger = createLogger('silent')
-    service = await startService({ config, opened: { store: database.store }, logger, now })
+    service = await startService({ config, cluster: toCluster(database.store), logger, now })
     site = await startSite()
     browser = await startChromium()
   })

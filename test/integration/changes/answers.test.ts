@@ -1,6 +1,6 @@
 /** Answers that are given again, over HTTP: headers, bytes, and that nobody gets those of another project. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { RunningService } from '../../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { createInstruments } from '../../../src/telemetry/instruments.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { deleteUser } from '../../support/store/loading.js'

@@ -9,7 +9,8 @@ import { openSigningKey } from '../../../src/auth/signing-key.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { packagePath } from '../../../src/lib/package-path.js'
-import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import { startService, type RunningService } from '../../../src/bootstrap/serving/start-service.js'
+import { toCluster } from '../../../src/cluster/cluster.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createWorld } from '../../support/world/world.js'
 
@@ -23,7 +24,7 @@ beforeAll(async () => {
   database = await createDatabase()
   service = await startService({
     config: readConfig({ PORT: '0', DATA_DIR: folder }),
-    opened: database,
+    cluster: toCluster(database.store),
     logger: createLogger('silent'),
     now: () => new Date('2026-02-01T00:00:00Z'),
   })

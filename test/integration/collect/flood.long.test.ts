@@ -1,7 +1,7 @@
 /** A flood of made-up tokens, or a store that hangs, keeps nobody else from being served for longer than it must. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RunningService } from '../../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { randomId } from '../../../src/lib/random-id.js'
 import type { StoredProject } from '../../../src/projects/project.js'

@@ -7,7 +7,8 @@ import { connectStore } from '../../../src/clickhouse/store.js'
 import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
-import { startService } from '../../../src/bootstrap/start-service.js'
+import { startService } from '../../../src/bootstrap/serving/start-service.js'
+import { toCluster } from '../../../src/cluster/cluster.js'
 import { amount } from '../../support/sampling.js'
 import { newProject } from '../../support/world/world.js'
 import { aDataDir, anEngine, until } from '../clickhouse/embedded/support.js'
@@ -24,7 +25,7 @@ test(`after ${KILLS} kills under load, every accepted event counts once`, async 
   const { token } = await newProject(store)
   const service = await startService({
     config: readConfig({ PORT: '0', NODE_ENV: 'test', ROLE: 'collector', DATA_DIR: dataDir }),
-    opened: { store },
+    cluster: toCluster(store),
     logger: createLogger('silent'),
     now: () => new Date('2026-03-10T12:00:00Z'),
   })

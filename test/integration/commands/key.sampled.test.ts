@@ -8,13 +8,14 @@ import path from 'node:path'
 import { getPrivateKeyFile, getPublicKeysFile } from '../../../src/auth/key-files.js'
 import { listPublicKeys } from '../../../src/auth/public-keys.js'
 import { openSigningKey } from '../../../src/auth/signing-key.js'
-import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import { startService, type RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { addKey } from '../../../src/commands/key.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { createProject } from '../../../src/projects/store.js'
+import { toCluster } from '../../../src/cluster/cluster.js'
 import { formatServerUrl, runCommand, type CommandResult } from '../../support/cli/commands.js'
 import { longTest, shortTest } from '../../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
@@ -56,7 +57,7 @@ async function output(args: string, dataDir = here): Promise<string> {
 const start = (dataDir: string): Promise<RunningService> =>
   startService({
     config: readConfig({ DATA_DIR: dataDir, PORT: '0', NODE_ENV: 'test' }),
-    opened: database,
+    cluster: toCluster(database.store),
     logger: createLogger('silent'),
     now: () => NOW,
   })

@@ -1,7 +1,7 @@
 /** The clock of the host jumps while the service runs: periods follow it, and API keys are valid when they should be. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { issueKey } from '../../../src/auth/api-keys.js'
-import type { RunningService } from '../../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import type { AnalyticsQueryResponse, DateRange } from '../../../src/contract/api.js'
 import { HOUR_MS } from '../../../src/lib/time.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'

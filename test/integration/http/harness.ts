@@ -7,7 +7,7 @@ import {
   type ApiDependencies,
   type AppDependencies,
   type CollectorDependencies,
-} from '../../../src/bootstrap/app.js'
+} from '../../../src/bootstrap/serving/app.js'
 import type { EventLimits } from '../../../src/http/collect/event-limits.js'
 import { createCollect } from '../../../src/ingest/collect/collect.js'
 import { invalidTokenError } from '../../../src/ingest/collect/find-project.js'

@@ -3,7 +3,7 @@
  * byte of another project would be seen. QUESTIONS=50000 is the form that a release has to pass.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { RunningService } from '../../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import type { StoredProject } from '../../../src/projects/project.js'

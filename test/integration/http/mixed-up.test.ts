@@ -1,10 +1,11 @@
 /** A store whose answers are mixed up: nobody gets the rows of another project, or of another request. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Writable } from 'node:stream'
-import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import { startService, type RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
+import { toCluster } from '../../../src/cluster/cluster.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { createWorld } from '../../support/world/world.js'
@@ -53,7 +54,7 @@ beforeAll(async () => {
   service = await startService({
     // Each answer comes from the store.
     config: readConfig({ DATA_DIR: keys.dataDir, PORT: '0', CACHE_MB: '0' }),
-    opened: { store: { ...store, reader: mixUp(store.reader) } },
+    cluster: toCluster({ ...store, reader: mixUp(store.reader) }),
     logger: createLogger('info', destination),
     now: () => NOW,
   })

@@ -5,7 +5,8 @@ import { connectStore } from '../../../src/clickhouse/store.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { createProject } from '../../../src/projects/store.js'
-import { startService, type RunningService } from '../../../src/bootstrap/start-service.js'
+import { startService, type RunningService } from '../../../src/bootstrap/serving/start-service.js'
+import { toCluster } from '../../../src/cluster/cluster.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { outcome } from './harness.js'
@@ -39,7 +40,7 @@ async function newKey(): Promise<string> {
 const start = (env: NodeJS.ProcessEnv = {}, store = database.store): Promise<RunningService> =>
   startService({
     config: readConfig({ DATA_DIR: keys.dataDir, PORT: '0', NODE_ENV: 'test', ...env }),
-    opened: { store },
+    cluster: toCluster(store),
     logger: createLogger('silent'),
     now: () => NOW,
   })

@@ -1,6 +1,6 @@
 /** Rollups of stores that have none, or those of another definition. */
 import { describe, expect } from '@jest/globals'
-import { NOTICE_MS, watchRollups } from '../../../src/bootstrap/rollup-trust.js'
+import { NOTICE_MS, watchRollups } from '../../../src/bootstrap/serving/rollup-trust.js'
 import { identifier, sql } from '../../../src/clickhouse/sql.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { LIVE } from '../../../src/model/rollup-table-sets.js'

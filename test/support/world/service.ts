@@ -3,10 +3,11 @@ import {
   startService,
   type RunningService,
   type ServiceOptions,
-} from '../../../src/bootstrap/start-service.js'
+} from '../../../src/bootstrap/serving/start-service.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
+import { toCluster } from '../../../src/cluster/cluster.js'
 
 export interface TestServiceOptions extends Pick<
   ServiceOptions,
@@ -25,7 +26,7 @@ export const startTestService = ({
 }: TestServiceOptions): Promise<RunningService> =>
   startService({
     config: readConfig({ PORT: '0', NODE_ENV: 'test', ...env }),
-    opened: { store },
+    cluster: toCluster(store),
     logger: createLogger('silent'),
     ...options,
   })

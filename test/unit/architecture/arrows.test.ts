@@ -45,7 +45,7 @@ test.each([
   ['ingest/loader/bad.ts', ['../../deletion/delete-user.js'], ['../../rollups/remove-users.js']],
   [
     'http/query/bad.ts',
-    ['../../bootstrap/app.js', '../../commands/serve.js', '../../../generated/openapi.js'],
+    ['../../bootstrap/serving/app.js', '../../commands/serve.js', '../../../generated/openapi.js'],
     ['express', '../../contract/api.js'],
   ],
   ['bootstrap/bad.ts', ['../commands/serve.js'], ['../http/server/listen.js', 'express']],

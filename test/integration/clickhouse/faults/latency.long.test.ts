@@ -1,6 +1,6 @@
 /** A store that is far away, or slow: requests are answered, or end at their deadline. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import type { RunningService } from '../../../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../../../src/bootstrap/serving/start-service.js'
 import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
 import { startChaosProxy, type ChaosProxy } from '../../../support/faults/chaos-proxy.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'

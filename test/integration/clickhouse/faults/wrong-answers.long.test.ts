@@ -1,7 +1,7 @@
 /** A ClickHouse, or a proxy before it, that answers wrongly: the error of the API that clients get, and nothing else. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createKeyLookup } from '../../../../src/auth/key-lookup.js'
-import type { RunningService } from '../../../../src/bootstrap/start-service.js'
+import type { RunningService } from '../../../../src/bootstrap/serving/start-service.js'
 import { connect } from '../../../../src/clickhouse/connection.js'
 import { sql, statement } from '../../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../../src/clickhouse/store.js'

@@ -5,7 +5,10 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startService, type RunningService } from '../../../../src/bootstrap/start-service.js'
+import {
+  startService,
+  type RunningService,
+} from '../../../../src/bootstrap/serving/start-service.js'
 import { startEngine, type Engine } from '../../../../src/clickhouse/embedded/engine.js'
 import { migrate } from '../../../../src/clickhouse/migrations/migrate.js'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
@@ -15,6 +18,7 @@ import { StoreFullError } from '../../../../src/ingest/inbox/disk-space.js'
 import { createInboxWriter } from '../../../../src/ingest/inbox/inbox-writer.js'
 import { createLogger } from '../../../../src/lib/log.js'
 import { createInstruments } from '../../../../src/telemetry/instruments.js'
+import { toCluster } from '../../../../src/cluster/cluster.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
 import { expectConsistentFacts, listLeftovers, select } from '../../../support/store/facts.js'
 import { checkRollups, ensureRollups } from '../../../support/store/loading.js'
@@ -100,7 +104,7 @@ diskTest('the collector refuses events before the disk is full; all else goes on
   const instruments = createInstruments({ version: '1', countDroppedLines: () => 0 })
   const service: RunningService = await startService({
     config: readConfig({ PORT: '0', NODE_ENV: 'test', ROLE: 'all' }),
-    opened: { store },
+    cluster: toCluster(store),
     logger,
     now: () => new Date(),
     instruments,

@@ -12,6 +12,7 @@ const PROJECT: QueriedProject = {
   retentionDays: null,
   keepDays: null,
   hasCutSessions: false,
+  shards: [],
 }
 const NOON = new Date('2026-06-15T12:00:00.500Z')
 

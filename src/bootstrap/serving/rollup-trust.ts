@@ -1,9 +1,9 @@
 /** Watches whether the rollups of the store are those of this build: another version may rebuild them at any time. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Connection } from '../clickhouse/connection.js'
-import type { Logger } from '../lib/log.js'
-import { MINUTE_MS, SECOND_MS } from '../lib/time.js'
-import { readRollupState } from '../rollups/progress.js'
+import type { Connection } from '../../clickhouse/connection.js'
+import type { Logger } from '../../lib/log.js'
+import { MINUTE_MS, SECOND_MS } from '../../lib/time.js'
+import { readRollupState } from '../../rollups/progress.js'
 
 /** How often the state is read. A build that changes the views waits for longer before it does. */
 const READ_INTERVAL_MS = 4 * SECOND_MS

@@ -1,19 +1,19 @@
 /** Composes the HTTP application: its middlewares and routes, in the order in which they run. */
 import type { Express, Request, RequestHandler, Response, Router } from 'express'
-import type { Answers } from '../analytics/cache/answers.js'
-import type { Collect } from '../ingest/collect/collect.js'
-import type { FindProject } from '../ingest/collect/find-project.js'
-import type { WaitingWork } from '../ingest/collect/waiting-work.js'
-import type { LoaderState } from '../ingest/loader/loader-state.js'
-import { beginCollect, optionsEvents, postEvents } from '../http/collect/collect-handlers.js'
-import { checkBodyToken, checkHeaderToken } from '../http/collect/collector-auth.js'
+import type { Answers } from '../../analytics/cache/answers.js'
+import type { Collect } from '../../ingest/collect/collect.js'
+import type { FindProject } from '../../ingest/collect/find-project.js'
+import type { WaitingWork } from '../../ingest/collect/waiting-work.js'
+import type { LoaderState } from '../../ingest/loader/loader-state.js'
+import { beginCollect, optionsEvents, postEvents } from '../../http/collect/collect-handlers.js'
+import { checkBodyToken, checkHeaderToken } from '../../http/collect/collector-auth.js'
 import {
   createLimitHandlers,
   refuseLargeRequests,
   type EventLimits,
-} from '../http/collect/event-limits.js'
-import { createEventsReader, MAX_EVENTS_BYTES } from '../http/collect/events-body.js'
-import { warnOfProxies } from '../http/collect/read-client-info.js'
+} from '../../http/collect/event-limits.js'
+import { createEventsReader, MAX_EVENTS_BYTES } from '../../http/collect/events-body.js'
+import { warnOfProxies } from '../../http/collect/read-client-info.js'
 import {
   authenticateRequests,
   getProject,
@@ -21,27 +21,27 @@ import {
   type Authenticate,
   type ReadProject,
   type RunQuery,
-} from '../http/query/api-handlers.js'
-import { MAX_QUERY_BYTES, readQueryBody } from '../http/query/query-body.js'
-import { refuseEarly, type Recall } from '../http/query/refuse-early.js'
-import { createRefusalPace, slowRefusals } from '../http/query/slow-refusals.js'
-import type { QueryQueue } from '../http/query/query-queue.js'
-import { limitRate } from '../http/query/rate-limit.js'
-import { limitBodySize } from '../http/server/body.js'
-import { handleError } from '../http/server/error-response.js'
-import type { Shutdown } from '../http/server/graceful-shutdown.js'
-import { getLivez, getReadyz } from '../http/server/health.js'
-import { treatHeadAsGet } from '../http/server/http-conformance.js'
+} from '../../http/query/api-handlers.js'
+import { MAX_QUERY_BYTES, readQueryBody } from '../../http/query/query-body.js'
+import { refuseEarly, type Recall } from '../../http/query/refuse-early.js'
+import { createRefusalPace, slowRefusals } from '../../http/query/slow-refusals.js'
+import type { QueryQueue } from '../../http/query/query-queue.js'
+import { limitRate } from '../../http/query/rate-limit.js'
+import { limitBodySize } from '../../http/server/body.js'
+import { handleError } from '../../http/server/error-response.js'
+import type { Shutdown } from '../../http/server/graceful-shutdown.js'
+import { getLivez, getReadyz } from '../../http/server/health.js'
+import { treatHeadAsGet } from '../../http/server/http-conformance.js'
 import {
   addRoutes,
   rejectUnknownPath,
   type Handler,
   type RouteTable,
-} from '../http/server/routes.js'
-import { createDocsRouter } from '../http/site/docs.js'
-import { createTrackingRouter } from '../http/site/tracking.js'
-import type { Contract } from '../http/validation/contract.js'
-import type { Logger } from '../lib/log.js'
+} from '../../http/server/routes.js'
+import { createDocsRouter } from '../../http/site/docs.js'
+import { createTrackingRouter } from '../../http/site/tracking.js'
+import type { Contract } from '../../http/validation/contract.js'
+import type { Logger } from '../../lib/log.js'
 import { createObservers, createShell, EVENTS, type ShellDependencies } from './app-shell.js'
 
 /** The use cases of the query API. */

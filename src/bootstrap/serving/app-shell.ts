@@ -1,18 +1,18 @@
 /** The middlewares that run before the routes, for the application and for the server of a start. */
 import type { IncomingHttpHeaders } from 'node:http'
 import express, { type Express, type RequestHandler } from 'express'
-import { allowAnyOrigin } from '../http/collect/collect-handlers.js'
-import { followShutdown, type Shutdown } from '../http/server/graceful-shutdown.js'
-import { enforceHttpConformance, normalizeTarget } from '../http/server/http-conformance.js'
+import { allowAnyOrigin } from '../../http/collect/collect-handlers.js'
+import { followShutdown, type Shutdown } from '../../http/server/graceful-shutdown.js'
+import { enforceHttpConformance, normalizeTarget } from '../../http/server/http-conformance.js'
 import {
   observeRequests,
   traceRequests,
   type RequestObserver,
   type RequestSpan,
-} from '../http/server/observe-requests.js'
-import { logRequests } from '../http/server/request-log.js'
-import { addCommonHeaders } from '../http/server/response-headers.js'
-import type { Logger } from '../lib/log.js'
+} from '../../http/server/observe-requests.js'
+import { logRequests } from '../../http/server/request-log.js'
+import { addCommonHeaders } from '../../http/server/response-headers.js'
+import type { Logger } from '../../lib/log.js'
 
 /** What an application needs before it has routes. */
 export interface ShellDependencies {

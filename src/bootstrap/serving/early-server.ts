@@ -1,14 +1,14 @@
 /** Listens from the beginning of a process: answers probes while the service starts, then serves its application. */
 import type { Express } from 'express'
-import { ApiError } from '../contract/errors.js'
-import type { Config } from '../config/config.js'
-import { handleError } from '../http/server/error-response.js'
-import { createShutdown, type Shutdown } from '../http/server/graceful-shutdown.js'
-import { getLivez } from '../http/server/health.js'
-import { listen } from '../http/server/listen.js'
-import { addRoutes, type Handler } from '../http/server/routes.js'
-import type { Logger } from '../lib/log.js'
-import type { Instruments } from '../telemetry/instruments.js'
+import { ApiError } from '../../contract/errors.js'
+import type { Config } from '../../config/config.js'
+import { handleError } from '../../http/server/error-response.js'
+import { createShutdown, type Shutdown } from '../../http/server/graceful-shutdown.js'
+import { getLivez } from '../../http/server/health.js'
+import { listen } from '../../http/server/listen.js'
+import { addRoutes, type Handler } from '../../http/server/routes.js'
+import type { Logger } from '../../lib/log.js'
+import type { Instruments } from '../../telemetry/instruments.js'
 import { createShell } from './app-shell.js'
 
 export interface EarlyServerOptions {

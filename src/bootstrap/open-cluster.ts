@@ -1,0 +1,63 @@
+/** Opens the stores that a configuration describes: one, or the shards of a cluster. */
+import { HOME } from '../clickhouse/endpoint.js'
+import type { Cluster, Shard } from '../cluster/cluster.js'
+import type { Config } from '../config/config.js'
+import type { Logger } from '../lib/log.js'
+import { openStore, type OpenedStore, type OpenStoreOptions } from './open-store.js'
+import { listPlaces, type ShardPlace, type StoresConfig } from './shard-places.js'
+
+/** A store of a cluster. */
+export interface OpenedShard extends OpenedStore {
+  /** The name of its shard. */
+  readonly name: string
+}
+
+/** The stores of a cluster; what is not of the cluster is that of its home. */
+export interface OpenedCluster extends OpenedShard {
+  readonly cluster: Cluster
+  /** In the order of the cluster: the home first. */
+  readonly stores: readonly [OpenedShard, ...OpenedShard[]]
+}
+
+export type ClusterConfig = StoresConfig &
+  Pick<Config, 'maxEventAgeDays'> &
+  Partial<Pick<Config, 'geoipDb'>>
+
+/**
+ * Opens all stores. The home is opened first: whoever holds its data folder holds those of the others.
+ *
+ * @param getOptions the options of a shard
+ * @throws as `openStore`; the stores that were opened are closed then
+ */
+export async function openCluster(
+  config: ClusterConfig,
+  getOptions: (shard: string) => OpenStoreOptions,
+): Promise<OpenedCluster> {
+  const [first, ...rest] = await listPlaces(config)
+  const open = async ({ name, ...place }: ShardPlace): Promise<OpenedShard> => ({
+    name,
+    ...(await openStore({ ...config, ...place }, getOptions(name))),
+  })
+  const home = await open(first)
+  const others = await Promise.allSettled(rest.map(open))
+  const opened = others.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const close = async (): Promise<void> => {
+    await Promise.all([home, ...opened].map((one) => one.close()))
+  }
+  const failed = others.find((one) => one.status === 'rejected')
+  if (failed !== undefined) {
+    await close()
+    throw failed.reason
+  }
+  const toShard = ({ name, store }: OpenedShard): Shard => ({ name, store })
+  return {
+    ...home,
+    stores: [home, ...opened],
+    cluster: { home: toShard(home), shards: [toShard(home), ...opened.map(toShard)] },
+    close,
+  }
+}
+
+/** Returns a logger whose lines name a shard; the store of a service without a cluster needs no name. */
+export const nameShard = (logger: Logger, shard: string): Logger =>
+  shard === HOME ? logger : logger.child({ shard })

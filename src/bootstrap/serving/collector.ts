@@ -1,0 +1,80 @@
+/** Creates the use cases of the collector over the stores of a cluster. */
+import type { Store } from '../../clickhouse/store.js'
+import type { Config } from '../../config/config.js'
+import { createStoppingError } from '../../http/server/graceful-shutdown.js'
+import { createCollect, type Collect } from '../../ingest/collect/collect.js'
+import { createFindProject } from '../../ingest/collect/find-project.js'
+import {
+  createWaitingWork,
+  type InboxView,
+  type WaitingWork,
+} from '../../ingest/collect/waiting-work.js'
+import type { DiskWatch } from '../../ingest/inbox/disk-space.js'
+import { createInboxWriter } from '../../ingest/inbox/inbox-writer.js'
+import { countChecks } from './count-checks.js'
+import type { CollectorDependencies } from './app.js'
+import type { ServiceOptions } from './service-options.js'
+
+/** A store that takes events. */
+export interface CollectStore {
+  readonly store: Store
+  readonly disk: DiskWatch
+  /** What the loader of this process last saw of the stream; undefined to let any amount of events wait. */
+  readonly readInbox: (() => InboxView) | undefined
+}
+
+/** The ways into one store. */
+interface Entrance {
+  readonly collect: Collect
+  readonly waiting: WaitingWork | undefined
+}
+
+/**
+ * Creates the use cases of the collector. Writes still pending when the shutdown grace period ends are rejected
+ * with SERVICE_UNAVAILABLE.
+ */
+export function createCollector(
+  { cluster, config, now, instruments }: ServiceOptions,
+  stores: ReadonlyMap<string, CollectStore>,
+  stopping: AbortSignal,
+): CollectorDependencies {
+  const entrances = new Map<string, Entrance>()
+  for (const [name, one] of stores) entrances.set(name, openEntrance(one, config, stopping))
+  const home = requireEntrance(entrances, cluster.home.name)
+  const findProject = createFindProject(cluster.home.store.tokenLookups)
+  return {
+    findProject: countChecks(findProject, 'token', instruments?.store),
+    collect: home.collect,
+    waiting: home.waiting,
+    now,
+    maxEventAgeDays: config.maxEventAgeDays,
+    limits: config.eventLimits,
+    trustedProxies: config.trustedProxies,
+  }
+}
+
+function openEntrance(
+  { store, disk, readInbox }: CollectStore,
+  { maxWaitingValues }: Config,
+  stopping: AbortSignal,
+): Entrance {
+  const writer = createInboxWriter(store.writer)
+  stopping.addEventListener('abort', () => writer.rejectPending(createStoppingError()), {
+    once: true,
+  })
+  const waiting =
+    readInbox === undefined || maxWaitingValues === 0
+      ? undefined
+      : createWaitingWork(maxWaitingValues, readInbox)
+  const collect = createCollect(async (lines) => {
+    disk.requireSpace()
+    await writer.write(lines)
+  }, waiting)
+  return { collect, waiting }
+}
+
+function requireEntrance(entrances: ReadonlyMap<string, Entrance>, name: string): Entrance {
+  const entrance = entrances.get(name)
+  if (entrance === undefined) throw new TypeError(`the store ${name} takes no events`)
+  return entrance
+}
