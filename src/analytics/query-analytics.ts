@@ -12,6 +12,7 @@ import { resolveQuery, type Query } from './request/query.js'
 import { checkRetention } from './request/retention.js'
 import { shapeResponse, type StoredRow } from './response.js'
 import { buildStatement } from './sql/build-statement.js'
+import type { ShardGroup } from './sql/shards.js'
 
 /** The attributes of a project that its queries depend on. */
 export interface QueriedProject {
@@ -44,6 +45,8 @@ export interface Dependencies extends PlanDependencies {
   readonly run: (
     statement: Statement,
   ) => Promise<{ readonly rows: readonly (StoredRow & MarkedRow)[]; readonly total: number }>
+  /** The shards that the project lives across; if left out, it lives on the one that runs the statement. */
+  readonly group?: ShardGroup | undefined
   /** Called with the plan before it is run. */
   readonly onPlan?: (plan: Plan) => void
 }
@@ -62,7 +65,9 @@ export async function queryAnalytics(
   const plan = await planAnalytics(request, project, dependencies)
   dependencies.onPlan?.(plan)
   const origin = { projectId: project.id, nonce: createNonce() }
-  const { rows, total } = await dependencies.run(buildStatement(plan, origin.nonce))
+  const { rows, total } = await dependencies.run(
+    buildStatement(plan, origin.nonce, dependencies.group),
+  )
   requireOrigin(rows, origin)
   return shapeResponse(request, plan.query, rows, total)
 }

@@ -1,10 +1,20 @@
 /** Writes the one statement that answers a plan. */
-import { join, sql, statement, string, uint32, type Statement } from '../../clickhouse/sql.js'
+import {
+  join,
+  sql,
+  statement,
+  string,
+  uint32,
+  type Sql,
+  type Statement,
+} from '../../clickhouse/sql.js'
 import { selectOrigin } from '../../model/origin.js'
 import { listScans, type Plan } from '../plan/plan.js'
 import { writeGroupsWithDeferredUsers } from './deferred-users.js'
 import { listMeasures, writeGroups } from './groups.js'
+import type { StatementContext } from './rows.js'
 import { orderRows, selectMetrics } from './select.js'
+import { writeGroupsOfShards, type ShardGroup } from './shards.js'
 import { createWhereWriter } from './where.js'
 
 /**
@@ -13,15 +23,13 @@ import { createWhereWriter } from './where.js'
  * response.
  *
  * @param nonce marks the rows as those of one request
+ * @param group the shards that the project lives across; undefined if it lives on the one that runs the statement
  */
-export function buildStatement(plan: Plan, nonce: string): Statement {
-  const { query, userCounting, readsDays } = plan
+export function buildStatement(plan: Plan, nonce: string, group?: ShardGroup): Statement {
+  const { query, readsDays } = plan
   const project = string(query.projectId)
-  const context = { query, project, where: createWhereWriter(query.predicate), readsDays }
-  const groups =
-    userCounting.kind === 'all'
-      ? writeGroups(context, plan)
-      : writeGroupsWithDeferredUsers(context, plan, userCounting)
+  const where = createWhereWriter(query.predicate)
+  const context = { query, project, where, readsDays, database: sql``, isShard: false }
   const columns = [
     sql`group_key`,
     ...selectMetrics(query.metrics, listMeasures(listScans(plan))),
@@ -30,6 +38,14 @@ export function buildStatement(plan: Plan, nonce: string): Statement {
   // A single row needs no order, and ClickHouse some time to find that out.
   const order = query.grouping.kind === 'none' ? sql`` : sql` ORDER BY ${orderRows(query)}`
   return statement(
-    sql`SELECT ${join(columns)} FROM (${groups})${order} LIMIT ${uint32(query.limit)} OFFSET ${uint32(query.offset)}`,
+    sql`SELECT ${join(columns)} FROM (${writeAllGroups(context, plan, group)})${order} LIMIT ${uint32(query.limit)} OFFSET ${uint32(query.offset)}`,
   )
+}
+
+function writeAllGroups(context: StatementContext, plan: Plan, group: ShardGroup | undefined): Sql {
+  const { userCounting } = plan
+  if (group !== undefined) return writeGroupsOfShards(context, plan, group)
+  return userCounting.kind === 'all'
+    ? writeGroups(context, plan)
+    : writeGroupsWithDeferredUsers(context, plan, userCounting)
 }

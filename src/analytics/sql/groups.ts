@@ -1,5 +1,5 @@
 /** Writes the groups of some scans: one row per group, with the measures of all scans. */
-import { int64, join, sql, type Sql } from '../../clickhouse/sql.js'
+import { int64, join, sql, TRUE, type Sql } from '../../clickhouse/sql.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { MEASURE_COLUMNS, type Measure } from '../../model/measures.js'
 import { RELATIONS } from '../../model/relations.js'
@@ -11,7 +11,7 @@ import { writeScan } from './scan.js'
 import { writeTotal } from './total.js'
 
 /**
- * Writes the groups: `group_key` and a column `measure_…` for each measure of the scans.
+ * Writes the groups: `group_key`, a column `measure_…` for each measure of the scans and, for a shard of several, `is_row`.
  *
  * @param keys a subquery of the groups to read; absent: all groups
  */
@@ -23,8 +23,9 @@ export function writeGroups(
   const [only, ...others] = scans
   if (only !== undefined && others.length === 0 && areRowsGroups(only, rows)) {
     const columns = only.measures.map((measure) => selectMeasure(only, measure, false))
-    const scan = writeScan(context, only, columns, keys)
-    return rows === 'one' || only.relation === 'events'
+    const marks = context.isShard ? [sql`${rows === 'one' ? TRUE : isGroup(only)} AS is_row`] : []
+    const scan = writeScan(context, only, [...columns, ...marks], keys)
+    return rows === 'one' || only.relation === 'events' || context.isShard
       ? scan
       : sql`${scan} HAVING ${isGroup(only)}`
   }
@@ -36,7 +37,8 @@ export function writeGroups(
       const columns = scan.measures.map((measure) => selectMeasure(scan, measure, areBitmaps))
       return { ...scan, select: writeScan(context, scan, columns) }
     })
-    return writeTotal(parts, measures, areBitmaps)
+    const marks = context.isShard ? [sql`true AS is_row`] : []
+    return writeTotal(parts, measures, areBitmaps, marks)
   }
   const parts = scans.map((scan) => {
     const columns = measures.map((measure) =>
@@ -53,7 +55,9 @@ export function writeGroups(
     const unite = measure === 'users' && areBitmaps ? sql`groupBitmapMerge` : sql`sum`
     return sql`${unite}(parts.${column}) AS ${column}`
   })
-  return sql`SELECT ${join([sql`group_key`, ...united])} FROM (${join(parts, sql` UNION ALL `)}) AS parts GROUP BY group_key HAVING max(is_row)`
+  const marks = context.isShard ? [sql`max(parts.is_row) AS is_row`] : []
+  const isRow = context.isShard ? sql`` : sql` HAVING max(is_row)`
+  return sql`SELECT ${join([sql`group_key`, ...united, ...marks])} FROM (${join(parts, sql` UNION ALL `)}) AS parts GROUP BY group_key${isRow}`
 }
 
 /** Lists the measures that the scans provide, each once. */

@@ -15,6 +15,13 @@ export interface StatementContext {
   readonly where: WhereWriter
   /** As in the plan. */
   readonly readsDays: boolean
+  /** Written before the name of a table: empty, or a database and a dot. */
+  readonly database: Sql
+  /**
+   * Whether the groups are those of one shard of several. A group that has no event there may have some on another shard,
+   * so it is kept, and marked by the column `is_row`.
+   */
+  readonly isShard: boolean
 }
 
 /**
@@ -22,13 +29,13 @@ export interface StatementContext {
  * condition on the project.
  */
 export function writeRows(
-  { project }: StatementContext,
+  { project, database }: StatementContext,
   relation: RelationName,
   conditions: readonly Sql[],
 ): Sql {
   const isOfProject = sql`project_id = ${project}`
   const all = [isOfProject, ...RELATIONS[relation].conditions, ...conditions]
-  return sql`${RELATIONS[relation].table} WHERE ${join(
+  return sql`${database}${RELATIONS[relation].table} WHERE ${join(
     all.filter((condition) => !isTrue(condition)),
     sql` AND `,
   )}`

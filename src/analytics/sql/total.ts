@@ -15,11 +15,13 @@ export interface TotalPart {
  * them, as `writeGroups` does for other queries.
  *
  * @param areBitmaps whether users are bitmaps, because several scans provide them
+ * @param marks further columns
  */
 export function writeTotal(
   parts: readonly TotalPart[],
   measures: readonly Measure[],
   areBitmaps: boolean,
+  marks: readonly Sql[],
 ): Sql {
   const named = parts.map((part, i) => ({ ...part, name: numberedName('part', i, part.relation) }))
   const columns = measures.map((measure) => {
@@ -31,7 +33,7 @@ export function writeTotal(
     return sql`${total} AS ${column}`
   })
   const tables = named.map(({ select, name }) => sql`(${select}) AS ${name}`)
-  return sql`SELECT ${join([sql`'' AS group_key`, ...columns])} FROM ${join(tables, sql` CROSS JOIN `)}`
+  return sql`SELECT ${join([sql`'' AS group_key`, ...columns, ...marks])} FROM ${join(tables, sql` CROSS JOIN `)}`
 }
 
 const countUsers = (bitmaps: readonly Sql[]): Sql =>

@@ -34,11 +34,15 @@ async function removeAbandoned(): Promise<void> {
   }
 }
 
+/** Creates a folder for an engine, in memory if there is room. */
+export const createEngineFolder = async (): Promise<string> =>
+  mkdtemp(path.join(await chooseParent(), `${PREFIX}${process.pid}-`))
+
 /** Builds the service and starts its engine. */
 export async function startSharedEngine(): Promise<SharedEngine> {
   await buildService()
   await removeAbandoned()
-  const dataDir = await mkdtemp(path.join(await chooseParent(), `${PREFIX}${process.pid}-`))
+  const dataDir = await createEngineFolder()
   const remove = (): Promise<void> => rm(dataDir, { recursive: true, force: true })
   const engine = await startEngine({ dataDir, purpose: 'jest' }).catch(async (error: unknown) => {
     await remove()

@@ -1,0 +1,33 @@
+/** Writes the groups of a project that lives across several shards: each shard counts its own users, and all measures add up. */
+import { identifier, join, sql } from '../../clickhouse/sql.js'
+import type { Sql } from '../../clickhouse/sql.js'
+import { MEASURE_COLUMNS } from '../../model/measures.js'
+import { listScans, type Plan } from '../plan/plan.js'
+import { listMeasures, writeGroups } from './groups.js'
+import type { StatementContext } from './rows.js'
+
+/** The shards that a project lives across, as their ClickHouses know them. */
+export interface ShardGroup {
+  /** The name of the group in `remote_servers`: letters, digits and `_`. */
+  readonly name: string
+  /** The database of the tables, which is the same on all shards. */
+  readonly database: string
+}
+
+/**
+ * Writes the groups of a plan, each summed over the shards of a group. A view within `cluster` is computed on each shard to
+ * its end, so bitmaps of users never meet those of another shard, where other users have the same numbers.
+ */
+export function writeGroupsOfShards(context: StatementContext, plan: Plan, group: ShardGroup): Sql {
+  const scans = listScans(plan)
+  const ofShard = {
+    ...context,
+    isShard: true,
+    database: sql`${identifier(group.database)}.`,
+  }
+  const sums = listMeasures(scans).map(
+    (measure) => sql`sum(shards.${MEASURE_COLUMNS[measure]}) AS ${MEASURE_COLUMNS[measure]}`,
+  )
+  const view = writeGroups(ofShard, { scans, rows: plan.rows })
+  return sql`SELECT ${join([sql`group_key`, ...sums])} FROM cluster(${identifier(group.name)}, view(${view})) AS shards GROUP BY group_key HAVING max(is_row)`
+}

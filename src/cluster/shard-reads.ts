@@ -1,0 +1,60 @@
+/** Reads the data of a project from all its shards. */
+import type { Connection } from '../clickhouse/connection.js'
+import { ApiError } from '../contract/errors.js'
+import type { StoredProject } from '../projects/project.js'
+import { locate, type Cluster, type ProjectShards, type Shard } from './cluster.js'
+import { findGroup } from './groups.js'
+import { acrossStores } from './shard-settings.js'
+
+/** A group of shards as a statement names it. */
+export interface StatementGroup {
+  /** Its name in `remote_servers`. */
+  readonly name: string
+  /** The database of all its shards. */
+  readonly database: string
+}
+
+/**
+ * Finds the group of a project's shards; undefined for a project on one shard, whose statements name no group.
+ *
+ * @throws ApiError SERVICE_UNAVAILABLE if the project's shards are no group
+ */
+export function findStatementGroup(
+  cluster: Cluster,
+  project: Pick<StoredProject, 'id' | 'shards'>,
+): StatementGroup | undefined {
+  const [first, ...others] = locate(cluster, project)
+  if (others.length === 0) return undefined
+  const all = cluster.shards.map(({ name }) => name)
+  const group = findGroup(all, project.shards)
+  if (group !== undefined) return { name: group.name, database: first.store.database }
+  const names = project.shards.join(', ')
+  throw new ApiError(
+    'SERVICE_UNAVAILABLE',
+    'The store does not answer right now. Try again in a moment.',
+    { cause: new Error(`the project ${project.id} lives on ${names}, which are no group`) },
+  )
+}
+
+/** Returns the connection for the queries of a project: to its first shard, which asks the others. */
+export const openReader = ([first, ...others]: ProjectShards): Connection =>
+  others.length === 0 ? first.store.reader : acrossStores(first.store.reader)
+
+/** Returns the earliest of the moments that `find` finds on the shards of a project; null if it finds none. */
+export async function findEarliest(
+  shards: readonly Shard[],
+  find: (shard: Shard) => Promise<Date | null>,
+): Promise<Date | null> {
+  const found = await Promise.all(shards.map(find))
+  const moments = found.flatMap((moment) => (moment === null ? [] : [moment.getTime()]))
+  return moments.length === 0 ? null : new Date(Math.min(...moments))
+}
+
+/** Whether something is true of any shard. */
+export async function isTrueOfAny(
+  shards: readonly Shard[],
+  test: (shard: Shard) => Promise<boolean>,
+): Promise<boolean> {
+  const results = await Promise.all(shards.map(test))
+  return results.includes(true)
+}

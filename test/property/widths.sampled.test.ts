@@ -1,0 +1,99 @@
+/** The law of widths: a project gives the same responses on one shard and across several. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import type { Cluster } from '../../src/cluster/cluster.js'
+import type { StoredProject } from '../../src/projects/project.js'
+import { attributeRequest, rollupEvent, rollupRequest } from '../support/arbitrary/rollups.js'
+import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
+import { newWideProject, runQuery, sendToShards } from '../support/cluster/wide-world.js'
+import { amount } from '../support/sampling.js'
+import { LARGE_SIZES, NOW, type PartialRequest, type SentEvent } from '../support/world/world.js'
+
+const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
+const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 3 })
+const QUESTIONS = amount('LAWS_QUESTIONS', { short: 40, long: 150 })
+const BATCHES = 2
+const WIDTHS = [1, 2, 3, 4]
+
+let cluster: TestCluster
+/** For each world its project of each width, and the shards among which it finds its own. */
+let worlds: readonly (readonly { readonly cluster: Cluster; readonly project: StoredProject }[])[]
+
+beforeAll(async () => {
+  cluster = await startCluster(4, { from: 1, to: 3 })
+  worlds = await Promise.all(
+    Array.from({ length: WORLDS }, () =>
+      Promise.all(
+        WIDTHS.map(async (width) => ({
+          // Three of four shards are no group.
+          cluster: width === 3 ? { ...cluster, shards: takeFirst(cluster, 3) } : cluster,
+          project: await newWideProject(takeFirst(cluster, width)),
+        })),
+      ),
+    ),
+  )
+  const batch = fc.array(sentEvent, { minLength: 20, maxLength: 100, size: 'max' })
+  for (let n = 0; n < BATCHES; n += 1) {
+    const sent = fc.sample(batch, { seed: SEED + n, numRuns: WORLDS })
+    const projects = worlds.flatMap((world) => world.map(({ project }) => project))
+    const events = sent.flatMap((one, i) =>
+      worlds[i]!.flatMap(({ project }) => one.map((event) => ({ ...event, project: project.id }))),
+    )
+    await sendToShards(cluster, projects, events)
+  }
+}, 300_000)
+afterAll(() => cluster.stop())
+
+const takeFirst = ({ shards }: Cluster, width: number): Cluster['shards'] => {
+  const [first, ...others] = shards
+  return [first, ...others.slice(0, width - 1)]
+}
+
+/** An event of a named user or of an address. Ids of events are those of their sender. */
+const sentEvent: fc.Arbitrary<SentEvent> = fc
+  .tuple(
+    rollupEvent,
+    fc.option(
+      fc.record({
+        ip: fc.constantFrom('192.0.2.1', '192.0.2.2', '2001:db8::3'),
+        user_agent: fc.constantFrom('', 'Mozilla/5.0', 'x'.repeat(3_000)),
+      }),
+      { freq: 2 },
+    ),
+  )
+  .map(([event, client]) => {
+    const sender = client ?? { user_id: event['user_id'] }
+    const id = event['event_id'] as string | undefined
+    return {
+      ...event,
+      user_id: '',
+      ...sender,
+      event_id: id === undefined || id === '' ? '' : `${id} ${JSON.stringify(sender).slice(0, 60)}`,
+    }
+  })
+
+test.each<[string, fc.Arbitrary<PartialRequest>, typeof LARGE_SIZES | undefined]>([
+  ['any question', rollupRequest, undefined],
+  ['questions about session attributes', attributeRequest, LARGE_SIZES],
+])(
+  '%s: the same bytes on 1, 2, 3 and 4 shards',
+  async (_what, requests, sizes) => {
+    const rows: number[] = []
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), requests, async (n, asked) => {
+        const world = worlds[n % WORLDS]!
+        const [one, ...wider] = await Promise.all(
+          world.map(async ({ cluster: own, project }) =>
+            JSON.stringify(await runQuery(own, project, asked, NOW, sizes)),
+          ),
+        )
+        expect(wider).toEqual(wider.map(() => one))
+        rows.push((JSON.parse(one!) as { data: unknown[] }).data.length)
+      }),
+      { seed: SEED, numRuns: WORLDS * QUESTIONS, endOnFailure: true },
+    )
+    // Empty pages prove nothing.
+    expect(rows.filter((count) => count > 0).length / rows.length).toBeGreaterThan(0.6)
+  },
+  600_000,
+)

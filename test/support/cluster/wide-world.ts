@@ -1,0 +1,72 @@
+/** Creates projects that live across several shards, with events, and queries them. */
+import { randomUUID } from 'node:crypto'
+import { queryAnalytics } from '../../../src/analytics/query-analytics.js'
+import type { StoredRow } from '../../../src/analytics/response.js'
+import { createQueryRunner } from '../../../src/clickhouse/run.js'
+import type { Cluster, Shard } from '../../../src/cluster/cluster.js'
+import { locate } from '../../../src/cluster/cluster.js'
+import { findEarliest, findStatementGroup, openReader } from '../../../src/cluster/shard-reads.js'
+import { chooseShard, type SenderFields } from '../../../src/cluster/sender.js'
+import type { AnalyticsQueryResponse } from '../../../src/contract/api.js'
+import type { MarkedRow } from '../../../src/model/origin.js'
+import type { ProjectSizes } from '../../../src/model/project-sizes.js'
+import type { NewProject, StoredProject } from '../../../src/projects/project.js'
+import { findFirstEventTime } from '../../../src/projects/event-times.js'
+import { createProject } from '../../../src/projects/store.js'
+import { fillDefaults, NOW, send, type PartialRequest, type SentEvent } from '../world/world.js'
+
+/** Creates a project on some shards. Its row is the same on each, but for its token. */
+export async function newWideProject(
+  shards: readonly Shard[],
+  fields: Partial<NewProject> = {},
+): Promise<StoredProject> {
+  const id = `w-${randomUUID()}`
+  const names = shards.map(({ name }) => name)
+  const created = await Promise.all(
+    shards.map(({ store }) =>
+      createProject(
+        store,
+        { id, name: 'Test', domain: 'example.com', ...fields },
+        new Date('2020-01-01T00:00:00Z'),
+        names,
+      ),
+    ),
+  )
+  return created[0]!
+}
+
+/** Imports events of several projects, each into the shard of its sender. An event names its project. */
+export async function sendToShards(
+  cluster: Cluster,
+  projects: readonly StoredProject[],
+  events: readonly (SentEvent & { readonly project: string })[],
+): Promise<void> {
+  await Promise.all(
+    cluster.shards.map(async ({ name, store }) => {
+      const own = events.filter((event) => {
+        const project = projects.find(({ id }) => id === event.project)!
+        return project.shards[chooseShard(event as SenderFields, project.shards.length)] === name
+      })
+      if (own.length > 0) await send(store, { id: '' }, own)
+    }),
+  )
+}
+
+/** Runs a query without HTTP on the shards of a project. @param sizes decide how it is answered */
+export function runQuery(
+  cluster: Cluster,
+  project: StoredProject,
+  asked: PartialRequest,
+  now: Date = NOW,
+  sizes?: ProjectSizes,
+): Promise<AnalyticsQueryResponse> {
+  const shards = locate(cluster, project)
+  const runner = createQueryRunner({ ...shards[0].store, reader: openReader(shards) }, 30_000)
+  return queryAnalytics(fillDefaults(asked), project, {
+    group: findStatementGroup(cluster, project),
+    readSizes: () => Promise.resolve(sizes),
+    run: (statement) => runner<StoredRow & MarkedRow>(statement),
+    firstEventAt: (id) => findEarliest(shards, ({ store }) => findFirstEventTime(store.reader, id)),
+    now: () => now,
+  })
+}
