@@ -7,7 +7,7 @@ import {
   type EngineMember,
 } from '../clickhouse/embedded/member.js'
 import { HOME, type Endpoint } from '../clickhouse/endpoint.js'
-import { listGroups } from '../cluster/groups.js'
+import { listServedGroups } from '../cluster/groups.js'
 import type { Config } from '../config/config.js'
 import { nameEmbeddedShards } from '../config/stores.js'
 import { UserError } from '../lib/errors.js'
@@ -62,7 +62,7 @@ async function listEmbedded({ dataDir, embeddedShards }: StoresConfig): Promise<
   if (embeddedShards === 1) return [alone]
   const names = nameEmbeddedShards(embeddedShards)
   const addresses = await createAddresses(embeddedShards)
-  const groups = listGroups(names).map(({ name, shards }): EngineGroup => ({
+  const groups = listServedGroups(names).map(({ name, shards }): EngineGroup => ({
     name,
     engines: addresses.filter((_, i) => shards.includes(names[i] ?? '')),
   }))

@@ -119,10 +119,11 @@ async function readLoads({ home, shards }: Cluster): Promise<readonly Load[]> {
   }))
 }
 
-async function readBytes(connection: Connection): Promise<number> {
+/** Reads the bytes of a store. Any account may ask system.tables, unlike system.parts, which needs a grant. */
+export async function readBytes(connection: Connection): Promise<number> {
   const { rows } = await connection.query<{ bytes: number }>(
     statement(sql`
-SELECT sum(bytes_on_disk) AS bytes FROM system.parts WHERE active AND database = currentDatabase()`),
+SELECT sum(total_bytes) AS bytes FROM system.tables WHERE database = currentDatabase()`),
     { signal: createDeadline() },
   )
   return rows[0]?.bytes ?? 0

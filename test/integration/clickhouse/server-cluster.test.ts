@@ -1,34 +1,11 @@
 /** The files of `tallyhouse cluster config` make servers with the accounts of users.xml answer a query together. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createAddresses } from '../../../src/clickhouse/embedded/member.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
-import { buildServerFiles } from '../../../src/cluster/server-files.js'
-import { startServer, type Server } from '../../support/engine/server.js'
+import { startServers, type ServerOfCluster } from '../../support/engine/servers.js'
 
-let servers: readonly Server[]
-
+let servers: readonly ServerOfCluster[]
 beforeAll(async () => {
-  const addresses = await createAddresses(2)
-  const files = buildServerFiles(
-    addresses.map(({ nativePort }, i) => ({
-      name: `shard${i + 1}`,
-      host: '127.0.0.1',
-      port: nativePort,
-      secure: false,
-    })),
-    { username: 'reader', passwordVariable: 'CLICKHOUSE_READER_PASSWORD' },
-  )
-  const [first] = addresses
-  servers = await Promise.all(
-    addresses.map(({ endpoint, nativePort }) =>
-      startServer(undefined, undefined, {
-        // The accounts of a cluster are the same on all servers.
-        endpoint: { ...endpoint, accounts: first!.endpoint.accounts },
-        nativePort,
-        files,
-      }),
-    ),
-  )
+  servers = await startServers(2)
 }, 60_000)
 afterAll(() => Promise.all(servers.map((server) => server.stop())))
 
