@@ -17,7 +17,14 @@ import { nameRetry } from './chunk-id.js'
 import { openChunks, type Chunk } from './chunks.js'
 import { dryRunImport } from './dry-run.js'
 import type { ImportOptions, ImportReport } from './import-options.js'
-import { addTexts, blankOtherRows, createLineReader, type Lines } from './lines.js'
+import {
+  addTexts,
+  areBlank,
+  blankOtherRows,
+  createLineReader,
+  type LineReader,
+  type Lines,
+} from './lines.js'
 
 /**
  * Imports one source of lines, each a JSON object, a blank line, or a line marked as invalid (see
@@ -39,12 +46,13 @@ export async function importEvents(
     chunkSize = MAX_LOAD.bytes,
     strict = false,
     dryRun = false,
+    part,
   } = options
   if (dryRun) return dryRunImport(store, source, { ...options, chunkSize })
   const { writer } = store
   const project = await findProject(writer, projectId)
   const chunks = openChunks(writer, [projectId, project?.token ?? '', identity])
-  const reader = createLineReader(source)
+  const reader = createLineReader(source, part === undefined)
   const batches: string[] = []
   const limits = { ...MAX_LOAD, bytes: chunkSize }
   let maxRows = limits.rows
@@ -53,17 +61,19 @@ export async function importEvents(
     await withLoaderLease(writer, (holder) => resumeLoads(holder, options.loader))
     for (;;) {
       const chunk = await chunks.next(reader, { ...limits, rows: maxRows })
-      if (chunk === undefined) break
+      if (chunk === undefined || part?.stop.aborted === true) break
+      if (part !== undefined && (await isRest(reader, chunk))) break
       await requireSpace(store)
       const report = await importChunk(writer, chunk, batches, options)
       if (report === undefined) {
         chunks.putBack(reader, chunk)
-        maxRows = Math.ceil(chunk.lines.rows / SHRINK_FACTOR)
+        maxRows = Math.ceil(Math.min(maxRows, chunk.lines.rows) / SHRINK_FACTOR)
         continue
       }
       maxRows = Math.min(limits.rows, maxRows * SHRINK_FACTOR)
       total = addReports(total, report)
       options.onProgress?.(total)
+      await part?.onRow(reader.row)
       if (strict && report.rejected > 0) break
     }
   } catch (error) {
@@ -74,6 +84,10 @@ export async function importEvents(
   for (const batch of batches) options.onBatch?.(batch)
   return { ...total, ...(await countAffected(writer, batches, total)) }
 }
+
+/** Returns whether a chunk ends its part without rows, so that there is nothing to load. */
+const isRest = async (reader: LineReader, { lines, loads }: Chunk): Promise<boolean> =>
+  loads.length === 0 && areBlank(lines) && (await reader.peek(1)).length === 0
 
 /** Checks that the disk has space for a chunk. @throws StoreFullError when it has not */
 async function requireSpace({ lookups }: Store): Promise<void> {

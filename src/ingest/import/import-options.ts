@@ -24,6 +24,15 @@ export interface ImportOptions {
   readonly onBatch?: (batch: string) => void
   /** Called after each chunk with the totals so far. */
   readonly onProgress?: (soFar: LoadReport) => void
+  /** Set for one part of a source that is split among stores; blank lines stand for the rows of the other parts. */
+  readonly part?: ImportPart | undefined
+}
+
+export interface ImportPart {
+  /** Ends the import before its next chunk. */
+  readonly stop: AbortSignal
+  /** Called after each chunk, and its rejected rows, with the number of the next row. */
+  readonly onRow: (row: number) => Promise<void>
 }
 
 /** The outcome of all rows, and how many users and sessions have events among them. */

@@ -35,8 +35,12 @@ export interface LineReader {
 /** The length of a byte order mark in UTF-8. */
 const BYTE_ORDER_MARK_BYTES = 3
 
-/** Creates a reader. The last line may have no line end. A byte order mark at the start is dropped. */
-export function createLineReader(source: AsyncIterable<Buffer>): LineReader {
+/**
+ * Creates a reader. The last line may have no line end. A byte order mark at the start is dropped.
+ *
+ * @param countsBlank whether empty lines count as rows of a chunk; they always count in the numbers of rows
+ */
+export function createLineReader(source: AsyncIterable<Buffer>, countsBlank = true): LineReader {
   const queue = createByteQueue(source)
   let row = 1
   let isStart = true
@@ -59,7 +63,7 @@ export function createLineReader(source: AsyncIterable<Buffer>): LineReader {
       const fitting =
         ahead.length <= maxBytes ? ahead.length : ahead.lastIndexOf(NEWLINE, maxBytes - 1) + 1
       if (fitting === 0 && ahead.length > 0) throw new LineTooLongError(row, maxBytes)
-      return measureRows(ahead.subarray(0, fitting), maxRows)
+      return measureRows(ahead.subarray(0, fitting), maxRows, countsBlank)
     },
     take(length) {
       const bytes = queue.take(length)
@@ -130,15 +134,20 @@ function createByteQueue(source: AsyncIterable<Buffer>): ByteQueue {
 }
 
 /** Returns the length of the first `maxRows` lines; of all if there are fewer. */
-function measureRows(bytes: Buffer, maxRows: number): number {
+function measureRows(bytes: Buffer, maxRows: number, countsBlank: boolean): number {
   let end = 0
-  for (let row = 0; row < maxRows; row += 1) {
+  for (let row = 0; row < maxRows;) {
     const lineEnd = bytes.indexOf(NEWLINE, end)
     if (lineEnd === -1) return bytes.length
+    if (countsBlank || lineEnd > end) row += 1
     end = lineEnd + 1
   }
   return end
 }
+
+/** Returns whether all lines are empty. */
+export const areBlank = ({ bytes, rows }: Lines): boolean =>
+  bytes.length === rows && bytes.every((byte) => byte === NEWLINE)
 
 function countLines(bytes: Buffer): number {
   let count = 0

@@ -1,0 +1,96 @@
+/** Imports events into the stores of a cluster: the source is split, and each part is imported into its store. */
+import type { Cluster } from '../../cluster/cluster.js'
+import type { Store } from '../../clickhouse/store.js'
+import { addReports, EMPTY_REPORT, type LoadReport } from '../loader/load-report.js'
+import { MAX_LOAD } from '../loader/next-range.js'
+import { importEvents } from './import-events.js'
+import type { ImportOptions, ImportReport } from './import-options.js'
+import { fanOut } from './shards/fan-out.js'
+import { mergeRejections } from './shards/merge-rejections.js'
+import { findRouting, type Routing } from './shards/routes.js'
+import { splitLines } from './shards/split-lines.js'
+
+export interface ClusterImportOptions extends Omit<ImportOptions, 'onBatch' | 'part'> {
+  /** Called with the name of each batch and the store that has it, earlier loads included. */
+  readonly onBatch?: ((batch: string, store: Store) => void) | undefined
+}
+
+/** The chunks of a split source are smaller, because as many are in memory as there are parts; but not below this. */
+const MIN_CHUNK_BYTES = 16_000_000
+
+/**
+ * Imports one source of lines, as `importEvents` does; rows go to the store of their project and sender. The stores load
+ * their parts at the same time. When one fails, the others end after the chunk that they are loading.
+ *
+ * @throws as `importEvents`; the first error if there are several. ApiError SERVICE_UNAVAILABLE for a project on a store
+ *   that is not configured
+ */
+export async function importIntoCluster(
+  cluster: Cluster,
+  source: AsyncIterable<Buffer>,
+  options: ClusterImportOptions,
+): Promise<ImportReport> {
+  const routing = await findRouting(cluster, options.projectId)
+  const [store, ...others] = routing.stores
+  if (others.length > 0) return importParts(routing, source, options)
+  const onBatch = (batch: string): void => options.onBatch?.(batch, store)
+  return importEvents(store, source, { ...options, onBatch })
+}
+
+/** Imports the parts of a split source at the same time. */
+async function importParts(
+  { stores, route }: Routing,
+  source: AsyncIterable<Buffer>,
+  options: ClusterImportOptions,
+): Promise<ImportReport> {
+  const count = stores.length
+  const chunkSize =
+    options.chunkSize ?? Math.max(MIN_CHUNK_BYTES, Math.floor(MAX_LOAD.bytes / count))
+  const lines = splitLines(source, { count, route, maxLineBytes: chunkSize })
+  const { streams, close } = fanOut(lines, count, chunkSize)
+  const rejections = mergeRejections(count, options.onRejected)
+  const soFar = stores.map((): LoadReport => EMPTY_REPORT)
+  const stop = new AbortController()
+  const failures: unknown[] = []
+
+  async function importPart(store: Store, i: number): Promise<ImportReport> {
+    const report = await importEvents(store, streams[i] ?? source, {
+      ...options,
+      chunkSize,
+      part: { stop: stop.signal, onRow: (row) => rejections.reach(i, row) },
+      onRejected: rejections.add,
+      onBatch: (batch) => options.onBatch?.(batch, store),
+      onProgress: (done) => {
+        soFar[i] = done
+        options.onProgress?.(soFar.reduce(addReports))
+      },
+    })
+    if (options.strict === true && report.rejected > 0) stop.abort()
+    return report
+  }
+
+  const runPart = async (store: Store, i: number): Promise<ImportReport> => {
+    try {
+      return await importPart(store, i)
+    } catch (error) {
+      failures.push(error)
+      stop.abort()
+      return EMPTY
+    } finally {
+      if (stop.signal.aborted) await close()
+      await rejections.reach(i, Infinity)
+    }
+  }
+  const reports = await Promise.all(stores.map(runPart))
+  if (failures.length > 0) throw failures[0]
+  return reports.reduce(add)
+}
+
+const EMPTY: ImportReport = { ...EMPTY_REPORT, users: 0, sessions: 0 }
+
+/** Adds the reports of two stores, which have no users in common. */
+const add = (a: ImportReport, b: ImportReport): ImportReport => ({
+  ...addReports(a, b),
+  users: a.users + b.users,
+  sessions: a.sessions + b.sessions,
+})

@@ -1,0 +1,83 @@
+/** Events with their senders and shards. The stored events lie by these numbers, so none of them may change. */
+import type { SenderFields } from '../../../src/cluster/sender.js'
+
+export interface SenderCase {
+  readonly what: string
+  readonly event: SenderFields
+  /** The CRC-32 of the sender in UTF-8: the shard is its remainder by the width. */
+  readonly hash: number
+}
+
+const AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'
+const IP = '203.0.113.9'
+
+const NOTHING = 3916222277
+const ADDRESS = 3470098615
+const BOTH = 1600805324
+const LONG = 3669914621
+
+const empty = (...values: readonly (string | null | undefined)[]): readonly SenderCase[] =>
+  values.map((none) => ({
+    what: `${none === '' ? 'empty' : String(none)} fields`,
+    event: { user_id: none, ip: none, user_agent: none },
+    hash: NOTHING,
+  }))
+
+export const SENDERS: readonly SenderCase[] = [
+  { what: 'the check value of the standard', event: { user_id: '123456789' }, hash: 0xcbf43926 },
+  { what: 'a user id', event: { user_id: 'u42' }, hash: 3733377502 },
+  {
+    what: 'a user id beside the rest',
+    event: { user_id: 'u42', ip: IP, user_agent: AGENT },
+    hash: 3733377502,
+  },
+  { what: 'a composed letter', event: { user_id: '\u00e9' }, hash: 235179326 },
+  { what: 'a decomposed letter', event: { user_id: 'e\u0301' }, hash: 1286470445 },
+  { what: 'astral characters', event: { user_id: '😀 Ω 漢字' }, hash: 4224497368 },
+  { what: 'characters that JSON escapes', event: { user_id: 'a"b\\c' }, hash: 3786273697 },
+  { what: 'spaces', event: { user_id: ' x ' }, hash: 461655236 },
+  { what: 'no fields', event: {}, hash: NOTHING },
+  ...empty('', null, undefined),
+  { what: 'an address', event: { ip: IP }, hash: ADDRESS },
+  { what: 'an address, and an empty user id', event: { ip: IP, user_id: '' }, hash: ADDRESS },
+  {
+    what: 'an address, and null',
+    event: { ip: IP, user_id: null, user_agent: null },
+    hash: ADDRESS,
+  },
+  { what: 'an address of IPv6', event: { ip: '2001:db8::1' }, hash: 248796909 },
+  { what: 'a user agent', event: { user_agent: AGENT }, hash: 2330883962 },
+  { what: 'an address and a user agent', event: { ip: IP, user_agent: AGENT }, hash: BOTH },
+  {
+    what: 'a user agent of 1,024 characters',
+    event: { ip: IP, user_agent: 'a'.repeat(1_024) },
+    hash: LONG,
+  },
+  { what: 'a longer user agent', event: { ip: IP, user_agent: 'a'.repeat(1_025) }, hash: LONG },
+  {
+    what: 'a much longer user agent',
+    event: { ip: IP, user_agent: `${'a'.repeat(1_024)}${'😀'.repeat(3_000)}` },
+    hash: LONG,
+  },
+  {
+    what: 'an astral character before the cut',
+    event: { ip: IP, user_agent: `${'a'.repeat(1_023)}😀` },
+    hash: 3439687627,
+  },
+  {
+    what: 'astral characters around the cut',
+    event: { ip: IP, user_agent: `${'a'.repeat(1_023)}😀😀b` },
+    hash: 3439687627,
+  },
+  { what: 'only astral characters', event: { user_agent: '😀'.repeat(1_024) }, hash: 1630419623 },
+  {
+    what: 'too many astral characters',
+    event: { user_agent: '😀'.repeat(2_500) },
+    hash: 1630419623,
+  },
+  {
+    what: 'too many letters of two bytes',
+    event: { user_agent: 'é'.repeat(1_100) },
+    hash: 932713033,
+  },
+]
