@@ -2,6 +2,7 @@
 import { HOME } from '../clickhouse/endpoint.js'
 import type { Cluster, Shard } from '../cluster/cluster.js'
 import type { Config } from '../config/config.js'
+import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import type { Logger } from '../lib/log.js'
 import { openStore, type OpenedStore, type OpenStoreOptions } from './open-store.js'
 import { listPlaces, type ShardPlace, type StoresConfig } from './shard-places.js'
@@ -61,3 +62,10 @@ export async function openCluster(
 /** Returns a logger whose lines name a shard; the store of a service without a cluster needs no name. */
 export const nameShard = (logger: Logger, shard: string): Logger =>
   shard === HOME ? logger : logger.child({ shard })
+
+/** Returns the context of the loader of a shard. */
+export function getLoader({ stores }: OpenedCluster, shard: string): LoaderContext {
+  const found = stores.find(({ name }) => name === shard)
+  if (found === undefined) throw new TypeError(`the store ${shard} is not open`)
+  return found.loader
+}

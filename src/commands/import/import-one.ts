@@ -1,7 +1,8 @@
 /** Imports one source and shows its progress. */
-import type { OpenedStore } from '../../bootstrap/open-store.js'
+import { getLoader, type OpenedCluster } from '../../bootstrap/open-cluster.js'
+import type { Shard } from '../../cluster/cluster.js'
 import { openRows, type OpenedRows } from '../../ingest/import/open-rows.js'
-import { importEvents } from '../../ingest/import/import-events.js'
+import { importIntoCluster } from '../../ingest/import/import-into-cluster.js'
 import type { ImportReport } from '../../ingest/import/import-options.js'
 import { EMPTY_REPORT } from '../../ingest/loader/load-report.js'
 import type { CommandContext } from '../shared/context.js'
@@ -12,10 +13,16 @@ import { showProgress, type Share } from './progress-bar.js'
 import { collectRejectedRows } from './rejected-rows.js'
 import type { ImportSource } from './sources.js'
 
+/** A batch, and the shard that has it. */
+export interface ImportedBatch {
+  readonly batch: string
+  readonly shard: Shard
+}
+
 export interface Imported {
   readonly report: ImportReport
   /** The batches that hold its events; empty for a dry run. */
-  readonly batches: readonly string[]
+  readonly batches: readonly ImportedBatch[]
   /** How many rows are not events, such as requests for images in an access log. */
   readonly skipped: number
   /** The file of its rejected rows; undefined when there are none. */
@@ -29,7 +36,7 @@ export interface Imported {
  */
 export async function importOne(
   context: CommandContext,
-  { store, loader }: OpenedStore,
+  opened: OpenedCluster,
   source: ImportSource,
   options: ImportCommandOptions,
 ): Promise<Imported> {
@@ -37,29 +44,29 @@ export async function importOne(
   const progress = showProgress(source.name, context.note)
   const rejected = collectRejectedRows(source, progress.note, { writesNothing: dryRun })
   const bytes = countBytes(source.open())
-  const batches: string[] = []
+  const batches: ImportedBatch[] = []
   let soFar = EMPTY_REPORT
   try {
-    const opened = await openRows(bytes.chunks, {
-      writer: store.writer,
+    const rows = await openRows(bytes.chunks, {
+      writer: opened.store.writer,
       ...omitUndefined({ format, mapping: map, origin }),
     })
-    const report = await importEvents(store, opened.rows, {
+    const report = await importIntoCluster(opened.cluster, rows.rows, {
       ...omitUndefined({ projectId: project, strict }),
-      identity: opened.identity,
+      identity: rows.identity,
       dryRun,
       now: context.now(),
-      loader,
-      onBatch: (batch) => batches.push(batch),
-      onRejected: (rows) => rejected.add(rows),
+      getLoader: (shard) => getLoader(opened, shard),
+      onBatch: (batch, shard) => batches.push({ batch, shard }),
+      onRejected: (some) => rejected.add(some),
       onProgress: (done) => {
         soFar = done
-        const rows = done.received + opened.skipped()
-        progress.rows(rows, computeShare(rows, opened, bytes.read(), source))
+        const count = done.received + rows.skipped()
+        progress.rows(count, computeShare(count, rows, bytes.read(), source))
       },
     })
     const rejectedFile = await rejected.close()
-    return { report, batches, skipped: opened.skipped(), rejectedFile }
+    return { report, batches, skipped: rows.skipped(), rejectedFile }
   } catch (error) {
     await rejected.close()
     throw explainFailure(error, source.name, dryRun ? 0 : soFar.received)

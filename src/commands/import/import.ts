@@ -1,7 +1,6 @@
 /** The command `tallyhouse import`. */
 import { Option } from 'commander'
-import type { OpenedStore } from '../../bootstrap/open-store.js'
-import type { Store } from '../../clickhouse/store.js'
+import type { OpenedCluster } from '../../bootstrap/open-cluster.js'
 import { FORMATS } from '../../ingest/import/formats/format.js'
 import { countAffected } from '../../ingest/loader/affected.js'
 import { addReports, EMPTY_REPORT, type LoadReport } from '../../ingest/loader/load-report.js'
@@ -61,7 +60,7 @@ export const addImport: AddCommand = (program, context) => {
 
 async function importAll(
   context: CommandContext,
-  opened: OpenedStore,
+  opened: OpenedCluster,
   sources: readonly ImportSource[],
   { strict = false, ...options }: ImportCommandOptions,
 ): Promise<void> {
@@ -74,7 +73,7 @@ async function importAll(
     if (strict && one.report.rejected > 0) break
   }
   const rejectedFiles = imported.flatMap(({ rejectedFile }) => rejectedFile ?? [])
-  const total = await sumUp(opened.store, imported)
+  const total = await sumUp(opened, imported)
   printSummary(context, total, stopwatch, rejectedFiles, options)
   if (strict && total.rejected > 0) {
     const [file] = rejectedFiles
@@ -83,18 +82,21 @@ async function importAll(
 }
 
 /** Adds up the reports of all sources. */
-async function sumUp({ writer }: Store, imported: readonly Imported[]): Promise<ImportTotal> {
+async function sumUp(
+  { cluster }: OpenedCluster,
+  imported: readonly Imported[],
+): Promise<ImportTotal> {
   const total = imported.map(({ report }) => report).reduce(addReports, EMPTY_REPORT)
   const skipped = imported.reduce((sum, one) => sum + one.skipped, 0)
-  return { ...total, skipped, ...(await countUsers(writer, imported, total)) }
+  return { ...total, skipped, ...(await countUsers(cluster, imported, total)) }
 }
 
 /**
  * Counts the distinct users and sessions of all sources by their batches: sources may share some, so numbers cannot be
- * added. Null for a dry run of several sources, which has no batches.
+ * added. Those of different shards can. Null for a dry run of several sources, which has no batches.
  */
 async function countUsers(
-  writer: Store['writer'],
+  { shards }: OpenedCluster['cluster'],
   imported: readonly Imported[],
   total: LoadReport,
 ): Promise<Pick<ImportTotal, 'users' | 'sessions'>> {
@@ -102,8 +104,15 @@ async function countUsers(
   if (one !== undefined && others.length === 0) {
     return { users: one.report.users, sessions: one.report.sessions }
   }
-  const batches = imported.flatMap((source) => source.batches)
-  return batches.length === 0
-    ? { users: null, sessions: null }
-    : countAffected(writer, batches, total)
+  const all = imported.flatMap(({ batches }) => batches)
+  if (all.length === 0) return { users: null, sessions: null }
+  const counts = await Promise.all(
+    shards.map(async ({ name, store }) => {
+      const batches = all.filter(({ shard }) => shard.name === name).map(({ batch }) => batch)
+      return batches.length === 0 ? NONE : countAffected(store.writer, batches, total)
+    }),
+  )
+  return counts.reduce((a, b) => ({ users: a.users + b.users, sessions: a.sessions + b.sessions }))
 }
+
+const NONE = { users: 0, sessions: 0 }

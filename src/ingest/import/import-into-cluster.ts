@@ -1,6 +1,6 @@
 /** Imports events into the stores of a cluster: the source is split, and each part is imported into its store. */
-import type { Cluster } from '../../cluster/cluster.js'
-import type { Store } from '../../clickhouse/store.js'
+import type { Cluster, Shard } from '../../cluster/cluster.js'
+import type { LoaderContext } from '../loader/loader-context.js'
 import { addReports, EMPTY_REPORT, type LoadReport } from '../loader/load-report.js'
 import { MAX_LOAD } from '../loader/next-range.js'
 import { importEvents } from './import-events.js'
@@ -10,9 +10,11 @@ import { mergeRejections } from './shards/merge-rejections.js'
 import { findRouting, type Routing } from './shards/routes.js'
 import { splitLines } from './shards/split-lines.js'
 
-export interface ClusterImportOptions extends Omit<ImportOptions, 'onBatch' | 'part'> {
-  /** Called with the name of each batch and the store that has it, earlier loads included. */
-  readonly onBatch?: ((batch: string, store: Store) => void) | undefined
+export interface ClusterImportOptions extends Omit<ImportOptions, 'loader' | 'onBatch' | 'part'> {
+  /** Returns the context of the loader of a shard. */
+  readonly getLoader: (shard: string) => LoaderContext
+  /** Called with the name of each batch and the shard that has it, earlier loads included. */
+  readonly onBatch?: ((batch: string, shard: Shard) => void) | undefined
 }
 
 /** The chunks of a split source are smaller, because as many are in memory as there are parts; but not below this. */
@@ -31,57 +33,62 @@ export async function importIntoCluster(
   options: ClusterImportOptions,
 ): Promise<ImportReport> {
   const routing = await findRouting(cluster, options.projectId)
-  const [store, ...others] = routing.stores
-  if (others.length > 0) return importParts(routing, source, options)
-  const onBatch = (batch: string): void => options.onBatch?.(batch, store)
-  return importEvents(store, source, { ...options, onBatch })
+  const [shard, ...others] = routing.shards
+  return others.length > 0
+    ? importParts(routing, source, options)
+    : importPart(shard, source, options)
 }
+
+const importPart = (
+  shard: Shard,
+  source: AsyncIterable<Buffer>,
+  { getLoader, onBatch, ...options }: ClusterImportOptions & Pick<ImportOptions, 'part'>,
+): Promise<ImportReport> =>
+  importEvents(shard.store, source, {
+    ...options,
+    loader: getLoader(shard.name),
+    onBatch: (batch) => onBatch?.(batch, shard),
+  })
 
 /** Imports the parts of a split source at the same time. */
 async function importParts(
-  { stores, route }: Routing,
+  { shards, route }: Routing,
   source: AsyncIterable<Buffer>,
   options: ClusterImportOptions,
 ): Promise<ImportReport> {
-  const count = stores.length
+  const count = shards.length
   const chunkSize =
     options.chunkSize ?? Math.max(MIN_CHUNK_BYTES, Math.floor(MAX_LOAD.bytes / count))
   const lines = splitLines(source, { count, route, maxLineBytes: chunkSize })
   const { streams, close } = fanOut(lines, count, chunkSize)
   const rejections = mergeRejections(count, options.onRejected)
-  const soFar = stores.map((): LoadReport => EMPTY_REPORT)
+  const soFar = shards.map((): LoadReport => EMPTY_REPORT)
   const stop = new AbortController()
   const failures: unknown[] = []
 
-  async function importPart(store: Store, i: number): Promise<ImportReport> {
-    const report = await importEvents(store, streams[i] ?? source, {
+  const fail = (error: unknown): ImportReport => {
+    failures.push(error)
+    stop.abort()
+    return EMPTY
+  }
+
+  const runPart = async (shard: Shard, i: number): Promise<ImportReport> => {
+    const report = await importPart(shard, streams[i] ?? source, {
       ...options,
       chunkSize,
       part: { stop: stop.signal, onRow: (row) => rejections.reach(i, row) },
       onRejected: rejections.add,
-      onBatch: (batch) => options.onBatch?.(batch, store),
       onProgress: (done) => {
         soFar[i] = done
         options.onProgress?.(soFar.reduce(addReports))
       },
-    })
+    }).catch(fail)
     if (options.strict === true && report.rejected > 0) stop.abort()
+    if (stop.signal.aborted) await close().catch(fail)
+    await rejections.reach(i, Infinity).catch(fail)
     return report
   }
-
-  const runPart = async (store: Store, i: number): Promise<ImportReport> => {
-    try {
-      return await importPart(store, i)
-    } catch (error) {
-      failures.push(error)
-      stop.abort()
-      return EMPTY
-    } finally {
-      if (stop.signal.aborted) await close()
-      await rejections.reach(i, Infinity)
-    }
-  }
-  const reports = await Promise.all(stores.map(runPart))
+  const reports = await Promise.all(shards.map(runPart))
   if (failures.length > 0) throw failures[0]
   return reports.reduce(add)
 }

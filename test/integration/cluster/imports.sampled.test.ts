@@ -1,24 +1,41 @@
 /** Imports into several stores: each event is once in the store of its sender, whatever happened in between. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
 import { sql, strings } from '../../../src/clickhouse/sql.js'
+import type { Cluster } from '../../../src/cluster/cluster.js'
+import { createProject } from '../../../src/cluster/directory.js'
 import { chooseShard, type SenderFields } from '../../../src/cluster/sender.js'
-import { importIntoCluster } from '../../../src/ingest/import/import-into-cluster.js'
+import {
+  importIntoCluster,
+  type ClusterImportOptions,
+} from '../../../src/ingest/import/import-into-cluster.js'
 import type { ImportReport } from '../../../src/ingest/import/import-options.js'
 import type { Rejection } from '../../../src/ingest/inbox/rejections.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { createDatabaseCluster, type DatabaseCluster } from '../../support/cluster/databases.js'
+import { createShards, withWriter, type TestShards } from '../../support/cluster/shard-databases.js'
 import { importLines, splitIntoChunks, toLines } from '../../support/sources/sources.js'
-import { createContext, type ImportOptions } from '../../support/store/loading.js'
+import { createContext } from '../../support/store/loading.js'
 import { ofThisRun } from '../../support/sampling.js'
 import { breakAfter, BrokenError, releaseLease } from '../../support/store/breaking.js'
 import { select } from '../../support/store/facts.js'
 import { ARRIVAL, newProject } from '../../support/world/world.js'
 
-let cluster: DatabaseCluster
+let databases: TestShards
+let cluster: Cluster
 beforeAll(async () => {
-  cluster = await createDatabaseCluster(3)
+  databases = await createShards(3)
+  cluster = databases.cluster
 })
-afterAll(() => cluster.drop())
+afterAll(() => databases.drop())
+
+/** Creates a project on the shards at these positions. */
+const createOn = (...positions: readonly number[]): Promise<StoredProject> =>
+  createProject(
+    cluster,
+    { id: `t-${randomUUID()}`, name: 'Test', domain: 'example.com' },
+    new Date('2020-01-01T00:00:00Z'),
+    positions.map((position) => cluster.shards[position]!.name),
+  )
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'
 
@@ -40,7 +57,7 @@ const CHUNK = 3_000
 
 async function importText(
   text: string | AsyncIterable<Buffer>,
-  options: Partial<ImportOptions> = {},
+  options: Partial<ClusterImportOptions> = {},
 ): Promise<{ report: ImportReport; rejections: readonly Rejection[] }> {
   const rejections: Rejection[] = []
   const report = await importIntoCluster(
@@ -48,7 +65,7 @@ async function importText(
     typeof text === 'string' ? splitIntoChunks(text, sizes) : text,
     {
       now: ARRIVAL,
-      loader: createContext(),
+      getLoader: () => createContext(),
       onRejected: (rows) => void rejections.push(...rows),
       chunkSize: CHUNK,
       ...options,
@@ -84,7 +101,7 @@ const splitPaths = (
 
 describe.each([{ on: [1] }, { on: [0, 1] }, { on: [2, 0, 1] }])('a project on $on', ({ on }) => {
   test('reports what a single store reports, and loads nothing again', async () => {
-    const project = await cluster.createProject(...on)
+    const project = await createOn(...on)
     const other = await newProject(cluster.home.store)
     const all = events(60)
     const rows = [
@@ -100,7 +117,7 @@ describe.each([{ on: [1] }, { on: [0, 1] }, { on: [2, 0, 1] }])('a project on $o
     const single = await importLines(cluster.home.store, text, { projectId: other.id })
     expect(single.report).toMatchObject({ received: 63, events: 60, rejected: 3 })
     const progress: number[] = []
-    const onProgress: ImportOptions['onProgress'] = (soFar) => progress.push(soFar.received)
+    const onProgress: ClusterImportOptions['onProgress'] = (soFar) => progress.push(soFar.received)
     expect(await importText(text, { projectId: project.id, onProgress })).toEqual(single)
     expect(progress.at(-1)).toBe(63)
     expect(await readPaths(project.id)).toEqual(splitPaths(all, project))
@@ -115,7 +132,7 @@ describe.each([{ on: [1] }, { on: [0, 1] }, { on: [2, 0, 1] }])('a project on $o
     const failure = new Error('interrupted')
     const text = toLines(events(60))
     for (const calls of ofThisRun([2, 1, 3], 3)) {
-      const project = await cluster.createProject(...on)
+      const project = await createOn(...on)
       let left = calls
       const onProgress = (): void => {
         if ((left -= 1) === 0) throw failure
@@ -131,7 +148,7 @@ describe.each([{ on: [1] }, { on: [0, 1] }, { on: [2, 0, 1] }])('a project on $o
   })
 
   test('a dry run reports the same and stores nothing', async () => {
-    const project = await cluster.createProject(...on)
+    const project = await createOn(...on)
     const text = toLines([...events(50), 'not JSON', ...events(50, 50)])
     const options = { projectId: project.id }
     const dryRun = await importText(text, { ...options, dryRun: true })
@@ -140,7 +157,7 @@ describe.each([{ on: [1] }, { on: [0, 1] }, { on: [2, 0, 1] }])('a project on $o
   })
 
   test('a strict import ends at a chunk with a rejected row', async () => {
-    const project = await cluster.createProject(...on)
+    const project = await createOn(...on)
     const text = toLines([...events(50), '{"timestamp":"x","user_id":"u1"}', ...events(2_000, 50)])
     const { report, rejections } = await importText(text, { projectId: project.id, strict: true })
     expect(report).toMatchObject({ rejected: 1 })
@@ -152,20 +169,18 @@ describe.each([{ on: [1] }, { on: [0, 1] }, { on: [2, 0, 1] }])('a project on $o
 test.each(ofThisRun([/INSERT INTO events/, /INSERT INTO inbox/, /SELECT/], 3))(
   'a store that fails after %p ends the import with its error',
   async (statement) => {
-    const project = await cluster.createProject(0, 1, 2)
+    const project = await createOn(0, 1, 2)
     const text = toLines(events(60))
-    const [first, second, third] = cluster.shards
-    const writer = breakAfter(second!.store.writer, statement)
-    const shards = [first, { ...second!, store: { ...second!.store, writer } }, third!] as const
-    const importing = importIntoCluster({ ...cluster, shards }, splitIntoChunks(text, sizes), {
+    const broken = withWriter(cluster, 'shard2', (writer) => breakAfter(writer, statement))
+    const importing = importIntoCluster(broken, splitIntoChunks(text, sizes), {
       now: ARRIVAL,
-      loader: createContext(),
+      getLoader: () => createContext(),
       projectId: project.id,
       chunkSize: CHUNK,
       onRejected: () => undefined,
     })
     await expect(importing).rejects.toThrow(BrokenError)
-    await releaseLease(second!.store)
+    await releaseLease(cluster.shards[1]!.store)
     await importText(text, { projectId: project.id })
     expect(await readPaths(project.id)).toEqual(splitPaths(events(60), project))
   },
@@ -173,8 +188,8 @@ test.each(ofThisRun([/INSERT INTO events/, /INSERT INTO inbox/, /SELECT/], 3))(
 
 test('rows that name their project go to its stores', async () => {
   const atHome = await newProject(cluster.home.store)
-  const elsewhere = await cluster.createProject(2)
-  const wide = await cluster.createProject(1, 0)
+  const elsewhere = await createOn(2)
+  const wide = await createOn(1, 0)
   const projects = [atHome, elsewhere, wide]
   const all = events(90).map((one, n) => ({ ...one, project: projects[n % 3]!.id }))
   const rows = [...all, { ...event(90), project: 'unknown' }, event(91), 'not JSON']

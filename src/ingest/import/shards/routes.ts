@@ -1,6 +1,5 @@
 /** Decides which stores an import writes to, and which of them each row goes to. */
-import type { Store } from '../../../clickhouse/store.js'
-import { locate, type Cluster } from '../../../cluster/cluster.js'
+import { locate, type Cluster, type ProjectShards } from '../../../cluster/cluster.js'
 import { chooseShard } from '../../../cluster/sender.js'
 import { findProject, listProjects } from '../../../projects/store.js'
 import { readFields } from './read-fields.js'
@@ -8,8 +7,8 @@ import type { Route } from './split-lines.js'
 
 /** Where the rows of an import go. */
 export interface Routing {
-  readonly stores: readonly [Store, ...Store[]]
-  /** Returns the position of a row's store; 0 for a row that is no object, which any store rejects. */
+  readonly shards: ProjectShards
+  /** Returns the position of a row's shard; 0 for a row that is no object, which any store rejects. */
   readonly route: Route
 }
 
@@ -23,14 +22,11 @@ export async function findRouting(
   projectId: string | undefined,
 ): Promise<Routing> {
   const { home, shards } = cluster
-  if (shards.length === 1) return { stores: [home.store], route: () => 0 }
+  if (shards.length === 1) return { shards, route: () => 0 }
   if (projectId === undefined) return routeByProject(cluster)
   const project = await findProject(home.store.reader, projectId)
-  const [first, ...others] = project === undefined ? [home] : locate(cluster, project)
-  return {
-    stores: [first.store, ...others.map(({ store }) => store)],
-    route: createRoute(1 + others.length),
-  }
+  const own: ProjectShards = project === undefined ? [home] : locate(cluster, project)
+  return { shards: own, route: createRoute(own.length) }
 }
 
 /** Routes rows of one project. */
@@ -52,9 +48,8 @@ async function routeByProject(cluster: Cluster): Promise<Routing> {
       found.map((shard) => shards.indexOf(shard)),
     )
   }
-  const [first, ...others] = shards
   return {
-    stores: [first.store, ...others.map(({ store }) => store)],
+    shards,
     route: (bytes, start, end) => {
       const fields = readFields(bytes, start, end, true)
       const shard = positions.get(fields?.project ?? '')
