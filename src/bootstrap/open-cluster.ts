@@ -27,7 +27,7 @@ export type ClusterConfig = StoresConfig &
 /**
  * Opens all stores. The home is opened first: whoever holds its data folder holds those of the others.
  *
- * @param getOptions the options of a shard
+ * @param getOptions the options of a shard; the home may not be away
  * @throws as `openStore`; the stores that were opened are closed then
  */
 export async function openCluster(
@@ -50,13 +50,17 @@ export async function openCluster(
     await close()
     throw failed.reason
   }
-  const toShard = ({ name, store }: OpenedShard): Shard => ({ name, store })
-  return {
-    ...home,
-    stores: [home, ...opened],
-    cluster: { home: toShard(home), shards: [toShard(home), ...opened.map(toShard)] },
-    close,
-  }
+  const directory = toShard(home)
+  const shards = [directory, ...opened.map(toShard)] as const
+  // The stores that are prepared are known as such from here on.
+  await Promise.resolve()
+  return { ...home, stores: [home, ...opened], cluster: { home: directory, shards }, close }
+}
+
+function toShard({ name, store, prepared }: OpenedShard): Shard {
+  let isPrepared = false
+  void prepared.then(() => (isPrepared = true))
+  return { name, store, isPrepared: () => isPrepared }
 }
 
 /** Returns a logger whose lines name a shard; the store of a service without a cluster needs no name. */

@@ -1,4 +1,5 @@
 /** Opens the store that a configuration describes: a ClickHouse server, or the engine of the data folder. */
+import { types } from 'node:util'
 import type { Engine } from '../clickhouse/embedded/engine.js'
 import type { TraceStatement } from '../clickhouse/connection.js'
 import type { BreakerObserver, StatementObserver } from '../clickhouse/connection-wrappers.js'
@@ -11,6 +12,7 @@ import { finishDeletions } from '../deletion/deletion-steps.js'
 import { openGeoip, type Geoip } from '../ingest/enrichment/geoip.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import type { EngineMember } from '../clickhouse/embedded/member.js'
+import { SECOND_MS } from '../lib/time.js'
 import { hasEngine, openEngine, type OpenEngineOptions, type OpenedEngine } from './open-engine.js'
 import {
   createNotSetUpError,
@@ -19,7 +21,7 @@ import {
   type RollupBuild,
   type StoreAccess,
 } from './prepare-store.js'
-import { retryWhileAway, type WaitOptions } from './retry-while-away.js'
+import { isStoreAway, retryWhileAway, type WaitOptions } from './retry-while-away.js'
 
 export interface OpenStoreOptions
   extends Omit<OpenEngineOptions, 'dataDir' | 'member'>, WaitOptions {
@@ -30,6 +32,11 @@ export interface OpenStoreOptions
   readonly observer?: StatementObserver | undefined
   /** Runs each statement as a part of a trace. */
   readonly trace?: TraceStatement | undefined
+  /**
+   * Whether the process can do without the store for a while: if its server does not respond, the store is returned all the
+   * same, and prepared once the server does.
+   */
+  readonly mayBeAway?: boolean
   /** Is called when the store no longer answers queries, and when it does again. */
   readonly onBreaker?: BreakerObserver
 }
@@ -42,6 +49,8 @@ export interface OpenedStore {
   readonly engine: Engine | undefined
   /** The files of the migrations that were applied on opening. */
   readonly migrated: readonly string[]
+  /** Resolves once the store is prepared; never if it is away until it is closed. */
+  readonly prepared: Promise<void>
   /** Closes the store, then stops the engine of this process. */
   close(): Promise<void>
 }
@@ -84,14 +93,56 @@ export async function openStore(
     onResponse()
     return prepare(endpoint, store, loader, options)
   }
+  const opened = { store, loader, endpoint, engine }
   try {
-    const migrated = await retryWhileAway(attempt, endpoint.url, options)
-    return { store, loader, endpoint, engine, migrated, close }
+    const isPatient = options.mayBeAway === true && config.clickhouse !== undefined
+    const waiting = isPatient ? { ...options, waitMs: OPTIONAL_WAIT_MS } : options
+    const migrated = await retryWhileAway(attempt, endpoint.url, waiting)
+    return { ...opened, migrated, prepared: Promise.resolve(), close }
   } catch (error) {
+    if (options.mayBeAway === true && isStoreAway(error)) {
+      return { ...opened, migrated: [], ...prepareLater(attempt, endpoint.url, options, close) }
+    }
     await close()
     throw error
   }
 }
+
+/** How long a start waits for a store that may be away. */
+const OPTIONAL_WAIT_MS = 2 * SECOND_MS
+
+/** Prepares a store once it responds, unless it is closed before. */
+function prepareLater(
+  attempt: (onResponse: () => void) => Promise<unknown>,
+  url: string,
+  options: OpenStoreOptions,
+  close: () => Promise<void>,
+): Pick<OpenedStore, 'prepared' | 'close'> {
+  const closing = new AbortController()
+  const stop =
+    options.stop === undefined ? closing.signal : AbortSignal.any([closing.signal, options.stop])
+  const { onNotice } = options
+  const prepared = retryWhileAway(attempt, url, { stop, waitMs: Infinity, onNotice }).then(
+    () => onNotice?.('info', 'the store is ready'),
+    (error: unknown) => {
+      if (stop.aborted) return NEVER
+      onNotice?.('warn', `the store cannot be used: ${toMessage(error)}`)
+      return NEVER
+    },
+  )
+  return {
+    prepared,
+    close: async () => {
+      closing.abort()
+      await close()
+    },
+  }
+}
+
+const NEVER = new Promise<never>(() => undefined)
+
+const toMessage = (error: unknown): string =>
+  types.isNativeError(error) ? error.message : 'unknown error'
 
 /** Creates the context of the service's loaders. Without `geoip`, addresses get no country and city. */
 export const createLoaderContext = (maxEventAgeDays: number, geoip?: Geoip): LoaderContext => ({

@@ -5,12 +5,12 @@ import { LeaseLostError } from '../clickhouse/lease/lease-heartbeat.js'
 import { SECOND_MS } from '../lib/time.js'
 
 export interface WaitOptions {
-  /** How long to wait for a ClickHouse that does not respond, in milliseconds; 0 by default. */
+  /** How long to wait for a ClickHouse that does not respond, in milliseconds; 0 by default, Infinity for no limit. */
   readonly waitMs?: number
   /** Ends the wait. */
   readonly stop?: AbortSignal
   /** Called with what is worth a line in the log. */
-  readonly onNotice?: (level: 'info' | 'warn', text: string) => void
+  readonly onNotice?: ((level: 'info' | 'warn', text: string) => void) | undefined
   /** Called with what the start does now: half a sentence such as `it waits for ClickHouse`. */
   readonly onPhase?: (phase: string) => void
 }
@@ -41,11 +41,11 @@ export async function retryWhileAway<Result>(
       const now = performance.now()
       awaySince ??= now
       const left = awaySince + waitMs - now
-      if (!isFailureOfStore(error) || left <= 0) throw error
+      if (!isStoreAway(error) || left <= 0) throw error
       onPhase?.('it waits for ClickHouse')
       if (now - noticedAt >= NOTICE_INTERVAL_MS) {
-        const seconds = Math.round(left / SECOND_MS)
-        onNotice?.('warn', `ClickHouse does not respond at ${url}: retrying for ${seconds} s`)
+        const limit = left === Infinity ? '' : ` for ${Math.round(left / SECOND_MS)} s`
+        onNotice?.('warn', `ClickHouse does not respond at ${url}: retrying${limit}`)
         noticedAt = now
       }
     }
@@ -54,11 +54,11 @@ export async function retryWhileAway<Result>(
 }
 
 /** Returns whether an error, or what caused it, means that the store went away. */
-function isFailureOfStore(error: unknown): boolean {
+export function isStoreAway(error: unknown): boolean {
   return (
     isUnreachable(error) ||
     error instanceof IncompleteResponseError ||
     error instanceof LeaseLostError ||
-    (error instanceof Error && error.cause !== undefined && isFailureOfStore(error.cause))
+    (error instanceof Error && error.cause !== undefined && isStoreAway(error.cause))
   )
 }

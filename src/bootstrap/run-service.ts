@@ -117,6 +117,7 @@ const open = ({
     purpose: SERVICE_PURPOSES[purpose],
     access,
     rollups: 'later',
+    mayBeAway: shard !== config.cluster?.shards[0].name,
     // A process with only one role, api or collector, may use the engine of the process with the other.
     ownEngine: config.role === 'all',
     onEvent: (event) => logEngineEvent(nameShard(logger, shard), event),

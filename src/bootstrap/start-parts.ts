@@ -3,7 +3,12 @@ import { isValidAt, listPublicKeys, takeOverPublicKeys } from '../auth/public-ke
 import type { Store } from '../clickhouse/store.js'
 import type { Config } from '../config/config.js'
 import { startExpirations } from '../deletion/expire-projects.js'
-import { createLoaderMonitor, findLatest, type LoaderState } from '../ingest/loader/loader-state.js'
+import {
+  createLoaderMonitor,
+  findLatest,
+  type LoaderMonitor,
+  type LoaderState,
+} from '../ingest/loader/loader-state.js'
 import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
 import type { Instruments } from '../telemetry/instruments.js'
@@ -65,17 +70,31 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
   }
 }
 
-/**
- * Starts what works on a store: its loader, the expirations and the build of outdated rollups. A process that does not
- * load the store only watches what waits in it.
- */
+/** Starts what works on a store once it is prepared. Returns a function that stops it. */
 function startWorker(
-  { config, now, instruments, access = 'write', ...options }: PartsOptions,
-  { name, store, loader: context }: OpenedShard,
+  options: PartsOptions,
+  shard: OpenedShard,
   monitor = createLoaderMonitor(),
 ): () => Promise<void> {
+  if (!isLoadedHere(options.config, shard.name)) return () => Promise.resolve()
+  let stop: (() => Promise<void>) | undefined
+  let isStopped = false
+  void shard.prepared.then(() => {
+    if (!isStopped) stop = work(options, shard, monitor)
+  })
+  return async () => {
+    isStopped = true
+    await stop?.()
+  }
+}
+
+/** Works on a store: loads what is collected, expires, and builds outdated rollups. */
+function work(
+  { now, instruments, access = 'write', ...options }: PartsOptions,
+  { name, store, loader: context }: OpenedShard,
+  monitor: LoaderMonitor,
+): () => Promise<void> {
   const logger = nameShard(options.logger, name)
-  if (!isLoadedHere(config, name)) return () => Promise.resolve()
   const loader = startStreamingLoader({
     store,
     context,

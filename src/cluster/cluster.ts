@@ -9,6 +9,8 @@ export interface Shard {
   /** As in the table `projects`: letters, digits, `_` and `-`. */
   readonly name: string
   readonly store: Store
+  /** Whether its store was prepared since the start of this process; a store that is left out was. */
+  readonly isPrepared?: () => boolean
 }
 
 /** The stores of a service; a service without a cluster has one. */
@@ -33,7 +35,8 @@ export const toCluster = (store: Store): Cluster => {
 /**
  * Finds the shards of a project, in order.
  *
- * @throws ApiError SERVICE_UNAVAILABLE for a shard that the configuration of this process does not name
+ * @throws ApiError SERVICE_UNAVAILABLE for a shard that the configuration of this process does not name, or that has not
+ *   answered since the start
  */
 export function locate(
   { home, shards }: Cluster,
@@ -41,13 +44,13 @@ export function locate(
 ): ProjectShards {
   const found = project.shards.map((name) => {
     const shard = shards.find((one) => one.name === name)
-    if (shard !== undefined) return shard
+    const { isPrepared = () => true } = shard ?? {}
+    if (shard !== undefined && isPrepared()) return shard
+    const state = shard === undefined ? 'is not configured' : 'has not answered yet'
     throw new ApiError(
       'SERVICE_UNAVAILABLE',
       'The store does not answer right now. Try again in a moment.',
-      {
-        cause: new Error(`the project ${project.id} lives on ${name}, which is not configured`),
-      },
+      { cause: new Error(`the project ${project.id} lives on ${name}, which ${state}`) },
     )
   })
   const [first = home, ...others] = found
