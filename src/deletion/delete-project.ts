@@ -7,8 +7,7 @@ import { findProject, requireProject } from '../projects/store.js'
 import { finishInterruptedWork, loadWaiting } from '../ingest/loader/loader.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
-import { finishDeletions } from './deletion-steps.js'
-import { findUnfinishedDeletions, isUserDeletion, startDeletion } from './journal.js'
+import { findUnfinishedDeletions, isUserDeletion, startDeletion, type Deletion } from './journal.js'
 import { readProjectHoldings, type ProjectHoldings } from './holdings.js'
 import { endKeys, finishProjectDeletion, KEYS_END_MS } from './project-deletion-steps.js'
 
@@ -28,19 +27,46 @@ export async function deleteProject(
   waitMs = KEYS_END_MS,
 ): Promise<ProjectHoldings> {
   const before = await readProjectHoldings(writer, projectId)
-  const number = await withLoaderLease(writer, async (fenced) => {
+  const number = await beginDeletion(writer, projectId, context)
+  // An earlier deletion was interrupted, and has just been finished.
+  if (number === undefined) return before
+  await sleep(waitMs)
+  return completeDeletion(writer, { projectId, number }, context, waitMs)
+}
+
+/**
+ * Ends the API keys of a project.
+ *
+ * @returns the number of its deletion; undefined when the project does not exist any more
+ * @throws UserError when there was no such project
+ */
+export const beginDeletion = (
+  writer: Connection,
+  projectId: string,
+  context: LoaderContext,
+): Promise<number | undefined> =>
+  withLoaderLease(writer, async (fenced) => {
     await requireProject(fenced, projectId)
     await finishInterruptedWork(fenced, context)
     return withLease(fenced, 'projects', () => startProjectDeletion(fenced, projectId))
   })
-  // An earlier deletion was interrupted, and has just been finished.
-  if (number === undefined) return before
-  await sleep(waitMs)
-  return withLoaderLease(writer, async (fenced) => {
+
+/**
+ * Deletes the data of a project whose API keys ended `waitMs` ago, and the project.
+ *
+ * @returns the number of events, users and API keys that it had
+ */
+export const completeDeletion = (
+  writer: Connection,
+  { projectId, number }: Pick<Deletion, 'projectId' | 'number'>,
+  context: LoaderContext,
+  waitMs: number,
+): Promise<ProjectHoldings> =>
+  withLoaderLease(writer, async (fenced) => {
     await loadWaiting(fenced, {
       ...context,
       finishDeletions: (connection) =>
-        finishDeletions(connection, { waitMs, noticeMs: context.noticeMs, except: number }),
+        context.finishDeletions(connection, { waitMs, noticeMs: context.noticeMs, except: number }),
     })
     const holdings = await readProjectHoldings(fenced, projectId)
     const deletion = (await findUnfinishedDeletions(fenced)).find((one) => one.number === number)
@@ -48,7 +74,6 @@ export async function deleteProject(
     if (deletion !== undefined) await finishProjectDeletion(fenced, deletion, 0)
     return holdings
   })
-}
 
 /**
  * Starts the deletion of a project, or finds the one that was started, and ends its API keys. The caller holds the leases

@@ -16,12 +16,61 @@ import { readUserHoldings, type UserHoldings } from './holdings.js'
  * @throws UserError when there is no such project, or no such user in it.
  */
 export async function deleteUser(
-  { writer }: Store,
+  store: Store,
   projectId: string,
   userId: string,
   context: LoaderContext,
 ): Promise<UserHoldings> {
-  return withLoaderLease(writer, async (fenced) => {
+  const deleted = await findAndDelete(store, projectId, userId, context)
+  if (deleted === undefined) throw createUnknownUserError(projectId, userId)
+  return deleted
+}
+
+/** A shard with the context of its loader. */
+export interface LoadedShard {
+  readonly name: string
+  readonly store: Store
+  readonly loader: LoaderContext
+}
+
+/**
+ * Deletes a user from all shards of a project, one after the other. Calling it again goes on after an interruption.
+ *
+ * @returns the number of events and sessions that the user had on them together
+ * @throws UserError when none of them has the user
+ */
+export async function deleteUserFromShards(
+  shards: readonly LoadedShard[],
+  projectId: string,
+  userId: string,
+): Promise<Pick<UserHoldings, 'events' | 'sessions'>> {
+  const found: UserHoldings[] = []
+  for (const { store, loader } of shards) {
+    const deleted = await findAndDelete(store, projectId, userId, loader)
+    if (deleted !== undefined) found.push(deleted)
+  }
+  const [only, ...others] = found
+  if (only === undefined) throw createUnknownUserError(projectId, userId)
+  return others.reduce(addHoldings, only)
+}
+
+/** Adds what a user has on several shards. */
+export const addHoldings = (
+  one: Pick<UserHoldings, 'events' | 'sessions'>,
+  other: Pick<UserHoldings, 'events' | 'sessions'>,
+): Pick<UserHoldings, 'events' | 'sessions'> => ({
+  events: one.events + other.events,
+  sessions: one.sessions + other.sessions,
+})
+
+/** Deletes a user from one store; returns undefined when it does not have the user. */
+const findAndDelete = (
+  { writer }: Store,
+  projectId: string,
+  userId: string,
+  context: LoaderContext,
+): Promise<UserHoldings | undefined> =>
+  withLoaderLease(writer, async (fenced) => {
     await requireProject(fenced, projectId)
     const before = await readUserHoldings(fenced, projectId, userId)
     await loadWaiting(fenced, context)
@@ -31,11 +80,8 @@ export async function deleteUser(
       await finishInterruptedWork(fenced, context)
     }
     // A user found only before loading was in an interrupted deletion, which loadWaiting has just finished.
-    const deleted = holdings ?? before
-    if (deleted === undefined) throw createUnknownUserError(projectId, userId)
-    return deleted
+    return holdings ?? before
   })
-}
 
 /** The error for a user id without events. */
 export const createUnknownUserError = (projectId: string, userId: string): UserError =>

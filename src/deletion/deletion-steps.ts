@@ -6,6 +6,7 @@ import { selectProject, withChange } from '../changes/announce-change.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { identifier, sql, statement, string, uint32, uint64, type Sql } from '../clickhouse/sql.js'
 import { matchNames } from '../clickhouse/temporary-tables.js'
+import type { FinishOptions } from '../ingest/loader/loader-context.js'
 import { nameTables, SET_TABLES, type RollupTables } from '../model/rollup-table-sets.js'
 import { backfillRollups } from '../rollups/backfill.js'
 import { dropTableSets } from '../rollups/materialized-views.js'
@@ -22,31 +23,27 @@ import {
   STEP,
   type Deletion,
 } from './journal.js'
-import { finishProjectDeletion, KEYS_END_MS } from './project-deletion-steps.js'
-
-export interface DeletionOptions {
-  /** The time from the end of a project's API keys to the deletion of its data, in milliseconds. */
-  readonly waitMs?: number
-  /** How long services take to notice a change, in milliseconds. */
-  readonly noticeMs?: number | undefined
-  /** The number of a deletion to leave. */
-  readonly except?: number
-}
+import {
+  finishProjectDeletion,
+  KEYS_END_MS,
+  startMarkedDeletions,
+} from './project-deletion-steps.js'
 
 /**
  * Finishes expirations, and the deletions of the journal, in the order in which they were started. A project whose API keys ended a
- * moment ago is left for later. The caller holds the loader lease.
+ * moment ago is left for later, and so is one that other shards still have. The caller holds the loader lease.
  */
 export async function finishDeletions(
   writer: Connection,
-  { waitMs = KEYS_END_MS, noticeMs, except }: DeletionOptions = {},
+  { waitMs = KEYS_END_MS, noticeMs, except, followsHome, isElsewhere }: FinishOptions = {},
 ): Promise<void> {
   // First, because an expiration corrects counts, which must not come back after their project was deleted.
   await finishExpirations(writer, noticeMs)
+  if (followsHome === true) await startMarkedDeletions(writer)
   for (const deletion of await findUnfinishedDeletions(writer)) {
     if (deletion.number === except) continue
     if (isUserDeletion(deletion)) await finishUserDeletion(writer, deletion, noticeMs)
-    else await finishProjectDeletion(writer, deletion, waitMs)
+    else await finishProjectDeletion(writer, deletion, waitMs, isElsewhere)
   }
 }
 

@@ -10,6 +10,7 @@ import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
 import type { Logger } from '../lib/log.js'
 import { addDays, HOUR_MS, startOfDay } from '../lib/time.js'
 import { listProjects, markCut } from '../projects/store.js'
+import { KEYS_END_MS } from './project-deletion-steps.js'
 import { startExpiration } from './expiration-journal.js'
 import { finishExpirations } from './expiration-steps.js'
 
@@ -18,6 +19,16 @@ export interface ExpirationOptions {
   readonly context: LoaderContext
   readonly logger: Logger
   readonly now: () => Date
+  /** Records at the home of a cluster what `markCut` records; if left out, the store is the home. */
+  readonly markCut?: ((projectId: string) => Promise<boolean>) | undefined
+}
+
+/** What one call may change. */
+interface CallOptions extends Omit<ExpirationOptions, 'now'> {
+  /** How long services know of a project what they read before, in milliseconds. */
+  readonly waitMs?: number
+  /** Ends the wait. */
+  readonly stop?: AbortSignal
 }
 
 /**
@@ -25,17 +36,18 @@ export interface ExpirationOptions {
  * before the current one in UTC, and its sessions that began before it. The first call for a project with such data only
  * records that sessions will be deleted whose later events are kept.
  */
-export async function expireProjects(
-  { store, context, logger }: Omit<ExpirationOptions, 'now'>,
-  now: Date,
-): Promise<void> {
+export async function expireProjects(options: CallOptions, now: Date): Promise<void> {
+  const { store, context, logger, waitMs = KEYS_END_MS, stop } = options
   const writer = withLowPriority(store.writer)
-  for (const { id: projectId, keepDays, isDeleting } of await listProjects(store.lookups)) {
+  const mark = options.markCut ?? ((id: string) => markCut(writer, id))
+  for (const { id: projectId, keepDays, isDeleting, shards } of await listProjects(store.lookups)) {
     if (keepDays === null || isDeleting) continue
     const keptFrom = addDays(startOfDay(now), -keepDays).toISOString().slice(0, 10)
     if (!(await hasExpiredData(store.lookups, projectId, keptFrom))) continue
     // Services answer for some seconds by what they read about the project before, so the next call deletes.
-    if (await markCut(writer, projectId)) continue
+    if (await mark(projectId)) continue
+    // Another shard may have recorded it a moment ago.
+    if (shards.length > 1) await sleep(waitMs, undefined, { signal: stop })
     await withLoaderLease(writer, async (fenced) => {
       await finishInterruptedWork(fenced, context)
       // Another service may have done it while this one waited for the lease.
@@ -57,10 +69,12 @@ export function startExpirations(options: ExpirationOptions): () => Promise<void
   }
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await expireProjects({ ...options, store }, options.now()).catch((error: unknown) => {
-        if (stopping.signal.aborted) return
-        options.logger.warn({ err: error }, 'data that is kept no longer could not be deleted')
-      })
+      await expireProjects({ ...options, store, stop: stopping.signal }, options.now()).catch(
+        (error: unknown) => {
+          if (stopping.signal.aborted) return
+          options.logger.warn({ err: error }, 'data that is kept no longer could not be deleted')
+        },
+      )
       await sleep(HOUR_MS, undefined, { signal: stopping.signal, ref: false }).catch(
         () => undefined,
       )

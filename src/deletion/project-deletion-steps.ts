@@ -9,7 +9,15 @@ import { sql, statement, string } from '../clickhouse/sql.js'
 import { SECOND_MS } from '../lib/time.js'
 import { LIVE } from '../model/rollup-table-sets.js'
 import { findProject, markDeleting } from '../projects/store.js'
-import { endDeletion, recordStep, STEP, type Deletion } from './journal.js'
+import {
+  endDeletion,
+  findUnfinishedDeletions,
+  isUserDeletion,
+  recordStep,
+  startDeletion,
+  STEP,
+  type Deletion,
+} from './journal.js'
 
 /**
  * The time from the end of the API keys to the deletion of the data. Services cache keys for 4 seconds, a lookup may take
@@ -33,11 +41,14 @@ const TABLES = [
 /**
  * Deletes a project if its API keys ended at least `waitMs` ago, and ends them if they have not. The caller holds the
  * loader lease.
+ *
+ * @param isElsewhere returns whether other shards still have the project; then it stays here, too
  */
 export async function finishProjectDeletion(
   writer: Connection,
   deletion: Deletion,
   waitMs: number,
+  isElsewhere?: (projectId: string) => Promise<boolean>,
 ): Promise<void> {
   if (deletion.reached < STEP.staged) {
     await withLease(writer, 'projects', () => endKeys(writer, deletion))
@@ -45,7 +56,24 @@ export async function finishProjectDeletion(
   } else if (deletion.reached === STEP.staged && deletion.age < waitMs) {
     return
   }
+  if ((await isElsewhere?.(deletion.projectId)) === true) return
   await deleteData(writer, deletion)
+}
+
+/**
+ * Starts the deletions of the projects on a shard whose copies say that they are being deleted: their API keys have ended at
+ * home. The caller holds the loader lease.
+ */
+export async function startMarkedDeletions(writer: Connection): Promise<void> {
+  const started = (await findUnfinishedDeletions(writer)).filter((one) => !isUserDeletion(one))
+  const { rows } = await writer.query<{ id: string; token: string }>(
+    statement(sql`SELECT id, token FROM projects FINAL WHERE is_deleting ORDER BY id`),
+  )
+  for (const { id: projectId, token } of rows) {
+    if (started.some((deletion) => deletion.projectId === projectId)) continue
+    const deletion = await startDeletion(writer, { projectId, user: 0, token })
+    await recordStep(writer, deletion, STEP.staged)
+  }
 }
 
 /** Marks the project, by which its API keys and public tokens end. The caller holds the lease `projects`. */

@@ -3,6 +3,20 @@ import type { Connection } from '../../clickhouse/connection.js'
 import type { ShareSalts } from '../../cluster/salts.js'
 import type { Geoip } from '../enrichment/geoip.js'
 
+/** Options of finishing deletions; those that are left out are of a store without a cluster. */
+export interface FinishOptions {
+  /** The time from the end of a project's API keys to the deletion of its data, in milliseconds. */
+  readonly waitMs?: number
+  /** How long services take to notice a change, in milliseconds. */
+  readonly noticeMs?: number | undefined
+  /** The number of a deletion to leave. */
+  readonly except?: number
+  /** Whether projects are deleted whose copies say so: on a shard, which has copies of the projects at home. */
+  readonly followsHome?: boolean
+  /** At home: returns whether other shards still have a project, which is deleted there first. */
+  readonly isElsewhere?: (projectId: string) => Promise<boolean>
+}
+
 export interface LoaderContext {
   /** Looks up IP addresses. Undefined without a GeoIP database; events then get no country or city from their address. */
   readonly geoip: Geoip | undefined
@@ -14,7 +28,7 @@ export interface LoaderContext {
    * Finishes interrupted deletions, so that no load counts events that are being deleted. The caller holds the
    * loader lease.
    */
-  readonly finishDeletions: (writer: Connection) => Promise<void>
+  readonly finishDeletions: (writer: Connection, options?: FinishOptions) => Promise<void>
   /** Gives the salts of days from the home of a cluster. Undefined for a store that makes its own. */
   readonly shareSalts?: ShareSalts
 }

@@ -30,7 +30,8 @@ const NOTICE_MS = 0
 export const createContext = (geoip?: Geoip): LoaderContext => ({
   ...createLoaderContext(MAX_EVENT_AGE_DAYS, geoip),
   noticeMs: NOTICE_MS,
-  finishDeletions: (writer) => finishDeletions(writer, { waitMs: WAIT_MS, noticeMs: NOTICE_MS }),
+  finishDeletions: (writer, options) =>
+    finishDeletions(writer, { waitMs: WAIT_MS, noticeMs: NOTICE_MS, ...options }),
 })
 
 const CONTEXT = createContext()
