@@ -2,6 +2,7 @@
 import { HOME } from '../clickhouse/endpoint.js'
 import type { Cluster, Shard } from '../cluster/cluster.js'
 import type { Config } from '../config/config.js'
+import { createShardContext } from '../deletion/shard-context.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import type { Logger } from '../lib/log.js'
 import { openStore, type OpenedStore, type OpenStoreOptions } from './open-store.js'
@@ -37,7 +38,7 @@ export async function openCluster(
   const [first, ...rest] = await listPlaces(config)
   const open = async ({ name, ...place }: ShardPlace): Promise<OpenedShard> => ({
     name,
-    ...(await openStore({ ...config, ...place }, getOptions(name))),
+    ...(await openStore({ ...config, ...place, isShard: rest.length > 0 }, getOptions(name))),
   })
   const home = await open(first)
   const others = await Promise.allSettled(rest.map(open))
@@ -50,11 +51,22 @@ export async function openCluster(
     await close()
     throw failed.reason
   }
-  const directory = toShard(home)
-  const shards = [directory, ...opened.map(toShard)] as const
+  const joined = joinStores([home, ...opened])
   // The stores that are prepared are known as such from here on.
   await Promise.resolve()
-  return { ...home, stores: [home, ...opened], cluster: { home: directory, shards }, close }
+  return { ...joined, close }
+}
+
+/** Makes a cluster of stores, whose loaders then know of each other. */
+function joinStores([home, ...others]: OpenedCluster['stores']): OpenedCluster {
+  const directory = toShard(home)
+  const cluster = { home: directory, shards: [directory, ...others.map(toShard)] as const }
+  const join = (one: OpenedShard): OpenedShard => ({
+    ...one,
+    loader: createShardContext(cluster, one, one.loader),
+  })
+  const joined = join(home)
+  return { ...joined, stores: [joined, ...others.map(join)], cluster }
 }
 
 function toShard({ name, store, prepared }: OpenedShard): Shard {

@@ -9,6 +9,7 @@ import { requireFitServer } from '../clickhouse/server-checks.js'
 import { connectStore, type Store } from '../clickhouse/store.js'
 import type { Config } from '../config/config.js'
 import { finishDeletions } from '../deletion/deletion-steps.js'
+import { leaveProjects } from '../deletion/shard-context.js'
 import { openGeoip, type Geoip } from '../ingest/enrichment/geoip.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import type { EngineMember } from '../clickhouse/embedded/member.js'
@@ -59,6 +60,8 @@ type StoreConfig = Pick<Config, 'clickhouse' | 'dataDir' | 'maxEventAgeDays'> &
   Partial<Pick<Config, 'geoipDb'>> & {
     /** For an embedded engine that has others beside it. */
     readonly member?: EngineMember | undefined
+    /** Whether it is one of several stores. */
+    readonly isShard?: boolean
   }
 
 /**
@@ -76,6 +79,7 @@ export async function openStore(
     config.maxEventAgeDays,
     config.geoipDb === undefined ? undefined : await openGeoip(config.geoipDb),
   )
+  const preparing = config.isShard === true ? leaveProjects(loader) : loader
   const { endpoint, engine } = await openEndpoint(config, options)
   const store = connectStore(endpoint, options.observer, options.trace, options.onBreaker)
   const close = async (): Promise<void> => {
@@ -91,7 +95,7 @@ export async function openStore(
     }
     await requireRestored(store.admin)
     onResponse()
-    return prepare(endpoint, store, loader, options)
+    return prepare(endpoint, store, preparing, options)
   }
   const opened = { store, loader, endpoint, engine }
   try {

@@ -1,6 +1,8 @@
 /** Starts the parts of a service process over its stores: the HTTP service, and loader, rollups and expirations of each store. */
 import { isValidAt, listPublicKeys, takeOverPublicKeys } from '../auth/public-keys.js'
 import type { Store } from '../clickhouse/store.js'
+import { markCut } from '../cluster/directory.js'
+import { startProjectSync } from '../cluster/sync-projects.js'
 import type { Config } from '../config/config.js'
 import { startExpirations } from '../deletion/expire-projects.js'
 import {
@@ -64,9 +66,10 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
   })
   onListening(service.address)
   const workers = stores.map((one) => startWorker(options, one, monitors.get(one.name)))
+  const stopSync = startProjectSync(cluster, logger)
   return async () => {
     await service.stop()
-    await Promise.all(workers.map((stop) => stop()))
+    await Promise.all([...workers, stopSync].map((stop) => stop()))
   }
 }
 
@@ -90,7 +93,7 @@ function startWorker(
 
 /** Works on a store: loads what is collected, expires, and builds outdated rollups. */
 function work(
-  { now, instruments, access = 'write', ...options }: PartsOptions,
+  { opened: { cluster }, now, instruments, access = 'write', ...options }: PartsOptions,
   { name, store, loader: context }: OpenedShard,
   monitor: LoaderMonitor,
 ): () => Promise<void> {
@@ -102,7 +105,13 @@ function work(
     monitor,
     observer: instruments?.load,
   })
-  const stopExpirations = startExpirations({ store, context, logger, now })
+  const stopExpirations = startExpirations({
+    store,
+    context,
+    logger,
+    now,
+    markCut: (projectId) => markCut(cluster, projectId),
+  })
   const stopBuild = access === 'write' ? startRollupBuild(store, context, logger) : undefined
   return async () => {
     await stopBuild?.()

@@ -20,3 +20,10 @@ export function createShardContext(
     finishDeletions: (writer, options) => context.finishDeletions(writer, { ...own, ...options }),
   }
 }
+
+/** The context of a shard while its cluster is being opened: deletions of projects are left to the loaders. */
+export const leaveProjects = (context: LoaderContext): LoaderContext => ({
+  ...context,
+  finishDeletions: (writer, options) =>
+    context.finishDeletions(writer, { ...options, isElsewhere: () => Promise.resolve(true) }),
+})
