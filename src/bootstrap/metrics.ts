@@ -1,5 +1,6 @@
 /** Starts the metrics of a service process: its instruments, and the server that shows them. */
 import type { Config } from '../config/config.js'
+import { listShardNames } from '../config/stores.js'
 import { listenForMetrics } from '../http/server/metrics-server.js'
 import type { Logger } from '../lib/log.js'
 import type { LogOutput } from '../lib/log-output.js'
@@ -38,6 +39,7 @@ export async function startMetrics({ config, logger, output }: MetricsOptions): 
   const instruments = createInstruments({
     version: readVersion(),
     countDroppedLines: output.countDropped,
+    isCluster: listShardNames(config).length > 1,
   })
   const { contentType, write, close } = instruments
   const server = await listenForMetrics({ host, port, contentType, write }).catch(

@@ -121,10 +121,10 @@ const open = ({
     // A process with only one role, api or collector, may use the engine of the process with the other.
     ownEngine: config.role === 'all',
     onEvent: (event) => logEngineEvent(nameShard(logger, shard), event),
-    observer: instruments?.store,
+    observer: instruments?.store(shard),
     trace: traces?.traceStatement,
     onBreaker: (isOpen, cause) => {
-      instruments?.store.onBreaker(isOpen)
+      instruments?.store(shard).onBreaker(isOpen)
       const log = nameShard(logger, shard)
       if (isOpen) log.warn({ err: cause }, 'the store does not answer; queries are refused')
       else log.info('the store answers again')

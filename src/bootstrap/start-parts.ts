@@ -51,7 +51,7 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
   }
   const monitors = new Map(stores.map(({ name }) => [name, createLoaderMonitor()]))
   const readState = (): LoaderState => findLatest([...monitors.values()].map(({ read }) => read()))
-  instruments?.load.watchInbox(readState)
+  for (const [name, monitor] of monitors) instruments?.load(name).watchInbox(monitor.read)
   const service = await startService({
     config,
     cluster,
@@ -103,7 +103,7 @@ function work(
     context,
     logger,
     monitor,
-    observer: instruments?.load,
+    observer: instruments?.load(name),
   })
   const stopExpirations = startExpirations({
     store,

@@ -56,7 +56,7 @@ export function readStores(env: NodeJS.ProcessEnv): Stores {
   const cluster = readCluster(env)
   const clickhouse = cluster?.shards[0].endpoint ?? readServer(env)
   const embeddedShards = readVariable(env, 'EMBEDDED_SHARDS') ?? 1
-  const names = cluster?.shards.map(({ name }) => name) ?? nameEmbeddedShards(embeddedShards)
+  const names = listShardNames({ cluster, embeddedShards })
   return {
     clickhouse,
     cluster,
@@ -69,6 +69,13 @@ export function readStores(env: NodeJS.ProcessEnv): Stores {
 /** Returns the names of the stores of a service without servers: `shard1`, `shard2`, …; a single one is `home`. */
 export const nameEmbeddedShards = (count: number): readonly string[] =>
   count === 1 ? [HOME] : Array.from({ length: count }, (_, i) => `shard${i + 1}`)
+
+/** Returns the names of the stores of a configuration, the home first. */
+export const listShardNames = ({
+  cluster,
+  embeddedShards,
+}: Pick<Stores, 'cluster' | 'embeddedShards'>): readonly string[] =>
+  cluster?.shards.map(({ name }) => name) ?? nameEmbeddedShards(embeddedShards)
 
 function readCluster(env: NodeJS.ProcessEnv): ConfiguredCluster | undefined {
   const file = readVariable(env, 'CLUSTER')

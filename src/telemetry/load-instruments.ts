@@ -1,6 +1,7 @@
 /** The instruments of the write path: the loads that empty the inbox, what waits in it, and the lease of the loader. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { SECOND_MS } from '../lib/time.js'
+import type { ShardLabel } from './shard-label.js'
 
 /** A load of the inbox that was published. */
 export interface ObservedLoad {
@@ -30,64 +31,91 @@ export interface LoadInstruments {
 const SIZES = [1e3, 1e4, 1e5, 1e6, 4e6, 16e6, 64e6]
 const DURATIONS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
-export function createLoadInstruments(registry: Registry): LoadInstruments {
+/** Returns a function that returns the instruments of a shard. */
+export function createLoadInstruments(
+  registry: Registry,
+  label: ShardLabel,
+): (shard: string) => LoadInstruments {
+  const { durations, sizes, rows, failures, lease } = createMetrics(registry, label)
+  let inboxes: WatchedInbox[] | undefined
+  return (name) => {
+    const shard = label.of(name)
+    return {
+      onLoad: ({ seconds, bytes, rows: counts }) => {
+        durations.observe(shard, seconds)
+        sizes.observe(shard, bytes)
+        for (const [outcome, count] of Object.entries(counts))
+          rows.inc({ outcome, ...shard }, count)
+      },
+      onLoadFailure: () => failures.inc(shard),
+      onLease: (isHeld) => lease.set(shard, isHeld ? 1 : 0),
+      watchInbox: (read) => (inboxes ??= createInboxGauges(registry, label)).push({ shard, read }),
+    }
+  }
+}
+
+function createMetrics(registry: Registry, label: ShardLabel) {
   const registers = [registry]
+  const labelNames = [...label.names]
   const durations = new Histogram({
     name: 'tallyhouse_load_duration_seconds',
     help: 'Time of a load of this process, from reading the inbox to publishing the events.',
+    labelNames,
     buckets: DURATIONS,
     registers,
   })
   const sizes = new Histogram({
     name: 'tallyhouse_load_bytes',
     help: 'Bytes of the events of a load of this process, as JSON.',
+    labelNames,
     buckets: SIZES,
     registers,
   })
   const rows = new Counter({
     name: 'tallyhouse_load_rows_total',
     help: 'Rows of the inbox that this process loaded, by what became of them.',
-    labelNames: ['outcome'],
+    labelNames: ['outcome', ...label.names],
     registers,
   })
   const failures = new Counter({
     name: 'tallyhouse_load_failures_total',
     help: 'Attempts to load that failed. The rows wait in the inbox and are tried again.',
+    labelNames,
     registers,
   })
   const lease = new Gauge({
     name: 'tallyhouse_loader_lease_held',
     help: '1 while this process holds the lease of the loader, as one process of a store does.',
+    labelNames,
     registers,
   })
-  return {
-    onLoad: ({ seconds, bytes, rows: counts }) => {
-      durations.observe(seconds)
-      sizes.observe(bytes)
-      for (const [outcome, count] of Object.entries(counts)) rows.inc({ outcome }, count)
-    },
-    onLoadFailure: () => failures.inc(),
-    onLease: (isHeld) => lease.set(isHeld ? 1 : 0),
-    watchInbox: (read) => createInboxGauges(registry, read),
-  }
+  return { durations, sizes, rows, failures, lease }
 }
 
-function createInboxGauges(registry: Registry, read: () => ObservedInbox): void {
-  const registers = [registry]
+interface WatchedInbox {
+  readonly shard: ReturnType<ShardLabel['of']>
+  readonly read: () => ObservedInbox
+}
+
+/** Creates the gauges of what waits. Returns the inboxes that they show. */
+function createInboxGauges(registry: Registry, label: ShardLabel): WatchedInbox[] {
+  const inboxes: WatchedInbox[] = []
+  const options = { labelNames: [...label.names], registers: [registry] }
   new Gauge({
     name: 'tallyhouse_inbox_rows',
     help: 'Collected events that wait to be loaded, as the loader last saw them.',
-    registers,
+    ...options,
     collect() {
-      this.set(read().waitingRows)
+      for (const { shard, read } of inboxes) this.set(shard, read().waitingRows)
     },
   })
   new Gauge({
     name: 'tallyhouse_inbox_oldest_age_seconds',
     help: 'Age of the oldest event that waits to be loaded; 0 when none waits.',
-    registers,
+    ...options,
     collect() {
-      this.set(read().oldestWaitingMs / SECOND_MS)
+      for (const { shard, read } of inboxes) this.set(shard, read().oldestWaitingMs / SECOND_MS)
     },
   })
+  return inboxes
 }

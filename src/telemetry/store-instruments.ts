@@ -1,5 +1,6 @@
 /** The instruments of the store: its statements, and the checks of keys and tokens. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { ShardLabel } from './shard-label.js'
 
 /** A statement that has ended. */
 export interface ObservedStatement {
@@ -33,25 +34,57 @@ const ERROR_CODE = /^[A-Z][A-Z0-9_]{1,63}$/
 const MAX_ERROR_CODES = 200
 const OTHER = 'OTHER'
 
-export function createStoreInstruments(registry: Registry): StoreInstruments {
+/** Returns a function that returns the instruments of a shard. */
+export function createStoreInstruments(
+  registry: Registry,
+  label: ShardLabel,
+): (shard: string) => StoreInstruments {
+  const { inFlight, durations, errors, checks, breaker } = createMetrics(registry, label)
+  const codes = new Set<string>()
+  const boundCode = (code: string): string => {
+    if (!ERROR_CODE.test(code)) return OTHER
+    if (codes.size < MAX_ERROR_CODES) codes.add(code)
+    return codes.has(code) ? code : OTHER
+  }
+  let disks: WatchedDisk[] | undefined
+  return (name) => {
+    const shard = label.of(name)
+    return {
+      onStatementStart: (connection) => inFlight.inc({ connection, ...shard }),
+      onStatementEnd: ({ connection, seconds, errorCode }) => {
+        inFlight.dec({ connection, ...shard })
+        durations.observe({ connection, ...shard }, seconds)
+        if (errorCode !== undefined) {
+          errors.inc({ connection, code: boundCode(errorCode), ...shard })
+        }
+      },
+      onBreaker: (isOpen) => breaker.set(shard, isOpen ? 1 : 0),
+      onCredentialCheck: (kind, outcome) => checks.inc({ kind, outcome }),
+      watchDisk: (readFreeBytes) =>
+        (disks ??= createDiskGauge(registry, label)).push({ shard, readFreeBytes }),
+    }
+  }
+}
+
+function createMetrics(registry: Registry, label: ShardLabel) {
   const registers = [registry]
   const inFlight = new Gauge({
     name: 'tallyhouse_store_statements_in_flight',
     help: 'Statements that wait for a connection or for their result, by connection.',
-    labelNames: ['connection'],
+    labelNames: ['connection', ...label.names],
     registers,
   })
   const durations = new Histogram({
     name: 'tallyhouse_store_statement_duration_seconds',
     help: 'Time of a statement from the call to its result, waiting for a connection included.',
-    labelNames: ['connection'],
+    labelNames: ['connection', ...label.names],
     buckets: DURATIONS,
     registers,
   })
   const errors = new Counter({
     name: 'tallyhouse_store_errors_total',
     help: 'Statements that failed, by connection and by the code of ClickHouse or Node.js.',
-    labelNames: ['connection', 'code'],
+    labelNames: ['connection', 'code', ...label.names],
     registers,
   })
   const checks = new Counter({
@@ -63,34 +96,29 @@ export function createStoreInstruments(registry: Registry): StoreInstruments {
   const breaker = new Gauge({
     name: 'tallyhouse_store_breaker_open',
     help: '1 while queries are refused at once because the store does not answer.',
+    labelNames: [...label.names],
     registers,
   })
-  const codes = new Set<string>()
-  const boundCode = (code: string): string => {
-    if (!ERROR_CODE.test(code)) return OTHER
-    if (codes.size < MAX_ERROR_CODES) codes.add(code)
-    return codes.has(code) ? code : OTHER
-  }
-  return {
-    onStatementStart: (connection) => inFlight.inc({ connection }),
-    onStatementEnd: ({ connection, seconds, errorCode }) => {
-      inFlight.dec({ connection })
-      durations.observe({ connection }, seconds)
-      if (errorCode !== undefined) errors.inc({ connection, code: boundCode(errorCode) })
-    },
-    onBreaker: (isOpen) => breaker.set(isOpen ? 1 : 0),
-    onCredentialCheck: (kind, outcome) => checks.inc({ kind, outcome }),
-    watchDisk: (readFreeBytes) => createDiskGauge(registry, readFreeBytes),
-  }
+  return { inFlight, durations, errors, checks, breaker }
 }
 
-function createDiskGauge(registry: Registry, readFreeBytes: () => number | undefined): void {
+interface WatchedDisk {
+  readonly shard: ReturnType<ShardLabel['of']>
+  readonly readFreeBytes: () => number | undefined
+}
+
+/** Creates the gauge of free space. Returns the disks that it shows. */
+function createDiskGauge(registry: Registry, label: ShardLabel): WatchedDisk[] {
+  const disks: WatchedDisk[] = []
   new Gauge({
     name: 'tallyhouse_store_free_bytes',
     help: 'Free space of the disk of the store, as this process last saw it; NaN while it is unknown.',
+    labelNames: [...label.names],
     registers: [registry],
     collect() {
-      this.set(readFreeBytes() ?? NaN)
+      this.reset()
+      for (const { shard, readFreeBytes } of disks) this.set(shard, readFreeBytes() ?? NaN)
     },
   })
+  return disks
 }

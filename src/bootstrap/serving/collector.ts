@@ -43,7 +43,7 @@ export function createCollector(
   const home = requireEntrance(entrances, cluster.home.name)
   const findProject = createFindProject(cluster.home.store.tokenLookups)
   return {
-    findProject: countChecks(findProject, 'token', instruments?.store),
+    findProject: countChecks(findProject, 'token', instruments?.store(cluster.home.name)),
     collect: home.collect,
     waiting: home.waiting,
     now,

@@ -80,7 +80,11 @@ export function createApi(
     return presentProject(project, await findFirstEventTime(reader, project.id))
   }
   return {
-    authenticate: countChecks(authenticator.authenticate, 'key', instruments?.store),
+    authenticate: countChecks(
+      authenticator.authenticate,
+      'key',
+      instruments?.store(cluster.home.name),
+    ),
     recall: authenticator.recall,
     runQuery,
     answers: openAnswers(options, findStore),

@@ -34,8 +34,9 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { shutdown } = server
   const reads = role === 'collector' ? undefined : await openReads(options)
   const collects = role === 'api' ? undefined : openCollects(options)
-  const home = collects?.get(cluster.home.name)
-  if (home !== undefined) instruments?.store.watchDisk(home.disk.readFreeBytes)
+  for (const [name, { disk }] of collects ?? []) {
+    instruments?.store(name).watchDisk(disk.readFreeBytes)
+  }
   const app = createApp({
     api: reads && createApi(options, reads),
     collector: collects && createCollector(options, collects, shutdown.stopping),

@@ -8,6 +8,7 @@ import type { RunningService } from '../../../src/bootstrap/serving/start-servic
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { readConfig } from '../../../src/config/config.js'
+import { createInstruments } from '../../../src/telemetry/instruments.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { createProject } from '../../../src/projects/store.js'
 import { createLoaderMonitor } from '../../../src/ingest/loader/loader-state.js'
@@ -36,7 +37,7 @@ beforeAll(async () => {
   const logger = createLogger('silent')
   metrics = await startMetrics({ config, logger, output: { countDropped: () => 7 } })
   const { instruments } = metrics
-  store = connectStore(database.endpoint, instruments!.store)
+  store = connectStore(database.endpoint, instruments!.store('home'))
   service = await startTestService({ store, now: () => NOW, instruments })
 })
 afterAll(async () => {
@@ -155,7 +156,7 @@ test('statements are counted by connection, failures by code', async () => {
 
 test('a load is counted by its rows, and the inbox is seen', async () => {
   const monitor = createLoaderMonitor()
-  const { load } = metrics.instruments!
+  const load = metrics.instruments!.load('home')
   load.watchInbox(monitor.read)
   const held: boolean[] = []
   const [project] = await listProjects(database.store.reader)
@@ -193,7 +194,7 @@ test('a store that hangs delays no scrape', async () => {
   await once(hanging, 'listening')
   const { port } = hanging.address() as net.AddressInfo
   const url = `http://127.0.0.1:${port}`
-  const other = connectStore({ ...database.endpoint, url }, metrics.instruments!.store)
+  const other = connectStore({ ...database.endpoint, url }, metrics.instruments!.store('home'))
   const hung = other.admin.query(statement(sql`SELECT 1`)).catch(() => undefined)
   const samples = await scrape()
   expect(samples.get('tallyhouse_store_statements_in_flight{connection="admin"}')).toBe(1)
@@ -203,7 +204,7 @@ test('a store that hangs delays no scrape', async () => {
 })
 
 test('a store that is away opens the breaker, which is seen', async () => {
-  const { store: observer } = metrics.instruments!
+  const observer = metrics.instruments!.store('home')
   const nowhere = { ...database.endpoint, url: 'http://127.0.0.1:1' }
   const opened = new Promise<boolean>((resolve) => {
     const other = connectStore(nowhere, observer, undefined, (isOpen) => {
@@ -256,4 +257,32 @@ test('no value of the environment and no id is in the text', async () => {
   ]) {
     expect(text).not.toContain(secret)
   }
+})
+
+test('the shards of a cluster are told apart by a label', async () => {
+  const options = { version: '1', countDroppedLines: () => 0, isCluster: true }
+  const instruments = createInstruments(options)
+  for (const [i, shard] of ['shard1', 'shard2'].entries()) {
+    instruments.store(shard).onBreaker(i === 1)
+    instruments.store(shard).watchDisk(() => 100 + i)
+    instruments.store(shard).onStatementStart('reader')
+    instruments.load(shard).onLease(true)
+    instruments.load(shard).watchInbox(() => ({ waitingRows: i, oldestWaitingMs: 2_000 * i }))
+  }
+  const text = await instruments.write()
+  instruments.close()
+  expect(text.split('\n').filter((line) => line.includes('shard="'))).toEqual([
+    'tallyhouse_store_statements_in_flight{connection="reader",shard="shard1"} 1',
+    'tallyhouse_store_statements_in_flight{connection="reader",shard="shard2"} 1',
+    'tallyhouse_store_breaker_open{shard="shard1"} 0',
+    'tallyhouse_store_breaker_open{shard="shard2"} 1',
+    'tallyhouse_loader_lease_held{shard="shard1"} 1',
+    'tallyhouse_loader_lease_held{shard="shard2"} 1',
+    'tallyhouse_store_free_bytes{shard="shard1"} 100',
+    'tallyhouse_store_free_bytes{shard="shard2"} 101',
+    'tallyhouse_inbox_rows{shard="shard1"} 0',
+    'tallyhouse_inbox_rows{shard="shard2"} 1',
+    'tallyhouse_inbox_oldest_age_seconds{shard="shard1"} 0',
+    'tallyhouse_inbox_oldest_age_seconds{shard="shard2"} 2',
+  ])
 })
