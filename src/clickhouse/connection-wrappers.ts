@@ -112,6 +112,8 @@ export type BreakerObserver = (isOpen: boolean, cause?: unknown) => void
 export interface Breaker {
   /** Returns a connection whose queries reject with a StoreUnavailableError while the breaker is open. */
   readonly guard: (connection: Connection) => Connection
+  /** Does the same for a connection to another store, which asks this one for its part of the rows. */
+  readonly guardOther: (connection: Connection) => Connection
   /** Ends the pings for good. */
   readonly stop: () => void
 }
@@ -138,13 +140,14 @@ export function createBreaker(ping: () => Promise<unknown>, observer?: BreakerOb
   let isStopped = false
 
   /** Runs a query or a ping, and notes whether the store answered. */
-  async function attempt<Result>(work: () => Promise<Result>): Promise<Result> {
+  async function attempt<Result>(work: () => Promise<Result>, isOther = false): Promise<Result> {
     try {
       const result = await work()
       answeredAt = performance.now()
       return result
     } catch (error) {
-      if (isAnswer(error)) answeredAt = performance.now()
+      // An error of another store says nothing about this one.
+      if (isAnswer(error) && !isOther) answeredAt = performance.now()
       else if (performance.now() - answeredAt > RECENT_MS) void pingUntilAnswered()
       throw error
     }
@@ -169,14 +172,16 @@ export function createBreaker(ping: () => Promise<unknown>, observer?: BreakerOb
     opened.abort(new StoreUnavailableError('the store does not answer', { cause }))
     observer?.(true, cause)
   }
+  const guard = (connection: Connection, isOther: boolean): Connection => ({
+    ...connection,
+    query: (statement, options) =>
+      fence(opened.signal, options?.signal, (signal) =>
+        attempt(() => connection.query(statement, { ...options, signal }), isOther),
+      ),
+  })
   return {
-    guard: (connection) => ({
-      ...connection,
-      query: (statement, options) =>
-        fence(opened.signal, options?.signal, (signal) =>
-          attempt(() => connection.query(statement, { ...options, signal })),
-        ),
-    }),
+    guard: (connection) => guard(connection, false),
+    guardOther: (connection) => guard(connection, true),
     stop: () => (isStopped = true),
   }
 }

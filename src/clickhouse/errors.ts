@@ -142,7 +142,8 @@ function listFailures(
 }
 
 /** A limit that many queries share, of the account or of the server, and not that of the query itself. */
-const SHARED_MEMORY = /^(?:user|\(total\)) memory limit|^memory limit \((?:for user|total)\)/i
+const SHARED_MEMORY =
+  /^(?:received from \S+ DB::Exception: )?(?:(?:user|\(total\)) memory limit|memory limit \((?:for user|total)\))/i
 
 const MESSAGES: Readonly<Record<StoreFailure, string>> = {
   QUERY_TOO_EXPENSIVE:

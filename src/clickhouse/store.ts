@@ -23,6 +23,8 @@ export interface Store {
   readonly tokenLookups: Connection
   readonly writer: Connection
   readonly admin: Connection
+  /** Returns a connection to another store, for queries that read this one too: they fail at once while this one hangs. */
+  guardOther(connection: Connection): Connection
   /** Returns the limits of the API's queries as settings. Read from the reader's account once. */
   readQueryLimits(): Promise<Settings>
   close(): Promise<void>
@@ -66,6 +68,7 @@ export function connectStore(
     tokenLookups: observe(tokenLookups, 'token_lookups'),
     writer: observe(writer, 'writer'),
     admin: observe(admin, 'admin'),
+    guardOther: breaker.guardOther,
     readQueryLimits: readOnce(() => readQueryLimits(lookups)),
     close: async () => {
       breaker.stop()

@@ -38,7 +38,12 @@ export function findStatementGroup(
 
 /** Returns the connection for the queries of a project: to its first shard, which asks the others. */
 export const openReader = ([first, ...others]: ProjectShards): Connection =>
-  others.length === 0 ? first.store.reader : acrossStores(first.store.reader)
+  others.length === 0
+    ? first.store.reader
+    : others.reduce(
+        (connection, { store }) => store.guardOther(connection),
+        acrossStores(first.store.reader),
+      )
 
 /** Returns the earliest of the moments that `find` finds on the shards of a project; null if it finds none. */
 export async function findEarliest(

@@ -1,5 +1,6 @@
 /** Starts the service over open stores. */
-import { createReadStore, createApi, type ReadStore } from './read-api.js'
+import { createApi } from './read-api.js'
+import { createReadStore, type ReadStore } from './read-stores.js'
 import type { Store } from '../../clickhouse/store.js'
 import type { Role } from '../../config/config.js'
 import type { SpecName } from '../../contract/spec.js'
