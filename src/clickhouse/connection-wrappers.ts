@@ -172,19 +172,25 @@ export function createBreaker(ping: () => Promise<unknown>, observer?: BreakerOb
     opened.abort(new StoreUnavailableError('the store does not answer', { cause }))
     observer?.(true, cause)
   }
-  const guard = (connection: Connection, isOther: boolean): Connection => ({
-    ...connection,
-    query: (statement, options) =>
-      fence(opened.signal, options?.signal, (signal) =>
-        attempt(() => connection.query(statement, { ...options, signal }), isOther),
-      ),
-  })
+  const guard = (connection: Connection, isOther: boolean): Connection =>
+    wrapQueries(connection, (given, send) =>
+      fence(opened.signal, given, (signal) => attempt(() => send(signal), isOther)),
+    )
   return {
     guard: (connection) => guard(connection, false),
     guardOther: (connection) => guard(connection, true),
     stop: () => (isStopped = true),
   }
 }
+
+const wrapQueries = (
+  connection: Connection,
+  run: <R>(given: AbortSignal | undefined, send: (signal: AbortSignal) => Promise<R>) => Promise<R>,
+): Connection => ({
+  ...connection,
+  query: (statement, options) =>
+    run(options?.signal, (signal) => connection.query(statement, { ...options, signal })),
+})
 
 /** Many queries listen at once. */
 function createOpened(): AbortController {

@@ -27,7 +27,7 @@ beforeAll(async () => {
         WIDTHS.map(async (width) => ({
           // Three of four shards are no group.
           cluster: width === 3 ? { ...cluster, shards: takeFirst(cluster, 3) } : cluster,
-          project: await newWideProject(takeFirst(cluster, width)),
+          project: await newWideProject(cluster, takeFirst(cluster, width)),
         })),
       ),
     ),

@@ -5,6 +5,7 @@ import type { StoredRow } from '../../../src/analytics/response.js'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import type { Cluster, Shard } from '../../../src/cluster/cluster.js'
 import { locate } from '../../../src/cluster/cluster.js'
+import { createProject } from '../../../src/cluster/directory.js'
 import { findEarliest, findStatementGroup, openReader } from '../../../src/cluster/shard-reads.js'
 import { chooseShard, type SenderFields } from '../../../src/cluster/sender.js'
 import type { AnalyticsQueryResponse } from '../../../src/contract/api.js'
@@ -12,28 +13,20 @@ import type { MarkedRow } from '../../../src/model/origin.js'
 import type { ProjectSizes } from '../../../src/model/project-sizes.js'
 import type { NewProject, StoredProject } from '../../../src/projects/project.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
-import { createProject } from '../../../src/projects/store.js'
 import { fillDefaults, NOW, send, type PartialRequest, type SentEvent } from '../world/world.js'
 
-/** Creates a project on some shards. Its row is the same on each, but for its token. */
-export async function newWideProject(
+/** Creates a project on some shards. */
+export const newWideProject = (
+  cluster: Cluster,
   shards: readonly Shard[],
   fields: Partial<NewProject> = {},
-): Promise<StoredProject> {
-  const id = `w-${randomUUID()}`
-  const names = shards.map(({ name }) => name)
-  const created = await Promise.all(
-    shards.map(({ store }) =>
-      createProject(
-        store,
-        { id, name: 'Test', domain: 'example.com', ...fields },
-        new Date('2020-01-01T00:00:00Z'),
-        names,
-      ),
-    ),
+): Promise<StoredProject> =>
+  createProject(
+    cluster,
+    { id: `w-${randomUUID()}`, name: 'Test', domain: 'example.com', ...fields },
+    new Date('2020-01-01T00:00:00Z'),
+    shards.map(({ name }) => name),
   )
-  return created[0]!
-}
 
 /** Imports events of several projects, each into the shard of its sender. An event names its project. */
 export async function sendToShards(

@@ -7,13 +7,15 @@ import {
 import type { Store } from '../../../src/clickhouse/store.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createLogger } from '../../../src/lib/log.js'
-import { toCluster } from '../../../src/cluster/cluster.js'
+import { toCluster, type Cluster } from '../../../src/cluster/cluster.js'
 
 export interface TestServiceOptions extends Pick<
   ServiceOptions,
   'now' | 'instruments' | 'traces' | 'readInbox'
 > {
   readonly store: Store
+  /** The cluster of the store; if left out, the store is the only one. */
+  readonly cluster?: Cluster
   /** Further variables. */
   readonly env?: NodeJS.ProcessEnv
 }
@@ -21,12 +23,13 @@ export interface TestServiceOptions extends Pick<
 /** Starts the service on a free port, without a log. */
 export const startTestService = ({
   store,
+  cluster = toCluster(store),
   env,
   ...options
 }: TestServiceOptions): Promise<RunningService> =>
   startService({
     config: readConfig({ PORT: '0', NODE_ENV: 'test', ...env }),
-    cluster: toCluster(store),
+    cluster,
     logger: createLogger('silent'),
     ...options,
   })
