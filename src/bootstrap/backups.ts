@@ -1,17 +1,49 @@
-/** Backs up the store between two loads, and restores a backup into an empty store. */
+/** Backs up each store between two of its loads, and restores a backup into an empty store. */
 import { backUp } from '../clickhouse/backup/back-up.js'
 import { parsePlace } from '../clickhouse/backup/backup-place.js'
 import { restoreBackup } from '../clickhouse/backup/restore.js'
 import { ensureDatabase } from '../clickhouse/migrations/migrate.js'
-import type { Config } from '../config/config.js'
 import { loadWaiting } from '../ingest/loader/loader.js'
 import { hasLoadedRows, restartStream } from '../ingest/loader/stream.js'
 import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
 import { openEngine } from './open-engine.js'
+import { nameFailure } from './name-failure.js'
+import type { OpenedCluster } from './open-cluster.js'
 import type { OpenedStore } from './open-store.js'
+import { listPlaces, type ShardPlace, type StoresConfig } from './shard-places.js'
 
 /**
- * Writes a backup. Queries and the collector keep working; loads wait until it is written. Events that arrive meanwhile are
+ * Writes a backup of every store: in a cluster, into a folder per shard. The home, which has the projects, is the last: it knows
+ * every project that the others have.
+ *
+ * @throws UserError when a backup cannot be written
+ */
+export async function backUpStores({ stores }: OpenedCluster, target: string): Promise<void> {
+  const [home, ...others] = stores
+  if (others.length === 0) return backUpStore(home, target)
+  for (const one of [...others, home]) {
+    await nameFailure(one.name, () => backUpStore(one, nameFolder(target, one.name)))
+  }
+}
+
+/**
+ * Restores what `backUpStores` wrote, into empty stores.
+ *
+ * @throws UserError when a store is not empty or a backup cannot be read
+ */
+export async function restoreStores(config: StoresConfig, source: string): Promise<void> {
+  const [home, ...others] = await listPlaces(config)
+  if (others.length === 0) return restoreStore(home, source)
+  for (const place of [home, ...others]) {
+    await nameFailure(place.name, () => restoreStore(place, nameFolder(source, place.name)))
+  }
+}
+
+/** The folder of a shard in the place of a backup. */
+const nameFolder = (place: string, shard: string): string => `${place.replace(/\/+$/, '')}/${shard}`
+
+/**
+ * Writes a backup of a store. Queries and the collector keep working; loads wait until it is written. Events that arrive meanwhile are
  * in the inbox of the backup, or only in the store. What waits is loaded first: a backup has no deduplication log, so a load
  * that is half published could not be finished exactly once after a restore.
  *
@@ -37,14 +69,14 @@ export async function backUpStore(
  * @throws UserError when the store is not empty or the backup cannot be read
  */
 export async function restoreStore(
-  config: Pick<Config, 'clickhouse' | 'dataDir'>,
+  { clickhouse, dataDir, member }: Pick<ShardPlace, 'clickhouse' | 'dataDir' | 'member'>,
   source: string,
 ): Promise<void> {
   const place = parsePlace(source)
   const { endpoint, engine } =
-    config.clickhouse === undefined
-      ? await openEngine({ dataDir: config.dataDir, purpose: 'tallyhouse restore' })
-      : { endpoint: config.clickhouse, engine: undefined }
+    clickhouse === undefined
+      ? await openEngine({ dataDir, member, purpose: 'tallyhouse restore' })
+      : { endpoint: clickhouse, engine: undefined }
   try {
     await ensureDatabase(endpoint)
     await restoreBackup(endpoint, place, restartStream)

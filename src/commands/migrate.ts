@@ -3,6 +3,7 @@ import { readMigrationStatus } from '../clickhouse/migrations/migration-status.j
 import { estimateRewrites, type Rewrite } from '../clickhouse/migrations/rewrite-estimate.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
 import { formatCount, formatNumber } from './shared/output.js'
+import { nameLines } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 
 export const addMigrate: AddCommand = (program, context) => {
@@ -16,20 +17,26 @@ export const addMigrate: AddCommand = (program, context) => {
 }
 
 const migrate = (context: CommandContext): Promise<void> =>
-  // Opening the store for writing applies the migrations.
-  withStore(context, 'migrate', ({ migrated }) => {
-    if (migrated.length === 0) context.print('nothing to apply')
-    for (const name of migrated) context.print(`applied ${name}`)
+  // Opening the stores for writing applies the migrations.
+  withStore(context, 'migrate', (opened) => {
+    for (const one of opened.stores) {
+      const name = nameLines(opened, one)
+      if (one.migrated.length === 0) context.print(name('nothing to apply'))
+      for (const file of one.migrated) context.print(name(`applied ${file}`))
+    }
     return Promise.resolve()
   })
 
 const printPending = (context: CommandContext): Promise<void> =>
-  withStore(context, 'migrate --dry-run', async ({ store }) => {
-    const { missing } = await readMigrationStatus(store.reader)
-    if (missing.length === 0) context.print('nothing to apply')
-    for (const name of missing) context.print(`would apply ${name}`)
-    for (const rewrite of await estimateRewrites(store.admin, missing)) {
-      context.print(formatRewrite(rewrite))
+  withStore(context, 'migrate --dry-run', async (opened) => {
+    for (const one of opened.stores) {
+      const name = nameLines(opened, one)
+      const { missing } = await readMigrationStatus(one.store.reader)
+      if (missing.length === 0) context.print(name('nothing to apply'))
+      for (const file of missing) context.print(name(`would apply ${file}`))
+      for (const rewrite of await estimateRewrites(one.store.admin, missing)) {
+        context.print(name(formatRewrite(rewrite)))
+      }
     }
   })
 

@@ -1,5 +1,6 @@
 /** Prints projects: tables for people, JSON as the API returns them. */
-import type { Store } from '../clickhouse/store.js'
+import { findShard, type Cluster } from '../cluster/cluster.js'
+import { findEarliest } from '../cluster/shard-reads.js'
 import type { DailyExclusions } from '../projects/exclusions.js'
 import { findFirstEventTime } from '../projects/event-times.js'
 import { presentProject } from '../projects/present.js'
@@ -12,17 +13,25 @@ export interface OutputOptions {
   readonly json?: boolean
 }
 
+interface Extras {
+  readonly exclusions?: readonly DailyExclusions[]
+  /** The shards that do not answer: what they have is not shown. */
+  readonly pending?: readonly string[]
+}
+
 /** Prints one project, one field per line, followed by its exclusions if there are any. */
 export async function printProject(
   { print }: CommandContext,
-  { reader }: Store,
+  cluster: Cluster,
   project: StoredProject,
   options: OutputOptions,
-  exclusions?: readonly DailyExclusions[],
+  { exclusions, pending = [] }: Extras = {},
 ): Promise<void> {
-  const first = await findFirstEventTime(reader, project.id)
+  const first = await findFirst(cluster, project, pending)
+  const shards = nameShards(cluster, project)
   if (options.json === true) {
-    print(formatJson({ ...presentProject(project, first), ...omitUndefined({ exclusions }) }))
+    const json = { ...presentProject(project, first), ...omitUndefined({ shards, exclusions }) }
+    print(formatJson(json))
     return
   }
   print(
@@ -39,6 +48,7 @@ export async function printProject(
       ['excluded countries', formatList(project.excludedCountries)],
       ['retention', formatRetention(project)],
       ['data is kept', project.keepDays === null ? 'forever' : `${project.keepDays} days`],
+      ...(shards === undefined ? [] : [['shards', formatList(shards)]]),
       ...(project.isDeleting ? [['state', 'is being deleted']] : []),
     ]),
   )
@@ -50,30 +60,59 @@ export async function printProject(
 /** Prints a list of projects, one per line. */
 export async function printProjects(
   { print }: CommandContext,
-  { reader }: Store,
+  cluster: Cluster,
   projects: readonly StoredProject[],
   options: OutputOptions,
 ): Promise<void> {
   const found = await Promise.all(
     projects.map(async (project) => ({
       project,
-      first: await findFirstEventTime(reader, project.id),
+      first: await findFirst(cluster, project),
+      shards: nameShards(cluster, project),
     })),
   )
   if (options.json === true) {
-    print(formatJson(found.map(({ project, first }) => presentProject(project, first))))
+    const json = found.map(({ project, first, shards }) => ({
+      ...presentProject(project, first),
+      ...omitUndefined({ shards }),
+    }))
+    print(formatJson(json))
     return
   }
-  const rows = found.map(({ project, first }) => [
+  const rows = found.map(({ project, first, shards }) => [
     project.id,
     project.name,
     project.domain,
     formatRetention(project),
     formatTime(project.createdAt),
     formatTime(first),
+    ...(shards === undefined ? [] : [formatList(shards)]),
   ])
-  print(formatTable([['ID', 'NAME', 'DOMAIN', 'RETENTION', 'CREATED', 'FIRST EVENT'], ...rows]))
+  const header = ['ID', 'NAME', 'DOMAIN', 'RETENTION', 'CREATED', 'FIRST EVENT']
+  print(formatTable([isCluster(cluster) ? [...header, 'SHARDS'] : header, ...rows]))
 }
+
+/** Finds the time of the first event, on the shards of the project that are configured and answer. */
+function findFirst(
+  cluster: Cluster,
+  project: StoredProject,
+  pending: readonly string[] = [],
+): Promise<Date | null> {
+  const shards = listShardNames(cluster, project).flatMap((name) => {
+    const shard = pending.includes(name) ? undefined : findShard(cluster, name)
+    return shard === undefined ? [] : [shard]
+  })
+  return findEarliest(shards, ({ store }) => findFirstEventTime(store.reader, project.id))
+}
+
+const isCluster = ({ shards }: Cluster): boolean => shards.length > 1
+
+const listShardNames = ({ home }: Cluster, { shards }: StoredProject): readonly string[] =>
+  shards.length === 0 ? [home.name] : shards
+
+/** Returns the names of a project's shards; undefined for a single store, which has no name. */
+const nameShards = (cluster: Cluster, project: StoredProject): readonly string[] | undefined =>
+  isCluster(cluster) ? listShardNames(cluster, project) : undefined
 
 /** Formats the numbers of excluded events, one day per line, the latest first. */
 const formatExclusions = (exclusions: readonly DailyExclusions[]): string =>

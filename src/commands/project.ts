@@ -1,16 +1,19 @@
 /** The commands `tallyhouse project create | list | show | update | rotate-token | delete`. */
 import type { Command } from 'commander'
-import { deleteProject } from '../deletion/delete-project.js'
-import { readProjectHoldings } from '../deletion/holdings.js'
-import { readExclusions } from '../projects/exclusions.js'
-import { addDays } from '../lib/time.js'
+import type { OpenedCluster } from '../bootstrap/open-cluster.js'
+import { locate } from '../cluster/cluster.js'
 import {
   createProject,
-  listProjects,
-  requireProject,
   rotateToken,
   updateProject,
-} from '../projects/store.js'
+  type ChangedProject,
+} from '../cluster/directory.js'
+import { placeProject } from '../cluster/place-project.js'
+import { deleteProjectFromShards, sumProjectHoldings } from '../deletion/delete-from-shards.js'
+import { readProjectHoldings, type ProjectHoldings } from '../deletion/holdings.js'
+import { readExclusions, sumExclusions } from '../projects/exclusions.js'
+import { addDays } from '../lib/time.js'
+import { listProjects, requireProject } from '../projects/store.js'
 import {
   addFieldOptions,
   toChanges,
@@ -25,13 +28,16 @@ import {
   YES_HELP,
   type DeleteOptions,
 } from './shared/deletion.js'
-import { NONE, omitUndefined, parseExpiry, WHEN_HELP } from './shared/options.js'
+import { NONE, omitUndefined, parseCount, parseExpiry, WHEN_HELP } from './shared/options.js'
+import { describePending, getContext } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 
 interface CreateOptions extends FieldOptions {
   readonly name: string
   readonly domain: string
   readonly id?: string
+  readonly shard?: string
+  readonly width?: number
 }
 
 interface RotateOptions extends OutputOptions {
@@ -61,12 +67,20 @@ function addCreate(project: Command, context: CommandContext): void {
     .requiredOption('--name <name>', 'Display name')
     .requiredOption('--domain <domain>', 'Primary domain, such as example.com')
     .option('--id <id>', 'Id of the project (default: a random one)')
+    .option('--shard <name>', 'In a cluster: its shard (default: the one with the fewest bytes)')
+    .option(
+      '--width <count>',
+      'In a cluster: the number of shards that it lives across (default: DEFAULT_WIDTH)',
+      parseCount,
+    )
   addFieldOptions(create).action((options: CreateOptions) =>
-    withStore(context, 'project create', async ({ store }) => {
-      const { id, name, domain } = options
+    withStore(context, 'project create', async ({ cluster }) => {
+      const { id, name, domain, shard } = options
       const fields = { ...toChanges(options), ...omitUndefined({ id }), name, domain }
-      const created = await createProject(store, fields, context.now())
-      await printProject(context, store, created, options)
+      const width = options.width ?? (shard === undefined ? context.config().defaultWidth : 1)
+      const shards = await placeProject(cluster, { shard, width })
+      const created = await createProject(cluster, fields, context.now(), shards)
+      await printProject(context, cluster, created, options)
     }),
   )
 }
@@ -77,8 +91,8 @@ function addList(project: Command, context: CommandContext): void {
     .description('List all projects')
     .option('--json', 'Print JSON')
     .action((options: OutputOptions) =>
-      withStore(context, 'project list', async ({ store }) =>
-        printProjects(context, store, await listProjects(store.reader), options),
+      withStore(context, 'project list', async ({ store, cluster }) =>
+        printProjects(context, cluster, await listProjects(store.reader), options),
       ),
     )
 }
@@ -90,10 +104,14 @@ function addShow(project: Command, context: CommandContext): void {
     .argument('<id>', ID_HELP)
     .option('--json', 'Print JSON')
     .action((id: string, options: OutputOptions) =>
-      withStore(context, 'project show', async ({ store }) => {
+      withStore(context, 'project show', async ({ store, cluster }) => {
         const stored = await requireProject(store.reader, id)
-        const exclusions = await readExclusions(store.reader, id)
-        await printProject(context, store, stored, options, exclusions)
+        const exclusions = await Promise.all(
+          locate(cluster, stored).map((shard) => readExclusions(shard.store.reader, id)),
+        )
+        await printProject(context, cluster, stored, options, {
+          exclusions: sumExclusions(exclusions),
+        })
       }),
     )
 }
@@ -110,9 +128,9 @@ function addUpdate(project: Command, context: CommandContext): void {
   addFieldOptions(update).action(async (id: string, options: UpdateOptions, command: Command) => {
     const changes = toChanges(options)
     if (Object.keys(changes).length === 0) command.error('error: no field to change was given')
-    await withStore(context, 'project update', async ({ store }) => {
-      await printProject(context, store, await updateProject(store, id, changes), options)
-    })
+    await withStore(context, 'project update', async (opened) =>
+      printChanged(context, opened, await updateProject(opened.cluster, id, changes), options),
+    )
   })
 }
 
@@ -130,10 +148,11 @@ function addRotateToken(project: Command, context: CommandContext): void {
     )
     .option('--json', 'Print JSON')
     .action((id: string, { grace, ...options }: RotateOptions) =>
-      withStore(context, 'project rotate-token', async ({ store }) => {
+      withStore(context, 'project rotate-token', async (opened) => {
         const now = context.now()
         const until = grace ?? addDays(now, GRACE_DAYS)
-        await printProject(context, store, await rotateToken(store, id, until, now), options)
+        const changed = await rotateToken(opened.cluster, id, until, now)
+        await printChanged(context, opened, changed, options)
       }),
     )
 }
@@ -148,12 +167,34 @@ function addDelete(project: Command, context: CommandContext): void {
     .option('--yes', YES_HELP)
     .action((id: string, { yes = false }: DeleteOptions) =>
       yes
-        ? withStore(context, 'project delete --yes', async ({ store, loader }) => {
-            context.print(`deleted ${describeProject(id, await deleteProject(store, id, loader))}`)
+        ? withStore(context, 'project delete --yes', async (opened) => {
+            const deleted = await deleteProjectFromShards(opened.cluster, id, getContext(opened))
+            context.print(`deleted ${describeProject(id, deleted)}`)
           })
-        : withStore(context, 'project delete', async ({ store: { reader } }) => {
-            await requireProject(reader, id)
-            throw createUnconfirmedError(describeProject(id, await readProjectHoldings(reader, id)))
+        : withStore(context, 'project delete', async (opened) => {
+            throw createUnconfirmedError(describeProject(id, await readHoldings(opened, id)))
           }),
     )
+}
+
+async function printChanged(
+  context: CommandContext,
+  { cluster }: OpenedCluster,
+  { project, pending }: ChangedProject,
+  options: OutputOptions,
+): Promise<void> {
+  await printProject(context, cluster, project, options, { pending })
+  if (pending.length > 0) context.note(describePending(pending))
+}
+
+/** Counts what a project has on all its shards. The keys are at home. */
+async function readHoldings(
+  { store, cluster }: OpenedCluster,
+  id: string,
+): Promise<ProjectHoldings> {
+  const shards = locate(cluster, await requireProject(store.reader, id))
+  const stores = new Set([store, ...shards.map((shard) => shard.store)])
+  return sumProjectHoldings(
+    await Promise.all([...stores].map(({ reader }) => readProjectHoldings(reader, id))),
+  )
 }

@@ -1,14 +1,14 @@
 /** The commands `tallyhouse rollups check | rebuild`. */
-import type { Connection } from '../clickhouse/connection.js'
+import type { OpenedCluster, OpenedShard } from '../bootstrap/open-cluster.js'
 import { finishInterruptedWork } from '../ingest/loader/loader.js'
-import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { requireProject } from '../projects/store.js'
-import { checkRollups } from '../rollups/check.js'
+import { checkRollups, type CheckReport } from '../rollups/check.js'
 import { rebuildRollups } from '../rollups/rebuild.js'
 import type { MonthsOptions } from '../rollups/process-months.js'
 import { UserError } from '../lib/errors.js'
 import { formatDuration } from '../lib/time.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
+import { findStores, nameLines } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 import { formatNumber } from './shared/output.js'
 import { formatMonth, printReport } from './rollups-output.js'
@@ -29,16 +29,22 @@ export const addRollups: AddCommand = (program, context) => {
     .option('--project <id>', 'Check only this project')
     .option('--json', 'Print JSON')
     .action((options: RollupsOptions) =>
-      withStore(context, 'rollups check', async ({ store, loader }) => {
-        const months = await buildMonthsOptions(context, store.reader, loader, options, 'compared')
-        const report = await checkRollups(store.writer, months)
+      withStore(context, 'rollups check', async (opened) => {
+        const reports: CheckReport[] = []
+        for (const one of await findStores(opened, options.project)) {
+          const months = await buildMonthsOptions(context, opened, one, options, 'compared')
+          const own = await checkRollups(one.store.writer, months)
+          const name = nameLines(opened, one)
+          // The report does not say on which shard a group differs.
+          if (opened.stores.length > 1) context.note(name(describeDifferent(own)))
+          reports.push(own)
+        }
+        const report = sumReports(reports)
         printReport(context, report, options)
         if (report.different === 0) return
-        const groups =
-          report.different === 1
-            ? '1 group differs'
-            : `${formatNumber(report.different)} groups differ`
-        throw new UserError(`${groups}; run tallyhouse rollups rebuild to recompute them`)
+        throw new UserError(
+          `${describeDifferent(report)}; run tallyhouse rollups rebuild to recompute them`,
+        )
       }),
     )
 
@@ -47,28 +53,42 @@ export const addRollups: AddCommand = (program, context) => {
     .description('Recompute the rollups from the events, while queries are served')
     .option('--project <id>', 'Rebuild only this project')
     .action((options: RollupsOptions) =>
-      withStore(context, 'rollups rebuild', async ({ store, loader }) => {
-        const months = await buildMonthsOptions(context, store.reader, loader, options, 'rebuilt')
-        await rebuildRollups(store.writer, months)
+      withStore(context, 'rollups rebuild', async (opened) => {
+        for (const one of await findStores(opened, options.project)) {
+          const months = await buildMonthsOptions(context, opened, one, options, 'rebuilt')
+          await rebuildRollups(one.store.writer, months)
+        }
       }),
     )
 }
 
-/** Builds the options of a check or a rebuild, which goes month by month and prints a line after each. */
+const describeDifferent = ({ different }: CheckReport): string =>
+  different === 1 ? '1 group differs' : `${formatNumber(different)} groups differ`
+
+/** Adds the reports of several shards. Their months are mostly the same, so the most of one count. */
+const sumReports = (reports: readonly CheckReport[]): CheckReport => ({
+  months: Math.max(...reports.map(({ months }) => months)),
+  groups: reports.reduce((sum, { groups }) => sum + groups, 0),
+  different: reports.reduce((sum, { different }) => sum + different, 0),
+  differences: reports.flatMap(({ differences }) => differences),
+})
+
+/** Builds the options of a check or a rebuild of a store, which goes month by month and prints a line after each. */
 async function buildMonthsOptions(
   { note }: CommandContext,
-  reader: Connection,
-  loader: LoaderContext,
+  opened: OpenedCluster,
+  one: OpenedShard,
   { project: projectId }: RollupsOptions,
   done: string,
 ): Promise<MonthsOptions> {
-  if (projectId !== undefined) await requireProject(reader, projectId)
+  if (projectId !== undefined) await requireProject(one.store.reader, projectId)
+  const name = nameLines(opened, one)
   return {
     projectId,
-    finishInterruptedWork: (writer) => finishInterruptedWork(writer, loader),
+    finishInterruptedWork: (writer) => finishInterruptedWork(writer, one.loader),
     onMonth: (month, left) => {
       const rest = left.months === 0 ? '' : `; about ${formatDuration(left.ms)} left`
-      note(`${formatMonth(month)} ${done}${rest}`)
+      note(name(`${formatMonth(month)} ${done}${rest}`))
     },
   }
 }

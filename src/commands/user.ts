@@ -1,6 +1,11 @@
 /** The command `tallyhouse user delete`. */
-import type { OpenedStore } from '../bootstrap/open-store.js'
-import { createUnknownUserError, deleteUser } from '../deletion/delete-user.js'
+import type { OpenedCluster } from '../bootstrap/open-cluster.js'
+import { locate } from '../cluster/cluster.js'
+import {
+  createUnknownUserError,
+  deleteUserFromShards,
+  sumUserHoldings,
+} from '../deletion/delete-user.js'
 import { readUserHoldings } from '../deletion/holdings.js'
 import { requireProject } from '../projects/store.js'
 import type { AddCommand } from './shared/context.js'
@@ -10,6 +15,7 @@ import {
   YES_HELP,
   type DeleteOptions,
 } from './shared/deletion.js'
+import { findStores } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 
 interface UserOptions extends DeleteOptions {
@@ -27,8 +33,9 @@ export const addUser: AddCommand = (program, context) => {
     .option('--yes', YES_HELP)
     .action((userId: string, { project, yes = false }: UserOptions) =>
       yes
-        ? withStore(context, 'user delete --yes', async ({ store, loader }) => {
-            const deleted = await deleteUser(store, project, userId, loader)
+        ? withStore(context, 'user delete --yes', async (opened) => {
+            const stores = await findStores(opened, project)
+            const deleted = await deleteUserFromShards(stores, project, userId)
             context.print(`deleted ${describeUser(userId, project, deleted)}`)
           })
         : withStore(context, 'user delete', (opened) => refuseUnconfirmed(opened, project, userId)),
@@ -41,12 +48,15 @@ export const addUser: AddCommand = (program, context) => {
  * @throws UserError always: it asks for `--yes`, or reports that the user does not exist
  */
 async function refuseUnconfirmed(
-  { store }: OpenedStore,
+  { store, cluster }: OpenedCluster,
   project: string,
   userId: string,
 ): Promise<never> {
-  await requireProject(store.reader, project)
-  const holdings = await readUserHoldings(store.reader, project, userId)
+  const shards = locate(cluster, await requireProject(store.reader, project))
+  const found = await Promise.all(
+    shards.map((shard) => readUserHoldings(shard.store.reader, project, userId)),
+  )
+  const holdings = sumUserHoldings(found)
   if (holdings === undefined) throw createUnknownUserError(project, userId)
   throw createUnconfirmedError(describeUser(userId, project, holdings))
 }

@@ -12,7 +12,7 @@ import { finishInterruptedWork } from '../ingest/loader/loader.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
 import { UserError } from '../lib/errors.js'
-import { beginDeletion, completeDeletion } from './delete-project.js'
+import { beginDeletion, completeDeletion, deleteProject } from './delete-project.js'
 import { readProjectHoldings, type ProjectHoldings } from './holdings.js'
 import { findUnfinishedDeletions, isUserDeletion } from './journal.js'
 import { KEYS_END_MS } from './project-deletion-steps.js'
@@ -30,7 +30,8 @@ export async function deleteProjectFromShards(
   getContext: (shard: Shard) => LoaderContext,
   waitMs = KEYS_END_MS,
 ): Promise<ProjectHoldings> {
-  const { home } = cluster
+  const { home, shards } = cluster
+  if (shards.length === 1) return deleteProject(home.store, projectId, getContext(home), waitMs)
   const { writer } = home.store
   const project = await requireProject(writer, projectId)
   const before = await readProjectHoldings(writer, projectId)

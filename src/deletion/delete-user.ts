@@ -43,25 +43,29 @@ export async function deleteUserFromShards(
   shards: readonly LoadedShard[],
   projectId: string,
   userId: string,
-): Promise<Pick<UserHoldings, 'events' | 'sessions'>> {
-  const found: UserHoldings[] = []
+): Promise<CountedRows> {
+  const found: (UserHoldings | undefined)[] = []
   for (const { store, loader } of shards) {
-    const deleted = await findAndDelete(store, projectId, userId, loader)
-    if (deleted !== undefined) found.push(deleted)
+    found.push(await findAndDelete(store, projectId, userId, loader))
   }
-  const [only, ...others] = found
-  if (only === undefined) throw createUnknownUserError(projectId, userId)
-  return others.reduce(addHoldings, only)
+  const deleted = sumUserHoldings(found)
+  if (deleted === undefined) throw createUnknownUserError(projectId, userId)
+  return deleted
 }
 
-/** Adds what a user has on several shards. */
-export const addHoldings = (
-  one: Pick<UserHoldings, 'events' | 'sessions'>,
-  other: Pick<UserHoldings, 'events' | 'sessions'>,
-): Pick<UserHoldings, 'events' | 'sessions'> => ({
-  events: one.events + other.events,
-  sessions: one.sessions + other.sessions,
-})
+type CountedRows = Pick<UserHoldings, 'events' | 'sessions'>
+
+/** Adds what a user has on several shards; undefined when none of them has the user. */
+export function sumUserHoldings(
+  found: readonly (UserHoldings | undefined)[],
+): CountedRows | undefined {
+  const known = found.filter((one) => one !== undefined)
+  if (known.length === 0) return undefined
+  return {
+    events: known.reduce((sum, { events }) => sum + events, 0),
+    sessions: known.reduce((sum, { sessions }) => sum + sessions, 0),
+  }
+}
 
 /** Deletes a user from one store; returns undefined when it does not have the user. */
 const findAndDelete = (

@@ -29,3 +29,23 @@ GROUP BY day ORDER BY day DESC LIMIT 30`),
   )
   return rows
 }
+
+/** The most days that `readExclusions` returns. */
+const MAX_DAYS = 30
+
+/** Adds the exclusions of a project on several shards: the last 30 days that any of them has, the latest first. */
+export function sumExclusions(
+  parts: readonly (readonly DailyExclusions[])[],
+): readonly DailyExclusions[] {
+  const sums = new Map<string, DailyExclusions>()
+  for (const one of parts.flat()) {
+    const sum = sums.get(one.day) ?? { day: one.day, bot: 0, ip: 0, country: 0 }
+    sums.set(one.day, {
+      day: one.day,
+      bot: sum.bot + one.bot,
+      ip: sum.ip + one.ip,
+      country: sum.country + one.country,
+    })
+  }
+  return [...sums.values()].toSorted((a, b) => (a.day < b.day ? 1 : -1)).slice(0, MAX_DAYS)
+}

@@ -2,7 +2,8 @@
 import { UserError } from '../../lib/errors.js'
 import type { AddCommand } from '../shared/context.js'
 import { formatCount, formatJson, formatTable } from '../shared/output.js'
-import { examine, type Examined } from './examine.js'
+import { examine } from './examine.js'
+import type { Examined } from './examine-store.js'
 
 export const addDoctor: AddCommand = (program, context) => {
   program

@@ -1,26 +1,19 @@
-/** Makes the checks of `tallyhouse doctor`, in the order in which each can be made. */
-import { types } from 'node:util'
-import { hasEngine, openEngine, type OpenedEngine } from '../../bootstrap/open-engine.js'
-import { connect } from '../../clickhouse/connection.js'
-import { getClickHouseReason, isClickHouseError, isUnreachable } from '../../clickhouse/errors.js'
-import { sql, statement } from '../../clickhouse/sql.js'
-import { connectStore } from '../../clickhouse/store.js'
+/** Makes the checks of `tallyhouse doctor`: of the configuration, of each store, and of the shards of a cluster together. */
+import { listPlaces, type ShardPlace } from '../../bootstrap/shard-places.js'
 import type { Config } from '../../config/config.js'
-import { SECOND_MS } from '../../lib/time.js'
+import { UserError } from '../../lib/errors.js'
 import type { CommandContext } from '../shared/context.js'
-import { fail, MIGRATE, ok, warn, type Finding } from './judgments.js'
+import { CLUSTER_CHECKS } from './cluster-checks.js'
+import {
+  describeFailure,
+  examineOpened,
+  openPatient,
+  type Examined,
+  type OpenedPatient,
+} from './examine-store.js'
+import { fail, type Finding } from './judgments.js'
 import { LOCAL_CHECKS, readConfiguration } from './local-checks.js'
-import { DATABASE, MIGRATIONS, SERVER, type Patient, type StoreCheck } from './store-checks.js'
-
-/** A check that was made. */
-export interface Examined extends Finding {
-  readonly name: string
-}
-
-/** A store that answers nothing for this long is away. */
-const GREETING_TIMEOUT_MS = 5 * SECOND_MS
-/** The longest that one check may take. */
-const CHECK_TIMEOUT_MS = 15 * SECOND_MS
+import type { Patient } from './store-checks.js'
 
 /** Makes all checks that can be made: those of the store only if it answers. Changes nothing. */
 export async function examine({ config, now }: CommandContext): Promise<readonly Examined[]> {
@@ -30,124 +23,63 @@ export async function examine({ config, now }: CommandContext): Promise<readonly
     name,
     ...(await check(read).catch(describeFailure)),
   }))
-  return [...(await Promise.all(local)), ...(await examineStore(read, now))]
+  return [...(await Promise.all(local)), ...(await examineStores(read, now))]
 }
 
-async function examineStore(config: Config, now: () => Date): Promise<readonly Examined[]> {
-  const opened = await openEndpoint(config)
-  if ('verdict' in opened) return [{ name: 'store', ...opened }]
-  const { endpoint, engine } = opened
-  const store = connectStore(endpoint)
-  const outside = connect({ ...endpoint, database: 'system' }, 'admin')
-  try {
-    return await examineOpened({ config, endpoint, store, outside, now })
-  } finally {
-    await Promise.all([store.close(), outside.close()])
-    await engine?.stop()
-  }
-}
-
-/** Finds the store without preparing it; returns the finding instead if there is none. */
-async function openEndpoint({ clickhouse, dataDir }: Config): Promise<OpenedEngine | Finding> {
-  if (clickhouse !== undefined) return { endpoint: clickhouse, engine: undefined }
-  if (!(await hasEngine(dataDir))) {
-    return fail(`there is no database in ${dataDir} yet`, `check DATA_DIR, or ${MIGRATE}`)
-  }
-  return openEngine({ dataDir, purpose: 'tallyhouse doctor' }).catch((error: unknown) =>
-    fail(getMessage(error), 'look at the log of the service that uses this data folder'),
-  )
-}
-
-async function examineOpened(patient: Patient): Promise<readonly Examined[]> {
-  const greeting = { name: 'store', ...(await greet(patient)) }
-  if (greeting.verdict === 'fail') return [greeting]
-  const server = await Promise.all(SERVER.map((check) => makeCheck(check, patient)))
-  const migrations = await makeCheck(MIGRATIONS, patient)
-  // A table that is missing because of a migration is reported once.
-  const isIncomplete = migrations.verdict === 'fail'
-  const database = await Promise.all(DATABASE.map((check) => makeCheck(check, patient)))
-  return [
-    ...[greeting, ...server, migrations],
-    ...database.filter(({ isAbsent = false }) => !(isIncomplete && isAbsent)),
-  ].map(({ name, verdict, finding, advice }) => ({ name, verdict, finding, advice }))
-}
-
-async function greet({ config, endpoint, outside }: Patient): Promise<Finding> {
-  const isEmbedded = config.clickhouse === undefined
-  const place = isEmbedded ? `embedded in ${config.dataDir}` : `at ${endpoint.url}`
-  try {
-    const { rows } = await outside.query<{ version: string }>(
-      statement(sql`SELECT version() AS version`),
-      { signal: AbortSignal.timeout(GREETING_TIMEOUT_MS) },
-    )
-    return ok(`ClickHouse ${rows[0]?.version ?? ''}, ${place}`)
-  } catch (error) {
-    if (isClickHouseError(error, 'AUTHENTICATION_FAILED')) {
-      const { username } = endpoint.accounts.admin
-      return fail(
-        `ClickHouse ${place} refuses the account ${username}`,
-        'correct the user and the password in CLICKHOUSE_URL',
-      )
-    }
-    const why = isUnreachable(error) ? getMessage(error) : 'no answer within 5 seconds'
-    return fail(
-      `ClickHouse ${place} does not respond: ${getClickHouseReason(error) ?? why}`,
-      isEmbedded ? 'look at the log of the service that runs it' : adviseOnServer(why),
-    )
-  }
-}
-
-/** @param why the message of the failure */
-const adviseOnServer = (why: string): string =>
-  why.includes('certificate')
-    ? 'use a certificate for the host in CLICKHOUSE_URL, and name the file of its authority in NODE_EXTRA_CA_CERTS'
-    : 'check that it runs, and that this host reaches the address in CLICKHOUSE_URL'
-
-type Made = Examined & {
-  /** Whether the check failed because of a table or column that does not exist. */
-  readonly isAbsent?: boolean
-}
-
-async function makeCheck({ name, examine: check }: StoreCheck, patient: Patient): Promise<Made> {
-  const { promise: expired, clear } = expire(CHECK_TIMEOUT_MS)
-  try {
-    return { name, ...(await Promise.race([check(patient), expired])) }
-  } catch (error) {
-    const isAbsent = ABSENCES.some((type) => isClickHouseError(error, type))
-    if (isAbsent)
-      return { name, isAbsent, ...fail(`cannot be checked: ${getMessage(error)}`, MIGRATE) }
-    return { name, ...describeFailure(error) }
-  } finally {
-    clear()
-  }
-}
-
-const ABSENCES = ['UNKNOWN_DATABASE', 'UNKNOWN_TABLE', 'UNKNOWN_IDENTIFIER']
-
-function describeFailure(error: unknown): Finding {
-  const finding = `cannot be checked: ${getMessage(error)}`
-  if (isClickHouseError(error, 'AUTHENTICATION_FAILED')) {
-    return fail(finding, 'correct the accounts in CLICKHOUSE_WRITER_… and CLICKHOUSE_READER_…')
-  }
-  return isClickHouseError(error, 'ACCESS_DENIED')
-    ? warn(finding, 'grant the account this right, or run "tallyhouse doctor" with one that has it')
-    : fail(finding, 'remove the cause, then run "tallyhouse doctor" again')
-}
-
-/** Returns a promise that rejects after a time, unless it is cleared. */
-function expire(ms: number): { readonly promise: Promise<never>; readonly clear: () => void } {
-  let timer: NodeJS.Timeout | undefined
-  const promise = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms / SECOND_MS} seconds`)), ms)
+async function examineStores(config: Config, now: () => Date): Promise<readonly Examined[]> {
+  const places = await listPlaces(config).catch((error: unknown) => {
+    if (error instanceof UserError) return fail(error.message, 'correct EMBEDDED_SHARDS')
+    throw error
   })
-  return { promise, clear: () => clearTimeout(timer) }
+  if ('verdict' in places) return [{ name: 'store', ...places }]
+  const opened: { readonly place: ShardPlace; readonly store: OpenedPatient | Finding }[] = []
+  try {
+    // The home first: whoever holds its data folder holds those of the others.
+    for (const place of places) opened.push({ place, store: await openPatient(config, place, now) })
+    const examined = await Promise.all(
+      opened.map(async ({ place, store }) => ({
+        name: place.name,
+        patient: 'verdict' in store ? undefined : store.patient,
+        rows:
+          'verdict' in store
+            ? [{ name: 'store', ...store }]
+            : await examineOpened(store.patient, place === places[0]),
+      })),
+    )
+    if (examined.length === 1) return examined.flatMap(({ rows }) => rows)
+    const named = examined.flatMap(({ name, rows }) =>
+      rows.map((row) => ({ ...row, name: `${name}: ${row.name}` })),
+    )
+    return [...named, ...(await examineCluster(examined))]
+  } finally {
+    for (const { store } of opened.toReversed()) if ('close' in store) await store.close()
+  }
 }
 
-/** The texts of ClickHouse can be long. */
-const MAX_MESSAGE = 200
+interface ExaminedStore {
+  readonly name: string
+  /** Undefined if the store cannot be opened. */
+  readonly patient: Patient | undefined
+  readonly rows: readonly Examined[]
+}
 
-function getMessage(error: unknown): string {
-  const text =
-    getClickHouseReason(error) ?? (types.isNativeError(error) ? error.message : 'failure')
-  return text.replaceAll(/\s+/g, ' ').slice(0, MAX_MESSAGE)
+/** Makes the checks of all shards together, of those that answer. */
+async function examineCluster(examined: readonly ExaminedStore[]): Promise<readonly Examined[]> {
+  const isUsable = ({ rows }: ExaminedStore, failing: readonly string[]): boolean =>
+    !rows.some(({ name, verdict }) => verdict === 'fail' && failing.includes(name))
+  const patients = new Map(
+    examined.flatMap((one) =>
+      one.patient !== undefined && isUsable(one, ['store']) ? [[one.name, one.patient]] : [],
+    ),
+  )
+  const [home] = examined
+  const hasTables = home !== undefined && isUsable(home, ['store', 'migrations'])
+  const names = examined.map(({ name }) => name)
+  const checks = CLUSTER_CHECKS.filter(({ needsHome }) => hasTables || !needsHome)
+  return Promise.all(
+    checks.map(async ({ name, examine: check }) => ({
+      name,
+      ...(await check(patients, names).catch(describeFailure)),
+    })),
+  )
 }

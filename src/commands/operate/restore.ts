@@ -1,5 +1,5 @@
 /** The command `tallyhouse restore`. */
-import { restoreStore } from '../../bootstrap/backups.js'
+import { restoreStores } from '../../bootstrap/backups.js'
 import { PLACE_HELP } from '../../clickhouse/backup/backup-place.js'
 import type { AddCommand } from '../shared/context.js'
 import { withStore } from '../shared/with-store.js'
@@ -12,7 +12,7 @@ export const addRestore: AddCommand = (program, context) => {
     .argument('<source>', PLACE_HELP)
     .addHelpText('after', CONTENTS)
     .action(async (source: string) => {
-      await restoreStore(context.config(), source)
+      await restoreStores(context.config(), source)
       // Opening the store for writing brings a backup of an older version up to date.
       await withStore(context, 'restore', () => Promise.resolve())
       context.print('backup restored')

@@ -81,9 +81,11 @@ export const SERVER: readonly StoreCheck[] = [
 
 export const MIGRATIONS = define('migrations', readMigrations, judgeMigrations)
 
+/** The check of the keys, which are at home. It needs its tables. */
+export const PUBLIC_KEYS = define('public keys', readPublicKeys, judgePublicKeys)
+
 /** The checks of the database. They need its tables. */
 export const DATABASE: readonly StoreCheck[] = [
-  define('public keys', readPublicKeys, judgePublicKeys),
   define('rollups', readRollups, judgeRollups),
   define('loader', readLoaderLease, judgeLease),
   define(
@@ -118,7 +120,7 @@ async function readRights({ endpoint }: Patient, account: 'reader' | 'writer'): 
 }
 
 /** Compares the clocks at the middle of a query. */
-async function readSkew({ outside, now }: Patient): Promise<number> {
+export async function readSkew({ outside, now }: Patient): Promise<number> {
   const asked = now().getTime()
   const { rows } = await outside.query<{ ms: number }>(
     statement(sql`SELECT toUnixTimestamp64Milli(now64(3)) AS ms`),

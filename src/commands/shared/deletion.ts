@@ -18,7 +18,7 @@ export const createUnconfirmedError = (what: string): UserError =>
 export const describeUser = (
   userId: string,
   projectId: string,
-  { events, sessions }: UserHoldings,
+  { events, sessions }: Pick<UserHoldings, 'events' | 'sessions'>,
 ): string =>
   `user ${userId} of project ${projectId}, with ${formatCount(events, 'event')} in ${formatCount(sessions, 'session')}`
 

@@ -37,6 +37,21 @@ const ACCESS = {
  */
 const BUILDERS: ReadonlySet<keyof typeof ACCESS> = new Set(['migrate', 'rollups rebuild'])
 
+/**
+ * The commands that change what is at home, or create a project: they work while other shards are away, which get their copies
+ * later.
+ */
+const NEED_HOME: ReadonlySet<keyof typeof ACCESS> = new Set([
+  'project create',
+  'project update',
+  'project rotate-token',
+  'key issue',
+  'key list',
+  'key revoke',
+  'key rotate',
+  'key retire',
+])
+
 /** Opens the stores, runs `work` with them and closes them again. */
 export async function withStore<Result>(
   { config }: CommandContext,
@@ -44,10 +59,16 @@ export async function withStore<Result>(
   work: (opened: OpenedCluster) => Promise<Result>,
 ): Promise<Result> {
   const purpose = `tallyhouse ${command}`
-  const opened = await openCluster(config(), () => ({
+  const options = {
     purpose,
     access: ACCESS[command],
-    rollups: BUILDERS.has(command) ? 'first' : 'later',
+    rollups: BUILDERS.has(command) ? ('first' as const) : ('later' as const),
+  }
+  const read = config()
+  const home = read.cluster?.shards[0].name
+  const opened = await openCluster(read, (shard) => ({
+    ...options,
+    mayBeAway: home !== undefined && shard !== home && NEED_HOME.has(command),
   }))
   try {
     return await work(opened)

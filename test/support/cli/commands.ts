@@ -17,16 +17,20 @@ export function formatServerUrl({ url, database, accounts }: Endpoint): string {
   return Object.assign(new URL(database, url), { username, password }).href
 }
 
-/** Runs a command with `now` as the time, over the database of `endpoint`. */
+/** Runs a command with `now` as the time, over the database of `endpoint`, or over the stores that `env` names. */
 export async function runCommand(
   add: AddCommand,
   args: readonly string[],
-  { endpoint, now, env = {} }: { endpoint: Endpoint; now: Date; env?: NodeJS.ProcessEnv },
+  { endpoint, now, env = {} }: { endpoint?: Endpoint; now: Date; env?: NodeJS.ProcessEnv },
 ): Promise<CommandResult> {
   const [stdout, stderr]: [string[], string[]] = [[], []]
   const program = new Command('tallyhouse').exitOverride()
   add(program, {
-    config: () => readConfig({ CLICKHOUSE_URL: formatServerUrl(endpoint), ...env }),
+    config: () =>
+      readConfig({
+        ...(endpoint === undefined ? {} : { CLICKHOUSE_URL: formatServerUrl(endpoint) }),
+        ...env,
+      }),
     now: () => now,
     print: (text) => stdout.push(`${text}\n`),
     note: (text) => stderr.push(`${text}\n`),

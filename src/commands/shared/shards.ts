@@ -1,0 +1,36 @@
+/** Chooses the stores of a command in a cluster, and names them in what it prints. A single store has no name. */
+import type { OpenedCluster, OpenedShard } from '../../bootstrap/open-cluster.js'
+import { locate, type Shard } from '../../cluster/cluster.js'
+import type { LoaderContext } from '../../ingest/loader/loader-context.js'
+import { requireProject } from '../../projects/store.js'
+
+/**
+ * Returns the stores that a project lives on; all stores without a project. A single store is not asked.
+ *
+ * @throws UserError when a cluster has no such project
+ */
+export async function findStores(
+  { cluster, stores, store }: OpenedCluster,
+  projectId: string | undefined,
+): Promise<readonly OpenedShard[]> {
+  if (stores.length === 1 || projectId === undefined) return stores
+  const shards = locate(cluster, await requireProject(store.reader, projectId))
+  return shards.flatMap(({ name }) => stores.filter((one) => one.name === name))
+}
+
+/** Returns a function that puts the name of a shard before a line. */
+export const nameLines = (
+  { stores }: Pick<OpenedCluster, 'stores'>,
+  { name }: Pick<OpenedShard, 'name'>,
+): ((line: string) => string) =>
+  stores.length === 1 ? (line) => line : (line) => `${name}: ${line}`
+
+/** Describes the shards that have not taken a change yet. */
+export const describePending = (pending: readonly string[]): string =>
+  `${pending.join(', ')} did not answer: the change is stored, and gets there when it answers again`
+
+/** Returns a function that gives the context of the loader of a shard. */
+export const getContext =
+  ({ stores, loader }: OpenedCluster): ((shard: Pick<Shard, 'name'>) => LoaderContext) =>
+  ({ name }) =>
+    stores.find((one) => one.name === name)?.loader ?? loader
