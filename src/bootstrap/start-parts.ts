@@ -11,6 +11,7 @@ import {
   type LoaderMonitor,
   type LoaderState,
 } from '../ingest/loader/loader-state.js'
+import { watchWaiting } from './watch-waiting.js'
 import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
 import type { Instruments } from '../telemetry/instruments.js'
@@ -79,7 +80,7 @@ function startWorker(
   shard: OpenedShard,
   monitor = createLoaderMonitor(),
 ): () => Promise<void> {
-  if (!isLoadedHere(options.config, shard.name)) return () => Promise.resolve()
+  if (!isLoadedHere(options.config, shard.name)) return watchWaiting(shard.store.lookups, monitor)
   let stop: (() => Promise<void>) | undefined
   let isStopped = false
   void shard.prepared.then(() => {

@@ -1,9 +1,9 @@
 /** Composes the HTTP application: its middlewares and routes, in the order in which they run. */
 import type { Express, Request, RequestHandler, Response, Router } from 'express'
 import type { Answers } from '../../analytics/cache/answers.js'
-import type { Collect } from '../../ingest/collect/collect.js'
+import type { CheckWork, Collect } from '../../ingest/collect/collect.js'
 import type { FindProject } from '../../ingest/collect/find-project.js'
-import type { WaitingWork } from '../../ingest/collect/waiting-work.js'
+
 import type { LoaderState } from '../../ingest/loader/loader-state.js'
 import { beginCollect, optionsEvents, postEvents } from '../../http/collect/collect-handlers.js'
 import { checkBodyToken, checkHeaderToken } from '../../http/collect/collector-auth.js'
@@ -68,7 +68,7 @@ export interface CollectorDependencies {
   /** How much a public token and an address may send. */
   readonly limits: EventLimits
   /** Limits what waits to be loaded, as `collect` does; undefined for no limit. */
-  readonly waiting?: WaitingWork | undefined
+  readonly checkWork?: CheckWork | undefined
   /** The bytes of bodies that may be in memory at once; a default of the collector if left out. */
   readonly maxBytesInFlight?: number
   /** The number of proxies in front of the service whose X-Forwarded-For is trusted. */
@@ -162,14 +162,14 @@ function buildCollectorRoutes(
     now,
     maxEventAgeDays,
     limits,
-    waiting,
+    checkWork,
     maxBytesInFlight,
   }: CollectorDependencies,
   contract: Contract,
   logger: Logger,
 ): RouteTable {
   const { checkAddress, countEvents } = createLimitHandlers(limits)
-  const refuseLarge = waiting === undefined ? [] : [refuseLargeRequests(waiting)]
+  const refuseLarge = checkWork === undefined ? [] : [refuseLargeRequests(checkWork)]
   const checks: readonly Handler[] = [
     warnOfProxies(trustedProxies, logger),
     beginCollect(now, maxEventAgeDays),

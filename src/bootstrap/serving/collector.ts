@@ -1,14 +1,17 @@
 /** Creates the use cases of the collector over the stores of a cluster. */
 import type { Store } from '../../clickhouse/store.js'
+import { locate, type Shard } from '../../cluster/cluster.js'
 import type { Config } from '../../config/config.js'
 import { createStoppingError } from '../../http/server/graceful-shutdown.js'
-import { createCollect, type Collect } from '../../ingest/collect/collect.js'
-import { createFindProject } from '../../ingest/collect/find-project.js'
 import {
-  createWaitingWork,
-  type InboxView,
-  type WaitingWork,
-} from '../../ingest/collect/waiting-work.js'
+  createCheckWork,
+  createCollect,
+  type CollectingProject,
+  type Entrance,
+  type Entrances,
+} from '../../ingest/collect/collect.js'
+import { createFindProject } from '../../ingest/collect/find-project.js'
+import { createWaitingWork, type InboxView } from '../../ingest/collect/waiting-work.js'
 import type { DiskWatch } from '../../ingest/inbox/disk-space.js'
 import { createInboxWriter } from '../../ingest/inbox/inbox-writer.js'
 import { countChecks } from './count-checks.js'
@@ -23,12 +26,6 @@ export interface CollectStore {
   readonly readInbox: (() => InboxView) | undefined
 }
 
-/** The ways into one store. */
-interface Entrance {
-  readonly collect: Collect
-  readonly waiting: WaitingWork | undefined
-}
-
 /**
  * Creates the use cases of the collector. Writes still pending when the shutdown grace period ends are rejected
  * with SERVICE_UNAVAILABLE.
@@ -40,12 +37,16 @@ export function createCollector(
 ): CollectorDependencies {
   const entrances = new Map<string, Entrance>()
   for (const [name, one] of stores) entrances.set(name, openEntrance(one, config, stopping))
-  const home = requireEntrance(entrances, cluster.home.name)
+  const findEntrances = (project: CollectingProject): Entrances => {
+    const [first, ...others] = locate(cluster, project)
+    const find = ({ name }: Shard): Entrance => requireEntrance(entrances, name)
+    return [find(first), ...others.map(find)]
+  }
   const findProject = createFindProject(cluster.home.store.tokenLookups)
   return {
     findProject: countChecks(findProject, 'token', instruments?.store(cluster.home.name)),
-    collect: home.collect,
-    waiting: home.waiting,
+    collect: createCollect(findEntrances),
+    checkWork: createCheckWork(findEntrances),
     now,
     maxEventAgeDays: config.maxEventAgeDays,
     limits: config.eventLimits,
@@ -58,19 +59,13 @@ function openEntrance(
   { maxWaitingValues }: Config,
   stopping: AbortSignal,
 ): Entrance {
-  const writer = createInboxWriter(store.writer)
-  stopping.addEventListener('abort', () => writer.rejectPending(createStoppingError()), {
-    once: true,
-  })
+  const { write, rejectPending } = createInboxWriter(store.writer)
+  stopping.addEventListener('abort', () => rejectPending(createStoppingError()), { once: true })
   const waiting =
     readInbox === undefined || maxWaitingValues === 0
       ? undefined
       : createWaitingWork(maxWaitingValues, readInbox)
-  const collect = createCollect(async (lines) => {
-    disk.requireSpace()
-    await writer.write(lines)
-  }, waiting)
-  return { collect, waiting }
+  return { write, requireSpace: disk.requireSpace, waiting }
 }
 
 function requireEntrance(entrances: ReadonlyMap<string, Entrance>, name: string): Entrance {

@@ -2,6 +2,7 @@
 import { createApi } from './read-api.js'
 import { createReadStore, type ReadStore } from './read-stores.js'
 import type { Store } from '../../clickhouse/store.js'
+import { HOME } from '../../cluster/cluster.js'
 import type { Role } from '../../config/config.js'
 import type { SpecName } from '../../contract/spec.js'
 import { cacheProbe } from '../../http/server/health.js'
@@ -84,7 +85,7 @@ const openCollects = ({
       name,
       {
         store,
-        disk: watchDisk(store.lookups, logger),
+        disk: watchDisk(store.lookups, name === HOME ? logger : logger.child({ shard: name })),
         readInbox: readInbox && (() => readInbox(name)),
       },
     ]),

@@ -43,7 +43,7 @@ export function postEvents(collect: Collect): RequestHandler {
     if (project === undefined) throw new Error('the route is not behind authentication')
     const { events } = request.body as { readonly events: readonly SentEvent[] }
     const client = { ...readClientInfo(request), isPage }
-    const accepted = await collect({ projectId: project.id, events, client, receivedAt }).catch(
+    const accepted = await collect({ project, events, client, receivedAt }).catch(
       (error: unknown) => {
         throw error instanceof EventTooLargeError ? describeTooLarge(error, form) : error
       },

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../contract/errors.js'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../lib/time.js'
 import { BYTES_PER_VALUE } from '../../ingest/collect/measure-work.js'
-import type { WaitingWork } from '../../ingest/collect/waiting-work.js'
+import type { CheckWork } from '../../ingest/collect/collect.js'
 import { getCollectContext } from '../server/request-context.js'
 
 /** How many events and bytes may be sent; 0 means no limit. */
@@ -110,10 +110,10 @@ const createLimitError = (sender: Limit['sender'], waitMs: number): ApiError =>
  * project is not known yet.
  */
 export const refuseLargeRequests =
-  (waiting: WaitingWork): RequestHandler =>
+  (checkWork: CheckWork): RequestHandler =>
   (request, _response, next) => {
     const { project, bytes = Number(request.headers['content-length'] ?? 0) } =
       getCollectContext(request)
-    if (project !== undefined) waiting.check(project.id, bytes / BYTES_PER_VALUE)
+    if (project !== undefined) checkWork(project, bytes / BYTES_PER_VALUE)
     next()
   }

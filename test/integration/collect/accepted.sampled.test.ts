@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { write } = createInboxWriter(store.writer)
   app = await startApp({
     findProject: () => Promise.resolve(project),
-    collect: createCollect(write),
+    collect: createCollect(() => [{ write }]),
     now: () => NOW,
   })
 })

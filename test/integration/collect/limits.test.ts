@@ -73,8 +73,8 @@ test('what may wait to be loaded is limited, for large requests first', async ()
     oldestAt: Infinity,
   }))
   const app = await startApp({
-    waiting,
-    collect: createCollect(() => Promise.resolve(), waiting),
+    checkWork: ({ id }, work) => waiting.check(id, work),
+    collect: createCollect(() => [{ write: () => Promise.resolve(), waiting }]),
   })
   const collect = async (body: unknown): Promise<number> => (await app.collect(body)).status
   const statuses = []
@@ -94,7 +94,7 @@ test('a large request of a project that has too much waiting is refused by its s
     isLate: false,
     oldestAt: Infinity,
   }))
-  const app = await startApp({ waiting })
+  const app = await startApp({ checkWork: ({ id }, work) => waiting.check(id, work) })
   const invalid = { token: PROJECT.token, events: [{ unknown: 'x'.repeat(100_000) }] }
   const before = await app.collect(invalid)
   waiting.add(PROJECT.id, 40, new Date())

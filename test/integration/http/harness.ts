@@ -160,10 +160,14 @@ export async function startApp({
         token === PROJECT.token
           ? Promise.resolve(CALLER.project)
           : Promise.reject(invalidTokenError()),
-      collect: createCollect((lines) => {
-        collected.push(lines)
-        return Promise.resolve()
-      }),
+      collect: createCollect(() => [
+        {
+          write: (lines) => {
+            collected.push(lines)
+            return Promise.resolve()
+          },
+        },
+      ]),
       now: () => NOW,
       maxEventAgeDays: 36_500,
       limits: NO_LIMITS,
