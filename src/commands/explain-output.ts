@@ -7,6 +7,8 @@ import type { CommandContext } from './shared/context.js'
 import { formatJson, formatList, formatNumber, formatTable } from './shared/output.js'
 
 export interface Explanation extends PlanDescription {
+  /** The names of the shards that are read; absent for a store that is no shard. */
+  readonly shards?: readonly string[]
   readonly sql: string
   readonly parameters: Statement['query_params']
   /** The cost of running the query, and the rows it returned; null if it failed. */
@@ -42,10 +44,11 @@ export function printExplanation(
 
 function formatText(explanation: Explanation): string {
   const { period, reads, rejected, userCounting, considered } = explanation
-  const { sql, parameters, run } = explanation
+  const { sql, parameters, run, shards } = explanation
   const countsUsers = reads.some(({ measures }) => measures.includes('users'))
   return [
     formatTable([
+      ...(shards === undefined ? [] : [['shards', formatList(shards)]]),
       ['period', formatPeriodText(period)],
       ['users', countsUsers ? USER_COUNTING[userCounting] : 'not counted'],
     ]),

@@ -9,7 +9,8 @@ import type { AnalyticsQueryRequest } from '../contract/api.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { createQueryRunner } from '../clickhouse/run.js'
 import { sql, statement, string, type Statement } from '../clickhouse/sql.js'
-import type { Store } from '../clickhouse/store.js'
+import { locate, type Cluster } from '../cluster/cluster.js'
+import { findEarliest, findStatementGroup, openReader } from '../cluster/shard-reads.js'
 import { ApiError } from '../contract/errors.js'
 import { findFirstEventTime } from '../projects/event-times.js'
 import { readProjectSizes } from '../projects/project-sizes.js'
@@ -36,7 +37,9 @@ export const addExplain: AddCommand = (program, context) => {
     .option('--json', 'Print JSON')
     .action(async (file: string, options: ExplainOptions) => {
       const request = await readRequest(context, file)
-      await withStore(context, 'explain', ({ store }) => explain(context, store, request, options))
+      await withStore(context, 'explain', ({ cluster }) =>
+        explain(context, cluster, request, options),
+      )
     })
 }
 
@@ -69,30 +72,36 @@ async function readRequest({ note }: CommandContext, file: string): Promise<Anal
  */
 async function explain(
   context: CommandContext,
-  store: Store,
+  cluster: Cluster,
   request: AnalyticsQueryRequest,
   options: ExplainOptions,
 ): Promise<void> {
-  const project = await requireProject(store.reader, options.project)
+  const project = await requireProject(cluster.home.store.reader, options.project)
+  const shards = locate(cluster, project)
+  const [{ store }] = shards
   const plan = await planAnalytics(
     request,
     { ...project, retentionDays: null },
     {
-      firstEventAt: (projectId) => findFirstEventTime(store.reader, projectId),
+      firstEventAt: (projectId) =>
+        findEarliest(shards, (shard) => findFirstEventTime(shard.store.reader, projectId)),
       now: context.now,
       // A service uses sizes that it has read before; whoever asks for its plan waits for them.
       readSizes: (projectId) => readProjectSizes(store.lookups, projectId, context.now()),
     },
   )
-  const built = buildStatement(plan, 'explain')
+  const built = buildStatement(plan, 'explain', findStatementGroup(cluster, project))
   const explained = {
+    ...(project.shards.length === 0 ? {} : { shards: project.shards }),
     ...describePlan(plan),
     sql: await formatSql(store.reader, built),
     parameters: built.query_params,
   }
   let run: Explanation['run'] = null
   try {
-    const { rows, cost } = await createQueryRunner(store, context.config().queryTimeoutMs)(built)
+    const connections = { ...store, reader: openReader(shards) }
+    const runQuery = createQueryRunner(connections, context.config().queryTimeoutMs)
+    const { rows, cost } = await runQuery(built)
     run = { ...cost, rows: rows.length }
   } catch (error) {
     // The service hides the store's message from its clients. Here it helps.

@@ -11,7 +11,7 @@ import { LARGE_SIZES, NOW, type PartialRequest, type SentEvent } from '../suppor
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 3 })
-const QUESTIONS = amount('LAWS_QUESTIONS', { short: 40, long: 150 })
+const QUESTIONS = amount('LAWS_QUESTIONS', { short: 20, long: 150 })
 const BATCHES = 2
 const WIDTHS = [1, 2, 3, 4]
 
