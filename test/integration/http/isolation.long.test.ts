@@ -1,23 +1,23 @@
 /**
- * Isolation: 20 projects are queried at once while queries fail. Every text of a project has its marker, so a single
+ * Isolation: 20 projects, on one store or across shards, are queried at once while queries fail. Every text of a project has its marker, so a single
  * byte of another project would be seen. QUESTIONS=50000 is the form that a release has to pass.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
+import { toCluster, type Cluster, type Shard } from '../../../src/cluster/cluster.js'
 import type { StoredProject } from '../../../src/projects/project.js'
+import { startCluster } from '../../support/cluster/cluster.js'
+import { newWideProject, runQuery, sendToShards } from '../../support/cluster/wide-world.js'
 import { startServer } from '../../support/engine/server.js'
-import { startChaosProxy, type ChaosProxy } from '../../support/faults/chaos-proxy.js'
+import { startChaosProxy, type ChaosProxy, type Fault } from '../../support/faults/chaos-proxy.js'
 import { createDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { startTestService } from '../../support/world/service.js'
 import {
   fillDefaults,
-  newProject,
   NOW,
-  runQuery,
-  send,
   type PartialRequest,
   type SentEvent,
 } from '../../support/world/world.js'
@@ -71,63 +71,99 @@ const QUERIES: readonly PartialRequest[] = [
   { date_range: '90days', filters: [{ type: 'referrer', operator: 'any', value: '' }] },
 ]
 
+/** The shards of a project, among those of its place: one after the other. */
+const PLACEMENTS: readonly ((shards: readonly Shard[]) => readonly Shard[])[] = [
+  (shards) => shards.slice(0, 1),
+  (shards) => shards.slice(-1),
+  (shards) => shards.slice(0, 2),
+  (shards) => shards,
+]
+
 interface Place {
-  readonly endpoint: Endpoint
-  readonly store: Store
+  readonly cluster: Cluster
+  /** Of its shards, in their order. */
+  readonly endpoints: readonly Endpoint[]
   readonly drop: () => Promise<void>
 }
 
-/** Where the store is, and megabytes of answers that the service keeps. */
+const openDatabase = async (): Promise<Place> => {
+  const database = await createDatabase()
+  const { store, endpoint } = database
+  return { cluster: toCluster(store), endpoints: [endpoint], drop: () => database.drop() }
+}
+
+/** Where the stores are, and megabytes of answers that the service keeps. */
 const PLACES: readonly (readonly [string, () => Promise<Place>, cacheMb: number])[] = [
-  ['the embedded engine', createDatabase, 0],
+  ['the embedded engine', openDatabase, 0],
   [
     'a server with the accounts of users.xml',
     async () => {
       const server = await startServer()
-      return { ...server, drop: () => server.stop() }
+      const { store, endpoint } = server
+      return { cluster: toCluster(store), endpoints: [endpoint], drop: () => server.stop() }
     },
     0,
   ],
-  ['the embedded engine, with kept answers', createDatabase, 64],
+  ['the embedded engine, with kept answers', openDatabase, 64],
+  [
+    'three shards, with projects on one, two and three of them',
+    async () => {
+      const cluster = await startCluster(3)
+      const endpoints = cluster.engines.map(({ endpoint }) => endpoint)
+      return { cluster, endpoints, drop: () => cluster.stop() }
+    },
+    0,
+  ],
 ]
 const QUESTIONS_PER_PLACE = Math.floor(QUESTIONS / PLACES.length)
 
 describe.each(PLACES)('on %s', (_name, open, cacheMb) => {
   let place: Place
   let keys: TestKeys
-  let proxy: ChaosProxy
-  let store: Store
+  let proxies: readonly ChaosProxy[]
+  let stores: readonly Store[]
   let service: RunningService
   const projects: { readonly project: StoredProject; readonly token: string }[] = []
   const truths: string[][] = []
 
   beforeAll(async () => {
     place = await open()
-    keys = await createKeys(place.store)
+    const { cluster, endpoints } = place
+    const home = cluster.home.store
+    keys = await createKeys(home)
     const created: StoredProject[] = []
-    for (let n = 0; n < PROJECTS; n++) created.push(await newProject(place.store))
+    for (let n = 0; n < PROJECTS; n++) {
+      created.push(
+        await newWideProject(cluster, PLACEMENTS[n % PLACEMENTS.length]!(cluster.shards)),
+      )
+    }
     const events = created.flatMap(({ id }, n) =>
       createEvents(n).map((event) => ({ ...event, project: id })),
     )
-    await send(place.store, { id: '' }, events)
+    await sendToShards(cluster, created, events)
     for (const project of created) {
       projects.push({ project, token: await keys.issue(project.id, NOW) })
-      const answers = QUERIES.map((query) => runQuery(place.store, project, query))
+      const answers = QUERIES.map((query) => runQuery(cluster, project, query))
       truths.push((await Promise.all(answers)).map((answer) => JSON.stringify(answer)))
     }
-    proxy = await startChaosProxy(place.endpoint.url)
-    store = connectStore({ ...place.endpoint, url: proxy.url })
+    proxies = await Promise.all(endpoints.map(({ url }) => startChaosProxy(url)))
+    stores = endpoints.map((endpoint, i) => connectStore({ ...endpoint, url: proxies[i]!.url }))
+    // Only queries fail: failing look-ups of keys would leave too few of them.
+    const shards = cluster.shards.map(({ name, store }, i): Shard => {
+      return { name, store: { ...store, reader: stores[i]!.reader } }
+    })
+    const [first, ...others] = shards
     service = await startTestService({
-      // Only queries fail: failing look-ups of keys would leave too few of them.
-      store: { ...place.store, reader: store.reader },
+      store: home,
+      cluster: { home: first!, shards: [first!, ...others] },
       now: () => NOW,
       env: { ROLE: 'api', CACHE_MB: String(cacheMb) },
     })
   }, 180_000)
   afterAll(async () => {
     await service.stop()
-    await proxy.stop()
-    await Promise.all([store.close(), place.drop(), keys.remove()])
+    await Promise.all([...proxies.map((one) => one.stop()), ...stores.map((one) => one.close())])
+    await Promise.all([place.drop(), keys.remove()])
   })
 
   /**
@@ -136,11 +172,12 @@ describe.each(PLACES)('on %s', (_name, open, cacheMb) => {
    */
   function sabotage(): void {
     let responses = 0
-    proxy.fail(() => {
+    const chooseFault = (): Fault => {
       const i = responses++
       if (i % 9 > 3) return { kind: 'none' }
       return { kind: 'cut', after: 1 + ((i * 97) % 900), by: i % 2 === 0 ? 'RST' : 'FIN' }
-    })
+    }
+    for (const proxy of proxies) proxy.fail(chooseFault)
   }
 
   async function ask(n: number, query: number): Promise<number> {
