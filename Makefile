@@ -48,8 +48,9 @@ types: $(INSTALLED)
 laws: $(INSTALLED)
 	npm run --silent laws -- $(JEST_FLAGS)
 
+# Runs the demo. SHARDS: embedded engines to spread it over (default: one engine).
 demo: $(BUILT)
-	@node dist/cli.js demo
+	@$(if $(SHARDS),EMBEDDED_SHARDS=$(SHARDS) DEFAULT_WIDTH=$(SHARDS)) node dist/cli.js demo
 
 # Measures queries. EVENTS: events to generate (default: 20 million; bench/README.md has figures for 100 million).
 # RUNS: runs per query (default: 15). DATA_DIR: folder that keeps the generated data. CHECK=1: also check the rollups.

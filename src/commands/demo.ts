@@ -1,6 +1,7 @@
 /** The command `tallyhouse demo`. */
 import { issueKey } from '../auth/api-keys.js'
 import { openSigningKey } from '../auth/signing-key.js'
+import { getLoader, type OpenedCluster } from '../bootstrap/open-cluster.js'
 import type { OpenedStore } from '../bootstrap/open-store.js'
 import { DEMO_DAYS, topUpDemo } from '../demo/top-up.js'
 import { addDays } from '../lib/time.js'
@@ -61,15 +62,16 @@ async function runDemo(
 
 /** Loads all events before the service starts, so that its first response includes them. */
 async function loadEvents(
-  { note, now }: CommandContext,
-  { store, loader }: OpenedStore,
+  { config, note, now }: CommandContext,
+  opened: OpenedCluster,
   days: number,
   stop: AbortSignal,
 ): Promise<StoredProject> {
   note('loading the demo events')
   const stopwatch = startStopwatch()
-  const { project, loaded } = await topUpDemo(store, {
-    loader,
+  const { project, loaded } = await topUpDemo(opened.cluster, {
+    getLoader: (shard) => getLoader(opened, shard),
+    width: config().defaultWidth,
     now: now(),
     days,
     stop,

@@ -1,11 +1,15 @@
 /** Loads the demo's events up to now. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { Store } from '../clickhouse/store.js'
-import { importEvents } from '../ingest/import/import-events.js'
-import type { LoaderContext } from '../ingest/loader/loader-context.js'
+import { locate, type Cluster } from '../cluster/cluster.js'
+import { createProject } from '../cluster/directory.js'
+import { placeProject } from '../cluster/place-project.js'
+import {
+  importIntoCluster,
+  type ClusterImportOptions,
+} from '../ingest/import/import-into-cluster.js'
 import { findLastEventTime } from '../projects/event-times.js'
 import type { StoredProject } from '../projects/project.js'
-import { createProject, findProject } from '../projects/store.js'
+import { findProject } from '../projects/store.js'
 import { UserError } from '../lib/errors.js'
 import { addDays, startOfDay } from '../lib/time.js'
 import { generateEvents, type DemoPeriod } from './events.js'
@@ -16,9 +20,10 @@ export const DEMO_DAYS = 396
 
 const PROJECT = { id: 'demo', name: 'Demo shop', domain: DOMAIN }
 
-export interface TopUpOptions {
-  readonly loader: LoaderContext
+export interface TopUpOptions extends Pick<ClusterImportOptions, 'getLoader'> {
   readonly now: Date
+  /** The number of shards of a new demo; 1 by default. */
+  readonly width?: number
   /** Days of history of a new demo; an existing demo keeps its start. */
   readonly days?: number
   /** Stops early; the next call loads the rest. */
@@ -34,20 +39,19 @@ export interface TopUpOptions {
  * @throws UserError when a project with the same id is not the demo's
  */
 export async function topUpDemo(
-  store: Store,
-  { loader, now, days = DEMO_DAYS, stop, onProgress }: TopUpOptions,
+  cluster: Cluster,
+  { getLoader, now, width = 1, days = DEMO_DAYS, stop, onProgress }: TopUpOptions,
 ): Promise<{ readonly project: StoredProject; readonly loaded: number }> {
-  const project = await openProject(store, addDays(startOfDay(now), -days), now)
+  const project = await openProject(cluster, width, addDays(startOfDay(now), -days), now)
   const start = project.createdAt
-  // Visits of the page /demo have another origin and are not part of the generated history.
-  const from = (await findLastEventTime(store.reader, project.id, ORIGIN, now)) ?? start
+  const from = (await findTopUpStart(cluster, project, now)) ?? start
   let upTo = from
   const source = generateLines({ start, from, until: now }, stop, (day) => {
     upTo = day
   })
-  const { events } = await importEvents(store, source, {
+  const { events } = await importIntoCluster(cluster, source, {
     projectId: project.id,
-    loader,
+    getLoader,
     now,
     onProgress: (soFar) => onProgress?.(soFar.events, upTo),
     onRejected: ([first]) => {
@@ -57,11 +61,36 @@ export async function topUpDemo(
   return { project, loaded: events }
 }
 
-async function openProject(store: Store, start: Date, now: Date): Promise<StoredProject> {
-  const found = await findProject(store.reader, PROJECT.id)
-  if (found === undefined) return createProject(store, PROJECT, start)
+async function openProject(
+  cluster: Cluster,
+  width: number,
+  start: Date,
+  now: Date,
+): Promise<StoredProject> {
+  const found = await findProject(cluster.home.store.reader, PROJECT.id)
+  if (found === undefined) {
+    return createProject(cluster, PROJECT, start, await placeProject(cluster, { width }))
+  }
   if (found.domain === DOMAIN && found.createdAt <= now) return found
   throw new UserError(`project ${PROJECT.id} exists and is not the demo's: use another DATA_DIR`)
+}
+
+/**
+ * Finds the time of the last event on the shard that has the least; null when one has none. The others may have some of the
+ * events behind it, which count once by their ids.
+ */
+async function findTopUpStart(
+  cluster: Cluster,
+  project: StoredProject,
+  now: Date,
+): Promise<Date | null> {
+  const times = await Promise.all(
+    // Visits of the page /demo have another origin and are not part of the generated history.
+    locate(cluster, project).map(({ store }) =>
+      findLastEventTime(store.reader, project.id, ORIGIN, now),
+    ),
+  )
+  return times.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b))
 }
 
 /** Generates the events of a period as lines of JSON, one buffer per day. */

@@ -2,6 +2,7 @@
 import { createLoaderContext } from '../../../src/bootstrap/open-store.js'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import type { Store } from '../../../src/clickhouse/store.js'
+import { toCluster, type Cluster } from '../../../src/cluster/cluster.js'
 import * as projectDeletion from '../../../src/deletion/delete-project.js'
 import { finishDeletions } from '../../../src/deletion/deletion-steps.js'
 import * as userDeletion from '../../../src/deletion/delete-user.js'
@@ -61,8 +62,11 @@ export const importEvents = (
   { geoip, ...options }: ImportOptions,
 ) => imports.importEvents(store, source, { ...options, loader: createContext(geoip) })
 
-export const topUpDemo = (store: Store, options: Omit<demo.TopUpOptions, 'loader'>) =>
-  demo.topUpDemo(store, { ...options, loader: CONTEXT })
+export const topUpDemo = (target: Store | Cluster, options: Omit<demo.TopUpOptions, 'getLoader'>) =>
+  demo.topUpDemo('home' in target ? target : toCluster(target), {
+    ...options,
+    getLoader: () => CONTEXT,
+  })
 
 export const deleteUser = (store: Store, projectId: string, userId: string) =>
   userDeletion.deleteUser(store, projectId, userId, CONTEXT)
