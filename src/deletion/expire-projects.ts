@@ -1,4 +1,4 @@
-/** Deletes the data that projects keep no longer, once an hour while the service runs. */
+/** Deletes the data that projects keep no longer, and goes on with deletions of projects, once an hour while the service runs. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
 import { fenceConnection, withLowPriority } from '../clickhouse/connection-wrappers.js'
@@ -41,6 +41,10 @@ export async function expireProjects(options: CallOptions, now: Date): Promise<v
   const writer = withLowPriority(store.writer)
   const mark = options.markCut ?? ((id: string) => markCut(writer, id))
   for (const { id: projectId, keepDays, isDeleting, shards } of await listProjects(store.lookups)) {
+    // An interrupted deletion that no load of this shard goes on with.
+    if (isDeleting && shards.length > 0) {
+      await withLoaderLease(writer, (fenced) => finishInterruptedWork(fenced, context))
+    }
     if (keepDays === null || isDeleting) continue
     const keptFrom = addDays(startOfDay(now), -keepDays).toISOString().slice(0, 10)
     if (!(await hasExpiredData(store.lookups, projectId, keptFrom))) continue

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Cluster } from '../../../src/cluster/cluster.js'
 import { markCut } from '../../../src/cluster/directory.js'
 import { syncProjects } from '../../../src/cluster/sync-projects.js'
+import { beginDeletion } from '../../../src/deletion/delete-project.js'
 import { deleteUserFromShards } from '../../../src/deletion/delete-user.js'
 import { expireProjects } from '../../../src/deletion/expire-projects.js'
 import { createLogger } from '../../../src/lib/log.js'
@@ -90,4 +91,18 @@ test('each shard deletes what a project keeps no longer, once the home has recor
   expect(rows.map((row) => row?.hasCutSessions)).toEqual([true, true, true])
   await expire()
   expect(await countUsers(cluster, 'kept')).toEqual([1, 1, 1])
+})
+
+test('a deletion that is marked at home is finished within the next hours, without loads', async () => {
+  await createWide(cluster, 'marked', NAMES)
+  await beginDeletion(cluster.home.store.writer, 'marked', getContext(cluster)(cluster.home))
+  await syncProjects(cluster)
+  const logger = createLogger('silent')
+  for (let hour = 0; hour < 2; hour++) {
+    for (const shard of cluster.shards) {
+      const context = getContext(cluster)(shard)
+      await expireProjects({ store: shard.store, context, logger }, new Date('2026-02-01'))
+    }
+  }
+  expect(await countUsers(cluster, 'marked')).toEqual([null, null, null])
 })
