@@ -69,8 +69,15 @@ FROM (SELECT number AS n FROM numbers_mt(${uint64(from)}, ${uint64(count)}))`
 
 const ATTRIBUTES = join(SESSION_ATTRIBUTES.map(({ column }) => column))
 
+/** Selects from the visits, such as those of one project. */
+export type SelectSome = (visits: Sql) => Sql
+
 /** Inserts the events of some visits: 85 % are pageviews, the others have two properties. */
-export const insertEvents = (scale: Scale, slice: Slice): Sql => sql`
+export const insertEvents = (
+  scale: Scale,
+  slice: Slice,
+  select: SelectSome = (visits) => visits,
+): Sql => sql`
 INSERT INTO events (project_id, timestamp, user, session, load, name, anonymous, origin, path, hash, properties, ${ATTRIBUTES})
 SELECT
   project_id, at, user, session, 1, what, sipHash64(person, 9) % 4 != 0, 'https://example.com', page, '',
@@ -78,11 +85,16 @@ SELECT
     'plan', ['free', 'pro', 'team', 'trial', 'max'][1 + person % 5],
     'button', concat('b', toString(sipHash64(at) % 50)))),
   ${ATTRIBUTES}
-FROM (${selectVisits(scale, slice)})
+FROM (${select(selectVisits(scale, slice))})
 ARRAY JOIN times AS at, names AS what, paths AS page`
 
 /** Inserts the same visits as sessions. */
-export const insertSessions = (table: Sql, scale: Scale, slice: Slice): Sql => sql`
+export const insertSessions = (
+  table: Sql,
+  scale: Scale,
+  slice: Slice,
+  select: SelectSome = (visits) => visits,
+): Sql => sql`
 INSERT INTO ${table} (
   project_id, session, load, sign, user, session_id, start_at, end_at, pageviews, events,
   entry_origin, entry_path, entry_at, ${ATTRIBUTES})
@@ -90,7 +102,7 @@ SELECT
   project_id, session, 1, 1, user, '', times[1], times[-1], countEqual(names, 'pageview') AS viewed, length - viewed,
   if(viewed > 0, 'https://example.com', ''), if(viewed > 0, paths[indexOf(names, 'pageview')], ''),
   times[greatest(1, indexOf(names, 'pageview'))], ${ATTRIBUTES}
-FROM (${selectVisits(scale, slice)})`
+FROM (${select(selectVisits(scale, slice))})`
 
 export const INSERT_USERS = sql`
 INSERT INTO users (project_id, user_id, user, load)

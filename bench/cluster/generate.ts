@@ -1,0 +1,57 @@
+/** Fills the shards of a project with its part of the generated year. */
+import { sql, statement, string, uint32, uint64, type Sql } from '../../src/clickhouse/sql.js'
+import type { Store } from '../../src/clickhouse/store.js'
+import { STEP, NO_ROWS, recordLoaded } from '../../src/ingest/loader/load-log.js'
+import { EMPTY_REPORT } from '../../src/ingest/loader/load-report.js'
+import { computeScale, insertEvents, insertSessions, type Slice } from '../reads/generate-sql.js'
+
+/** The share of the generated visits that the large project has. */
+const SHARE = 0.4
+const SLICE_VISITS = 1_000_000
+
+/** A part of the large project: the users whose number has this remainder. */
+export interface Part {
+  readonly project: string
+  readonly index: number
+  readonly of: number
+}
+
+/**
+ * Inserts a part of about so many events. Users are numbered anew in each part, as a loader numbers them: densely, in order
+ * of appearance. Rollups are rebuilt afterwards.
+ */
+export async function insertPart(store: Store, events: number, part: Part): Promise<void> {
+  const scale = computeScale(events / SHARE)
+  for (let from = 0; from < scale.visits; from += SLICE_VISITS) {
+    const slice: Slice = { from, count: Math.min(SLICE_VISITS, scale.visits - from) }
+    await run(
+      store,
+      insertEvents(scale, slice, (visits) => selectPart(visits, part)),
+    )
+    await run(
+      store,
+      insertSessions(sql`sessions`, scale, slice, (visits) => selectPart(visits, part)),
+    )
+  }
+  await run(
+    store,
+    sql`INSERT INTO users (project_id, user_id, user, load)
+SELECT project_id, concat('user-', toString(user)), user, 1
+FROM (SELECT DISTINCT project_id, user FROM sessions WHERE project_id = ${string(part.project)})`,
+  )
+}
+
+/** Records what was inserted as the first load, so that later loads continue from it. */
+export const recordParts = ({ writer }: Store): Promise<void> =>
+  recordLoaded(
+    writer,
+    { number: 1, batch: 'bench-cluster', step: STEP.staged, slices: 1 },
+    EMPTY_REPORT,
+    NO_ROWS,
+  )
+
+const selectPart = (visits: Sql, { project, index, of }: Part): Sql => sql`
+SELECT * REPLACE(${string(project)} AS project_id, toUInt32(intDiv(user, ${uint32(of)}) + 1) AS user)
+FROM (SELECT * FROM (${visits}) WHERE p = 0 AND user % ${uint64(of)} = ${uint64(index)})`
+
+const run = ({ admin }: Store, fragment: Sql): Promise<void> => admin.execute(statement(fragment))
