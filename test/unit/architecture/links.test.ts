@@ -6,7 +6,7 @@ import { packagePath } from '../../../src/lib/package-path.js'
 
 const LINK = /\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)/g
 
-const readmes = ['.', 'src', 'bench', 'clickhouse', 'test'].flatMap((folder) =>
+const readmes = ['.', 'src', 'bench', 'clickhouse', 'docs', 'test'].flatMap((folder) =>
   readdirSync(packagePath(folder), { recursive: folder !== '.', encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => path.posix.join(folder, name)),
