@@ -37,6 +37,8 @@ export interface PlanDependencies {
   readonly listRelations?: (() => readonly RelationName[]) | undefined
   /** Reads how much data the project has, if that is known soon; a query fails if it rejects. If left out, it is not known. */
   readonly readSizes?: ((projectId: string) => Promise<ProjectSizes | undefined>) | undefined
+  /** The shards that the project lives across; if left out, it lives on the one that runs the statement. */
+  readonly group?: ShardGroup | undefined
 }
 
 /** The dependencies of answering. */
@@ -45,8 +47,6 @@ export interface Dependencies extends PlanDependencies {
   readonly run: (
     statement: Statement,
   ) => Promise<{ readonly rows: readonly (StoredRow & MarkedRow)[]; readonly total: number }>
-  /** The shards that the project lives across; if left out, it lives on the one that runs the statement. */
-  readonly group?: ShardGroup | undefined
   /** Called with the plan before it is run. */
   readonly onPlan?: (plan: Plan) => void
 }
@@ -80,7 +80,7 @@ export async function queryAnalytics(
 export async function planAnalytics(
   request: AnalyticsQueryRequest,
   project: QueriedProject,
-  { firstEventAt, now, listRelations, readSizes }: PlanDependencies,
+  { firstEventAt, now, listRelations, readSizes, group }: PlanDependencies,
 ): Promise<Plan> {
   const moment = now()
   const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
@@ -89,7 +89,9 @@ export async function planAnalytics(
   const known = listRelations?.() ?? ALL_RELATIONS
   const isCut = project.keepDays !== null || project.hasCutSessions
   // Without their sessions, events would be missed.
-  return planQuery(query, isCut ? withoutWholeSessions(known) : known, sizes)
+  const relations = isCut ? withoutWholeSessions(known) : known
+  // To count users later would take another statement across the shards.
+  return planQuery(query, relations, sizes, group === undefined)
 }
 
 /**

@@ -79,6 +79,7 @@ async function explain(
   const project = await requireProject(cluster.home.store.reader, options.project)
   const shards = locate(cluster, project)
   const [{ store }] = shards
+  const group = findStatementGroup(cluster, project)
   const plan = await planAnalytics(
     request,
     { ...project, retentionDays: null },
@@ -86,11 +87,12 @@ async function explain(
       firstEventAt: (projectId) =>
         findEarliest(shards, (shard) => findFirstEventTime(shard.store.reader, projectId)),
       now: context.now,
+      group,
       // A service uses sizes that it has read before; whoever asks for its plan waits for them.
       readSizes: (projectId) => readProjectSizes(store.lookups, projectId, context.now()),
     },
   )
-  const built = buildStatement(plan, 'explain', findStatementGroup(cluster, project))
+  const built = buildStatement(plan, 'explain', group)
   const explained = {
     ...(project.shards.length === 0 ? {} : { shards: project.shards }),
     ...describePlan(plan),

@@ -13,14 +13,14 @@ const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 3 })
 const QUESTIONS = amount('LAWS_QUESTIONS', { short: 20, long: 150 })
 const BATCHES = 2
-const WIDTHS = [1, 2, 3, 4]
+const WIDTHS = [1, 2, 3, 4].slice(0, amount('LAWS_WIDTHS', { short: 3, long: 4 }))
 
 let cluster: TestCluster
 /** For each world its project of each width, and the shards among which it finds its own. */
 let worlds: readonly (readonly { readonly cluster: Cluster; readonly project: StoredProject }[])[]
 
 beforeAll(async () => {
-  cluster = await startCluster(4, { from: 1, to: 3 })
+  cluster = await startCluster(WIDTHS.length, { from: 1, to: 3 })
   worlds = await Promise.all(
     Array.from({ length: WORLDS }, () =>
       Promise.all(
@@ -76,7 +76,7 @@ test.each<[string, fc.Arbitrary<PartialRequest>, typeof LARGE_SIZES | undefined]
   ['any question', rollupRequest, undefined],
   ['questions about session attributes', attributeRequest, LARGE_SIZES],
 ])(
-  '%s: the same bytes on 1, 2, 3 and 4 shards',
+  '%s: the same bytes on one shard and across several',
   async (_what, requests, sizes) => {
     const rows: number[] = []
     await fc.assert(

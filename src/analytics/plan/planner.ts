@@ -24,15 +24,18 @@ const MIN_EVENTS_OF_DAYS = { alone: 20_000, besideEdges: 400_000 }
  *
  * @param relations the relations that may be read, the cheapest first; the facts must be among them
  * @param sizes decide how the answer is computed, and never what it is
+ * @param defersUsers whether users may be counted in a second step
  */
 export function planQuery(
   query: Query,
   relations: readonly RelationName[] = ALL_RELATIONS,
   sizes?: ProjectSizes,
+  defersUsers = true,
 ): Plan {
-  const usual = planWithoutSizes(query, relations)
+  const usual = planWithoutSizes(query, relations, defersUsers)
   if (sizes === undefined) return usual
   const ways = [...listPlans(query, relations)]
+    .filter(([, plan]) => defersUsers || plan.userCounting.kind === 'all')
     .map(([name, plan]) => ({ name, plan, ms: estimateMs(plan, sizes) }))
     .sort((one, other) => one.ms - other.ms)
   const [cheapest] = ways
@@ -84,9 +87,13 @@ const readsRollups = (plan: Plan): boolean =>
   listScans(plan).some(({ relation }) => isRollup(relation))
 
 /** Plans by the query alone: rollups as far as they reach, and users counted last where that is likely to pay. */
-const planWithoutSizes = (query: Query, relations: readonly RelationName[]): Plan =>
+const planWithoutSizes = (
+  query: Query,
+  relations: readonly RelationName[],
+  defersUsers: boolean,
+): Plan =>
   buildPlan(query, {
     relations: withoutWholeSessions(relations),
     avoided: new Set(),
-    defersUsers: 'likely',
+    defersUsers: defersUsers && 'likely',
   })
