@@ -1,7 +1,6 @@
 /** The commands `tallyhouse project create | list | show | update | rotate-token | delete`. */
 import type { Command } from 'commander'
 import type { OpenedCluster } from '../bootstrap/open-cluster.js'
-import { locate } from '../cluster/cluster.js'
 import {
   createProject,
   rotateToken,
@@ -29,7 +28,7 @@ import {
   type DeleteOptions,
 } from './shared/deletion.js'
 import { NONE, omitUndefined, parseCount, parseExpiry, WHEN_HELP } from './shared/options.js'
-import { describePending, getContext } from './shared/shards.js'
+import { describePending, getContext, requireShards } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 
 interface CreateOptions extends FieldOptions {
@@ -107,7 +106,7 @@ function addShow(project: Command, context: CommandContext): void {
       withStore(context, 'project show', async ({ store, cluster }) => {
         const stored = await requireProject(store.reader, id)
         const exclusions = await Promise.all(
-          locate(cluster, stored).map((shard) => readExclusions(shard.store.reader, id)),
+          requireShards(cluster, stored).map((shard) => readExclusions(shard.store.reader, id)),
         )
         await printProject(context, cluster, stored, options, {
           exclusions: sumExclusions(exclusions),
@@ -192,7 +191,7 @@ async function readHoldings(
   { store, cluster }: OpenedCluster,
   id: string,
 ): Promise<ProjectHoldings> {
-  const shards = locate(cluster, await requireProject(store.reader, id))
+  const shards = requireShards(cluster, await requireProject(store.reader, id))
   const stores = new Set([store, ...shards.map((shard) => shard.store)])
   return sumProjectHoldings(
     await Promise.all([...stores].map(({ reader }) => readProjectHoldings(reader, id))),

@@ -1,6 +1,5 @@
 /** The command `tallyhouse user delete`. */
 import type { OpenedCluster } from '../bootstrap/open-cluster.js'
-import { locate } from '../cluster/cluster.js'
 import {
   createUnknownUserError,
   deleteUserFromShards,
@@ -15,7 +14,7 @@ import {
   YES_HELP,
   type DeleteOptions,
 } from './shared/deletion.js'
-import { findStores } from './shared/shards.js'
+import { findStores, requireShards } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 
 interface UserOptions extends DeleteOptions {
@@ -52,7 +51,7 @@ async function refuseUnconfirmed(
   project: string,
   userId: string,
 ): Promise<never> {
-  const shards = locate(cluster, await requireProject(store.reader, project))
+  const shards = requireShards(cluster, await requireProject(store.reader, project))
   const found = await Promise.all(
     shards.map((shard) => readUserHoldings(shard.store.reader, project, userId)),
   )

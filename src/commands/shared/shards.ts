@@ -1,7 +1,10 @@
 /** Chooses the stores of a command in a cluster, and names them in what it prints. A single store has no name. */
 import type { OpenedCluster, OpenedShard } from '../../bootstrap/open-cluster.js'
-import { locate, type Shard } from '../../cluster/cluster.js'
+import { locate, type Cluster, type ProjectShards, type Shard } from '../../cluster/cluster.js'
+import { ApiError } from '../../contract/errors.js'
 import type { LoaderContext } from '../../ingest/loader/loader-context.js'
+import { UserError } from '../../lib/errors.js'
+import type { StoredProject } from '../../projects/project.js'
 import { requireProject } from '../../projects/store.js'
 
 /**
@@ -14,8 +17,22 @@ export async function findStores(
   projectId: string | undefined,
 ): Promise<readonly OpenedShard[]> {
   if (stores.length === 1 || projectId === undefined) return stores
-  const shards = locate(cluster, await requireProject(store.reader, projectId))
+  const shards = requireShards(cluster, await requireProject(store.reader, projectId))
   return shards.flatMap(({ name }) => stores.filter((one) => one.name === name))
+}
+
+/**
+ * Returns the shards of a project.
+ *
+ * @throws UserError that names a shard which is not configured
+ */
+export function requireShards(cluster: Cluster, project: StoredProject): ProjectShards {
+  try {
+    return locate(cluster, project)
+  } catch (error) {
+    if (!(error instanceof ApiError) || !(error.cause instanceof Error)) throw error
+    throw new UserError(error.cause.message)
+  }
 }
 
 /** Returns a function that puts the name of a shard before a line. */

@@ -162,6 +162,9 @@ SELECT 'lost', 'Lost', 'lost.example', 'tallypub_lost', now64(3), ['shard9'], 1`
     },
   ])
   expect((await run(addProject, 'project list')).stdout).toMatch(/^lost .* shard9$/m)
+  expect((await run(addProject, 'project show lost')).error).toBe(
+    'the project lost lives on shard9, which is not configured',
+  )
   await home.store.writer.execute(statement(sql`DELETE FROM projects WHERE id = 'lost'`))
   expect((await run(addProject, 'project update pair --name Pair')).error).toBeUndefined()
 })
