@@ -101,7 +101,14 @@ export const DATABASE: readonly StoreCheck[] = [
   define('temporary tables', readTables, judgeTables),
 ]
 
-async function readRights({ endpoint }: Patient, account: 'reader' | 'writer'): Promise<Rights> {
+/** Whether queries of the store may ask others, which needs further rights. */
+const isOneOfMany = ({ cluster, embeddedShards }: Config): boolean =>
+  embeddedShards > 1 || (cluster?.shards.length ?? 1) > 1
+
+async function readRights(
+  { config, endpoint }: Patient,
+  account: 'reader' | 'writer',
+): Promise<Rights> {
   const { username } = endpoint.accounts[account]
   // The database of the service may not exist yet.
   const connection = connect({ ...endpoint, database: 'system' }, account)
@@ -112,7 +119,10 @@ async function readRights({ endpoint }: Patient, account: 'reader' | 'writer'): 
     const granted = rows.flatMap((row) => Object.values(row))
     return {
       username,
-      missing: findMissingRights(granted, buildGrants(endpoint.database)[account]),
+      missing: findMissingRights(
+        granted,
+        buildGrants(endpoint.database, isOneOfMany(config))[account],
+      ),
     }
   } finally {
     await connection.close()
