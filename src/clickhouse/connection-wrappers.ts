@@ -23,6 +23,8 @@ export function fenceConnection(connection: Connection, lost: AbortSignal): Conn
       fence(lost, given, (signal) => connection.execute(statement, settings, signal)),
     upload: (statement, bytes, settings, given) =>
       fence(lost, given, (signal) => connection.upload(statement, bytes, settings, signal)),
+    download: (statement, consume, settings, given) =>
+      fence(lost, given, (signal) => connection.download(statement, consume, settings, signal)),
   }
 }
 
@@ -88,6 +90,7 @@ export function observeConnection(
     query: (statement, options) => observe(() => connection.query(statement, options)),
     execute: (...statement) => observe(() => connection.execute(...statement)),
     upload: (...insert) => observe(() => connection.upload(...insert)),
+    download: (...select) => observe(() => connection.download(...select)),
   }
 }
 

@@ -2,6 +2,7 @@
 import { createClient, type ClickHouseClient } from '@clickhouse/client'
 import type { Readable } from 'node:stream'
 import { DAY_MS } from '../lib/time.js'
+import { download } from './download.js'
 import type { Account, Endpoint } from './endpoint.js'
 import { createOverseer } from './overseer.js'
 import type { Statement } from './sql.js'
@@ -49,6 +50,16 @@ export interface Connection {
     settings?: Settings,
     signal?: AbortSignal,
   ): Promise<void>
+  /**
+   * Streams the result of a SELECT, in the FORMAT that the statement names, to a consumer. When the statement fails on its way,
+   * the bytes end early, or with the text of an error: the caller checks what has become of them.
+   */
+  download(
+    statement: Statement,
+    consume: (bytes: Readable) => Promise<void>,
+    settings?: Settings,
+    signal?: AbortSignal,
+  ): Promise<void>
   /** Returns whether ClickHouse answers a query within `timeoutMs`. */
   ping(timeoutMs: number): Promise<boolean>
   close(): Promise<void>
@@ -81,6 +92,8 @@ export function connect(
     execute: (statement, settings, signal) => execute(line, statement, settings, signal),
     upload: (statement, bytes, settings, signal) =>
       upload(line, statement, bytes, settings, signal),
+    download: (statement, consume, settings, signal) =>
+      download(line, statement, consume, settings, signal),
     ping: (timeoutMs) => ping(line, timeoutMs),
     close: async () => {
       await Promise.all([client.close(), overseer.close()])

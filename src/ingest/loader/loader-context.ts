@@ -31,4 +31,13 @@ export interface LoaderContext {
   readonly finishDeletions: (writer: Connection, options?: FinishOptions) => Promise<void>
   /** Gives the salts of days from the home of a cluster. Undefined for a store that makes its own. */
   readonly shareSalts?: ShareSalts
+  /** The shard of a cluster; undefined for a store without one. */
+  readonly shard?: LoadedShardName
+}
+
+/** A shard, by which its loads know the rows of projects that live on others. */
+export interface LoadedShardName {
+  readonly name: string
+  /** Whether projects live here that name no shard. */
+  readonly isHome: boolean
 }

@@ -25,6 +25,7 @@ import {
   selectMonthsOfMovedEvents,
   selectProjects,
 } from './steps/publish.js'
+import { insertForwards } from './steps/residence.js'
 import { restoreFacts, restoreRejections } from './steps/restore-facts.js'
 import { insertOnce, sliceInserts, type LoadInsert } from './steps/slices.js'
 import { stageRows } from './steps/stage-rows.js'
@@ -73,11 +74,15 @@ export async function runLoad(
     await prepareUserNumbers(writer, tables)
   }
   const change = await announce()
-  const survey = await surveyLoad(writer, tables)
+  const survey = await surveyLoad(writer, tables, context.shard !== undefined)
   const staged = load.step === STEP.started ? await recordStaged(writer, load, survey.slices) : load
   // A loader that was suspended and has lost its lease must not publish rows that another load has taken.
   if ((await readStep(writer, load)) !== STEP.staged) throw new LoadAbandonedError(load)
   await change.settle()
+  if (survey.forwards && context.shard !== undefined) {
+    const forwards = insertForwards(tables, staged, context.shard)
+    await insertOnce(writer, forwards, `load-${staged.number}-forwards`)
+  }
   await publishLoad(writer, tables, staged, survey)
   if (load.step === STEP.staged) {
     await restoreFacts(writer, tables, load.number)

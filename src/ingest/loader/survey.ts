@@ -16,6 +16,8 @@ export interface Survey {
   readonly hasNewUsers: boolean
   /** Whether it has event ids. */
   readonly hasEventIds: boolean
+  /** Whether rows are forwarded to another shard. The report leaves them out. */
+  readonly forwards: boolean
 }
 
 const EMPTY_SURVEY: Survey = {
@@ -24,12 +26,25 @@ const EMPTY_SURVEY: Survey = {
   slices: 1,
   hasNewUsers: false,
   hasEventIds: false,
+  forwards: false,
 }
 
-type SurveyRow = ReportRow & Readonly<Record<'moved' | 'slices' | 'newUsers' | 'eventIds', number>>
+type SurveyRow = ReportRow &
+  Readonly<Record<'moved' | 'slices' | 'newUsers' | 'eventIds' | 'forwarded', number>>
 
-/** Counts what a staged load will publish. */
-export async function surveyLoad(writer: Connection, tables: LoadTables): Promise<Survey> {
+/**
+ * Counts what a staged load will publish.
+ *
+ * @param mayForward whether the store is a shard, which forwards rows of projects that live on others
+ */
+export async function surveyLoad(
+  writer: Connection,
+  tables: LoadTables,
+  mayForward = false,
+): Promise<Survey> {
+  const received = mayForward
+    ? sql`countIf(fate = 'forwarded') AS forwarded, count() - forwarded AS received`
+    : sql`count() AS received`
   const [counts] = await selectRows<SurveyRow>(
     writer,
     sql`
@@ -37,7 +52,7 @@ WITH
   (SELECT (count(), countIf(reason = 'bot')) FROM ${tables.excludedEvents}) AS excluded_events,
   (SELECT (count(), toUnixTimestamp64Milli(minOrNull(timestamp)), toUnixTimestamp64Milli(maxOrNull(timestamp))) FROM ${tables.kept}) AS kept
 SELECT
-  count() AS received, countIf(fate = 'rejected') AS rejected,
+  ${received}, countIf(fate = 'rejected') AS rejected,
   kept.1 AS events, kept.2 AS first, kept.3 AS last,
   excluded_events.2 AS bots, excluded_events.1 - bots AS excluded,
   received - events - excluded_events.1 - rejected AS duplicates,
@@ -54,6 +69,7 @@ FROM ${tables.rows}`,
     slices: counts.slices,
     hasNewUsers: counts.newUsers > 0,
     hasEventIds: counts.eventIds > 0,
+    forwards: mayForward && counts.forwarded > 0,
   }
 }
 

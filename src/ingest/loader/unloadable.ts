@@ -143,7 +143,7 @@ FROM (
     '' AS project, '' AS fault, '{}' AS line, now64(3, 'UTC') AS received_at, true AS age_checked
 )`
   try {
-    await writer.execute(statement(parseRows(tables, row, 1)))
+    await writer.execute(statement(parseRows(tables, row, { maxEventAgeDays: 1 })))
   } finally {
     await dropLoadTables(writer, tables)
   }

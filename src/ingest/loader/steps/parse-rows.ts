@@ -9,7 +9,9 @@ import {
 } from '../../../model/event-fields.js'
 import { PAGEVIEW } from '../../../model/facts.js'
 import { buildValidation, readField, type RowValidation } from './validate-rows.js'
+import type { LoadedShardName } from '../loader-context.js'
 import { DURABLE, type LoadTables } from './load-tables.js'
+import { buildResidence, type Residence } from './residence.js'
 
 /** A URL's scheme, host with port, path, query with its `?`, fragment with its `#` (RFC 3986 §3). */
 const URL_PARTS = string(
@@ -89,21 +91,31 @@ const ADDRESS_RANGE = sql`if(
       (toIPv6OrDefault(excluded), toIPv6OrDefault(excluded)),
       IPv6CIDRToRange(toIPv6OrDefault(splitByChar('/', excluded)[1]), toUInt8(toUInt8OrZero(splitByChar('/', excluded)[2]) + if(position(excluded, ':') = 0, 96, 0))))`
 
-const SELECT_PROJECTS = sql`
-    SELECT id, domain, excluded_countries, arrayMap(excluded -> ${ADDRESS_RANGE}, excluded_ips) AS excluded_ips
+const selectProjects = ({ column }: Residence): Sql => sql`
+    SELECT id, domain, excluded_countries, arrayMap(excluded -> ${ADDRESS_RANGE}, excluded_ips) AS excluded_ips${column}
     FROM projects FINAL`
 
 /** Joins each row to its project, `known`, and validates it. */
-const validateRows = (rows: Sql, { violations, reasons }: RowValidation): Sql => sql`
+const validateRows = (
+  rows: Sql,
+  { violations, reasons }: RowValidation,
+  residence: Residence,
+): Sql => sql`
   SELECT
-    parts.*,
+    parts.*,${residence.select}
     ${violations} AS broken,
     ${reasons} AS faults,
     notEmpty(known.excluded_ips) AND arrayExists(range -> ifNull(${PARSED_IP} BETWEEN range.1 AND range.2, false), known.excluded_ips) AS is_excluded_ip,
     has(known.excluded_countries, ${readField('country')}) AS is_excluded_country,
     known.domain != '' AND (referrer_host = known.domain OR endsWith(referrer_host, concat('.', known.domain))) AS own_referrer
   FROM (${splitFields(rows)}) AS parts
-  LEFT JOIN (${SELECT_PROJECTS}) AS known ON known.id = parts.named_project`
+  LEFT JOIN (${selectProjects(residence)}) AS known ON known.id = parts.named_project`
+
+/** What the parsing of rows depends on besides them. */
+interface ParseContext {
+  readonly maxEventAgeDays: number
+  readonly shard?: LoadedShardName | undefined
+}
 
 /**
  * Parses rows of the inbox into the table `rows`. Its columns are those of an event that can be read from the row
@@ -113,18 +125,20 @@ const validateRows = (rows: Sql, { violations, reasons }: RowValidation): Sql =>
  * - `user_id`: empty when it is derived later;
  * - `session_id`;
  * - `ip`, `user_agent`, `referrer_key`, `click_id`: the values that attributes are derived from;
- * - `fate`: the outcome so far: `kept`, `rejected`, or `ip` or `country` when the project excludes it;
+ * - `fate`: the outcome so far: `kept`, `rejected`, `ip` or `country` when the project excludes it, or `forwarded` when it lives
+ *   on another shard;
  * - `reason`, `rejected_line`: why the row was rejected, and its text; empty for other rows.
  *
  * @param rows the FROM clause, with its conditions, that selects the rows
- * @param maxEventAgeDays the age limit for events of the stream
+ * @param context the age limit for events of the stream, and the shard of a cluster
  * @param isUnnumbered whether the user of a row, identified by `seq`, gets no number
  */
 export const parseRows = (
   tables: LoadTables,
   rows: Sql,
-  maxEventAgeDays: number,
+  { maxEventAgeDays, shard }: ParseContext,
   isUnnumbered?: Sql,
+  residence = buildResidence(shard),
 ): Sql => sql`
 CREATE TABLE ${tables.rows} ENGINE = MergeTree ORDER BY seq ${DURABLE} AS
 SELECT
@@ -145,7 +159,7 @@ SELECT
   ${truncate(readFieldOrUrl('hash', sql`substring(url_parts[5], 2)`))} AS hash,
   ${PROPERTIES} AS properties,
   ${join(SESSION_ATTRIBUTES.map(({ column, field }) => sql`${truncate(COMPUTED_ATTRIBUTES.get(field) ?? readField(field))} AS ${column}`))},
-  multiIf(notEmpty(faults), 'rejected', is_excluded_ip, 'ip', is_excluded_country, 'country', 'kept') AS fate,
-  arrayStringConcat(faults, '; ') AS reason,
+  multiIf(notEmpty(faults), 'rejected', ${residence.fate}is_excluded_ip, 'ip', is_excluded_country, 'country', 'kept') AS fate,
+  ${residence.explain(sql`arrayStringConcat(faults, '; ')`)} AS reason,
   multiIf(empty(faults), '', batch = '', ${WITHOUT_ADDRESS}, line) AS rejected_line
-FROM (${validateRows(rows, buildValidation(maxEventAgeDays, isUnnumbered))})`
+FROM (${validateRows(rows, buildValidation(maxEventAgeDays, isUnnumbered), residence)})`

@@ -4,6 +4,7 @@ import { sql, statement, type Sql } from '../../../clickhouse/sql.js'
 import type { ShareSalts } from '../../../cluster/salts.js'
 import { settleAll } from '../../../lib/settle.js'
 import type { Geoip } from '../../enrichment/geoip.js'
+import type { LoadedShardName } from '../loader-context.js'
 import { enrichRows } from './enrich.js'
 import { findExcludedEvents } from './excluded-events.js'
 import { dropLoadTables, type LoadTables } from './load-tables.js'
@@ -25,6 +26,8 @@ export interface StageOptions {
     readonly maxEventAgeDays: number
     /** Gives the salts of days from the home of a cluster. */
     readonly shareSalts?: ShareSalts | undefined
+    /** The shard of a cluster. */
+    readonly shard?: LoadedShardName | undefined
   }
   /** Whether nothing will be published; days then get no salts, because salts are stored for good. */
   readonly isDryRun?: boolean
@@ -49,7 +52,7 @@ export async function stageRows(
   const { unnumbered, ...others } = tables
   const isUnnumbered = sql`seq IN (SELECT seq FROM ${unnumbered})`
   for (let condition: Sql | undefined; ; condition = isUnnumbered) {
-    await writer.execute(statement(parseRows(tables, rows, context.maxEventAgeDays, condition)))
+    await writer.execute(statement(parseRows(tables, rows, context, condition)))
     if ((await isRefused?.()) === true) return false
     await onAccepted?.()
     if (await stageParsedRows(writer, tables, options)) return true

@@ -1,0 +1,65 @@
+/** Tells the rows of projects that live on another shard: they are forwarded, not loaded. */
+import { boolean, sql, string, uint64, type Sql } from '../../../clickhouse/sql.js'
+import type { Load } from '../load-log.js'
+import { buildFromClause } from '../load-source.js'
+import type { LoadedShardName } from '../loader-context.js'
+import type { LoadTables } from './load-tables.js'
+
+/** The pieces of SQL by which rows are told; empty for a store without a cluster. */
+export interface Residence {
+  /** A further column of the projects. */
+  readonly column: Sql
+  /** Whether the project of a row, `known`, lives elsewhere, as a further column of the rows. */
+  readonly select: Sql
+  /** The first fates of a valid row, with their conditions. */
+  readonly fate: Sql
+  /** Adds the reason of rejected rows to those of the others. */
+  readonly explain: (reason: Sql) => Sql
+}
+
+const ALL_HERE: Residence = {
+  column: sql``,
+  select: sql``,
+  fate: sql``,
+  explain: (reason) => reason,
+}
+
+/** Only rows of the stream are forwarded. Those of an import are not loaded: it goes to the other shard when it is repeated. */
+export function buildResidence(shard: LoadedShardName | undefined): Residence {
+  if (shard === undefined) return ALL_HERE
+  const isNamed = sql`has(known.shards, ${string(shard.name)})`
+  const isHere = sql`if(empty(known.shards), ${boolean(shard.isHome)}, ${isNamed})`
+  return {
+    column: sql`, shards`,
+    select: sql`
+    known.id != '' AND NOT (${isHere}) AS lives_elsewhere,`,
+    fate: sql`lives_elsewhere, if(batch = '', 'forwarded', 'rejected'), `,
+    explain: (reason) =>
+      sql`if(lives_elsewhere AND batch != '' AND empty(faults), 'the project has moved to another shard: import this again', ${reason})`,
+  }
+}
+
+/** The start of a JSON object, and its end if it is empty. */
+const START = string(String.raw`^\s*\{\s*(\}?)`)
+
+/**
+ * Puts the rows of a load that are forwarded into the table `forwards`. Each gets an event id if it has none, so that it counts
+ * once however often it is sent.
+ */
+export const insertForwards = (
+  tables: LoadTables,
+  { number, batch }: Pick<Load, 'number' | 'batch'>,
+  shard: LoadedShardName,
+): Sql => sql`
+INSERT INTO forwards (load, seq, project, line, received_at, age_checked)
+SELECT
+  ${uint64(number)}, seq, project_id,
+  if(event_key != 0, line, replaceRegexpOne(line, ${START}, concat(
+    '{"event_id":"', ${string(shard.name)}, '-', toString(seq), '-', toString(toUnixTimestamp64Milli(received_at)),
+    if(extract(line, ${START}) = '', '",', '"}')))),
+  received_at, age_checked
+FROM (
+  SELECT bitShiftLeft(toUInt64(_block_number), 32) + _block_offset AS seq, line, received_at, age_checked
+  ${buildFromClause(batch)}
+) AS received
+INNER JOIN (SELECT seq, project_id, event_key FROM ${tables.rows} WHERE fate = 'forwarded') AS load_rows USING (seq)`

@@ -1,0 +1,165 @@
+/** The tables with data of a project, and their rows as another store takes them over. */
+import { declaredName, join, sql, string, uint64, type Sql } from '../clickhouse/sql.js'
+import { EVENT_COLUMNS, SESSION_COLUMNS } from '../model/fact-columns.js'
+import { listSumColumns, SUM_ROLLUPS, USER_ROLLUPS, type Rollup } from '../model/rollups.js'
+
+/** Where rows are read from. */
+export interface RowSource {
+  /** A table of the project, or one of the same form. */
+  readonly table: Sql
+  readonly projectId: string
+  /** What is added to the numbers of loads, so that they are later than those of the other store. */
+  readonly base: number
+}
+
+/** A table whose rows move with a project. */
+export interface MovedTable {
+  readonly name: MovedName
+  /** The expression by which it is partitioned, a number; undefined for a table without partitions. */
+  readonly partition: Sql | undefined
+  readonly columns: readonly Sql[]
+  /** Selects the rows of a project that fulfil a condition. The result is the same however the table is merged. */
+  readonly select: (source: RowSource, condition: Sql) => Sql
+  /** Counts selected rows. */
+  readonly count: Sql
+  /** Adds up the hashes of selected rows. */
+  readonly hash: Sql
+}
+
+export type MovedName =
+  | Rollup['name']
+  | 'events'
+  | 'sessions'
+  | 'users'
+  | 'user_keys'
+  | 'user_counts'
+  | 'event_ids'
+  | 'exclusions'
+
+const inProject = (projectId: string): Sql => sql`project_id = ${string(projectId)}`
+const COUNT = sql`count()`
+
+/** A table of rows that are taken as they are, but for the numbers of loads. */
+function createTable(
+  name: MovedName,
+  columns: readonly Sql[],
+  partition?: Sql,
+  shift?: (base: Sql) => Sql,
+): MovedTable {
+  const list = join(columns)
+  return {
+    name,
+    partition,
+    columns,
+    select: ({ table, projectId, base }, condition) => {
+      const rows = sql`SELECT ${list} FROM ${table} WHERE ${inProject(projectId)} AND ${condition}`
+      return shift === undefined
+        ? rows
+        : sql`SELECT * REPLACE (${shift(uint64(base))}) FROM (${rows})`
+    },
+    count: COUNT,
+    hash: sql`sum(cityHash64(${list}))`,
+  }
+}
+
+const shiftLoad = (base: Sql): Sql => sql`load + ${base} AS load`
+/** The upper half of a session's number is the load that it began with. */
+const shiftBoth = (base: Sql): Sql =>
+  sql`load + ${base} AS load, session + bitShiftLeft(${base}, 32) AS session`
+
+const EVENTS = createTable('events', EVENT_COLUMNS, sql`toYYYYMM(timestamp)`, shiftBoth)
+
+/** A state and its reversal add up to nothing, whether or not they are merged. */
+const SESSIONS: MovedTable = {
+  ...createTable('sessions', SESSION_COLUMNS, sql`toYYYYMM(start_at)`, shiftBoth),
+  count: sql`sum(sign)`,
+  hash: sql`sum(sign * reinterpretAsInt64(cityHash64(* EXCEPT (sign))))`,
+}
+
+/** A table of sums: rows with the same key are one. */
+function createSums(
+  name: MovedName,
+  keys: readonly Sql[],
+  sums: readonly Sql[],
+  partition?: Sql,
+): MovedTable {
+  const totals = join(sums.map((column) => sql`sum(summed.${column}) AS ${column}`))
+  const isAny = join(
+    sums.map((column) => sql`${column} != 0`),
+    sql` OR `,
+  )
+  return {
+    ...createTable(name, [...keys, ...sums], partition),
+    select: ({ table, projectId }, condition) => sql`
+SELECT ${join(keys)}, ${totals} FROM ${table} AS summed
+WHERE ${inProject(projectId)} AND ${condition} GROUP BY ${join(keys)} HAVING ${isAny}`,
+  }
+}
+
+const partitionOf = ({ grain, dateColumn }: Rollup): Sql =>
+  grain === 'day' ? sql`toYYYYMM(${dateColumn})` : sql`toYear(${dateColumn})`
+
+const GROUP = [sql`project_id`, sql`dimension`, sql`value`] as const
+
+const SUMS = SUM_ROLLUPS.map((rollup) =>
+  createSums(
+    rollup.name,
+    [...GROUP, rollup.dateColumn],
+    listSumColumns(rollup),
+    partitionOf(rollup),
+  ),
+)
+
+/** The sets of users. Generations of a set are united, as queries do. */
+const USER_SETS = USER_ROLLUPS.map((rollup): MovedTable => {
+  const keys = join([...GROUP, rollup.dateColumn])
+  const columns = [...GROUP, rollup.dateColumn, sql`generation`, sql`users`]
+  return {
+    ...createTable(rollup.name, columns, partitionOf(rollup)),
+    select: ({ table, projectId, base }, condition) => sql`
+SELECT ${keys}, ${uint64(base)} AS generation, groupBitmapMergeState(grouped.users) AS users FROM ${table} AS grouped
+WHERE ${inProject(projectId)} AND ${condition} GROUP BY ${keys}`,
+    hash: sql`sum(cityHash64(${keys}, bitmapCardinality(users), arraySum(bitmapToArray(users))))`,
+  }
+})
+
+/** All of them, in the order in which they are taken over. */
+export const MOVED_TABLES: readonly MovedTable[] = [
+  EVENTS,
+  SESSIONS,
+  ...SUMS,
+  ...USER_SETS,
+  createTable('users', columnsOf('project_id', 'user_id', 'user', 'load'), undefined, shiftLoad),
+  createTable(
+    'user_keys',
+    columnsOf('project_id', 'user_key', 'user', 'load'),
+    undefined,
+    shiftLoad,
+  ),
+  {
+    ...createTable('user_counts', columnsOf('project_id', 'last')),
+    select: ({ table, projectId }, condition) => sql`
+SELECT project_id, max(counts.last) AS last FROM ${table} AS counts
+WHERE ${inProject(projectId)} AND ${condition} GROUP BY project_id`,
+  },
+  createTable('event_ids', columnsOf('project_id', 'event_id')),
+  createSums('exclusions', columnsOf('project_id', 'day', 'reason'), columnsOf('events')),
+]
+
+type Column =
+  | 'project_id'
+  | 'user_id'
+  | 'user'
+  | 'load'
+  | 'user_key'
+  | 'last'
+  | 'event_id'
+  | 'day'
+  | 'reason'
+  | 'events'
+function columnsOf(...names: readonly Column[]): readonly Sql[] {
+  return names.map((name) => declaredName(name))
+}
+
+/** The name of the table in the store. */
+export const nameTable = ({ name }: MovedTable): Sql => declaredName(name)
