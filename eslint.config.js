@@ -20,8 +20,9 @@ const ROOMS = [
   { room: 'auth', except: ['config', 'changes', 'analytics', 'rollups', 'model'] },
   { room: 'ingest', except: ['config', 'analytics', 'auth'] },
   { room: 'deletion', except: ['config', 'analytics', 'auth'] },
-  { room: 'demo', except: ['config', 'analytics', 'auth', 'deletion'] },
-  { room: 'http', except: ['config', 'rollups', 'deletion'] },
+  { room: 'relocation', except: ['config', 'analytics', 'auth'] },
+  { room: 'demo', except: ['config', 'analytics', 'auth', 'deletion', 'relocation'] },
+  { room: 'http', except: ['config', 'rollups', 'deletion', 'relocation'] },
   { room: 'bootstrap' },
   { room: 'commands' },
 ]

@@ -14,6 +14,7 @@ import {
 import { watchWaiting } from './watch-waiting.js'
 import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
+import { startForwarding } from '../relocation/forward-rows.js'
 import type { Instruments } from '../telemetry/instruments.js'
 import type { Traces } from '../telemetry/traces.js'
 import type { EarlyServer } from './serving/early-server.js'
@@ -68,9 +69,10 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
   onListening(service.address)
   const workers = stores.map((one) => startWorker(options, one, monitors.get(one.name)))
   const stopSync = startProjectSync(cluster, logger)
+  const stopForwarding = startForwarding(cluster, logger)
   return async () => {
     await service.stop()
-    await Promise.all([...workers, stopSync].map((stop) => stop()))
+    await Promise.all([...workers, stopSync, stopForwarding].map((stop) => stop()))
   }
 }
 

@@ -16,6 +16,7 @@ export function createShardContext(
   const own = isHome ? { isElsewhere: watchCopies(cluster) } : { followsHome: true }
   return {
     ...context,
+    shard: { name: shard.name, isHome },
     shareSalts: (isHome ? createSaltMaking : createSaltSharing)(home.store.writer),
     finishDeletions: (writer, options) => context.finishDeletions(writer, { ...own, ...options }),
   }
