@@ -100,11 +100,8 @@ const LOW_PRIORITY: Settings = { os_thread_priority: '10' }
 /** Returns a connection whose queries and statements yield the CPU to those of other connections. */
 export const withLowPriority = (connection: Connection): Connection => ({
   ...connection,
-  query: (statement, options = {}) =>
-    connection.query(statement, {
-      ...options,
-      settings: { ...LOW_PRIORITY, ...options.settings },
-    }),
+  query: (statement, { settings, ...options } = {}) =>
+    connection.query(statement, { ...options, settings: { ...LOW_PRIORITY, ...settings } }),
   execute: (statement, settings, signal) =>
     connection.execute(statement, { ...LOW_PRIORITY, ...settings }, signal),
 })

@@ -1,10 +1,12 @@
 /** The connection of one account to ClickHouse. */
 import { createClient, type ClickHouseClient } from '@clickhouse/client'
-import type { Readable } from 'node:stream'
+import { randomUUID } from 'node:crypto'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { DAY_MS } from '../lib/time.js'
-import { download } from './download.js'
 import type { Account, Endpoint } from './endpoint.js'
+import { toConnectionError } from './errors.js'
 import { createOverseer } from './overseer.js'
+import { SEMANTIC_SETTINGS } from './semantic-settings.js'
 import type { Statement } from './sql.js'
 import {
   execute,
@@ -16,7 +18,7 @@ import {
   type QueryResult,
   type Settings,
 } from './statements.js'
-import type { TraceStatement } from './supervise.js'
+import { runTraced, supervise, type TraceStatement } from './supervise.js'
 
 export type { QueryCost, QueryOptions, QueryResult, Settings } from './statements.js'
 export type { TraceStatement } from './supervise.js'
@@ -123,3 +125,33 @@ async function ping(line: Line, timeoutMs: number): Promise<boolean> {
   )
 }
 const PING: Statement = { query: 'SELECT 1', query_params: {} }
+
+/** Streams the bytes of a SELECT to a consumer. Bytes that ClickHouse appends when the statement fails are not told apart. */
+function download(
+  { client, overseer, killsCancelled, trace }: Line,
+  { query, query_params }: Statement,
+  consume: (bytes: Readable) => Promise<void>,
+  settings?: Settings,
+  signal?: AbortSignal,
+): Promise<void> {
+  const query_id = randomUUID()
+  const send = async (abort_signal: AbortSignal): Promise<void> => {
+    const { stream } = await client.exec({
+      query,
+      query_params,
+      query_id,
+      abort_signal,
+      clickhouse_settings: { ...SEMANTIC_SETTINGS, ...settings },
+    })
+    await consume(addAbortSignal(abort_signal, stream))
+  }
+  return runTraced(trace, 'query', query_id, () =>
+    supervise(send, {
+      signal,
+      watch: overseer.watch(query_id, () => false),
+      onCancelled: () => killsCancelled && overseer.kill(query_id),
+    }).catch((error: unknown) => {
+      throw toConnectionError(error)
+    }),
+  )
+}

@@ -5,6 +5,7 @@ import type { DailyExclusions } from '../projects/exclusions.js'
 import { findFirstEventTime } from '../projects/event-times.js'
 import { presentProject } from '../projects/present.js'
 import type { StoredProject } from '../projects/project.js'
+import type { Move } from '../relocation/journal.js'
 import type { CommandContext } from './shared/context.js'
 import { omitUndefined } from './shared/options.js'
 import { formatJson, formatList, formatNumber, formatTable, formatTime } from './shared/output.js'
@@ -17,6 +18,8 @@ interface Extras {
   readonly exclusions?: readonly DailyExclusions[]
   /** The shards that do not answer: what they have is not shown. */
   readonly pending?: readonly string[]
+  /** The move that has not ended. */
+  readonly move?: Move | undefined
 }
 
 /** Prints one project, one field per line, followed by its exclusions if there are any. */
@@ -25,7 +28,7 @@ export async function printProject(
   cluster: Cluster,
   project: StoredProject,
   options: OutputOptions,
-  { exclusions, pending = [] }: Extras = {},
+  { exclusions, pending = [], move }: Extras = {},
 ): Promise<void> {
   const first = await findFirst(cluster, project, pending)
   const shards = nameShards(cluster, project)
@@ -50,6 +53,9 @@ export async function printProject(
       ['data is kept', project.keepDays === null ? 'forever' : `${project.keepDays} days`],
       ...(shards === undefined ? [] : [['shards', formatList(shards)]]),
       ...(project.isDeleting ? [['state', 'is being deleted']] : []),
+      ...(move === undefined
+        ? []
+        : [['state', `is being moved from ${move.source} to ${move.target}`]]),
     ]),
   )
   if (exclusions !== undefined && exclusions.length > 0) {

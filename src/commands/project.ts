@@ -1,4 +1,4 @@
-/** The commands `tallyhouse project create | list | show | update | rotate-token | delete`. */
+/** The commands `tallyhouse project create | list | show | update | rotate-token | move | delete`. */
 import type { Command } from 'commander'
 import type { OpenedCluster } from '../bootstrap/open-cluster.js'
 import {
@@ -8,11 +8,13 @@ import {
   type ChangedProject,
 } from '../cluster/directory.js'
 import { placeProject } from '../cluster/place-project.js'
-import { deleteProjectFromShards, sumProjectHoldings } from '../deletion/delete-from-shards.js'
-import { readProjectHoldings, type ProjectHoldings } from '../deletion/holdings.js'
+import { deleteProjectFromShards } from '../deletion/delete-from-shards.js'
 import { readExclusions, sumExclusions } from '../projects/exclusions.js'
 import { addDays } from '../lib/time.js'
+import { requireNoMove } from '../relocation/begin-move.js'
+import { findMove } from '../relocation/journal.js'
 import { listProjects, requireProject } from '../projects/store.js'
+import { addMove } from './cluster/move.js'
 import {
   addFieldOptions,
   toChanges,
@@ -23,6 +25,7 @@ import { printProject, printProjects, type OutputOptions } from './project-outpu
 import type { AddCommand, CommandContext } from './shared/context.js'
 import {
   describeProject,
+  readHoldings,
   createUnconfirmedError,
   YES_HELP,
   type DeleteOptions,
@@ -56,6 +59,7 @@ export const addProject: AddCommand = (program, context) => {
   addShow(project, context)
   addUpdate(project, context)
   addRotateToken(project, context)
+  addMove(project, context)
   addDelete(project, context)
 }
 
@@ -110,6 +114,7 @@ function addShow(project: Command, context: CommandContext): void {
         )
         await printProject(context, cluster, stored, options, {
           exclusions: sumExclusions(exclusions),
+          move: await findMove(store.reader, id),
         })
       }),
     )
@@ -167,6 +172,7 @@ function addDelete(project: Command, context: CommandContext): void {
     .action((id: string, { yes = false }: DeleteOptions) =>
       yes
         ? withStore(context, 'project delete --yes', async (opened) => {
+            await requireNoMove(opened.store.reader, id)
             const deleted = await deleteProjectFromShards(opened.cluster, id, getContext(opened))
             context.print(`deleted ${describeProject(id, deleted)}`)
           })
@@ -184,16 +190,4 @@ async function printChanged(
 ): Promise<void> {
   await printProject(context, cluster, project, options, { pending })
   if (pending.length > 0) context.note(describePending(pending))
-}
-
-/** Counts what a project has on all its shards. The keys are at home. */
-async function readHoldings(
-  { store, cluster }: OpenedCluster,
-  id: string,
-): Promise<ProjectHoldings> {
-  const shards = requireShards(cluster, await requireProject(store.reader, id))
-  const stores = new Set([store, ...shards.map((shard) => shard.store)])
-  return sumProjectHoldings(
-    await Promise.all([...stores].map(({ reader }) => readProjectHoldings(reader, id))),
-  )
 }

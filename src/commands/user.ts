@@ -14,6 +14,7 @@ import {
   YES_HELP,
   type DeleteOptions,
 } from './shared/deletion.js'
+import { requireNoMove } from '../relocation/begin-move.js'
 import { findStores, requireShards } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 
@@ -33,6 +34,7 @@ export const addUser: AddCommand = (program, context) => {
     .action((userId: string, { project, yes = false }: UserOptions) =>
       yes
         ? withStore(context, 'user delete --yes', async (opened) => {
+            await requireNoMove(opened.store.reader, project)
             const stores = await findStores(opened, project)
             const deleted = await deleteUserFromShards(stores, project, userId)
             context.print(`deleted ${describeUser(userId, project, deleted)}`)

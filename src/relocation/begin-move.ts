@@ -1,4 +1,5 @@
 /** Begins the move of a project, or finds the one that was interrupted. */
+import type { Connection } from '../clickhouse/connection.js'
 import { findShard, type Cluster, type Shard } from '../cluster/cluster.js'
 import { recordStep as recordDeletion, STEP as DELETION_STEP } from '../deletion/journal.js'
 import { readNextNumber } from '../ingest/loader/load-log.js'
@@ -68,6 +69,12 @@ export const locateMove = (cluster: Cluster, move: Move): BegunMove => ({
 export const describeMove = ({ projectId, source, target }: Move): string =>
   `the project ${projectId} is being moved from ${source} to ${target}: ` +
   `run "tallyhouse project move ${projectId} --to ${target}" again to finish that, or with --abort to give it up`
+
+/** @throws UserError while the project is being moved */
+export async function requireNoMove(connection: Connection, projectId: string): Promise<void> {
+  const move = await findMove(connection, projectId)
+  if (move !== undefined) throw new UserError(describeMove(move))
+}
 
 function requireShard(cluster: Cluster, name: string): Shard {
   const shard = findShard(cluster, name)

@@ -1,7 +1,15 @@
 /** Describes what a command deletes, and asks for `--yes` first. */
-import type { ProjectHoldings, UserHoldings } from '../../deletion/holdings.js'
+import type { OpenedCluster } from '../../bootstrap/open-cluster.js'
+import { sumProjectHoldings } from '../../deletion/delete-from-shards.js'
+import {
+  readProjectHoldings,
+  type ProjectHoldings,
+  type UserHoldings,
+} from '../../deletion/holdings.js'
+import { requireProject } from '../../projects/store.js'
 import { UserError } from '../../lib/errors.js'
 import { formatCount } from './output.js'
+import { requireShards } from './shards.js'
 
 export interface DeleteOptions {
   /** Without it the command only reports what it would delete. */
@@ -24,3 +32,15 @@ export const describeUser = (
 
 export const describeProject = (id: string, { events, users, keys }: ProjectHoldings): string =>
   `project ${id}, with ${formatCount(events, 'event')} of ${formatCount(users, 'user')} and ${formatCount(keys, 'key')}`
+
+/** Counts what a project has on all its shards. The keys are at home. */
+export async function readHoldings(
+  { store, cluster }: OpenedCluster,
+  id: string,
+): Promise<ProjectHoldings> {
+  const shards = requireShards(cluster, await requireProject(store.reader, id))
+  const stores = new Set([store, ...shards.map((shard) => shard.store)])
+  return sumProjectHoldings(
+    await Promise.all([...stores].map(({ reader }) => readProjectHoldings(reader, id))),
+  )
+}

@@ -16,6 +16,7 @@ const ACCESS = {
   'project show': 'read',
   'project update': 'write',
   'project rotate-token': 'write',
+  'project move': 'write',
   'project delete': 'read',
   'project delete --yes': 'write',
   'key issue': 'write',

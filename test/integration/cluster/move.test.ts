@@ -1,28 +1,23 @@
 /** A project moves from one shard to another: every answer stays the same, and every event counts once. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Cluster, Shard } from '../../../src/cluster/cluster.js'
-import { requireProject } from '../../../src/projects/store.js'
+import type { Cluster } from '../../../src/cluster/cluster.js'
 import { createShards, type TestShards } from '../../support/cluster/shard-databases.js'
 import {
   countRows,
   createOn,
   findShardOf,
   importInto,
-  loadShard,
   move,
   readAll,
   sampleEvents,
 } from '../../support/cluster/moving.js'
-import { feed } from '../../support/store/stream.js'
 
 let shards: TestShards
 let cluster: Cluster
-let [one, two]: readonly Shard[] = []
 
 beforeAll(async () => {
   shards = await createShards(2)
   cluster = shards.cluster
-  ;[one, two] = cluster.shards
 })
 afterAll(() => shards.drop())
 

@@ -52,6 +52,7 @@ export async function importInto(
   return importEvents(into.store, splitIntoChunks(toLines(events)), {
     projectId: id,
     now: ARRIVAL,
+    onRejected: () => undefined,
     loader: getContext(cluster)(into),
   })
 }
