@@ -2,6 +2,7 @@
 import type { Connection } from '../../clickhouse/connection.js'
 import type { ShareSalts } from '../../cluster/salts.js'
 import type { Geoip } from '../enrichment/geoip.js'
+import type { LoadedShardName } from './steps/residence.js'
 
 /** Options of finishing deletions; those that are left out are of a store without a cluster. */
 export interface FinishOptions {
@@ -33,11 +34,4 @@ export interface LoaderContext {
   readonly shareSalts?: ShareSalts
   /** The shard of a cluster; undefined for a store without one. */
   readonly shard?: LoadedShardName
-}
-
-/** A shard, by which its loads know the rows of projects that live on others. */
-export interface LoadedShardName {
-  readonly name: string
-  /** Whether projects live here that name no shard. */
-  readonly isHome: boolean
 }

@@ -21,15 +21,15 @@ import type { LoaderContext } from './loader-context.js'
 import { dropLoadTables, nameLoadTables, type LoadTables } from './steps/load-tables.js'
 import {
   deleteMovedEvents,
+  findStaleRollupUsers,
   insertRejections,
   selectMonthsOfMovedEvents,
   selectProjects,
 } from './steps/publish.js'
-import { insertForwards } from './steps/residence.js'
+import { insertForwards, type LoadedShardName } from './steps/residence.js'
 import { restoreFacts, restoreRejections } from './steps/restore-facts.js'
 import { insertOnce, sliceInserts, type LoadInsert } from './steps/slices.js'
 import { stageRows } from './steps/stage-rows.js'
-import { findStaleRollupUsers } from './steps/stale-rollup-users.js'
 import { prepareUserNumbers } from './steps/user-numbers.js'
 import { dropLoadedParts, moveCursor } from './stream.js'
 import {
@@ -79,11 +79,7 @@ export async function runLoad(
   // A loader that was suspended and has lost its lease must not publish rows that another load has taken.
   if ((await readStep(writer, load)) !== STEP.staged) throw new LoadAbandonedError(load)
   await change.settle()
-  if (survey.forwards && context.shard !== undefined) {
-    const forwards = insertForwards(tables, staged, context.shard)
-    await insertOnce(writer, forwards, `load-${staged.number}-forwards`)
-  }
-  await publishLoad(writer, tables, staged, survey)
+  await publishLoad(writer, tables, staged, survey, context.shard)
   if (load.step === STEP.staged) {
     await restoreFacts(writer, tables, load.number)
     await restoreRejections(writer, tables, nameRejections(load.batch))
@@ -113,9 +109,14 @@ async function publishLoad(
   tables: LoadTables,
   { number, batch, slices }: Load,
   survey: Survey,
+  shard: LoadedShardName | undefined,
 ): Promise<void> {
   const insert = ({ token, insert: text }: LoadInsert): Promise<void> =>
     insertOnce(writer, text, `load-${number}-${token}`)
+  if (survey.forwards && shard !== undefined) {
+    const forwards = insertForwards(tables, number, buildFromClause(batch), shard)
+    await insert({ name: 'forwards', token: 'forwards', insert: forwards, isRead: false })
+  }
   const inserts = sliceInserts(tables, slices).filter(({ name }) => mayInsert(survey, name))
   await settleAll([
     ...inserts.filter(({ isRead }) => !isRead).map(insert),

@@ -9,6 +9,7 @@ import {
   OWN_COLUMNS,
   SESSION_COLUMNS,
 } from '../../../model/fact-columns.js'
+import { createFormerUsers } from '../../../rollups/former-users.js'
 import type { LoadTables } from './load-tables.js'
 import { countExcludedEvents } from './excluded-events.js'
 import { hashUserId } from './user-numbers.js'
@@ -114,3 +115,21 @@ INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = load_mov
 export const insertRejections = (tables: LoadTables, batch: string): Sql => sql`
 INSERT INTO rejections (batch, row, reason, line)
 SELECT ${string(batch)}, row, reason, ${batch === '' ? sql`rejected_line` : sql`''`} FROM ${tables.rows} AS load_rows WHERE fate = 'rejected'`
+
+/** For each attribute its dimension, its former value and its new one. */
+const ATTRIBUTE_CHANGES = COUNTED_ATTRIBUTES.map(
+  ({ dimension: name, column }) =>
+    sql`(${string(name)}, toString(load_past.${column}), toString(load_past.new_${column}))`,
+)
+
+/** Puts the users that have no event left in a group into the table `lost`. Runs after the events were published. */
+export const findStaleRollupUsers = (tables: LoadTables): Sql =>
+  createFormerUsers(
+    tables.staleRollupUsers,
+    sql`
+SELECT DISTINCT load_moved.project_id AS project_id, load_moved.user AS user, toDate(timestamp) AS day, change.1 AS dimension, change.2 AS value
+FROM ${tables.movedEvents} AS load_moved
+INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = load_moved.past_session
+ARRAY JOIN [${join(ATTRIBUTE_CHANGES)}] AS change
+WHERE change.2 != change.3`,
+  )

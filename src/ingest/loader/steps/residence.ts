@@ -1,9 +1,13 @@
 /** Tells the rows of projects that live on another shard: they are forwarded, not loaded. */
 import { boolean, sql, string, uint64, type Sql } from '../../../clickhouse/sql.js'
-import type { Load } from '../load-log.js'
-import { buildFromClause } from '../load-source.js'
-import type { LoadedShardName } from '../loader-context.js'
 import type { LoadTables } from './load-tables.js'
+
+/** A shard, by which its loads know the rows of projects that live on others. */
+export interface LoadedShardName {
+  readonly name: string
+  /** Whether projects live here that name no shard. */
+  readonly isHome: boolean
+}
 
 /** The pieces of SQL by which rows are told; empty for a store without a cluster. */
 export interface Residence {
@@ -45,21 +49,24 @@ const START = string(String.raw`^\s*\{\s*(\}?)`)
 /**
  * Puts the rows of a load that are forwarded into the table `forwards`. Each gets an event id if it has none, so that it counts
  * once however often it is sent.
+ *
+ * @param rows the FROM clause that selects the rows of the load from the inbox
  */
 export const insertForwards = (
   tables: LoadTables,
-  { number, batch }: Pick<Load, 'number' | 'batch'>,
+  load: number,
+  rows: Sql,
   shard: LoadedShardName,
 ): Sql => sql`
 INSERT INTO forwards (load, seq, project, line, received_at, age_checked)
 SELECT
-  ${uint64(number)}, seq, project_id,
+  ${uint64(load)}, seq, project_id,
   if(event_key != 0, line, replaceRegexpOne(line, ${START}, concat(
     '{"event_id":"', ${string(shard.name)}, '-', toString(seq), '-', toString(toUnixTimestamp64Milli(received_at)),
     if(extract(line, ${START}) = '', '",', '"}')))),
   received_at, age_checked
 FROM (
   SELECT bitShiftLeft(toUInt64(_block_number), 32) + _block_offset AS seq, line, received_at, age_checked
-  ${buildFromClause(batch)}
+  ${rows}
 ) AS received
 INNER JOIN (SELECT seq, project_id, event_key FROM ${tables.rows} WHERE fate = 'forwarded') AS load_rows USING (seq)`
