@@ -8,6 +8,7 @@ import { createRandom, type Random } from '../../../src/demo/random.js'
 import { UserError } from '../../../src/lib/errors.js'
 import { findProject } from '../../../src/projects/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
+import { toCluster } from '../../../src/cluster/cluster.js'
 import { expectConsistent } from '../../support/kills/check.js'
 import {
   GONE,
@@ -175,9 +176,9 @@ async function suspendOnce(n: number): Promise<object> {
       other: first[0]!.length + sent[0]!.length,
       shop: countKept(task, [...first[1]!, ...sent[1]!]),
     })
-    await expectConsistent(store, OTHER)
+    await expectConsistent(toCluster(store), OTHER)
     // Sessions that began before the first kept day are deleted without their later events.
-    if (keepDays === null) await expectConsistent(store, SHOP)
+    if (keepDays === null) await expectConsistent(toCluster(store), SHOP)
   } catch (error) {
     process.stderr.write(`${JSON.stringify(story)}\n`)
     throw error

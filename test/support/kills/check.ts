@@ -1,7 +1,7 @@
 /** Compares what is stored with what was sent while a service was killed. */
 import { expect } from '@jest/globals'
 import { sql, string } from '../../../src/clickhouse/sql.js'
-import type { Store } from '../../../src/clickhouse/store.js'
+import type { Cluster } from '../../../src/cluster/cluster.js'
 import { countWaitingRows } from '../../../src/ingest/loader/stream.js'
 import { expectConsistentFacts, listLeftovers, select } from '../store/facts.js'
 import { checkRollups } from '../store/loading.js'
@@ -25,39 +25,47 @@ export interface MarkComparison {
 const MAX_LISTED = 20
 
 /** Lists what the loader has left to do; at first only the number of rows that wait. */
-export async function listRemainingWork(store: Store): Promise<readonly string[]> {
-  const { rows } = await countWaitingRows(store.writer)
-  return rows > 0 ? [`${rows} rows wait`] : listLeftovers(store)
+export async function listRemainingWork({ shards }: Cluster): Promise<readonly string[]> {
+  const ofShards = shards.map(async ({ store }) => {
+    const { rows } = await countWaitingRows(store.writer)
+    return rows > 0 ? [`${rows} rows wait`] : listLeftovers(store)
+  })
+  return (await Promise.all(ofShards)).flat()
 }
 
 /** Compares all events of a project by their property `mark`, which is unique. */
 export async function compareMarks(
-  store: Store,
+  { shards }: Cluster,
   projectId: string,
   { acknowledged, sent }: Marks,
 ): Promise<MarkComparison> {
-  const rows = await select<{ mark: string; times: number }>(
-    store,
-    sql`
+  const stored = new Map<string, number>()
+  for (const { store } of shards) {
+    const rows = await select<{ mark: string; times: number }>(
+      store,
+      sql`
 SELECT properties['mark'] AS mark, count() AS times
 FROM events WHERE project_id = ${string(projectId)} GROUP BY mark`,
-  )
-  const stored = new Set(rows.map(({ mark }) => mark))
+    )
+    for (const { mark, times } of rows) stored.set(mark, times + (stored.get(mark) ?? 0))
+  }
   return {
     acknowledged: acknowledged.size,
     stored: stored.size,
     lost: [...acknowledged].filter((mark) => !stored.has(mark)).slice(0, MAX_LISTED),
-    doubled: rows
-      .filter(({ times }) => times !== 1)
-      .map(({ mark }) => mark)
+    doubled: [...stored]
+      .filter(([, times]) => times !== 1)
+      .map(([mark]) => mark)
       .slice(0, MAX_LISTED),
-    unknown: [...stored].filter((mark) => !sent.has(mark)).slice(0, MAX_LISTED),
+    unknown: [...stored.keys()].filter((mark) => !sent.has(mark)).slice(0, MAX_LISTED),
   }
 }
 
 /** Checks that sessions, users and rollups agree with the events. */
-export async function expectConsistent(store: Store, projectId: string): Promise<void> {
-  await expectConsistentFacts(store, projectId)
-  expect(await listLeftovers(store)).toEqual([])
-  expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0, differences: [] })
+export async function expectConsistent({ shards }: Cluster, projectId: string): Promise<void> {
+  for (const { store } of shards) {
+    await expectConsistentFacts(store, projectId)
+    expect(await listLeftovers(store)).toEqual([])
+    expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0, differences: [] })
+  }
 }

@@ -23,10 +23,10 @@ export interface KilledImports {
 const ROWS = 2_000
 const BACK_MS = 12 * 86_400_000
 
-/** @param folder the folder to write the files to */
+/** @param folder the folder to write the files to @param env the environment of the command */
 export function createImports(
   folder: string,
-  dataDir: string,
+  env: NodeJS.ProcessEnv,
   projectId: string,
   random: Random,
 ): KilledImports {
@@ -52,7 +52,6 @@ export function createImports(
   /** @returns the outcome of the command: `done`, `failed` or `killed` */
   async function importOnce(file: string): Promise<string> {
     const args = [packagePath('dist/cli.js'), 'import', '--project', projectId, file]
-    const env = { PATH: process.env['PATH'], DATA_DIR: dataDir }
     child = spawn(process.execPath, args, { env, stdio: 'ignore' })
     const [code] = (await once(child, 'close')) as [number | null]
     child = undefined

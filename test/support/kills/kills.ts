@@ -19,6 +19,8 @@ export interface Kill {
   readonly after: 'nothing' | 'accepted' | 'loaded'
   /** Milliseconds from that event to the kill. */
   readonly pause: number
+  /** The position of the shard whose engine is killed. */
+  readonly shard: number
 }
 
 export interface World {
@@ -30,12 +32,13 @@ export interface World {
 /** The longest wait for any step, also on a machine that is busy with other tests. */
 export const WAIT_TIMEOUT_MS = 90_000
 
-/** Plans kills. The same seed gives the same plan; the first eight kills hit every victim twice. */
-export const planKills = (count: number, random: Random): readonly Kill[] =>
+/** Plans kills of a service with so many shards. The same seed gives the same plan; the first eight kills hit every victim twice. */
+export const planKills = (count: number, random: Random, shards = 1): readonly Kill[] =>
   Array.from({ length: count }, (_, n) => {
     const victim = n < 8 ? VICTIMS[n % VICTIMS.length]! : VICTIMS[random.below(VICTIMS.length)]!
     const after = random.chance(0.2) ? 'nothing' : random.chance(0.5) ? 'accepted' : 'loaded'
-    return { victim, after, pause: random.below(after === 'nothing' ? 1_500 : 2_500) }
+    const pause = random.below(after === 'nothing' ? 1_500 : 2_500)
+    return { victim, after, pause, shard: n % shards }
   })
 
 /** Carries out a plan; calls `onKill` after each kill. */
@@ -49,10 +52,10 @@ export async function killAll(
     accepted: () => waitForAccepted(senders),
     loaded: () => waitForLoad(service),
   }
-  const kills: Readonly<Record<Victim, () => Promise<boolean> | boolean>> = {
+  const kills: Readonly<Record<Victim, (shard: number) => Promise<boolean> | boolean>> = {
     engine: service.killEngine,
     service: service.killService,
-    both: async () => (await service.killEngine()) && service.killService(),
+    both: async (shard) => (await service.killEngine(shard)) && service.killService(),
     import: () => {
       // The import that was started before may have finished already.
       imports.begin()
@@ -63,7 +66,7 @@ export async function killAll(
     await waits[kill.after]()
     if (kill.victim === 'import' || kill.pause % 3 === 0) imports.begin()
     await sleep(kill.pause)
-    await until(kills[kill.victim], WAIT_TIMEOUT_MS)
+    await until(() => kills[kill.victim](kill.shard), WAIT_TIMEOUT_MS)
     onKill(kill)
   }
 }
@@ -76,7 +79,7 @@ export function waitForAccepted(senders: Senders): Promise<number> {
 async function waitForLoad(service: KilledService): Promise<void> {
   let before: number | undefined
   await until(async () => {
-    const loads = await service.withStore(countLoads)
+    const loads = await service.withCluster(({ home }) => countLoads(home.store))
     before ??= loads
     await sleep(50)
     return loads !== undefined && before !== undefined && loads > before

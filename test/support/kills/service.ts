@@ -1,10 +1,13 @@
 /** Runs `tallyhouse serve` as a process, and restarts it whenever it ends. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readEngineFile } from '../../../src/clickhouse/embedded/engine-file.js'
 import { getEngineDir, isAlive } from '../../../src/clickhouse/embedded/engine-dir.js'
-import { connectStore, type Store } from '../../../src/clickhouse/store.js'
+import { connectStore } from '../../../src/clickhouse/store.js'
+import type { Cluster } from '../../../src/cluster/cluster.js'
+import { nameEmbeddedShards } from '../../../src/config/stores.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 
 export interface KilledService {
@@ -12,12 +15,12 @@ export interface KilledService {
   readonly address: () => string | undefined
   /** Kills it; false if it was not running. */
   readonly killService: () => boolean
-  /** Kills its engine; false if that was not running. */
-  readonly killEngine: () => Promise<boolean>
-  /** Opens the store of its engine; undefined if it has none. */
-  readonly openStore: () => Promise<Store | undefined>
-  /** Runs `work` on the store; undefined if that fails. */
-  readonly withStore: <T>(work: (store: Store) => Promise<T>) => Promise<T | undefined>
+  /** Kills the engine of a shard, by its position; false if that was not running. */
+  readonly killEngine: (shard?: number) => Promise<boolean>
+  /** Opens the stores of its engines; undefined if one has none. */
+  readonly openCluster: () => Promise<OpenCluster | undefined>
+  /** Runs `work` on the stores; undefined if that fails. */
+  readonly withCluster: <T>(work: (cluster: Cluster) => Promise<T>) => Promise<T | undefined>
   /** The last line of its log for each exit that was neither a kill nor a stop. */
   readonly unexpectedExits: readonly string[]
   /** Returns the end of the log of its last run. */
@@ -29,8 +32,23 @@ export interface KilledService {
 /** The number of characters of its log to keep, to show why it exited. */
 const MAX_LOG_CHARS = 4_000
 
-/** Starts the service from dist/. */
-export function runService(dataDir: string): KilledService {
+export interface OpenCluster extends Cluster {
+  readonly close: () => Promise<void>
+}
+
+/** The environment of the service, and of commands beside it. Projects live on all shards. */
+export const createEnv = (dataDir: string, shards: number): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  DATA_DIR: dataDir,
+  ...(shards === 1 ? {} : { EMBEDDED_SHARDS: String(shards), DEFAULT_WIDTH: String(shards) }),
+})
+
+/** Starts the service from dist/, with so many shards. */
+export function runService(dataDir: string, shards = 1): KilledService {
+  const names = nameEmbeddedShards(shards)
+  const engineDirs = names.map((_, i) =>
+    getEngineDir(i === 0 ? dataDir : path.join(dataDir, 'shards', String(i + 1))),
+  )
   const unexpectedExits: string[] = []
   const state = {
     child: undefined as ChildProcess | undefined,
@@ -42,7 +60,7 @@ export function runService(dataDir: string): KilledService {
 
   async function runOnce(): Promise<number | null> {
     const child = spawn(process.execPath, [packagePath('dist/cli.js'), 'serve'], {
-      env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0' },
+      env: { ...createEnv(dataDir, shards), PORT: '0' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     Object.assign(state, { child, log: '', isKilled: false })
@@ -69,14 +87,25 @@ export function runService(dataDir: string): KilledService {
   const ended = keepRunning()
   const isRunning = (): boolean => state.child?.exitCode === null && state.child.signalCode === null
 
-  const openStore = async (): Promise<Store | undefined> => {
-    const endpoint = (await readEngineFile(getEngineDir(dataDir)))?.endpoint
-    return endpoint && connectStore(endpoint)
+  const openCluster = async (): Promise<OpenCluster | undefined> => {
+    const files = await Promise.all(engineDirs.map(readEngineFile))
+    const [home, ...others] = files.map((file, i) =>
+      file === undefined ? undefined : { name: names[i]!, store: connectStore(file.endpoint) },
+    )
+    const opened = [home, ...others].filter((shard) => shard !== undefined)
+    const close = async (): Promise<void> => {
+      await Promise.all(opened.map(({ store }) => store.close()))
+    }
+    if (home !== undefined && opened.length === shards) {
+      return { home, shards: [home, ...opened.slice(1)], close }
+    }
+    await close()
+    return undefined
   }
 
   return {
     unexpectedExits,
-    openStore,
+    openCluster,
     log: () => state.log,
     address: () => state.address,
     killService: () => {
@@ -84,16 +113,16 @@ export function runService(dataDir: string): KilledService {
       state.isKilled = true
       return state.child!.kill('SIGKILL')
     },
-    killEngine: async () => {
-      const pid = (await readEngineFile(getEngineDir(dataDir)))?.enginePid
+    killEngine: async (shard = 0) => {
+      const pid = (await readEngineFile(engineDirs[shard]!))?.enginePid
       return pid !== undefined && isAlive(pid) && process.kill(pid, 'SIGKILL')
     },
-    withStore: async (work) => {
-      const store = await openStore()
-      if (store === undefined) return undefined
-      return work(store)
+    withCluster: async (work) => {
+      const cluster = await openCluster()
+      if (cluster === undefined) return undefined
+      return work(cluster)
         .catch(() => undefined)
-        .finally(() => store.close())
+        .finally(() => cluster.close())
     },
     stop: async () => {
       state.isStopping = true

@@ -11,9 +11,9 @@ import {
 import { createImports } from '../../../support/kills/imports.js'
 import { killProcesses, listProcesses } from '../../../support/kills/processes.js'
 import { startSenders } from '../../../support/kills/senders.js'
-import { runService } from '../../../support/kills/service.js'
+import { createEnv, runService } from '../../../support/kills/service.js'
 import { killAll, WAIT_TIMEOUT_MS, planKills, type Kill } from '../../../support/kills/kills.js'
-import { newProject } from '../../../support/world/world.js'
+import { newWideProject } from '../../../support/cluster/wide-world.js'
 import { aDataDir, until } from '../../clickhouse/embedded/support.js'
 
 /** 100 kills take a quarter of an hour. */
@@ -38,23 +38,25 @@ interface Story extends Record<string, unknown> {
 }
 
 /** Sends and kills, then compares. Records the figures in `story`. */
-async function run(story: Story, dataDir: string): Promise<void> {
+async function run(story: Story, dataDir: string, shards: number): Promise<void> {
   const folder = await aDataDir()
   const random = createRandom(SEED)
-  const service = runService(dataDir)
+  const service = runService(dataDir, shards)
   const { address, unexpectedExits } = service
   try {
     await until(() => address() !== undefined, WAIT_TIMEOUT_MS)
-    const { id, token } = (await service.withStore((store) => newProject(store)))!
+    const { id, token } = (await service.withCluster((cluster) =>
+      newWideProject(cluster, cluster.shards),
+    ))!
     const senders = startSenders({ seed: SEED, address, token, clients: CLIENTS })
-    const imports = createImports(folder, dataDir, id, random)
+    const imports = createImports(folder, createEnv(dataDir, shards), id, random)
     Object.assign(story, {
       log: service.log,
       unexpectedExits,
       answers: senders.responses,
       imports: imports.outcomes,
     })
-    const plan = planKills(KILLS, random)
+    const plan = planKills(KILLS, random, shards)
     try {
       await killAll({ service, senders, imports }, plan, (kill) => story.kills.push(kill))
     } finally {
@@ -67,7 +69,7 @@ async function run(story: Story, dataDir: string): Promise<void> {
     story.stage = 'draining'
     story['sentAgain'] = senders.countRepeats()
     story['msToDrain'] = await until(async () => {
-      story['left'] = await service.withStore(listRemainingWork)
+      story['left'] = await service.withCluster(listRemainingWork)
       return (story['left'] as readonly string[] | undefined)?.length === 0
     }, DRAIN_TIMEOUT_MS)
     const marks: Marks = {
@@ -76,12 +78,12 @@ async function run(story: Story, dataDir: string): Promise<void> {
     }
     story.stage = 'checking'
     const begun = performance.now()
-    const store = (await service.openStore())!
-    const found = await compareMarks(store, id, marks)
+    const cluster = (await service.openCluster())!
+    const found = await compareMarks(cluster, id, marks)
     Object.assign(story, { found, imported: imports.marks.size })
     expect(found).toMatchObject({ lost: [], doubled: [], unknown: [] })
-    await expectConsistent(store, id)
-    await store.close()
+    await expectConsistent(cluster, id)
+    await cluster.close()
     story['msToCheck'] = Math.round(performance.now() - begun)
     // The service may exit by itself for one reason only: an import had the store to itself.
     expect(unexpectedExits.filter((line) => !line.includes(' is in use by '))).toEqual([])
@@ -92,9 +94,9 @@ async function run(story: Story, dataDir: string): Promise<void> {
   expect(story['exit']).toBe(0)
 }
 
-test(
-  `with ${KILLS} kills`,
-  async () => {
+test.each([1, 3])(
+  `with ${KILLS} kills and %d shards`,
+  async (shards) => {
     const dataDir = await aDataDir()
     const story: Story = { seed: SEED, stage: 'killing', kills: [] }
     const printStory = (): boolean =>
@@ -106,7 +108,7 @@ test(
       throw new Error(`still ${story.stage} after ${TIMEOUT_MS} ms`)
     }
     try {
-      await Promise.race([run(story, dataDir), expire()])
+      await Promise.race([run(story, dataDir, shards), expire()])
     } catch (error) {
       printStory()
       throw error
