@@ -114,7 +114,9 @@ export interface components {
             readonly timestamp?: string | null;
             /**
              * Format: text
-             * @description Identifies the event. An id counts once per project, no matter how often or how late it is sent. Default: a new unique id.
+             * @description Identifies the event. An id counts once per project, no matter how often or how late it is sent. In a project that is
+             *     spread over several servers it counts once per `user_id` or, without one, per address and user agent. Default: a new
+             *     unique id.
              * @example 7f3a9c
              */
             readonly event_id?: string | null;
