@@ -1,0 +1,133 @@
+/** Moves that are killed, again and again, and go on: no answer changes on the way, and none at the end. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Connection } from '../../../src/clickhouse/connection.js'
+import type { Cluster } from '../../../src/cluster/cluster.js'
+import { abortMove } from '../../../src/relocation/move-project.js'
+import { findMove } from '../../../src/relocation/journal.js'
+import { createShards, mapShards, type TestShards } from '../../support/cluster/shard-databases.js'
+import {
+  countRows,
+  createOn,
+  findShardOf,
+  importInto,
+  loadShard,
+  move,
+  readAll,
+  sampleEvents,
+} from '../../support/cluster/moving.js'
+import { getContext } from '../../support/cluster/wide-projects.js'
+import { BrokenError, releaseLease } from '../../support/store/breaking.js'
+import { readFacts } from '../../support/store/facts.js'
+import { readRollups } from '../../support/store/rollups.js'
+import { feed } from '../../support/store/stream.js'
+
+let shards: TestShards
+let cluster: Cluster
+
+beforeAll(async () => {
+  shards = await createShards(2)
+  cluster = shards.cluster
+})
+afterAll(() => shards.drop())
+
+/** Where a process was killed. */
+interface Killed {
+  readonly cluster: Cluster
+  isDead: boolean
+}
+
+/** A cluster as a process sees it that is killed after so many statements on all shards together. */
+function killAfter(statements: number): Killed {
+  let done = 0
+  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (killed.isDead) throw new BrokenError()
+    done += 1
+    const isLast = done === statements
+    const result = await work()
+    killed.isDead ||= isLast
+    if (killed.isDead) throw new BrokenError()
+    return result
+  }
+  const wrap = (connection: Connection): Connection => ({
+    ...connection,
+    query: (...given) => run(() => connection.query(...given)),
+    execute: (...given) => run(() => connection.execute(...given)),
+    upload: (...given) => run(() => connection.upload(...given)),
+    download: (...given) => run(() => connection.download(...given)),
+  })
+  const killed: Killed = {
+    isDead: false,
+    cluster: mapShards(cluster, (shard) => ({
+      ...shard,
+      store: { ...shard.store, writer: wrap(shard.store.writer) },
+    })),
+  }
+  return killed
+}
+
+/** Moves a project in a process that is killed; returns whether the move had ended by then. */
+async function moveKilled(id: string, to: string, statements: number): Promise<boolean> {
+  const killed = killAfter(statements)
+  try {
+    await move(killed.cluster, id, to)
+  } catch (error) {
+    if (!killed.isDead) throw error
+  }
+  for (const { store } of cluster.shards) {
+    for (const name of ['moves', 'rollups', 'loader', 'projects'] as const) {
+      await releaseLease(store, name)
+    }
+  }
+  return !killed.isDead
+}
+
+const readData = async (id: string): Promise<readonly object[]> => {
+  const { store } = await findShardOf(cluster, id)
+  return [await readFacts(store, id), await readRollups(store, id)]
+}
+
+test('a move that is killed everywhere goes on, and counts what arrives meanwhile once', async () => {
+  await createOn(cluster, 'killed', 'shard1')
+  await createOn(cluster, 'same', 'shard2')
+  await importInto(cluster, 'killed', sampleEvents(11, 60))
+  await importInto(cluster, 'same', sampleEvents(11, 60))
+  let extra = 0
+  for (let places = 3; ; places += 37) {
+    const data = await readData('killed')
+    if (await moveKilled('killed', 'shard2', places)) break
+    expect(await readData('killed')).toEqual(data)
+    if (places % 3 !== 0) continue
+    // Whoever looked the project up before the switch still writes into the first shard.
+    extra += 1
+    const late = [
+      { timestamp: '2026-01-31T10:00:00Z', user_id: `late${extra}`, event_id: `late-${extra}` },
+    ]
+    await feed(cluster.shards[0].store, 'killed', late)
+    await feed(cluster.shards[1]!.store, 'same', late)
+    await loadShard(cluster, cluster.shards[0])
+    await loadShard(cluster, cluster.shards[1]!)
+  }
+  await move(cluster, 'killed', 'shard2').catch(() => undefined)
+  await loadShard(cluster, cluster.shards[1]!)
+  expect(extra).toBeGreaterThan(2)
+  expect(await findMove(cluster.home.store.writer, 'killed')).toBeUndefined()
+  expect((await findShardOf(cluster, 'killed')).name).toBe('shard2')
+  expect(await countRows(cluster.shards[0], 'killed')).toBe(0)
+  expect(await readAll(cluster, 'killed')).toEqual(await readAll(cluster, 'same'))
+}, 120_000)
+
+test('a move that is given up leaves the project where it is', async () => {
+  await createOn(cluster, 'given-up', 'shard2')
+  await importInto(cluster, 'given-up', sampleEvents(12, 30))
+  const before = await readData('given-up')
+  await moveKilled('given-up', 'shard1', 150)
+  await expect(move(cluster, 'given-up', 'shard3')).rejects.toThrow(
+    'the project given-up is being moved from shard2 to shard1',
+  )
+  await abortMove({ cluster, getContext: getContext(cluster) }, 'given-up')
+  expect((await findShardOf(cluster, 'given-up')).name).toBe('shard2')
+  expect(await readData('given-up')).toEqual(before)
+  expect(await countRows(cluster.shards[0], 'given-up')).toBe(0)
+  await move(cluster, 'given-up', 'shard1')
+  expect(await readData('given-up')).toEqual(before)
+}, 120_000)
