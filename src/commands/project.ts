@@ -11,8 +11,7 @@ import { placeProject } from '../cluster/place-project.js'
 import { deleteProjectFromShards } from '../deletion/delete-from-shards.js'
 import { readExclusions, sumExclusions } from '../projects/exclusions.js'
 import { addDays } from '../lib/time.js'
-import { requireNoMove } from '../relocation/begin-move.js'
-import { findMove } from '../relocation/journal.js'
+import { findMoveWithin, requireNoMove } from '../relocation/begin-move.js'
 import { listProjects, requireProject } from '../projects/store.js'
 import { addMove } from './cluster/move.js'
 import {
@@ -114,7 +113,7 @@ function addShow(project: Command, context: CommandContext): void {
         )
         await printProject(context, cluster, stored, options, {
           exclusions: sumExclusions(exclusions),
-          move: await findMove(store.reader, id),
+          move: await findMoveWithin(cluster, id),
         })
       }),
     )
@@ -172,7 +171,7 @@ function addDelete(project: Command, context: CommandContext): void {
     .action((id: string, { yes = false }: DeleteOptions) =>
       yes
         ? withStore(context, 'project delete --yes', async (opened) => {
-            await requireNoMove(opened.store.reader, id)
+            await requireNoMove(opened.cluster, id)
             const deleted = await deleteProjectFromShards(opened.cluster, id, getContext(opened))
             context.print(`deleted ${describeProject(id, deleted)}`)
           })

@@ -34,7 +34,7 @@ export const addUser: AddCommand = (program, context) => {
     .action((userId: string, { project, yes = false }: UserOptions) =>
       yes
         ? withStore(context, 'user delete --yes', async (opened) => {
-            await requireNoMove(opened.store.reader, project)
+            await requireNoMove(opened.cluster, project)
             const stores = await findStores(opened, project)
             const deleted = await deleteUserFromShards(stores, project, userId)
             context.print(`deleted ${describeUser(userId, project, deleted)}`)

@@ -1,5 +1,4 @@
 /** Begins the move of a project, or finds the one that was interrupted. */
-import type { Connection } from '../clickhouse/connection.js'
 import { findShard, type Cluster, type Shard } from '../cluster/cluster.js'
 import { recordStep as recordDeletion, STEP as DELETION_STEP } from '../deletion/journal.js'
 import { readNextNumber } from '../ingest/loader/load-log.js'
@@ -70,9 +69,17 @@ export const describeMove = ({ projectId, source, target }: Move): string =>
   `the project ${projectId} is being moved from ${source} to ${target}: ` +
   `run "tallyhouse project move ${projectId} --to ${target}" again to finish that, or with --abort to give it up`
 
+/** Finds the move of a project that has not ended; undefined if there is none, and for a store without a cluster. */
+export const findMoveWithin = async (
+  { home, shards }: Cluster,
+  projectId: string,
+): Promise<Move | undefined> =>
+  // The account for queries does not see the journal.
+  shards.length === 1 ? undefined : findMove(home.store.writer, projectId)
+
 /** @throws UserError while the project is being moved */
-export async function requireNoMove(connection: Connection, projectId: string): Promise<void> {
-  const move = await findMove(connection, projectId)
+export async function requireNoMove(cluster: Cluster, projectId: string): Promise<void> {
+  const move = await findMoveWithin(cluster, projectId)
   if (move !== undefined) throw new UserError(describeMove(move))
 }
 

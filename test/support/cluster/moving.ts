@@ -66,9 +66,9 @@ export const move = (cluster: Cluster, id: string, to: string): Promise<void> =>
   moveProject({ cluster, getContext: getContext(cluster), settleMs: 0 }, id, to)
 
 const QUESTIONS: readonly (readonly [PartialRequest, typeof LARGE_SIZES | undefined])[] = [
-  ...fc.sample(rollupRequest, { seed: 7, numRuns: 12 }).map((asked) => [asked, undefined] as const),
+  ...fc.sample(rollupRequest, { seed: 7, numRuns: 6 }).map((asked) => [asked, undefined] as const),
   ...fc
-    .sample(attributeRequest, { seed: 8, numRuns: 6 })
+    .sample(attributeRequest, { seed: 8, numRuns: 3 })
     .map((asked) => [asked, LARGE_SIZES] as const),
 ]
 
