@@ -4,7 +4,6 @@ import type { Answers } from '../../analytics/cache/answers.js'
 import type { CheckWork, Collect } from '../../ingest/collect/collect.js'
 import type { FindProject } from '../../ingest/collect/find-project.js'
 
-import type { LoaderState } from '../../ingest/loader/loader-state.js'
 import { beginCollect, optionsEvents, postEvents } from '../../http/collect/collect-handlers.js'
 import { checkBodyToken, checkHeaderToken } from '../../http/collect/collector-auth.js'
 import {
@@ -30,7 +29,7 @@ import { limitRate } from '../../http/query/rate-limit.js'
 import { limitBodySize } from '../../http/server/body.js'
 import { handleError } from '../../http/server/error-response.js'
 import type { Shutdown } from '../../http/server/graceful-shutdown.js'
-import { getLivez, getReadyz } from '../../http/server/health.js'
+import { getLivez, getReadyz, type Readiness } from '../../http/server/health.js'
 import { treatHeadAsGet } from '../../http/server/http-conformance.js'
 import {
   addRoutes,
@@ -76,15 +75,11 @@ export interface CollectorDependencies {
 }
 
 /** Everything that the application needs from the rest of the service. */
-export interface AppDependencies extends ShellDependencies {
+export interface AppDependencies extends ShellDependencies, Readiness {
   /** Undefined if this process does not serve the query API. */
   readonly api: ApiDependencies | undefined
   /** Undefined if this process does not collect events. */
   readonly collector: CollectorDependencies | undefined
-  /** Returns whether the store responds; called for every probe of /readyz. */
-  readonly isReady: () => Promise<boolean>
-  /** Undefined if this process runs no loader. */
-  readonly getLoaderState?: () => LoaderState
   readonly contract: Contract
   /** Further pages. They need no API key. */
   readonly pages?: readonly Router[]
@@ -188,9 +183,9 @@ function buildCollectorRoutes(
   }
 }
 
-const buildCommonRoutes = ({ isReady, getLoaderState, shutdown }: AppDependencies): RouteTable => ({
+const buildCommonRoutes = (dependencies: AppDependencies): RouteTable => ({
   '/livez': { get: [getLivez] },
-  '/readyz': { get: [getReadyz(isReady, shutdown.draining, getLoaderState)] },
+  '/readyz': { get: [getReadyz(dependencies, dependencies.shutdown.draining)] },
   '/': { get: [redirectToDocs] },
 })
 

@@ -2,6 +2,7 @@
 import { createApi } from './read-api.js'
 import { createReadStore, type ReadStore } from './read-stores.js'
 import type { Store } from '../../clickhouse/store.js'
+import type { Cluster } from '../../cluster/cluster.js'
 import { HOME } from '../../cluster/cluster.js'
 import type { Role } from '../../config/config.js'
 import type { SpecName } from '../../contract/spec.js'
@@ -43,6 +44,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     api: reads && createApi(options, reads),
     collector: collects && createCollector(options, collects, shutdown.stopping),
     isReady: cacheProbe((timeoutMs) => cluster.home.store.lookups.ping(timeoutMs)),
+    listAway: cacheProbe((timeoutMs) => listAway(cluster, timeoutMs)),
     contract: await compileContract(config, CONTRACTS[role]),
     shutdown,
     logger,
@@ -96,4 +98,13 @@ const CONTRACTS: Readonly<Record<Role, readonly SpecName[]>> = {
   all: ['openapi', 'collector'],
   api: ['openapi'],
   collector: ['collector'],
+}
+
+/** Lists the shards beside the home that do not respond. */
+async function listAway({ home, shards }: Cluster, timeoutMs: number): Promise<readonly string[]> {
+  const asked = shards.map(async (shard) => {
+    const isUp = shard.name === home.name || (await shard.store.lookups.ping(timeoutMs))
+    return isUp ? [] : [shard.name]
+  })
+  return (await Promise.all(asked)).flat()
 }

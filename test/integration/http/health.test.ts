@@ -41,6 +41,14 @@ test.each([
   await app.stop()
 })
 
+test('a shard that is away is named, and the probe answers 200', async () => {
+  const app = await startApp({ listAway: () => Promise.resolve(['shard2']) })
+  const ready = await fetch(`${app.url}/readyz`)
+  const body = { status: 'degraded', shards_away: ['shard2'] }
+  expect([ready.status, await ready.json()]).toEqual([200, body])
+  await app.stop()
+})
+
 test('concurrent probes query the store once', async () => {
   let asked = 0
   const probe = cacheProbe(() => Promise.resolve(++asked > 0))
