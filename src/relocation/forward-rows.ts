@@ -29,17 +29,22 @@ const MAX_ROWS = 10_000
  */
 export async function forwardRows(cluster: Cluster): Promise<number> {
   let count = 0
-  for (const shard of cluster.shards) {
-    const { writer } = shard.store
-    const { rows: loads } = await writer.query<{ load: number }>(
-      statement(sql`SELECT DISTINCT load FROM forwards ORDER BY load`),
-    )
-    for (const { load } of loads) {
-      const forwarded = await forwardLoad(cluster, shard, load)
-      if (forwarded === undefined) continue
-      await writer.execute(statement(sql`ALTER TABLE forwards DROP PARTITION ${uint64(load)}`))
-      count += forwarded
-    }
+  for (const shard of cluster.shards) count += await forwardFrom(cluster, shard)
+  return count
+}
+
+/** Forwards the rows that wait on one shard. */
+async function forwardFrom(cluster: Cluster, shard: Shard): Promise<number> {
+  const { writer } = shard.store
+  const { rows: loads } = await writer.query<{ load: number }>(
+    statement(sql`SELECT DISTINCT load FROM forwards ORDER BY load`),
+  )
+  let count = 0
+  for (const { load } of loads) {
+    const forwarded = await forwardLoad(cluster, shard, load)
+    if (forwarded === undefined) continue
+    await writer.execute(statement(sql`ALTER TABLE forwards DROP PARTITION ${uint64(load)}`))
+    count += forwarded
   }
   return count
 }
@@ -109,24 +114,40 @@ async function sendRows(
 
 const FORWARD_INTERVAL_MS = 2 * SECOND_MS
 
-/** Forwards rows every few seconds. Returns a function that stops it; without other shards there is nothing to do. */
+/**
+ * Forwards rows every few seconds. A shard that is away delays no other. Returns a function that stops it; without other shards
+ * there is nothing to do.
+ */
 export function startForwarding(cluster: Cluster, logger: Logger): () => Promise<void> {
   const stopping = new AbortController()
-  const run = async (): Promise<void> => {
+  const failing = new Set<string>()
+  const forward = async (shard: Shard): Promise<void> => {
+    const { name } = shard
+    try {
+      const rows = await forwardFrom(cluster, shard)
+      failing.delete(name)
+      if (rows > 0) logger.info({ shard: name, rows }, 'forwarded events of projects that moved')
+    } catch (error) {
+      // A shard may be away for long: it is logged once.
+      if (!failing.has(name) && !stopping.signal.aborted) {
+        logger.warn({ shard: name, err: error }, 'events could not be forwarded')
+      }
+      failing.add(name)
+    }
+  }
+  const run = async (shard: Shard): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await forwardRows(cluster).then(
-        (rows) => {
-          if (rows > 0) logger.info({ rows }, 'forwarded events of projects that have moved')
-        },
-        (error: unknown) => logger.warn({ err: error }, 'events could not be forwarded'),
-      )
+      if (isUsable(shard)) await forward(shard)
       const options = { signal: stopping.signal, ref: false }
       await sleep(FORWARD_INTERVAL_MS, undefined, options).catch(() => undefined)
     }
   }
-  const ended = cluster.shards.length === 1 ? Promise.resolve() : run()
+  const ended = Promise.all(cluster.shards.length === 1 ? [] : cluster.shards.map(run))
   return async () => {
     stopping.abort()
     await ended
   }
 }
+
+/** A shard that was away since the start may not have the table yet. */
+const isUsable = ({ isPrepared = () => true }: Shard): boolean => isPrepared()
