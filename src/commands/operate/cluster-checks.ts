@@ -1,10 +1,12 @@
 /** What `tallyhouse doctor` asks the shards of a cluster together. Nothing is written. */
 import { planSync } from '../../cluster/plan-sync.js'
 import { sql, statement } from '../../clickhouse/sql.js'
+import { listUnfinishedMoves } from '../../relocation/journal.js'
 import { listVersionMarks } from '../../projects/versions.js'
 import {
   judgeClocks,
   judgeCopies,
+  judgeMoves,
   judgePlaces,
   judgeVersions,
   type ByShard,
@@ -52,6 +54,16 @@ export const CLUSTER_CHECKS: readonly ClusterCheck[] = [
         planSync(marks, name, await listVersionMarks(store.writer)),
       )
       return judgeCopies(plans)
+    },
+  },
+  {
+    name: 'moves of projects',
+    needsHome: true,
+    examine: async (patients, [home = '']) => {
+      const patient = patients.get(home)
+      return judgeMoves(
+        patient === undefined ? [] : await listUnfinishedMoves(patient.store.writer),
+      )
     },
   },
 ]

@@ -1,5 +1,6 @@
 /** What `tallyhouse doctor` makes of the shards of a cluster together: pure functions from facts to verdicts. */
 import type { SyncPlan } from '../../cluster/plan-sync.js'
+import type { Move } from '../../relocation/journal.js'
 import type { VersionMark } from '../../projects/versions.js'
 import { SECOND_MS } from '../../lib/time.js'
 import { formatCount } from '../shared/output.js'
@@ -72,5 +73,19 @@ export function judgeCopies(plans: ByShard<SyncPlan>): Finding {
   return warn(
     different.join('; '),
     'start "tallyhouse serve", which repairs them; look at data of projects that remain',
+  )
+}
+
+/** @param moves those that have not ended */
+export function judgeMoves(
+  moves: readonly Pick<Move, 'projectId' | 'source' | 'target'>[],
+): Finding {
+  const [first] = moves
+  if (first === undefined) return ok('no project is being moved')
+  const { projectId, target } = first
+  const found = moves.map((move) => `${move.projectId} from ${move.source} to ${move.target}`)
+  return warn(
+    `not finished: ${listNames(found)}`,
+    `if no command does it just now, run "tallyhouse project move ${projectId} --to ${target}" again`,
   )
 }

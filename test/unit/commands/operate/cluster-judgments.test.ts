@@ -4,6 +4,7 @@ import type { SyncPlan } from '../../../../src/cluster/plan-sync.js'
 import {
   judgeClocks,
   judgeCopies,
+  judgeMoves,
   judgePlaces,
   judgeVersions,
 } from '../../../../src/commands/operate/cluster-judgments.js'
@@ -54,6 +55,15 @@ const CASES: readonly [Finding, Finding['verdict'], string][] = [
     ),
     'warn',
     'b lacks the current version of 2 projects; c has p1, p2, p3, p4, p5 and 1 more, which live elsewhere or nowhere',
+  ],
+  [judgeMoves([]), 'ok', 'no project is being moved'],
+  [
+    judgeMoves([
+      { projectId: 'x', source: 'a', target: 'b' },
+      { projectId: 'y', source: 'b', target: 'c' },
+    ]),
+    'warn',
+    'not finished: x from a to b, y from b to c',
   ],
 ]
 
