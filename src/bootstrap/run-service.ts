@@ -117,7 +117,8 @@ const open = ({
     purpose: SERVICE_PURPOSES[purpose],
     access,
     rollups: 'later',
-    mayBeAway: shard !== config.cluster?.shards[0].name,
+    // Without the home there is nothing to serve.
+    mayBeAway: config.cluster !== undefined && shard !== config.cluster.shards[0].name,
     // A process with only one role, api or collector, may use the engine of the process with the other.
     ownEngine: config.role === 'all',
     onEvent: (event) => logEngineEvent(nameShard(logger, shard), event),

@@ -32,7 +32,7 @@ const event = (user_id: string, timestamp = '2026-01-30T10:00:00Z'): SentEvent =
 export async function createWide(
   cluster: Cluster,
   id: string,
-  names = NAMES,
+  names: readonly string[] = NAMES,
   keepDays: number | null = null,
 ): Promise<void> {
   const fields = { id, name: 'Wide', domain: 'wide.example', keepDays }

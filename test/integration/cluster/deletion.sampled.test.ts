@@ -9,6 +9,7 @@ import { expireProjects } from '../../../src/deletion/expire-projects.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { UserError } from '../../../src/lib/errors.js'
 import { findProject } from '../../../src/projects/store.js'
+import { longTest, ofThisRun, shortTest } from '../../support/sampling.js'
 import { createShards, type TestShards } from '../../support/cluster/shard-databases.js'
 import {
   countUsers,
@@ -29,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => shards.drop())
 
-test('a user is deleted wherever it is', async () => {
+shortTest('a user is deleted wherever it is', async () => {
   await createWide(cluster, 'users')
   const loaded = cluster.shards.map((shard) => ({ ...shard, loader: getContext(cluster)(shard) }))
   expect(await countUsers(cluster, 'users')).toEqual([1, 2, 2])
@@ -45,11 +46,16 @@ test('a user is deleted wherever it is', async () => {
   )
 })
 
-test.each([
-  ['across all shards', NAMES, HOLDINGS],
-  ['on another shard', ['shard3'], { events: 1, users: 1, keys: 0 }],
-  ['at home', [], { events: 0, users: 0, keys: 0 }],
-])('a project %s is deleted everywhere', async (_what, names, want) => {
+test.each(
+  ofThisRun(
+    [
+      ['across all shards', NAMES, HOLDINGS],
+      ['on another shard', ['shard3'], { events: 1, users: 1, keys: 0 }],
+      ['at home', [], { events: 0, users: 0, keys: 0 }],
+    ] as const,
+    3,
+  ),
+)('a project %s is deleted everywhere', async (_what, names, want) => {
   const id = `gone${names.length}`
   await createWide(cluster, id, names)
   expect(await remove(cluster, id)).toEqual(want)
@@ -58,7 +64,7 @@ test.each([
   expect(await syncProjects(cluster)).toEqual({ copied: 0, removed: 0, kept: [], away: [] })
 })
 
-test('a shard that is away keeps the project, and its keys have ended', async () => {
+longTest('a shard that is away keeps the project, and its keys have ended', async () => {
   await createWide(cluster, 'away')
   const away = shards.without('shard3')
   await expect(remove(away, 'away')).rejects.toThrow(
@@ -72,37 +78,43 @@ test('a shard that is away keeps the project, and its keys have ended', async ()
   expect(await countUsers(cluster, 'away')).toEqual([null, null, null])
 })
 
-test('each shard deletes what a project keeps no longer, once the home has recorded it', async () => {
-  await createWide(cluster, 'kept', NAMES, 30)
-  const now = new Date('2026-02-01T00:00:00Z')
-  const logger = createLogger('silent')
-  const expire = async (): Promise<void> => {
-    for (const shard of cluster.shards) {
-      const { store } = shard
-      const context = getContext(cluster)(shard)
-      const mark = (id: string): Promise<boolean> => markCut(cluster, id)
-      await expireProjects({ store, context, logger, markCut: mark, waitMs: 0 }, now)
+longTest(
+  'each shard deletes what a project keeps no longer, once the home has recorded it',
+  async () => {
+    await createWide(cluster, 'kept', NAMES, 30)
+    const now = new Date('2026-02-01T00:00:00Z')
+    const logger = createLogger('silent')
+    const expire = async (): Promise<void> => {
+      for (const shard of cluster.shards) {
+        const { store } = shard
+        const context = getContext(cluster)(shard)
+        const mark = (id: string): Promise<boolean> => markCut(cluster, id)
+        await expireProjects({ store, context, logger, markCut: mark, waitMs: 0 }, now)
+      }
     }
-  }
-  await expire()
-  const rows = await Promise.all(
-    cluster.shards.map(({ store }) => findProject(store.writer, 'kept')),
-  )
-  expect(rows.map((row) => row?.hasCutSessions)).toEqual([true, true, true])
-  await expire()
-  expect(await countUsers(cluster, 'kept')).toEqual([1, 1, 1])
-})
+    await expire()
+    const rows = await Promise.all(
+      cluster.shards.map(({ store }) => findProject(store.writer, 'kept')),
+    )
+    expect(rows.map((row) => row?.hasCutSessions)).toEqual([true, true, true])
+    await expire()
+    expect(await countUsers(cluster, 'kept')).toEqual([1, 1, 1])
+  },
+)
 
-test('a deletion that is marked at home is finished within the next hours, without loads', async () => {
-  await createWide(cluster, 'marked', NAMES)
-  await beginDeletion(cluster.home.store.writer, 'marked', getContext(cluster)(cluster.home))
-  await syncProjects(cluster)
-  const logger = createLogger('silent')
-  for (let hour = 0; hour < 2; hour++) {
-    for (const shard of cluster.shards) {
-      const context = getContext(cluster)(shard)
-      await expireProjects({ store: shard.store, context, logger }, new Date('2026-02-01'))
+longTest(
+  'a deletion that is marked at home is finished within the next hours, without loads',
+  async () => {
+    await createWide(cluster, 'marked', NAMES)
+    await beginDeletion(cluster.home.store.writer, 'marked', getContext(cluster)(cluster.home))
+    await syncProjects(cluster)
+    const logger = createLogger('silent')
+    for (let hour = 0; hour < 2; hour++) {
+      for (const shard of cluster.shards) {
+        const context = getContext(cluster)(shard)
+        await expireProjects({ store: shard.store, context, logger }, new Date('2026-02-01'))
+      }
     }
-  }
-  expect(await countUsers(cluster, 'marked')).toEqual([null, null, null])
-})
+    expect(await countUsers(cluster, 'marked')).toEqual([null, null, null])
+  },
+)

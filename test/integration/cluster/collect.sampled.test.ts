@@ -1,4 +1,5 @@
 /** Requests of events for projects on one, two and three shards: each event is in the inbox of its sender's shard, once. */
+import { ofThisRun } from '../../support/sampling.js'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
@@ -102,58 +103,63 @@ const senders: fc.Arbitrary<SentEvent> = fc.oneof(
   fc.constant({}),
 )
 
-describe.each([{ on: [1] }, { on: [0, 1] }, { on: [2, 0, 1] }])('a project on $on', ({ on }) => {
-  test('each event is once in the store of its sender', async () => {
-    const project = await createOn(...on)
-    const collect = createCollector(cluster)
-    const events = fc
-      .sample(senders, 200)
-      .map((sender, n): SentEvent => ({ ...sender, path: `/${1_000 + n}` }))
-    for (let at = 0; at < events.length; at += 40) {
-      const accepted = await send(collect, project, events.slice(at, at + 40))
-      expect(accepted).toEqual({ accepted: 40 })
-    }
-    expect(await load(project)).toEqual(split(events, project))
-  })
+describe.each(ofThisRun([{ on: [2, 0, 1] }, { on: [0, 1] }, { on: [1] }], 3))(
+  'a project on $on',
+  ({ on }) => {
+    test('each event is once in the store of its sender', async () => {
+      const project = await createOn(...on)
+      const collect = createCollector(cluster)
+      const events = fc
+        .sample(senders, 200)
+        .map((sender, n): SentEvent => ({ ...sender, path: `/${1_000 + n}` }))
+      for (let at = 0; at < events.length; at += 40) {
+        const accepted = await send(collect, project, events.slice(at, at + 40))
+        expect(accepted).toEqual({ accepted: 40 })
+      }
+      expect(await load(project)).toEqual(split(events, project))
+    })
 
-  test('a store that refuses is 503, and the repeated request counts once', async () => {
-    const project = await createOn(...on)
-    const away = createCollector(databases.without(project.shards[0]!))
-    await expect(send(away, project, EVENTS)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
-    const partly = await load(project)
-    expect(partly.flat().length).toBe(
-      split(EVENTS, project).flat().length - split(EVENTS, project)[on[0]!]!.length,
-    )
-    expect(await send(createCollector(cluster), project, EVENTS)).toEqual({ accepted: 30 })
-    expect(await send(createCollector(cluster), project, EVENTS)).toEqual({ accepted: 30 })
-    expect(await load(project)).toEqual(split(EVENTS, project))
-  })
-
-  test('nothing is written when an event is too large, or a store has no room or too much waiting', async () => {
-    const project = await createOn(...on)
-    const tooLarge = {
-      ...event(31),
-      properties: Object.fromEntries(
-        Array.from({ length: 40 }, (_, n) => [`p${n}`, 'x'.repeat(1_000)]),
-      ),
-    }
-    await expect(send(createCollector(cluster), project, [...EVENTS, tooLarge])).rejects.toEqual(
-      new EventTooLargeError([30]),
-    )
-    const full = new Error('full')
-    const refuse = (): never => {
-      throw full
-    }
-    for (const more of [{ requireSpace: refuse }, { waiting: { check: refuse, add: refuse } }]) {
-      let opened = 0
-      const last = createCollector(cluster, (entrance) =>
-        ++opened === on.at(-1)! + 1 ? { ...entrance, ...more } : entrance,
+    test('a store that refuses is 503, and the repeated request counts once', async () => {
+      const project = await createOn(...on)
+      const away = createCollector(databases.without(project.shards[0]!))
+      await expect(send(away, project, EVENTS)).rejects.toMatchObject({
+        code: 'SERVICE_UNAVAILABLE',
+      })
+      const partly = await load(project)
+      expect(partly.flat().length).toBe(
+        split(EVENTS, project).flat().length - split(EVENTS, project)[on[0]!]!.length,
       )
-      await expect(send(last, project, EVENTS)).rejects.toBe(full)
-    }
-    expect(await load(project)).toEqual([[], [], []])
-  })
-})
+      expect(await send(createCollector(cluster), project, EVENTS)).toEqual({ accepted: 30 })
+      expect(await send(createCollector(cluster), project, EVENTS)).toEqual({ accepted: 30 })
+      expect(await load(project)).toEqual(split(EVENTS, project))
+    })
+
+    test('nothing is written when an event is too large, or a store has no room or too much waiting', async () => {
+      const project = await createOn(...on)
+      const tooLarge = {
+        ...event(31),
+        properties: Object.fromEntries(
+          Array.from({ length: 40 }, (_, n) => [`p${n}`, 'x'.repeat(1_000)]),
+        ),
+      }
+      await expect(send(createCollector(cluster), project, [...EVENTS, tooLarge])).rejects.toEqual(
+        new EventTooLargeError([30]),
+      )
+      const full = new Error('full')
+      const refuse = (): never => {
+        throw full
+      }
+      for (const more of [{ requireSpace: refuse }, { waiting: { check: refuse, add: refuse } }]) {
+        let opened = 0
+        const last = createCollector(cluster, (entrance) =>
+          ++opened === on.at(-1)! + 1 ? { ...entrance, ...more } : entrance,
+        )
+        await expect(send(last, project, EVENTS)).rejects.toBe(full)
+      }
+      expect(await load(project)).toEqual([[], [], []])
+    })
+  },
+)
 
 test('a project on a store that is not known is 503', async () => {
   const project = await createOn(0, 1)
