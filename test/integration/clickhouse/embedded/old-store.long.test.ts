@@ -39,6 +39,7 @@ const MISSING = [
   '0023_project_changes.sql',
   '0024_whole_sessions.sql',
   '0025_shards.sql',
+  '0026_moves.sql',
 ]
 
 const run = promisify(execFile)
