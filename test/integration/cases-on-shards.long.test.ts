@@ -1,9 +1,9 @@
 /** Cases from test suites of other products, on projects across one, two and four shards. Skipped if they are missing. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { StoredProject } from '../../../src/projects/project.js'
-import { startCluster, type TestCluster } from '../../support/cluster/cluster.js'
-import { newWideProject, runQuery, sendToShards } from '../../support/cluster/wide-world.js'
-import { KNOWN_CASES, listDifferences } from '../../support/world/known-cases.js'
+import type { StoredProject } from '../../src/projects/project.js'
+import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
+import { newWideProject, runQuery, sendToShards } from '../support/cluster/wide-world.js'
+import { KNOWN_CASES, listDifferences } from '../support/world/known-cases.js'
 
 const WIDTHS = [1, 2, 4]
 
