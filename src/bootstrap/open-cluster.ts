@@ -1,10 +1,8 @@
 /** Opens the stores that a configuration describes: one, or the shards of a cluster. */
-import { HOME } from '../clickhouse/endpoint.js'
 import type { Cluster, Shard } from '../cluster/cluster.js'
 import type { Config } from '../config/config.js'
 import { createShardContext } from '../deletion/shard-context.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
-import type { Logger } from '../lib/log.js'
 import { openStore, type OpenedStore, type OpenStoreOptions } from './open-store.js'
 import { listPlaces, type ShardPlace, type StoresConfig } from './shard-places.js'
 
@@ -74,10 +72,6 @@ function toShard({ name, store, prepared }: OpenedShard): Shard {
   void prepared.then(() => (isPrepared = true))
   return { name, store, isPrepared: () => isPrepared }
 }
-
-/** Returns a logger whose lines name a shard; the store of a service without a cluster needs no name. */
-export const nameShard = (logger: Logger, shard: string): Logger =>
-  shard === HOME ? logger : logger.child({ shard })
 
 /** Returns the context of the loader of a shard. */
 export function getLoader({ stores }: OpenedCluster, shard: string): LoaderContext {

@@ -1,6 +1,7 @@
 /** Starts the parts of a service process over its stores: the HTTP service, and loader, rollups and expirations of each store. */
 import { isValidAt, listPublicKeys, takeOverPublicKeys } from '../auth/public-keys.js'
 import type { Store } from '../clickhouse/store.js'
+import { nameShard } from '../cluster/cluster.js'
 import { markCut } from '../cluster/directory.js'
 import { startProjectSync } from '../cluster/sync-projects.js'
 import type { Config } from '../config/config.js'
@@ -11,17 +12,17 @@ import {
   type LoaderMonitor,
   type LoaderState,
 } from '../ingest/loader/loader-state.js'
-import { watchWaiting } from './watch-waiting.js'
 import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
 import { startForwarding } from '../relocation/forward-rows.js'
 import type { Instruments } from '../telemetry/instruments.js'
 import type { Traces } from '../telemetry/traces.js'
 import type { EarlyServer } from './serving/early-server.js'
-import { nameShard, type OpenedCluster, type OpenedShard } from './open-cluster.js'
+import type { OpenedCluster, OpenedShard } from './open-cluster.js'
 import { startRollupBuild, type StoreAccess } from './prepare-store.js'
 import { retryWhileAway, type WaitOptions } from './retry-while-away.js'
 import { startService, type ServiceOptions } from './serving/start-service.js'
+import { watchWaiting } from './watch-waiting.js'
 
 export interface PartsOptions {
   readonly config: Config

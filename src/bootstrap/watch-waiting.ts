@@ -1,6 +1,6 @@
 /** Watches what waits in the inbox of a store that another process loads, so that the collector can limit it. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
+import { startRepeating } from '../lib/repeat.js'
 import { SECOND_MS } from '../lib/time.js'
 import type { LoaderMonitor } from '../ingest/loader/loader-state.js'
 import { countWaitingRows } from '../ingest/loader/stream.js'
@@ -13,23 +13,10 @@ export function watchWaiting(
   monitor: Pick<LoaderMonitor, 'reportWaiting' | 'reportSuccess'>,
   intervalMs = INTERVAL_MS,
 ): () => Promise<void> {
-  const stopped = new AbortController()
   const look = async (): Promise<void> => {
     const askedAt = performance.now()
     monitor.reportWaiting(await countWaitingRows(lookups), askedAt)
     monitor.reportSuccess()
   }
-  const watch = async (): Promise<void> => {
-    while (!stopped.signal.aborted) {
-      await look().catch(() => undefined)
-      await sleep(intervalMs, undefined, { ref: false, signal: stopped.signal }).catch(
-        () => undefined,
-      )
-    }
-  }
-  const ended = watch()
-  return async () => {
-    stopped.abort()
-    await ended
-  }
+  return startRepeating(() => look().catch(() => undefined), intervalMs)
 }

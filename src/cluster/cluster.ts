@@ -1,7 +1,8 @@
 /** The stores of a cluster, and where a project lives in it. */
 import { HOME } from '../clickhouse/endpoint.js'
+import { StoreUnavailableError, toStoreError } from '../clickhouse/errors.js'
 import type { Store } from '../clickhouse/store.js'
-import { ApiError } from '../contract/errors.js'
+import type { Logger } from '../lib/log.js'
 import type { StoredProject } from '../projects/project.js'
 
 /** A whole store: one ClickHouse with its inbox, its loader, its facts and its rollups. */
@@ -24,8 +25,6 @@ export interface Cluster {
 /** The shards of a project, in order: at least one. */
 export type ProjectShards = readonly [Shard, ...Shard[]]
 
-export { HOME }
-
 /** Returns a cluster of a single store. */
 export const toCluster = (store: Store): Cluster => {
   const home = { name: HOME, store }
@@ -47,10 +46,8 @@ export function locate(
     const { isPrepared = () => true } = shard ?? {}
     if (shard !== undefined && isPrepared()) return shard
     const state = shard === undefined ? 'is not configured' : 'has not answered yet'
-    throw new ApiError(
-      'SERVICE_UNAVAILABLE',
-      'The store does not answer right now. Try again in a moment.',
-      { cause: new Error(`the project ${project.id} lives on ${name}, which ${state}`) },
+    throw toStoreError(
+      new StoreUnavailableError(`the project ${project.id} lives on ${name}, which ${state}`),
     )
   })
   const [first = home, ...others] = found
@@ -60,3 +57,7 @@ export function locate(
 /** Finds a shard by its name; undefined if there is none. */
 export const findShard = ({ shards }: Cluster, name: string): Shard | undefined =>
   shards.find((shard) => shard.name === name)
+
+/** Returns a logger whose lines name a shard; the store of a service without a cluster needs no name. */
+export const nameShard = (logger: Logger, shard: string): Logger =>
+  shard === HOME ? logger : logger.child({ shard })

@@ -1,6 +1,7 @@
 /** Decides which shard of a project an event goes to: all events of a sender go to the same one. */
 import { crc32 } from 'node:zlib'
 import { sql, uint32, type Sql } from '../clickhouse/sql.js'
+import { takeCharacters } from '../lib/text.js'
 import { EVENT_LIMITS } from '../model/event-fields.js'
 
 /** The fields of an event that tell who it comes from. Null and the empty string mean that a field is absent. */
@@ -25,13 +26,6 @@ export const writeShardIndex = (userId: Sql, ip: Sql, userAgent: Sql, width: num
 
 function getSender({ user_id: userId, ip, user_agent: userAgent }: SenderFields): string {
   if (userId !== undefined && userId !== null && userId !== '') return userId
-  return `${ip ?? ''} ${truncate(userAgent ?? '')}`
+  // The loader cuts the user agent in the same way.
+  return `${ip ?? ''} ${takeCharacters(userAgent ?? '', maxStoredLength)}`
 }
-
-/** Cuts a text as the loader does. Characters are code points, of one or two UTF-16 units. */
-const truncate = (text: string): string =>
-  text.length > maxStoredLength
-    ? Array.from(text.slice(0, 2 * maxStoredLength))
-        .slice(0, maxStoredLength)
-        .join('')
-    : text

@@ -1,6 +1,6 @@
 /** Reads the data of a project from all its shards. */
 import type { Connection } from '../clickhouse/connection.js'
-import { ApiError } from '../contract/errors.js'
+import { StoreUnavailableError, toStoreError } from '../clickhouse/errors.js'
 import type { StoredProject } from '../projects/project.js'
 import { locate, type Cluster, type ProjectShards, type Shard } from './cluster.js'
 import { findGroup } from './groups.js'
@@ -29,10 +29,8 @@ export function findStatementGroup(
   const group = findGroup(all, project.shards)
   if (group !== undefined) return { name: group.name, database: first.store.database }
   const names = project.shards.join(', ')
-  throw new ApiError(
-    'SERVICE_UNAVAILABLE',
-    'The store does not answer right now. Try again in a moment.',
-    { cause: new Error(`the project ${project.id} lives on ${names}, which are no group`) },
+  throw toStoreError(
+    new StoreUnavailableError(`the project ${project.id} lives on ${names}, which are no group`),
   )
 }
 

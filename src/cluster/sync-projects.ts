@@ -1,8 +1,8 @@
 /** Repairs the copies of projects on shards: those that were away when a project changed, and what broken changes left. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
 import { withLease } from '../clickhouse/lease/lease.js'
 import type { Logger } from '../lib/log.js'
+import { startRepeating } from '../lib/repeat.js'
 import { MINUTE_MS, SECOND_MS } from '../lib/time.js'
 import { copyVersions, findVersion, listVersionMarks, writeVersion } from '../projects/versions.js'
 import type { Cluster, Shard } from './cluster.js'
@@ -120,7 +120,6 @@ const REMOVAL_INTERVAL_MS = 5 * MINUTE_MS
 
 /** Syncs at once, and then every few seconds. Returns a function that stops it; without other shards there is nothing to do. */
 export function startProjectSync(cluster: Cluster, logger: Logger): () => Promise<void> {
-  const stopping = new AbortController()
   let removedAt = -Infinity
   const syncOnce = async (): Promise<void> => {
     const removes = performance.now() - removedAt >= REMOVAL_INTERVAL_MS
@@ -131,18 +130,12 @@ export function startProjectSync(cluster: Cluster, logger: Logger): () => Promis
       logger.warn({ kept }, 'shards have data of projects that do not live there')
     }
   }
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      await syncOnce().catch((error: unknown) =>
+  if (cluster.shards.length === 1) return () => Promise.resolve()
+  return startRepeating(
+    () =>
+      syncOnce().catch((error: unknown) =>
         logger.warn({ err: error }, 'the copies of projects could not be compared'),
-      )
-      const options = { signal: stopping.signal, ref: false }
-      await sleep(SYNC_INTERVAL_MS, undefined, options).catch(() => undefined)
-    }
-  }
-  const ended = cluster.shards.length === 1 ? Promise.resolve() : run()
-  return async () => {
-    stopping.abort()
-    await ended
-  }
+      ),
+    SYNC_INTERVAL_MS,
+  )
 }

@@ -8,6 +8,7 @@ import { finishInterruptedWork } from '../ingest/loader/loader.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
 import type { Logger } from '../lib/log.js'
+import { startRepeating } from '../lib/repeat.js'
 import { addDays, HOUR_MS, startOfDay } from '../lib/time.js'
 import { listProjects, markCut } from '../projects/store.js'
 import { KEYS_END_MS } from './project-deletion-steps.js'
@@ -65,30 +66,14 @@ export async function expireProjects(options: CallOptions, now: Date): Promise<v
 
 /** Runs `expireProjects` at once and then every hour. Returns a function that stops after the current statement. */
 export function startExpirations(options: ExpirationOptions): () => Promise<void> {
-  const stopping = new AbortController()
-  // What is interrupted is finished after the next start.
-  const store = {
-    ...options.store,
-    writer: fenceConnection(options.store.writer, stopping.signal),
-  }
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      await expireProjects({ ...options, store, stop: stopping.signal }, options.now()).catch(
-        (error: unknown) => {
-          if (stopping.signal.aborted) return
-          options.logger.warn({ err: error }, 'data that is kept no longer could not be deleted')
-        },
-      )
-      await sleep(HOUR_MS, undefined, { signal: stopping.signal, ref: false }).catch(
-        () => undefined,
-      )
-    }
-  }
-  const ended = run()
-  return async () => {
-    stopping.abort()
-    await ended
-  }
+  return startRepeating(async (stop) => {
+    // What is interrupted is finished after the next start.
+    const store = { ...options.store, writer: fenceConnection(options.store.writer, stop) }
+    await expireProjects({ ...options, store, stop }, options.now()).catch((error: unknown) => {
+      if (stop.aborted) return
+      options.logger.warn({ err: error }, 'data that is kept no longer could not be deleted')
+    })
+  }, HOUR_MS)
 }
 
 async function hasExpiredData(

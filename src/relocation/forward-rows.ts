@@ -1,11 +1,11 @@
 /** Forwards events that arrived on a shard which their project has left, to the inbox of the shard where it lives. */
 import { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sql, statement, uint64 } from '../clickhouse/sql.js'
 import { locate, type Cluster, type Shard } from '../cluster/cluster.js'
 import { chooseShard, type SenderFields } from '../cluster/sender.js'
 import { ONE_BLOCK } from '../ingest/inbox/one-block.js'
 import type { Logger } from '../lib/log.js'
+import { startRepeating } from '../lib/repeat.js'
 import { SECOND_MS } from '../lib/time.js'
 import { findVersion } from '../projects/versions.js'
 
@@ -119,33 +119,28 @@ const FORWARD_INTERVAL_MS = 2 * SECOND_MS
  * there is nothing to do.
  */
 export function startForwarding(cluster: Cluster, logger: Logger): () => Promise<void> {
-  const stopping = new AbortController()
   const failing = new Set<string>()
-  const forward = async (shard: Shard): Promise<void> => {
+  const forward = async (shard: Shard, stop: AbortSignal): Promise<void> => {
     const { name } = shard
+    if (!isUsable(shard)) return
     try {
       const rows = await forwardFrom(cluster, shard)
       failing.delete(name)
       if (rows > 0) logger.info({ shard: name, rows }, 'forwarded events of projects that moved')
     } catch (error) {
       // A shard may be away for long: it is logged once.
-      if (!failing.has(name) && !stopping.signal.aborted) {
+      if (!failing.has(name) && !stop.aborted) {
         logger.warn({ shard: name, err: error }, 'events could not be forwarded')
       }
       failing.add(name)
     }
   }
-  const run = async (shard: Shard): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      if (isUsable(shard)) await forward(shard)
-      const options = { signal: stopping.signal, ref: false }
-      await sleep(FORWARD_INTERVAL_MS, undefined, options).catch(() => undefined)
-    }
-  }
-  const ended = Promise.all(cluster.shards.length === 1 ? [] : cluster.shards.map(run))
+  const shards = cluster.shards.length === 1 ? [] : cluster.shards
+  const started = shards.map((shard) =>
+    startRepeating((stop) => forward(shard, stop), FORWARD_INTERVAL_MS),
+  )
   return async () => {
-    stopping.abort()
-    await ended
+    await Promise.all(started.map((stop) => stop()))
   }
 }
 

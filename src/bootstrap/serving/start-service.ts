@@ -2,8 +2,7 @@
 import { createApi } from './read-api.js'
 import { createReadStore, type ReadStore } from './read-stores.js'
 import type { Store } from '../../clickhouse/store.js'
-import type { Cluster } from '../../cluster/cluster.js'
-import { HOME } from '../../cluster/cluster.js'
+import { nameShard, type Cluster } from '../../cluster/cluster.js'
 import type { Role } from '../../config/config.js'
 import type { SpecName } from '../../contract/spec.js'
 import { cacheProbe } from '../../http/server/health.js'
@@ -87,7 +86,7 @@ const openCollects = ({
       name,
       {
         store,
-        disk: watchDisk(store.lookups, name === HOME ? logger : logger.child({ shard: name })),
+        disk: watchDisk(store.lookups, nameShard(logger, name)),
         readInbox: readInbox && (() => readInbox(name)),
       },
     ]),

@@ -1,5 +1,5 @@
 /** Chooses the stores of a command in a cluster, and names them in what it prints. A single store has no name. */
-import type { OpenedCluster, OpenedShard } from '../../bootstrap/open-cluster.js'
+import { getLoader, type OpenedCluster, type OpenedShard } from '../../bootstrap/open-cluster.js'
 import { locate, type Cluster, type ProjectShards, type Shard } from '../../cluster/cluster.js'
 import { ApiError } from '../../contract/errors.js'
 import type { LoaderContext } from '../../ingest/loader/loader-context.js'
@@ -48,6 +48,6 @@ export const describePending = (pending: readonly string[]): string =>
 
 /** Returns a function that gives the context of the loader of a shard. */
 export const getContext =
-  ({ stores, loader }: OpenedCluster): ((shard: Pick<Shard, 'name'>) => LoaderContext) =>
+  (opened: OpenedCluster): ((shard: Pick<Shard, 'name'>) => LoaderContext) =>
   ({ name }) =>
-    stores.find((one) => one.name === name)?.loader ?? loader
+    getLoader(opened, name)

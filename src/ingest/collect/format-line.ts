@@ -1,5 +1,6 @@
 /** Writes an event as the line that the inbox stores, within the size that the contract allows. */
 import type { SentEvent } from '../../contract/collector-api.js'
+import { takeCharacters } from '../../lib/text.js'
 import { EVENT_LIMITS } from '../../model/event-fields.js'
 
 const { maxEventBytes, maxStoredLength } = EVENT_LIMITS
@@ -42,10 +43,4 @@ function truncateValues(properties: NonNullable<SentEvent['properties']>): objec
   return Object.fromEntries(values) as object
 }
 
-/** Characters are code points, of one or two UTF-16 units. */
-const truncate = (text: string): string =>
-  text.length > maxStoredLength
-    ? Array.from(text.slice(0, 2 * maxStoredLength))
-        .slice(0, maxStoredLength)
-        .join('')
-    : text
+const truncate = (text: string): string => takeCharacters(text, maxStoredLength)

@@ -2,11 +2,9 @@
 import { ofThisRun } from '../../support/sampling.js'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { randomUUID } from 'node:crypto'
 import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { locate, type Cluster, type Shard } from '../../../src/cluster/cluster.js'
-import { createProject } from '../../../src/cluster/directory.js'
 import { chooseShard } from '../../../src/cluster/sender.js'
 import type { SentEvent } from '../../../src/contract/collector-api.js'
 import {
@@ -17,7 +15,7 @@ import {
 } from '../../../src/ingest/collect/collect.js'
 import { createInboxWriter } from '../../../src/ingest/inbox/inbox-writer.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { createShards, type TestShards } from '../../support/cluster/shard-databases.js'
+import { createOn, createShards, type TestShards } from '../../support/cluster/shard-databases.js'
 import { select } from '../../support/store/facts.js'
 import { loadWaiting } from '../../support/store/loading.js'
 
@@ -28,14 +26,6 @@ beforeAll(async () => {
   cluster = databases.cluster
 })
 afterAll(() => databases.drop())
-
-const createOn = (...positions: readonly number[]): Promise<StoredProject> =>
-  createProject(
-    cluster,
-    { id: `t-${randomUUID()}`, name: 'Test', domain: 'example.com' },
-    new Date('2020-01-01T00:00:00Z'),
-    positions.map((position) => cluster.shards[position]!.name),
-  )
 
 /** Creates the collector of these shards. */
 function createCollector(shards: Cluster, change = (entrance: Entrance): Entrance => entrance) {
@@ -107,7 +97,7 @@ describe.each(ofThisRun([{ on: [2, 0, 1] }, { on: [0, 1] }, { on: [1] }], 3))(
   'a project on $on',
   ({ on }) => {
     test('each event is once in the store of its sender', async () => {
-      const project = await createOn(...on)
+      const project = await createOn(cluster, ...on)
       const collect = createCollector(cluster)
       const events = fc
         .sample(senders, 200)
@@ -120,7 +110,7 @@ describe.each(ofThisRun([{ on: [2, 0, 1] }, { on: [0, 1] }, { on: [1] }], 3))(
     })
 
     test('a store that refuses is 503, and the repeated request counts once', async () => {
-      const project = await createOn(...on)
+      const project = await createOn(cluster, ...on)
       const away = createCollector(databases.without(project.shards[0]!))
       await expect(send(away, project, EVENTS)).rejects.toMatchObject({
         code: 'SERVICE_UNAVAILABLE',
@@ -135,7 +125,7 @@ describe.each(ofThisRun([{ on: [2, 0, 1] }, { on: [0, 1] }, { on: [1] }], 3))(
     })
 
     test('nothing is written when an event is too large, or a store has no room or too much waiting', async () => {
-      const project = await createOn(...on)
+      const project = await createOn(cluster, ...on)
       const tooLarge = {
         ...event(31),
         properties: Object.fromEntries(
@@ -162,7 +152,7 @@ describe.each(ofThisRun([{ on: [2, 0, 1] }, { on: [0, 1] }, { on: [1] }], 3))(
 )
 
 test('a project on a store that is not known is 503', async () => {
-  const project = await createOn(0, 1)
+  const project = await createOn(cluster, 0, 1)
   const events = send(createCollector(cluster), { ...project, shards: ['shard1', 'other'] }, EVENTS)
   await expect(events).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   expect(

@@ -1,9 +1,7 @@
 /** Imports into several stores: each event is once in the store of its sender, whatever happened in between. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { randomUUID } from 'node:crypto'
 import { sql, strings } from '../../../src/clickhouse/sql.js'
 import type { Cluster } from '../../../src/cluster/cluster.js'
-import { createProject } from '../../../src/cluster/directory.js'
 import { chooseShard, type SenderFields } from '../../../src/cluster/sender.js'
 import {
   importIntoCluster,
@@ -12,7 +10,12 @@ import {
 import type { ImportReport } from '../../../src/ingest/import/import-options.js'
 import type { Rejection } from '../../../src/ingest/inbox/rejections.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { createShards, withWriter, type TestShards } from '../../support/cluster/shard-databases.js'
+import {
+  createOn,
+  createShards,
+  withWriter,
+  type TestShards,
+} from '../../support/cluster/shard-databases.js'
 import { importLines, splitIntoChunks, toLines } from '../../support/sources/sources.js'
 import { createContext } from '../../support/store/loading.js'
 import { ofThisRun } from '../../support/sampling.js'
@@ -27,15 +30,6 @@ beforeAll(async () => {
   cluster = databases.cluster
 })
 afterAll(() => databases.drop())
-
-/** Creates a project on the shards at these positions. */
-const createOn = (...positions: readonly number[]): Promise<StoredProject> =>
-  createProject(
-    cluster,
-    { id: `t-${randomUUID()}`, name: 'Test', domain: 'example.com' },
-    new Date('2020-01-01T00:00:00Z'),
-    positions.map((position) => cluster.shards[position]!.name),
-  )
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'
 
@@ -103,7 +97,7 @@ describe.each(ofThisRun([{ on: [2, 0, 1] }, { on: [0, 1] }, { on: [1] }], 3))(
   'a project on $on',
   ({ on }) => {
     test('reports what a single store reports, and loads nothing again', async () => {
-      const project = await createOn(...on)
+      const project = await createOn(cluster, ...on)
       const other = await newProject(cluster.home.store)
       const all = events(60)
       const rows = [
@@ -135,7 +129,7 @@ describe.each(ofThisRun([{ on: [2, 0, 1] }, { on: [0, 1] }, { on: [1] }], 3))(
       const failure = new Error('interrupted')
       const text = toLines(events(60))
       for (const calls of ofThisRun([2, 1, 3], 3)) {
-        const project = await createOn(...on)
+        const project = await createOn(cluster, ...on)
         let left = calls
         const onProgress = (): void => {
           if ((left -= 1) === 0) throw failure
@@ -151,7 +145,7 @@ describe.each(ofThisRun([{ on: [2, 0, 1] }, { on: [0, 1] }, { on: [1] }], 3))(
     })
 
     test('a dry run reports the same and stores nothing', async () => {
-      const project = await createOn(...on)
+      const project = await createOn(cluster, ...on)
       const text = toLines([...events(50), 'not JSON', ...events(50, 50)])
       const options = { projectId: project.id }
       const dryRun = await importText(text, { ...options, dryRun: true })
@@ -160,7 +154,7 @@ describe.each(ofThisRun([{ on: [2, 0, 1] }, { on: [0, 1] }, { on: [1] }], 3))(
     })
 
     test('a strict import ends at a chunk with a rejected row', async () => {
-      const project = await createOn(...on)
+      const project = await createOn(cluster, ...on)
       const text = toLines([
         ...events(50),
         '{"timestamp":"x","user_id":"u1"}',
@@ -177,7 +171,7 @@ describe.each(ofThisRun([{ on: [2, 0, 1] }, { on: [0, 1] }, { on: [1] }], 3))(
 test.each(ofThisRun([/INSERT INTO events/, /INSERT INTO inbox/, /SELECT/], 3))(
   'a store that fails after %p ends the import with its error',
   async (statement) => {
-    const project = await createOn(0, 1, 2)
+    const project = await createOn(cluster, 0, 1, 2)
     const text = toLines(events(60))
     const broken = withWriter(cluster, 'shard2', (writer) => breakAfter(writer, statement))
     const importing = importIntoCluster(broken, splitIntoChunks(text, sizes), {
@@ -196,8 +190,8 @@ test.each(ofThisRun([/INSERT INTO events/, /INSERT INTO inbox/, /SELECT/], 3))(
 
 test('rows that name their project go to its stores', async () => {
   const atHome = await newProject(cluster.home.store)
-  const elsewhere = await createOn(2)
-  const wide = await createOn(1, 0)
+  const elsewhere = await createOn(cluster, 2)
+  const wide = await createOn(cluster, 1, 0)
   const projects = [atHome, elsewhere, wide]
   const all = events(90).map((one, n) => ({ ...one, project: projects[n % 3]!.id }))
   const rows = [...all, { ...event(90), project: 'unknown' }, event(91), 'not JSON']

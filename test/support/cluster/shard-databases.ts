@@ -1,7 +1,10 @@
 /** Creates clusters whose shards are databases of the shared engine. No statement can span them. */
+import { randomUUID } from 'node:crypto'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { StoreUnavailableError } from '../../../src/clickhouse/errors.js'
 import type { Cluster, Shard } from '../../../src/cluster/cluster.js'
+import { createProject } from '../../../src/cluster/directory.js'
+import type { StoredProject } from '../../../src/projects/project.js'
 import { createDatabase } from '../store/database.js'
 
 export interface TestShards {
@@ -74,3 +77,15 @@ function takeAway(shard: Shard): Shard {
     },
   }
 }
+
+/** Creates a project on the shards at these positions. */
+export const createOn = (
+  cluster: Cluster,
+  ...positions: readonly number[]
+): Promise<StoredProject> =>
+  createProject(
+    cluster,
+    { id: `t-${randomUUID()}`, name: 'Test', domain: 'example.com' },
+    new Date('2020-01-01T00:00:00Z'),
+    positions.map((position) => cluster.shards[position]!.name),
+  )
