@@ -35,7 +35,7 @@ export interface PlanDependencies {
   readonly now: () => Date
   /** Returns the relations that may be read, the cheapest first; all by default. */
   readonly listRelations?: (() => readonly RelationName[]) | undefined
-  /** Reads how much data the project has, if that is known soon; a query fails if it rejects. If left out, it is not known. */
+  /** Reads how much data a shard of the project has, if that is known soon; a query fails if it rejects. If left out, it is not known. */
   readonly readSizes?: ((projectId: string) => Promise<ProjectSizes | undefined>) | undefined
   /** The shards that the project lives across; if left out, it lives on the one that runs the statement. */
   readonly group?: ShardGroup | undefined
@@ -90,8 +90,7 @@ export async function planAnalytics(
   const isCut = project.keepDays !== null || project.hasCutSessions
   // Without their sessions, events would be missed.
   const relations = isCut ? withoutWholeSessions(known) : known
-  // To count users later would take another statement across the shards.
-  return planQuery(query, relations, sizes, group === undefined)
+  return planQuery(query, relations, sizes, group?.width)
 }
 
 /**

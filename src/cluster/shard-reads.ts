@@ -12,6 +12,8 @@ export interface StatementGroup {
   readonly name: string
   /** The database of all its shards. */
   readonly database: string
+  /** The number of its shards. */
+  readonly width: number
 }
 
 /**
@@ -27,7 +29,9 @@ export function findStatementGroup(
   if (others.length === 0) return undefined
   const all = cluster.shards.map(({ name }) => name)
   const group = findGroup(all, project.shards)
-  if (group !== undefined) return { name: group.name, database: first.store.database }
+  if (group !== undefined) {
+    return { name: group.name, database: first.store.database, width: group.shards.length }
+  }
   const names = project.shards.join(', ')
   throw toStoreError(
     new StoreUnavailableError(`the project ${project.id} lives on ${names}, which are no group`),

@@ -1,6 +1,7 @@
 /** Estimates how much CPU time a plan takes, from the work that it does and what each unit of work costs. */
 import type { ProjectSizes } from '../../model/project-sizes.js'
 import type { Plan } from './plan.js'
+import { estimateWideWork } from './wide-work.js'
 import { estimateWork, UNITS, type Unit, type Work } from './work.js'
 
 /**
@@ -28,11 +29,27 @@ export const UNIT_COSTS: Readonly<Record<Unit, number>> = {
   eventUser: 0.0058,
   /** A column of a session that is read. */
   sessionColumn: 0.016,
+  /** A statement across shards: what the shard that asks does for it, whatever the statement reads. */
+  wideStatement: 4_000,
+  /** A SELECT of such a statement: the shard that asks analyses it twice. */
+  wideSelect: 6_000,
+  /** A shard that is asked by such a statement. */
+  askedShard: 450,
+  /** A group that one of these shards returns: sending it, and adding it up. */
+  shardGroup: 1,
 }
 
-/** Estimates how many milliseconds of CPU time a plan takes. */
-export const estimateMs = (plan: Plan, sizes: ProjectSizes): number =>
-  addCosts(estimateWork(plan, sizes), UNIT_COSTS)
+/**
+ * Estimates how many milliseconds of CPU time a plan takes, on all shards together.
+ *
+ * @param sizes those of one shard
+ * @param width the number of shards
+ */
+export function estimateMs(plan: Plan, sizes: ProjectSizes, width = 1): number {
+  if (width === 1) return addCosts(estimateWork(plan, sizes), UNIT_COSTS)
+  const { shards, asking } = estimateWideWork(plan, sizes, width)
+  return addCosts(shards, UNIT_COSTS) + addCosts(asking, UNIT_COSTS)
+}
 
 /** Adds up the milliseconds of CPU time that some work takes. @param costs microseconds */
 export const addCosts = (work: Work, costs: Readonly<Record<Unit, number>>): number =>

@@ -23,23 +23,26 @@ const MIN_EVENTS_OF_DAYS = { alone: 20_000, besideEdges: 400_000 }
  * project are known and another is estimated to take clearly less time.
  *
  * @param relations the relations that may be read, the cheapest first; the facts must be among them
- * @param sizes decide how the answer is computed, and never what it is
- * @param defersUsers whether users may be counted in a second step
+ * @param sizes those of one shard of the project; they decide how the answer is computed, and never what it is
+ * @param width the number of shards that the project lives across
  */
 export function planQuery(
   query: Query,
   relations: readonly RelationName[] = ALL_RELATIONS,
   sizes?: ProjectSizes,
-  defersUsers = true,
+  width = 1,
 ): Plan {
+  // To count users later would take another statement across the shards.
+  const defersUsers = width === 1
   const usual = planWithoutSizes(query, relations, defersUsers)
   if (sizes === undefined) return usual
   const ways = [...listPlans(query, relations)]
     .filter(([, plan]) => defersUsers || plan.userCounting.kind === 'all')
-    .map(([name, plan]) => ({ name, plan, ms: estimateMs(plan, sizes) }))
+    .map(([name, plan]) => ({ name, plan, ms: estimateMs(plan, sizes, width) }))
     .sort((one, other) => one.ms - other.ms)
   const [cheapest] = ways
-  const isClear = cheapest !== undefined && cheapest.ms < estimateMs(usual, sizes) * MAX_SHARE
+  const isClear =
+    cheapest !== undefined && cheapest.ms < estimateMs(usual, sizes, width) * MAX_SHARE
   const best = isClear ? cheapest.plan : usual
   const chosen = nameWay(best)
   const considered = ways.map(({ name, ms }) => ({ name, ms, isChosen: name === chosen }))

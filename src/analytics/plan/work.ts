@@ -6,8 +6,14 @@ import type { ProjectSizes } from '../../model/project-sizes.js'
 import { RELATIONS } from '../../model/relations.js'
 import { TOTAL } from '../../model/rollups.js'
 import type { Period } from '../request/period.js'
-import type { Grouping } from '../request/query.js'
 import type { Plan, Scan, UserCounting } from './plan.js'
+import {
+  countGroups,
+  estimateMatchingShare,
+  estimateShare,
+  getValues,
+  nameGrouping,
+} from './group-sizes.js'
 import { estimateFacts } from './sizes.js'
 import { listGroupingTerms, listTerms, nameTerm } from './terms.js'
 
@@ -23,14 +29,14 @@ export const UNITS = [
   'eventColumn',
   'eventUser',
   'sessionColumn',
+  'wideStatement',
+  'wideSelect',
+  'askedShard',
+  'shardGroup',
 ] as const
 
 export type Unit = (typeof UNITS)[number]
 export type Work = Readonly<Record<Unit, number>>
-
-/** The number of values assumed for a dimension whose number is not known. */
-const MANY_VALUES = 5_000
-const FEW_VALUES = 50
 
 /** Facts are read in granules of 8,192 rows. In each partition, about two hold other projects as well. */
 const OTHER_FACTS = 2 * 8_192
@@ -48,31 +54,55 @@ const FIRST_STEPS: Readonly<Record<UserCounting['kind'], number>> = {
   candidates: 3,
 }
 
-/** Estimates the work of a plan. */
+/** Returns the work of a statement that reads nothing yet. */
+const beginStatement = (): Record<Unit, number> => ({
+  ...buildRecord(UNITS, () => 0),
+  statement: 1,
+})
+
+/** Estimates the work of a plan on one shard, in one statement. */
 export function estimateWork(plan: Plan, sizes: ProjectSizes): Work {
   const { userCounting, scans } = plan
-  const work: Record<Unit, number> = { ...buildRecord(UNITS, () => 0), statement: 1 }
+  const work = beginStatement()
   for (let i = 0; i < FIRST_STEPS[userCounting.kind]; i++) {
     for (const scan of scans) addScan(work, scan, plan, sizes, undefined)
   }
-  if (userCounting.kind !== 'all') addSecondStep(work, userCounting, plan, sizes)
+  for (const { scans: counting, keys } of listCountingSteps(plan)) {
+    work.secondStep += 1
+    for (const scan of counting) addScan(work, scan, plan, sizes, keys)
+  }
   return work
 }
 
-function addSecondStep(
-  work: Record<Unit, number>,
-  { kind, scans }: Exclude<UserCounting, { kind: 'all' }>,
-  plan: Plan,
-  sizes: ProjectSizes,
-): void {
-  const { limit, offset } = plan.query
-  const keys = kind === 'page' ? limit : (limit + offset) * CANDIDATES_PER_ROW
-  work.secondStep += 1
-  for (const scan of scans) addScan(work, scan, plan, sizes, keys)
-  if (kind === 'page') return
-  // The groups with the most events are counted first, then the others. Together they are as many as estimated above.
-  work.secondStep += 1
-  for (const scan of scans) addScan(work, scan, plan, sizes, 0)
+/** A step of a plan: what it reads, and of how many groups; undefined: of all. */
+interface Step {
+  readonly scans: readonly Scan[]
+  readonly keys: number | undefined
+}
+
+/** Lists the steps of a plan that count the users of some groups only. */
+function listCountingSteps({ userCounting, query: { limit, offset } }: Plan): readonly Step[] {
+  if (userCounting.kind === 'all') return []
+  const { kind, scans } = userCounting
+  if (kind === 'page') return [{ scans, keys: limit }]
+  // The groups with the most events are counted first, then the others. Together they are as many as estimated here.
+  return [(limit + offset) * CANDIDATES_PER_ROW, 0].map((keys) => ({ scans, keys }))
+}
+
+/** The work of one statement on one of several shards, and how many groups the shard returns. */
+export interface ShardWork {
+  readonly work: Work
+  readonly groups: number
+}
+
+/** Estimates the work of each statement of a plan on one of several shards. Every step is a statement of its own. */
+export function listShardWork(plan: Plan, sizes: ProjectSizes): readonly ShardWork[] {
+  const first: Step = { scans: plan.scans, keys: undefined }
+  return [first, ...listCountingSteps(plan)].map(({ scans, keys }) => {
+    const work = beginStatement()
+    for (const scan of scans) addScan(work, scan, plan, sizes, keys)
+    return { work, groups: Math.min(keys ?? Infinity, countGroups(plan.query, sizes)) }
+  })
 }
 
 type RollupScan = Scan & { readonly dimension: string }
@@ -113,15 +143,10 @@ function addScan(
   if (isWhole) work.select += 3
   if (scan.measures.includes('users')) {
     const dimension = nameGrouping(plan.query.grouping)
-    const counted = read * estimateMatchingShare(plan) * estimateShare(dimension, sizes, keys)
+    const counted = read * estimateMatchingShare(plan.query) * estimateShare(dimension, sizes, keys)
     work.eventUser += counted * (1 + (keys ?? getValues(dimension, sizes)) / DOUBLING_GROUPS)
   }
 }
-
-/** The share of rows that filters are assumed to match. */
-const MATCHING_SHARE = 0.1
-const estimateMatchingShare = ({ query: { predicate } }: Plan): number =>
-  listTerms(predicate).length === 0 ? 1 : MATCHING_SHARE
 
 /** This many groups cost as much again as counting the users of one. */
 const DOUBLING_GROUPS = 600
@@ -152,7 +177,7 @@ function addRollup(
     work.sumRow += rows
     return
   }
-  const matching = estimateMatchingShare(plan)
+  const matching = estimateMatchingShare(plan.query)
   const most = keys === undefined ? rows : keys * Math.max(dates, BITMAP_GRANULE)
   work.bitmap += Math.min(rows * matching, most)
   const values = getValues(dimension, sizes)
@@ -173,22 +198,3 @@ const DAYS_OF_MONTH = 31
 
 const countDays = (periods: readonly Period[]): number =>
   periods.reduce((sum, { start, end }) => sum + (end.getTime() - start.getTime()) / DAY_MS, 0)
-
-function getValues(dimension: string, { values }: ProjectSizes): number {
-  if (dimension === TOTAL) return 1
-  const known = values.get(dimension)
-  if (known !== undefined) return known
-  const isWide = !isDimensionName(dimension) || DIMENSIONS[dimension].highCardinality === true
-  return isWide ? MANY_VALUES : FEW_VALUES
-}
-
-/** Estimates the share of events that lie in the most frequent groups, if the frequencies of values are log-uniform. */
-function estimateShare(dimension: string, sizes: ProjectSizes, keys: number | undefined): number {
-  if (keys === undefined) return 1
-  return Math.min(1, Math.log1p(keys) / Math.log1p(getValues(dimension, sizes)))
-}
-
-const nameGrouping = (grouping: Grouping): string => {
-  const [term] = listGroupingTerms(grouping)
-  return term === undefined ? TOTAL : nameTerm(term)
-}

@@ -12,6 +12,8 @@ export interface ShardGroup {
   readonly name: string
   /** The database of the tables, which is the same on all shards. */
   readonly database: string
+  /** The number of its shards. */
+  readonly width: number
 }
 
 /**

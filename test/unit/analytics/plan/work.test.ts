@@ -46,6 +46,7 @@ describe('the work of', () => {
   const NONE = {
     ...{ statement: 1, select: 0, partition: 0, secondStep: 0, sumRow: 0, bitmap: 0 },
     ...{ bitmapUser: 0, eventColumn: 0, eventUser: 0, sessionColumn: 0 },
+    ...{ wideStatement: 0, wideSelect: 0, askedShard: 0, shardGroup: 0 },
   }
   const ofJanuary = (
     given: Partial<AnalyticsQueryRequest>,
