@@ -7,6 +7,7 @@ import { connectStore } from '../../src/clickhouse/store.js'
 import type { Cluster, Shard } from '../../src/cluster/cluster.js'
 import { listServedGroups } from '../../src/cluster/groups.js'
 import { ensureRollups } from '../../test/support/store/loading.js'
+import { readCpuSeconds } from '../shared/collecting.js'
 
 export interface BenchCluster extends Cluster {
   readonly engines: readonly Engine[]
@@ -60,3 +61,7 @@ export async function startEngines(
     },
   }
 }
+
+/** Reads the CPU time that all engines have taken so far, in seconds. */
+export const readCpu = async ({ engines }: BenchCluster): Promise<number> =>
+  (await Promise.all(engines.map(({ pid }) => readCpuSeconds(pid)))).reduce((a, b) => a + b, 0)

@@ -1,4 +1,4 @@
-/** Measures queries and loading of a project on one shard and across several, with all engines on this machine. */
+/** Measures queries of a project on one shard and across several, with all engines on this machine. */
 import { deepStrictEqual } from 'node:assert'
 import { writeFile } from 'node:fs/promises'
 import type { StoredProject } from '../../src/projects/project.js'
@@ -7,7 +7,6 @@ import { rebuildRollups } from '../../test/support/store/loading.js'
 import { waitForMerges } from '../reads/disk.js'
 import { LARGE } from '../reads/generate.js'
 import { buildRequest, QUERIES, type BenchQuery } from '../reads/queries.js'
-import { readCpuSeconds } from '../shared/collecting.js'
 import { withDataFolder } from '../shared/data-folder.js'
 import {
   formatTenths,
@@ -18,16 +17,14 @@ import {
   summarize,
 } from '../shared/figures.js'
 import { createAsk, readMoment, readWork, type Ask } from './ask.js'
-import { startEngines, type BenchCluster } from './engines.js'
+import { readCpu, startEngines, type BenchCluster } from './engines.js'
 import { insertPart, recordParts } from './generate.js'
-import { createParts, loadParts } from './load.js'
 import { measureFanOut, measureParts, nameQuery, REPEATS } from './samples.js'
 import type { Timings } from './timings.js'
 
 const EVENTS = Number(process.env['EVENTS'] ?? 1_000_000)
 const SHARDS = Number(process.env['SHARDS'] ?? 3)
 const RUNS = Number(process.env['RUNS'] ?? 15)
-const LOADED = Number(process.env['LOADED'] ?? 200_000)
 const NOW = new Date()
 const QUESTIONS = QUERIES.filter(({ project }) => project === LARGE)
 
@@ -54,9 +51,6 @@ async function fill({ home, shards }: BenchCluster): Promise<Projects> {
   }
   return { narrow, wide: wide! }
 }
-
-const readCpu = async ({ engines }: BenchCluster): Promise<number> =>
-  (await Promise.all(engines.map(({ pid }) => readCpuSeconds(pid)))).reduce((a, b) => a + b, 0)
 
 interface Measured {
   readonly ms: number
@@ -132,34 +126,10 @@ async function printQueries(cluster: BenchCluster, { narrow, wide }: Projects): 
   )
 }
 
-async function printLoading(cluster: BenchCluster): Promise<void> {
-  const lines: (readonly string[])[] = []
-  for (const [i, width] of [1, SHARDS].entries()) {
-    await loadParts(cluster, 'loaded', createParts(5_000, 5e7 + i * 1e6, width))
-    const parts = createParts(LOADED, 6e7 + i * 1e7, width)
-    const before = await readCpu(cluster)
-    const times = await loadParts(cluster, 'loaded', parts)
-    const cpu = (await readCpu(cluster)) - before
-    lines.push([
-      `${width}`,
-      formatWhole(LOADED / (Math.max(...times) / 1_000)),
-      times.map((ms) => formatTenths(ms / 1_000)).join(' · '),
-      formatTenths(cpu),
-    ])
-  }
-  console.log(`\nLoading ${formatWhole(LOADED)} events, each shard its part:\n`)
-  printTable(['shards', 'events/s', 'seconds of each', 'CPU seconds of the engines'], lines)
-}
-
 async function run(dataDir: string): Promise<void> {
   const cluster = await startEngines(dataDir, SHARDS, REPEATS)
   try {
     const projects = await fill(cluster)
-    await Promise.all(
-      cluster.shards.map(({ store }) =>
-        createProject(store, { id: 'loaded', name: 'Loaded', domain: 'b.example' }, new Date(0)),
-      ),
-    )
     await printMachine(NOW)
     console.log(`a project of about ${formatWhole(EVENTS)} events; each query ${RUNS} times`)
     await printQueries(cluster, projects)
@@ -174,7 +144,6 @@ async function run(dataDir: string): Promise<void> {
       ]),
     )
     const questions = await measureParts(cluster, projects, QUESTIONS, NOW)
-    await printLoading(cluster)
     const timings: Timings = {
       measured: NOW.toISOString().slice(0, 10),
       machine: 'all shards on one machine with 2 cores',
