@@ -8,11 +8,12 @@ const CHUNK = 10_000
 
 /** Creates the NDJSON of the events of each shard. @param first the number of the first event */
 export function createParts(events: number, first: number, width: number): readonly Buffer[][] {
+  const placement = { shards: Array<string>(width).fill(''), formerWidths: [] }
   const lines = Array.from({ length: width }, (): string[] => [])
   for (let n = first; n < first + events; n++) {
     const event = createFullEvent(n)
     const sender = { user_id: String(event['user_id']) }
-    lines[chooseShard(sender, width)]!.push(`${JSON.stringify(event)}\n`)
+    lines[chooseShard(sender, placement, ARRIVAL)]!.push(`${JSON.stringify(event)}\n`)
   }
   return lines.map((part) =>
     Array.from({ length: Math.ceil(part.length / CHUNK) }, (_, i) =>

@@ -47,12 +47,12 @@ const createGroup = (shards: readonly string[], start: number, width: number): G
   shards: shards.slice(start, start + width),
 })
 
-/** Finds the group of exactly these shards, in this order; undefined if there is none. */
+/** Finds the group of exactly these shards, in any order; undefined if there is none. */
 export function findGroup(all: readonly string[], shards: readonly string[]): Group | undefined {
-  const [first = ''] = shards
-  const start = all.indexOf(first)
-  const width = shards.length
-  const isWindow = start >= 0 && shards.every((name, i) => name === all[start + i])
+  const width = new Set(shards).size
+  const positions = shards.map((name) => all.indexOf(name))
+  const start = Math.min(...positions)
+  const isWindow = start >= 0 && width === shards.length && Math.max(...positions) < start + width
   return isWindow && isServed(start, width, all.length) ? createGroup(all, start, width) : undefined
 }
 

@@ -7,7 +7,8 @@ import type { Cluster } from './cluster.js'
 import { listGroups } from './groups.js'
 import { createDeadline, tryShards } from './reach.js'
 
-export interface Placement {
+/** What is asked of a new project. */
+export interface PlacementRequest {
   /** The only shard of the project; undefined to choose. */
   readonly shard?: string | undefined
   /** The number of its shards. */
@@ -30,10 +31,10 @@ export interface Load {
  */
 export async function placeProject(
   cluster: Cluster,
-  placement: Placement,
+  request: PlacementRequest,
 ): Promise<readonly string[]> {
   const names = cluster.shards.map(({ name }) => name)
-  const candidates = listCandidates(names, placement)
+  const candidates = listCandidates(names, request)
   const [only = [], ...others] = candidates
   const chosen = others.length === 0 ? only : choose(candidates, await readLoads(cluster))
   const isHome = chosen.length === 1 && chosen[0] === cluster.home.name
@@ -48,7 +49,7 @@ export async function placeProject(
  */
 export function listCandidates(
   names: readonly string[],
-  { shard, width }: Placement,
+  { shard, width }: PlacementRequest,
 ): readonly (readonly string[])[] {
   if (shard !== undefined) {
     if (!names.includes(shard)) {

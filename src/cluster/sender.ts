@@ -1,31 +1,84 @@
 /** Decides which shard of a project an event goes to: all events of a sender go to the same one. */
 import { crc32 } from 'node:zlib'
-import { sql, uint32, type Sql } from '../clickhouse/sql.js'
+import { join, sql, time, uint32, type Sql } from '../clickhouse/sql.js'
+import { parseInstant } from '../contract/timestamps.js'
 import { takeCharacters } from '../lib/text.js'
 import { EVENT_LIMITS } from '../model/event-fields.js'
+import type { StoredProject } from '../projects/project.js'
 
-/** The fields of an event that tell who it comes from. Null and the empty string mean that a field is absent. */
+/**
+ * The fields of an event that tell who it comes from, and of which day it is. Null and the empty string mean that a field is
+ * absent.
+ */
 export interface SenderFields {
   readonly user_id?: string | null | undefined
   readonly ip?: string | null | undefined
   readonly user_agent?: string | null | undefined
+  readonly timestamp?: string | null | undefined
 }
+
+/** How the events of a project are divided over its shards. */
+export type Placement = Pick<StoredProject, 'shards' | 'formerWidths'>
 
 const { maxStoredLength } = EVENT_LIMITS
 
 /**
  * Returns the position of an event's shard among the shards of its project. A sender is a user id or, without one, an
- * address and a user agent, by which the loader derives a user for each day.
+ * address and a user agent, by which the loader derives a user for each day. Derived users stay where they are when a project is
+ * widened: an event without a user id goes by the width that the project had on its day.
+ *
+ * @param receivedAt the time of arrival that is stored with the event: its day, if it has no timestamp
  */
-export const chooseShard = (event: SenderFields, width: number): number =>
-  width === 1 ? 0 : crc32(getSender(event)) % width
+export function chooseShard(event: SenderFields, placement: Placement, receivedAt: Date): number {
+  const width = findWidth(event, placement, receivedAt)
+  return width <= 1 ? 0 : crc32(getSender(event)) % width
+}
 
-/** The same in SQL, for events in other tables: `userId`, `ip` and `userAgent` are expressions of type String. */
-export const writeShardIndex = (userId: Sql, ip: Sql, userAgent: Sql, width: number): Sql =>
-  sql`CRC32(if(${userId} != '', ${userId}, concat(${ip}, ' ', substringUTF8(${userAgent}, 1, ${uint32(maxStoredLength)})))) % ${uint32(width)}`
+/** Returns the width by which an event is placed. It does not matter for a timestamp that loads reject. */
+function findWidth(
+  { user_id: userId, timestamp }: SenderFields,
+  { shards: { length: width }, formerWidths }: Placement,
+  receivedAt: Date,
+): number {
+  if (width <= 1 || formerWidths.length === 0 || isPresent(userId)) return width
+  const at = isPresent(timestamp) ? (parseInstant(timestamp) ?? NaN) : receivedAt.getTime()
+  return formerWidths.find(({ until }) => at < until.getTime())?.width ?? width
+}
 
 function getSender({ user_id: userId, ip, user_agent: userAgent }: SenderFields): string {
-  if (userId !== undefined && userId !== null && userId !== '') return userId
+  if (isPresent(userId)) return userId
   // The loader cuts the user agent in the same way.
   return `${ip ?? ''} ${takeCharacters(userAgent ?? '', maxStoredLength)}`
+}
+
+const isPresent = (text: string | null | undefined): text is string =>
+  text !== undefined && text !== null && text !== ''
+
+/** The fields of an event as expressions of type String, and its time of arrival as one of type DateTime64. */
+export interface SenderColumns {
+  readonly userId: Sql
+  readonly ip: Sql
+  readonly userAgent: Sql
+  readonly timestamp: Sql
+  readonly receivedAt: Sql
+}
+
+/** The same in SQL, for events in other tables. */
+export const writeShardIndex = (columns: SenderColumns, placement: Placement): Sql =>
+  sql`CRC32(${writeSender(columns)}) % ${writeWidth(columns, placement)}`
+
+const writeSender = ({ userId, ip, userAgent }: SenderColumns): Sql =>
+  sql`if(${userId} != '', ${userId}, concat(${ip}, ' ', substringUTF8(${userAgent}, 1, ${uint32(maxStoredLength)})))`
+
+function writeWidth(
+  { userId, timestamp, receivedAt }: SenderColumns,
+  { shards, formerWidths }: Placement,
+): Sql {
+  const width = uint32(Math.max(shards.length, 1))
+  if (formerWidths.length === 0) return width
+  const at = sql`if(${timestamp} = '', ${receivedAt}, parseDateTime64BestEffortOrNull(${timestamp}, 3, 'UTC'))`
+  const former = formerWidths.map(
+    ({ width: one, until }) => sql`${at} < ${time(until)}, ${uint32(one)}, `,
+  )
+  return sql`multiIf(${userId} != '', ${width}, ${join(former, sql``)}${width})`
 }

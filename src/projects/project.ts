@@ -25,6 +25,17 @@ export interface StoredProject {
   readonly hasCutSessions: boolean
   /** The names of the shards that it lives on, in order; empty for the store of the projects alone. */
   readonly shards: readonly string[]
+  /** How its events were divided before it was widened, oldest first; empty for a project that never was. */
+  readonly formerWidths: readonly FormerWidth[]
+  /** Whether its former shards may still have the rows of users who left for the new ones. */
+  readonly isWidening: boolean
+}
+
+/** A number of shards over which the events of a project without a user id were divided, up to some day. */
+export interface FormerWidth {
+  readonly width: number
+  /** The start of the first day (UTC) of which the events are divided over more shards. */
+  readonly until: Date
 }
 
 /** A former public token, with which events are accepted until a certain time. */
@@ -35,7 +46,14 @@ export interface FormerToken {
 
 /** The fields that only this program sets. */
 export type OwnField =
-  'token' | 'formerToken' | 'createdAt' | 'isDeleting' | 'hasCutSessions' | 'shards'
+  | 'token'
+  | 'formerToken'
+  | 'createdAt'
+  | 'isDeleting'
+  | 'hasCutSessions'
+  | 'shards'
+  | 'formerWidths'
+  | 'isWidening'
 
 /** The fields of a project that can change after its creation. */
 export type ProjectChanges = Partial<Omit<StoredProject, 'id' | OwnField>>

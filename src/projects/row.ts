@@ -20,6 +20,9 @@ export interface ProjectRow {
   readonly is_deleting: boolean
   readonly has_cut_sessions: boolean
   readonly shards: readonly string[]
+  /** `until` as `2026-01-31`. */
+  readonly former_widths: readonly { readonly width: number; readonly until: string }[]
+  readonly is_widening: boolean
   readonly version: number
 }
 
@@ -28,7 +31,7 @@ export const PROJECT_COLUMNS = sql`
   id, name, domain, token, toUnixTimestamp64Milli(created_at) AS created_ms, has_public_dashboard,
   excluded_ips, excluded_countries, retention_days, keep_days, former_token,
   toUnixTimestamp64Milli(former_token_until) AS former_token_until_ms, is_deleting, has_cut_sessions, shards,
-  version`
+  former_widths, is_widening, version`
 
 export const toStoredProject = (row: ProjectRow): StoredProject => ({
   id: row.id,
@@ -48,4 +51,6 @@ export const toStoredProject = (row: ProjectRow): StoredProject => ({
   isDeleting: row.is_deleting,
   hasCutSessions: row.has_cut_sessions,
   shards: row.shards,
+  formerWidths: row.former_widths.map(({ width, until }) => ({ width, until: new Date(until) })),
+  isWidening: row.is_widening,
 })

@@ -82,6 +82,8 @@ export async function createProject(
     isDeleting: false,
     hasCutSessions: false,
     shards,
+    formerWidths: [],
+    isWidening: false,
     ...validateFields(fields),
     token: createPublicToken(),
     createdAt: now,

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { Connection, QueryOptions } from '../clickhouse/connection.js'
 import {
   boolean,
+  join,
   optionalTime,
   optionalUint32,
   sql,
@@ -10,10 +11,11 @@ import {
   string,
   strings,
   time,
+  uint32,
   uint64,
   type Sql,
 } from '../clickhouse/sql.js'
-import type { StoredProject } from './project.js'
+import type { FormerWidth, StoredProject } from './project.js'
 import { PROJECT_COLUMNS, toStoredProject, type ProjectRow } from './row.js'
 
 /** A project with the number of its version, from 1. */
@@ -64,7 +66,12 @@ FROM projects FINAL ORDER BY id`),
 const COLUMNS = sql`
         id, name, domain, token, created_at, has_public_dashboard,
         excluded_ips, excluded_countries, retention_days, keep_days,
-        former_token, former_token_until, is_deleting, has_cut_sessions, shards, version`
+        former_token, former_token_until, is_deleting, has_cut_sessions, shards,
+        former_widths, is_widening, version`
+
+/** Writes former widths as an array of tuples. */
+const listWidths = (widths: readonly FormerWidth[]): Sql =>
+  sql`[${join(widths.map(({ width, until }) => sql`(${uint32(width)}, toDate(${time(until)}))`))}]`
 
 /** Writes a version of a project. May be repeated. */
 export async function writeVersion(
@@ -78,7 +85,8 @@ export async function writeVersion(
     ${strings(project.excludedIps)}, ${strings(project.excludedCountries)},
     ${optionalUint32(project.retentionDays)}, ${optionalUint32(project.keepDays)},
     ${string(project.formerToken?.token ?? '')}, ${optionalTime(project.formerToken?.until ?? null)},
-    ${boolean(project.isDeleting)}, ${boolean(project.hasCutSessions)}, ${strings(project.shards)}, ${uint64(version)}`
+    ${boolean(project.isDeleting)}, ${boolean(project.hasCutSessions)}, ${strings(project.shards)},
+    ${listWidths(project.formerWidths)}, ${boolean(project.isWidening)}, ${uint64(version)}`
   await writer.execute(
     statement(sql`
       INSERT INTO projects (${COLUMNS}

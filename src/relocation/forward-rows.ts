@@ -2,7 +2,12 @@
 import { Readable } from 'node:stream'
 import { sql, statement, uint64 } from '../clickhouse/sql.js'
 import { locate, type Cluster, type Shard } from '../cluster/cluster.js'
-import { chooseShard, type SenderFields } from '../cluster/sender.js'
+import { chooseShard } from '../cluster/sender.js'
+import {
+  readFields,
+  type FieldNeeds,
+  type RoutingFields,
+} from '../ingest/import/shards/read-fields.js'
 import { ONE_BLOCK } from '../ingest/inbox/one-block.js'
 import type { Logger } from '../lib/log.js'
 import { startRepeating } from '../lib/repeat.js'
@@ -82,14 +87,24 @@ async function findPlace(cluster: Cluster, id: string): Promise<Place | undefine
   const current = await findVersion(home.store.writer, id)
   // Its home rejects the events of a project that was deleted, and says why.
   if (current === undefined) return () => home
-  const shards = locate(cluster, current.project)
+  const { project } = current
+  const shards = locate(cluster, project)
   for (const { store } of shards) {
     const copy = await findVersion(store.writer, id)
     if (copy?.version !== current.version) return undefined
   }
-  return ({ line }) =>
-    shards[chooseShard(JSON.parse(line) as SenderFields, shards.length)] ?? shards[0]
+  return (row) => shards[chooseShard(readSender(row), project, readArrival(row))] ?? shards[0]
 }
+
+/** Reads who an event comes from, as the loader reads it: so no row is forwarded twice. */
+function readSender({ line }: ReceivedRow): RoutingFields {
+  const bytes = Buffer.from(line)
+  return readFields(bytes, 0, bytes.length, NEEDS) ?? {}
+}
+
+const NEEDS: FieldNeeds = { project: false, timestamp: true }
+
+const readArrival = ({ received_at: at }: ReceivedRow): Date => new Date(`${at.replace(' ', 'T')}Z`)
 
 /** Inserts rows into the inboxes of their shards. */
 async function sendRows(

@@ -11,14 +11,14 @@ import { measureWork } from './measure-work.js'
 import type { WaitingWork } from './waiting-work.js'
 
 /** What the collector needs to know of a project. */
-export type CollectingProject = Pick<StoredProject, 'id' | 'shards'>
+export type CollectingProject = Pick<StoredProject, 'id' | 'shards' | 'formerWidths'>
 
 /** The events of one request; they have passed validation. */
 export interface CollectedEvents {
   readonly project: CollectingProject
   readonly events: readonly SentEvent[]
   readonly client: ClientInfo
-  /** The time of arrival of the request. */
+  /** The time of arrival of the request, which is stored with its events. */
   readonly receivedAt: Date
 }
 
@@ -94,10 +94,9 @@ export const createCollect =
       return { sent, event, line: formatLine(event) }
     })
     if (!formatted.every(hasLine)) throw new EventTooLargeError(findTooLarge(formatted))
-    const parts = splitEvents(formatted, entrances).map((part) => ({
-      ...part,
-      work: measure(part),
-    }))
+    const parts = splitEvents(formatted, entrances, (event) =>
+      chooseShard(event, project, receivedAt),
+    ).map((part) => ({ ...part, work: measure(part) }))
     for (const { entrance, work } of parts) {
       entrance.waiting?.check(project.id, work)
       entrance.requireSpace?.()
@@ -126,11 +125,15 @@ interface Part {
   readonly lines: string[]
 }
 
-/** Splits events by the shards of their senders. A shard without events has no part. */
-function splitEvents(formatted: readonly FormattedEvent[], entrances: Entrances): readonly Part[] {
+/** Splits events by their shards. A shard without events has no part. */
+function splitEvents(
+  formatted: readonly FormattedEvent[],
+  entrances: Entrances,
+  choose: (event: SentEvent) => number,
+): readonly Part[] {
   const parts = entrances.map((entrance): Part => ({ entrance, events: [], lines: [] }))
   for (const { sent, event, line } of formatted) {
-    const part = parts[chooseShard(event, entrances.length)]
+    const part = parts[choose(event)]
     part?.events.push(sent)
     part?.lines.push(line)
   }

@@ -15,6 +15,7 @@ import {
 } from '../../../src/ingest/collect/collect.js'
 import { createInboxWriter } from '../../../src/ingest/inbox/inbox-writer.js'
 import type { StoredProject } from '../../../src/projects/project.js'
+import { placeOn } from '../../support/cluster/senders.js'
 import { createOn, createShards, type TestShards } from '../../support/cluster/shard-databases.js'
 import { select } from '../../support/store/facts.js'
 import { loadWaiting } from '../../support/store/loading.js'
@@ -70,7 +71,7 @@ const split = (events: readonly SentEvent[], { shards }: StoredProject) =>
     events
       .filter((event) => {
         const sender = { ip: CLIENT.ip, user_agent: CLIENT.userAgent, ...event }
-        return shards[chooseShard(sender, shards.length)] === name
+        return shards[chooseShard(sender, placeOn(shards.length), new Date())] === name
       })
       .map(({ path }) => path!)
       .sort(),

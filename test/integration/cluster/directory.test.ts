@@ -13,8 +13,9 @@ import { syncProjects } from '../../../src/cluster/sync-projects.js'
 import { sql, statement, string, uint32 } from '../../../src/clickhouse/sql.js'
 import { addDays } from '../../../src/lib/time.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { findVersion, type ProjectVersion } from '../../../src/projects/versions.js'
+import { findVersion, writeVersion, type ProjectVersion } from '../../../src/projects/versions.js'
 import { createShards, withWriter, type TestShards } from '../../support/cluster/shard-databases.js'
+import { recordWidening } from '../../support/cluster/widened.js'
 import { breakAfter, BrokenError, releaseLease } from '../../support/store/breaking.js'
 
 const NOW = new Date('2026-01-31T12:00:00.123Z')
@@ -71,6 +72,30 @@ test('every change has the same version on all shards', async () => {
     expect(copies).toEqual([home, home])
   }
   expect(await markCut(cluster, 'changed')).toBe(false)
+})
+
+test('the widths of a project that was widened twice stay through changes and copies', async () => {
+  await create('widened', [])
+  await recordWidening(cluster, { id: 'widened' }, ['shard1', 'shard3'], '2026-03-01')
+  const ALL = ['shard1', 'shard3', 'shard2']
+  await recordWidening(cluster, { id: 'widened' }, ALL, '2026-05-01')
+  const want = {
+    shards: ALL,
+    formerWidths: [
+      { width: 1, until: new Date('2026-03-01T00:00:00Z') },
+      { width: 2, until: new Date('2026-05-01T00:00:00Z') },
+    ],
+    isWidening: false,
+  }
+  const [{ project, version }] = (await readAll('widened')) as [ProjectVersion]
+  expect([version, project]).toMatchObject([3, want])
+  const widening = { project: { ...project, isWidening: true }, version: 4 }
+  await writeVersion(cluster.home.store.writer, widening)
+  await syncProjects(cluster)
+  expect(await readAll('widened')).toEqual([widening, widening, widening])
+  await updateProject(cluster, 'widened', { name: 'Wide' })
+  const renamed = { project: { ...widening.project, name: 'Wide' }, version: 5 }
+  expect(await readAll('widened')).toEqual([renamed, renamed, renamed])
 })
 
 test('a shard that is away gets the change later', async () => {

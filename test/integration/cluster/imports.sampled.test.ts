@@ -10,6 +10,7 @@ import {
 import type { ImportReport } from '../../../src/ingest/import/import-options.js'
 import type { Rejection } from '../../../src/ingest/inbox/rejections.js'
 import type { StoredProject } from '../../../src/projects/project.js'
+import { placeOn } from '../../support/cluster/senders.js'
 import {
   createOn,
   createShards,
@@ -88,7 +89,7 @@ const splitPaths = (
 ): readonly (readonly string[])[] =>
   cluster.shards.map(({ name }) =>
     all
-      .filter((one) => shards[chooseShard(one, shards.length)] === name)
+      .filter((one) => shards[chooseShard(one, placeOn(shards.length), ARRIVAL)] === name)
       .map(({ path }) => path)
       .sort(),
   )

@@ -1,10 +1,10 @@
 /** The SQL of a sender's shard, and the loader: events of one user, also a derived one, have one sender. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { sql, string } from '../../../src/clickhouse/sql.js'
-import { chooseShard, writeShardIndex } from '../../../src/cluster/sender.js'
+import { sql, string, time } from '../../../src/clickhouse/sql.js'
+import { chooseShard, writeShardIndex, type Placement } from '../../../src/cluster/sender.js'
 import { readFields } from '../../../src/ingest/import/shards/read-fields.js'
 import { FIELDS_TYPE } from '../../../src/model/event-fields.js'
-import { SENDERS } from '../../support/cluster/senders.js'
+import { placeOn, SENDERS, WIDENED, WIDENED_CASES } from '../../support/cluster/senders.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import { importLines, toLines } from '../../support/sources/sources.js'
@@ -16,12 +16,27 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const selectShards = async (lines: readonly string[], width: number): Promise<readonly number[]> =>
+const ARRIVAL = new Date('2026-06-01T00:00:00Z')
+
+const selectShards = async (
+  lines: readonly string[],
+  placement: Placement,
+  receivedAt = ARRIVAL,
+): Promise<readonly number[]> =>
   (
     await select<{ shard: number }>(
       database.store,
       sql`
-SELECT ${writeShardIndex(sql`given.user_id`, sql`given.ip`, sql`given.user_agent`, width)} AS shard
+SELECT ${writeShardIndex(
+        {
+          userId: sql`given.user_id`,
+          ip: sql`given.ip`,
+          userAgent: sql`given.user_agent`,
+          timestamp: sql`given.timestamp`,
+          receivedAt: sql`${time(receivedAt)}`,
+        },
+        placement,
+      )} AS shard
 FROM (
   SELECT JSONExtract(arrayJoin(JSONExtract(${string(JSON.stringify(lines))}, 'Array(String)')), ${string(FIELDS_TYPE)}) AS given
 )`,
@@ -31,7 +46,18 @@ FROM (
 test('the SQL agrees with the table', async () => {
   const lines = SENDERS.map(({ event }) => JSON.stringify(event))
   for (const width of [2, 3, 8, 1_000]) {
-    expect(await selectShards(lines, width)).toEqual(SENDERS.map(({ hash }) => hash % width))
+    expect(await selectShards(lines, placeOn(width))).toEqual(
+      SENDERS.map(({ hash }) => hash % width),
+    )
+  }
+})
+
+test('the SQL agrees with the table of a project that was widened', async () => {
+  for (const { event, receivedAt } of WIDENED_CASES) {
+    const at = receivedAt === undefined ? ARRIVAL : new Date(receivedAt)
+    const shard = chooseShard(event, WIDENED, at)
+    const found = await selectShards([JSON.stringify(event)], WIDENED, at)
+    expect({ event, at, found }).toEqual({ event, at, found: [shard] })
   }
 })
 
@@ -64,6 +90,8 @@ const LINES = [
   raw`{"ip":"203.0.113.9","ip":"203.0.113.10","user_agent":null,"user_agent":"${FIREFOX}"}`,
 ]
 
+const NEEDS = { project: false, timestamp: false }
+
 test('events of one user have one sender', async () => {
   const { store } = database
   const { id } = await newProject(store)
@@ -79,13 +107,13 @@ test('events of one user have one sender', async () => {
   expect(users.length).toBeGreaterThan(20)
   const shards = rows.map((line) => {
     const bytes = Buffer.from(line)
-    return chooseShard(readFields(bytes, 0, bytes.length, false)!, 1_000)
+    return chooseShard(readFields(bytes, 0, bytes.length, NEEDS)!, placeOn(1_000), ARRIVAL)
   })
   const ofUsers = users.map(({ names }) => [
     ...new Set(names.map((name) => shards[Number(name.slice(1))])),
   ])
   expect(ofUsers.filter((some) => some.length !== 1)).toEqual([])
-  expect(await selectShards(rows, 1_000)).toEqual(shards)
+  expect(await selectShards(rows, placeOn(1_000))).toEqual(shards)
 })
 
 test('lines that are not valid are rejected, so they have no sender', async () => {

@@ -4,6 +4,7 @@ import type { RunningService } from '../../../src/bootstrap/serving/start-servic
 import { chooseShard } from '../../../src/cluster/sender.js'
 import { createProject } from '../../../src/projects/store.js'
 import type { StoredProject } from '../../../src/projects/project.js'
+import { placeOn } from '../../support/cluster/senders.js'
 import { startCluster, type TestCluster } from '../../support/cluster/cluster.js'
 import { newWideProject, sendToShards } from '../../support/cluster/wide-world.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
@@ -30,7 +31,7 @@ afterAll(async () => {
 const nameUser = (shard: number, from = 0): string =>
   [...Array(100).keys()]
     .map((i) => `user-${from + i}`)
-    .find((user_id) => chooseShard({ user_id }, 2) === shard)!
+    .find((user_id) => chooseShard({ user_id }, placeOn(2), NOW) === shard)!
 
 const sendFrom = (project: StoredProject, user_id: string, timestamp: string): Promise<void> =>
   sendToShards(cluster, [project], [{ project: project.id, user_id, timestamp, path: '/' }])

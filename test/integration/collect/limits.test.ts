@@ -52,6 +52,8 @@ test('an address that is at its limit is refused before its token is looked up',
         isDeleting: false,
         hasCutSessions: false,
         shards: [],
+        formerWidths: [],
+        isWidening: false,
       })
     },
   })

@@ -73,6 +73,8 @@ export const CALLER: AuthContext = {
     isDeleting: false,
     hasCutSessions: false,
     shards: [],
+    formerWidths: [],
+    isWidening: false,
   },
 }
 

@@ -47,6 +47,8 @@ test('a project is read as it was created, with defaults for omitted fields', as
     isDeleting: false,
     hasCutSessions: false,
     shards: [],
+    formerWidths: [],
+    isWidening: false,
   })
   expect(await findProject(database.store.reader, made.id)).toEqual(made)
 })

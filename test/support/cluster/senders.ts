@@ -1,5 +1,11 @@
 /** Events with their senders and shards. The stored events lie by these numbers, so none of them may change. */
-import type { SenderFields } from '../../../src/cluster/sender.js'
+import type { Placement, SenderFields } from '../../../src/cluster/sender.js'
+
+/** The placement of a project across so many shards that was never widened. */
+export const placeOn = (width: number): Placement => ({
+  shards: Array.from({ length: width }, (_, i) => `shard${i + 1}`),
+  formerWidths: [],
+})
 
 export interface SenderCase {
   readonly what: string
@@ -79,5 +85,77 @@ export const SENDERS: readonly SenderCase[] = [
     what: 'too many letters of two bytes',
     event: { user_agent: 'é'.repeat(1_100) },
     hash: 932713033,
+  },
+]
+
+/** An event of a project that was widened. */
+export interface WidenedCase {
+  readonly what: string
+  readonly event: SenderFields
+  /** The arrival of an event without a timestamp. */
+  readonly receivedAt?: string
+  /** The width by which it is placed. */
+  readonly width: number
+}
+
+/** On one shard before 1 March, on two before 1 May, and on eight since then. */
+export const WIDENED: Placement = {
+  ...placeOn(8),
+  formerWidths: [
+    { width: 1, until: new Date('2026-03-01T00:00:00Z') },
+    { width: 2, until: new Date('2026-05-01T00:00:00Z') },
+  ],
+}
+
+/** Senders whose remainders by 1, 2 and 8 all differ. */
+const DERIVED = { ip: IP, user_agent: AGENT.replace('128', '1') }
+export const WIDENED_CASES: readonly WidenedCase[] = [
+  ...(
+    [
+      ['1970-01-01T00:00:00Z', 1],
+      ['2026-02-28T23:59:59.999Z', 1],
+      ['2026-02-28T23:59:59.999999999Z', 1],
+      ['2026-03-01T00:00:00Z', 2],
+      ['2026-03-01T00:00Z', 2],
+      ['2026-03-01T00:59:59+01:00', 1],
+      ['2026-03-01T01:00:00+0100', 2],
+      ['2026-02-28T23:29:59-00:30', 1],
+      ['2026-02-28T23:30-00:30', 2],
+      ['2026-04-30T23:59:59.9Z', 2],
+      ['2026-05-01T00:00:00.000Z', 8],
+      ['2026-05-01T23:59:59.999+23:59', 8],
+      ['2026-05-01T23:58:59.999+23:59', 2],
+      ['2099-12-31T23:59:59Z', 8],
+    ] as const
+  ).map(([timestamp, width]) => ({
+    what: `an event of ${timestamp}`,
+    event: { ...DERIVED, timestamp },
+    width,
+  })),
+  ...(
+    [
+      ['2026-02-28T23:59:59.999Z', 1],
+      ['2026-03-01T00:00:00.000Z', 2],
+      ['2026-04-30T23:59:59.999Z', 2],
+      ['2026-05-01T00:00:00.000Z', 8],
+    ] as const
+  ).flatMap(([receivedAt, width]) =>
+    [{}, { timestamp: null }, { timestamp: '' }].map((none) => ({
+      what: `an event with ${JSON.stringify(none)} that arrives at ${receivedAt}`,
+      event: { ...DERIVED, user_id: '', ...none },
+      receivedAt,
+      width,
+    })),
+  ),
+  {
+    what: 'an old event with a user id',
+    event: { ...DERIVED, user_id: 'u5', timestamp: '2026-01-01T00:00:00Z' },
+    width: 8,
+  },
+  {
+    what: 'an event with a user id that arrived long ago',
+    event: { user_id: 'u5' },
+    receivedAt: '2026-01-01T00:00:00Z',
+    width: 8,
   },
 ]

@@ -7,7 +7,7 @@ import type { Cluster, Shard } from '../../../src/cluster/cluster.js'
 import { locate } from '../../../src/cluster/cluster.js'
 import { createProject } from '../../../src/cluster/directory.js'
 import { findEarliest, findStatementGroup, openReader } from '../../../src/cluster/shard-reads.js'
-import { chooseShard, type SenderFields } from '../../../src/cluster/sender.js'
+import { chooseShard } from '../../../src/cluster/sender.js'
 import type { AnalyticsQueryResponse } from '../../../src/contract/api.js'
 import type { MarkedRow } from '../../../src/model/origin.js'
 import type { ProjectSizes } from '../../../src/model/project-sizes.js'
@@ -28,6 +28,9 @@ export const newWideProject = (
     shards.map(({ name }) => name),
   )
 
+/** All events have timestamps. */
+const ARRIVAL = NOW
+
 /** Imports events of several projects, each into the shard of its sender. An event names its project. */
 export async function sendToShards(
   cluster: Cluster,
@@ -38,7 +41,7 @@ export async function sendToShards(
     cluster.shards.map(async ({ name, store }) => {
       const own = events.filter((event) => {
         const project = projects.find(({ id }) => id === event.project)!
-        return project.shards[chooseShard(event as SenderFields, project.shards.length)] === name
+        return project.shards[chooseShard(event, project, ARRIVAL)] === name
       })
       if (own.length > 0) await send(store, { id: '' }, own)
     }),

@@ -34,7 +34,12 @@ test.each([
   { all: 4, shards: ['s1', 's2', 's3'], want: 'tallyhouse_1_3' },
   { all: 4, shards: ['s3', 's4'], want: 'tallyhouse_3_4' },
   { all: 4, shards: ['s2', 's3'], want: undefined },
-  { all: 4, shards: ['s2', 's1'], want: undefined },
+  { all: 4, shards: ['s2', 's1'], want: 'tallyhouse_1_2' },
+  { all: 4, shards: ['s3', 's1', 's4', 's2'], want: 'tallyhouse_1_4' },
+  { all: 4, shards: ['s3', 's2'], want: undefined },
+  { all: 4, shards: ['s1', 's1'], want: undefined },
+  { all: 4, shards: ['s1', 's5'], want: undefined },
+  { all: 4, shards: [], want: undefined },
   { all: 4, shards: ['s1'], want: undefined },
 ])('the group of $shards among $all', ({ all, shards, want }) => {
   expect(findGroup(name(all), shards)?.name).toBe(want)

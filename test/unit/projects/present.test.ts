@@ -18,6 +18,8 @@ const project: StoredProject = {
   isDeleting: false,
   hasCutSessions: false,
   shards: [],
+  formerWidths: [],
+  isWidening: false,
 }
 
 test.each([

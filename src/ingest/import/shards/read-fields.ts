@@ -7,14 +7,22 @@
 /** The texts of a line; a field that is absent or has another type is left out. */
 export interface RoutingFields {
   project?: string
+  timestamp?: string
   user_id?: string
   ip?: string
   user_agent?: string
 }
 
+/** The fields that are read beside those of the sender. */
+export interface FieldNeeds {
+  readonly project: boolean
+  /** Whether the timestamp of an event without a user id is wanted. */
+  readonly timestamp: boolean
+}
+
 type Name = keyof RoutingFields
 
-const NAMES = (['project', 'user_id', 'ip', 'user_agent'] as const).map((name) => ({
+const NAMES = (['project', 'timestamp', 'user_id', 'ip', 'user_agent'] as const).map((name) => ({
   name,
   bytes: Buffer.from(name),
 }))
@@ -32,15 +40,14 @@ const SPACE = 32
 const BYTE_ORDER_MARK = { first: 0xef, length: 3 }
 
 /**
- * Reads the line from `start` to `end`; undefined for a line that is no object.
- *
- * @param needsProject whether the field `project` is wanted; the line may be left before it otherwise
+ * Reads the line from `start` to `end`, which may be left when it is known where the event goes; undefined for a line that
+ * is no object.
  */
 export function readFields(
   bytes: Buffer,
   start: number,
   end: number,
-  needsProject: boolean,
+  needs: FieldNeeds,
 ): RoutingFields | undefined {
   const fields: RoutingFields = {}
   const first = bytes[start] === BYTE_ORDER_MARK.first ? start + BYTE_ORDER_MARK.length : start
@@ -55,17 +62,21 @@ export function readFields(
     const value = skipBlank(bytes, colon + 1, end)
     const valueEnd = findValueEnd(bytes, value, end)
     const name = bytes[value] === QUOTE ? findName(bytes, key, keyEnd) : undefined
-    if (name !== undefined) fields[name] ??= readString(bytes, value, valueEnd)
-    if (isComplete(fields, needsProject)) break
+    if (name !== undefined && isWanted(name, needs))
+      fields[name] ??= readString(bytes, value, valueEnd)
+    if (isComplete(fields, needs)) break
     at = skipBlank(bytes, valueEnd, end)
     if (bytes[at] !== COMMA) break
   }
   return fields
 }
 
+const isWanted = (name: Name, needs: FieldNeeds): boolean =>
+  (name !== 'timestamp' || needs.timestamp) && (name !== 'project' || needs.project)
+
 /** Whether the fields that were read decide where the event goes. */
-const isComplete = ({ user_id: userId = '', project }: RoutingFields, needsProject: boolean) =>
-  userId !== '' && (project !== undefined || !needsProject)
+const isComplete = ({ user_id: userId = '', project }: RoutingFields, needs: FieldNeeds): boolean =>
+  userId !== '' && (project !== undefined || !needs.project)
 
 /** Returns the position of the next byte that is no white space: nothing below a space is anything else in JSON. */
 function skipBlank(bytes: Buffer, from: number, end: number): number {

@@ -1,8 +1,8 @@
 /** Decides which stores an import writes to, and which of them each row goes to. */
 import { locate, type Cluster, type ProjectShards } from '../../../cluster/cluster.js'
-import { chooseShard } from '../../../cluster/sender.js'
+import { chooseShard, type Placement } from '../../../cluster/sender.js'
 import { findProject, listProjects } from '../../../projects/store.js'
-import { readFields } from './read-fields.js'
+import { readFields, type FieldNeeds } from './read-fields.js'
 import type { Route } from './split-lines.js'
 
 /** Where the rows of an import go. */
@@ -15,47 +15,52 @@ export interface Routing {
 /**
  * Finds where the rows of a project go; without one, each row names its own.
  *
+ * @param receivedAt the time of arrival of all rows
  * @throws ApiError SERVICE_UNAVAILABLE for a project on a store that is not configured
  */
 export async function findRouting(
   cluster: Cluster,
   projectId: string | undefined,
+  receivedAt: Date,
 ): Promise<Routing> {
   const { home, shards } = cluster
   if (shards.length === 1) return { shards, route: () => 0 }
-  if (projectId === undefined) return routeByProject(cluster)
+  if (projectId === undefined) return routeByProject(cluster, receivedAt)
   const project = await findProject(home.store.reader, projectId)
-  const own: ProjectShards = project === undefined ? [home] : locate(cluster, project)
-  return { shards: own, route: createRoute(own.length) }
+  if (project === undefined) return { shards: [home], route: () => 0 }
+  return { shards: locate(cluster, project), route: createRoute(project, receivedAt) }
 }
 
 /** Routes rows of one project. */
-const createRoute =
-  (width: number): Route =>
-  (bytes, start, end) => {
-    const fields = readFields(bytes, start, end, false)
-    return fields === undefined ? 0 : chooseShard(fields, width)
+function createRoute(placement: Placement, receivedAt: Date): Route {
+  const needs = { project: false, timestamp: wasWidened(placement) }
+  return (bytes, start, end) => {
+    const fields = readFields(bytes, start, end, needs)
+    return fields === undefined ? 0 : chooseShard(fields, placement, receivedAt)
   }
+}
+
+const wasWidened = ({ formerWidths }: Placement): boolean => formerWidths.length > 0
 
 /** Routes rows by the project that they name. Rows of unknown projects go to the home, which rejects them. */
-async function routeByProject(cluster: Cluster): Promise<Routing> {
+async function routeByProject(cluster: Cluster, receivedAt: Date): Promise<Routing> {
   const { home, shards } = cluster
-  const positions = new Map<string, readonly number[]>()
-  for (const project of await listProjects(home.store.reader)) {
-    const found = locate(cluster, project)
-    positions.set(
-      project.id,
-      found.map((shard) => shards.indexOf(shard)),
-    )
-  }
+  const projects = await listProjects(home.store.reader)
+  const places = new Map(
+    projects.map((project) => {
+      const positions = locate(cluster, project).map((shard) => shards.indexOf(shard))
+      return [project.id, { project, positions }] as const
+    }),
+  )
+  const needs: FieldNeeds = { project: true, timestamp: projects.some(wasWidened) }
   return {
     shards,
     route: (bytes, start, end) => {
-      const fields = readFields(bytes, start, end, true)
-      const shard = positions.get(fields?.project ?? '')
-      return fields === undefined || shard === undefined
+      const fields = readFields(bytes, start, end, needs)
+      const place = places.get(fields?.project ?? '')
+      return fields === undefined || place === undefined
         ? 0
-        : (shard[chooseShard(fields, shard.length)] ?? 0)
+        : (place.positions[chooseShard(fields, place.project, receivedAt)] ?? 0)
     },
   }
 }

@@ -40,6 +40,7 @@ const MISSING = [
   '0024_whole_sessions.sql',
   '0025_shards.sql',
   '0026_moves.sql',
+  '0027_widths.sql',
 ]
 
 const run = promisify(execFile)

@@ -14,7 +14,7 @@ async function collectIds(...events: readonly SentEvent[]): Promise<readonly unk
   }
   const collect = createCollect(() => [{ write }])
   await collect({
-    project: { id: 'p', shards: [] },
+    project: { id: 'p', shards: [], formerWidths: [] },
     events,
     client: { ip: undefined, userAgent: undefined, isPage: false },
     receivedAt: new Date('2026-03-10T12:00:00Z'),

@@ -3,10 +3,13 @@ import { expect, test } from '@jest/globals'
 import { readFields } from '../../../../src/ingest/import/shards/read-fields.js'
 
 /** Reads a line that lies between others. */
-function read(line: string, needsProject = true): object | undefined {
+function read(line: string, needsAll = true): object | undefined {
   const before = '{"user_id":"before"}\n'
   const bytes = Buffer.from(`${before}${line}\n{"user_id":"after","ip":"after","project":"after"}`)
-  return readFields(bytes, before.length, before.length + Buffer.byteLength(line), needsProject)
+  return readFields(bytes, before.length, before.length + Buffer.byteLength(line), {
+    project: needsAll,
+    timestamp: needsAll,
+  })
 }
 
 const raw = String.raw
@@ -14,8 +17,8 @@ const raw = String.raw
 test.each<[string, string, object | undefined]>([
   [
     'all fields',
-    raw`{"project":"p","user_agent":"a","ip":"i","x":"y"}`,
-    { project: 'p', user_agent: 'a', ip: 'i' },
+    raw`{"project":"p","user_agent":"a","timestamp":"t","ip":"i","x":"y"}`,
+    { project: 'p', user_agent: 'a', timestamp: 't', ip: 'i' },
   ],
   ['white space', ' \t{ "ip" : "i" , "project"\t:\r"p" } \r', { ip: 'i', project: 'p' }],
   ['a byte order mark', '\ufeff{"ip":"i"}', { ip: 'i' }],
@@ -52,9 +55,15 @@ test.each<[string, string, object | undefined]>([
 })
 
 test('a line is read until it is known where its event goes', () => {
-  const line = raw`{"ip":"i","user_id":"u","user_agent":"a","project":"p","country":"c"}`
+  const line = raw`{"timestamp":"t","ip":"i","user_id":"u","user_agent":"a","project":"p","country":"c"}`
   expect(read(line, false)).toEqual({ ip: 'i', user_id: 'u' })
-  expect(read(line, true)).toEqual({ ip: 'i', user_id: 'u', user_agent: 'a', project: 'p' })
+  expect(read(line, true)).toEqual({
+    timestamp: 't',
+    ip: 'i',
+    user_id: 'u',
+    user_agent: 'a',
+    project: 'p',
+  })
 })
 
 test('any beginning of a line can be read', () => {
