@@ -1,0 +1,82 @@
+/** Random questions of every kind: requests, each asked at a moment. */
+import fc from 'fast-check'
+import type { Filter, GroupBy, Preset } from '../../../src/contract/api.js'
+import { listEnumValues, readSpec } from '../../../src/contract/spec.js'
+import type { PartialRequest } from '../world/world.js'
+import { attributeRequest, rollupRequest } from './rollups.js'
+import { filter, request } from './world.js'
+
+export interface Question {
+  readonly asked: PartialRequest
+  /** When it is asked. */
+  readonly now: Date
+  /** Whether the project is said to be large, so that sessions are read. */
+  readonly isLarge: boolean
+}
+
+const { document } = readSpec('openapi')
+const preset = fc.constantFrom(...(listEnumValues(document, 'Preset') as readonly Preset[]))
+
+/** Moments of which the presets reach into the events of `createVisits`. */
+const moment = fc
+  .constantFrom(
+    ...['2024-01-01T00:00:00.000Z', '2024-02-29T23:59:59.999Z', '2024-03-01T12:34:56.789Z'],
+    ...['2024-03-31T00:30:00.000Z', '2024-04-01T00:00:00.001Z', '2024-12-31T23:59:59.000Z'],
+  )
+  .map((text) => new Date(text))
+
+const tag = (values: readonly string[]) =>
+  fc.record({
+    value: fc.constantFrom(...values),
+    operator: fc.constantFrom('any' as const, 'eq' as const, 'notEq' as const, 'contains' as const),
+  })
+/** Filters on values that `filter` does not have. */
+const otherFilter: fc.Arbitrary<Filter> = fc.oneof(
+  fc.record(
+    {
+      type: fc.constant('utm_tags' as const),
+      utm_medium: tag(['', 'a', 'é']),
+      utm_content: tag(['', 'a', '%']),
+    },
+    { requiredKeys: ['type'] },
+  ),
+  tag(['a', 'true', '0', '', '{', 'é'.repeat(1_024)]).map((one) => ({
+    type: 'event' as const,
+    properties: [{ property: 'plan', ...one }],
+  })),
+  fc.constantFrom<Filter>(
+    { type: 'location', city: { operator: 'oneOf', value: ['é'.repeat(1_024)] } },
+    { type: 'os', operator: 'noneOf', value: ['Linux'] },
+    { type: 'browser', operator: 'oneOf', value: ['Firefox', '😀'] },
+  ),
+)
+
+/** A value in one of so many cases, else undefined. */
+const oneIn = <T>(cases: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: cases - 1, arbitrary: fc.constant(undefined) }, arbitrary)
+
+const otherGrouping = fc.constantFrom<GroupBy>('utm_medium', 'utm_content', 'event:prop:a.b')
+const anyFilters = fc.array(fc.oneof(filter, otherFilter), { minLength: 1, maxLength: 3 })
+
+const anyRequest: fc.Arbitrary<PartialRequest> = fc
+  .tuple(
+    fc.oneof(request, rollupRequest, attributeRequest),
+    oneIn(3, preset),
+    oneIn(4, anyFilters),
+    oneIn(12, otherGrouping),
+    oneIn(2, fc.constant({ limit: 1000, offset: 0 })),
+    oneIn(20, fc.constant({ metrics: [], order_by: [] })),
+  )
+  .map(([asked, date_range, filters, token, page, defaults]) => ({
+    ...asked,
+    ...(date_range === undefined ? {} : { date_range }),
+    ...(filters === undefined ? {} : { filters }),
+    ...(token === undefined ? {} : { group_by: [token], order_by: [] }),
+    ...page,
+    ...defaults,
+  }))
+
+/** Random questions, each kind with its weight. */
+export const question: fc.Arbitrary<Question> = fc.noBias(
+  fc.record({ asked: anyRequest, now: moment, isLarge: fc.boolean() }),
+)

@@ -1,0 +1,113 @@
+/** Answers requests by SQL of its own: a second implementation of the contract, which shares no code with the service. */
+import type {
+  AnalyticsQueryRequest,
+  AnalyticsQueryResponse,
+  Metric,
+} from '../../../src/contract/api.js'
+import type { DuckDatabase } from './database.js'
+import { buildFilters } from './filters.js'
+import { findGrouping, type Grouping } from './groupings.js'
+import { METRICS } from './metrics.js'
+import { resolvePeriod, type Clock, type DuckPeriod } from './period.js'
+import { combine, join, raw, sql, type Sql } from './sql.js'
+
+const DEFAULT_METRICS: readonly Metric[] = ['users', 'pageviews', 'events']
+
+/** Answers a request whose defaults are filled in, about the events of the database. */
+export async function answer(
+  database: DuckDatabase,
+  request: AnalyticsQueryRequest,
+  clock: Clock,
+): Promise<AnalyticsQueryResponse> {
+  const { limit, offset } = request
+  const period = await resolvePeriod(database, request.date_range, clock)
+  const metrics = request.metrics.length === 0 ? DEFAULT_METRICS : request.metrics
+  const groupings = request.group_by.map((token) => findGrouping(token, period))
+  const asked = { ...request, metrics }
+  const rows = await database.run<Readonly<Record<string, string | number | null>>>(
+    buildStatement(asked, groupings, period),
+  )
+  const page = rows.slice(offset, offset + limit)
+  return {
+    period: { from: period.from, to: period.to },
+    query: {
+      date_range: asked.date_range,
+      metrics: asked.metrics,
+      group_by: asked.group_by,
+      order_by: asked.order_by,
+      limit,
+      offset,
+      filters: asked.filters,
+      filtersOperator: asked.filtersOperator,
+    },
+    pagination: { limit, offset, returned: page.length, total: rows.length },
+    data: page.map((row) => ({
+      group: Object.fromEntries(
+        groupings.map(({ member }, i) => [member, row[nameKey(i)] as string]),
+      ),
+      metrics: Object.fromEntries(metrics.map((metric) => [metric, row[metric] as number | null])),
+    })),
+  }
+}
+
+const nameKey = (i: number): string => `key_${i}`
+
+/** Selects all rows of a response in their order, before limit and offset. */
+function buildStatement(
+  request: AnalyticsQueryRequest,
+  groupings: readonly Grouping[],
+  { from, to }: DuckPeriod,
+): Sql {
+  const inPeriod = (moment: Sql): Sql =>
+    sql`(${moment} >= CAST(${from} AS TIMESTAMP) AND ${moment} < CAST(${to} AS TIMESTAMP) + INTERVAL 1 SECOND)`
+  const keys = groupings.map((_grouping, i) => raw(nameKey(i)))
+  const columns = (part: 'event' | 'visit'): readonly Sql[] =>
+    groupings.map((grouping, i) => sql`${grouping[part]} AS ${raw(nameKey(i))}`)
+  const aggregate = (over: 'events' | 'visits'): readonly Sql[] =>
+    request.metrics.flatMap((metric) =>
+      METRICS[metric].over === over ? [sql`${METRICS[metric].aggregate} AS ${raw(metric)}`] : [],
+    )
+  const isIn = combine([sql`TRUE`, ...keys.map((key) => sql`${key} IS NOT NULL`)], 'AND')
+  const group = sql`GROUP BY (${join(keys)})`
+  const joinOn = (table: string): Sql =>
+    combine([sql`TRUE`, ...keys.map((key) => sql`groups.${key} = ${raw(table)}.${key}`)], 'AND')
+  return sql`
+WITH
+  matching AS (SELECT * FROM events WHERE ${buildFilters(request)}),
+  grouped_events AS (SELECT ${join([...columns('event'), sql`matching.*`])} FROM matching WHERE ${inPeriod(sql`occurred`)}),
+  grouped_visits AS (
+    SELECT ${join([...columns('visit'), sql`visits.*`])} FROM visits
+    WHERE ${inPeriod(sql`start_at`)} AND session IN (SELECT session FROM matching)
+  ),
+  of_events AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('events')])} FROM grouped_events WHERE ${isIn} ${group}),
+  of_visits AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('visits')])} FROM grouped_visits WHERE ${isIn} ${group}),
+  groups AS (${selectKeys(groupings)})
+SELECT ${join([...keys.map((key) => sql`groups.${key} AS ${key}`), ...request.metrics.map(selectMetric)])}
+FROM groups LEFT JOIN of_events ON ${joinOn('of_events')} LEFT JOIN of_visits ON ${joinOn('of_visits')}
+ORDER BY ${join([...buildOrder(request, keys), ...keys])}`
+}
+
+/** Selects the groups that are rows: those of events, and those that a grouping lists. Without groupings there is one row. */
+function selectKeys(groupings: readonly Grouping[]): Sql {
+  if (groupings.length === 0) return sql`SELECT 1 AS one`
+  const listed = groupings.flatMap(({ keys }) => (keys === undefined ? [] : [keys]))
+  const keys = groupings.map((_grouping, i) => raw(nameKey(i)))
+  return join([sql`SELECT ${join(keys)} FROM of_events`, ...listed], ' UNION ')
+}
+
+/** A number in JSON is a floating-point number; all of these are small enough to be exact. */
+const selectMetric = (metric: Metric): Sql =>
+  sql`CAST(coalesce(${raw(metric)}, ${METRICS[metric].empty}) AS DOUBLE) AS ${raw(metric)}`
+
+/** The given order, else that of a series by its date, else that of the first metric. Groups decide between equal values. */
+function buildOrder(
+  { order_by, metrics, group_by: [token] }: AnalyticsQueryRequest,
+  [key = sql`TRUE`]: readonly Sql[],
+): readonly Sql[] {
+  const isSeries = token === 'interval:auto'
+  const [field, direction] =
+    order_by[0] ?? (isSeries ? ['date', 'asc'] : [metrics[0] ?? '', 'desc'])
+  const metric = metrics.find((name) => name === field)
+  const by = metric === undefined ? key : raw(metric)
+  return [sql`${by} ${raw(direction)} NULLS LAST`]
+}

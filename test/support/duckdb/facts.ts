@@ -1,0 +1,82 @@
+/** Derives events, users, sessions and their attributes from sent events. */
+import { join, raw, sql, type Sql } from './sql.js'
+import { SESSION_ATTRIBUTES } from './sent-events.js'
+
+/** What a project does not track. */
+export interface Exclusions {
+  readonly ips: readonly string[]
+  readonly countries: readonly string[]
+  /** The user agents of bots. */
+  readonly botAgents: readonly string[]
+}
+
+const isNoneOf = (column: string, values: readonly string[]): Sql =>
+  values.length === 0
+    ? sql`TRUE`
+    : sql`${raw(column)} NOT IN (${join(values.map((one) => sql`${one}`))})`
+
+/** Creates the table `tracked`: sent events that are neither excluded nor a repetition of an id that arrived earlier. */
+export const createTrackedEvents = ({ ips, countries, botAgents }: Exclusions): Sql => sql`
+CREATE TABLE tracked AS
+SELECT * FROM sent
+WHERE ${isNoneOf('ip', ips)} AND ${isNoneOf('country', countries)} AND ${isNoneOf('user_agent', botAgents)}
+QUALIFY event_id = '' OR row_number() OVER (PARTITION BY event_id ORDER BY arrival) = 1`
+
+/** The user of an event: the given one, else one for an address and a user agent on one day. */
+const USER = sql`CASE
+  WHEN user_id <> '' THEN ['named', user_id]
+  ELSE ['derived', strftime(occurred, '%Y-%m-%d'), ip, user_agent] END`
+
+/**
+ * Creates the table `hits`: tracked events with their `user` and `session`. Events of a user with the same session id are one
+ * session; other events of a user are, while no pause is longer than 30 minutes.
+ */
+const CREATE_HITS = sql`
+CREATE TABLE hits AS
+WITH
+  of_users AS (SELECT *, ${USER} AS "user" FROM tracked),
+  beginnings AS (
+    SELECT *, coalesce(session_id = '' AND occurred - lag(occurred) OVER earlier > INTERVAL 30 MINUTE, FALSE) AS begins
+    FROM of_users
+    WINDOW earlier AS (PARTITION BY "user", session_id ORDER BY occurred, arrival)
+  ),
+  numbered AS (
+    SELECT *, count(*) FILTER (begins) OVER (PARTITION BY "user", session_id ORDER BY occurred, arrival ROWS UNBOUNDED PRECEDING) AS nth
+    FROM beginnings
+  )
+SELECT *, dense_rank() OVER (ORDER BY "user", session_id, nth) AS session FROM numbered`
+
+/** Creates the table `sessions`. A session has the attributes of its first event, and the entry page of its first pageview. */
+const CREATE_SESSIONS = sql`
+CREATE TABLE sessions AS
+SELECT
+  session,
+  min(occurred) AS start_at,
+  epoch_ms(max(occurred)) - epoch_ms(min(occurred)) AS duration_ms,
+  count(*) FILTER (name = 'pageview') AS pageviews,
+  count(*) FILTER (name <> 'pageview') AS custom_events,
+  first(origin ORDER BY occurred, arrival) FILTER (name = 'pageview') AS entry_origin,
+  first(path ORDER BY occurred, arrival) FILTER (name = 'pageview') AS entry_path,
+  ${join(SESSION_ATTRIBUTES.map((name) => raw(`first(${name} ORDER BY occurred, arrival) AS ${name}`)))}
+FROM hits GROUP BY session`
+
+/** Creates the table `events`: what filters and groupings look at. */
+const CREATE_EVENTS = sql`
+CREATE TABLE events AS
+SELECT
+  hits.arrival, hits.occurred, hits.user, hits.session, hits.name, hits.anonymous, hits.origin, hits.path, hits.hash,
+  ${join(SESSION_ATTRIBUTES.map((name) => raw(`sessions.${name}`)))}
+FROM hits JOIN sessions USING (session)`
+
+/** Creates the table `visits`: the sessions with a pageview. */
+const CREATE_VISITS = sql`
+CREATE TABLE visits AS
+SELECT *, pageviews = 1 AND custom_events = 0 AS is_bounce FROM sessions WHERE pageviews > 0`
+
+/** The statements that derive `events` and `visits` from `tracked`, in their order. */
+export const DERIVE_FACTS: readonly Sql[] = [
+  CREATE_HITS,
+  CREATE_SESSIONS,
+  CREATE_EVENTS,
+  CREATE_VISITS,
+]

@@ -1,0 +1,79 @@
+/** The filters of a request as a condition on rows of `events`. */
+import type {
+  AnalyticsQueryRequest,
+  Filter,
+  ListClause,
+  StringClause,
+} from '../../../src/contract/api.js'
+import { LIST_OPERATORS, SATISFIED_WITHOUT_PROPERTY, STRING_OPERATORS } from './operators.js'
+import { combine, raw, sql, type Sql } from './sql.js'
+
+/** Builds the conditions of a filter, all of which have to hold. */
+type Conditions<Type extends Filter['type']> = (
+  filter: Extract<Filter, { readonly type: Type }>,
+) => readonly Sql[]
+
+const compare = (column: string, { operator, value }: StringClause): Sql =>
+  STRING_OPERATORS[operator](raw(column), value)
+
+const compareList = (column: string, { operator, value }: ListClause): Sql =>
+  LIST_OPERATORS[operator](raw(column), value)
+
+/** Compares members that may be left out, each with the column of its name. */
+const compareMembers =
+  <Member extends string, Clause>(
+    members: readonly Member[],
+    condition: (column: string, clause: Clause) => Sql,
+  ) =>
+  (filter: Readonly<Partial<Record<Member, Clause>>>): readonly Sql[] =>
+    members.flatMap((member) => {
+      const clause = filter[member]
+      return clause === undefined ? [] : [condition(member, clause)]
+    })
+
+interface PropertyClause extends StringClause {
+  readonly property: string
+}
+
+function compareProperty({ property, operator, value }: PropertyClause): Sql {
+  const condition = operator === 'any' ? sql`TRUE` : STRING_OPERATORS[operator](sql`value`, value)
+  const own = sql`SELECT arrival FROM properties WHERE name = ${property}`
+  const satisfied = sql`arrival IN (${own} AND ${condition})`
+  return SATISFIED_WITHOUT_PROPERTY.has(operator)
+    ? sql`(${satisfied} OR arrival NOT IN (${own}))`
+    : satisfied
+}
+
+const FILTERS: { readonly [Type in Filter['type']]: Conditions<Type> } = {
+  page: compareMembers(['origin', 'path', 'hash'], compare),
+  event: ({ name, properties = [] }) => [
+    ...(name === undefined ? [] : [compare('name', name)]),
+    ...properties.map(compareProperty),
+  ],
+  user: ({ anonymous }) => [anonymous ? sql`anonymous` : sql`NOT anonymous`],
+  location: compareMembers(['country', 'city'], compareList),
+  referrer: (clause) => [compare('referrer', clause)],
+  referrer_url: (clause) => [compare('referrer_url', clause)],
+  referrer_type: (clause) => [compareList('referrer_type', clause)],
+  utm_tags: compareMembers(
+    ['utm_campaign', 'utm_content', 'utm_medium', 'utm_source', 'utm_term'],
+    compare,
+  ),
+  browser: (clause) => [compareList('browser', clause)],
+  device: (clause) => [compareList('device_type', clause)],
+  os: (clause) => [compareList('os', clause)],
+}
+
+function buildFilter(filter: Filter): Sql {
+  const conditions = FILTERS[filter.type] as (filter: Filter) => readonly Sql[]
+  return combine([sql`TRUE`, ...conditions(filter)], 'AND')
+}
+
+/** Builds the condition of all filters of a request. Without filters every event satisfies it. */
+export const buildFilters = ({
+  filters,
+  filtersOperator,
+}: Pick<AnalyticsQueryRequest, 'filters' | 'filtersOperator'>): Sql =>
+  filters.length === 0
+    ? sql`TRUE`
+    : combine(filters.map(buildFilter), filtersOperator === 'or' ? 'OR' : 'AND')

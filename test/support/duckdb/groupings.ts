@@ -1,0 +1,65 @@
+/** The groupings of a request: the keys of rows, events and visits. All keys are texts. */
+import type { Dimension, GroupBy } from '../../../src/contract/api.js'
+import type { DuckPeriod } from './period.js'
+import { raw, sql, type Sql } from './sql.js'
+
+export interface Grouping {
+  /** The member of `group` in a row of the response. */
+  readonly member: string
+  /** The group of a row of `events`; null if it is in none. */
+  readonly event: Sql
+  /** The group of a row of `visits`; null if it is in none. */
+  readonly visit: Sql
+  /** Selects groups that are rows although they may have no event, as `key`. Absent: groups with an event are rows. */
+  readonly keys?: Sql
+}
+
+type Keys = Pick<Grouping, 'event' | 'visit'>
+
+const NO_VISIT = sql`CAST(NULL AS VARCHAR)`
+const groupByAttribute = (name: string): Keys => ({ event: raw(name), visit: raw(name) })
+
+const DIMENSIONS: Readonly<Record<Dimension, Keys>> = {
+  country: groupByAttribute('country'),
+  city: groupByAttribute('city'),
+  'page:origin': { event: sql`nullif(origin, '')`, visit: sql`nullif(entry_origin, '')` },
+  'page:path': { event: sql`nullif(path, '')`, visit: sql`nullif(entry_path, '')` },
+  browser: groupByAttribute('browser'),
+  device_type: groupByAttribute('device_type'),
+  os: groupByAttribute('os'),
+  referrer: groupByAttribute('referrer'),
+  referrer_type: groupByAttribute('referrer_type'),
+  utm_source: groupByAttribute('utm_source'),
+  utm_medium: groupByAttribute('utm_medium'),
+  utm_campaign: groupByAttribute('utm_campaign'),
+  utm_content: groupByAttribute('utm_content'),
+  utm_term: groupByAttribute('utm_term'),
+  'event:name': { event: sql`nullif(name, 'pageview')`, visit: NO_VISIT },
+}
+
+const PROPERTY = 'event:prop:'
+
+function groupByBucket({ from, to, bucket }: DuckPeriod): Grouping {
+  const label = (moment: Sql): Sql =>
+    sql`strftime(date_trunc(${bucket}, ${moment}), '%Y-%m-%dT%H:%M:%SZ')`
+  const start = sql`date_trunc(${bucket}, CAST(${from} AS TIMESTAMP))`
+  const step = sql`CAST('1 ' || ${bucket} AS INTERVAL)`
+  return {
+    member: 'date',
+    event: label(sql`occurred`),
+    visit: label(sql`start_at`),
+    keys: sql`SELECT ${label(sql`start`)} AS key FROM generate_series(${start}, CAST(${to} AS TIMESTAMP), ${step}) AS buckets(start)`,
+  }
+}
+
+/** Finds the grouping that a token names. */
+export function findGrouping(token: GroupBy, period: DuckPeriod): Grouping {
+  if (token === 'interval:auto') return groupByBucket(period)
+  if (token in DIMENSIONS) return { member: token, ...DIMENSIONS[token as Dimension] }
+  const name = token.slice(PROPERTY.length)
+  return {
+    member: token,
+    event: sql`(SELECT value FROM properties WHERE properties.arrival = matching.arrival AND properties.name = ${name})`,
+    visit: NO_VISIT,
+  }
+}
