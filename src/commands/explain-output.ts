@@ -3,6 +3,7 @@ import type { PlanDescription, Read } from '../analytics/plan/describe.js'
 import type { Period } from '../contract/api.js'
 import type { QueryCost } from '../clickhouse/connection.js'
 import type { Statement } from '../clickhouse/sql.js'
+import type { LoggedCost } from '../cluster/shard-costs.js'
 import type { CommandContext } from './shared/context.js'
 import { formatJson, formatList, formatNumber, formatTable } from './shared/output.js'
 
@@ -12,7 +13,15 @@ export interface Explanation extends PlanDescription {
   readonly sql: string
   readonly parameters: Statement['query_params']
   /** The cost of running the query, and the rows it returned; null if it failed. */
-  readonly run: (QueryCost & { readonly rows: number }) | null
+  readonly run: (QueryCost & { readonly rows: number } & Partial<ShardCosts>) | null
+}
+
+/** What a query across shards cost each of them, by its own log. A shard whose log is not readable is left out. */
+export interface ShardCosts {
+  /** What each shard did for its groups. Statements of one query are added up. */
+  readonly shards: readonly (LoggedCost & { readonly name: string })[]
+  /** What the first shard did besides: it analysed the statement, waited for the groups, and added them up. */
+  readonly asking: Pick<LoggedCost, 'ms' | 'cpuMs'> | null
 }
 
 const USER_COUNTING: Readonly<Record<Explanation['userCounting'], string>> = {
@@ -58,6 +67,9 @@ function formatText(explanation: Explanation): string {
     sql,
     formatTable(Object.entries(parameters).map(([name, value]) => [name, JSON.stringify(value)])),
     ...(run === null ? [] : [formatCost(run)]),
+    ...(run?.shards === undefined
+      ? []
+      : [formatShardCosts({ asking: null, ...run, shards: run.shards })]),
   ].join('\n\n')
 }
 
@@ -103,4 +115,16 @@ const formatCost = ({ rowsRead, bytesRead, rows, ms }: NonNullable<Explanation['
     ['bytes read', formatNumber(bytesRead)],
     ['rows', formatNumber(rows)],
     ['ms', formatNumber(ms)],
+  ])
+
+const formatShardCosts = ({ shards, asking }: ShardCosts): string =>
+  formatTable([
+    ['SHARD', 'ROWS READ', 'BYTES READ', 'MS', 'CPU MS'],
+    ...shards.map(({ name, rowsRead, bytesRead, ms, cpuMs }) => [
+      name,
+      ...[rowsRead, bytesRead, ms, cpuMs].map(formatNumber),
+    ]),
+    ...(asking === null
+      ? []
+      : [['asking', '-', '-', ...[asking.ms, asking.cpuMs].map(formatNumber)]]),
   ])

@@ -1,4 +1,5 @@
 /** The command `tallyhouse explain`. */
+import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { types } from 'node:util'
@@ -11,12 +12,14 @@ import { createQueryRunner } from '../clickhouse/run.js'
 import { sql, statement, string, type Statement } from '../clickhouse/sql.js'
 import { locate, type Cluster } from '../cluster/cluster.js'
 import { findEarliest, findStatementGroup, openReader } from '../cluster/shard-reads.js'
+import { withLog } from '../cluster/shard-costs.js'
 import { ApiError } from '../contract/errors.js'
 import { findFirstEventTime } from '../projects/event-times.js'
 import { readProjectSizes } from '../projects/project-sizes.js'
 import { requireProject } from '../projects/store.js'
 import { UserError } from '../lib/errors.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
+import { readShardCosts } from './explain-shards.js'
 import { printExplanation, type Explanation } from './explain-output.js'
 import { requireReadable } from './shared/require-readable.js'
 import { withStore } from './shared/with-store.js'
@@ -27,6 +30,9 @@ interface ExplainOptions {
 }
 
 const STDIN = '-'
+
+/** How many statements answer a query across shards. */
+const STATEMENTS = 1
 
 export const addExplain: AddCommand = (program, context) => {
   program
@@ -101,10 +107,15 @@ async function explain(
   }
   let run: Explanation['run'] = null
   try {
-    const connections = { ...store, reader: openReader(shards) }
-    const runQuery = createQueryRunner(connections, context.config().queryTimeoutMs)
+    const requestId = `explain-${randomUUID()}`
+    const reader = group === undefined ? store.reader : withLog(openReader(shards))
+    const runQuery = createQueryRunner({ ...store, reader }, context.config().queryTimeoutMs, {
+      requestId,
+    })
     const { rows, cost } = await runQuery(built)
-    run = { ...cost, rows: rows.length }
+    const ofShards =
+      group === undefined ? {} : await readShardCosts(context, shards, requestId, STATEMENTS)
+    run = { ...cost, rows: rows.length, ...ofShards }
   } catch (error) {
     // The service hides the store's message from its clients. Here it helps.
     if (error instanceof ApiError && types.isNativeError(error.cause)) {

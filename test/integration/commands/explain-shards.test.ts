@@ -1,0 +1,115 @@
+/** `tallyhouse explain` of a project across servers shows what each did, by its log. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { addExplain } from '../../../src/commands/explain.js'
+import { createProject } from '../../../src/cluster/directory.js'
+import { runCommand, type CommandResult } from '../../support/cli/commands.js'
+import { SUPERVISOR } from '../../support/engine/server.js'
+import {
+  formatClusterFile,
+  startServers,
+  type ServerOfCluster,
+} from '../../support/engine/servers.js'
+import { NOW, send } from '../../support/world/world.js'
+
+let servers: readonly ServerOfCluster[]
+let folder: string
+/** How many events each server has. */
+const EVENTS = [1, 300]
+
+beforeAll(async () => {
+  servers = await startServers(EVENTS.length)
+  folder = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-explain-'))
+  await writeFile(path.join(folder, 'cluster.yaml'), formatClusterFile(servers))
+  const [home] = servers
+  const fields = { id: 'wide', name: 'Wide', domain: 'wide.example' }
+  const names = servers.map(({ name }) => name)
+  const project = await createProject(
+    { home: home!, shards: [home!, ...servers.slice(1)] },
+    fields,
+    new Date('2020-01-01T00:00:00Z'),
+    names,
+  )
+  for (const [i, { store }] of servers.entries()) {
+    const event = { timestamp: '2026-01-30T10:00:00Z', path: '/' }
+    await send(
+      store,
+      project,
+      Array.from({ length: EVENTS[i]! }, (_, n) => ({ ...event, user_id: `u${i}-${n}` })),
+    )
+  }
+}, 60_000)
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop()))
+  await rm(folder, { recursive: true })
+})
+
+const QUESTION = { date_range: ['2026-01-01', '2026-01-31'], metrics: ['users', 'pageviews'] }
+
+/** @param user the account that CLICKHOUSE_USER names */
+async function explain(
+  args: readonly string[],
+  user = servers[0]!.endpoint.accounts.admin,
+): Promise<CommandResult> {
+  const file = path.join(folder, 'question.json')
+  await writeFile(file, JSON.stringify(QUESTION))
+  const { reader, writer } = servers[0]!.endpoint.accounts
+  return runCommand(addExplain, ['explain', '--project', 'wide', ...args, file], {
+    now: NOW,
+    env: {
+      CLUSTER: path.join(folder, 'cluster.yaml'),
+      CLICKHOUSE_USER: user.username,
+      CLICKHOUSE_PASSWORD: user.password,
+      CLICKHOUSE_READER_USER: reader.username,
+      CLICKHOUSE_READER_PASSWORD: reader.password,
+      CLICKHOUSE_WRITER_USER: writer.username,
+      CLICKHOUSE_WRITER_PASSWORD: writer.password,
+    },
+  })
+}
+
+test('as JSON', async () => {
+  const { stdout, ...rest } = await explain(['--json'])
+  expect(rest).toEqual({ stderr: '', error: undefined })
+  const [ms, cpuMs] = [expect.any(Number), expect.any(Number)]
+  const bytesRead = expect.any(Number)
+  const sum = EVENTS.reduce((a, b) => a + b, 0)
+  expect(JSON.parse(stdout)).toMatchObject({
+    shards: ['shard1', 'shard2'],
+    run: {
+      ...{ rowsRead: sum, bytesRead, ms, rows: 1 },
+      shards: EVENTS.map((rowsRead, i) => ({
+        name: `shard${i + 1}`,
+        ...{ rowsRead, bytesRead, ms, cpuMs },
+      })),
+      asking: { ms, cpuMs },
+    },
+  })
+})
+
+test('as text', async () => {
+  const { stdout, ...rest } = await explain([])
+  expect(rest).toEqual({ stderr: '', error: undefined })
+  expect(stdout.split('\n\n').at(-1)).toMatch(
+    new RegExp(
+      [
+        '^SHARD +ROWS READ  BYTES READ  MS +CPU MS',
+        ...EVENTS.map((rows, i) => `shard${i + 1} +${rows} +[\\d,]+ +[\\d.]+ +[\\d.]+`),
+        'asking +- +- +[\\d.]+ +[\\d.]+\n$',
+      ].join('\n'),
+    ),
+  )
+})
+
+test('without the right to read the logs, what the shards did is left out', async () => {
+  const { stdout, ...rest } = await explain(['--json'], SUPERVISOR)
+  const reason = 'supervisor: Not enough privileges'
+  const lines = servers.map(({ name }) => `what ${name} did is not known: ${reason}.*\n`)
+  expect(rest).toEqual({
+    stderr: expect.stringMatching(new RegExp(`^${lines.join('')}$`)),
+    error: undefined,
+  })
+  expect(JSON.parse(stdout)).toMatchObject({ run: { rows: 1, shards: [], asking: null } })
+})
