@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { addKey } from '../../../src/commands/key.js'
-import { addProject } from '../../../src/commands/project.js'
-import type { AddCommand } from '../../../src/commands/shared/context.js'
-import { runCommand, type CommandResult } from '../../support/cli/commands.js'
-import { startChaosProxy, type ChaosProxy } from '../../support/faults/chaos-proxy.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { addKey } from '../../../../src/commands/key.js'
+import { addProject } from '../../../../src/commands/project.js'
+import type { AddCommand } from '../../../../src/commands/shared/context.js'
+import { runCommand, type CommandResult } from '../../../support/cli/commands.js'
+import { startChaosProxy, type ChaosProxy } from '../../../support/faults/chaos-proxy.js'
+import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 
 const NOW = new Date('2026-01-31T12:00:00Z')
 

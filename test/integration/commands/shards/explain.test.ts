@@ -3,16 +3,16 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { addExplain } from '../../../src/commands/explain.js'
-import { createProject } from '../../../src/cluster/directory.js'
-import { runCommand, type CommandResult } from '../../support/cli/commands.js'
-import { SUPERVISOR } from '../../support/engine/server.js'
+import { addExplain } from '../../../../src/commands/explain.js'
+import { createProject } from '../../../../src/cluster/directory.js'
+import { runCommand, type CommandResult } from '../../../support/cli/commands.js'
+import { SUPERVISOR } from '../../../support/engine/server.js'
 import {
   formatClusterFile,
   startServers,
   type ServerOfCluster,
-} from '../../support/engine/servers.js'
-import { NOW, send } from '../../support/world/world.js'
+} from '../../../support/engine/servers.js'
+import { NOW, send } from '../../../support/world/world.js'
 
 let servers: readonly ServerOfCluster[]
 let folder: string

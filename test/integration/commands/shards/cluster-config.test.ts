@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { addCluster } from '../../../src/commands/cluster/cluster.js'
-import { packagePath } from '../../../src/lib/package-path.js'
-import { runCommand, type CommandResult } from '../../support/cli/commands.js'
+import { addCluster } from '../../../../src/commands/cluster/cluster.js'
+import { packagePath } from '../../../../src/lib/package-path.js'
+import { runCommand, type CommandResult } from '../../../support/cli/commands.js'
 
 const COMPOSED = packagePath('clickhouse/config/cluster')
 const FILES = ['config.d/tallyhouse-cluster.xml', 'users.d/tallyhouse-cluster.xml']

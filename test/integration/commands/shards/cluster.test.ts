@@ -3,15 +3,15 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import type { ClusterStatus } from '../../../src/commands/cluster/examine-cluster.js'
-import { addCluster } from '../../../src/commands/cluster/cluster.js'
-import { createProject } from '../../../src/projects/store.js'
-import { runCommand, type CommandResult } from '../../support/cli/commands.js'
+import type { ClusterStatus } from '../../../../src/commands/cluster/examine-cluster.js'
+import { addCluster } from '../../../../src/commands/cluster/cluster.js'
+import { createProject } from '../../../../src/projects/store.js'
+import { runCommand, type CommandResult } from '../../../support/cli/commands.js'
 import {
   formatClusterFile,
   startServers,
   type ServerOfCluster,
-} from '../../support/engine/servers.js'
+} from '../../../support/engine/servers.js'
 
 const NOW = new Date()
 let servers: readonly ServerOfCluster[]
