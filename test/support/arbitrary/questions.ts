@@ -1,6 +1,6 @@
 /** Random questions of every kind: requests, each asked at a moment. */
 import fc from 'fast-check'
-import type { Filter, GroupBy, Preset } from '../../../src/contract/api.js'
+import type { Filter, Preset } from '../../../src/contract/api.js'
 import { listEnumValues, readSpec } from '../../../src/contract/spec.js'
 import type { PartialRequest } from '../world/world.js'
 import { attributeRequest, rollupRequest } from './rollups.js'
@@ -55,23 +55,36 @@ const otherFilter: fc.Arbitrary<Filter> = fc.oneof(
 const oneIn = <T>(cases: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: cases - 1, arbitrary: fc.constant(undefined) }, arbitrary)
 
-const otherGrouping = fc.constantFrom<GroupBy>('utm_medium', 'utm_content', 'event:prop:a.b')
+/** Groupings and orders that the other requests do not have, or seldom. */
+const otherGrouping = fc.constantFrom<Pick<PartialRequest, 'group_by' | 'order_by'>>(
+  { group_by: ['utm_medium'], order_by: [] },
+  { group_by: ['utm_content'], order_by: [['utm_content', 'desc']] },
+  { group_by: ['event:prop:a.b'], order_by: [] },
+  { group_by: ['event:name'], order_by: [] },
+  { group_by: ['event:name'], order_by: [['event:name', 'asc']] },
+  { group_by: ['interval:auto'], order_by: [['date', 'desc']] },
+  { group_by: ['interval:auto'], order_by: [['date', 'asc']] },
+)
 const anyFilters = fc.array(fc.oneof(filter, otherFilter), { minLength: 1, maxLength: 3 })
 
 const anyRequest: fc.Arbitrary<PartialRequest> = fc
   .tuple(
-    fc.oneof(request, rollupRequest, attributeRequest),
+    fc.oneof(
+      { weight: 2, arbitrary: request },
+      { weight: 2, arbitrary: rollupRequest },
+      { weight: 1, arbitrary: attributeRequest },
+    ),
     oneIn(3, preset),
     oneIn(4, anyFilters),
-    oneIn(12, otherGrouping),
+    oneIn(6, otherGrouping),
     oneIn(2, fc.constant({ limit: 1000, offset: 0 })),
     oneIn(20, fc.constant({ metrics: [], order_by: [] })),
   )
-  .map(([asked, date_range, filters, token, page, defaults]) => ({
+  .map(([asked, date_range, filters, grouping, page, defaults]) => ({
     ...asked,
     ...(date_range === undefined ? {} : { date_range }),
     ...(filters === undefined ? {} : { filters }),
-    ...(token === undefined ? {} : { group_by: [token], order_by: [] }),
+    ...grouping,
     ...page,
     ...defaults,
   }))
