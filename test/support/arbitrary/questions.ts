@@ -47,6 +47,7 @@ const otherFilter: fc.Arbitrary<Filter> = fc.oneof(
   fc.constantFrom<Filter>(
     { type: 'location', city: { operator: 'oneOf', value: ['é'.repeat(1_024)] } },
     { type: 'os', operator: 'noneOf', value: ['Linux'] },
+    { type: 'event', properties: [{ property: 'plan', operator: 'any', value: 'x' }] },
     { type: 'browser', operator: 'oneOf', value: ['Firefox', '😀'] },
   ),
 )
