@@ -129,6 +129,8 @@ const CLICKHOUSE_FAILURES: ReadonlyMap<string, StoreFailure> = new Map([
     'ATTEMPT_TO_READ_AFTER_EOF',
     'QUERY_WAS_CANCELLED_BY_CLIENT',
     'KEEPER_EXCEPTION',
+    'UNKNOWN_PACKET_FROM_SERVER',
+    'UNEXPECTED_PACKET_FROM_SERVER',
     // The password of the account is being changed.
     'AUTHENTICATION_FAILED',
   ]),
@@ -144,6 +146,12 @@ function listFailures(
 /** A limit that many queries share, of the account or of the server, and not that of the query itself. */
 const SHARED_MEMORY =
   /^(?:received from \S+ DB::Exception: )?(?:(?:user|\(total\)) memory limit|memory limit \((?:for user|total)\))/i
+
+/**
+ * What another server sent is cut or damaged. ClickHouse names the error by what it tried to read, such as
+ * `CANNOT_READ_ALL_DATA`: the same type as for a damaged file.
+ */
+const DAMAGED_PACKET = /: while receiving packet from \S+:\d+/
 
 const MESSAGES: Readonly<Record<StoreFailure, string>> = {
   QUERY_TOO_EXPENSIVE:
@@ -165,7 +173,9 @@ function classifyFailure(cause: unknown): StoreFailure | undefined {
   if (cause instanceof ClickHouseError) {
     const { type = '', message } = cause
     const isShared = type === 'MEMORY_LIMIT_EXCEEDED' && SHARED_MEMORY.test(message)
-    return isShared ? 'SERVICE_UNAVAILABLE' : CLICKHOUSE_FAILURES.get(type)
+    if (isShared) return 'SERVICE_UNAVAILABLE'
+    const isDamaged = DAMAGED_PACKET.test(message)
+    return CLICKHOUSE_FAILURES.get(type) ?? (isDamaged ? 'SERVICE_UNAVAILABLE' : undefined)
   }
   if (cause instanceof QueryCancelledError) return 'QUERY_TIMEOUT'
   if (cause instanceof IncompleteResponseError || isUnreachable(cause)) return 'SERVICE_UNAVAILABLE'

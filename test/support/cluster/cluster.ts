@@ -22,10 +22,21 @@ export interface TestCluster extends Cluster {
  * about a second for each.
  *
  * @param group a further group of shards, beside those of the service
+ * @param findWay returns the native port by which the engines reach the engine at a position; its own by default
  */
-export async function startCluster(count: number, group?: EngineRange): Promise<TestCluster> {
+export async function startCluster(
+  count: number,
+  group?: EngineRange,
+  findWay: (port: number, position: number) => Promise<number> = (port) => Promise.resolve(port),
+): Promise<TestCluster> {
   const dataDir = await createEngineFolder()
-  const addresses = await createAddresses(count)
+  const own = await createAddresses(count)
+  const addresses = await Promise.all(
+    own.map(async (address, i) => ({
+      ...address,
+      nativePort: await findWay(address.nativePort, i),
+    })),
+  )
   const names = addresses.map((_, i) => `shard${i + 1}`)
   const groups = listGroups(names).map(({ name, shards }) => ({
     name,
@@ -36,7 +47,7 @@ export async function startCluster(count: number, group?: EngineRange): Promise<
     groups.push({ name: `tallyhouse_${from}_${to}`, engines: addresses.slice(from - 1, to) })
   }
   const engines = await Promise.all(
-    addresses.map((address, i) =>
+    own.map((address, i) =>
       startEngine({
         dataDir: path.join(dataDir, `${i + 1}`),
         purpose: 'jest',
