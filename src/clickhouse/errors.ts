@@ -149,9 +149,13 @@ const SHARED_MEMORY =
 
 /**
  * What another server sent is cut or damaged. ClickHouse names the error by what it tried to read, such as
- * `CANNOT_READ_ALL_DATA`: the same type as for a damaged file.
+ * `CANNOT_READ_ALL_DATA`: the same type as for a damaged file. Before the first packet, it does not say more.
  */
-const DAMAGED_PACKET = /: while receiving packet from \S+:\d+/
+const isDamagedPacket = (type: string, message: string): boolean =>
+  DAMAGED_PACKET.test(message) || (type === 'CANNOT_READ_ALL_DATA' && CUT_GREETING.test(message))
+const DAMAGED_PACKET = /: while receiving packet from \S+:\d+/i
+const CUT_GREETING =
+  /^cannot read all data\. Bytes read: \d+\. Bytes expected: \d+\.?: While executing Remote/i
 
 const MESSAGES: Readonly<Record<StoreFailure, string>> = {
   QUERY_TOO_EXPENSIVE:
@@ -174,7 +178,7 @@ function classifyFailure(cause: unknown): StoreFailure | undefined {
     const { type = '', message } = cause
     const isShared = type === 'MEMORY_LIMIT_EXCEEDED' && SHARED_MEMORY.test(message)
     if (isShared) return 'SERVICE_UNAVAILABLE'
-    const isDamaged = DAMAGED_PACKET.test(message)
+    const isDamaged = isDamagedPacket(type, message)
     return CLICKHOUSE_FAILURES.get(type) ?? (isDamaged ? 'SERVICE_UNAVAILABLE' : undefined)
   }
   if (cause instanceof QueryCancelledError) return 'QUERY_TIMEOUT'

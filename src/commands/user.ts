@@ -14,7 +14,7 @@ import {
   YES_HELP,
   type DeleteOptions,
 } from './shared/deletion.js'
-import { requireNoMove } from '../relocation/begin-move.js'
+import { createResidenceCheck } from '../relocation/begin-move.js'
 import { findStores, requireShards } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 
@@ -34,13 +34,23 @@ export const addUser: AddCommand = (program, context) => {
     .action((userId: string, { project, yes = false }: UserOptions) =>
       yes
         ? withStore(context, 'user delete --yes', async (opened) => {
-            await requireNoMove(opened.cluster, project)
+            const check = await findResidenceCheck(opened, project)
+            await check()
             const stores = await findStores(opened, project)
-            const deleted = await deleteUserFromShards(stores, project, userId)
+            const deleted = await deleteUserFromShards(stores, project, userId, check)
             context.print(`deleted ${describeUser(userId, project, deleted)}`)
           })
         : withStore(context, 'user delete', (opened) => refuseUnconfirmed(opened, project, userId)),
     )
+}
+
+/** Returns the check that the project still lives where it does now. A single store is not asked. */
+const findResidenceCheck = async (
+  { cluster }: OpenedCluster,
+  id: string,
+): Promise<() => Promise<void>> => {
+  if (cluster.shards.length === 1) return () => Promise.resolve()
+  return createResidenceCheck(cluster, await requireProject(cluster.home.store.writer, id))
 }
 
 /**

@@ -21,7 +21,7 @@ export async function deleteUser(
   userId: string,
   context: LoaderContext,
 ): Promise<UserHoldings> {
-  const deleted = await findAndDelete(store, projectId, userId, context)
+  const deleted = await findAndDelete({ store, loader: context }, projectId, userId)
   if (deleted === undefined) throw createUnknownUserError(projectId, userId)
   return deleted
 }
@@ -36,18 +36,19 @@ export interface LoadedShard {
 /**
  * Deletes a user from all shards of a project, one after the other. Calling it again goes on after an interruption.
  *
+ * @param check rejects if the project does not live on these shards any more. It is called while a shard loads nothing, so
+ *   nothing leaves the shard until the user is deleted there
  * @returns the number of events and sessions that the user had on them together
- * @throws UserError when none of them has the user
+ * @throws UserError when none of them has the user, and what the check rejects with
  */
 export async function deleteUserFromShards(
   shards: readonly LoadedShard[],
   projectId: string,
   userId: string,
+  check: () => Promise<void>,
 ): Promise<CountedRows> {
   const found: (UserHoldings | undefined)[] = []
-  for (const { store, loader } of shards) {
-    found.push(await findAndDelete(store, projectId, userId, loader))
-  }
+  for (const shard of shards) found.push(await findAndDelete(shard, projectId, userId, check))
   const deleted = sumUserHoldings(found)
   if (deleted === undefined) throw createUnknownUserError(projectId, userId)
   return deleted
@@ -69,13 +70,14 @@ export function sumUserHoldings(
 
 /** Deletes a user from one store; returns undefined when it does not have the user. */
 const findAndDelete = (
-  { writer }: Store,
+  { store: { writer }, loader: context }: Omit<LoadedShard, 'name'>,
   projectId: string,
   userId: string,
-  context: LoaderContext,
+  check?: () => Promise<void>,
 ): Promise<UserHoldings | undefined> =>
   withLoaderLease(writer, async (fenced) => {
     await requireProject(fenced, projectId)
+    await check?.()
     const before = await readUserHoldings(fenced, projectId, userId)
     await loadWaiting(fenced, context)
     const holdings = await readUserHoldings(fenced, projectId, userId)

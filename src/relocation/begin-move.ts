@@ -4,6 +4,7 @@ import { recordStep as recordDeletion, STEP as DELETION_STEP } from '../deletion
 import { readNextNumber } from '../ingest/loader/load-log.js'
 import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
 import { UserError } from '../lib/errors.js'
+import type { StoredProject } from '../projects/project.js'
 import { requireProject } from '../projects/store.js'
 import { readRollupState } from '../rollups/progress.js'
 import { findMove, startMove, type Move } from './journal.js'
@@ -82,6 +83,22 @@ export async function requireNoMove(cluster: Cluster, projectId: string): Promis
   const move = await findMoveWithin(cluster, projectId)
   if (move !== undefined) throw new UserError(describeMove(move))
 }
+
+/**
+ * Returns a check that rejects if a project does not live any more where it did, or is being moved. While the caller holds the
+ * loader lease of a shard of the project, the data there cannot leave it after the check.
+ *
+ * @param project as it was read before
+ */
+export const createResidenceCheck =
+  (cluster: Cluster, { id, shards }: Pick<StoredProject, 'id' | 'shards'>) =>
+  async (): Promise<void> => {
+    if (cluster.shards.length === 1) return
+    await requireNoMove(cluster, id)
+    const now = await requireProject(cluster.home.store.writer, id)
+    if (now.shards.join() === shards.join()) return
+    throw new UserError(`the project ${id} was moved meanwhile: run the command again`)
+  }
 
 function requireShard(cluster: Cluster, name: string): Shard {
   const shard = findShard(cluster, name)

@@ -30,18 +30,24 @@ beforeAll(async () => {
 })
 afterAll(() => shards.drop())
 
+/** No project is moved. */
+const STAYS = (): Promise<void> => Promise.resolve()
+
 shortTest('a user is deleted wherever it is', async () => {
   await createWide(cluster, 'users')
   const loaded = cluster.shards.map((shard) => ({ ...shard, loader: getContext(cluster)(shard) }))
   expect(await countUsers(cluster, 'users')).toEqual([1, 2, 2])
-  expect(await deleteUserFromShards(loaded, 'users', 'u2')).toMatchObject({
+  expect(await deleteUserFromShards(loaded, 'users', 'u2', STAYS)).toMatchObject({
     events: 1,
     sessions: 1,
   })
   expect(await countUsers(cluster, 'users')).toEqual([1, 1, 2])
-  expect(await deleteUserFromShards(loaded, 'users', 'both')).toEqual({ events: 2, sessions: 2 })
+  expect(await deleteUserFromShards(loaded, 'users', 'both', STAYS)).toEqual({
+    events: 2,
+    sessions: 2,
+  })
   expect(await countUsers(cluster, 'users')).toEqual([1, 0, 1])
-  await expect(deleteUserFromShards(loaded, 'users', 'both')).rejects.toEqual(
+  await expect(deleteUserFromShards(loaded, 'users', 'both', STAYS)).rejects.toEqual(
     new UserError('there is no user both in project users'),
   )
 })

@@ -84,7 +84,7 @@ function createEvents(): readonly Event[] {
 const findUser = (shard: number): string => {
   for (;;) {
     const user_id = randomUUID()
-    if (chooseShard({ user_id }, 2) === shard) return user_id
+    if (chooseShard({ user_id }, project, new Date()) === shard) return user_id
   }
 }
 

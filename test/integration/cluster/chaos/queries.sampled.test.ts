@@ -151,7 +151,7 @@ describe('the answers are whole or errors, and the next ones are whole', () => {
   test('answers of a shard that are damaged at a byte', async () => {
     const harms = ['garble', 'drop', 'repeat'] as const
     const faults = spreadFaults(getSize(), harms, { short: 1_201, long: 83 }, ['response'])
-    await harmAll(faults, [...EITHER, 'QUERY_TIMEOUT'], impatient)
+    await harmAll(faults, [...EITHER, 'QUERY_TIMEOUT', 'INTERNAL_ERROR'], impatient)
   })
 
   test('connections that hang from a byte on', async () => {
