@@ -148,14 +148,11 @@ const SHARED_MEMORY =
   /^(?:received from \S+ DB::Exception: )?(?:(?:user|\(total\)) memory limit|memory limit \((?:for user|total)\))/i
 
 /**
- * What another server sent is cut or damaged. ClickHouse names the error by what it tried to read, such as
- * `CANNOT_READ_ALL_DATA`: the same type as for a damaged file. Before the first packet, it does not say more.
+ * What another server sent is cut or damaged. ClickHouse names the error by what it tried to read, as for a damaged file; it
+ * says less while the connection is opened.
  */
-const isDamagedPacket = (type: string, message: string): boolean =>
-  DAMAGED_PACKET.test(message) || (type === 'CANNOT_READ_ALL_DATA' && CUT_GREETING.test(message))
-const DAMAGED_PACKET = /: while receiving packet from \S+:\d+/i
-const CUT_GREETING =
-  /^cannot read all data\. Bytes read: \d+\. Bytes expected: \d+\.?: While executing Remote/i
+const DAMAGED_PACKET =
+  /: while receiving packet from \S+:\d+|^cannot read all data\. Bytes read: \d+\. Bytes expected: \d+\.?: While executing Remote/i
 
 const MESSAGES: Readonly<Record<StoreFailure, string>> = {
   QUERY_TOO_EXPENSIVE:
@@ -178,7 +175,7 @@ function classifyFailure(cause: unknown): StoreFailure | undefined {
     const { type = '', message } = cause
     const isShared = type === 'MEMORY_LIMIT_EXCEEDED' && SHARED_MEMORY.test(message)
     if (isShared) return 'SERVICE_UNAVAILABLE'
-    const isDamaged = isDamagedPacket(type, message)
+    const isDamaged = DAMAGED_PACKET.test(message)
     return CLICKHOUSE_FAILURES.get(type) ?? (isDamaged ? 'SERVICE_UNAVAILABLE' : undefined)
   }
   if (cause instanceof QueryCancelledError) return 'QUERY_TIMEOUT'

@@ -3,11 +3,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Cluster } from '../../src/cluster/cluster.js'
 import type { StoredProject } from '../../src/projects/project.js'
-import { attributeRequest, rollupEvent, rollupRequest } from '../support/arbitrary/rollups.js'
+import { attributeRequest, rollupRequest } from '../support/arbitrary/rollups.js'
+import { createSentEvent } from '../support/arbitrary/senders.js'
 import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
 import { newWideProject, runQuery, sendToShards } from '../support/cluster/wide-world.js'
 import { amount } from '../support/sampling.js'
-import { LARGE_SIZES, NOW, type PartialRequest, type SentEvent } from '../support/world/world.js'
+import { LARGE_SIZES, NOW, type PartialRequest } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 2 })
@@ -32,7 +33,7 @@ beforeAll(async () => {
       ),
     ),
   )
-  const batch = fc.array(sentEvent, { minLength: 20, maxLength: 100, size: 'max' })
+  const batch = fc.array(createSentEvent(), { minLength: 20, maxLength: 100, size: 'max' })
   for (let n = 0; n < BATCHES; n += 1) {
     const sent = fc.sample(batch, { seed: SEED + n, numRuns: WORLDS })
     const projects = worlds.flatMap((world) => world.map(({ project }) => project))
@@ -48,29 +49,6 @@ const takeFirst = ({ shards }: Cluster, width: number): Cluster['shards'] => {
   const [first, ...others] = shards
   return [first, ...others.slice(0, width - 1)]
 }
-
-/** An event of a named user or of an address. Ids of events are those of their sender. */
-const sentEvent: fc.Arbitrary<SentEvent> = fc
-  .tuple(
-    rollupEvent,
-    fc.option(
-      fc.record({
-        ip: fc.constantFrom('192.0.2.1', '192.0.2.2', '2001:db8::3'),
-        user_agent: fc.constantFrom('', 'Mozilla/5.0', 'x'.repeat(3_000)),
-      }),
-      { freq: 2 },
-    ),
-  )
-  .map(([event, client]) => {
-    const sender = client ?? { user_id: event['user_id'] }
-    const id = event['event_id'] as string | undefined
-    return {
-      ...event,
-      user_id: '',
-      ...sender,
-      event_id: id === undefined || id === '' ? '' : `${id} ${JSON.stringify(sender).slice(0, 60)}`,
-    }
-  })
 
 test.each<[string, fc.Arbitrary<PartialRequest>, typeof LARGE_SIZES | undefined]>([
   ['any question', rollupRequest, undefined],
