@@ -1,12 +1,12 @@
 /** Whatever way events come in, and whatever is killed meanwhile: a project has the same on one shard and on several. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import type { Cluster } from '../../../src/cluster/cluster.js'
-import type { StoredProject } from '../../../src/projects/project.js'
-import { rollupRequest } from '../../support/arbitrary/rollups.js'
-import { createSentEvent } from '../../support/arbitrary/senders.js'
-import { startCluster, type TestCluster } from '../../support/cluster/cluster.js'
-import { newWideProject, runQuery } from '../../support/cluster/wide-world.js'
+import type { Cluster } from '../../src/cluster/cluster.js'
+import type { StoredProject } from '../../src/projects/project.js'
+import { rollupRequest } from '../support/arbitrary/rollups.js'
+import { createSentEvent } from '../support/arbitrary/senders.js'
+import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
+import { newWideProject, runQuery } from '../support/cluster/wide-world.js'
 import {
   createCollector,
   deleteUser,
@@ -15,10 +15,10 @@ import {
   loadAll,
   pickReport,
   readStored,
-} from '../../support/cluster/writing.js'
-import { listLeftovers } from '../../support/store/facts.js'
-import { checkRollups } from '../../support/store/loading.js'
-import type { SentEvent } from '../../support/world/world.js'
+} from '../support/cluster/writing.js'
+import { listLeftovers } from '../support/store/facts.js'
+import { checkRollups } from '../support/store/loading.js'
+import type { SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const QUESTIONS = 15

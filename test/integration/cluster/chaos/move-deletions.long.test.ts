@@ -1,18 +1,33 @@
 /** Users who are deleted around a move: refused while it lasts, and nobody who was deleted is back afterwards. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Cluster, Shard } from '../../../src/cluster/cluster.js'
-import { sql, string } from '../../../src/clickhouse/sql.js'
-import { deleteUserFromShards } from '../../../src/deletion/delete-user.js'
-import { UserError } from '../../../src/lib/errors.js'
-import { requireProject } from '../../../src/projects/store.js'
-import { createResidenceCheck } from '../../../src/relocation/begin-move.js'
-import { forwardRows } from '../../../src/relocation/forward-rows.js'
-import { createOn, findShardOf, importInto, loadShard, move } from '../../support/cluster/moving.js'
-import { createShards, withWriter, type TestShards } from '../../support/cluster/shard-databases.js'
-import { getContext } from '../../support/cluster/wide-projects.js'
-import { breakAfter, BrokenError, pauseBefore, releaseLease } from '../../support/store/breaking.js'
-import { select } from '../../support/store/facts.js'
-import { feed } from '../../support/store/stream.js'
+import type { Cluster, Shard } from '../../../../src/cluster/cluster.js'
+import { sql, string } from '../../../../src/clickhouse/sql.js'
+import { deleteUserFromShards } from '../../../../src/deletion/delete-user.js'
+import { UserError } from '../../../../src/lib/errors.js'
+import { requireProject } from '../../../../src/projects/store.js'
+import { createResidenceCheck } from '../../../../src/relocation/begin-move.js'
+import { forwardRows } from '../../../../src/relocation/forward-rows.js'
+import {
+  createOn,
+  findShardOf,
+  importInto,
+  loadShard,
+  move,
+} from '../../../support/cluster/moving.js'
+import {
+  createShards,
+  withWriter,
+  type TestShards,
+} from '../../../support/cluster/shard-databases.js'
+import { getContext } from '../../../support/cluster/wide-projects.js'
+import {
+  breakAfter,
+  BrokenError,
+  pauseBefore,
+  releaseLease,
+} from '../../../support/store/breaking.js'
+import { select } from '../../../support/store/facts.js'
+import { feed } from '../../../support/store/stream.js'
 
 let shards: TestShards
 let cluster: Cluster
