@@ -6,7 +6,12 @@ import { createQueryRunner } from '../../src/clickhouse/run.js'
 import { int64, sql, statement } from '../../src/clickhouse/sql.js'
 import type { Store } from '../../src/clickhouse/store.js'
 import { locate, type Cluster } from '../../src/cluster/cluster.js'
-import { findEarliest, findStatementGroup, openReader } from '../../src/cluster/shard-reads.js'
+import {
+  findEarliest,
+  findStatementGroup,
+  openReader,
+  readMeanSizes,
+} from '../../src/cluster/shard-reads.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../src/contract/api.js'
 import type { MarkedRow } from '../../src/model/origin.js'
 import { findFirstEventTime } from '../../src/projects/event-times.js'
@@ -21,7 +26,9 @@ const TIMEOUT_MS = 60_000
 export async function createAsk(cluster: Cluster, project: StoredProject, now: Date): Promise<Ask> {
   const shards = locate(cluster, project)
   const store = { ...shards[0].store, reader: openReader(shards) }
-  const sizes = await readProjectSizes(shards[0].store.lookups, project.id, now)
+  const sizes = await readMeanSizes(shards, ({ store }) =>
+    readProjectSizes(store.lookups, project.id, now),
+  )
   const first = await findEarliest(shards, ({ store }) =>
     findFirstEventTime(store.reader, project.id),
   )

@@ -1,6 +1,7 @@
 /** Reads the data of a project from all its shards. */
 import type { Connection } from '../clickhouse/connection.js'
 import { StoreUnavailableError, toStoreError } from '../clickhouse/errors.js'
+import { averageSizes, type ProjectSizes } from '../model/project-sizes.js'
 import type { StoredProject } from '../projects/project.js'
 import { locate, type Cluster, type ProjectShards, type Shard } from './cluster.js'
 import { findGroup } from './groups.js'
@@ -55,6 +56,25 @@ export async function findEarliest(
   const found = await Promise.all(shards.map(find))
   const moments = found.flatMap((moment) => (moment === null ? [] : [moment.getTime()]))
   return moments.length === 0 ? null : new Date(Math.min(...moments))
+}
+
+/** How many shards of a project are asked for its sizes: senders are spread evenly, so a few tell how large each is. */
+const MAX_SIZED_SHARDS = 16
+
+/**
+ * Reads how much data one shard of a project has: the mean of its shards, or of some of them if they are many.
+ *
+ * @param read reads the sizes of one shard; undefined if they are not known
+ * @returns undefined if no shard's are known
+ */
+export async function readMeanSizes<OneShard>(
+  shards: readonly OneShard[],
+  read: (shard: OneShard) => Promise<ProjectSizes | undefined>,
+): Promise<ProjectSizes | undefined> {
+  const step = Math.ceil(shards.length / MAX_SIZED_SHARDS)
+  const sizes = await Promise.all(shards.filter((_, i) => i % step === 0).map(read))
+  const [first, ...others] = sizes.filter((one) => one !== undefined)
+  return first === undefined ? undefined : averageSizes([first, ...others])
 }
 
 /** Whether something is true of any shard. */

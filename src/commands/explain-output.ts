@@ -1,5 +1,6 @@
 /** Prints how a query runs, as tables or as JSON. */
 import type { PlanDescription, Read } from '../analytics/plan/describe.js'
+import type { ConsideredWay } from '../analytics/plan/plan.js'
 import type { Period } from '../contract/api.js'
 import type { QueryCost } from '../clickhouse/connection.js'
 import type { Statement } from '../clickhouse/sql.js'
@@ -100,9 +101,17 @@ const formatRejected = (rejected: Explanation['rejected']): string =>
 
 const formatConsidered = (considered: Explanation['considered']): string =>
   formatTable([
-    ['WAY', 'ESTIMATED CPU MS', ''],
-    ...considered.map(({ name, ms, isChosen }) => [name, String(ms), isChosen ? 'chosen' : '']),
+    ['WAY', 'ESTIMATED CPU MS', ...(considered.some(isWide) ? ['ON SHARDS', 'ASKING'] : []), ''],
+    ...considered.map((way) => [
+      way.name,
+      String(way.ms),
+      ...(isWide(way) ? [way.ms - way.askingMs, way.askingMs].map((ms) => ms.toFixed(1)) : []),
+      way.isChosen ? 'chosen' : '',
+    ]),
   ])
+
+const isWide = (way: ConsideredWay): way is ConsideredWay & { readonly askingMs: number } =>
+  way.askingMs !== undefined
 
 const formatPurpose = (measures: readonly string[]): string =>
   measures.length === 0 ? 'the groups' : formatList(measures)

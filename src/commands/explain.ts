@@ -1,5 +1,4 @@
 /** The command `tallyhouse explain`. */
-import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { types } from 'node:util'
@@ -8,18 +7,16 @@ import { planAnalytics } from '../analytics/query-analytics.js'
 import { buildStatement } from '../analytics/sql/build-statement.js'
 import type { AnalyticsQueryRequest } from '../contract/api.js'
 import type { Connection } from '../clickhouse/connection.js'
-import { createQueryRunner } from '../clickhouse/run.js'
 import { sql, statement, string, type Statement } from '../clickhouse/sql.js'
 import { locate, type Cluster } from '../cluster/cluster.js'
-import { findEarliest, findStatementGroup, openReader } from '../cluster/shard-reads.js'
-import { withLog } from '../cluster/shard-costs.js'
+import { findEarliest, findStatementGroup, readMeanSizes } from '../cluster/shard-reads.js'
 import { ApiError } from '../contract/errors.js'
 import { findFirstEventTime } from '../projects/event-times.js'
 import { readProjectSizes } from '../projects/project-sizes.js'
 import { requireProject } from '../projects/store.js'
 import { UserError } from '../lib/errors.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
-import { readShardCosts } from './explain-shards.js'
+import { runExplained } from './explain-run.js'
 import { printExplanation, type Explanation } from './explain-output.js'
 import { requireReadable } from './shared/require-readable.js'
 import { withStore } from './shared/with-store.js'
@@ -30,9 +27,6 @@ interface ExplainOptions {
 }
 
 const STDIN = '-'
-
-/** How many statements answer a query across shards. */
-const STATEMENTS = 1
 
 export const addExplain: AddCommand = (program, context) => {
   program
@@ -95,7 +89,10 @@ async function explain(
       now: context.now,
       group,
       // A service uses sizes that it has read before; whoever asks for its plan waits for them.
-      readSizes: (projectId) => readProjectSizes(store.lookups, projectId, context.now()),
+      readSizes: (projectId) =>
+        readMeanSizes(shards, (shard) =>
+          readProjectSizes(shard.store.lookups, projectId, context.now()),
+        ),
     },
   )
   const built = buildStatement(plan, 'explain', group)
@@ -107,15 +104,7 @@ async function explain(
   }
   let run: Explanation['run'] = null
   try {
-    const requestId = `explain-${randomUUID()}`
-    const reader = group === undefined ? store.reader : withLog(openReader(shards))
-    const runQuery = createQueryRunner({ ...store, reader }, context.config().queryTimeoutMs, {
-      requestId,
-    })
-    const { rows, cost } = await runQuery(built)
-    const ofShards =
-      group === undefined ? {} : await readShardCosts(context, shards, requestId, STATEMENTS)
-    run = { ...cost, rows: rows.length, ...ofShards }
+    run = await runExplained(context, shards, built)
   } catch (error) {
     // The service hides the store's message from its clients. Here it helps.
     if (error instanceof ApiError && types.isNativeError(error.cause)) {

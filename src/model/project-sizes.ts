@@ -18,3 +18,50 @@ export interface ProjectSizes {
   /** How many rows a month has in rollups, by their `dimension`: about the number of its values. */
   readonly values: ReadonlyMap<string, number>
 }
+
+/**
+ * Returns the sizes of one shard of a project that lives across several: the mean of some of them. Senders are spread evenly, and
+ * the work of all shards together follows from the mean.
+ */
+export function averageSizes([first, ...others]: readonly [
+  ProjectSizes,
+  ...ProjectSizes[],
+]): ProjectSizes {
+  if (others.length === 0) return first
+  const all = [first, ...others]
+  return {
+    readAt: new Date(Math.min(...all.map(({ readAt }) => readAt.getTime()))),
+    months: averageMonths(all),
+    values: averageValues(all),
+  }
+}
+
+/** A month that a shard does not have is empty there. */
+function averageMonths(all: readonly ProjectSizes[]): readonly MonthSize[] {
+  const months = new Map<number, MonthSize>()
+  for (const { month, events, visits } of all.flatMap((sizes) => sizes.months)) {
+    const known = months.get(month.getTime()) ?? { events: 0, visits: 0 }
+    months.set(month.getTime(), {
+      month,
+      events: known.events + events / all.length,
+      visits: known.visits + visits / all.length,
+    })
+  }
+  return [...months.values()].sort((one, other) => one.month.getTime() - other.month.getTime())
+}
+
+/** A shard lists only the properties with the most values. */
+function averageValues(all: readonly ProjectSizes[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number[]>()
+  for (const [dimension, count] of all.flatMap(({ values }) => [...values])) {
+    const known = counts.get(dimension)
+    if (known === undefined) counts.set(dimension, [count])
+    else known.push(count)
+  }
+  return new Map(
+    [...counts].map(([dimension, known]) => [
+      dimension,
+      known.reduce((sum, count) => sum + count, 0) / known.length,
+    ]),
+  )
+}

@@ -1,8 +1,14 @@
-/** Estimates how much CPU time a plan takes, from the work that it does and what each unit of work costs. */
+/**
+ * Estimates how much CPU time a plan takes, from the work that it does and what each unit of work costs.
+ *
+ * Across shards it is the CPU time of all of them together, and not the time until the answer: every shard works on every query of
+ * such a project, so CPU time decides how many queries it can answer. A plan that takes less of it is hardly ever later: the
+ * shards work side by side and are about as large, and each further statement costs CPU time on all of them, too.
+ */
+import { buildRecord } from '../../lib/records.js'
 import type { ProjectSizes } from '../../model/project-sizes.js'
-import type { Plan } from './plan.js'
-import { estimateWideWork } from './wide-work.js'
-import { estimateWork, UNITS, type Unit, type Work } from './work.js'
+import type { ConsideredWay, Plan } from './plan.js'
+import { estimateWork, listShardWork, UNITS, type Unit, type Work } from './work.js'
 
 /**
  * What each unit of work costs, in microseconds of CPU time. `npm run -s bench:plans` measures plans and fits these costs to
@@ -39,16 +45,50 @@ export const UNIT_COSTS: Readonly<Record<Unit, number>> = {
   shardGroup: 1,
 }
 
+/** Estimated milliseconds of CPU time, as in `ConsideredWay`. */
+export type Cost = Pick<ConsideredWay, 'ms' | 'askingMs'>
+
 /**
  * Estimates how many milliseconds of CPU time a plan takes, on all shards together.
  *
  * @param sizes those of one shard
  * @param width the number of shards
  */
-export function estimateMs(plan: Plan, sizes: ProjectSizes, width = 1): number {
-  if (width === 1) return addCosts(estimateWork(plan, sizes), UNIT_COSTS)
+export function estimateCost(plan: Plan, sizes: ProjectSizes, width = 1): Cost {
+  if (width === 1) return { ms: addCosts(estimateWork(plan, sizes), UNIT_COSTS) }
   const { shards, asking } = estimateWideWork(plan, sizes, width)
-  return addCosts(shards, UNIT_COSTS) + addCosts(asking, UNIT_COSTS)
+  const askingMs = addCosts(asking, UNIT_COSTS)
+  return { ms: addCosts(shards, UNIT_COSTS) + askingMs, askingMs }
+}
+
+/** The work of a plan on all its shards. */
+export interface WideWork {
+  /** What all shards do together for their groups. */
+  readonly shards: Work
+  /** What the shard that asks does besides: it analyses the statements, and adds up the groups. */
+  readonly asking: Work
+}
+
+/**
+ * Estimates the work of a plan across shards. Each step is a statement of its own, and all shards work on each of them.
+ *
+ * @param sizes those of one shard
+ * @param width the number of shards
+ */
+export function estimateWideWork(plan: Plan, sizes: ProjectSizes, width: number): WideWork {
+  const statements = listShardWork(plan, sizes)
+  const add = (of: (work: (typeof statements)[number]) => number): number =>
+    statements.reduce((sum, statement) => sum + of(statement), 0)
+  return {
+    shards: buildRecord(UNITS, (unit) => width * add(({ work }) => work[unit])),
+    asking: {
+      ...buildRecord(UNITS, () => 0),
+      wideStatement: statements.length,
+      wideSelect: add(({ work }) => work.select),
+      askedShard: width * statements.length,
+      shardGroup: width * add(({ groups }) => groups),
+    },
+  }
 }
 
 /** Adds up the milliseconds of CPU time that some work takes. @param costs microseconds */

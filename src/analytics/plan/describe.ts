@@ -47,9 +47,15 @@ export function describePlan(plan: Plan): PlanDescription {
     })),
     rejected,
     userCounting: userCounting.kind,
-    considered: considered.map((way) => ({ ...way, ms: Math.round(way.ms * 10) / 10 })),
+    considered: considered.map(({ askingMs, ...way }) => ({
+      ...way,
+      ms: roundToTenths(way.ms),
+      ...(askingMs === undefined ? {} : { askingMs: roundToTenths(askingMs) }),
+    })),
   }
 }
+
+const roundToTenths = (ms: number): number => Math.round(ms * 10) / 10
 
 const isEmptyFilter = (predicate: Predicate): boolean =>
   predicate.kind === 'all' && predicate.of.every(isEmptyFilter)

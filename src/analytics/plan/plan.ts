@@ -49,8 +49,10 @@ export type RowSource = 'one' | 'events' | 'buckets'
 /** A way of reading that was considered, and what it was estimated to cost. */
 export interface ConsideredWay {
   readonly name: string
-  /** Estimated milliseconds of CPU time. */
+  /** Estimated milliseconds of CPU time, on all shards together. */
   readonly ms: number
+  /** How many of them the shard that asks takes besides its own part; absent for a project on one shard. */
+  readonly askingMs?: number
   readonly isChosen: boolean
 }
 

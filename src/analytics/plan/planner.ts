@@ -3,7 +3,7 @@ import type { ProjectSizes } from '../../model/project-sizes.js'
 import { ALL_RELATIONS, isRollup, type RelationName } from '../../model/relations.js'
 import type { Query } from '../request/query.js'
 import { buildPlan, nameWay } from './build-plan.js'
-import { estimateMs } from './cost.js'
+import { estimateCost } from './cost.js'
 import { listScans, type Plan } from './plan.js'
 import { estimateFacts } from './sizes.js'
 import { splitByGrain } from './split-period.js'
@@ -38,14 +38,17 @@ export function planQuery(
   if (sizes === undefined) return usual
   const ways = [...listPlans(query, relations)]
     .filter(([, plan]) => defersUsers || plan.userCounting.kind === 'all')
-    .map(([name, plan]) => ({ name, plan, ms: estimateMs(plan, sizes, width) }))
+    .map(([name, plan]) => ({ name, plan, ...estimateCost(plan, sizes, width) }))
     .sort((one, other) => one.ms - other.ms)
   const [cheapest] = ways
   const isClear =
-    cheapest !== undefined && cheapest.ms < estimateMs(usual, sizes, width) * MAX_SHARE
+    cheapest !== undefined && cheapest.ms < estimateCost(usual, sizes, width).ms * MAX_SHARE
   const best = isClear ? cheapest.plan : usual
   const chosen = nameWay(best)
-  const considered = ways.map(({ name, ms }) => ({ name, ms, isChosen: name === chosen }))
+  const considered = ways.map(({ plan: _plan, ...way }) => ({
+    ...way,
+    isChosen: way.name === chosen,
+  }))
   return { ...best, readsDays: isReadingDaysLikelyToPay(best, sizes), considered }
 }
 

@@ -11,6 +11,7 @@ import {
   findStatementGroup,
   isTrueOfAny,
   openReader,
+  readMeanSizes,
   type StatementGroup,
 } from '../../cluster/shard-reads.js'
 import type { RequestScope } from '../../http/query/api-handlers.js'
@@ -47,7 +48,7 @@ export interface ProjectData {
   readonly areRollupsTrusted: () => boolean
   /** Its version is that of the data on all its shards. */
   readonly changes: ChangeWatch
-  /** Reads how much data a shard has. The others have about as much. */
+  /** Reads how much data one of its shards has. */
   readonly readSizes: ReadSizes
   /** Creates the connection for the statements of a request. */
   readonly createReader: (scope: RequestScope) => Connection
@@ -79,7 +80,7 @@ export const createFindData =
         project.shards,
         all.map(({ changes }) => changes),
       ),
-      readSizes: first.readSizes,
+      readSizes: (projectId) => readMeanSizes(all, ({ readSizes }) => readSizes(projectId)),
       createReader: (scope) => createReader(first.store, openReader(shards), scope),
       findFirstEvent: (scope) => findFirstEvent(shards, id, scope),
       hasEventsFrom: (moment) =>

@@ -78,6 +78,9 @@ test('as JSON', async () => {
   const sum = EVENTS.reduce((a, b) => a + b, 0)
   expect(JSON.parse(stdout)).toMatchObject({
     shards: ['shard1', 'shard2'],
+    considered: expect.arrayContaining([
+      { name: 'events', ms: expect.any(Number), askingMs: expect.any(Number), isChosen: true },
+    ]),
     run: {
       ...{ rowsRead: sum, bytesRead, ms, rows: 1 },
       shards: EVENTS.map((rowsRead, i) => ({
@@ -92,7 +95,11 @@ test('as JSON', async () => {
 test('as text', async () => {
   const { stdout, ...rest } = await explain([])
   expect(rest).toEqual({ stderr: '', error: undefined })
-  expect(stdout.split('\n\n').at(-1)).toMatch(
+  const parts = stdout.split('\n\n')
+  expect(parts.find((part) => part.startsWith('WAY'))).toMatch(
+    /^WAY +ESTIMATED CPU MS  ON SHARDS  ASKING\nevents +[\d.]+ +\d+\.\d +\d+\.\d +chosen\n/,
+  )
+  expect(parts.at(-1)).toMatch(
     new RegExp(
       [
         '^SHARD +ROWS READ  BYTES READ  MS +CPU MS',

@@ -1,10 +1,34 @@
-/** What the query of `tallyhouse explain` cost each shard of a wide project, for its output. */
+/** Runs the query of `tallyhouse explain`, and reads what it cost: each shard, if the project lives across several. */
+import { randomUUID } from 'node:crypto'
 import { getClickHouseReason } from '../clickhouse/errors.js'
+import { createQueryRunner } from '../clickhouse/run.js'
+import type { Statement } from '../clickhouse/sql.js'
 import type { ProjectShards } from '../cluster/cluster.js'
 import { isStoreFailure } from '../cluster/reach.js'
-import { readLoggedCosts, type LoggedCosts } from '../cluster/shard-costs.js'
-import type { ShardCosts } from './explain-output.js'
+import { openReader } from '../cluster/shard-reads.js'
+import { readLoggedCosts, withLog, type LoggedCosts } from '../cluster/shard-costs.js'
+import type { Explanation, ShardCosts } from './explain-output.js'
 import type { CommandContext } from './shared/context.js'
+
+/** How many statements answer a query across shards. */
+const STATEMENTS = 1
+
+/** Runs the statement of a query. @throws ApiError when it fails */
+export async function runExplained(
+  context: CommandContext,
+  shards: ProjectShards,
+  asked: Statement,
+): Promise<NonNullable<Explanation['run']>> {
+  const [{ store }, ...others] = shards
+  const requestId = `explain-${randomUUID()}`
+  const reader = others.length === 0 ? store.reader : withLog(openReader(shards))
+  const { queryTimeoutMs } = context.config()
+  const run = createQueryRunner({ ...store, reader }, queryTimeoutMs, { requestId })
+  const { rows, cost } = await run(asked)
+  const answered = { ...cost, rows: rows.length }
+  if (others.length === 0) return answered
+  return { ...answered, ...(await readShardCosts(context, shards, requestId, STATEMENTS)) }
+}
 
 /**
  * Reads what the statements of a request cost each shard. A shard whose log does not tell is left out and noted: the account
@@ -12,7 +36,7 @@ import type { CommandContext } from './shared/context.js'
  *
  * @param count how many statements the request had
  */
-export async function readShardCosts(
+async function readShardCosts(
   { note }: CommandContext,
   shards: ProjectShards,
   requestId: string,
