@@ -12,7 +12,9 @@ import { estimateWork, listShardWork, UNITS, type Unit, type Work } from './work
 
 /**
  * What each unit of work costs, in microseconds of CPU time. `npm run -s bench:plans` measures plans and fits these costs to
- * them, as it did on 2026-11-22 with 20 million events on 2 × AMD EPYC. Only their proportions matter.
+ * them, as it did on 2026-11-22 with 20 million events on 2 × AMD EPYC. Only their proportions matter. `npm run -s
+ * bench:cluster-plans` does the same for the work of the shard that asks others: on 2026-11-23, with 500,000 events across 2 and
+ * across 4 embedded engines on the same machine.
  */
 export const UNIT_COSTS: Readonly<Record<Unit, number>> = {
   /** A statement: what is the same in all. */
@@ -36,13 +38,13 @@ export const UNIT_COSTS: Readonly<Record<Unit, number>> = {
   /** A column of a session that is read. */
   sessionColumn: 0.016,
   /** A statement across shards: what the shard that asks does for it, whatever the statement reads. */
-  wideStatement: 4_000,
+  wideStatement: 1_600,
   /** A SELECT of such a statement: the shard that asks analyses it twice. */
-  wideSelect: 6_000,
+  wideSelect: 4_400,
   /** A shard that is asked by such a statement. */
-  askedShard: 450,
-  /** A group that one of these shards returns: sending it, and adding it up. */
-  shardGroup: 1,
+  askedShard: 1_800,
+  /** A group that one of these shards returns. */
+  shardGroup: 0.33,
 }
 
 /** Estimated milliseconds of CPU time, as in `ConsideredWay`. */
