@@ -97,7 +97,7 @@ test('as text', async () => {
   expect(rest).toEqual({ stderr: '', error: undefined })
   const parts = stdout.split('\n\n')
   expect(parts.find((part) => part.startsWith('WAY'))).toMatch(
-    /^WAY +ESTIMATED CPU MS  ON SHARDS  ASKING\nevents +[\d.]+ +\d+\.\d +\d+\.\d +chosen\n/,
+    /^WAY +ESTIMATED CPU MS {2}ON SHARDS {2}ASKING\nevents +[\d.]+ +\d+\.\d +\d+\.\d +chosen\n/,
   )
   expect(parts.at(-1)).toMatch(
     new RegExp(
