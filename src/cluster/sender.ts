@@ -1,6 +1,6 @@
 /** Decides which shard of a project an event goes to: all events of a sender go to the same one. */
 import { crc32 } from 'node:zlib'
-import { join, sql, time, uint32, type Sql } from '../clickhouse/sql.js'
+import { join, sql, string, time, uint32, type Sql } from '../clickhouse/sql.js'
 import { parseInstant } from '../contract/timestamps.js'
 import { takeCharacters } from '../lib/text.js'
 import { EVENT_LIMITS } from '../model/event-fields.js'
@@ -22,10 +22,14 @@ export type Placement = Pick<StoredProject, 'shards' | 'formerWidths'>
 
 const { maxStoredLength } = EVENT_LIMITS
 
+/** An id that a load derived, for one day. Files may bring it as a user id. */
+const DERIVED_ID = '^anonymous-[0-9a-f]{32}$'
+const DERIVED = new RegExp(DERIVED_ID)
+
 /**
  * Returns the position of an event's shard among the shards of its project. A sender is a user id or, without one, an
  * address and a user agent, by which the loader derives a user for each day. Derived users stay where they are when a project is
- * widened: an event without a user id goes by the width that the project had on its day.
+ * widened: their events go by the width that the project had on their day.
  *
  * @param receivedAt the time of arrival that is stored with the event: its day, if it has no timestamp
  */
@@ -40,7 +44,7 @@ function findWidth(
   { shards: { length: width }, formerWidths }: Placement,
   receivedAt: Date,
 ): number {
-  if (width <= 1 || formerWidths.length === 0 || isPresent(userId)) return width
+  if (width <= 1 || formerWidths.length === 0 || hasOwnId(userId)) return width
   const at = isPresent(timestamp) ? (parseInstant(timestamp) ?? NaN) : receivedAt.getTime()
   return formerWidths.find(({ until }) => at < until.getTime())?.width ?? width
 }
@@ -50,6 +54,14 @@ function getSender({ user_id: userId, ip, user_agent: userAgent }: SenderFields)
   // The loader cuts the user agent in the same way.
   return `${ip ?? ''} ${takeCharacters(userAgent ?? '', maxStoredLength)}`
 }
+
+/** Whether it is the id of a user who is not derived: of a wide project, it alone decides where such a user is. */
+export const hasOwnId = (userId: string | null | undefined): boolean =>
+  isPresent(userId) && !DERIVED.test(userId)
+
+/** The same in SQL. */
+export const writeHasOwnId = (userId: Sql): Sql =>
+  sql`(${userId} != '' AND NOT match(${userId}, ${string(DERIVED_ID)}))`
 
 const isPresent = (text: string | null | undefined): text is string =>
   text !== undefined && text !== null && text !== ''
@@ -80,5 +92,5 @@ function writeWidth(
   const former = formerWidths.map(
     ({ width: one, until }) => sql`${at} < ${time(until)}, ${uint32(one)}, `,
   )
-  return sql`multiIf(${userId} != '', ${width}, ${join(former, sql``)}${width})`
+  return sql`multiIf(${writeHasOwnId(userId)}, ${width}, ${join(former, sql``)}${width})`
 }

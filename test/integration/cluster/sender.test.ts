@@ -1,7 +1,9 @@
 /** The SQL of a sender's shard, and the loader: events of one user, also a derived one, have one sender. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import fc from 'fast-check'
 import { sql, string, time } from '../../../src/clickhouse/sql.js'
 import { chooseShard, writeShardIndex, type Placement } from '../../../src/cluster/sender.js'
+import { parseInstant } from '../../../src/contract/timestamps.js'
 import { readFields } from '../../../src/ingest/import/shards/read-fields.js'
 import { FIELDS_TYPE } from '../../../src/model/event-fields.js'
 import { placeOn, SENDERS, WIDENED, WIDENED_CASES } from '../../support/cluster/senders.js'
@@ -114,6 +116,66 @@ test('events of one user have one sender', async () => {
   ])
   expect(ofUsers.filter((some) => some.length !== 1)).toEqual([])
   expect(await selectShards(rows, placeOn(1_000))).toEqual(shards)
+})
+
+const twoDigits = (min: number, max: number) =>
+  fc.integer({ min, max }).map((n) => String(n).padStart(2, '0'))
+
+/** Timestamps of all forms, some of days that do not exist. */
+const timestamps = fc
+  .tuple(
+    fc.oneof(
+      { weight: 30, arbitrary: fc.constantFrom(1970, 2024, 2026) },
+      fc.integer({ min: 1000, max: 9999 }),
+    ),
+    twoDigits(1, 12),
+    fc.oneof({ weight: 3, arbitrary: twoDigits(1, 28) }, twoDigits(28, 31)),
+    fc.constantFrom('00', '12', '23'),
+    fc.constantFrom('00', '30', '59'),
+    fc.constantFrom(
+      '',
+      ':00',
+      ':59',
+      ':59.9',
+      ':59.99',
+      ':59.999',
+      ':59.9999',
+      ':59.999999',
+      ':59.999999999',
+      ':00.0000001',
+    ),
+    fc.oneof(
+      fc.constant('Z'),
+      fc
+        .tuple(
+          fc.constantFrom('+', '-'),
+          twoDigits(0, 23),
+          fc.constantFrom(':', ''),
+          fc.constantFrom('00', '30', '59'),
+        )
+        .map((parts) => parts.join('')),
+    ),
+  )
+  .map(
+    ([year, month, day, hour, minute, second, zone]) =>
+      `${year}-${month}-${day}T${hour}:${minute}${second}${zone}`,
+  )
+
+test('a timestamp is the same moment as in the loader, or the loader rejects it', async () => {
+  const { store } = database
+  const { id } = await newProject(store)
+  const texts = fc.sample(timestamps, { seed: 20_260_615, numRuns: 2_000 })
+  const rows = texts.map((timestamp, i) =>
+    JSON.stringify({ timestamp, name: `n${i}`, user_id: 'u' }),
+  )
+  const { rejections } = await importLines(store, toLines(rows), { projectId: id })
+  const loaded = await select<{ n: number; at: number }>(
+    store,
+    sql`SELECT toUInt32(substring(name, 2)) AS n, toUnixTimestamp64Milli(timestamp) AS at FROM events WHERE project_id = ${string(id)} ORDER BY n`,
+  )
+  expect(loaded.length).toBeGreaterThan(1_000)
+  expect(loaded.length + rejections.length).toBe(texts.length)
+  expect(loaded).toEqual(loaded.map(({ n }) => ({ n, at: parseInstant(texts[n]!) })))
 })
 
 test('lines that are not valid are rejected, so they have no sender', async () => {

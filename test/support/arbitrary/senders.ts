@@ -1,4 +1,4 @@
-/** Random events of named users and of addresses, whose ids are those of their sender. */
+/** Random events of named users and of addresses, whose ids are those of their sender, and of an address on its day. */
 import fc from 'fast-check'
 import type { SentEvent } from '../world/world.js'
 import { rollupEvent } from './rollups.js'
@@ -20,12 +20,15 @@ export const createSentEvent = (agents: readonly string[] = AGENTS): fc.Arbitrar
     )
     .map(([event, client]) => {
       const sender = client ?? { user_id: event['user_id'] }
+      const day = client === null ? '' : event.timestamp.slice(0, 10)
       const id = event['event_id'] as string | undefined
       return {
         ...event,
         user_id: '',
         ...sender,
         event_id:
-          id === undefined || id === '' ? '' : `${id} ${JSON.stringify(sender).slice(0, 60)}`,
+          id === undefined || id === ''
+            ? ''
+            : `${id} ${day} ${JSON.stringify(sender).slice(0, 60)}`,
       }
     })

@@ -109,6 +109,8 @@ export const WIDENED: Placement = {
 
 /** Senders whose remainders by 1, 2 and 8 all differ. */
 const DERIVED = { ip: IP, user_agent: AGENT.replace('128', '1') }
+const DERIVED_ID = 'anonymous-b2221a58008a05a6c4647159c324c985'
+
 export const WIDENED_CASES: readonly WidenedCase[] = [
   ...(
     [
@@ -152,6 +154,24 @@ export const WIDENED_CASES: readonly WidenedCase[] = [
     event: { ...DERIVED, user_id: 'u5', timestamp: '2026-01-01T00:00:00Z' },
     width: 8,
   },
+  ...(
+    [
+      ['2026-02-28T10:00:00Z', 1],
+      ['2026-03-01T10:00:00Z', 2],
+      ['2026-05-01T10:00:00Z', 8],
+    ] as const
+  ).map(([timestamp, width]) => ({
+    what: `an event of ${timestamp} whose user was derived`,
+    event: { user_id: DERIVED_ID, timestamp },
+    width,
+  })),
+  ...[DERIVED_ID.toUpperCase(), `${DERIVED_ID}7`, `${DERIVED_ID}\n`, `x${DERIVED_ID}`].map(
+    (id) => ({
+      what: `an event of a user with the own id ${JSON.stringify(id)}`,
+      event: { user_id: id, timestamp: '2026-01-01T00:00:00Z' },
+      width: 8,
+    }),
+  ),
   {
     what: 'an event with a user id that arrived long ago',
     event: { user_id: 'u5' },

@@ -3,6 +3,7 @@
  * far as needed, because `JSON.parse` takes the last value of a name that occurs several times. The loader takes the first
  * that is not null. It rejects lines that are not valid JSON, so it does not matter what is read from them.
  */
+import { hasOwnId } from '../../../cluster/sender.js'
 
 /** The texts of a line; a field that is absent or has another type is left out. */
 export interface RoutingFields {
@@ -16,7 +17,7 @@ export interface RoutingFields {
 /** The fields that are read beside those of the sender. */
 export interface FieldNeeds {
   readonly project: boolean
-  /** Whether the timestamp of an event without a user id is wanted. */
+  /** Whether the timestamp is wanted, where the user id does not decide alone. */
   readonly timestamp: boolean
 }
 
@@ -75,8 +76,13 @@ const isWanted = (name: Name, needs: FieldNeeds): boolean =>
   (name !== 'timestamp' || needs.timestamp) && (name !== 'project' || needs.project)
 
 /** Whether the fields that were read decide where the event goes. */
-const isComplete = ({ user_id: userId = '', project }: RoutingFields, needs: FieldNeeds): boolean =>
-  userId !== '' && (project !== undefined || !needs.project)
+const isComplete = (
+  { user_id: userId = '', ...others }: RoutingFields,
+  needs: FieldNeeds,
+): boolean =>
+  userId !== '' &&
+  (others.project !== undefined || !needs.project) &&
+  (others.timestamp !== undefined || !needs.timestamp || hasOwnId(userId))
 
 /** Returns the position of the next byte that is no white space: nothing below a space is anything else in JSON. */
 function skipBlank(bytes: Buffer, from: number, end: number): number {

@@ -1,5 +1,7 @@
-/** Tells the rows of projects that live on another shard: they are forwarded, not loaded. */
+/** Tells the rows of projects, and of users of wide projects, that live on another shard: they are forwarded, not loaded. */
 import { boolean, sql, string, uint64, type Sql } from '../../../clickhouse/sql.js'
+import { writeHasOwnId } from '../../../cluster/sender.js'
+import { readField } from './validate-rows.js'
 import type { LoadTables } from './load-tables.js'
 
 /** A shard, by which its loads know the rows of projects that live on others. */
@@ -11,9 +13,9 @@ export interface LoadedShardName {
 
 /** The pieces of SQL by which rows are told; empty for a store without a cluster. */
 export interface Residence {
-  /** A further column of the projects. */
+  /** Further columns of the projects. */
   readonly column: Sql
-  /** Whether the project of a row, `known`, lives elsewhere, as a further column of the rows. */
+  /** Whether the project of a row, `known`, or its user lives elsewhere, as further columns of the rows. */
   readonly select: Sql
   /** The first fates of a valid row, with their conditions. */
   readonly fate: Sql
@@ -28,18 +30,30 @@ const ALL_HERE: Residence = {
   explain: (reason) => reason,
 }
 
-/** Only rows of the stream are forwarded. Those of an import are not loaded: it goes to the other shard when it is repeated. */
+const USER_ID = readField('user_id')
+
+/** The shard of a row's user who has an own id. A project that is not known has no shards. */
+const SHARD_OF_USER = sql`known.shards[CRC32(${USER_ID}) % greatest(length(known.shards), 1) + 1]`
+
+/**
+ * Only rows of the stream are forwarded. Those of an import are not loaded: it goes to the other shard when it is repeated. Users
+ * change their shard when their project is widened; derived ones stay.
+ */
 export function buildResidence(shard: LoadedShardName | undefined): Residence {
   if (shard === undefined) return ALL_HERE
   const isNamed = sql`has(known.shards, ${string(shard.name)})`
   const isHere = sql`if(empty(known.shards), ${boolean(shard.isHome)}, ${isNamed})`
   return {
-    column: sql`, shards`,
+    column: sql`, shards, notEmpty(former_widths) AS was_widened`,
     select: sql`
-    known.id != '' AND NOT (${isHere}) AS lives_elsewhere,`,
-    fate: sql`lives_elsewhere, if(batch = '', 'forwarded', 'rejected'), `,
-    explain: (reason) =>
-      sql`if(lives_elsewhere AND batch != '' AND empty(faults), 'the project has moved to another shard: import this again', ${reason})`,
+    known.id != '' AND NOT (${isHere}) AS lives_elsewhere,
+    known.was_widened AND ${writeHasOwnId(USER_ID)} AND ${SHARD_OF_USER} != ${string(shard.name)} AS user_lives_elsewhere,`,
+    fate: sql`lives_elsewhere OR user_lives_elsewhere, if(batch = '', 'forwarded', 'rejected'), `,
+    explain: (reason) => sql`multiIf(
+    batch = '' OR notEmpty(faults), ${reason},
+    lives_elsewhere, 'the project has moved to another shard: import this again',
+    user_lives_elsewhere, 'the project has been widened, and the user lives on another shard now: import only this row again',
+    ${reason})`,
   }
 }
 
