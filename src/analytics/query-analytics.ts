@@ -2,7 +2,7 @@
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../contract/api.js'
 import type { Statement } from '../clickhouse/sql.js'
 import type { ProjectSizes } from '../model/project-sizes.js'
-import { ALL_RELATIONS, type RelationName } from '../model/relations.js'
+import { ALL_RELATIONS, FACTS, type RelationName } from '../model/relations.js'
 import { resolvePeriod } from './request/period.js'
 import { createNonce, requireOrigin, type MarkedRow } from '../model/origin.js'
 import type { Plan } from './plan/plan.js'
@@ -26,6 +26,8 @@ export interface QueriedProject {
   readonly hasCutSessions: boolean
   /** The names of the shards that it lives on; empty for the store of the projects alone. */
   readonly shards: readonly string[]
+  /** Whether some of them may still have rows of users who have left for others. */
+  readonly isWidening: boolean
 }
 
 /** The dependencies of planning. */
@@ -86,7 +88,7 @@ export async function planAnalytics(
   const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
   const query = resolveRequest(request, project, first, moment)
   const sizes = await readSizes?.(project.id)
-  const known = listRelations?.() ?? ALL_RELATIONS
+  const known = group?.isWidening === true ? FACTS : (listRelations?.() ?? ALL_RELATIONS)
   const isCut = project.keepDays !== null || project.hasCutSessions
   // Without their sessions, events would be missed.
   const relations = isCut ? withoutWholeSessions(known) : known

@@ -73,14 +73,23 @@ SELECT DISTINCT project_id, ${NEXT_CHANGE}, true, ${announcement} FROM (${projec
 const NO_CHANGE: Change = { settle: () => Promise.resolve(), end: () => Promise.resolve() }
 
 /** Runs work that changes projects: announces it, lets services notice it, and ends it if the work succeeds. */
-export async function withChange(
+export const withChange = (
   writer: Connection,
   projects: Sql,
   work: () => Promise<void>,
   noticeMs = NOTICE_MS,
+): Promise<void> => withChanges([writer], projects, work, noticeMs)
+
+/** The same for work that changes the projects in several stores at once. */
+export async function withChanges(
+  writers: readonly Connection[],
+  projects: Sql,
+  work: () => Promise<void>,
+  noticeMs = NOTICE_MS,
 ): Promise<void> {
-  const change = await announceChange(writer, projects, noticeMs)
-  await change.settle()
+  const changes: Change[] = []
+  for (const writer of writers) changes.push(await announceChange(writer, projects, noticeMs))
+  for (const change of changes) await change.settle()
   await work()
-  await change.end()
+  for (const change of changes) await change.end()
 }

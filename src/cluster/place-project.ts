@@ -80,11 +80,13 @@ const MB = 1e6
  * Chooses the candidate with the fewest bytes; nearly equal ones by their projects, and else the first.
  *
  * @param loads of the shards that answer; a candidate with another one is left out
+ * @param failure what is said if none is left
  * @throws UserError if no candidate is left
  */
 export function choose(
   candidates: readonly (readonly string[])[],
   loads: readonly Load[],
+  failure = 'no project was created',
 ): readonly string[] {
   const rated = candidates.flatMap((names) => {
     const own = loads.filter(({ name }) => names.includes(name))
@@ -101,11 +103,11 @@ export function choose(
   })
   const [best] = rated.toSorted((a, b) => a.size - b.size || a.projects - b.projects)
   if (best !== undefined) return best.names
-  throw new UserError('no project was created: not enough shards answer')
+  throw new UserError(`${failure}: not enough shards answer`)
 }
 
 /** Reads how full the shards are that answer. */
-async function readLoads({ home, shards }: Cluster): Promise<readonly Load[]> {
+export async function readLoads({ home, shards }: Cluster): Promise<readonly Load[]> {
   const marks = await listVersionMarks(home.store.writer, { signal: createDeadline() })
   const bytes = new Map<string, number>()
   await tryShards(shards, async ({ name, store }) => {

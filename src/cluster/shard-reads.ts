@@ -15,6 +15,8 @@ export interface StatementGroup {
   readonly database: string
   /** The number of its shards. */
   readonly width: number
+  /** Whether some of them may still have rows of users who have left for others. */
+  readonly isWidening: boolean
 }
 
 /**
@@ -24,14 +26,16 @@ export interface StatementGroup {
  */
 export function findStatementGroup(
   cluster: Cluster,
-  project: Pick<StoredProject, 'id' | 'shards'>,
+  project: Pick<StoredProject, 'id' | 'shards' | 'isWidening'>,
 ): StatementGroup | undefined {
   const [first, ...others] = locate(cluster, project)
   if (others.length === 0) return undefined
   const all = cluster.shards.map(({ name }) => name)
   const group = findGroup(all, project.shards)
   if (group !== undefined) {
-    return { name: group.name, database: first.store.database, width: group.shards.length }
+    const { database } = first.store
+    const width = group.shards.length
+    return { name: group.name, database, width, isWidening: project.isWidening }
   }
   const names = project.shards.join(', ')
   throw toStoreError(

@@ -5,7 +5,8 @@ import type { DailyExclusions } from '../projects/exclusions.js'
 import { findFirstEventTime } from '../projects/event-times.js'
 import { presentProject } from '../projects/present.js'
 import type { StoredProject } from '../projects/project.js'
-import type { Move } from '../relocation/journal.js'
+import { describeState } from '../relocation/describe.js'
+import type { Relocation } from '../relocation/journal.js'
 import type { CommandContext } from './shared/context.js'
 import { omitUndefined } from './shared/options.js'
 import { formatJson, formatList, formatNumber, formatTable, formatTime } from './shared/output.js'
@@ -18,8 +19,8 @@ interface Extras {
   readonly exclusions?: readonly DailyExclusions[]
   /** The shards that do not answer: what they have is not shown. */
   readonly pending?: readonly string[]
-  /** The move that has not ended. */
-  readonly move?: Move | undefined
+  /** The move or widening that has not ended. */
+  readonly relocation?: Relocation | undefined
 }
 
 /** Prints one project, one field per line, followed by its exclusions if there are any. */
@@ -28,7 +29,7 @@ export async function printProject(
   cluster: Cluster,
   project: StoredProject,
   options: OutputOptions,
-  { exclusions, pending = [], move }: Extras = {},
+  { exclusions, pending = [], relocation }: Extras = {},
 ): Promise<void> {
   const first = await findFirst(cluster, project, pending)
   const shards = nameShards(cluster, project)
@@ -53,9 +54,7 @@ export async function printProject(
       ['data is kept', project.keepDays === null ? 'forever' : `${project.keepDays} days`],
       ...(shards === undefined ? [] : [['shards', formatList(shards)]]),
       ...(project.isDeleting ? [['state', 'is being deleted']] : []),
-      ...(move === undefined
-        ? []
-        : [['state', `is being moved from ${move.source} to ${move.target}`]]),
+      ...(relocation === undefined ? [] : [['state', describeState(relocation)]]),
     ]),
   )
   if (exclusions !== undefined && exclusions.length > 0) {

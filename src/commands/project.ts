@@ -1,4 +1,4 @@
-/** The commands `tallyhouse project create | list | show | update | rotate-token | move | delete`. */
+/** The commands `tallyhouse project create | list | show | update | rotate-token | move | widen | delete`. */
 import type { Command } from 'commander'
 import type { OpenedCluster } from '../bootstrap/open-cluster.js'
 import {
@@ -11,9 +11,10 @@ import { placeProject } from '../cluster/place-project.js'
 import { deleteProjectFromShards } from '../deletion/delete-from-shards.js'
 import { readExclusions, sumExclusions } from '../projects/exclusions.js'
 import { addDays } from '../lib/time.js'
-import { findMoveWithin, requireNoMove } from '../relocation/begin-move.js'
+import { findRelocationWithin, requireSettled } from '../relocation/describe.js'
 import { listProjects, requireProject } from '../projects/store.js'
 import { addMove } from './cluster/move.js'
+import { addWiden } from './cluster/widen.js'
 import {
   addFieldOptions,
   toChanges,
@@ -59,6 +60,7 @@ export const addProject: AddCommand = (program, context) => {
   addUpdate(project, context)
   addRotateToken(project, context)
   addMove(project, context)
+  addWiden(project, context)
   addDelete(project, context)
 }
 
@@ -113,7 +115,7 @@ function addShow(project: Command, context: CommandContext): void {
         )
         await printProject(context, cluster, stored, options, {
           exclusions: sumExclusions(exclusions),
-          move: await findMoveWithin(cluster, id),
+          relocation: await findRelocationWithin(cluster, id),
         })
       }),
     )
@@ -171,7 +173,7 @@ function addDelete(project: Command, context: CommandContext): void {
     .action((id: string, { yes = false }: DeleteOptions) =>
       yes
         ? withStore(context, 'project delete --yes', async (opened) => {
-            await requireNoMove(opened.cluster, id)
+            await requireSettled(opened.cluster, id)
             const deleted = await deleteProjectFromShards(opened.cluster, id, getContext(opened))
             context.print(`deleted ${describeProject(id, deleted)}`)
           })

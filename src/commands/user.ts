@@ -14,7 +14,7 @@ import {
   YES_HELP,
   type DeleteOptions,
 } from './shared/deletion.js'
-import { createResidenceCheck } from '../relocation/begin-move.js'
+import { createResidenceCheck } from '../relocation/describe.js'
 import { findStores, requireShards } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 

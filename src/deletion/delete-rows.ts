@@ -1,5 +1,5 @@
 /** Deletes rows of a partitioned table. */
-import type { Connection } from '../clickhouse/connection.js'
+import type { Connection, Settings } from '../clickhouse/connection.js'
 import { sql, statement, uint32, type Sql } from '../clickhouse/sql.js'
 
 /** The tables with a row for each user. Their numbers are not given to other users. */
@@ -15,6 +15,7 @@ export async function deleteRows(
   table: Sql,
   partition: Sql,
   isDeleted: Sql,
+  settings: Settings = {},
 ): Promise<void> {
   const { rows } = await writer.query<{ number: number }>(
     statement(
@@ -24,6 +25,7 @@ export async function deleteRows(
   for (const { number } of rows) {
     await writer.execute(
       statement(sql`DELETE FROM ${table} IN PARTITION ${uint32(number)} WHERE ${isDeleted}`),
+      settings,
     )
   }
 }

@@ -29,7 +29,8 @@ export function buildStatement(plan: Plan, nonce: string, group?: ShardGroup): S
   const { query, readsDays } = plan
   const project = string(query.projectId)
   const where = createWhereWriter(query.predicate)
-  const context = { query, project, where, readsDays, database: sql``, isShard: false }
+  const here = { database: sql``, isShard: false, leavesOut: false }
+  const context = { query, project, where, readsDays, ...here }
   const columns = [
     sql`group_key`,
     ...selectMetrics(query.metrics, listMeasures(listScans(plan))),

@@ -1,7 +1,7 @@
 /** Writes the rows that a scan reads: a table with its conditions, among which is always the one on the project. */
 import { isTrue, join, or, sql, time, type Sql } from '../../clickhouse/sql.js'
 import { EVENT_LIMITS } from '../../model/event-fields.js'
-import { RELATIONS, type Relation, type RelationName } from '../../model/relations.js'
+import { isRollup, RELATIONS, type Relation, type RelationName } from '../../model/relations.js'
 import { splitByGrain } from '../plan/split-period.js'
 import type { Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
@@ -22,24 +22,33 @@ export interface StatementContext {
    * so it is kept, and marked by the column `is_row`.
    */
   readonly isShard: boolean
+  /** Whether the rows of users who have left the shard are left out. Rollups cannot leave them out. */
+  readonly leavesOut: boolean
 }
 
 /**
  * Writes a table with its WHERE. Only this function names the tables that queries read, so none is read without the
- * condition on the project.
+ * condition on the project, and none with users who have left.
  */
 export function writeRows(
-  { project, database }: StatementContext,
+  context: StatementContext,
   relation: RelationName,
   conditions: readonly Sql[],
 ): Sql {
+  const { project, database, leavesOut } = context
   const isOfProject = sql`project_id = ${project}`
-  const all = [isOfProject, ...RELATIONS[relation].conditions, ...conditions]
+  if (leavesOut && isRollup(relation)) throw new TypeError('a rollup counts users who have left')
+  const isThere = leavesOut ? [isStillThere(context)] : []
+  const all = [isOfProject, ...isThere, ...RELATIONS[relation].conditions, ...conditions]
   return sql`${database}${RELATIONS[relation].table} WHERE ${join(
     all.filter((condition) => !isTrue(condition)),
     sql` AND `,
   )}`
 }
+
+/** Whether the user of a row has not left. Where nobody has, the bitmap is empty. */
+const isStillThere = ({ project, database }: StatementContext): Sql =>
+  sql`NOT bitmapContains((SELECT groupBitmapMergeState(users) FROM ${database}departures WHERE project_id = ${project}), user)`
 
 /**
  * Writes the rows of a relation in some periods. Where the plan says so, whole days are found by the column of the day. If

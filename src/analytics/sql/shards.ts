@@ -14,6 +14,8 @@ export interface ShardGroup {
   readonly database: string
   /** The number of its shards. */
   readonly width: number
+  /** Whether some of them may still have rows of users who have left for others: no rollups are read, and no row of those. */
+  readonly isWidening: boolean
 }
 
 /**
@@ -25,6 +27,7 @@ export function writeGroupsOfShards(context: StatementContext, plan: Plan, group
   const ofShard = {
     ...context,
     isShard: true,
+    leavesOut: group.isWidening,
     database: sql`${identifier(group.database)}.`,
   }
   const sums = listMeasures(scans).map(

@@ -62,7 +62,7 @@ export interface ProjectData {
  *
  * @throws ApiError SERVICE_UNAVAILABLE if a shard of the project is not configured, or no group has its shards
  */
-export type FindData = (project: Pick<StoredProject, 'id' | 'shards'>) => ProjectData
+export type FindData = (project: Pick<StoredProject, 'id' | 'shards' | 'isWidening'>) => ProjectData
 
 /** @param stores the stores of the cluster by the names of their shards */
 export const createFindData =

@@ -26,7 +26,7 @@ export const READER_TABLES = [
   ...['sessions_daily', 'pageviews_daily', 'events_daily', 'users_daily'],
   ...['sessions_monthly', 'pageviews_monthly', 'events_monthly', 'users_monthly'],
   ...['rollup_builds', 'rollup_progress', 'migrations', 'inbox_cursor'],
-  'project_changes',
+  ...['project_changes', 'departures'],
 ]
 
 /** How many rows wait in the inbox, and since when, is no secret. */

@@ -1,9 +1,9 @@
 /** The command `tallyhouse project move`. */
 import type { Command } from 'commander'
-import { abortMove, moveProject } from '../../relocation/move-project.js'
+import { abortMove, moveProject } from '../../relocation/relocate.js'
 import type { CommandContext } from '../shared/context.js'
-import { getContext } from '../shared/shards.js'
 import { withStore } from '../shared/with-store.js'
+import { getRelocationOptions } from './relocation-options.js'
 
 interface MoveOptions {
   readonly to?: string
@@ -23,11 +23,7 @@ export function addMove(project: Command, context: CommandContext): void {
     .action(async (id: string, { to, abort = false }: MoveOptions, command: Command) => {
       if (abort === (to !== undefined)) command.error('error: give either --to or --abort')
       await withStore(context, 'project move', async (opened) => {
-        const options = {
-          cluster: opened.cluster,
-          getContext: getContext(opened),
-          onProgress: (text: string) => context.note(text),
-        }
+        const options = getRelocationOptions(context, opened)
         if (to === undefined) {
           await abortMove(options, id)
           context.print(`the move of project ${id} is given up`)

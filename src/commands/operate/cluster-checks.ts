@@ -1,12 +1,12 @@
 /** What `tallyhouse doctor` asks the shards of a cluster together. Nothing is written. */
 import { planSync } from '../../cluster/plan-sync.js'
 import { sql, statement } from '../../clickhouse/sql.js'
-import { listUnfinishedMoves } from '../../relocation/journal.js'
+import { listUnfinishedRelocations } from '../../relocation/journal.js'
 import { listVersionMarks } from '../../projects/versions.js'
 import {
   judgeClocks,
   judgeCopies,
-  judgeMoves,
+  judgeRelocations,
   judgePlaces,
   judgeVersions,
   type ByShard,
@@ -61,8 +61,8 @@ export const CLUSTER_CHECKS: readonly ClusterCheck[] = [
     needsHome: true,
     examine: async (patients, [home = '']) => {
       const patient = patients.get(home)
-      return judgeMoves(
-        patient === undefined ? [] : await listUnfinishedMoves(patient.store.writer),
+      return judgeRelocations(
+        patient === undefined ? [] : await listUnfinishedRelocations(patient.store.writer),
       )
     },
   },

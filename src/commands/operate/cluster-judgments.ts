@@ -1,6 +1,10 @@
 /** What `tallyhouse doctor` makes of the shards of a cluster together: pure functions from facts to verdicts. */
 import type { SyncPlan } from '../../cluster/plan-sync.js'
-import type { Move } from '../../relocation/journal.js'
+import {
+  describeCommand,
+  describeState,
+  type DescribedRelocation,
+} from '../../relocation/describe.js'
 import type { VersionMark } from '../../projects/versions.js'
 import { SECOND_MS } from '../../lib/time.js'
 import { formatCount } from '../shared/output.js'
@@ -76,16 +80,12 @@ export function judgeCopies(plans: ByShard<SyncPlan>): Finding {
   )
 }
 
-/** @param moves those that have not ended */
-export function judgeMoves(
-  moves: readonly Pick<Move, 'projectId' | 'source' | 'target'>[],
-): Finding {
-  const [first] = moves
-  if (first === undefined) return ok('no project is being moved')
-  const { projectId, target } = first
-  const found = moves.map((move) => `${move.projectId} from ${move.source} to ${move.target}`)
+/** @param unfinished the moves and widenings that have not ended */
+export function judgeRelocations(unfinished: readonly DescribedRelocation[]): Finding {
+  const [first] = unfinished
+  if (first === undefined) return ok('no project is being moved or widened')
   return warn(
-    `not finished: ${listNames(found)}`,
-    `if no command does it just now, run "tallyhouse project move ${projectId} --to ${target}" again`,
+    listNames(unfinished.map((one) => `${one.projectId} ${describeState(one)}`)),
+    `if no command does it just now, run "${describeCommand(first)}" again`,
   )
 }

@@ -17,6 +17,7 @@ const ACCESS = {
   'project update': 'write',
   'project rotate-token': 'write',
   'project move': 'write',
+  'project widen': 'write',
   'project delete': 'read',
   'project delete --yes': 'write',
   'key issue': 'write',

@@ -2,20 +2,20 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import type { Cluster } from '../../../src/cluster/cluster.js'
-import { abortMove } from '../../../src/relocation/move-project.js'
-import { findMove } from '../../../src/relocation/journal.js'
+import { abortMove } from '../../../src/relocation/relocate.js'
+import { findRelocation } from '../../../src/relocation/journal.js'
 import { createShards, mapShards, type TestShards } from '../../support/cluster/shard-databases.js'
 import {
   countRows,
   createOn,
   findShardOf,
+  getOptions,
   importInto,
   loadShard,
   move,
   readAll,
   sampleEvents,
 } from '../../support/cluster/moving.js'
-import { getContext } from '../../support/cluster/wide-projects.js'
 import { BrokenError, releaseLease } from '../../support/store/breaking.js'
 import { readFacts } from '../../support/store/facts.js'
 import { readRollups } from '../../support/store/rollups.js'
@@ -110,7 +110,7 @@ test('a move that is killed everywhere goes on, and counts what arrives meanwhil
   await move(cluster, 'killed', 'shard2').catch(() => undefined)
   await loadShard(cluster, cluster.shards[1]!)
   expect(extra).toBeGreaterThan(2)
-  expect(await findMove(cluster.home.store.writer, 'killed')).toBeUndefined()
+  expect(await findRelocation(cluster.home.store.writer, 'killed')).toBeUndefined()
   expect((await findShardOf(cluster, 'killed')).name).toBe('shard2')
   expect(await countRows(cluster.shards[0], 'killed')).toBe(0)
   expect(await readAll(cluster, 'killed')).toEqual(await readAll(cluster, 'same'))
@@ -124,7 +124,7 @@ test('a move that is given up leaves the project where it is', async () => {
   await expect(move(cluster, 'given-up', 'shard3')).rejects.toThrow(
     'the project given-up is being moved from shard2 to shard1',
   )
-  await abortMove({ cluster, getContext: getContext(cluster) }, 'given-up')
+  await abortMove(getOptions(cluster), 'given-up')
   expect((await findShardOf(cluster, 'given-up')).name).toBe('shard2')
   expect(await readData('given-up')).toEqual(before)
   expect(await countRows(cluster.shards[0], 'given-up')).toBe(0)

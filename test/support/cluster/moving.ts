@@ -11,7 +11,8 @@ import { withLoaderLease } from '../../../src/ingest/loader/with-loader-lease.js
 import { readExclusions } from '../../../src/projects/exclusions.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { requireProject } from '../../../src/projects/store.js'
-import { moveProject } from '../../../src/relocation/move-project.js'
+import { moveProject } from '../../../src/relocation/relocate.js'
+import type { RelocationOptions } from '../../../src/relocation/run.js'
 import { attributeRequest, rollupEvent, rollupRequest } from '../arbitrary/rollups.js'
 import { splitIntoChunks, toLines } from '../sources/sources.js'
 import { expectConsistentFacts, readFacts, select } from '../store/facts.js'
@@ -61,11 +62,19 @@ export async function importInto(
 export const loadShard = (cluster: Cluster, shard: Shard): Promise<void> =>
   withLoaderLease(shard.store.writer, (fenced) => loadWaiting(fenced, getContext(cluster)(shard)))
 
+/** The options of a relocation that does not wait for services. */
+export const getOptions = (cluster: Cluster): RelocationOptions => ({
+  cluster,
+  getContext: getContext(cluster),
+  now: () => NOW,
+  settleMs: 0,
+})
+
 /** Moves a project without waiting for services. */
 export const move = (cluster: Cluster, id: string, to: string): Promise<void> =>
-  moveProject({ cluster, getContext: getContext(cluster), settleMs: 0 }, id, to)
+  moveProject(getOptions(cluster), id, to)
 
-const QUESTIONS: readonly (readonly [PartialRequest, typeof LARGE_SIZES | undefined])[] = [
+export const QUESTIONS: readonly (readonly [PartialRequest, typeof LARGE_SIZES | undefined])[] = [
   ...fc.sample(rollupRequest, { seed: 7, numRuns: 6 }).map((asked) => [asked, undefined] as const),
   ...fc
     .sample(attributeRequest, { seed: 8, numRuns: 3 })

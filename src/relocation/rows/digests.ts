@@ -1,6 +1,6 @@
 /** Compares the rows of a project in two tables, partition by partition. */
-import type { Connection } from '../clickhouse/connection.js'
-import { sql, statement, TRUE, uint32, type Sql } from '../clickhouse/sql.js'
+import type { Connection } from '../../clickhouse/connection.js'
+import { sql, statement, TRUE, uint32, type Sql } from '../../clickhouse/sql.js'
 import type { MovedTable, RowSource } from './moved-tables.js'
 
 /** Partitions by their numbers, 0 for the only one; each with a text that is equal for equal rows. */

@@ -1,7 +1,7 @@
 /** The tables with data of a project, and their rows as another store takes them over. */
-import { declaredName, join, sql, string, uint64, type Sql } from '../clickhouse/sql.js'
-import { EVENT_COLUMNS, SESSION_COLUMNS } from '../model/fact-columns.js'
-import { listSumColumns, SUM_ROLLUPS, USER_ROLLUPS, type Rollup } from '../model/rollups.js'
+import { and, declaredName, join, sql, string, uint64, type Sql } from '../../clickhouse/sql.js'
+import { EVENT_COLUMNS, SESSION_COLUMNS } from '../../model/fact-columns.js'
+import { listSumColumns, SUM_ROLLUPS, USER_ROLLUPS, type Rollup } from '../../model/rollups.js'
 
 /** Where rows are read from. */
 export interface RowSource {
@@ -10,11 +10,20 @@ export interface RowSource {
   readonly projectId: string
   /** What is added to the numbers of loads, so that they are later than those of the other store. */
   readonly base: number
+  /** Whether a row of the project is one of them. */
+  readonly isMeant: Sql
 }
+
+/**
+ * What of a table a new shard gets when a project is widened. `users`: the rows of the users who leave for it; `all`: all rows;
+ * `counted`: what is counted from the former; `none`: nothing, because the rows of all shards add up.
+ */
+type Share = 'users' | 'all' | 'counted' | 'none'
 
 /** A table whose rows move with a project. */
 export interface MovedTable {
   readonly name: MovedName
+  readonly share: Share
   /** The expression by which it is partitioned, a number; undefined for a table without partitions. */
   readonly partition: Sql | undefined
   readonly columns: readonly Sql[]
@@ -42,6 +51,7 @@ const COUNT = sql`count()`
 /** A table of rows that are taken as they are, but for the numbers of loads. */
 function createTable(
   name: MovedName,
+  share: Share,
   columns: readonly Sql[],
   partition?: Sql,
   shift?: (base: Sql) => Sql,
@@ -49,10 +59,11 @@ function createTable(
   const list = join(columns)
   return {
     name,
+    share,
     partition,
     columns,
-    select: ({ table, projectId, base }, condition) => {
-      const rows = sql`SELECT ${list} FROM ${table} WHERE ${inProject(projectId)} AND ${condition}`
+    select: ({ table, projectId, base, isMeant }, condition) => {
+      const rows = sql`SELECT ${list} FROM ${table} WHERE ${and([inProject(projectId), isMeant, condition])}`
       return shift === undefined
         ? rows
         : sql`SELECT * REPLACE (${shift(uint64(base))}) FROM (${rows})`
@@ -67,11 +78,11 @@ const shiftLoad = (base: Sql): Sql => sql`load + ${base} AS load`
 const shiftBoth = (base: Sql): Sql =>
   sql`load + ${base} AS load, session + bitShiftLeft(${base}, 32) AS session`
 
-const EVENTS = createTable('events', EVENT_COLUMNS, sql`toYYYYMM(timestamp)`, shiftBoth)
+const EVENTS = createTable('events', 'users', EVENT_COLUMNS, sql`toYYYYMM(timestamp)`, shiftBoth)
 
 /** A state and its reversal add up to nothing, whether or not they are merged. */
 const SESSIONS: MovedTable = {
-  ...createTable('sessions', SESSION_COLUMNS, sql`toYYYYMM(start_at)`, shiftBoth),
+  ...createTable('sessions', 'users', SESSION_COLUMNS, sql`toYYYYMM(start_at)`, shiftBoth),
   count: sql`sum(sign)`,
   hash: sql`sum(sign * reinterpretAsInt64(cityHash64(* EXCEPT (sign))))`,
 }
@@ -79,6 +90,7 @@ const SESSIONS: MovedTable = {
 /** A table of sums: rows with the same key are one. */
 function createSums(
   name: MovedName,
+  share: Share,
   keys: readonly Sql[],
   sums: readonly Sql[],
   partition?: Sql,
@@ -89,7 +101,7 @@ function createSums(
     sql` OR `,
   )
   return {
-    ...createTable(name, [...keys, ...sums], partition),
+    ...createTable(name, share, [...keys, ...sums], partition),
     select: ({ table, projectId }, condition) => sql`
 SELECT ${join(keys)}, ${totals} FROM ${table} AS summed
 WHERE ${inProject(projectId)} AND ${condition} GROUP BY ${join(keys)} HAVING ${isAny}`,
@@ -104,6 +116,7 @@ const GROUP = [sql`project_id`, sql`dimension`, sql`value`] as const
 const SUMS = SUM_ROLLUPS.map((rollup) =>
   createSums(
     rollup.name,
+    'counted',
     [...GROUP, rollup.dateColumn],
     listSumColumns(rollup),
     partitionOf(rollup),
@@ -115,7 +128,7 @@ const USER_SETS = USER_ROLLUPS.map((rollup): MovedTable => {
   const keys = join([...GROUP, rollup.dateColumn])
   const columns = [...GROUP, rollup.dateColumn, sql`generation`, sql`users`]
   return {
-    ...createTable(rollup.name, columns, partitionOf(rollup)),
+    ...createTable(rollup.name, 'counted', columns, partitionOf(rollup)),
     select: ({ table, projectId, base }, condition) => sql`
 SELECT ${keys}, ${uint64(base)} AS generation, groupBitmapMergeState(grouped.users) AS users FROM ${table} AS grouped
 WHERE ${inProject(projectId)} AND ${condition} GROUP BY ${keys}`,
@@ -129,21 +142,28 @@ export const MOVED_TABLES: readonly MovedTable[] = [
   SESSIONS,
   ...SUMS,
   ...USER_SETS,
-  createTable('users', columnsOf('project_id', 'user_id', 'user', 'load'), undefined, shiftLoad),
+  createTable(
+    'users',
+    'users',
+    columnsOf('project_id', 'user_id', 'user', 'load'),
+    undefined,
+    shiftLoad,
+  ),
   createTable(
     'user_keys',
+    'users',
     columnsOf('project_id', 'user_key', 'user', 'load'),
     undefined,
     shiftLoad,
   ),
   {
-    ...createTable('user_counts', columnsOf('project_id', 'last')),
+    ...createTable('user_counts', 'all', columnsOf('project_id', 'last')),
     select: ({ table, projectId }, condition) => sql`
 SELECT project_id, max(counts.last) AS last FROM ${table} AS counts
 WHERE ${inProject(projectId)} AND ${condition} GROUP BY project_id`,
   },
-  createTable('event_ids', columnsOf('project_id', 'event_id')),
-  createSums('exclusions', columnsOf('project_id', 'day', 'reason'), columnsOf('events')),
+  createTable('event_ids', 'all', columnsOf('project_id', 'event_id')),
+  createSums('exclusions', 'none', columnsOf('project_id', 'day', 'reason'), columnsOf('events')),
 ]
 
 type Column =
@@ -162,4 +182,4 @@ function columnsOf(...names: readonly Column[]): readonly Sql[] {
 }
 
 /** The name of the table in the store. */
-export const nameTable = ({ name }: MovedTable): Sql => declaredName(name)
+export const nameTable = ({ name }: Pick<MovedTable, 'name'>): Sql => declaredName(name)

@@ -1,0 +1,50 @@
+/** Holds leases of several shards at once. */
+import { fenceConnection } from '../clickhouse/connection-wrappers.js'
+import { withLease, type LeaseOptions } from '../clickhouse/lease/lease.js'
+import type { LeaseName } from '../clickhouse/lease/lease-store.js'
+import type { Cluster, Shard } from '../cluster/cluster.js'
+
+/**
+ * Runs work under a lease of each of some shards, which are taken in the order of the cluster. The writers of its cluster, all of
+ * them, send nothing once one of the leases is lost.
+ *
+ * @param names of the shards
+ * @throws LeaseTimeoutError when a lease does not become free in time
+ */
+export async function withLeases(
+  cluster: Cluster,
+  lease: LeaseName,
+  names: readonly string[],
+  work: (fenced: Cluster) => Promise<void>,
+  options: LeaseOptions = {},
+): Promise<void> {
+  const shards = cluster.shards.filter(({ name }) => names.includes(name))
+  await holdEach(cluster, lease, shards, work, options)
+}
+
+async function holdEach(
+  cluster: Cluster,
+  lease: LeaseName,
+  [first, ...others]: readonly Shard[],
+  work: (fenced: Cluster) => Promise<void>,
+  options: LeaseOptions,
+): Promise<void> {
+  if (first === undefined) return work(cluster)
+  await withLease(
+    first.store.writer,
+    lease,
+    ({ signal }) => holdEach(fenceCluster(cluster, signal), lease, others, work, options),
+    options,
+  )
+}
+
+/** Fences the writers of all shards. */
+export function fenceCluster({ shards }: Cluster, lost: AbortSignal): Cluster {
+  const fence = (shard: Shard): Shard => ({
+    ...shard,
+    store: { ...shard.store, writer: fenceConnection(shard.store.writer, lost) },
+  })
+  const [home, ...others] = shards
+  const fenced = fence(home)
+  return { home: fenced, shards: [fenced, ...others.map(fence)] }
+}
