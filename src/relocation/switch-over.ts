@@ -10,12 +10,7 @@ import { withLeases } from './hold-leases.js'
 import { copyImports } from './rows/imports.js'
 import { isWidening, listSources, type Relocation } from './journal.js'
 import type { Run } from './run.js'
-import {
-  emptyStagedRollups,
-  listCopiedMonths,
-  listStagedMonths,
-  stageRollups,
-} from './rows/staged-rollups.js'
+import { emptyStagedRollups, stageAllRollups, stageRollups } from './rows/staged-rollups.js'
 import { attachRows, requireSame, stageRows, type CopiedPartitions } from './rows/staging.js'
 import { switchDirectory } from './switch-directory.js'
 import { listTransfers, requireShard, type Transfer } from './rows/transfers.js'
@@ -50,9 +45,11 @@ async function stageAll(run: Run, relocation: Relocation): Promise<void> {
       const partitions = await stage(run, transfer)
       copied += partitions.size
       if (!isWidening(relocation)) continue
-      if (pass === 0) await emptyStagedRollups(transfer)
-      const months = pass === 0 ? await listStagedMonths(transfer) : listCopiedMonths(partitions)
-      await stageRollups(transfer, months)
+      if (pass > 0) await stageRollups(transfer, partitions)
+      else {
+        await emptyStagedRollups(transfer)
+        await stageAllRollups(transfer)
+      }
     }
     if (copied === 0) return
   }
@@ -78,8 +75,8 @@ async function pauseSources(run: Run, relocation: Relocation): Promise<void> {
     }
     for (const transfer of listTransfers(cluster, relocation)) {
       await requireNumbers(transfer)
-      const months = listCopiedMonths(await stageRows(transfer))
-      if (isWidening(relocation)) await stageRollups(transfer, months)
+      const copied = await stageRows(transfer)
+      if (isWidening(relocation)) await stageRollups(transfer, copied)
     }
     const targets = relocation.legs.map(({ target }) => target)
     await withLeases(cluster, 'loader', targets, (fenced) =>

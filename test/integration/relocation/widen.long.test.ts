@@ -1,5 +1,6 @@
 /** A project is widened while it is asked: every answer stays the same, and its users are where their events go. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Cluster } from '../../../src/cluster/cluster.js'
 import type { StoredProject } from '../../../src/projects/project.js'
@@ -28,7 +29,10 @@ const takeFirst = (count: number): Cluster => {
   return { home: home!, shards: [home!, ...others] }
 }
 
-const EVENTS = sampleMixed(21, 300)
+const EVENTS = sampleMixed(21, 150)
+
+/** The machine is needed for the rest, too. */
+const PAUSE_MS = 300
 
 /** Asks again and again until `end` is called, as a service that knows the project for a while; returns how often. */
 function keepAsking(
@@ -48,6 +52,7 @@ function keepAsking(
       const given = await readAnswers(cluster, known.project)
       if (!isDeepStrictEqual(given, wanted)) expect(given).toEqual(wanted)
       count += 1
+      await sleep(PAUSE_MS)
     }
     return count
   }
@@ -80,15 +85,15 @@ test.each([
       const other = await createOn(cluster, `${id}-${name}`, name)
       await importWide(cluster, other.id, EVENTS.slice(0, 30))
     }
-    await importWide(cluster, id, EVENTS.slice(0, 200))
-    await importWide(cluster, id, EVENTS.slice(200))
+    await importWide(cluster, id, EVENTS.slice(0, 100))
+    await importWide(cluster, id, EVENTS.slice(100))
     const before = await findProject(cluster, id)
     const [answers, facts] = [await readAnswers(cluster, before), await readAllFacts(cluster, id)]
 
     const settleMs = 1_500
     const asking = [0, settleMs / 2].map((known) => keepAsking(cluster, id, answers, known))
     expect(await widen(cluster, id, to.length, { settleMs })).toEqual(to)
-    for (const one of asking) expect(await one.end()).toBeGreaterThan(3)
+    for (const one of asking) expect(await one.end()).toBeGreaterThan(2)
 
     const after = await findProject(cluster, id)
     expect(after).toMatchObject({

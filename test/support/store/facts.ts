@@ -26,14 +26,20 @@ const ATTRIBUTES = SESSION_ATTRIBUTES.map(({ column }) => column).reduce(
   (list, column) => sql`${list}, ${column}`,
 )
 
+/** Numbers of sessions may be too high for those of JavaScript. */
+const asText = (sessions: Sql): Sql =>
+  sql`SELECT * REPLACE (toString(session) AS session) FROM (${sessions}) ORDER BY session`
+
 /** The sessions of the table `sessions`: the states whose signs do not cancel out. */
-const selectStoredSessions = (projectId: string): Sql => sql`
+const selectStoredSessions = (projectId: string): Sql =>
+  asText(sql`
 SELECT ${STATE} session_id, [(${ATTRIBUTES})] AS attributes, sum(sign) AS states
 FROM sessions WHERE project_id = ${string(projectId)}
-GROUP BY ALL HAVING states != 0 ORDER BY session`
+GROUP BY ALL HAVING states != 0`)
 
 /** The sessions, computed from `events`; a session has one value of each attribute. */
-const selectSessionsFromEvents = (projectId: string): Sql => sql`
+const selectSessionsFromEvents = (projectId: string): Sql =>
+  asText(sql`
 SELECT
   session, user, min(timestamp) AS start_at, max(timestamp) AS end_at,
   countIf(name = 'pageview') AS pageviews, countIf(name != 'pageview') AS events,
@@ -43,7 +49,7 @@ FROM (
   SELECT *, minIf(timestamp, name = 'pageview') OVER (PARTITION BY session) AS first
   FROM events WHERE project_id = ${string(projectId)}
 )
-GROUP BY session, user ORDER BY session`
+GROUP BY session, user`)
 
 /** Consecutive events of a user that are wrongly in one session, or wrongly in two. */
 const selectMisplacedEvents = (projectId: string): Sql => sql`

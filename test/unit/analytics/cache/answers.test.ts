@@ -13,6 +13,7 @@ const PROJECT: QueriedProject = {
   keepDays: null,
   hasCutSessions: false,
   shards: [],
+  isWidening: false,
 }
 const NOON = new Date('2026-06-15T12:00:00.500Z')
 

@@ -9,7 +9,7 @@ import type { Statement } from '../../../../src/clickhouse/sql.js'
 import { fillDefaults } from '../../../support/world/world.js'
 
 const JANUARY = { start: new Date('2026-01-01'), end: new Date('2026-02-01') }
-const GROUP = { name: 'tallyhouse_1_2', database: 'stats', width: 2 }
+const GROUP = { name: 'tallyhouse_1_2', database: 'stats', width: 2, isWidening: false }
 
 const build = (
   asked: Partial<AnalyticsQueryRequest>,

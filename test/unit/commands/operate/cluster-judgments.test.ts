@@ -4,8 +4,8 @@ import type { SyncPlan } from '../../../../src/cluster/plan-sync.js'
 import {
   judgeClocks,
   judgeCopies,
-  judgeMoves,
   judgePlaces,
+  judgeRelocations,
   judgeVersions,
 } from '../../../../src/commands/operate/cluster-judgments.js'
 import type { Finding } from '../../../../src/commands/operate/judgments.js'
@@ -56,14 +56,18 @@ const CASES: readonly [Finding, Finding['verdict'], string][] = [
     'warn',
     'b lacks the current version of 2 projects; c has p1, p2, p3, p4, p5 and 1 more, which live elsewhere or nowhere',
   ],
-  [judgeMoves([]), 'ok', 'no project is being moved'],
+  [judgeRelocations([]), 'ok', 'no project is being moved or widened'],
   [
-    judgeMoves([
-      { projectId: 'x', source: 'a', target: 'b' },
-      { projectId: 'y', source: 'b', target: 'c' },
+    judgeRelocations([
+      { projectId: 'x', shards: ['b'], legs: [{ source: 'a', target: 'b', base: 1, last: 2 }] },
+      {
+        projectId: 'y',
+        shards: ['a', 'b'],
+        legs: [{ source: 'a', target: 'b', base: 1, last: 2 }],
+      },
     ]),
     'warn',
-    'not finished: x from a to b, y from b to c',
+    'x is being moved from a to b, y is being widened to 2 shards: a, b',
   ],
 ]
 
