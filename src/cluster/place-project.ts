@@ -69,7 +69,7 @@ export function listCandidates(
 }
 
 /** Lists values: `1`, `1 or 2`, `1, 2 or 4`. */
-const listChoices = (values: readonly string[]): string =>
+export const listChoices = (values: readonly string[]): string =>
   values.length < 2
     ? values.join('')
     : `${values.slice(0, -1).join(', ')} or ${values.slice(-1).join('')}`

@@ -2,7 +2,7 @@
 import { UserError } from '../lib/errors.js'
 import type { Cluster } from './cluster.js'
 import { listGroups } from './groups.js'
-import { choose, readLoads } from './place-project.js'
+import { choose, listChoices, readLoads } from './place-project.js'
 
 /**
  * Chooses the group of so many shards with the fewest bytes that has the shards of a project.
@@ -47,8 +47,6 @@ export function listWider(
     .map(({ length }) => length)
     .filter((one) => one > former.length && one % former.length === 0)
   const choices =
-    widths.length === 0 ? 'no wider one has' : `those of ${[...new Set(widths)].join(', ')} have`
-  throw new UserError(
-    `there is no group of ${width} shards with ${former.join(', ')}: ${choices} them`,
-  )
+    widths.length === 0 ? 'there is no wider one' : `--width is ${listChoices(widths.map(String))}`
+  throw new UserError(`there is no group of ${width} shards with ${former.join(', ')}: ${choices}`)
 }

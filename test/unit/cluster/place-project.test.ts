@@ -1,6 +1,7 @@
 /** The choice of shards for a new project: the candidates, and the emptiest of them. */
 import { expect, test } from '@jest/globals'
 import { choose, listCandidates, type Load } from '../../../src/cluster/place-project.js'
+import { listWider } from '../../../src/cluster/place-wider.js'
 import { UserError } from '../../../src/lib/errors.js'
 
 const SIX = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -75,4 +76,22 @@ test('nothing is chosen when too many shards are away', () => {
   expect(() => choose([['a', 'b']], [load('a', 1)])).toThrow(
     new UserError('no project was created: not enough shards answer'),
   )
+})
+
+test.each([
+  [['a', 'b'], ['a'], 2, [['a', 'b']]],
+  [['a', 'b'], ['b'], 2, [['b', 'a']]],
+  [SIX, ['d'], 2, [['d', 'c']]],
+  [SIX, ['d', 'c'], 4, [['d', 'c', 'a', 'b']]],
+  [SIX, ['c'], 6, [['c', 'a', 'b', 'd', 'e', 'f']]],
+])('among %j, a project on %j can be widened to %j: %j', (names, former, width, want) => {
+  expect(listWider(names, former, width)).toEqual(want)
+})
+
+test.each([
+  [SIX, ['a'], 3, 'there is no group of 3 shards with a: --width is 2, 4 or 6'],
+  [SIX, ['e'], 4, 'there is no group of 4 shards with e: --width is 2 or 6'],
+  [SIX, SIX, 12, `there is no group of 12 shards with ${SIX.join(', ')}: there is no wider one`],
+])('among %j, a project on %j cannot be widened to %j', (names, former, width, message) => {
+  expect(() => listWider(names, former, width)).toThrow(new UserError(message))
 })

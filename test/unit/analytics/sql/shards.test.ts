@@ -48,6 +48,21 @@ test('an aggregate: one row of each shard', () => {
   })
 })
 
+test('while a project is widened, the users who have left a shard are left out', () => {
+  const { query, query_params } = build({ metrics: ['events'] }, FACTS, {
+    ...GROUP,
+    isWidening: true,
+  })
+  expect(query).toContain(
+    'FROM {p3:Identifier}.events WHERE project_id = {p0:String} AND NOT bitmapContains(' +
+      '(SELECT groupBitmapMergeState(users) FROM {p3:Identifier}.departures WHERE project_id = {p0:String}), user) AND ',
+  )
+  expect(query_params).toMatchObject({ p0: 'p', p3: 'stats' })
+  expect(() =>
+    build({ metrics: ['events'] }, ALL_RELATIONS, { ...GROUP, isWidening: true }),
+  ).toThrow(new TypeError('a rollup counts users who have left'))
+})
+
 test('a breakdown: a group without events on one shard may have some on another, so it is only marked', () => {
   expect(build({ metrics: ['events'], group_by: ['country'], limit: 7 }, ALL_RELATIONS)).toEqual({
     query:

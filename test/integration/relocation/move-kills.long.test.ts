@@ -1,10 +1,10 @@
 /** Moves that are killed, again and again, and go on: no answer changes on the way, and none at the end. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Connection } from '../../../src/clickhouse/connection.js'
 import type { Cluster } from '../../../src/cluster/cluster.js'
 import { abortMove } from '../../../src/relocation/relocate.js'
 import { findRelocation } from '../../../src/relocation/journal.js'
-import { createShards, mapShards, type TestShards } from '../../support/cluster/shard-databases.js'
+import { relocateKilled } from '../../support/cluster/killing.js'
+import { createShards, type TestShards } from '../../support/cluster/shard-databases.js'
 import {
   countRows,
   createOn,
@@ -16,7 +16,6 @@ import {
   readAll,
   sampleEvents,
 } from '../../support/cluster/moving.js'
-import { BrokenError, releaseLease } from '../../support/store/breaking.js'
 import { readFacts } from '../../support/store/facts.js'
 import { readRollups } from '../../support/store/rollups.js'
 import { feed } from '../../support/store/stream.js'
@@ -30,56 +29,9 @@ beforeAll(async () => {
 })
 afterAll(() => shards.drop())
 
-/** Where a process was killed. */
-interface Killed {
-  readonly cluster: Cluster
-  isDead: boolean
-}
-
-/** A cluster as a process sees it that is killed after so many statements on all shards together. */
-function killAfter(statements: number): Killed {
-  let done = 0
-  const run = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (killed.isDead) throw new BrokenError()
-    done += 1
-    const isLast = done === statements
-    const result = await work()
-    killed.isDead ||= isLast
-    if (killed.isDead) throw new BrokenError()
-    return result
-  }
-  const wrap = (connection: Connection): Connection => ({
-    ...connection,
-    query: (...given) => run(() => connection.query(...given)),
-    execute: (...given) => run(() => connection.execute(...given)),
-    upload: (...given) => run(() => connection.upload(...given)),
-    download: (...given) => run(() => connection.download(...given)),
-  })
-  const killed: Killed = {
-    isDead: false,
-    cluster: mapShards(cluster, (shard) => ({
-      ...shard,
-      store: { ...shard.store, writer: wrap(shard.store.writer) },
-    })),
-  }
-  return killed
-}
-
 /** Moves a project in a process that is killed; returns whether the move had ended by then. */
-async function moveKilled(id: string, to: string, statements: number): Promise<boolean> {
-  const killed = killAfter(statements)
-  try {
-    await move(killed.cluster, id, to)
-  } catch (error) {
-    if (!killed.isDead) throw error
-  }
-  for (const { store } of cluster.shards) {
-    for (const name of ['moves', 'rollups', 'loader', 'projects'] as const) {
-      await releaseLease(store, name)
-    }
-  }
-  return !killed.isDead
-}
+const moveKilled = (id: string, to: string, statements: number): Promise<boolean> =>
+  relocateKilled(cluster, statements, (within) => move(within, id, to))
 
 const readData = async (id: string): Promise<readonly object[]> => {
   const { store } = await findShardOf(cluster, id)
