@@ -2,6 +2,8 @@
 import { connectStore, type Store } from '../../clickhouse/store.js'
 import type { Endpoint } from '../../clickhouse/endpoint.js'
 import { listProjects } from '../../projects/store.js'
+import { describeState } from '../../relocation/describe.js'
+import { listUnfinishedRelocations } from '../../relocation/journal.js'
 import { describeFailure, examineShard, type ShardFacts } from './examine-shard.js'
 import { findSmallestGroup, findWholeGroup, timeGroup, type TimedGroup } from './time-groups.js'
 
@@ -31,6 +33,8 @@ export interface ClusterStatus {
   readonly shards: readonly ShardStatus[]
   /** A query over all shards, run by the home; null if it does not answer, and for a single store. */
   readonly whole: TimedGroup | null
+  /** The projects that are being moved or widened, and what is done to each; none if the home does not answer. */
+  readonly relocations: readonly string[]
 }
 
 /** Asks all shards beside each other. Never rejects because of one. */
@@ -65,12 +69,13 @@ async function examineStores(
       projects: counts === null ? null : (counts.get(shard.name) ?? 0),
     })),
   )
+  const relocations = home === undefined ? [] : await listRelocations(home)
   const whole = findWholeGroup(names)
   const isAnswering = examined[0]?.facts !== null
   if (home === undefined || whole === undefined || !isAnswering) {
-    return { shards: examined, whole: null }
+    return { shards: examined, whole: null, relocations }
   }
-  return { shards: examined, whole: await timeGroup(home, whole) }
+  return { shards: examined, whole: await timeGroup(home, whole), relocations }
 }
 
 async function examineFound(
@@ -92,6 +97,12 @@ async function examineFound(
   } catch (error) {
     return { ...away, url, reason: describeFailure(error) }
   }
+}
+
+/** A home that does not answer, or has no tables yet, has none. */
+async function listRelocations({ writer }: Store): Promise<readonly string[]> {
+  const unfinished = await listUnfinishedRelocations(writer).catch(() => [])
+  return unfinished.map((one) => `${one.projectId} ${describeState(one)}`)
 }
 
 /** Counts the projects of each shard; null if the home does not answer. */

@@ -17,10 +17,13 @@ const HEADINGS = [
 ]
 
 /** Formats one shard per line, what is wrong with any of them, and what a query over all costs. */
-export function formatStatus({ shards, whole }: ClusterStatus): string {
+export function formatStatus({ shards, whole, relocations }: ClusterStatus): string {
   const faults = shards.flatMap(listFaults)
   const rest = whole === null ? [] : [formatWhole(whole)]
-  return [formatTable([HEADINGS, ...shards.map(formatShard)]), ...faults, ...rest].join('\n')
+  const moves = relocations.map((one) => `The project ${one}.`)
+  return [formatTable([HEADINGS, ...shards.map(formatShard)]), ...faults, ...rest, ...moves].join(
+    '\n',
+  )
 }
 
 function formatShard({ name, facts, projects, neighbours }: ShardStatus): readonly string[] {

@@ -1,5 +1,7 @@
 /** A project that is widened, its users with and without an id, and what must be the same afterwards. */
 import { expect } from '@jest/globals'
+import { sql, string } from '../../../src/clickhouse/sql.js'
+import type { Store } from '../../../src/clickhouse/store.js'
 import type { Cluster, Shard } from '../../../src/cluster/cluster.js'
 import { locate } from '../../../src/cluster/cluster.js'
 import { importIntoCluster } from '../../../src/ingest/import/import-into-cluster.js'
@@ -10,7 +12,7 @@ import { widenProject } from '../../../src/relocation/relocate.js'
 import type { RelocationOptions } from '../../../src/relocation/run.js'
 import { checkRollups } from '../../../src/rollups/check.js'
 import { splitIntoChunks, toLines } from '../sources/sources.js'
-import { expectConsistentFacts, readFacts } from '../store/facts.js'
+import { expectConsistentFacts, readFacts, select } from '../store/facts.js'
 import { ARRIVAL, NOW, type SentEvent } from '../world/world.js'
 import { getOptions, QUESTIONS, sampleEvents } from './moving.js'
 import { runQuery } from './wide-world.js'
@@ -71,13 +73,37 @@ export async function readAnswers(
 
 /** What the shards of a project have of it together, without the numbers of users and loads. Each has to be consistent. */
 export async function readAllFacts(cluster: Cluster, id: string): Promise<readonly string[]> {
-  const facts: string[] = []
   for (const { store } of locate(cluster, await findProject(cluster, id))) {
     await expectConsistentFacts(store, id)
-    facts.push(...(await readFacts(store, id)).map((fact) => JSON.stringify(fact)))
+  }
+  return readVisibleFacts(cluster, id)
+}
+
+/** What queries see of that: all but the users who have left a shard. */
+export async function readVisibleFacts(cluster: Cluster, id: string): Promise<readonly string[]> {
+  const facts: string[] = []
+  const project = await findProject(cluster, id)
+  for (const { store } of locate(cluster, project)) {
+    const departed = project.isWidening ? await readDeparted(store, id) : new Set<string>()
+    const own = (await readFacts(store, id)).filter(({ user_id: user }) => !departed.has(user))
+    facts.push(...own.map((fact) => JSON.stringify(fact)))
   }
   return facts.toSorted()
 }
+
+async function readDeparted(store: Store, id: string): Promise<ReadonlySet<string>> {
+  const rows = await select<{ user_id: string }>(
+    store,
+    sql`
+SELECT user_id FROM users WHERE project_id = ${string(id)} AND bitmapContains(
+  (SELECT groupBitmapMergeState(users) FROM departures WHERE project_id = ${string(id)}), user)`,
+  )
+  return new Set(rows.map((row) => row.user_id))
+}
+
+/** The ids of derived users are others in another project. */
+export const withoutDerivedIds = (facts: readonly string[]): readonly string[] =>
+  facts.map((fact) => fact.replace(/anonymous-[0-9a-f]{32}/, 'anonymous')).toSorted()
 
 /** Checks that the rollups of a project on a shard are those of its facts there. */
 export async function expectRollupsOf(cluster: Cluster, shard: Shard, id: string): Promise<void> {

@@ -77,6 +77,7 @@ test('status of shards that know each other', async () => {
       projects: 2 - i,
     })),
     whole: both,
+    relocations: [],
   })
 })
 
