@@ -1,6 +1,8 @@
 /** A cluster as a process sees it that is killed. */
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import type { Cluster } from '../../../src/cluster/cluster.js'
+import { requireProject } from '../../../src/projects/store.js'
+import { findRelocation } from '../../../src/relocation/journal.js'
 import { BrokenError, releaseLease } from '../store/breaking.js'
 import { mapShards } from './shard-databases.js'
 
@@ -57,4 +59,15 @@ export async function relocateKilled(
     }
   }
   return !killed.isDead
+}
+
+/** Whether a project lives on these shards, and its relocation has ended. */
+export async function hasArrived(
+  { home }: Cluster,
+  id: string,
+  shards: readonly string[],
+): Promise<boolean> {
+  const project = await requireProject(home.store.writer, id)
+  const unfinished = await findRelocation(home.store.writer, id)
+  return project.shards.join() === shards.join() && unfinished === undefined
 }
