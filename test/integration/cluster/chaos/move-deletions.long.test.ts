@@ -5,7 +5,7 @@ import { sql, string } from '../../../../src/clickhouse/sql.js'
 import { deleteUserFromShards } from '../../../../src/deletion/delete-user.js'
 import { UserError } from '../../../../src/lib/errors.js'
 import { requireProject } from '../../../../src/projects/store.js'
-import { createResidenceCheck } from '../../../../src/relocation/begin-move.js'
+import { createResidenceCheck } from '../../../../src/relocation/describe.js'
 import { forwardRows } from '../../../../src/relocation/forward-rows.js'
 import {
   createOn,
