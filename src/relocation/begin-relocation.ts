@@ -19,7 +19,7 @@ import {
 } from './journal.js'
 import { hasRows } from './rows/staging.js'
 import { listShardNames } from './switch-directory.js'
-import { requireShard } from './rows/transfers.js'
+import { requireShard } from './transfers.js'
 
 /**
  * Begins a move, or finds the one that was interrupted. The caller holds the lease `moves` of the home.

@@ -15,7 +15,7 @@ import type { Run } from './run.js'
 import { dropDraftRollups } from './rows/staged-rollups.js'
 import { deleteRows, dropStagedTables } from './rows/staging.js'
 import { endWidening } from './switch-directory.js'
-import { requireShard } from './rows/transfers.js'
+import { requireShard } from './transfers.js'
 
 /**
  * The time from the switch to the deletion of the data at the sources: services use what they know of a project for up to a

@@ -25,7 +25,7 @@ import type { RelocationOptions, Run } from './run.js'
 import { deleteRows } from './rows/staging.js'
 import { livesOn, takeBackSwitch } from './switch-directory.js'
 import { switchOver } from './switch-over.js'
-import { requireShard } from './rows/transfers.js'
+import { requireShard } from './transfers.js'
 
 /**
  * Moves a project. Calling it again goes on after an interruption.

@@ -7,7 +7,7 @@ import { addDays, HOUR_MS, startOfDay } from '../lib/time.js'
 import type { StoredProject } from '../projects/project.js'
 import { findVersion, writeVersion, type ProjectVersion } from '../projects/versions.js'
 import { isWidening, listSources, type Relocation } from './journal.js'
-import { requireShard } from './rows/transfers.js'
+import { requireShard } from './transfers.js'
 
 /**
  * Writes a version of a project that lives on its new shards. The targets have it first: who finds it there may send events to

@@ -13,7 +13,8 @@ import type { Run } from './run.js'
 import { emptyStagedRollups, stageAllRollups, stageRollups } from './rows/staged-rollups.js'
 import { attachRows, requireSame, stageRows, type CopiedPartitions } from './rows/staging.js'
 import { switchDirectory } from './switch-directory.js'
-import { listTransfers, requireShard, type Transfer } from './rows/transfers.js'
+import type { Transfer } from './rows/transfer.js'
+import { listTransfers, requireShard } from './transfers.js'
 
 /** How often the data is compared and copied while the sources load. Each time there is less. */
 const PASSES = 3

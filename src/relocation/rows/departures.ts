@@ -7,7 +7,7 @@ import { deleteRows } from '../../deletion/delete-rows.js'
 import { MOVED_TABLES, nameTable } from './moved-tables.js'
 
 /** Where users are among the shards of their project, of which there are `width`. */
-interface Position {
+export interface Position {
   readonly index: number
   readonly width: number
 }

@@ -3,7 +3,7 @@ import type { Settings } from '../../clickhouse/connection.js'
 import { numberedName, sql, statement, string, uint64 } from '../../clickhouse/sql.js'
 import { STEP } from '../../ingest/loader/load-log.js'
 import { RANGE_PREFIX } from '../../ingest/loader/load-source.js'
-import type { Transfer } from './transfers.js'
+import type { Transfer } from './transfer.js'
 
 const COLUMNS = sql`load, batch, step, at, received, events, duplicates, excluded, rejected, bots, first_at, last_at, rows_left, slices, projects`
 

@@ -8,7 +8,7 @@ import { backfillRollups } from '../../rollups/backfill.js'
 import { dropTableSets } from '../../rollups/materialized-views.js'
 import { findPartition, getYear, type Month, type MonthOfFacts } from '../../rollups/months.js'
 import { createStaged, nameStaged, type CopiedPartitions } from './staging.js'
-import type { Transfer } from './transfers.js'
+import type { Transfer } from './transfer.js'
 
 /** The tables in which some months are counted, of all relocations. */
 const DRAFT_PREFIX = 'widen_[0-9]+_'

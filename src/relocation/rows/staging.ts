@@ -4,7 +4,7 @@ import { join, numberedName, sql, statement, string, TRUE, type Sql } from '../.
 import { dropTables, matchNames } from '../../clickhouse/temporary-tables.js'
 import { IN_ORDER, isInPartition, listDifferences, namePartition, readDigests } from './digests.js'
 import { MOVED_TABLES, nameTable, type MovedTable, type RowSource } from './moved-tables.js'
-import type { Transfer } from './transfers.js'
+import type { Transfer } from './transfer.js'
 
 /** The staged tables of all relocations. */
 export const STAGED_TABLES = matchNames('move_[0-9]+_', [
