@@ -3,6 +3,7 @@ import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement, string, uint32, type Sql } from '../../clickhouse/sql.js'
 import { isClickHouseError } from '../../clickhouse/errors.js'
 import { INLINED } from '../../clickhouse/temporary-tables.js'
+import { writeHasOwnId } from '../../cluster/sender.js'
 import { deleteRows } from '../../deletion/delete-rows.js'
 import { MOVED_TABLES, nameTable } from './moved-tables.js'
 
@@ -13,7 +14,7 @@ export interface Position {
 }
 
 /** Users who were derived from an address stay: their events cannot be told by sender any more. */
-const HAS_OWN_ID = sql`NOT match(user_id, '^anonymous-[0-9a-f]{32}$')`
+const HAS_OWN_ID = writeHasOwnId(sql`user_id`)
 
 /** The position of a user who has an id, which decides where their events go. */
 const findIndex = (width: number): Sql => sql`CRC32(user_id) % ${uint32(width)}`
