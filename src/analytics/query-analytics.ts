@@ -10,8 +10,8 @@ import { planQuery } from './plan/planner.js'
 import { withoutWholeSessions } from './plan/ways.js'
 import { resolveQuery, type Query } from './request/query.js'
 import { checkRetention } from './request/retention.js'
+import { runPlan } from './rounds.js'
 import { shapeResponse, type StoredRow } from './response.js'
-import { buildStatement } from './sql/build-statement.js'
 import type { ShardGroup } from './sql/shards.js'
 
 /** The attributes of a project that its queries depend on. */
@@ -45,7 +45,7 @@ export interface PlanDependencies {
 
 /** The dependencies of answering. */
 export interface Dependencies extends PlanDependencies {
-  /** Runs the statement; rejects with an ApiError. `total` is the number of rows before LIMIT and OFFSET. */
+  /** Runs a statement; rejects with an ApiError. `total` is the number of rows before LIMIT and OFFSET. */
   readonly run: (
     statement: Statement,
   ) => Promise<{ readonly rows: readonly (StoredRow & MarkedRow)[]; readonly total: number }>
@@ -67,10 +67,11 @@ export async function queryAnalytics(
   const plan = await planAnalytics(request, project, dependencies)
   dependencies.onPlan?.(plan)
   const origin = { projectId: project.id, nonce: createNonce() }
-  const { rows, total } = await dependencies.run(
-    buildStatement(plan, origin.nonce, dependencies.group),
-  )
-  requireOrigin(rows, origin)
+  const { rows, total } = await runPlan(plan, origin.nonce, dependencies.group, async (asked) => {
+    const answered = await dependencies.run(asked)
+    requireOrigin(answered.rows, origin)
+    return answered
+  })
   return shapeResponse(request, plan.query, rows, total)
 }
 

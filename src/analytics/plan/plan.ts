@@ -1,7 +1,7 @@
 /** The plan of a query. The statement is written from it, and `tallyhouse explain` shows it. */
 import type { Measure } from '../../model/measures.js'
 import type { RelationName } from '../../model/relations.js'
-import type { Period } from '../request/period.js'
+import { arePeriodsEqual, type Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
 
 /** One pass over one relation, which provides some measures of every group. */
@@ -75,3 +75,22 @@ export interface Plan {
 /** Lists the scans of both steps. */
 export const listScans = ({ scans, userCounting }: Plan): readonly Scan[] =>
   userCounting.kind === 'all' ? scans : [...scans, ...userCounting.scans]
+
+/** Lists the scans of both steps as those of a single step, in which no rows are read twice for different measures. */
+export function mergeSteps({ scans, userCounting }: Plan): readonly Scan[] {
+  if (userCounting.kind === 'all') return scans
+  const merged = [...scans]
+  for (const scan of userCounting.scans) {
+    const i = merged.findIndex((other) => readsSameRows(other, scan))
+    const other = merged[i]
+    if (other === undefined) merged.push(scan)
+    else merged[i] = { ...other, measures: [...other.measures, ...scan.measures] }
+  }
+  return merged
+}
+
+const readsSameRows = (one: Scan, other: Scan): boolean =>
+  one.relation === other.relation &&
+  one.filteredBy === other.filteredBy &&
+  one.dimension === other.dimension &&
+  arePeriodsEqual(one.periods, other.periods)

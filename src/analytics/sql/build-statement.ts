@@ -9,7 +9,7 @@ import {
   type Statement,
 } from '../../clickhouse/sql.js'
 import { selectOrigin } from '../../model/origin.js'
-import { listScans, type Plan } from '../plan/plan.js'
+import { listScans, mergeSteps, type Plan } from '../plan/plan.js'
 import { writeGroupsWithDeferredUsers } from './deferred-users.js'
 import { listMeasures, writeGroups } from './groups.js'
 import type { StatementContext } from './rows.js'
@@ -26,15 +26,12 @@ import { createWhereWriter } from './where.js'
  * @param group the shards that the project lives across; undefined if it lives on the one that runs the statement
  */
 export function buildStatement(plan: Plan, nonce: string, group?: ShardGroup): Statement {
-  const { query, readsDays } = plan
-  const project = string(query.projectId)
-  const where = createWhereWriter(query.predicate)
-  const here = { database: sql``, isShard: false, leavesOut: false }
-  const context = { query, project, where, readsDays, ...here }
+  const { query } = plan
+  const context = createContext(plan)
   const columns = [
     sql`group_key`,
     ...selectMetrics(query.metrics, listMeasures(listScans(plan))),
-    selectOrigin(project, nonce),
+    selectOrigin(context.project, nonce),
   ]
   // A single row needs no order, and ClickHouse some time to find that out.
   const order = query.grouping.kind === 'none' ? sql`` : sql` ORDER BY ${orderRows(query)}`
@@ -43,9 +40,22 @@ export function buildStatement(plan: Plan, nonce: string, group?: ShardGroup): S
   )
 }
 
+/** Creates what all parts of a statement share. */
+export const createContext = ({ query, readsDays }: Plan): StatementContext => ({
+  query,
+  project: string(query.projectId),
+  where: createWhereWriter(query.predicate),
+  readsDays,
+  database: sql``,
+  isShard: false,
+  leavesOut: false,
+})
+
 function writeAllGroups(context: StatementContext, plan: Plan, group: ShardGroup | undefined): Sql {
   const { userCounting } = plan
-  if (group !== undefined) return writeGroupsOfShards(context, plan, group)
+  if (group !== undefined) {
+    return writeGroupsOfShards(context, { scans: mergeSteps(plan), rows: plan.rows }, group)
+  }
   return userCounting.kind === 'all'
     ? writeGroups(context, plan)
     : writeGroupsWithDeferredUsers(context, plan, userCounting)

@@ -13,7 +13,7 @@ import { writeTotal } from './total.js'
 /**
  * Writes the groups: `group_key`, a column `measure_…` for each measure of the scans and, for a shard of several, `is_row`.
  *
- * @param keys a subquery of the groups to read; absent: all groups
+ * @param keys a subquery or an array of the groups to read; absent: all groups
  */
 export function writeGroups(
   context: StatementContext,

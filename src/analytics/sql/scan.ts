@@ -17,7 +17,7 @@ import { writeWholeSessions } from './whole-sessions.js'
 /**
  * Writes a scan: one row per group, with `group_key` and the given columns.
  *
- * @param keys a subquery of the groups to read; absent: all groups
+ * @param keys a subquery or an array of the groups to read; absent: all groups
  */
 export function writeScan(
   context: StatementContext,

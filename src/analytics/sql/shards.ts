@@ -2,7 +2,7 @@
 import { identifier, join, sql } from '../../clickhouse/sql.js'
 import type { Sql } from '../../clickhouse/sql.js'
 import { MEASURE_COLUMNS } from '../../model/measures.js'
-import { listScans, type Plan } from '../plan/plan.js'
+import type { Plan } from '../plan/plan.js'
 import { listMeasures, writeGroups } from './groups.js'
 import type { StatementContext } from './rows.js'
 
@@ -19,11 +19,17 @@ export interface ShardGroup {
 }
 
 /**
- * Writes the groups of a plan, each summed over the shards of a group. A view within `cluster` is computed on each shard to
+ * Writes the groups of some scans, each summed over the shards of a group. A view within `cluster` is computed on each shard to
  * its end, so bitmaps of users never meet those of another shard, where other users have the same numbers.
+ *
+ * @param keys an array of the groups to read; absent: all groups
  */
-export function writeGroupsOfShards(context: StatementContext, plan: Plan, group: ShardGroup): Sql {
-  const scans = listScans(plan)
+export function writeGroupsOfShards(
+  context: StatementContext,
+  { scans, rows }: Pick<Plan, 'scans' | 'rows'>,
+  group: ShardGroup,
+  keys?: Sql,
+): Sql {
   const ofShard = {
     ...context,
     isShard: true,
@@ -33,6 +39,6 @@ export function writeGroupsOfShards(context: StatementContext, plan: Plan, group
   const sums = listMeasures(scans).map(
     (measure) => sql`sum(shards.${MEASURE_COLUMNS[measure]}) AS ${MEASURE_COLUMNS[measure]}`,
   )
-  const view = writeGroups(ofShard, { scans, rows: plan.rows })
+  const view = writeGroups(ofShard, { scans, rows }, keys)
   return sql`SELECT ${join([sql`group_key`, ...sums])} FROM cluster(${identifier(group.name)}, view(${view})) AS shards GROUP BY group_key HAVING max(is_row)`
 }

@@ -1,0 +1,141 @@
+/**
+ * Answers a plan that counts users last about a project that lives across several shards, in rounds: the first statement finds
+ * the groups, the others count the users of those that can be on the page.
+ *
+ * The data may change between two rounds. The first one has every number of a group but its users, and its number of events, without
+ * which users do not change; the later ones have them again. If they are the same for all groups that were counted, the answer
+ * is that of the moment of the first round. Otherwise there is no answer: the caller runs the one statement that has it all.
+ */
+import type { Statement } from '../clickhouse/sql.js'
+import { METRICS } from '../model/metrics.js'
+import type { Plan } from './plan/plan.js'
+import type { Query } from './request/query.js'
+import type { StoredRow } from './response.js'
+import { buildStatement } from './sql/build-statement.js'
+import { buildFirstRound, buildUsersRound } from './sql/rounds.js'
+import type { ShardGroup } from './sql/shards.js'
+
+/** The rows of an answer, and how many there are before limit and offset. */
+export interface PlanRows<Row extends StoredRow = StoredRow> {
+  readonly rows: readonly Row[]
+  readonly total: number
+}
+
+/** A row of a round. */
+type RoundRow = StoredRow & { readonly group_events?: number }
+
+/** Runs a statement, and checks that its rows are those of this request. */
+export type RunStatement = (statement: Statement) => Promise<PlanRows<RoundRow>>
+
+interface RoundContext {
+  readonly plan: Plan
+  readonly nonce: string
+  readonly group: ShardGroup
+  readonly run: RunStatement
+}
+
+/** Runs a plan: in rounds if it counts users last across shards, and otherwise, or if these have no answer, as one statement. */
+export async function runPlan(
+  plan: Plan,
+  nonce: string,
+  group: ShardGroup | undefined,
+  run: RunStatement,
+): Promise<PlanRows> {
+  if (group !== undefined && plan.userCounting.kind !== 'all') {
+    const context = { plan, nonce, group, run }
+    const isOfPage = plan.userCounting.kind === 'page'
+    const answer = await (isOfPage ? countOnPage(context) : countCandidates(context))
+    if (answer !== undefined) return answer
+  }
+  return run(buildStatement(plan, nonce, group))
+}
+
+/** Counts users of the groups on the page, which is ordered by another metric or by group. */
+async function countOnPage(context: RoundContext): Promise<PlanRows | undefined> {
+  const { plan, nonce, group, run } = context
+  const { rows, total } = await run(buildFirstRound(plan, nonce, group))
+  const counted = await countUsers(context, rows)
+  return counted === undefined ? undefined : { rows: counted, total }
+}
+
+/** How many groups the first round lists for each row up to the end of the page, and at most, if the page is ordered by users. */
+const LISTED_PER_ROW = 20
+const MAX_LISTED = 10_000
+
+/** Of how many of these users are counted at once. Mostly, no others can be on the page, and no further round is needed. */
+const COUNTED_PER_ROW = 4
+
+/**
+ * Counts users of the groups that can be on the page when it is ordered by users: first of those with the most events. A group
+ * whose events are fewer than the users of the last group on the page so far cannot come before it. Then it counts the users
+ * of all other groups. If these are too many, there is no answer.
+ */
+async function countCandidates(context: RoundContext): Promise<PlanRows | undefined> {
+  const { plan, nonce, group, run } = context
+  const { limit, offset } = plan.query
+  const end = limit + offset
+  const most = Math.max(end, Math.min(end * LISTED_PER_ROW, MAX_LISTED))
+  const { rows: listed, total } = await run(buildFirstRound(plan, nonce, group, most))
+  if (total <= offset) return { rows: [], total }
+
+  const first = listed.slice(0, countFitting(listed.slice(0, end * COUNTED_PER_ROW)))
+  if (first.length < Math.min(end, total)) return undefined
+  const counted = await countUsers(context, first)
+  if (counted === undefined) return undefined
+  const bound = counted.toSorted(compareByUsers)[end - 1]?.metric_users ?? 0
+  const canBeOnPage = (row: RoundRow | undefined): boolean => (row?.group_events ?? 0) >= bound
+  if (listed.length < total && canBeOnPage(listed.at(-1))) return undefined
+
+  const others = await countUsers(context, listed.slice(first.length).filter(canBeOnPage))
+  if (others === undefined) return undefined
+  const rows = [...counted, ...others].toSorted(compareByUsers).slice(offset, end)
+  return { rows, total }
+}
+
+/**
+ * Counts the users of some groups. Returns their rows in the same order; undefined if the keys are too long, or one of the
+ * groups has changed.
+ */
+async function countUsers(
+  { plan, nonce, group, run }: RoundContext,
+  listed: readonly RoundRow[],
+): Promise<readonly RoundRow[] | undefined> {
+  if (listed.length === 0) return []
+  if (countFitting(listed) < listed.length) return undefined
+  const keys = listed.map(getKey)
+  const { rows } = await run(buildUsersRound(plan, nonce, group, keys))
+  const counted = new Map(rows.map((row) => [getKey(row), row]))
+  const same = listed.flatMap((row) => {
+    const now = counted.get(getKey(row))
+    return now !== undefined && isSame(row, now, plan.query) ? [now] : []
+  })
+  return same.length < listed.length ? undefined : same
+}
+
+/** Whether a group has the same numbers in two rounds, but for its users. */
+const isSame = (before: RoundRow, now: RoundRow, { metrics }: Query): boolean =>
+  before.group_events === now.group_events &&
+  metrics.every(
+    (metric) => metric === 'users' || before[METRICS[metric].key] === now[METRICS[metric].key],
+  )
+
+/** Only groupings by a text count users last. */
+const getKey = ({ group_key }: StoredRow): string => String(group_key)
+
+/** ClickHouse takes a parameter of 128 KiB. A character may need two. */
+const MAX_KEY_BYTES = 60_000
+
+/** Returns of how many of these groups, from the first on, the keys fit into a statement. */
+function countFitting(rows: readonly StoredRow[]): number {
+  let bytes = 0
+  const tooMany = rows.findIndex((row) => {
+    bytes += Buffer.byteLength(JSON.stringify(getKey(row))) + 1
+    return bytes > MAX_KEY_BYTES
+  })
+  return tooMany === -1 ? rows.length : tooMany
+}
+
+/** Orders rows by users, the most first, and then by group, as ClickHouse compares texts. */
+const compareByUsers = (one: StoredRow, other: StoredRow): number =>
+  (other.metric_users ?? 0) - (one.metric_users ?? 0) ||
+  Buffer.compare(Buffer.from(getKey(one)), Buffer.from(getKey(other)))

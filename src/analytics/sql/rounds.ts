@@ -1,0 +1,85 @@
+/**
+ * Writes the statements of a plan that counts users last, for a project that lives across several shards. No statement can ask the
+ * shards twice, so each step is a statement of its own: a round.
+ */
+import {
+  join,
+  sql,
+  statement,
+  strings,
+  uint32,
+  type Sql,
+  type Statement,
+} from '../../clickhouse/sql.js'
+import type { Metric } from '../../contract/api.js'
+import { EVENT_SUMS, MEASURE_COLUMNS } from '../../model/measures.js'
+import { selectOrigin } from '../../model/origin.js'
+import { mergeSteps, type Plan, type Scan } from '../plan/plan.js'
+import { createContext } from './build-statement.js'
+import { listMeasures } from './groups.js'
+import type { StatementContext } from './rows.js'
+import { orderRows, selectMetrics } from './select.js'
+import { writeGroupsOfShards, type ShardGroup } from './shards.js'
+
+/** Every counted user has an event in the group, so a group has at most as many users as events. */
+const GROUP_EVENTS = join(
+  EVENT_SUMS.map((sum) => MEASURE_COLUMNS[sum]),
+  sql` + `,
+)
+
+/**
+ * Writes the first round: the groups with all metrics but users, and their number of events as `group_events`. The number of
+ * rows before LIMIT is the total of the response.
+ *
+ * @param most how many groups with the most events are listed; absent: the groups on the page
+ */
+export function buildFirstRound(
+  plan: Plan,
+  nonce: string,
+  group: ShardGroup,
+  most?: number,
+): Statement {
+  const { query, rows } = plan
+  const context = createContext(plan)
+  const scans = plan.scans.map(addEvents)
+  const metrics = query.metrics.filter((metric) => metric !== 'users')
+  const groups = writeGroupsOfShards(context, { scans, rows }, group)
+  const order = most === undefined ? orderRows(query) : sql`group_events DESC`
+  const [limit, offset] = most === undefined ? [query.limit, query.offset] : [most, 0]
+  const columns = selectColumns(context, metrics, scans, nonce)
+  return statement(
+    sql`SELECT ${columns} FROM (${groups}) ORDER BY ${order} LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`,
+  )
+}
+
+/** Writes a later round: some groups with all metrics and `group_events`, in any order. */
+export function buildUsersRound(
+  plan: Plan,
+  nonce: string,
+  group: ShardGroup,
+  keys: readonly string[],
+): Statement {
+  const context = createContext(plan)
+  const scans = mergeSteps({ ...plan, scans: plan.scans.map(addEvents) })
+  const groups = writeGroupsOfShards(context, { scans, rows: plan.rows }, group, strings(keys))
+  return statement(
+    sql`SELECT ${selectColumns(context, plan.query.metrics, scans, nonce)} FROM (${groups})`,
+  )
+}
+
+const selectColumns = (
+  { project }: StatementContext,
+  metrics: readonly Metric[],
+  scans: readonly Scan[],
+  nonce: string,
+): Sql =>
+  join([
+    sql`group_key`,
+    ...selectMetrics(metrics, listMeasures(scans)),
+    sql`${GROUP_EVENTS} AS group_events`,
+    selectOrigin(project, nonce),
+  ])
+
+/** Adds the number of events to a scan that finds the groups: it reads them anyway. */
+const addEvents = (scan: Scan): Scan =>
+  scan.makesGroups ? { ...scan, measures: [...new Set([...scan.measures, ...EVENT_SUMS])] } : scan
