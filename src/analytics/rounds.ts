@@ -9,6 +9,7 @@
 import type { Statement } from '../clickhouse/sql.js'
 import { METRICS } from '../model/metrics.js'
 import type { Plan } from './plan/plan.js'
+import { COUNTED_PER_ROW } from './plan/steps.js'
 import type { Query } from './request/query.js'
 import type { StoredRow } from './response.js'
 import { buildStatement } from './sql/build-statement.js'
@@ -61,9 +62,6 @@ async function countOnPage(context: RoundContext): Promise<PlanRows | undefined>
 /** How many groups the first round lists for each row up to the end of the page, and at most, if the page is ordered by users. */
 const LISTED_PER_ROW = 20
 const MAX_LISTED = 10_000
-
-/** Of how many of these users are counted at once. Mostly, no others can be on the page, and no further round is needed. */
-const COUNTED_PER_ROW = 4
 
 /**
  * Counts users of the groups that can be on the page when it is ordered by users: first of those with the most events. A group

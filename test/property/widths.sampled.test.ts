@@ -6,6 +6,7 @@ import type { StoredProject } from '../../src/projects/project.js'
 import { attributeRequest, rollupRequest } from '../support/arbitrary/rollups.js'
 import { createSentEvent } from '../support/arbitrary/senders.js'
 import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
+import { answerInRounds } from '../support/cluster/rounds.js'
 import { newWideProject, runQuery, sendToShards } from '../support/cluster/wide-world.js'
 import { amount } from '../support/sampling.js'
 import { LARGE_SIZES, NOW, type PartialRequest } from '../support/world/world.js'
@@ -75,3 +76,31 @@ test.each<[string, fc.Arbitrary<PartialRequest>, typeof LARGE_SIZES | undefined]
   },
   600_000,
 )
+
+const countsUsersByGroup = ({ group_by, metrics = [] }: PartialRequest): boolean =>
+  (metrics.length === 0 || metrics.includes('users')) && group_by?.[0] !== 'interval:auto'
+
+test('counting users in rounds: the same bytes as on one shard', async () => {
+  const rounds: number[] = []
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat(),
+      rollupRequest.filter(countsUsersByGroup),
+      fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+      async (n, asked, limit) => {
+        const request = { ...asked, ...(limit === undefined ? {} : { limit }) }
+        const [one, ...wider] = worlds[n % WORLDS]!
+        const want = JSON.stringify(await runQuery(one!.cluster, one!.project, request))
+        for (const { cluster: own, project } of wider) {
+          for (const answer of await answerInRounds(own, project, request)) {
+            expect(JSON.stringify(answer.body)).toBe(want)
+            rounds.push(answer.rounds.length)
+          }
+        }
+      },
+    ),
+    { seed: SEED, numRuns: WORLDS * QUESTIONS, endOnFailure: true },
+  )
+  // Empty pages take one round.
+  expect(rounds.filter((count) => count > 1).length / rounds.length).toBeGreaterThan(0.3)
+}, 600_000)

@@ -32,12 +32,10 @@ export function planQuery(
   sizes?: ProjectSizes,
   width = 1,
 ): Plan {
-  // To count users later would take another statement across the shards.
-  const defersUsers = width === 1
-  const usual = planWithoutSizes(query, relations, defersUsers)
+  // To count users later takes another statement across the shards, so the sizes must show that it pays.
+  const usual = planWithoutSizes(query, relations, width === 1)
   if (sizes === undefined) return usual
   const ways = [...listPlans(query, relations)]
-    .filter(([, plan]) => defersUsers || plan.userCounting.kind === 'all')
     .map(([name, plan]) => ({ name, plan, ...estimateCost(plan, sizes, width) }))
     .sort((one, other) => one.ms - other.ms)
   const [cheapest] = ways

@@ -15,6 +15,7 @@ import {
   nameGrouping,
 } from './group-sizes.js'
 import { estimateFacts } from './sizes.js'
+import { listCountingSteps, listRounds } from './steps.js'
 import { listGroupingTerms, listTerms, nameTerm } from './terms.js'
 
 /** The units of work; `UNIT_COSTS` says what each is. */
@@ -43,9 +44,8 @@ const OTHER_FACTS = 2 * 8_192
 
 /** Rows of bitmaps are read in granules of this many. */
 const BITMAP_GRANULE = 128
-
-/** How many groups are counted for each row up to the end of the page, if it is ordered by users: measured on log-uniform data. */
-const CANDIDATES_PER_ROW = 2.5
+/** Rows of sums are read in granules of this many. */
+const SUM_GRANULE = 8_192
 
 /** How often the scans of the first step are run: the second step reads their groups, and ClickHouse keeps no rows of WITH. */
 const FIRST_STEPS: Readonly<Record<UserCounting['kind'], number>> = {
@@ -74,36 +74,19 @@ export function estimateWork(plan: Plan, sizes: ProjectSizes): Work {
   return work
 }
 
-/** A step of a plan: what it reads, and of how many groups; undefined: of all. */
-interface Step {
-  readonly scans: readonly Scan[]
-  readonly keys: number | undefined
-}
-
-/** Lists the steps of a plan that count the users of some groups only. */
-function listCountingSteps({ userCounting, query: { limit, offset } }: Plan): readonly Step[] {
-  if (userCounting.kind === 'all') return []
-  const { kind, scans } = userCounting
-  if (kind === 'page') return [{ scans, keys: limit }]
-  // The groups with the most events are counted first, then the others. Together they are as many as estimated here.
-  return [(limit + offset) * CANDIDATES_PER_ROW, 0].map((keys) => ({ scans, keys }))
-}
-
 /** The work of one statement on one of several shards, and how many groups the shard returns. */
 export interface ShardWork {
   readonly work: Work
   readonly groups: number
 }
 
-/** Estimates the work of each statement of a plan on one of several shards. Every step is a statement of its own. */
-export function listShardWork(plan: Plan, sizes: ProjectSizes): readonly ShardWork[] {
-  const first: Step = { scans: plan.scans, keys: undefined }
-  return [first, ...listCountingSteps(plan)].map(({ scans, keys }) => {
+/** Estimates the work of each statement of a plan on one of several shards. */
+export const listShardWork = (plan: Plan, sizes: ProjectSizes): readonly ShardWork[] =>
+  listRounds(plan).map(({ scans, keys }) => {
     const work = beginStatement()
     for (const scan of scans) addScan(work, scan, plan, sizes, keys)
     return { work, groups: Math.min(keys ?? Infinity, countGroups(plan.query, sizes)) }
   })
-}
 
 type RollupScan = Scan & { readonly dimension: string }
 const isRollupScan = (scan: Scan): scan is RollupScan => scan.dimension !== undefined
@@ -174,7 +157,7 @@ function addRollup(
   // A row counts at least one event.
   const rows = Math.min(dates * getValues(dimension, sizes), events)
   if (!measures.includes('users')) {
-    work.sumRow += rows
+    work.sumRow += keys === undefined ? rows : Math.min(rows, keys * Math.max(dates, SUM_GRANULE))
     return
   }
   const matching = estimateMatchingShare(plan.query)
