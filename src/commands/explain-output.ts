@@ -11,11 +11,22 @@ import { formatJson, formatList, formatNumber, formatTable } from './shared/outp
 export interface Explanation extends PlanDescription {
   /** The names of the shards that are read; absent for a store that is no shard. */
   readonly shards?: readonly string[]
+  /** In the order in which they ran. Several: users were counted last across shards. */
+  readonly statements: readonly ExplainedStatement[]
+  /** The cost of running the query, and the rows it returned; null if it failed. */
+  readonly run: (RunCost & Partial<ShardCosts>) | null
+}
+
+/** A statement of a query. */
+export interface ExplainedStatement {
   readonly sql: string
   readonly parameters: Statement['query_params']
-  /** The cost of running the query, and the rows it returned; null if it failed. */
-  readonly run: (QueryCost & { readonly rows: number } & Partial<ShardCosts>) | null
+  /** Its own cost; null if it failed. */
+  readonly run: RunCost | null
 }
+
+/** The cost of a statement, and the rows that it returned. */
+export type RunCost = QueryCost & { readonly rows: number }
 
 /** What a query across shards cost each of them, by its own log. A shard whose log is not readable is left out. */
 export interface ShardCosts {
@@ -49,12 +60,20 @@ export function printExplanation(
   explanation: Explanation,
   options: { readonly json?: boolean },
 ): void {
-  print(options.json === true ? formatJson(explanation) : formatText(explanation))
+  print(options.json === true ? formatJson(toJson(explanation)) : formatText(explanation))
+}
+
+/** A single statement is a part of the explanation; several are its `rounds`. */
+function toJson({ statements, run, ...rest }: Explanation): object {
+  const [only, ...others] = statements
+  if (only === undefined || others.length > 0) return { ...rest, rounds: statements, run }
+  const { sql, parameters } = only
+  return { ...rest, sql, parameters, run }
 }
 
 function formatText(explanation: Explanation): string {
   const { period, reads, rejected, userCounting, considered } = explanation
-  const { sql, parameters, run, shards } = explanation
+  const { statements, run, shards } = explanation
   const countsUsers = reads.some(({ measures }) => measures.includes('users'))
   return [
     formatTable([
@@ -65,14 +84,25 @@ function formatText(explanation: Explanation): string {
     formatTable([['READ', 'BY', 'FOR', 'FILTERED BY', 'PERIOD'], ...reads.flatMap(formatRead)]),
     ...(rejected.length === 0 ? [] : [formatRejected(rejected)]),
     ...(considered.length === 0 ? [] : [formatConsidered(considered)]),
-    sql,
-    formatTable(Object.entries(parameters).map(([name, value]) => [name, JSON.stringify(value)])),
+    ...(statements.length === 1
+      ? statements.flatMap(formatStatement)
+      : statements.flatMap((statement, i) => [
+          `round ${i + 1} of ${statements.length}`,
+          ...formatStatement(statement),
+          ...(statement.run === null ? [] : [formatCost(statement.run)]),
+        ])),
+    ...(run === null || statements.length === 1 ? [] : ['in all']),
     ...(run === null ? [] : [formatCost(run)]),
     ...(run?.shards === undefined
       ? []
       : [formatShardCosts({ asking: null, ...run, shards: run.shards })]),
   ].join('\n\n')
 }
+
+const formatStatement = ({ sql, parameters }: ExplainedStatement): readonly string[] => [
+  sql,
+  formatTable(Object.entries(parameters).map(([name, value]) => [name, JSON.stringify(value)])),
+]
 
 /** Formats one line for a relation, and another for each further part of the period. */
 function formatRead(read: Read): readonly (readonly string[])[] {
@@ -118,7 +148,7 @@ const formatPurpose = (measures: readonly string[]): string =>
 
 const formatPeriodText = ({ from, to }: Period): string => `${from} to ${to}`
 
-const formatCost = ({ rowsRead, bytesRead, rows, ms }: NonNullable<Explanation['run']>): string =>
+const formatCost = ({ rowsRead, bytesRead, rows, ms }: RunCost): string =>
   formatTable([
     ['rows read', formatNumber(rowsRead)],
     ['bytes read', formatNumber(bytesRead)],

@@ -1,33 +1,63 @@
-/** Runs the query of `tallyhouse explain`, and reads what it cost: each shard, if the project lives across several. */
+/** Runs the query of `tallyhouse explain`, and reads what it cost: each statement, and each shard, if the project lives across several. */
 import { randomUUID } from 'node:crypto'
+import type { Plan } from '../analytics/plan/plan.js'
+import type { StoredRow } from '../analytics/response.js'
+import { runPlan } from '../analytics/rounds.js'
+import type { Connection } from '../clickhouse/connection.js'
 import { getClickHouseReason } from '../clickhouse/errors.js'
 import { createQueryRunner } from '../clickhouse/run.js'
-import type { Statement } from '../clickhouse/sql.js'
+import { sql, statement, string, type Statement } from '../clickhouse/sql.js'
 import type { ProjectShards } from '../cluster/cluster.js'
 import { isStoreFailure } from '../cluster/reach.js'
-import { openReader } from '../cluster/shard-reads.js'
+import { openReader, type StatementGroup } from '../cluster/shard-reads.js'
 import { readLoggedCosts, withLog, type LoggedCosts } from '../cluster/shard-costs.js'
-import type { Explanation, ShardCosts } from './explain-output.js'
+import type { ExplainedStatement, Explanation, RunCost, ShardCosts } from './explain-output.js'
 import type { CommandContext } from './shared/context.js'
 
-/** How many statements answer a query across shards. */
-const STATEMENTS = 1
-
-/** Runs the statement of a query. @throws ApiError when it fails */
+/**
+ * Runs a plan as the service does.
+ *
+ * @param statements takes each statement that is run, with its cost if it succeeds
+ * @returns what the statements cost together
+ * @throws ApiError when one fails
+ */
 export async function runExplained(
   context: CommandContext,
   shards: ProjectShards,
-  asked: Statement,
+  { plan, group }: { readonly plan: Plan; readonly group: StatementGroup | undefined },
+  statements: ExplainedStatement[],
 ): Promise<NonNullable<Explanation['run']>> {
   const [{ store }, ...others] = shards
   const requestId = `explain-${randomUUID()}`
   const reader = others.length === 0 ? store.reader : withLog(openReader(shards))
   const { queryTimeoutMs } = context.config()
   const run = createQueryRunner({ ...store, reader }, queryTimeoutMs, { requestId })
-  const { rows, cost } = await run(asked)
-  const answered = { ...cost, rows: rows.length }
+  const { rows } = await runPlan(plan, 'explain', group, async (asked) => {
+    const text = await formatSql(store.reader, asked)
+    const explained = { sql: text, parameters: asked.query_params, run: null }
+    const number = statements.push(explained) - 1
+    const result = await run<StoredRow>(asked)
+    statements[number] = { ...explained, run: { ...result.cost, rows: result.rows.length } }
+    return result
+  })
+  const costs = statements.flatMap((statement) => statement.run ?? [])
+  const add = (name: keyof RunCost): number => costs.reduce((sum, cost) => sum + cost[name], 0)
+  const answered = {
+    rowsRead: add('rowsRead'),
+    bytesRead: add('bytesRead'),
+    ms: add('ms'),
+    rows: rows.length,
+  }
   if (others.length === 0) return answered
-  return { ...answered, ...(await readShardCosts(context, shards, requestId, STATEMENTS)) }
+  return { ...answered, ...(await readShardCosts(context, shards, requestId, statements.length)) }
+}
+
+/** Lets ClickHouse format SQL, with one clause per line. */
+async function formatSql(reader: Connection, { query }: Statement): Promise<string> {
+  const { rows } = await reader.query<{ text: string }>(
+    statement(sql`SELECT formatQuery(${string(query)}) AS text`),
+  )
+  return rows[0]?.text ?? query
 }
 
 /**

@@ -4,10 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { types } from 'node:util'
 import { describePlan } from '../analytics/plan/describe.js'
 import { planAnalytics } from '../analytics/query-analytics.js'
-import { buildStatement } from '../analytics/sql/build-statement.js'
 import type { AnalyticsQueryRequest } from '../contract/api.js'
-import type { Connection } from '../clickhouse/connection.js'
-import { sql, statement, string, type Statement } from '../clickhouse/sql.js'
 import { locate, type Cluster } from '../cluster/cluster.js'
 import { findEarliest, findStatementGroup, readMeanSizes } from '../cluster/shard-reads.js'
 import { ApiError } from '../contract/errors.js'
@@ -17,7 +14,7 @@ import { requireProject } from '../projects/store.js'
 import { UserError } from '../lib/errors.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
 import { runExplained } from './explain-run.js'
-import { printExplanation, type Explanation } from './explain-output.js'
+import { printExplanation, type ExplainedStatement, type Explanation } from './explain-output.js'
 import { requireReadable } from './shared/require-readable.js'
 import { withStore } from './shared/with-store.js'
 
@@ -78,7 +75,6 @@ async function explain(
 ): Promise<void> {
   const project = await requireProject(cluster.home.store.reader, options.project)
   const shards = locate(cluster, project)
-  const [{ store }] = shards
   const group = findStatementGroup(cluster, project)
   const plan = await planAnalytics(
     request,
@@ -95,16 +91,14 @@ async function explain(
         ),
     },
   )
-  const built = buildStatement(plan, 'explain', group)
   const explained = {
     ...(project.shards.length === 0 ? {} : { shards: project.shards }),
     ...describePlan(plan),
-    sql: await formatSql(store.reader, built),
-    parameters: built.query_params,
   }
+  const statements: ExplainedStatement[] = []
   let run: Explanation['run'] = null
   try {
-    run = await runExplained(context, shards, built)
+    run = await runExplained(context, shards, { plan, group }, statements)
   } catch (error) {
     // The service hides the store's message from its clients. Here it helps.
     if (error instanceof ApiError && types.isNativeError(error.cause)) {
@@ -112,14 +106,6 @@ async function explain(
     }
     throw error
   } finally {
-    printExplanation(context, { ...explained, run }, options)
+    printExplanation(context, { ...explained, statements, run }, options)
   }
-}
-
-/** Lets ClickHouse format SQL, with one clause per line. */
-async function formatSql(reader: Connection, { query }: Statement): Promise<string> {
-  const { rows } = await reader.query<{ text: string }>(
-    statement(sql`SELECT formatQuery(${string(query)}) AS text`),
-  )
-  return rows[0]?.text ?? query
 }

@@ -1,9 +1,10 @@
 /** `tallyhouse explain` of a project across servers shows what each did, by its log. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { addExplain } from '../../../../src/commands/explain.js'
+import { sql, statement } from '../../../../src/clickhouse/sql.js'
 import { createProject } from '../../../../src/cluster/directory.js'
 import { runCommand, type CommandResult } from '../../../support/cli/commands.js'
 import { SUPERVISOR } from '../../../support/engine/server.js'
@@ -52,9 +53,10 @@ const QUESTION = { date_range: ['2026-01-01', '2026-01-31'], metrics: ['users', 
 async function explain(
   args: readonly string[],
   user = servers[0]!.endpoint.accounts.admin,
+  question: object = QUESTION,
 ): Promise<CommandResult> {
   const file = path.join(folder, 'question.json')
-  await writeFile(file, JSON.stringify(QUESTION))
+  await writeFile(file, JSON.stringify(question))
   const { reader, writer } = servers[0]!.endpoint.accounts
   return runCommand(addExplain, ['explain', '--project', 'wide', ...args, file], {
     now: NOW,
@@ -119,4 +121,59 @@ test('without the right to read the logs, what the shards did is left out', asyn
     error: undefined,
   })
   expect(JSON.parse(stdout)).toMatchObject({ run: { rows: 1, shards: [], asking: null } })
+})
+
+describe('in rounds', () => {
+  // So many events and paths that it pays to count users last. The planner takes sizes from these rows; they count nothing.
+  beforeAll(async () => {
+    const { writer } = servers[0]!.store
+    await writer.execute(
+      statement(sql`INSERT INTO sessions_monthly (project_id, dimension, month, events)
+        VALUES ('wide', 'total', '2026-01-01', 1e9)`),
+    )
+    await writer.execute(
+      statement(sql`INSERT INTO pageviews_monthly (project_id, dimension, value, month)
+        SELECT 'wide', 'page:path', toString(number), toDate('2026-01-01') FROM numbers(20000)`),
+    )
+  })
+  const question = { ...QUESTION, group_by: ['page:path'], order_by: [['pageviews', 'desc']] }
+  const admin = () => servers[0]!.endpoint.accounts.admin
+  type Cost = Readonly<Record<'rowsRead' | 'ms', number>>
+  interface Rounds {
+    readonly rounds: readonly { readonly run: Cost }[]
+    readonly run: Cost & { readonly shards: readonly object[] }
+  }
+
+  test('as JSON: each has its statement and cost', async () => {
+    const { stdout, ...rest } = await explain(['--json'], admin(), question)
+    expect(rest).toEqual({ stderr: '', error: undefined })
+    const { rounds, run, ...others } = JSON.parse(stdout) as Rounds
+    expect(others).toMatchObject({ userCounting: 'page' })
+    expect(others).not.toHaveProperty('sql')
+    expect(rounds).toMatchObject([
+      { sql: expect.stringMatching(/pageviews_monthly/), run: { rows: 1 } },
+      { sql: expect.stringMatching(/users_monthly/), run: { rows: 1 } },
+    ])
+    const sum = (name: keyof Cost): number =>
+      rounds.reduce((total, round) => total + round.run[name], 0)
+    expect(run).toMatchObject({ rows: 1, rowsRead: sum('rowsRead'), ms: sum('ms') })
+    expect(run.shards).toHaveLength(EVENTS.length)
+  })
+
+  test('as text', async () => {
+    const { stdout } = await explain([], admin(), question)
+    const parts = stdout.split('\n\n')
+    const first = parts.indexOf('round 1 of 2')
+    expect(parts.slice(first)).toEqual([
+      'round 1 of 2',
+      ...[expect.stringMatching(/^SELECT/), expect.stringMatching(/^p0/)],
+      expect.stringMatching(/^rows read .*\n.*\nrows +1\n/),
+      'round 2 of 2',
+      ...[expect.stringMatching(/^SELECT/), expect.stringMatching(/\["\/"\]/)],
+      expect.stringMatching(/^rows read .*\n.*\nrows +1\n/),
+      'in all',
+      expect.stringMatching(/^rows read .*\n.*\nrows +1\n/),
+      expect.stringMatching(/^SHARD/),
+    ])
+  })
 })
