@@ -226,3 +226,24 @@ test.each(CHANGES.map((change, i) => [...change, CASES.length + LETTERS.length +
     expect(answer?.rounds.length).toBe(statements)
   },
 )
+
+test('100,000 paths, most of which have a single event', async () => {
+  const paths = Array.from({ length: 100_000 }, (_, i) => `/${i}`)
+  const users = [...listUsers(0, 1_000), ...listUsers(1, 1_000)]
+  const single = paths.flatMap((path, i) => view(path, [users[i % users.length]!]))
+  const popular = paths
+    .slice(0, 300)
+    .flatMap((path, i) => view(path, users.slice(i, i + 1 + (i % 40)), 1 + (i % 3)))
+  const [project] = await createAll([[...single, ...popular]])
+  const expectRounds = async (asked: Asked, want: readonly number[]): Promise<void> => {
+    const all = await expectSame(project!, { metrics: [...ALL_METRICS], ...asked })
+    expect(all).toEqual(all.map(() => want))
+  }
+  await expectRounds({ limit: 20, offset: 5 }, [500, 100])
+  await expectRounds({ limit: 20, offset: 5, ...BY_PAGEVIEWS }, [20, 20])
+  // Any group can be on the page.
+  const filters: Asked['filters'] = [
+    { type: 'page', path: { operator: 'startsWith', value: '/99' } },
+  ]
+  await expectRounds({ limit: 20, filters }, [400, 80, 20])
+}, 240_000)
