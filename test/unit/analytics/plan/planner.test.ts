@@ -494,10 +494,10 @@ describe('with the sizes of the project', () => {
     months: months.map((month) => ({ month, events, visits: events / 4 })),
     values: new Map(Object.entries<number>(values)),
   })
-  const plan = (given: Given, [start, end]: Bounds, sizes?: ProjectSizes): Plan => {
+  const plan = (given: Given, [start, end]: Bounds, sizes?: ProjectSizes, width?: number): Plan => {
     const period = { start: new Date(start), end: new Date(end) }
     const query = resolveQuery(fillDefaults({ date_range: '7days', ...given }), 'p1', period)
-    return planQuery(query, ALL_RELATIONS, sizes)
+    return planQuery(query, ALL_RELATIONS, sizes, width)
   }
   const relationsOf = (one: Plan): readonly RelationName[] =>
     listScans(one).map(({ relation }) => relation)
@@ -516,6 +516,26 @@ describe('with the sizes of the project', () => {
     expect(plan(byPlan, YEAR).userCounting.kind).toBe('candidates')
     expect(plan(byPlan, YEAR, sizesOf(5e6, few)).userCounting.kind).toBe('all')
   })
+
+  test.each<[string, Given, ProjectSizes | undefined, Plan['userCounting']['kind']]>([
+    ['sizes that are not known', {}, undefined, 'all'],
+    ['few events', {}, sizesOf(20_000, { 'page:path': 1_000 }), 'all'],
+    ['few paths', {}, sizesOf(5e6, { 'page:path': 100 }), 'all'],
+    ['many paths, all on the page', { limit: 1_000 }, sizesOf(5e5, { 'page:path': 1_000 }), 'all'],
+    ['many events and paths', {}, sizesOf(5e6, { 'page:path': 5_000 }), 'candidates'],
+    [
+      'many events and paths, by another metric',
+      { order_by: [['pageviews', 'desc']] },
+      sizesOf(5e6, { 'page:path': 5_000 }),
+      'page',
+    ],
+  ])(
+    'across shards, users are counted last only where that pays: %s',
+    (_what, given, sizes, want) => {
+      const byPath: Given = { group_by: ['page:path'], limit: 10, ...given }
+      expect(plan(byPath, YEAR, sizes, 3).userCounting.kind).toBe(want)
+    },
+  )
 
   test('the ways that were compared, the cheapest first; one is chosen', () => {
     const month: Bounds = ['2025-03-01', '2025-04-01']
