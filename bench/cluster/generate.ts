@@ -1,5 +1,5 @@
 /** Fills the shards of a project with its part of the generated year. */
-import { sql, statement, string, uint32, uint64, type Sql } from '../../src/clickhouse/sql.js'
+import { join, sql, statement, string, uint32, uint64, type Sql } from '../../src/clickhouse/sql.js'
 import type { Store } from '../../src/clickhouse/store.js'
 import { STEP, NO_ROWS, recordLoaded } from '../../src/ingest/loader/load-log.js'
 import { EMPTY_REPORT } from '../../src/ingest/loader/load-report.js'
@@ -14,6 +14,8 @@ export interface Part {
   readonly project: string
   readonly index: number
   readonly of: number
+  /** How many paths there are; by default as many as in the generated year. */
+  readonly paths?: number
 }
 
 /**
@@ -50,8 +52,16 @@ export const recordParts = ({ writer }: Store): Promise<void> =>
     NO_ROWS,
   )
 
-const selectPart = (visits: Sql, { project, index, of }: Part): Sql => sql`
-SELECT * REPLACE(${string(project)} AS project_id, toUInt32(intDiv(user, ${uint32(of)}) + 1) AS user)
+const selectPart = (visits: Sql, { project, index, of, paths }: Part): Sql => sql`
+SELECT * REPLACE(${join([
+  sql`${string(project)} AS project_id`,
+  sql`toUInt32(intDiv(user, ${uint32(of)}) + 1) AS user`,
+  ...(paths === undefined ? [] : [replacePaths(paths)]),
+])})
 FROM (SELECT * FROM (${visits}) WHERE p = 0 AND user % ${uint64(of)} = ${uint64(index)})`
+
+/** Chooses other paths for the events of a visit: few are frequent, many are rare. */
+const replacePaths = (count: number): Sql =>
+  sql`arrayMap(i -> concat('/section/', toString(toUInt32(pow(${uint32(count)}, sipHash64(n, 9, i) / 18446744073709551616.)))), range(length)) AS paths`
 
 const run = ({ admin }: Store, fragment: Sql): Promise<void> => admin.execute(statement(fragment))
