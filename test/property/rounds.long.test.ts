@@ -1,14 +1,14 @@
 /** Queries of a project across two shards that count users last: in rounds, with the bytes of the one statement. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { deleteUserFromShards } from '../../../src/deletion/delete-user.js'
-import { chooseShard } from '../../../src/cluster/sender.js'
-import type { StoredProject } from '../../../src/projects/project.js'
-import { startCluster, type TestCluster } from '../../support/cluster/cluster.js'
-import { answerInRounds, type BeforeRound } from '../../support/cluster/rounds.js'
-import { placeOn } from '../../support/cluster/senders.js'
-import { getContext } from '../../support/cluster/wide-projects.js'
-import { newWideProject, runQuery, sendToShards } from '../../support/cluster/wide-world.js'
-import { NOW, type PartialRequest, type SentEvent } from '../../support/world/world.js'
+import { deleteUserFromShards } from '../../src/deletion/delete-user.js'
+import { chooseShard } from '../../src/cluster/sender.js'
+import type { StoredProject } from '../../src/projects/project.js'
+import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
+import { answerInRounds, type BeforeRound } from '../support/cluster/rounds.js'
+import { placeOn } from '../support/cluster/senders.js'
+import { getContext } from '../support/cluster/wide-projects.js'
+import { newWideProject, runQuery, sendToShards } from '../support/cluster/wide-world.js'
+import { NOW, type PartialRequest, type SentEvent } from '../support/world/world.js'
 
 let cluster: TestCluster
 /** Those of the cases, of the letters and of the changes. */
