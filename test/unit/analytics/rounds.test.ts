@@ -11,7 +11,7 @@ import { ALL_RELATIONS } from '../../../src/model/relations.js'
 import { fillDefaults } from '../../support/world/world.js'
 
 const JANUARY = { start: new Date('2026-01-01'), end: new Date('2026-02-01') }
-const GROUP = { name: 'tallyhouse_1_2', database: 'stats', width: 2 }
+const GROUP = { name: 'tallyhouse_1_2', database: 'stats', width: 2, isWidening: false }
 const BY_PAGEVIEWS = { order_by: [['pageviews', 'desc']] } as const
 
 function planRounds(asked: Partial<AnalyticsQueryRequest>): Plan {

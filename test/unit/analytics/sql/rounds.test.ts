@@ -9,7 +9,7 @@ import { ALL_RELATIONS } from '../../../../src/model/relations.js'
 import { fillDefaults } from '../../../support/world/world.js'
 
 const JANUARY = { start: new Date('2026-01-01'), end: new Date('2026-02-01') }
-const GROUP = { name: 'tallyhouse_1_2', database: 'stats', width: 2 }
+const GROUP = { name: 'tallyhouse_1_2', database: 'stats', width: 2, isWidening: false }
 
 function planRounds(asked: Partial<AnalyticsQueryRequest>, period = JANUARY): Plan {
   const request = fillDefaults({ date_range: '7days', group_by: ['page:path'], ...asked })
