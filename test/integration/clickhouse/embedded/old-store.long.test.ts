@@ -41,6 +41,7 @@ const MISSING = [
   '0025_shards.sql',
   '0026_moves.sql',
   '0027_widths.sql',
+  '0028_widening.sql',
 ]
 
 const run = promisify(execFile)

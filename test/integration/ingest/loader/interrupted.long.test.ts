@@ -122,6 +122,7 @@ WHERE database = currentDatabase() AND engine_full LIKE '%fsync_after_insert = 1
 ORDER BY name`,
   )
   expect(flushed.map(({ name }) => name)).toEqual([
+    'departures',
     'event_ids',
     'events',
     'exclusions',
