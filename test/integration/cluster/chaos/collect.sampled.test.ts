@@ -112,9 +112,9 @@ async function harm(fault: Fault): Promise<string> {
 }
 
 test.each<[what: string, harm: Harm, step: { short: number; long: number }]>([
-  ['are cut', 'cut', { short: 1_901, long: 307 }],
-  ['are reset', 'reset', { short: 1_901, long: 307 }],
-  ['hang', 'hang', { short: 2_001, long: 701 }],
+  ['are cut', 'cut', { short: 1_901, long: 701 }],
+  ['are reset', 'reset', { short: 1_901, long: 701 }],
+  ['hang', 'hang', { short: 2_001, long: 1_201 }],
 ])('connections that %s, all of them', async (_what, kind, step) => {
   for (const fault of spreadFaults(size, [kind], step)) {
     const outcome = await harm({ ...fault, isOnce: false })
@@ -123,7 +123,7 @@ test.each<[what: string, harm: Harm, step: { short: number; long: number }]>([
 })
 
 test('a connection that ends, and then another one that does not', async () => {
-  for (const fault of spreadFaults(size, ['cut', 'reset'], { short: 97, long: 11 })) {
+  for (const fault of spreadFaults(size, ['cut', 'reset'], { short: 97, long: 23 })) {
     expect({ fault, outcome: await harm({ ...fault, isOnce: true }) }).toEqual({
       fault,
       outcome: 'accepted',
