@@ -21,9 +21,9 @@ import { checkRollups } from '../support/store/loading.js'
 import type { SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
-const QUESTIONS = 15
+const QUESTIONS = 12
 /** The statement after which a process is killed, in the middle of an import or a load. */
-const KILLS = [9, 21, 33]
+const KILLS = [9, 27]
 
 const AGENTS = [
   'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
@@ -110,9 +110,9 @@ test('collected events, also sent twice, and late ones', async () => {
 test('imports and loads that are killed, and repeated', async () => {
   const killed: boolean[] = []
   for (const [i, statements] of KILLS.entries()) {
-    const third = batches[3]!.filter((_, n) => n % KILLS.length === i)
+    const part = batches[3]!.filter((_, n) => n % KILLS.length === i)
     for (const project of projects) {
-      const load = (within: Cluster): Promise<unknown> => importIntoShards(within, project, third)
+      const load = (within: Cluster): Promise<unknown> => importIntoShards(within, project, part)
       killed.push(await doTwice(cluster, statements, load))
     }
     await collectBatch(batches[4]!.filter((_, n) => n % KILLS.length === i))
@@ -131,11 +131,12 @@ test('a user who is deleted, and whose events come again', async () => {
   await compareStored()
 })
 
-test('the rollups of each shard are those of its facts, and nothing is left over', async () => {
-  for (const { store } of cluster.shards) {
+test('the rollups of a shard are those of its facts, and nothing is left over', async () => {
+  // The shard of the first project, and one of both others.
+  for (const { store } of [cluster.shards[2]!, cluster.shards[0]]) {
     expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0, differences: [] })
-    expect(await listLeftovers(store)).toEqual([])
   }
+  for (const { store } of cluster.shards) expect(await listLeftovers(store)).toEqual([])
 })
 
 test('every question has the same answer', async () => {
