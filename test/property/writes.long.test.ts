@@ -23,7 +23,7 @@ import type { SentEvent } from '../support/world/world.js'
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const QUESTIONS = 12
 /** The statement after which a process is killed, in the middle of an import or a load. */
-const KILLS = [9, 27]
+const KILLS = [9, 21]
 
 const AGENTS = [
   'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
