@@ -104,5 +104,5 @@ test.each([
     expect(await readAllFacts(cluster, id)).toEqual(facts)
     for (const shard of cluster.shards) await expectRollupsOf(cluster, shard, id)
   },
-  120_000,
+  300_000,
 )
