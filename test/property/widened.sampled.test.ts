@@ -16,7 +16,7 @@ import { sql, string } from '../../src/clickhouse/sql.js'
 import { ARRIVAL, LARGE_SIZES, NOW, type PartialRequest } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
-const QUESTIONS = amount('LAWS_QUESTIONS', { short: 8, long: 40 })
+const QUESTIONS = amount('LAWS_QUESTIONS', { short: 8, long: 20 })
 const SHARDS = amount('LAWS_WIDTHS', { short: 2, long: 4 })
 const BATCHES = 3
 

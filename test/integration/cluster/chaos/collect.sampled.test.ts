@@ -123,7 +123,7 @@ test.each<[what: string, harm: Harm, step: { short: number; long: number }]>([
 })
 
 test('a connection that ends, and then another one that does not', async () => {
-  for (const fault of spreadFaults(size, ['cut', 'reset'], { short: 97, long: 23 })) {
+  for (const fault of spreadFaults(size, ['cut', 'reset'], { short: 97, long: 53 })) {
     expect({ fault, outcome: await harm({ ...fault, isOnce: true }) }).toEqual({
       fault,
       outcome: 'accepted',

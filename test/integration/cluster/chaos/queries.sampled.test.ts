@@ -143,14 +143,14 @@ const getSize = (): Passed => ({
 
 describe('the answers are whole or errors, and the next ones are whole', () => {
   test('connections that end at a byte', async () => {
-    const faults = spreadFaults(getSize(), ['cut', 'reset'], { short: 601, long: 53 })
+    const faults = spreadFaults(getSize(), ['cut', 'reset'], { short: 601, long: 107 })
     expect(await harmAll(faults, EITHER)).toContain('SERVICE_UNAVAILABLE')
   })
 
   // What a shard is asked has no checksum of its own: that is left to TCP, and to TLS.
   test('answers of a shard that are damaged at a byte', async () => {
     const harms = ['garble', 'drop', 'repeat'] as const
-    const faults = spreadFaults(getSize(), harms, { short: 1_201, long: 83 }, ['response'])
+    const faults = spreadFaults(getSize(), harms, { short: 1_201, long: 211 }, ['response'])
     await harmAll(faults, [...EITHER, 'QUERY_TIMEOUT', 'INTERNAL_ERROR'], impatient)
   })
 
