@@ -3,7 +3,8 @@ import { withLease } from '../clickhouse/lease/lease.js'
 import type { Cluster, Shard } from '../cluster/cluster.js'
 import { removeCopy } from '../cluster/copies.js'
 import { UserError } from '../lib/errors.js'
-import { addDays, HOUR_MS, startOfDay } from '../lib/time.js'
+import { addDays, addMs, HOUR_MS, startOfDay } from '../lib/time.js'
+import { EVENT_LIMITS } from '../model/event-fields.js'
 import type { StoredProject } from '../projects/project.js'
 import { findVersion, writeVersion, type ProjectVersion } from '../projects/versions.js'
 import { isWidening, listSources, type Relocation } from './journal.js'
@@ -111,8 +112,12 @@ function placeProject(
   return { shards, formerWidths: [...formerWidths, cut], isWidening: true }
 }
 
-/** The start of the first day of which derived users are divided anew: by then every service knows of the switch. */
-const findCut = (now: Date): Date => addDays(startOfDay(new Date(now.getTime() + HOUR_MS)), 1)
+/**
+ * The start of the first day of which derived users are divided anew. Every service knows of the switch within the hour, and none
+ * has taken an event of that day before: events may be dated ahead of their arrival.
+ */
+const findCut = (now: Date): Date =>
+  addDays(startOfDay(addMs(now, EVENT_LIMITS.maxLeadMs + HOUR_MS)), 1)
 
 /** Lists the shards of a project by name. */
 export const listShardNames = (

@@ -121,6 +121,6 @@ test('a project is not widened again before its derived users are divided anew',
   await createOn(cluster, 'again', 'shard1')
   await widen(cluster, 'again', 2)
   await expect(widen(cluster, 'again', 4)).rejects.toThrow(
-    'the project again was widened lately: it can be widened again from 2026-06-16 (UTC) on',
+    'the project again was widened lately: it can be widened again from 2026-06-17 (UTC) on',
   )
 })

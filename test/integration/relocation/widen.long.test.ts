@@ -97,7 +97,7 @@ test.each([
     const after = await findProject(cluster, id)
     expect(after).toMatchObject({
       shards: to,
-      formerWidths: [{ width: from.length, until: new Date('2026-06-16T00:00:00Z') }],
+      formerWidths: [{ width: from.length, until: new Date('2026-06-17T00:00:00Z') }],
       isWidening: false,
     })
     expect(await readAnswers(cluster, after)).toEqual(answers)
