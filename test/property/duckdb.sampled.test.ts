@@ -15,8 +15,8 @@ import { fillDefaults, LARGE_SIZES, type SentEvent } from '../support/world/worl
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** The number of worlds, of visits in each, and of questions to each. */
 const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 2 })
-const VISITS = amount('LAWS_VISITS', { short: 400, long: 800 })
-const QUESTIONS = amount('LAWS_QUESTIONS', { short: 15, long: 60 })
+const VISITS = amount('LAWS_VISITS', { short: 250, long: 800 })
+const QUESTIONS = amount('LAWS_QUESTIONS', { short: 8, long: 60 })
 const BATCHES = 2
 const WIDTHS = [1, 2, 4]
 

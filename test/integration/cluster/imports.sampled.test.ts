@@ -19,7 +19,7 @@ import {
 } from '../../support/cluster/shard-databases.js'
 import { importLines, splitIntoChunks, toLines } from '../../support/sources/sources.js'
 import { createContext } from '../../support/store/loading.js'
-import { ofThisRun } from '../../support/sampling.js'
+import { longTest, ofThisRun } from '../../support/sampling.js'
 import { breakAfter, BrokenError, releaseLease } from '../../support/store/breaking.js'
 import { select } from '../../support/store/facts.js'
 import { ARRIVAL, newProject } from '../../support/world/world.js'
@@ -126,26 +126,31 @@ describe.each(ofThisRun([{ on: [2, 0, 1] }, { on: [0, 1] }, { on: [1] }], 3))(
       expect(await readPaths(project.id)).toEqual(splitPaths(events(80), project))
     })
 
-    test('an interrupted import is run again, and nothing is lost or counted twice', async () => {
-      const failure = new Error('interrupted')
-      const text = toLines(events(60))
-      for (const calls of ofThisRun([2, 1, 3], 3)) {
-        const project = await createOn(cluster, ...on)
-        let left = calls
-        const onProgress = (): void => {
-          if ((left -= 1) === 0) throw failure
+    longTest(
+      'an interrupted import is run again, and nothing is lost or counted twice',
+      async () => {
+        const failure = new Error('interrupted')
+        const text = toLines(events(60))
+        for (const calls of ofThisRun([2, 1, 3], 3)) {
+          const project = await createOn(cluster, ...on)
+          let left = calls
+          const onProgress = (): void => {
+            if ((left -= 1) === 0) throw failure
+          }
+          await expect(importText(text, { projectId: project.id, onProgress })).rejects.toBe(
+            failure,
+          )
+          const cut = splitIntoChunks(text.slice(0, 5_000), sizes, failure)
+          await expect(importText(cut, { projectId: project.id })).rejects.toBe(failure)
+          const { report } = await importText(text, { projectId: project.id })
+          expect(report).toMatchObject({ received: 60, rejected: 0 })
+          expect(report.duplicates).toBeGreaterThan(0)
+          expect(await readPaths(project.id)).toEqual(splitPaths(events(60), project))
         }
-        await expect(importText(text, { projectId: project.id, onProgress })).rejects.toBe(failure)
-        const cut = splitIntoChunks(text.slice(0, 5_000), sizes, failure)
-        await expect(importText(cut, { projectId: project.id })).rejects.toBe(failure)
-        const { report } = await importText(text, { projectId: project.id })
-        expect(report).toMatchObject({ received: 60, rejected: 0 })
-        expect(report.duplicates).toBeGreaterThan(0)
-        expect(await readPaths(project.id)).toEqual(splitPaths(events(60), project))
-      }
-    })
+      },
+    )
 
-    test('a dry run reports the same and stores nothing', async () => {
+    longTest('a dry run reports the same and stores nothing', async () => {
       const project = await createOn(cluster, ...on)
       const text = toLines([...events(50), 'not JSON', ...events(50, 50)])
       const options = { projectId: project.id }
@@ -154,7 +159,7 @@ describe.each(ofThisRun([{ on: [2, 0, 1] }, { on: [0, 1] }, { on: [1] }], 3))(
       expect(await importText(text, options)).toEqual(dryRun)
     })
 
-    test('a strict import ends at a chunk with a rejected row', async () => {
+    longTest('a strict import ends at a chunk with a rejected row', async () => {
       const project = await createOn(cluster, ...on)
       const text = toLines([
         ...events(50),
@@ -189,7 +194,7 @@ test.each(ofThisRun([/INSERT INTO events/, /INSERT INTO inbox/, /SELECT/], 3))(
   },
 )
 
-test('rows that name their project go to its stores', async () => {
+longTest('rows that name their project go to its stores', async () => {
   const atHome = await newProject(cluster.home.store)
   const elsewhere = await createOn(cluster, 2)
   const wide = await createOn(cluster, 1, 0)
@@ -216,7 +221,7 @@ test('rows that name their project go to its stores', async () => {
   expect(again.report).toMatchObject({ received: 93, events: 0, duplicates: 90, rejected: 3 })
 })
 
-test('an import of before is recognised by its home', async () => {
+longTest('an import of before is recognised by its home', async () => {
   const { id } = await newProject(cluster.home.store)
   const named = events(30).map((one) => ({ ...one, project: id }))
   const text = toLines(named)

@@ -22,7 +22,7 @@ beforeEach(() => {
   const query = async ({ query_params }: Statement) => {
     const token = String(Object.values(query_params)[0])
     asked.push(token)
-    const rows = (await answer(token)) ? [{ id: 'p', token, created_ms: 0 }] : []
+    const rows = (await answer(token)) ? [{ id: 'p', token, created_ms: 0, former_widths: [] }] : []
     return { rows, total: rows.length, cost: { rowsRead: 0, bytesRead: 0, ms: 0 } }
   }
   find = createFindProject({ query } as unknown as Connection, () => now)

@@ -241,7 +241,7 @@ describe('with a server', () => {
     expect(JSON.parse(stdout)).toEqual([SHOP])
   })
 
-  shortTest.each(['127.0.0.1', 'localhost'])('that does not respond, on %s', async (host) => {
+  longTest.each(['127.0.0.1', 'localhost'])('that does not respond, on %s', async (host) => {
     const env = { DATA_DIR: dataDir, CLICKHOUSE_URL: `http://u:secret@${host}:1/x` }
     const { code, stdout, stderr } = await runCli(['migrate'], env)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

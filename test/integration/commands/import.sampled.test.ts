@@ -11,7 +11,7 @@ import { sql, string } from '../../../src/clickhouse/sql.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import type { CliResult } from '../../support/cli/cli.js'
 import { formatServerUrl } from '../../support/cli/commands.js'
-import { ofThisRun, shortTest } from '../../support/sampling.js'
+import { longTest, ofThisRun, shortTest } from '../../support/sampling.js'
 import { writeFile as writeColumnar } from '../../support/sources/columnar.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
@@ -198,7 +198,7 @@ shortTest(
   },
 )
 
-shortTest('a dry run gives the same report, and writes nothing', async () => {
+longTest('a dry run gives the same report, and writes nothing', async () => {
   await file('bad.ndjson', BAD + line('c'))
   const dry = await importing('--dry-run', '--json', 'bad.ndjson')
   expect(dry.code).toBe(0)
@@ -214,7 +214,7 @@ shortTest('a dry run gives the same report, and writes nothing', async () => {
   expect(JSON.parse(stdout)).toEqual({ ...want, rejectedFiles })
 })
 
-shortTest('--strict stops at rejected rows, and loads nothing of their chunk', async () => {
+longTest('--strict stops at rejected rows, and loads nothing of their chunk', async () => {
   await file('bad.ndjson', BAD)
   await file('good.ndjson', GOOD)
   const { code, stdout, stderr } = await importing(
@@ -289,7 +289,7 @@ describe('the error for a source that cannot be imported is one line', () => {
     ],
   ]
 
-  test.each(ofThisRun(sources, 3))('%s', async (message, args) => {
+  test.each(ofThisRun(sources, 6))('%s', async (message, args) => {
     await file('good.ndjson', GOOD)
     await file('empty.csv', '')
     await file('empty.gz', gzipSync(''))
@@ -320,7 +320,7 @@ describe('the error for a source that cannot be imported is one line', () => {
     ],
   ]
 
-  test.each(ofThisRun(usages, 3))('usage: %s', async (message, args) => {
+  test.each(ofThisRun(usages, 6))('usage: %s', async (message, args) => {
     await file('good.ndjson', GOOD)
     const { code, stdout, stderr } = await importing(...args, 'good.ndjson')
     expect([code, stdout]).toEqual([2, ''])

@@ -149,7 +149,7 @@ test('a deletion that stops in the middle is finished by the next loader', async
     /FROM events /,
     /FROM event_ids/,
   ]
-  for (const moment of ofThisRun(moments, 3)) {
+  for (const moment of ofThisRun(moments, 6)) {
     const project = await createWorld(store, EVENTS)
     const key = await issue(project)
     const broken = breakAfter(store.writer, moment)

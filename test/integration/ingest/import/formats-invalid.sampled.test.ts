@@ -154,7 +154,7 @@ describe.each<[FileFormat, number]>([
   ['Arrow', 2],
   ['ArrowStream', 3],
 ])('%s: values of other types', (format, n) => {
-  test.each(TYPED.filter((_, i) => isInThisRun(3 * i + n, 5)))('%s', async (columns, reason) => {
+  test.each(TYPED.filter((_, i) => isInThisRun(3 * i + n, 10)))('%s', async (columns, reason) => {
     const { rejections } = await importing(await writeFile(format, `SELECT ${columns}`))
     expect(rejections.map((rejection) => rejection.reason)).toEqual([reason])
   })

@@ -9,15 +9,14 @@ import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
 import { getContext } from '../support/cluster/wide-projects.js'
 import { newWideProject, runQuery } from '../support/cluster/wide-world.js'
 import { recordWidening } from '../support/cluster/widened.js'
-import { amount } from '../support/sampling.js'
 import { splitIntoChunks, toLines } from '../support/sources/sources.js'
 import { select } from '../support/store/facts.js'
 import { sql, string } from '../../src/clickhouse/sql.js'
 import { ARRIVAL, LARGE_SIZES, NOW, type PartialRequest } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
-const QUESTIONS = amount('LAWS_QUESTIONS', { short: 8, long: 20 })
-const SHARDS = amount('LAWS_WIDTHS', { short: 2, long: 4 })
+const QUESTIONS = Number(process.env['LAWS_QUESTIONS'] ?? 20)
+const SHARDS = Number(process.env['LAWS_WIDTHS'] ?? 4)
 const BATCHES = 3
 
 /** The shards of projects, and the days at which they got the later ones. */
