@@ -21,9 +21,9 @@ import { checkRollups } from '../support/store/loading.js'
 import type { SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
-const QUESTIONS = 12
+const QUESTIONS = 8
 /** The statement after which a process is killed, in the middle of an import or a load. */
-const KILLS = [9, 21]
+const KILLS = [15]
 
 const AGENTS = [
   'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
@@ -85,7 +85,8 @@ const compareStored = async (): Promise<number> => {
 }
 
 test('imports, with invalid rows, bots and excluded events; the same file adds nothing', async () => {
-  const lines = [...batches[0]!, ...INVALID]
+  const [events] = batches
+  const lines = [...events!, ...events!.filter(({ event_id: id }) => id !== ''), ...INVALID]
   const report = await importBatch(lines)
   expect(report).toMatchObject({ received: lines.length, rejected: INVALID.length })
   for (const outcome of ['events', 'duplicates', 'bots', 'excluded']) {

@@ -153,7 +153,7 @@ test('every query about the kept days is answered as before, and other projects 
 
 test('an expiration that stops after any statement is finished by the next loader', async () => {
   const { store } = database
-  const counts = Array.from({ length: 12 }, (_, i) => 1 + 24 * i)
+  const counts = Array.from({ length: 7 }, (_, i) => 1 + 48 * i)
   const projects = await createFilledProjects(counts.length)
   let isDone = false
   for (const [i, count] of counts.entries()) {

@@ -24,7 +24,7 @@ import {
 
 const PROJECTS = 20
 const AT_ONCE = 16
-const QUESTIONS = Number(process.env['QUESTIONS'] ?? 400)
+const QUESTIONS = Number(process.env['QUESTIONS'] ?? 250)
 const MARKER = /mark(\d\d)/g
 const mark = (n: number): string => `mark${String(n).padStart(2, '0')}`
 

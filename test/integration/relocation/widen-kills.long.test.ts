@@ -33,6 +33,9 @@ const widenKilled = (id: string, statements: number): Promise<boolean> =>
 
 const EVENTS = sampleMixed(11, 60)
 
+/** How many statements further each process gets than the one before. */
+const STEP = Number(process.env['KILL_STEP'] ?? 121)
+
 /** Events that arrive late: of a new user, of a known one, and of one without an id. */
 const listLate = (nth: number): readonly object[] =>
   [{ user_id: `late-${nth}` }, { user_id: 'user-1' }, { ip: '203.0.113.3', user_agent: 'A' }].map(
@@ -47,7 +50,7 @@ test('a widening that is killed everywhere goes on, and counts what arrives mean
   await importWide(cluster, 'same', EVENTS)
   let late = 0
   const to = ['shard2', 'shard1']
-  for (let places = 5; !(await hasArrived(cluster, 'killed', to)); places += 61) {
+  for (let places = 5; !(await hasArrived(cluster, 'killed', to)); places += STEP) {
     const facts = await readVisibleFacts(cluster, 'killed')
     await widenKilled('killed', places)
     expect(await readVisibleFacts(cluster, 'killed')).toEqual(facts)

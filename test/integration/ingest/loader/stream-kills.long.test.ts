@@ -17,7 +17,7 @@ import { newWideProject } from '../../../support/cluster/wide-world.js'
 import { aDataDir, until } from '../../clickhouse/embedded/support.js'
 
 /** 100 kills take a quarter of an hour. */
-const KILLS = Number(process.env['KILLS'] ?? 6)
+const KILLS = Number(process.env['KILLS'] ?? 4)
 const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
 const CLIENTS = 8
 
