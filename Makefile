@@ -1,5 +1,5 @@
 # Start here: `make demo` to look around, `make test` to check. Needs Node 20.19 or newer, npm and make.
-.PHONY: install build test test-long test-node test-all check lint eslint prettier openapi-lint types laws demo bench soak clean check-node
+.PHONY: install build test test-long test-deep test-node test-all check lint eslint prettier openapi-lint types laws demo bench soak clean check-node
 .DEFAULT_GOAL := build
 
 INSTALLED := node_modules/.installed
@@ -18,6 +18,10 @@ test: check
 test-long: $(BUILT)
 	npm run --silent test:long -- $(JEST_FLAGS)
 
+# What is rarely touched and takes long: processes that are suspended, rebuilds that are killed, floods.
+test-deep: $(BUILT)
+	npm run --silent test:deep -- $(JEST_FLAGS)
+
 # Runs the tests of `make test` on another version of Node: make test-node NODE=24.
 test-node: $(BUILT)
 	npx --yes --package=node@$(NODE) -- npm run --silent test:jest -- $(JEST_FLAGS)
@@ -25,6 +29,7 @@ test-node: $(BUILT)
 test-all:
 	$(MAKE) --no-print-directory test
 	$(MAKE) --no-print-directory test-long
+	$(MAKE) --no-print-directory test-deep
 
 # Builds and runs all checks, two at a time.
 check: $(INSTALLED)

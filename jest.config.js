@@ -1,14 +1,18 @@
 /** Native ES modules; swc strips the types. `npm run test:jest` sets --experimental-vm-modules. */
 import { env } from 'node:process'
 
-// `*.long.test.ts` run in `make test-long` only, `*.sampled.test.ts` in both runs, all others in `make test`.
-const isLong = env.TESTS === 'long'
+/**
+ * `*.long.test.ts` run in `make test-long` only, `*.sampled.test.ts` in that and in `make test`, `*.deep.test.ts` in
+ * `make test-deep`, and all others in `make test`.
+ */
+const MATCHES = { long: '**/*.{long,sampled}.test.ts', deep: '**/*.deep.test.ts' }
+const match = MATCHES[env.TESTS]
 
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
-  testMatch: isLong ? ['**/*.{long,sampled}.test.ts'] : ['**/*.test.ts'],
-  testPathIgnorePatterns: isLong ? [] : ['\\.long\\.test\\.ts$'],
+  testMatch: [match ?? '**/*.test.ts'],
+  testPathIgnorePatterns: match === undefined ? ['\\.(long|deep)\\.test\\.ts$'] : [],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {

@@ -12,7 +12,7 @@ import { newProject, send, type SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** The number of worlds; each user of a world is a case. */
-const WORLDS = Number(process.env['LAWS_WORLDS'] ?? 2)
+const WORLDS = Number(process.env['LAWS_WORLDS'] ?? 1)
 const USERS = 60
 
 const MINUTE = 60_000

@@ -23,7 +23,7 @@ import { checkRollups } from '../support/store/loading.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** The number of worlds, and a third of the number of queries to each. */
-const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 4 })
+const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 2 })
 const QUESTIONS = amount('LAWS_QUESTIONS', { short: 15, long: 40 })
 const BATCHES = 3
 

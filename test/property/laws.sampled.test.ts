@@ -26,7 +26,7 @@ import {
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** The number of worlds, and of queries to each. */
-const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 4 })
+const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 2 })
 const QUESTIONS = amount('LAWS_QUESTIONS', { short: 12, long: 30 })
 
 interface World {

@@ -8,7 +8,7 @@ import { newProject, send, type SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** The number of worlds; each is loaded in many inserts and loads. */
-const WORLDS = Number(process.env['LAWS_WORLDS'] ?? 2)
+const WORLDS = Number(process.env['LAWS_WORLDS'] ?? 1)
 const EVENTS = 60
 
 const MINUTE = 60_000

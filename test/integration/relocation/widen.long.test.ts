@@ -67,11 +67,7 @@ function keepAsking(
   }
 }
 
-test.each([
-  { shards: 2, from: [1], to: ['shard1', 'shard2'] },
-  { shards: 3, from: [2], to: ['shard2', 'shard1', 'shard3'] },
-  { shards: 4, from: [3, 4], to: ['shard3', 'shard4', 'shard1', 'shard2'] },
-])(
+test.each([{ shards: 3, from: [2], to: ['shard2', 'shard1', 'shard3'] }])(
   'a project goes from $from to $to',
   async ({ shards, from, to }) => {
     const cluster = takeFirst(shards)
