@@ -34,7 +34,7 @@ const widenKilled = (id: string, statements: number): Promise<boolean> =>
 const EVENTS = sampleMixed(11, 60)
 
 /** How many statements further each process gets than the one before. */
-const STEP = Number(process.env['KILL_STEP'] ?? 121)
+const STEP = Number(process.env['KILL_STEP'] ?? 61)
 
 /** Events that arrive late: of a new user, of a known one, and of one without an id. */
 const listLate = (nth: number): readonly object[] =>
