@@ -77,7 +77,10 @@ export interface SenderColumns {
 
 /** The same in SQL, for events in other tables. */
 export const writeShardIndex = (columns: SenderColumns, placement: Placement): Sql =>
-  sql`CRC32(${writeSender(columns)}) % ${writeWidth(columns, placement)}`
+  writeIndexOf(writeSender(columns), writeWidth(columns, placement))
+
+/** The position of a sender among so many shards, in SQL. */
+export const writeIndexOf = (sender: Sql, width: Sql): Sql => sql`CRC32(${sender}) % ${width}`
 
 const writeSender = ({ userId, ip, userAgent }: SenderColumns): Sql =>
   sql`if(${userId} != '', ${userId}, concat(${ip}, ' ', substringUTF8(${userAgent}, 1, ${uint32(maxStoredLength)})))`

@@ -67,7 +67,7 @@ async function stage({ onProgress }: Run, transfer: Transfer): Promise<CopiedPar
 /** Goes on while the loaders of the sources pause. */
 async function pauseSources(run: Run, relocation: Relocation): Promise<void> {
   const sources = listSources(relocation)
-  run.onProgress(`${sources.join(', ')} load what waits, and pause`)
+  run.onProgress(`the loaders of ${sources.join(', ')} load what waits, and pause`)
   await withLeases(run.cluster, 'loader', sources, async (cluster) => {
     const paused = { ...run, cluster }
     for (const name of sources) {

@@ -23,7 +23,7 @@ import { checkRollups } from '../support/store/loading.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** The number of worlds, and a third of the number of queries to each. */
-const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 2 })
+const WORLDS = amount('LAWS_WORLDS', { short: 2, long: 2 })
 const QUESTIONS = amount('LAWS_QUESTIONS', { short: 15, long: 40 })
 const BATCHES = 3
 
@@ -103,7 +103,7 @@ const withFacts = (some: readonly RelationName[]): readonly RelationName[] =>
 test('after every batch each rollup agrees with the events', () => {
   const agreeing = { months: 4, groups: expect.any(Number), different: 0, differences: [] }
   expect(reports).toEqual(Array.from({ length: BATCHES }, () => agreeing))
-  expect(Math.min(...reports.map(({ groups }) => groups))).toBeGreaterThan(400)
+  expect(Math.min(...reports.map(({ groups }) => groups))).toBeGreaterThan(500)
 })
 
 test.each([

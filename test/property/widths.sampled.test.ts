@@ -12,7 +12,7 @@ import { amount } from '../support/sampling.js'
 import { LARGE_SIZES, NOW, type PartialRequest } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
-const WORLDS = amount('LAWS_WORLDS', { short: 1, long: 1 })
+const WORLDS = Number(process.env['LAWS_WORLDS'] ?? 1)
 const QUESTIONS = amount('LAWS_QUESTIONS', { short: 10, long: 30 })
 const BATCHES = 2
 const WIDTHS = [1, 2, 3, 4].slice(0, amount('LAWS_WIDTHS', { short: 3, long: 4 }))

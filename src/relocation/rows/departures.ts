@@ -3,7 +3,7 @@ import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement, string, uint32, type Sql } from '../../clickhouse/sql.js'
 import { isClickHouseError } from '../../clickhouse/errors.js'
 import { INLINED } from '../../clickhouse/temporary-tables.js'
-import { writeHasOwnId } from '../../cluster/sender.js'
+import { writeHasOwnId, writeIndexOf } from '../../cluster/sender.js'
 import { deleteRows } from '../../deletion/delete-rows.js'
 import { MOVED_TABLES, nameTable } from './moved-tables.js'
 
@@ -17,7 +17,7 @@ export interface Position {
 const HAS_OWN_ID = writeHasOwnId(sql`user_id`)
 
 /** The position of a user who has an id, which decides where their events go. */
-const findIndex = (width: number): Sql => sql`CRC32(user_id) % ${uint32(width)}`
+const findIndex = (width: number): Sql => writeIndexOf(sql`user_id`, uint32(width))
 
 /** Selects the numbers of the users who leave a shard for the one at a position. */
 export const selectLeavers = (projectId: string, { index, width }: Position): Sql =>

@@ -18,17 +18,25 @@ let database: TestDatabase
 let keys: TestKeys
 let service: RunningService
 let isMixedUp = false
+/** How many answers were mixed up. */
+let mixedUp = 0
 const log: string[] = []
 const tokens: string[] = []
 
-/** Returns a connection that, while `isMixedUp`, gives each query the answer to an earlier one. */
+/**
+ * Returns a connection that, while `isMixedUp`, gives each query the answer to an earlier one with the same text. Those for the
+ * sizes of projects are right: the text of the others depends on them.
+ */
 function mixUp(connection: Connection): Connection {
   const answers = new Map<string, unknown>()
   return {
     ...connection,
     query: async (statement, options) => {
       const earlier = answers.get(statement.query)
-      if (isMixedUp && earlier !== undefined) return earlier as never
+      if (isMixedUp && earlier !== undefined && !statement.query.includes('AS last_month')) {
+        mixedUp++
+        return earlier as never
+      }
       const answer = await connection.query<never>(statement, options)
       answers.set(statement.query, answer)
       return answer
@@ -71,6 +79,17 @@ const send = (who: number, path: string, body?: object): Promise<Response> =>
     ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
   })
 
+/** Sends a request again until its answer is mixed up: a plan may change while the service reads more about the projects. */
+async function sendMixedUp(who: number, path: string, body?: object): Promise<Response> {
+  isMixedUp = false
+  expect((await send(0, path, body)).status).toBe(200)
+  isMixedUp = true
+  mixedUp = 0
+  log.length = 0
+  const response = await send(who, path, body)
+  return mixedUp > 0 ? response : sendMixedUp(who, path, body)
+}
+
 test.each([
   {
     what: 'rows',
@@ -81,12 +100,8 @@ test.each([
   { what: 'the first event for `all`', path: '/v1/analytics/query', body: { date_range: 'all' } },
   { what: 'the first event', path: '/v1/project', body: undefined },
 ])('INTERNAL_ERROR: $what of another project, or of an earlier request', async ({ path, body }) => {
-  isMixedUp = false
-  expect((await send(0, path, body)).status).toBe(200)
-  isMixedUp = true
   for (const who of [1, 0]) {
-    log.length = 0
-    const response = await send(who, path, body)
+    const response = await sendMixedUp(who, path, body)
     expect(await outcome(response.clone())).toEqual({ status: 500, code: 'INTERNAL_ERROR' })
     expect(await response.text()).not.toContain(SECRET)
     expect(log.join('')).toContain('rows of another project or request')

@@ -2,11 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from '../../../src/clickhouse/connection.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
-import { migrate } from '../../../src/clickhouse/migrations/migrate.js'
 import { identifier, sql, statement } from '../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { getTestEndpoint } from '../engine/engine.js'
-import { ensureRollups } from './loading.js'
+import { copyTemplate } from './template.js'
 
 export interface TestDatabase {
   /** All three accounts are the admin: the others have rights on the service's own database only. */
@@ -24,12 +23,11 @@ export function newDatabase(): Endpoint {
   return { ...endpoint, database, accounts: { admin, writer: admin, reader: admin } }
 }
 
-/** Creates a database with all tables and views, without rows. Takes about 0.7 s. */
+/** Creates a database with all tables and views, without rows. Takes about 0.25 s. */
 export async function createDatabase(): Promise<TestDatabase> {
   const endpoint = newDatabase()
-  await migrate(endpoint)
+  await copyTemplate(endpoint)
   const store = connectStore(endpoint)
-  await ensureRollups(store)
   return {
     endpoint,
     store,

@@ -1,6 +1,6 @@
 /** Tells the rows of projects, and of users of wide projects, that live on another shard: they are forwarded, not loaded. */
 import { boolean, sql, string, uint64, type Sql } from '../../../clickhouse/sql.js'
-import { writeHasOwnId } from '../../../cluster/sender.js'
+import { writeHasOwnId, writeIndexOf } from '../../../cluster/sender.js'
 import { readField } from './validate-rows.js'
 import type { LoadTables } from './load-tables.js'
 
@@ -33,7 +33,7 @@ const ALL_HERE: Residence = {
 const USER_ID = readField('user_id')
 
 /** The shard of a row's user who has an own id. A project that is not known has no shards. */
-const SHARD_OF_USER = sql`known.shards[CRC32(${USER_ID}) % greatest(length(known.shards), 1) + 1]`
+const SHARD_OF_USER = sql`known.shards[${writeIndexOf(USER_ID, sql`greatest(length(known.shards), 1)`)} + 1]`
 
 /**
  * Only rows of the stream are forwarded. Those of an import are not loaded: it goes to the other shard when it is repeated. Users
