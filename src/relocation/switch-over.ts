@@ -5,6 +5,7 @@ import { readNextNumber } from '../ingest/loader/load-log.js'
 import { finishInterruptedWork, loadWaiting } from '../ingest/loader/loader.js'
 import { UserError } from '../lib/errors.js'
 import { LEASE_TIMEOUT_MS } from '../rollups/process-months.js'
+import type { KnownDigests } from './rows/digests.js'
 import { recordDepartures } from './rows/departures.js'
 import { withLeases } from './hold-leases.js'
 import { copyImports } from './rows/imports.js'
@@ -16,6 +17,11 @@ import { switchDirectory } from './switch-directory.js'
 import type { Transfer } from './rows/transfer.js'
 import { listTransfers, requireShard } from './transfers.js'
 
+/** One attempt, which remembers what it has compared. */
+interface Attempt extends Run {
+  readonly known: KnownDigests
+}
+
 /** How often the data is compared and copied while the sources load. Each time there is less. */
 const PASSES = 3
 
@@ -23,7 +29,8 @@ const PASSES = 3
  * Copies the data while the sources load; what has changed by then is copied while the loaders of the sources pause. Nothing of
  * an interrupted attempt does harm.
  */
-export async function switchOver(run: Run, relocation: Relocation): Promise<void> {
+export async function switchOver(given: Run, relocation: Relocation): Promise<void> {
+  const run: Attempt = { ...given, known: new Map() }
   const { cluster, onProgress } = run
   const { shards, legs } = relocation
   await stageAll(run, relocation)
@@ -39,10 +46,10 @@ export async function switchOver(run: Run, relocation: Relocation): Promise<void
   onProgress(`the project lives on ${shards.join(', ')}`)
 }
 
-async function stageAll(run: Run, relocation: Relocation): Promise<void> {
+async function stageAll(run: Attempt, relocation: Relocation): Promise<void> {
   for (let pass = 0; pass < PASSES; pass++) {
     let copied = 0
-    for (const transfer of listTransfers(run.cluster, relocation)) {
+    for (const transfer of listTransfers(run.cluster, relocation, run.known)) {
       const partitions = await stage(run, transfer)
       copied += partitions.size
       if (!isWidening(relocation)) continue
@@ -65,7 +72,7 @@ async function stage({ onProgress }: Run, transfer: Transfer): Promise<CopiedPar
 }
 
 /** Goes on while the loaders of the sources pause. */
-async function pauseSources(run: Run, relocation: Relocation): Promise<void> {
+async function pauseSources(run: Attempt, relocation: Relocation): Promise<void> {
   const sources = listSources(relocation)
   run.onProgress(`the loaders of ${sources.join(', ')} load what waits, and pause`)
   await withLeases(run.cluster, 'loader', sources, async (cluster) => {
@@ -74,7 +81,7 @@ async function pauseSources(run: Run, relocation: Relocation): Promise<void> {
       const shard = requireShard(cluster, name)
       await loadWaiting(shard.store.writer, run.getContext(shard))
     }
-    for (const transfer of listTransfers(cluster, relocation)) {
+    for (const transfer of listTransfers(cluster, relocation, run.known)) {
       await requireNumbers(transfer)
       const copied = await stageRows(transfer)
       if (isWidening(relocation)) await stageRollups(transfer, copied)
@@ -92,9 +99,9 @@ async function requireNumbers({ source, base, last }: Transfer): Promise<void> {
 }
 
 /** Switches while none of the shards loads. */
-async function publish(run: Run, relocation: Relocation): Promise<void> {
+async function publish(run: Attempt, relocation: Relocation): Promise<void> {
   const { cluster, getContext, now } = run
-  const transfers = listTransfers(cluster, relocation)
+  const transfers = listTransfers(cluster, relocation, run.known)
   const targets = transfers.map(({ target }) => target)
   for (const target of targets) {
     await finishInterruptedWork(target.store.writer, getContext(target))

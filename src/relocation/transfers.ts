@@ -2,16 +2,21 @@
 import { findShard, type Cluster, type Shard } from '../cluster/cluster.js'
 import { UserError } from '../lib/errors.js'
 import { isWidening, type Relocation } from './journal.js'
+import type { KnownDigests } from './rows/digests.js'
 import { ALL_ROWS, shareRows, type Transfer } from './rows/transfer.js'
 
 /** Lists the transfers of a relocation. @throws UserError for a shard that the configuration does not name */
-export const listTransfers = (cluster: Cluster, relocation: Relocation): readonly Transfer[] => {
+export const listTransfers = (
+  cluster: Cluster,
+  relocation: Relocation,
+  known: KnownDigests,
+): readonly Transfer[] => {
   const { number, projectId, shards, legs } = relocation
   return legs.map(({ source, target, base, last }) => ({
     ...(isWidening(relocation)
       ? shareRows(projectId, { index: shards.indexOf(target), width: shards.length })
       : ALL_ROWS),
-    ...{ number, projectId, base, last },
+    ...{ number, projectId, base, last, known },
     source: requireShard(cluster, source),
     target: requireShard(cluster, target),
   }))

@@ -1,8 +1,16 @@
 /** The staged tables of a transfer, at its target: no query reads them until their parts are attached to the tables of the store. */
 import type { Connection, Settings } from '../../clickhouse/connection.js'
 import { join, numberedName, sql, statement, string, TRUE, type Sql } from '../../clickhouse/sql.js'
+import type { Shard } from '../../cluster/cluster.js'
 import { dropTables, matchNames } from '../../clickhouse/temporary-tables.js'
-import { IN_ORDER, isInPartition, listDifferences, namePartition, readDigests } from './digests.js'
+import {
+  IN_ORDER,
+  isInPartition,
+  listDifferences,
+  namePartition,
+  readDigests,
+  type Digests,
+} from './digests.js'
 import { MOVED_TABLES, nameTable, type MovedTable, type RowSource } from './moved-tables.js'
 import type { Transfer } from './transfer.js'
 
@@ -39,6 +47,25 @@ const fromTarget = (moved: MovedTable, { projectId }: Transfer): RowSource => ({
   isMeant: TRUE,
 })
 
+/** Reads digests of rows of a transfer at one of its two shards. */
+const readKnown = (
+  transfer: Transfer,
+  shard: Shard,
+  moved: MovedTable,
+  rows: RowSource,
+): Promise<Digests> => {
+  const { query } = statement(rows.table)
+  // Each target gets other rows of the same table.
+  const key = `${shard.name} ${query} for ${transfer.target.name}`
+  return readDigests(shard.store.writer, moved, rows, { known: transfer.known, key })
+}
+const readSource = (transfer: Transfer, moved: MovedTable): Promise<Digests> =>
+  readKnown(transfer, transfer.source, moved, fromSource(moved, transfer))
+const readStaged = (transfer: Transfer, moved: MovedTable): Promise<Digests> =>
+  readKnown(transfer, transfer.target, moved, fromStaged(moved, transfer))
+const readTarget = (transfer: Transfer, moved: MovedTable): Promise<Digests> =>
+  readKnown(transfer, transfer.target, moved, fromTarget(moved, transfer))
+
 /** Partitions that were copied, by their table. */
 export type CopiedPartitions = ReadonlyMap<MovedTable['name'], readonly number[]>
 
@@ -50,8 +77,8 @@ export async function stageRows(transfer: Transfer): Promise<CopiedPartitions> {
   for (const moved of transfer.copied) {
     await createStaged(target, transfer.number, moved.name)
     const parts = listDifferences(
-      await readDigests(source, moved, fromSource(moved, transfer)),
-      await readDigests(target, moved, fromStaged(moved, transfer)),
+      await readSource(transfer, moved),
+      await readStaged(transfer, moved),
     )
     for (const part of parts) await copyPartition(source, target, transfer, moved, part)
     if (parts.length > 0) copied.set(moved.name, parts)
@@ -98,8 +125,8 @@ async function copyPartition(
 export async function attachRows(transfer: Transfer): Promise<void> {
   const target = transfer.target.store.writer
   for (const moved of transfer.staged) {
-    const staged = await readDigests(target, moved, fromStaged(moved, transfer))
-    const there = await readDigests(target, moved, fromTarget(moved, transfer))
+    const staged = await readStaged(transfer, moved)
+    const there = await readTarget(transfer, moved)
     for (const part of listDifferences(staged, there)) {
       const [table, partition] = [nameTable(moved), namePartition(moved, part)]
       if (there.has(part)) await deletePartition(target, transfer, moved, part)
@@ -144,12 +171,9 @@ export async function deleteRows(writer: Connection, projectId: string): Promise
 export async function requireSame(transfer: Transfer): Promise<void> {
   const { source, target, copied, staged } = transfer
   for (const moved of staged) {
-    const [from, given] = copied.includes(moved)
-      ? [source, fromSource(moved, transfer)]
-      : [target, fromStaged(moved, transfer)]
     const [part] = listDifferences(
-      await readDigests(from.store.writer, moved, given),
-      await readDigests(target.store.writer, moved, fromTarget(moved, transfer)),
+      await (copied.includes(moved) ? readSource : readStaged)(transfer, moved),
+      await readTarget(transfer, moved),
     )
     if (part === undefined) continue
     throw new Error(

@@ -2,6 +2,7 @@
 import { sql, TRUE, type Sql } from '../../clickhouse/sql.js'
 import type { Shard } from '../../cluster/cluster.js'
 import { selectLeavers, type Position } from './departures.js'
+import type { KnownDigests } from './digests.js'
 import { MOVED_TABLES, type MovedTable } from './moved-tables.js'
 
 /** The rows that one shard gets from another. */
@@ -15,6 +16,8 @@ export interface Transfer extends TransferredRows {
   readonly base: number
   /** The last number of a load that is reserved for it at the target. */
   readonly last: number
+  /** The digests that are known of rows of this project. */
+  readonly known: KnownDigests
 }
 
 interface TransferredRows {
