@@ -48,7 +48,6 @@ export async function requireSettled(cluster: Cluster, projectId: string): Promi
 export const createResidenceCheck =
   (cluster: Cluster, { id, shards }: Pick<StoredProject, 'id' | 'shards'>) =>
   async (): Promise<void> => {
-    if (cluster.shards.length === 1) return
     await requireSettled(cluster, id)
     const now = await requireProject(cluster.home.store.writer, id)
     if (now.shards.join() === shards.join()) return

@@ -1,6 +1,8 @@
 /** Widenings that are killed, again and again, and go on: nothing that is read changes on the way, and nothing at the end. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Cluster } from '../../../src/cluster/cluster.js'
+import { deleteUserFromShards } from '../../../src/deletion/delete-user.js'
+import { createResidenceCheck, requireSettled } from '../../../src/relocation/describe.js'
 import { findRelocation } from '../../../src/relocation/journal.js'
 import { abortMove, abortWidening } from '../../../src/relocation/relocate.js'
 import { forwardRows } from '../../../src/relocation/forward-rows.js'
@@ -16,6 +18,7 @@ import {
   widen,
   withoutDerivedIds,
 } from '../../support/cluster/widening.js'
+import { getContext } from '../../support/cluster/wide-projects.js'
 import { feed } from '../../support/store/stream.js'
 
 let shards: TestShards
@@ -32,6 +35,11 @@ const widenKilled = (id: string, statements: number): Promise<boolean> =>
   relocateKilled(cluster, statements, (within) => widen(within, id, 2))
 
 const EVENTS = sampleMixed(11, 60)
+
+/** The events of a user who has an id, each as often as it counts. */
+const COUNTED = new Set(
+  EVENTS.flatMap(({ user_id, event_id }, i) => (user_id === 'user-1' ? [event_id === '' ? i : event_id] : [])),
+)
 
 /** How many statements further each process gets than the one before. */
 const STEP = Number(process.env['KILL_STEP'] ?? 61)
@@ -92,13 +100,23 @@ test('a widening that is given up leaves the project where it is, also within th
       'run "tallyhouse project widen given-up --width 2" again',
   )
   await expect(abortMove(getOptions(cluster), 'given-up')).rejects.toThrow('is being widened')
+  await expect(requireSettled(cluster, 'given-up')).rejects.toThrow('is being widened')
+  await expect(deleteUser('given-up', 'user-1')).rejects.toThrow('is being widened')
   await abortWidening(getOptions(cluster), 'given-up')
   expect(await findProject(cluster, 'given-up')).toMatchObject({ shards: ['shard2'] })
   expect(await readVisibleFacts(cluster, 'given-up')).toEqual(facts)
   expect(await countRows(cluster.shards[0], 'given-up')).toBe(0)
   await widen(cluster, 'given-up', 2)
   expect(await readVisibleFacts(cluster, 'given-up')).toEqual(facts)
+  expect(await deleteUser('given-up', 'user-1')).toMatchObject({ events: COUNTED.size })
 }, 300_000)
+
+/** Deletes a user from all shards, as the command does. */
+async function deleteUser(id: string, userId: string): Promise<object> {
+  const loaded = cluster.shards.map((shard) => ({ ...shard, loader: getContext(cluster)(shard) }))
+  const check = createResidenceCheck(cluster, await findProject(cluster, id))
+  return deleteUserFromShards(loaded, id, userId, check)
+}
 
 /** A clock that fails when it is read for the nth time. */
 function stopAt(nth: number): () => Date {
