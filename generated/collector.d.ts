@@ -28,6 +28,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * Events
          * @description One event, an array of events, or an object with a list of events.
          * @example {
          *       "name": "signup"
@@ -35,6 +36,7 @@ export interface components {
          */
         readonly Events: components["schemas"]["SingleEvent"] | components["schemas"]["EventArray"] | components["schemas"]["EventList"];
         /**
+         * Single event
          * @description One event, with the token among its fields if it is not in the header.
          * @example {
          *       "token": "tallypub_x7k2m9q4c1v8b5n3z6t0w2r4",
@@ -45,6 +47,7 @@ export interface components {
             readonly token?: components["schemas"]["Token"];
         } & components["schemas"]["EventFields"];
         /**
+         * Event array
          * @description An array of events; the token is in the header.
          * @example [
          *       {
@@ -57,6 +60,7 @@ export interface components {
          */
         readonly EventArray: readonly components["schemas"]["Event"][];
         /**
+         * Event list
          * @description A list of events, with the token if it is not in the header.
          * @example {
          *       "token": "tallypub_x7k2m9q4c1v8b5n3z6t0w2r4",
@@ -83,11 +87,13 @@ export interface components {
             readonly events: readonly components["schemas"]["Event"][];
         };
         /**
+         * Token
          * @description The public token of the project.
          * @example tallypub_x7k2m9q4c1v8b5n3z6t0w2r4
          */
         readonly Token: string;
         /**
+         * Event
          * @description Something that one user did at one moment. No field is required.
          * @example {
          *       "name": "signup",
@@ -99,6 +105,7 @@ export interface components {
          */
         readonly Event: components["schemas"]["EventFields"];
         /**
+         * Event fields
          * @description The fields of an event. Values by which queries can group or filter are truncated to 1,024 characters, and so is
          *     `user_agent`. An event has at most 32 kB (32,768 bytes) as JSON without white space, including the address, user
          *     agent and id that the service adds.
@@ -272,6 +279,7 @@ export interface components {
             } | null;
         };
         /**
+         * Accepted
          * @description The response to a request whose events are stored.
          * @example {
          *       "accepted": 2
@@ -279,18 +287,29 @@ export interface components {
          */
         readonly Accepted: {
             /**
+             * Format: int32
              * @description The number of events in the request.
              * @example 2
              */
             readonly accepted: number;
         };
-        /** @description The body of every error response. */
+        /**
+         * Error response
+         * @description The body of every error response.
+         */
         readonly ErrorResponse: {
             readonly error: components["schemas"]["Error"];
         };
-        /** @description An error, as a code and a message. */
+        /**
+         * Error
+         * @description An error, as a code and a message.
+         */
         readonly Error: {
-            readonly code: components["schemas"]["ErrorCode"];
+            /**
+             * @description The code of the error. A later version may add codes.
+             * @example VALIDATION_ERROR
+             */
+            readonly code: components["schemas"]["ErrorCode"] | string;
             /**
              * @description A human-readable explanation. Its wording may change; programs should use `code`.
              * @example The public token is missing or not valid.
@@ -308,6 +327,7 @@ export interface components {
             readonly details?: readonly components["schemas"]["FieldError"][];
         };
         /**
+         * Field error
          * @description An invalid field of a request.
          * @example {
          *       "field": "[3].url",
@@ -327,6 +347,7 @@ export interface components {
             readonly message: string;
         };
         /**
+         * Error code
          * @description | code | status | when |
          *     |---|---|---|
          *     | `VALIDATION_ERROR` | 400 | the body is not JSON, or an event violates this document |
@@ -431,11 +452,36 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `NOT_FOUND` (404): the path does not exist. `METHOD_NOT_ALLOWED` (405): the path does not support the method. */
-        readonly NoSuchOperation: {
+        /** @description `NOT_FOUND`: the path does not exist, or this process does not serve it. */
+        readonly NotFound: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `METHOD_NOT_ALLOWED`: the path does not support the method. */
+        readonly MethodNotAllowed: {
+            headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly "Access-Control-Allow-Origin": components["headers"]["AllowOrigin"];
                 readonly Allow: components["headers"]["Allow"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description Any other error. A later version may add codes and statuses: treat an unknown one by its class, 4xx as an error of the
+         *     request and 5xx as an error of the service.
+         */
+        readonly OtherError: {
+            headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly "Access-Control-Allow-Origin": components["headers"]["AllowOrigin"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -450,7 +496,7 @@ export interface components {
         readonly RequestId: string;
         /** @description Pages of any origin may read the response. */
         readonly AllowOrigin: string;
-        /** @description The number of seconds to wait before the next attempt. */
+        /** @description The number of seconds to wait before the next attempt. Sent with every 429 and 503. */
         readonly RetryAfter: number;
         /** @description The authentication scheme to use. */
         readonly WwwAuthenticate: string;
@@ -489,12 +535,14 @@ export interface operations {
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
             readonly 429: components["responses"]["RateLimitExceeded"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
-            readonly default: components["responses"]["NoSuchOperation"];
+            readonly default: components["responses"]["OtherError"];
         };
     };
 }

@@ -52,6 +52,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * Analytics query request
          * @description A query about the traffic of the project. Only `date_range` is required. The body may have at most
          *     64 kB (65,536 bytes). Properties that are not listed here are rejected. If a property occurs several times in a JSON
          *     object, its last value counts.
@@ -67,6 +68,7 @@ export interface components {
             readonly filtersOperator?: components["schemas"]["FiltersOperator"];
         };
         /**
+         * Metrics
          * @description The metrics of every row, in the order of the response. Each may be given once. An empty array selects the three
          *     default metrics. The value of a metric does not depend on the other metrics.
          * @default [
@@ -81,6 +83,7 @@ export interface components {
          */
         readonly Metrics: readonly components["schemas"]["Metric"][];
         /**
+         * Groupings
          * @description Divides the result into rows. Empty: one row for the whole period. `interval:auto`: a time series. Any other
          *     grouping: one row per value. At most one grouping is allowed.
          * @default []
@@ -90,6 +93,7 @@ export interface components {
          */
         readonly Groupings: readonly components["schemas"]["GroupBy"][];
         /**
+         * Orders
          * @description The order of the rows: at most one pair of a field and a direction. An empty array means the default order:
          *     ascending by date for a time series, and otherwise descending by the first of the `metrics`.
          *
@@ -105,18 +109,23 @@ export interface components {
          */
         readonly Orders: readonly components["schemas"]["OrderBy"][];
         /**
+         * Limit
+         * Format: int32
          * @description The maximum number of rows to return. Applies to every grouping, including time series.
          * @default 100
          * @example 10
          */
         readonly Limit: number;
         /**
+         * Offset
+         * Format: int32
          * @description The number of rows to skip.
          * @default 0
          * @example 20
          */
         readonly Offset: number;
         /**
+         * Filters
          * @description Conditions on events, at most 20. An event is counted if it satisfies all of them or, if `filtersOperator`
          *     is `or`, at least one of them. Without filters every event is counted.
          *
@@ -136,6 +145,7 @@ export interface components {
          */
         readonly Filters: readonly components["schemas"]["Filter"][];
         /**
+         * Date range
          * @description The period of the query: a preset, or an array of its start and its end. Both ends are **included**: a period
          *     with the end `2026-01-31` lasts until the end of that day, one with the end `2026-01-31T10:00:00Z` until the
          *     end of that second. A start given as a date means 00:00:00 of that day. The
@@ -151,6 +161,7 @@ export interface components {
             components["schemas"]["DateOrSecond"]
         ];
         /**
+         * Preset
          * @description A period relative to now. *Today* is the current UTC day, *now* is the current second.
          *
          *     | preset | from | to |
@@ -169,6 +180,7 @@ export interface components {
          */
         readonly Preset: "today" | "yesterday" | "7days" | "30days" | "90days" | "12months" | "mtd" | "ytd" | "all";
         /**
+         * Date or second
          * Format: utc-date-or-second
          * @description A UTC date (`YYYY-MM-DD`) or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must exist in the calendar, in
          *     the years 0001 to 9999. Fractions of a second and offsets other than `Z` are rejected.
@@ -177,6 +189,7 @@ export interface components {
          */
         readonly DateOrSecond: string;
         /**
+         * Metric
          * @description - `users`: the number of distinct users with at least one matching event in the period. It is exact, neither
          *       sampled nor estimated.
          *     - `pageviews`: the number of matching pageviews in the period.
@@ -194,6 +207,7 @@ export interface components {
          */
         readonly Metric: "users" | "pageviews" | "events" | "bounce_rate" | "visit_duration";
         /**
+         * Group by
          * @description A grouping: the interval of a time series, a dimension, or an event property. The table shows to which rows
          *     the visits of `bounce_rate` and `visit_duration` are attributed:
          *
@@ -208,6 +222,7 @@ export interface components {
          */
         readonly GroupBy: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
         /**
+         * Interval
          * @description A time series. The length of the period, from its start to its inclusive end, determines the size of the
          *     buckets:
          *
@@ -226,6 +241,7 @@ export interface components {
          */
         readonly Interval: "interval:auto";
         /**
+         * Dimension
          * @description Session attributes (every event has those of its session's first event):
          *     - `country`: ISO 3166-1 alpha-2 code.
          *     - `city`: the name only, so cities with the same name in different countries share a row.
@@ -243,13 +259,15 @@ export interface components {
          */
         readonly Dimension: "country" | "city" | "page:origin" | "page:path" | "browser" | "device_type" | "os" | "referrer" | "referrer_type" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_content" | "utm_term" | "event:name";
         /**
+         * Property grouping
          * Format: text
          * @description `event:prop:` followed by the name of an event property, of 1 to 128 characters. Values are strings; a number
-         *     or boolean that was sent is converted to its JSON text. If no event has the property, the result has no rows.
+         *     or boolean that was sent is converted to its JSON text. A property that no event has gives no rows.
          * @example event:prop:plan
          */
         readonly PropertyGrouping: `event:prop:${string}`;
         /**
+         * Order by
          * @description A field and a direction. The field is one of the `metrics`, or the grouping in `group_by`, or `date` if that
          *     grouping is `interval:auto`.
          * @example [
@@ -262,12 +280,14 @@ export interface components {
             components["schemas"]["SortDirection"]
         ];
         /**
+         * Sort direction
          * @description `asc`: smallest or earliest first. `desc`: largest or latest first. Nulls come last in both directions.
          * @example desc
          * @enum {string}
          */
         readonly SortDirection: "asc" | "desc";
         /**
+         * Filters operator
          * @description `and`: an event must satisfy all filters. `or`: it must satisfy at least one.
          * @default and
          * @example and
@@ -275,6 +295,7 @@ export interface components {
          */
         readonly FiltersOperator: "and" | "or";
         /**
+         * Filter
          * @description A condition on one event, determined by its `type`. All members of a filter must hold. A filter with no
          *     member besides `type` selects everything.
          * @example {
@@ -287,6 +308,7 @@ export interface components {
          */
         readonly Filter: components["schemas"]["PageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"];
         /**
+         * Page filter
          * @description The page on which an event happened. Custom events, too, have a page.
          * @example {
          *       "type": "page",
@@ -328,6 +350,7 @@ export interface components {
             readonly hash?: components["schemas"]["StringClause"];
         };
         /**
+         * Event filter
          * @description The name of an event and its properties. The name of a pageview is `pageview`.
          * @example {
          *       "type": "event",
@@ -364,6 +387,7 @@ export interface components {
             readonly properties?: readonly components["schemas"]["PropertyClause"][];
         };
         /**
+         * User filter
          * @description Whether the user was identified when the event happened.
          * @example {
          *       "type": "user",
@@ -383,6 +407,7 @@ export interface components {
             readonly anonymous: boolean;
         };
         /**
+         * Location filter
          * @description The country and city of the session.
          * @example {
          *       "type": "location",
@@ -403,7 +428,8 @@ export interface components {
              */
             readonly type: "location";
             /**
-             * @description The country, as an ISO 3166-1 alpha-2 code. `""` is an unknown country.
+             * @description The country, as an ISO 3166-1 alpha-2 code in capital letters: `de` is no country, and selects nothing. `""` is an
+             *     unknown country.
              * @example {
              *       "operator": "oneOf",
              *       "value": [
@@ -426,6 +452,7 @@ export interface components {
             readonly city?: components["schemas"]["ListClause"];
         };
         /**
+         * Referrer filter
          * @description The name of the session's referrer. `eq` with `""` selects direct traffic, without a referrer.
          * @example {
          *       "type": "referrer",
@@ -444,6 +471,7 @@ export interface components {
             readonly operator: components["schemas"]["StringOperator"];
         };
         /**
+         * Referrer URL filter
          * @description The URL of the session's referrer.
          * @example {
          *       "type": "referrer_url",
@@ -462,6 +490,7 @@ export interface components {
             readonly operator: components["schemas"]["StringOperator"];
         };
         /**
+         * Referrer type filter
          * @description The type of the session's referrer.
          * @example {
          *       "type": "referrer_type",
@@ -489,6 +518,7 @@ export interface components {
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
+         * UTM tags filter
          * @description The UTM tags with which the session started. `""` is a missing tag.
          * @example {
          *       "type": "utm_tags",
@@ -546,6 +576,7 @@ export interface components {
             readonly utm_term?: components["schemas"]["StringClause"];
         };
         /**
+         * Browser filter
          * @description The browser of the session.
          * @example {
          *       "type": "browser",
@@ -573,6 +604,7 @@ export interface components {
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
+         * Device filter
          * @description The device type of the session.
          * @example {
          *       "type": "device",
@@ -600,6 +632,7 @@ export interface components {
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
+         * OS filter
          * @description The operating system of the session.
          * @example {
          *       "type": "os",
@@ -627,6 +660,7 @@ export interface components {
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
+         * String clause
          * @description A condition on one string.
          * @example {
          *       "operator": "startsWith",
@@ -638,6 +672,7 @@ export interface components {
             readonly operator: components["schemas"]["StringOperator"];
         };
         /**
+         * List clause
          * @description A condition that compares one string with a list of values.
          * @example {
          *       "operator": "oneOf",
@@ -653,6 +688,7 @@ export interface components {
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
+         * Property clause
          * @description A condition on one property of an event.
          * @example {
          *       "property": "plan",
@@ -672,6 +708,7 @@ export interface components {
             readonly operator: components["schemas"]["StringOperator"];
         };
         /**
+         * String operator
          * @description How a string is compared with `value`. The examples hold for `/blog/hello`:
          *
          *     | operator | holds if the string | example |
@@ -692,6 +729,7 @@ export interface components {
          */
         readonly StringOperator: "any" | "eq" | "notEq" | "contains" | "notContains" | "startsWith" | "endsWith";
         /**
+         * List operator
          * @description How a string is compared with a list of values, literally and case-sensitively:
          *
          *     | operator | holds if the string | example that holds for `DE` |
@@ -703,6 +741,7 @@ export interface components {
          */
         readonly ListOperator: "oneOf" | "noneOf";
         /**
+         * Value
          * Format: text
          * @description The value to compare with, at most 1,024 characters. The empty string stands for a missing value. Any
          *     Unicode text is allowed, except NUL characters and lone surrogates.
@@ -710,6 +749,7 @@ export interface components {
          */
         readonly Value: string;
         /**
+         * Values
          * @description The values to compare with, at most 500. The empty string stands for a missing value.
          * @example [
          *       "DE",
@@ -719,6 +759,7 @@ export interface components {
          */
         readonly Values: readonly components["schemas"]["Value"][];
         /**
+         * Referrer type
          * @description The kind of source that a session came from.
          *     - `search`: a search engine
          *     - `social`: a social network
@@ -732,12 +773,16 @@ export interface components {
          */
         readonly ReferrerType: "search" | "social" | "email" | "paid" | "llm" | "direct" | "unknown";
         /**
+         * Device type
          * @description A device type.
          * @example mobile
          * @enum {string}
          */
         readonly DeviceType: "desktop" | "mobile" | "tablet";
-        /** @description The result of a query, with the query as the service interpreted it. */
+        /**
+         * Analytics query response
+         * @description The result of a query, with the query as the service interpreted it.
+         */
         readonly AnalyticsQueryResponse: {
             readonly period: components["schemas"]["Period"];
             readonly query: components["schemas"]["ResolvedQuery"];
@@ -758,6 +803,7 @@ export interface components {
             readonly data: readonly components["schemas"]["Row"][];
         };
         /**
+         * Period
          * @description The period to which the date range was resolved. Both ends are included.
          * @example {
          *       "from": "2026-01-01T00:00:00Z",
@@ -777,11 +823,15 @@ export interface components {
             readonly to: components["schemas"]["UtcSecond"];
         };
         /**
+         * UTC second
          * @description A UTC second, `YYYY-MM-DDThh:mm:ssZ`.
          * @example 2026-01-31T23:59:59Z
          */
         readonly UtcSecond: string;
-        /** @description The query as the service interpreted it, with every default filled in. */
+        /**
+         * Resolved query
+         * @description The query as the service interpreted it, with every default filled in.
+         */
         readonly ResolvedQuery: {
             readonly date_range: components["schemas"]["DateRange"];
             /**
@@ -811,11 +861,13 @@ export interface components {
              */
             readonly order_by: readonly components["schemas"]["OrderBy"][];
             /**
+             * Format: int32
              * @description The maximum number of rows to return.
              * @example 100
              */
             readonly limit: number;
             /**
+             * Format: int32
              * @description The number of rows skipped.
              * @example 0
              */
@@ -836,6 +888,7 @@ export interface components {
             readonly filtersOperator: components["schemas"]["FiltersOperator"];
         };
         /**
+         * Pagination
          * @description The position of the returned rows among all rows of the result.
          * @example {
          *       "limit": 100,
@@ -846,27 +899,32 @@ export interface components {
          */
         readonly Pagination: {
             /**
+             * Format: int32
              * @description The requested maximum number of rows.
              * @example 100
              */
             readonly limit: number;
             /**
+             * Format: int32
              * @description The number of rows skipped.
              * @example 0
              */
             readonly offset: number;
             /**
+             * Format: int32
              * @description The number of rows in `data`.
              * @example 42
              */
             readonly returned: number;
             /**
+             * Format: int64
              * @description The number of rows before `limit` and `offset` are applied.
              * @example 42
              */
             readonly total: number;
         };
         /**
+         * Row
          * @description One group and its metrics.
          * @example {
          *       "group": {
@@ -883,6 +941,7 @@ export interface components {
             readonly metrics: components["schemas"]["MetricValues"];
         };
         /**
+         * Group
          * @description The group that the row describes: `{}` without a grouping; the start of the bucket in a time series, such as
          *     `{"date": "2026-01-01T00:00:00Z"}`; otherwise the grouping and its value, such as
          *     `{"event:prop:plan": "pro"}`. The value `""` stands for a missing value. A filter with the value of a
@@ -895,6 +954,7 @@ export interface components {
             readonly [key: string]: string;
         };
         /**
+         * Metric values
          * @description The requested metrics, in the requested order.
          * @example {
          *       "users": 812,
@@ -903,16 +963,19 @@ export interface components {
          */
         readonly MetricValues: {
             /**
+             * Format: int64
              * @description Distinct users.
              * @example 812
              */
             readonly users?: number;
             /**
+             * Format: int64
              * @description Pageviews.
              * @example 3204
              */
             readonly pageviews?: number;
             /**
+             * Format: int64
              * @description Custom events.
              * @example 97
              */
@@ -928,11 +991,15 @@ export interface components {
              */
             readonly visit_duration?: number | null;
         };
-        /** @description The project of the API key. */
+        /**
+         * Project response
+         * @description The project of the API key.
+         */
         readonly ProjectResponse: {
             readonly project: components["schemas"]["Project"];
         };
         /**
+         * Project
          * @description A project: one site or application whose traffic is recorded. This API only reads it; the operator of the
          *     service changes `excludedIps` and `excludedCountries` on the command line.
          */
@@ -969,7 +1036,8 @@ export interface components {
              */
             readonly firstEventAt: string | null;
             /**
-             * @description Whether the project's dashboard is public.
+             * @description A setting of the project for programs that show its numbers: whether anyone may see them. The service itself has
+             *     no dashboard.
              * @example false
              */
             readonly hasPublicDashboard: boolean;
@@ -988,13 +1056,23 @@ export interface components {
              */
             readonly excludedCountries: readonly string[];
         };
-        /** @description The body of every error response. */
+        /**
+         * Error response
+         * @description The body of every error response.
+         */
         readonly ErrorResponse: {
             readonly error: components["schemas"]["Error"];
         };
-        /** @description An error, as a code and a message. */
+        /**
+         * Error
+         * @description An error, as a code and a message.
+         */
         readonly Error: {
-            readonly code: components["schemas"]["ErrorCode"];
+            /**
+             * @description The code of the error. A later version may add codes.
+             * @example VALIDATION_ERROR
+             */
+            readonly code: components["schemas"]["ErrorCode"] | string;
             /**
              * @description A human-readable explanation. Its wording may change; programs should use `code`.
              * @example The API key is missing or not valid.
@@ -1012,6 +1090,7 @@ export interface components {
             readonly details?: readonly components["schemas"]["FieldError"][];
         };
         /**
+         * Field error
          * @description An invalid field of a request.
          * @example {
          *       "field": "filters.0.operator",
@@ -1031,6 +1110,7 @@ export interface components {
             readonly message: string;
         };
         /**
+         * Error code
          * @description | code | status | when |
          *     |---|---|---|
          *     | `VALIDATION_ERROR` | 400 | the body is not a JSON object, or the request violates this document |
@@ -1055,6 +1135,8 @@ export interface components {
         readonly ValidationError: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly RateLimit: components["headers"]["RateLimit"];
+                readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1076,6 +1158,8 @@ export interface components {
         readonly PlanLimitExceeded: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly RateLimit: components["headers"]["RateLimit"];
+                readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1086,6 +1170,8 @@ export interface components {
         readonly PayloadTooLarge: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly RateLimit: components["headers"]["RateLimit"];
+                readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1096,6 +1182,8 @@ export interface components {
         readonly UnsupportedMediaType: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly RateLimit: components["headers"]["RateLimit"];
+                readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1106,6 +1194,8 @@ export interface components {
         readonly QueryTooExpensive: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly RateLimit: components["headers"]["RateLimit"];
+                readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1129,6 +1219,8 @@ export interface components {
         readonly InternalError: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly RateLimit: components["headers"]["RateLimit"];
+                readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1140,6 +1232,8 @@ export interface components {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly "Retry-After": components["headers"]["RetryAfter"];
+                readonly RateLimit: components["headers"]["RateLimit"];
+                readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1150,17 +1244,42 @@ export interface components {
         readonly QueryTimeout: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly RateLimit: components["headers"]["RateLimit"];
+                readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                 readonly [name: string]: unknown;
             };
             content: {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `NOT_FOUND` (404): the path does not exist. `METHOD_NOT_ALLOWED` (405): the path does not support the method. */
-        readonly NoSuchOperation: {
+        /** @description `NOT_FOUND`: the path does not exist, or this process does not serve it. */
+        readonly NotFound: {
+            headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `METHOD_NOT_ALLOWED`: the path does not support the method. */
+        readonly MethodNotAllowed: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly Allow: components["headers"]["Allow"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description Any other error. A later version may add codes and statuses: treat an unknown one by its class, 4xx as an error of the
+         *     request and 5xx as an error of the service.
+         */
+        readonly OtherError: {
+            headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly [name: string]: unknown;
             };
             content: {
@@ -1173,7 +1292,7 @@ export interface components {
     headers: {
         /** @description Identifies the request in the service's log. Your own `X-Request-Id` is echoed if it consists of 8 to 64 letters, digits, `_` or `-`; otherwise an id is generated. */
         readonly RequestId: string;
-        /** @description The number of requests left in the current window (`r`) and the seconds until it ends (`t`), as in the IETF draft on RateLimit header fields. */
+        /** @description The number of requests left in the current window (`r`) and the seconds until it ends (`t`), as in the IETF draft on RateLimit header fields (draft 8). */
         readonly RateLimit: string;
         /** @description The number of requests allowed per window (`q`), the length of the window in seconds (`w`), and a hash that identifies the API key (`pk`). */
         readonly RateLimitPolicy: string;
@@ -1183,7 +1302,7 @@ export interface components {
         readonly ETag: string;
         /** @description A client may keep the answer, and has to ask each time whether it is still right. */
         readonly CacheControl: string;
-        /** @description The number of seconds to wait before the next attempt. */
+        /** @description The number of seconds to wait before the next attempt. Sent with every 429 and 503. */
         readonly RetryAfter: number;
         /** @description The authentication scheme to use. */
         readonly WwwAuthenticate: string;
@@ -1230,6 +1349,8 @@ export interface operations {
                     readonly "Tally-Cache": components["headers"]["TallyCache"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
@@ -1237,6 +1358,8 @@ export interface operations {
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];
             readonly 403: components["responses"]["PlanLimitExceeded"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
             readonly 422: components["responses"]["QueryTooExpensive"];
@@ -1244,7 +1367,7 @@ export interface operations {
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
             readonly 504: components["responses"]["QueryTimeout"];
-            readonly default: components["responses"]["NoSuchOperation"];
+            readonly default: components["responses"]["OtherError"];
         };
     };
     readonly getProject: {
@@ -1270,13 +1393,15 @@ export interface operations {
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 422: components["responses"]["QueryTooExpensive"];
             readonly 429: components["responses"]["RateLimitExceeded"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
             readonly 504: components["responses"]["QueryTimeout"];
-            readonly default: components["responses"]["NoSuchOperation"];
+            readonly default: components["responses"]["OtherError"];
         };
     };
 }

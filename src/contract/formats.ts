@@ -6,6 +6,11 @@ import { isUtcDateOrSecond, parseInstant } from './timestamps.js'
 /** One format: its check, and the error message for a string that fails it. */
 export interface Format {
   readonly type: 'string'
+  /**
+   * A regular expression that every valid string matches, and that JavaScript, Python, Java and RE2 read alike. The
+   * documents have it beside the format, for tools that do not know the format; the service checks the format alone.
+   */
+  readonly pattern: string
   readonly validate: (text: string) => boolean
   readonly message: string
 }
@@ -14,31 +19,41 @@ export interface Format {
 export const FORMATS: Readonly<Record<string, Format>> = {
   'utc-date-or-second': {
     type: 'string',
+    pattern: String.raw`^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?$`,
     validate: isUtcDateOrSecond,
     message: 'must be a UTC date or second that exists: YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ',
   },
   text: {
     type: 'string',
+    pattern: String.raw`^[^\x00]*$`,
     validate: isText,
     message: NOT_TEXT,
   },
   instant: {
     type: 'string',
+    pattern: String.raw`^(\d{4}-\d{2}-\d{2}T.+)?$`,
     validate: (text) => text === '' || parseInstant(text) !== undefined,
     message:
       'must be an ISO 8601 timestamp with Z or a UTC offset, such as 2026-01-31T10:00:00.000Z',
   },
   'absolute-url': {
     type: 'string',
+    pattern: String.raw`^([A-Za-z][A-Za-z0-9+.-]*://[^\x00]+)?$`,
     validate: (text) => isText(text) && isAbsoluteUrl(text),
     message: 'must be an absolute URL, such as https://example.com/path',
   },
   country: {
     type: 'string',
+    pattern: '^([A-Z]{2})?$',
     validate: isCountryCode,
     message: 'must be an ISO 3166-1 alpha-2 country code, such as DE',
   },
-  ip: { type: 'string', validate: isIpAddress, message: 'must be an IPv4 or IPv6 address' },
+  ip: {
+    type: 'string',
+    pattern: '^[0-9A-Fa-f:.]*$',
+    validate: isIpAddress,
+    message: 'must be an IPv4 or IPv6 address',
+  },
 }
 
 const ABSOLUTE_URL =

@@ -120,7 +120,11 @@ describe('a construct that the validator does not support must be marked', () =>
 
 describe('the error of an invalid operation names it', () => {
   test('an invalid pattern', async () => {
-    const document = edited('collector', 'format: instant\n', "pattern: '('\n")
+    const document = edited(
+      'collector',
+      String.raw`pattern: '^(\d{4}-\d{2}-\d{2}T.+)?$'` + '\n',
+      "pattern: '('\n",
+    )
     await expect(compiled('collector', document)).rejects.toThrow(
       'the contract of POST /v1/events cannot be compiled: ',
     )

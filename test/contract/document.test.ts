@@ -1,7 +1,9 @@
 /** The contract is complete: secured, exact, described, and in agreement with the catalogue of errors. */
 import { expect, test } from '@jest/globals'
 import { ERROR_STATUS } from '../../src/contract/errors.js'
-import { examplesOf, document, operations, type Schema } from './document.js'
+import { FORMATS } from '../../src/contract/formats.js'
+import { readSpecs } from '../../src/contract/spec.js'
+import { examplesOf, document, listNodes, operations, type Schema } from './document.js'
 
 const { schemas } = document.components
 
@@ -59,12 +61,56 @@ test.each(places.filter(([place]) => !COVERED_BY_EXAMPLES.has(place)))(
   },
 )
 
+/** The schemas that responses consist of, without those that requests also have. */
+const RESPONSES = new Set([
+  'AnalyticsQueryResponse',
+  'Period',
+  'ResolvedQuery',
+  'Pagination',
+  'Row',
+  'MetricValues',
+  'ProjectResponse',
+  'Project',
+  'ErrorResponse',
+  'Error',
+  'FieldError',
+])
+
 test.each(places.filter(([, { properties }]) => properties !== undefined))(
-  '%s refuses unknown properties',
-  (_, schema) => {
-    expect(schema.additionalProperties).toBe(false)
+  '%s refuses unknown properties if it is a part of requests, and allows them in responses',
+  (place, schema) => {
+    expect(schema.additionalProperties).toBe(RESPONSES.has(place) ? undefined : false)
   },
 )
+
+const documents = Object.entries(readSpecs()).map(
+  ([name, { document }]) => [name, document] as const,
+)
+
+test.each(documents)('every schema of %s has a title', (_, { components }) => {
+  const untitled = Object.entries(components.schemas).filter(([, schema]) => !('title' in schema))
+  expect(untitled.map(([name]) => name)).toEqual([])
+})
+
+test.each(documents)('a format of %s has its pattern beside it', (_, contract) => {
+  const formats = listNodes(contract).filter(
+    ({ type, format }) => type !== undefined && FORMATS[String(format)] !== undefined,
+  )
+  expect(formats.length).toBeGreaterThan(2)
+  for (const { format, pattern, 'x-typescript-prefix': prefix } of formats) {
+    if (prefix === undefined) expect(pattern).toBe(FORMATS[String(format)]!.pattern)
+    else expect(pattern).toMatch(prefix as string)
+  }
+})
+
+test.each(documents)('no construct of %s is one that generators stumble over', (_, contract) => {
+  for (const node of listNodes(contract)) {
+    // Tuples are closed by `maxItems`, and constants are enums of one value.
+    if ('prefixItems' in node) expect([node['items'], node['maxItems']]).toEqual([undefined, 2])
+    expect(node).not.toHaveProperty('const')
+    if (node['type'] === 'integer' && 'format' in node) expect(node).toHaveProperty('maximum')
+  }
+})
 
 test('the error codes are those of the catalogue', () => {
   expect([...schemas['ErrorCode']!.enum!].sort()).toEqual(Object.keys(ERROR_STATUS).sort())
@@ -79,7 +125,7 @@ test('each code is documented with the status of the catalogue', () => {
 
 test.each(operations)('$method $path documents each error under its status', ({ operation }) => {
   for (const [status, response] of Object.entries(operation.responses)) {
-    if (!/^[45]/.test(status)) continue
+    if (status === 'default' || !/^[45]/.test(status)) continue
     const codes = examplesOf(response).map(([code]) => code as keyof typeof ERROR_STATUS)
     expect(codes.map((code) => String(ERROR_STATUS[code]))).toEqual(codes.map(() => status))
   }

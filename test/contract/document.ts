@@ -67,3 +67,12 @@ export const operations = Object.entries(document.paths).flatMap(([path, methods
 /** The members of a union by their discriminator value. */
 export const unionOf = (name: string): Readonly<Record<string, string>> =>
   document.components.schemas[name]?.discriminator?.mapping ?? {}
+
+/** Lists every object inside a document, from the outside in, except those inside examples. */
+export function listNodes(node: unknown): readonly Readonly<Record<string, unknown>>[] {
+  if (typeof node !== 'object' || node === null) return []
+  const inner = Object.entries(node)
+    .filter(([key]) => key !== 'examples')
+    .flatMap(([, value]) => listNodes(value))
+  return Array.isArray(node) ? inner : [node as Readonly<Record<string, unknown>>, ...inner]
+}

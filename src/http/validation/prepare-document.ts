@@ -11,23 +11,21 @@
  * | `lift-defaults` | a property that refers to a schema with a `default` | the default beside the reference, where Ajv reads it |
  * | `skip-property-names` | `propertyNames` | nothing: `validateProperties` checks the names, with one message for all |
  * | `{ replace-with: NAME }` | `oneOf` or `anyOf` | the schema NAME, which accepts every body that reaches the validator |
+ *
+ * Two differences need no mark. Responses are open in the documents, so that later versions can add to them; the
+ * service itself must send nothing that is not documented, so here every object with properties is closed. And where
+ * a format has a pattern beside it, only the format is checked: it is stricter, and has one message.
  */
 import { FORMATS } from '../../contract/formats.js'
 import type { SpecDocument } from '../../contract/spec.js'
 import { isRecord, mapRecord } from '../../lib/records.js'
-
-type Json = Readonly<Record<string, unknown>>
-type Schemas = Readonly<Record<string, Json>>
-
-/** The keywords that the validator handles well. */
-const PLAIN_KEYWORDS: ReadonlySet<string> = new Set(
-  `type title description default enum const format contentMediaType pattern minimum maximum minLength maxLength
-   minItems maxItems uniqueItems minProperties maxProperties required properties additionalProperties items
-   prefixItems oneOf $ref x-typescript-prefix`.split(/\s+/),
-)
-
-/** The keywords allowed beside `$ref`: the validator ignores all siblings but a default. */
-const BESIDE_REFERENCE: ReadonlySet<string> = new Set(['$ref', 'description'])
+import {
+  findReferred,
+  findUnsupported,
+  INTEGER_SIZES,
+  type Json,
+  type Schemas,
+} from './find-unsupported.js'
 
 interface Mark {
   /** The keywords that a marked schema must have; `rewrite` handles them. */
@@ -83,13 +81,25 @@ function rewriteSchema(marked: Json, place: string, schemas: Schemas): Json {
     return rewriteSchema(replacement, place, schemas)
   }
   const mark = MARKS.get(name)
-  const problem = findMisuse(schema, name) ?? findUnmarked(schema, mark?.keywords ?? [], schemas)
+  const problem = findMisuse(schema, name) ?? findUnsupported(schema, mark?.keywords ?? [], schemas)
   if (problem !== undefined) throw new Error(`${place}: ${problem}`)
   if ('$ref' in schema) return { $ref: schema['$ref'] }
-  const inner = mapRecord(schema, (key, value) =>
+  const inner = mapRecord(restrict(schema), (key, value) =>
     rewriteKeyword(key, value, `${place}.${key}`, schemas),
   )
   return mark === undefined ? inner : mark.rewrite(inner, schemas)
+}
+
+/** Closes an object that lists its properties, and removes the pattern that only repeats a format, or the size of an integer. */
+function restrict({ pattern, format, ...schema }: Json): Json {
+  const isOpen = 'properties' in schema && !('additionalProperties' in schema)
+  const isRepeated = pattern === FORMATS[String(format)]?.pattern
+  return {
+    ...schema,
+    ...(isOpen && !('allOf' in schema) && { additionalProperties: false }),
+    ...(format !== undefined && !INTEGER_SIZES.has(format) && { format }),
+    ...(pattern !== undefined && !isRepeated && { pattern }),
+  }
 }
 
 /** Rewrites the schemas directly inside the value of a keyword. */
@@ -110,28 +120,6 @@ function findMisuse(schema: Json, name: unknown): string | undefined {
   if (mark === undefined) return `unknown x-validator ${JSON.stringify(name)}`
   const missing = mark.keywords.find((keyword) => !(keyword in schema))
   return missing && `x-validator ${JSON.stringify(name)} needs ${missing}`
-}
-
-/** Returns what the validator cannot take in a schema, unless the mark handles it; undefined if it can take all. */
-function findUnmarked(
-  schema: Json,
-  marked: readonly string[],
-  schemas: Schemas,
-): string | undefined {
-  const allowed = '$ref' in schema ? BESIDE_REFERENCE : PLAIN_KEYWORDS
-  const unknown = Object.keys(schema).find((key) => !allowed.has(key) && !marked.includes(key))
-  if (unknown !== undefined) return `${unknown} needs an x-validator mark`
-  const { properties = {}, format = 'text' } = schema
-  if (!Object.hasOwn(FORMATS, String(format))) return `unknown format ${String(format)}`
-  if ('maxItems' in schema && 'items' in schema && !marked.includes('maxItems')) {
-    return 'maxItems beside items needs an x-validator mark'
-  }
-  const hasDefaults = Object.values(properties as Schemas).some(
-    (property) => findReferred(property, schemas)?.['default'] !== undefined,
-  )
-  return hasDefaults && !marked.includes('properties')
-    ? 'a reference to a schema with a default needs an x-validator mark'
-    : undefined
 }
 
 function checkMaxItemsFirst({ items, uniqueItems = false, ...rest }: Json): Json {
@@ -169,9 +157,4 @@ function liftDefaults({ properties, ...rest }: Json, schemas: Schemas): Json {
     return value === undefined ? schema : { ...schema, default: value }
   })
   return { ...rest, properties: lifted }
-}
-
-/** Returns the schema that a schema's `$ref` names; undefined if it has none. */
-function findReferred({ $ref }: Json, schemas: Schemas): Json | undefined {
-  return typeof $ref === 'string' ? schemas[$ref.slice($ref.lastIndexOf('/') + 1)] : undefined
 }
