@@ -99,9 +99,9 @@ longTest('a holder that does not renew its lease for 10 seconds is replaced', as
 
 shortTest('a holder that was replaced notices', async () => {
   await withLease(first(), 'migrations', async (lease) => {
-    expect(await readNewestGeneration('migrations')).toBe(2)
-    await createGeneration(first(), 'migrations', 3)
-    await first().execute(statement(sql`DROP TABLE lease_migrations_2`))
+    expect(await readNewestGeneration('migrations')).toBe(1)
+    await createGeneration(first(), 'migrations', 2)
+    await first().execute(statement(sql`DROP TABLE lease_migrations_1`))
     await expect(lease.assertHeld()).rejects.toBeInstanceOf(LeaseLostError)
     await sleep(2_500)
     expect(lease.signal.aborted).toBe(true)

@@ -42,7 +42,7 @@ const COUNTED = new Set(
 )
 
 /** How many statements further each process gets than the one before. */
-const STEP = Number(process.env['KILL_STEP'] ?? 61)
+const STEP = Number(process.env['KILL_STEP'] ?? 181)
 
 /** Events that arrive late: of a new user, of a known one, and of one without an id. */
 const listLate = (nth: number): readonly object[] =>
