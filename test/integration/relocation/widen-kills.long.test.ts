@@ -38,7 +38,9 @@ const EVENTS = sampleMixed(11, 60)
 
 /** The events of a user who has an id, each as often as it counts. */
 const COUNTED = new Set(
-  EVENTS.flatMap(({ user_id, event_id }, i) => (user_id === 'user-1' ? [event_id === '' ? i : event_id] : [])),
+  EVENTS.flatMap(({ user_id, event_id }, i) =>
+    user_id === 'user-1' ? [event_id === '' ? i : event_id] : [],
+  ),
 )
 
 /** How many statements further each process gets than the one before. */
