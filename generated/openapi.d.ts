@@ -16,7 +16,7 @@ export interface paths {
          *     optionally filtered.
          *
          *     - Without `group_by` the response has exactly one row, with `group: {}`.
-         *     - With `interval:auto` it has one row per bucket of the period, including empty buckets.
+         *     - With an interval, such as `interval:auto`, it has one row per bucket of the period, including empty buckets.
          *     - With any other grouping it has one row per value that occurs.
          */
         readonly post: operations["queryAnalytics"];
@@ -84,7 +84,7 @@ export interface components {
         readonly Metrics: readonly components["schemas"]["Metric"][];
         /**
          * Groupings
-         * @description Divides the result into rows. Empty: one row for the whole period. `interval:auto`: a time series. Any other
+         * @description Divides the result into rows. Empty: one row for the whole period. An interval: a time series. Any other
          *     grouping: one row per value. At most one grouping is allowed.
          * @default []
          * @example [
@@ -166,19 +166,24 @@ export interface components {
          *
          *     | preset | from | to |
          *     |---|---|---|
+         *     | `live` | five minutes before the end of the current second: the last 300 seconds | now |
+         *     | `1hr` | 60 minutes before the end of the current second | now |
+         *     | `24hrs` | the start of the hour 23 hours ago: the current hour is the 24th | now |
          *     | `today` | today, 00:00:00 | now |
          *     | `yesterday` | yesterday, 00:00:00 | yesterday, 23:59:59 |
          *     | `7days` | 00:00:00 six days ago: today is the seventh day | now |
          *     | `30days` | 00:00:00 of the day 29 days ago | now |
          *     | `90days` | 00:00:00 of the day 89 days ago | now |
-         *     | `12months` | 00:00:00 on the 1st of the month eleven months ago | now |
+         *     | `3months` | 00:00:00 on the 1st of the month two months ago: the current month is the third | now |
+         *     | `6months` | 00:00:00 on the 1st of the month five months ago | now |
+         *     | `12months`, `1year` | 00:00:00 on the 1st of the month eleven months ago | now |
          *     | `mtd` | 00:00:00 on the 1st of this month | now |
          *     | `ytd` | 00:00:00 on the 1st of January | now |
          *     | `all` | 00:00:00 of the day of the project's first event, or of its creation if it has no event | now |
          * @example 30days
          * @enum {string}
          */
-        readonly Preset: "today" | "yesterday" | "7days" | "30days" | "90days" | "12months" | "mtd" | "ytd" | "all";
+        readonly Preset: "today" | "yesterday" | "7days" | "30days" | "90days" | "12months" | "mtd" | "ytd" | "all" | "live" | "1hr" | "24hrs" | "3months" | "6months" | "1year";
         /**
          * Date or second
          * Format: utc-date-or-second
@@ -213,7 +218,7 @@ export interface components {
          *
          *     | grouping | rows | visits of a row |
          *     |---|---|---|
-         *     | `interval:auto` | one per bucket of the period, including empty buckets | those that started in the bucket |
+         *     | intervals | one per bucket of the period, including empty buckets | those that started in the bucket |
          *     | session attributes | one per value, including `""` (none) | those with the value |
          *     | `page:origin`, `page:path` | one per page of any matching event | those that *entered* on the page; `null` if none did |
          *     | `event:name` | one per name of a custom event | always `null` |
@@ -223,23 +228,36 @@ export interface components {
         readonly GroupBy: components["schemas"]["Interval"] | components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
         /**
          * Interval
-         * @description A time series. The length of the period, from its start to its inclusive end, determines the size of the
+         * @description A time series, with buckets of one `hour`, `day`, `week` (ISO 8601: starts on Monday), `month`, `quarter` or `year`.
+         *
+         *     With `interval:auto` the length of the period, from its start to its inclusive end, determines the size of the
          *     buckets:
          *
          *     | period | bucket |
          *     |---|---|
          *     | up to 48 hours | hour |
          *     | up to 92 days | day |
-         *     | up to 184 days | week (ISO 8601: starts on Monday) |
+         *     | up to 184 days | week |
          *     | longer | month |
          *
-         *     A bucket is labelled with the UTC time at which it starts. The label of the first week or month may lie before
+         *     A bucket is labelled with the UTC time at which it starts. The label of the first bucket may lie before
          *     the period, but the bucket counts only what lies inside the period. Buckets continue without a gap until the
          *     end of the period. In an empty bucket the counts are 0, and `bounce_rate` and `visit_duration` are `null`.
+         *
+         *     A series of any interval but `interval:auto` may have at most 10,000 buckets. `limit` and `offset` page them like any
+         *     other rows.
          * @example interval:auto
+         * @example interval:week
          * @enum {string}
          */
-        readonly Interval: "interval:auto";
+        readonly Interval: "interval:auto" | "interval:hour" | "interval:day" | "interval:week" | "interval:month" | "interval:quarter" | "interval:year";
+        /**
+         * Bucket size
+         * @description The size of the buckets of a time series.
+         * @example day
+         * @enum {string}
+         */
+        readonly BucketSize: "hour" | "day" | "week" | "month" | "quarter" | "year";
         /**
          * Dimension
          * @description Session attributes (every event has those of its session's first event):
@@ -269,7 +287,7 @@ export interface components {
         /**
          * Order by
          * @description A field and a direction. The field is one of the `metrics`, or the grouping in `group_by`, or `date` if that
-         *     grouping is `interval:auto`.
+         *     grouping is an interval.
          * @example [
          *       "pageviews",
          *       "desc"
@@ -886,6 +904,8 @@ export interface components {
              */
             readonly filters: readonly components["schemas"]["Filter"][];
             readonly filtersOperator: components["schemas"]["FiltersOperator"];
+            /** @description The size of the buckets of a time series. Sent unless the grouping is `interval:auto`. */
+            readonly interval?: components["schemas"]["BucketSize"];
         };
         /**
          * Pagination

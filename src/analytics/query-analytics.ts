@@ -3,6 +3,7 @@ import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../contract/
 import type { Statement } from '../clickhouse/sql.js'
 import type { ProjectSizes } from '../model/project-sizes.js'
 import { ALL_RELATIONS, FACTS, type RelationName } from '../model/relations.js'
+import { requireFewBuckets } from './request/intervals.js'
 import { resolvePeriod } from './request/period.js'
 import { createNonce, requireOrigin, type MarkedRow } from '../model/origin.js'
 import type { Plan } from './plan/plan.js'
@@ -100,7 +101,7 @@ export async function planAnalytics(
  * Resolves a validated request to a query.
  *
  * @param first the moment of the project's first event; read only for the date range `all`
- * @throws ApiError PLAN_LIMIT_EXCEEDED
+ * @throws ApiError PLAN_LIMIT_EXCEEDED, or VALIDATION_ERROR for a series of too many buckets
  */
 export function resolveRequest(
   request: AnalyticsQueryRequest,
@@ -110,5 +111,6 @@ export function resolveRequest(
 ): Query {
   const period = resolvePeriod(request.date_range, first ?? project.createdAt, now)
   checkRetention(period, project.retentionDays, now)
+  requireFewBuckets(request, period)
   return resolveQuery(request, project.id, period)
 }

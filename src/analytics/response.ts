@@ -38,7 +38,7 @@ export function shapeResponse(
 /** Builds the part of the body that repeats the question. It comes first. */
 export const shapeEcho = (
   request: AnalyticsQueryRequest,
-  { metrics, period, limit, offset }: Query,
+  { metrics, grouping, period, limit, offset }: Query,
 ): Pick<AnalyticsQueryResponse, 'period' | 'query'> => ({
   period: formatPeriod(period),
   query: {
@@ -50,8 +50,15 @@ export const shapeEcho = (
     offset,
     filters: request.filters,
     filtersOperator: request.filtersOperator,
+    ...(grouping.kind === 'interval' && showsInterval(request)
+      ? { interval: grouping.granularity }
+      : {}),
   },
 })
+
+/** Whether the response says how large the buckets are: the queries that could be asked before it did look as they did. */
+const showsInterval = ({ group_by: [token] }: AnalyticsQueryRequest): boolean =>
+  token !== 'interval:auto'
 
 function shapeGroup(grouping: Grouping, key: string | number): Row['group'] {
   switch (grouping.kind) {

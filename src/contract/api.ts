@@ -13,6 +13,8 @@ export type DateRange = Schemas['DateRange']
 export type Preset = Schemas['Preset']
 export type Metric = Schemas['Metric']
 export type Interval = Schemas['Interval']
+/** The size of the buckets of a time series. */
+export type BucketSize = Schemas['BucketSize']
 export type Dimension = Schemas['Dimension']
 export type GroupBy = Schemas['GroupBy']
 export type SortDirection = Schemas['SortDirection']

@@ -56,3 +56,17 @@ export class ApiError extends ExpectedError {
     this.headers = { ...DEFAULT_HEADERS[code], ...headers }
   }
 }
+
+/** The maximum number of field errors that a response lists. */
+const MAX_DETAILS = 100
+
+/** Creates the error for a request with invalid fields. Its message states the first of them. */
+export function createValidationError(errors: readonly FieldError[], cause?: unknown): ApiError {
+  const [first] = errors
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
+  const message = first === undefined ? '' : `: ${first.field} ${first.message}${more}`
+  return new ApiError('VALIDATION_ERROR', `The request is not valid${message}.`, {
+    details: errors.slice(0, MAX_DETAILS),
+    cause,
+  })
+}

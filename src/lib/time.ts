@@ -5,6 +5,9 @@ export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
+/** Returns the start of the UTC hour that `moment` lies in. */
+export const startOfHour = (moment: Date): Date => new Date(floorTo(moment, HOUR_MS))
+
 /** Returns the first moment of the UTC day that `moment` lies in. */
 export const startOfDay = (moment: Date): Date => new Date(floorTo(moment, DAY_MS))
 

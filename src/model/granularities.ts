@@ -1,10 +1,13 @@
-/** The bucket sizes of a time series. Buckets are numbered from the epoch, and labelled with their start. */
+/** The bucket sizes of a time series. Buckets are numbered, and labelled with their start. */
 import { sql, type Sql } from '../clickhouse/sql.js'
 import { addDays, DAY_MS, HOUR_MS } from '../lib/time.js'
 
 export interface GranularityRow {
-  /** The longest period that gets buckets of this size, in milliseconds from its start to its inclusive end. */
-  readonly maxLengthMs: number
+  /**
+   * The longest period that `interval:auto` divides into buckets of this size, in milliseconds from its start to its inclusive
+   * end. Absent: `interval:auto` never means this size.
+   */
+  readonly maxLengthMs?: number
   /** Returns the number of the bucket that a moment lies in. */
   readonly toBucket: (moment: Date) => number
   /** Returns the start of a bucket. */
@@ -16,7 +19,7 @@ export interface GranularityRow {
 }
 
 /** From fine to coarse: `interval:auto` takes the first whose `maxLengthMs` the period does not exceed. */
-export const FINE_TO_COARSE = ['hour', 'day', 'week', 'month'] as const
+export const FINE_TO_COARSE = ['hour', 'day', 'week', 'month', 'quarter', 'year'] as const
 
 export type Granularity = (typeof FINE_TO_COARSE)[number]
 
@@ -25,8 +28,19 @@ const EPOCH_WEEKDAY = 3
 
 const toDayNumber = (moment: Date): number => Math.floor(moment.getTime() / DAY_MS)
 
-/** Writes the number of the month of a moment or day. */
+const toMonthNumber = (moment: Date): number => moment.getUTCFullYear() * 12 + moment.getUTCMonth()
+
+function startOfMonthNumber(month: number): Date {
+  const start = new Date(0)
+  // Not Date.UTC(): it reads the years 0 to 99 as 1900 to 1999.
+  start.setUTCFullYear(Math.floor(month / 12), month % 12)
+  return start
+}
+
+/** Writes the number of the month, quarter or year of a moment or day. */
 const writeMonth = (time: Sql): Sql => sql`(toYear(${time}) * 12 + toMonth(${time}) - 1)`
+const writeQuarter = (time: Sql): Sql => sql`(toYear(${time}) * 4 + toQuarter(${time}) - 1)`
+const writeYear = (time: Sql): Sql => sql`toYear(${time})`
 
 export const GRANULARITIES: Readonly<Record<Granularity, GranularityRow>> = {
   hour: {
@@ -51,14 +65,21 @@ export const GRANULARITIES: Readonly<Record<Granularity, GranularityRow>> = {
   },
   month: {
     maxLengthMs: Infinity,
-    toBucket: (moment) => moment.getUTCFullYear() * 12 + moment.getUTCMonth(),
-    toStart: (bucket) => {
-      const start = new Date(0)
-      // Not Date.UTC(): it reads the years 0 to 99 as 1900 to 1999.
-      start.setUTCFullYear(Math.floor(bucket / 12), bucket % 12)
-      return start
-    },
+    toBucket: toMonthNumber,
+    toStart: startOfMonthNumber,
     expression: writeMonth,
     dayExpression: writeMonth,
+  },
+  quarter: {
+    toBucket: (moment) => Math.floor(toMonthNumber(moment) / 3),
+    toStart: (bucket) => startOfMonthNumber(bucket * 3),
+    expression: writeQuarter,
+    dayExpression: writeQuarter,
+  },
+  year: {
+    toBucket: (moment) => moment.getUTCFullYear(),
+    toStart: (bucket) => startOfMonthNumber(bucket * 12),
+    expression: writeYear,
+    dayExpression: writeYear,
   },
 }

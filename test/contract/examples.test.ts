@@ -19,6 +19,9 @@ const DEFAULTS = {
   filtersOperator: 'and',
 }
 
+/** What an example shows of a query beyond what was sent. */
+const SHOWN: Readonly<Record<string, object>> = { series_by_week: { interval: 'week' } }
+
 interface Given {
   readonly status: number
   readonly body: unknown
@@ -57,7 +60,7 @@ test.each(questions)(
       .post(QUERY)
       .send(value as object)
     expect(await received(answer, sent)).toEqual(answer)
-    expect(body.query).toEqual({ ...DEFAULTS, ...(value as object) })
+    expect(body.query).toEqual({ ...DEFAULTS, ...(value as object), ...SHOWN[name] })
   },
 )
 

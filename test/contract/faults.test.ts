@@ -17,7 +17,7 @@ const UNKNOWN = 'is not a known property'
 const NO_TEXT = 'must not contain NUL characters or lone surrogates'
 const NO_DATE = 'must be a UTC date or second that exists: YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ'
 const NO_RANGE =
-  'must be a preset (today, yesterday, 7days, 30days, 90days, 12months, mtd, ytd, all)' +
+  `must be a preset (${names('Preset').join(', ')})` +
   ' or an array [start, end], each YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ'
 const NO_GROUPING =
   `must be one of: ${[...names('Interval'), ...names('Dimension')].join(', ')},` +

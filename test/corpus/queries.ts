@@ -129,6 +129,8 @@ const METRICS = ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'
 const GROUPS = [
   ...[
     'interval:auto',
+    'interval:hour',
+    'interval:year',
     'country',
     'city',
     'page:origin',
@@ -157,7 +159,9 @@ const GROUPS = [
 const NO_GROUPS = [
   ...[
     'interval',
-    'interval:day',
+    'interval:minute',
+    'interval:Day',
+    'interval:constructor',
     'Country',
     ' country',
     'page',

@@ -36,6 +36,8 @@ const GRAINS_OF_BUCKETS: Readonly<Record<Granularity, readonly Grain[]>> = {
   day: ['day', 'moment'],
   week: ['day', 'moment'],
   month: ['month', 'day', 'moment'],
+  quarter: ['month', 'day', 'moment'],
+  year: ['month', 'day', 'moment'],
 }
 
 const reject = (reason: string): RollupMatch => ({ kind: 'rejected', reason })

@@ -1,6 +1,7 @@
 /** Checks the rules of a request that its schema cannot express, most of which tie several values together. */
 import type { AnalyticsQueryRequest, FieldError, Filter } from '../../contract/api.js'
-import { isDateOnly } from './period.js'
+import { checkBucketCount, isInterval } from './intervals.js'
+import { isDateOnly, resolveRange } from './period.js'
 
 /** One rule, as a pure function. */
 export interface Rule {
@@ -14,6 +15,7 @@ const MAX_STRING_CLAUSES = 40
 
 export const RULES: readonly Rule[] = [
   { fields: ['date_range'], check: checkDateRange },
+  { fields: ['date_range', 'group_by'], check: checkBuckets },
   { fields: ['metrics', 'group_by', 'order_by'], check: checkOrder },
   { fields: ['filters'], check: checkClauseCount },
 ]
@@ -36,9 +38,16 @@ function checkDateRange({ date_range: range }: AnalyticsQueryRequest): readonly 
   return first <= last ? [] : [{ field: 'date_range', message: 'must not start after its end' }]
 }
 
+/** Checks the number of buckets of a series whose period is known. That of a preset is checked when it is resolved. */
+function checkBuckets(request: AnalyticsQueryRequest): readonly FieldError[] {
+  const { date_range: range, group_by: grouping } = request
+  if (typeof range === 'string' || checkDateRange(request).length > 0) return []
+  return checkBucketCount(grouping[0], resolveRange(range))
+}
+
 function checkOrder(request: AnalyticsQueryRequest): readonly FieldError[] {
   const { metrics, group_by: grouping, order_by: order } = request
-  const dates = grouping.includes('interval:auto') ? ['date'] : []
+  const dates = grouping.some(isInterval) ? ['date'] : []
   const columns: readonly string[] = [...metrics, ...grouping, ...dates]
   return order.flatMap(([column], index) =>
     columns.includes(column)

@@ -3,13 +3,15 @@ import type { DateRange, Period as ShownPeriod, Preset } from '../../contract/ap
 import {
   addDays,
   addMs,
+  HOUR_MS,
+  MINUTE_MS,
   SECOND_MS,
   startOfDay,
+  startOfHour,
   startOfMonth,
   startOfSecond,
   startOfYear,
 } from '../../lib/time.js'
-import { FINE_TO_COARSE, GRANULARITIES, type Granularity } from '../../model/granularities.js'
 
 /** From `start` to just before `end`. Both are whole seconds. */
 export interface Period {
@@ -17,18 +19,34 @@ export interface Period {
   readonly end: Date
 }
 
-/** Computes the start of each preset from the start of the current day and, for `all`, the `history` of the project. */
-const PRESET_STARTS: Readonly<Record<Preset, (today: Date, history: Date) => Date>> = {
-  today: (today) => today,
-  yesterday: (today) => addDays(today, -1),
-  '7days': (today) => addDays(today, -6),
-  '30days': (today) => addDays(today, -29),
-  '90days': (today) => addDays(today, -89),
-  '12months': (today) => startOfMonth(today, -11),
-  mtd: (today) => startOfMonth(today),
-  ytd: (today) => startOfYear(today),
+/** What the starts of presets depend on. */
+interface PresetContext {
+  /** The start of the current day. */
+  readonly today: Date
+  /** The end of the current second. */
+  readonly end: Date
+  /** The moment of the project's first event or, without events, of its creation. */
+  readonly history: Date
+}
+
+/** Computes the start of each preset. */
+const PRESET_STARTS: Readonly<Record<Preset, (context: PresetContext) => Date>> = {
+  live: ({ end }) => addMs(end, -5 * MINUTE_MS),
+  '1hr': ({ end }) => addMs(end, -HOUR_MS),
+  '24hrs': ({ end }) => addMs(startOfHour(addMs(end, -SECOND_MS)), -23 * HOUR_MS),
+  today: ({ today }) => today,
+  yesterday: ({ today }) => addDays(today, -1),
+  '7days': ({ today }) => addDays(today, -6),
+  '30days': ({ today }) => addDays(today, -29),
+  '90days': ({ today }) => addDays(today, -89),
+  '3months': ({ today }) => startOfMonth(today, -2),
+  '6months': ({ today }) => startOfMonth(today, -5),
+  '12months': ({ today }) => startOfMonth(today, -11),
+  '1year': ({ today }) => startOfMonth(today, -11),
+  mtd: ({ today }) => startOfMonth(today),
+  ytd: ({ today }) => startOfYear(today),
   // The timestamp of the first event may lie after `now`.
-  all: (today, history) => (history < today ? startOfDay(history) : today),
+  all: ({ today, history }) => (history < today ? startOfDay(history) : today),
 }
 
 /**
@@ -40,11 +58,15 @@ const PRESET_STARTS: Readonly<Record<Preset, (today: Date, history: Date) => Dat
 export function resolvePeriod(range: DateRange, history: Date, now: Date): Period {
   if (typeof range === 'string') {
     const today = startOfDay(now)
-    const start = PRESET_STARTS[range](today, history)
-    if (range === 'yesterday') return { start, end: today }
-    return { start, end: addMs(startOfSecond(now), SECOND_MS) }
+    const end = addMs(startOfSecond(now), SECOND_MS)
+    const start = PRESET_STARTS[range]({ today, end, history })
+    return { start, end: range === 'yesterday' ? today : end }
   }
-  const [from, to] = range
+  return resolveRange(range)
+}
+
+/** Resolves an array of a start and an end to a period. */
+export function resolveRange([from, to]: readonly [string, string]): Period {
   const last = new Date(to)
   return {
     start: new Date(from),
@@ -74,9 +96,3 @@ export const formatPeriod = (period: Period): ShownPeriod => ({
   from: formatMoment(period.start),
   to: formatMoment(getInclusiveEnd(period)),
 })
-
-/** Chooses the bucket size that `interval:auto` means for a period. */
-export function chooseGranularity(period: Period): Granularity {
-  const length = getInclusiveEnd(period).getTime() - period.start.getTime()
-  return FINE_TO_COARSE.find((name) => length <= GRANULARITIES[name].maxLengthMs) ?? 'month'
-}

@@ -2,8 +2,9 @@
 import type { AnalyticsQueryRequest, Dimension, Metric, SortDirection } from '../../contract/api.js'
 import { PROPERTY_PREFIX } from '../../model/dimensions.js'
 import type { Granularity } from '../../model/granularities.js'
-import { chooseGranularity, type Period } from './period.js'
 import { parseFilters, type Predicate } from './filters.js'
+import { isInterval, resolveGranularity } from './intervals.js'
+import type { Period } from './period.js'
 
 /** The grouping of the rows. Aggregates, breakdowns and time series differ in nothing else. */
 export type Grouping =
@@ -53,7 +54,9 @@ export function resolveQuery(
 
 function resolveGrouping([token]: AnalyticsQueryRequest['group_by'], period: Period): Grouping {
   if (token === undefined) return { kind: 'none' }
-  if (token === 'interval:auto') return { kind: 'interval', granularity: chooseGranularity(period) }
+  if (isInterval(token)) {
+    return { kind: 'interval', granularity: resolveGranularity(token, period) }
+  }
   if (isProperty(token)) return { kind: 'property', name: token.slice(PROPERTY_PREFIX.length) }
   return { kind: 'dimension', dimension: token }
 }

@@ -1,11 +1,10 @@
 /** The first and last handlers of POST /v1/events, and its preflight. */
 import type { RequestHandler } from 'express'
 import type { SentEvent } from '../../contract/collector-api.js'
-import type { ApiError } from '../../contract/errors.js'
+import { createValidationError, type ApiError } from '../../contract/errors.js'
 import { EventTooLargeError, type Collect } from '../../ingest/collect/collect.js'
 import { findTimestampWindow } from '../../ingest/collect/event-rules.js'
 import { getCollectContext, nameField, type BodyForm } from '../server/request-context.js'
-import { createValidationError } from '../server/translate-error.js'
 import { readClientInfo } from './read-client-info.js'
 
 /** Lets pages of any origin read the response, errors included. */

@@ -1,9 +1,9 @@
 /** Reads the body of a request to the collector and normalizes its form. */
 import express, { type RequestHandler } from 'express'
-import { ApiError } from '../../contract/errors.js'
+import { ApiError, createValidationError } from '../../contract/errors.js'
 import { EVENT_TYPES, normalizeContentType, parseJson } from '../server/body.js'
 import { getCollectContext, type BodyForm } from '../server/request-context.js'
-import { createValidationError, requireUtf8 } from '../server/translate-error.js'
+import { requireUtf8 } from '../server/translate-error.js'
 
 /** The bytes of bodies that may be in memory at once, from their arrival until the response. */
 const MAX_BYTES_IN_FLIGHT = 128 * 1_048_576

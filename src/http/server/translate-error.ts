@@ -1,11 +1,8 @@
 /** Converts anything that a handler or the body parser threw into an `ApiError`. */
 import { isUtf8 } from 'node:buffer'
-import type { ErrorCode, FieldError } from '../../contract/api.js'
-import { ApiError } from '../../contract/errors.js'
+import type { ErrorCode } from '../../contract/api.js'
+import { ApiError, createValidationError } from '../../contract/errors.js'
 import { createBodyTooLargeError, QUERY_TYPES, createMediaTypeError } from './body.js'
-
-/** The maximum number of field errors that a response lists. */
-const MAX_DETAILS = 100
 
 const unsupported = (cause: unknown): ApiError => createMediaTypeError(QUERY_TYPES, cause)
 
@@ -27,17 +24,6 @@ const BODY_PARSER_ERRORS: ReadonlyMap<unknown, (cause: unknown) => ApiError> = n
 
 function createErrorFactory(code: ErrorCode, message: string) {
   return (cause?: unknown): ApiError => new ApiError(code, message, { cause })
-}
-
-/** Creates the error for a request with invalid fields. Its message states the first of them. */
-export function createValidationError(errors: readonly FieldError[], cause?: unknown): ApiError {
-  const [first] = errors
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
-  const message = first === undefined ? '' : `: ${first.field} ${first.message}${more}`
-  return new ApiError('VALIDATION_ERROR', `The request is not valid${message}.`, {
-    details: errors.slice(0, MAX_DETAILS),
-    cause,
-  })
 }
 
 /** @throws ApiError VALIDATION_ERROR for a body that is not UTF-8; its text would differ from what the client sent */

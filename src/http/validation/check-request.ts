@@ -1,7 +1,7 @@
 /** Validates requests in two steps: by the schemas of a contract, then by rules that schemas cannot express. */
 import type { Request, RequestHandler } from 'express'
 import type { FieldError } from '../../contract/api.js'
-import { createValidationError } from '../server/translate-error.js'
+import { createValidationError } from '../../contract/errors.js'
 import type { UnionMessages } from './union-errors.js'
 import { describeErrors, type RequestErrors } from './error-messages.js'
 

@@ -5,7 +5,7 @@ import { listProperties, type SpecDocument } from '../../contract/spec.js'
 import { validateEvents } from '../../ingest/collect/event-rules.js'
 import { isRecord } from '../../lib/records.js'
 import { getCollectContext, nameField, type BodyForm } from '../server/request-context.js'
-import { createValidationError } from '../server/translate-error.js'
+import { createValidationError } from '../../contract/errors.js'
 import { createCheck, type AddRuleErrors } from './check-request.js'
 
 /** Up to this many unknown fields are left to the validator, which reports all other errors as well. */

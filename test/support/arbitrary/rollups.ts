@@ -1,7 +1,13 @@
 /** Random events and queries for the rollups: visits around the ends of months, and periods of whole days and months. */
 import fc from 'fast-check'
-import type { Filter, GroupBy, ListClause, StringClause } from '../../../src/contract/api.js'
-import { event, filter, METRICS } from './world.js'
+import type {
+  Filter,
+  GroupBy,
+  Interval,
+  ListClause,
+  StringClause,
+} from '../../../src/contract/api.js'
+import { event, filter, INTERVALS, METRICS } from './world.js'
 import type { PartialRequest, SentEvent } from '../world/world.js'
 
 const DAY = 86_400_000
@@ -190,6 +196,18 @@ const pageFor = ([token]: readonly GroupBy[]): fc.Arbitrary<
         offset: fc.constantFrom(0, 0, 0, 1, 4),
       })
 
+/** Intervals of which no period has too many buckets; most often the one whose size follows from the period. */
+const SERIES: readonly Interval[] = [
+  ...INTERVALS.filter((token) => token !== 'interval:hour'),
+  ...Array.from({ length: 4 }, () => 'interval:auto' as const),
+]
+
+/** Makes intervals of `interval:auto`. No further draw is needed, so other random requests stay as they are. */
+const varyInterval = (group_by: readonly GroupBy[], pick: number): readonly GroupBy[] =>
+  group_by.map((token) =>
+    token === 'interval:auto' ? (SERIES[pick % SERIES.length] ?? token) : token,
+  )
+
 const anyRequest = grouping.chain((group_by) =>
   fc
     .record({
@@ -202,13 +220,18 @@ const anyRequest = grouping.chain((group_by) =>
       pick: fc.nat(),
       direction: fc.constantFrom('desc' as const, 'desc' as const, 'asc' as const),
     })
-    .map(({ others, asksForUsers, page, pick, direction, ...asked }) => {
+    .map(({ others, asksForUsers, page, pick, direction, ...drawn }) => {
+      const asked = { ...drawn, group_by: varyInterval(group_by, pick) }
       const metrics = asksForUsers
         ? ['users' as const, ...others.filter((one) => one !== 'users')]
         : others
-      const fields = [...(asksForUsers ? ['users', 'users', 'users'] : []), ...metrics, ...group_by]
+      const fields = [
+        ...(asksForUsers ? ['users', 'users', 'users'] : []),
+        ...metrics,
+        ...asked.group_by,
+      ]
       const order_by = [[fields[pick % fields.length]!, direction] as const]
-      return { ...asked, ...page, group_by, metrics, order_by }
+      return { ...asked, ...page, metrics, order_by }
     }),
 )
 

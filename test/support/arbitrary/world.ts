@@ -1,6 +1,6 @@
 /** Random events and requests over few values, so that filters and groups often match. */
 import fc from 'fast-check'
-import type { Dimension, Filter, GroupBy, Metric } from '../../../src/contract/api.js'
+import type { Dimension, Filter, GroupBy, Interval, Metric } from '../../../src/contract/api.js'
 import { listEnumValues, readSpec } from '../../../src/contract/spec.js'
 import type { PartialRequest, SentEvent } from '../world/world.js'
 
@@ -33,8 +33,10 @@ const PROPERTIES = ['plan', '', 'a.b', '__proto__', '😀'].filter((name) => nam
 const { document } = readSpec('openapi')
 /** Every metric of the contract. */
 export const METRICS = listEnumValues(document, 'Metric') as readonly Metric[]
+/** Every interval of the contract. */
+export const INTERVALS = listEnumValues(document, 'Interval') as readonly Interval[]
 const GROUPINGS: readonly GroupBy[] = [
-  'interval:auto',
+  ...INTERVALS,
   ...(listEnumValues(document, 'Dimension') as readonly Dimension[]),
   'event:prop:plan',
   'event:prop:__proto__',
@@ -162,7 +164,7 @@ export const filter: fc.Arbitrary<Filter> = fc.oneof(
 )
 
 const day = fc
-  .integer({ min: 0, max: 420 })
+  .integer({ min: 0, max: 410 })
   .map((days) => new Date(Date.parse('2024-01-10') + days * DAY))
 const end = fc
   .tuple(fc.oneof(moment, day), fc.boolean())

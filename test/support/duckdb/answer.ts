@@ -2,11 +2,12 @@
 import type {
   AnalyticsQueryRequest,
   AnalyticsQueryResponse,
+  BucketSize,
   Metric,
 } from '../../../src/contract/api.js'
 import type { DuckDatabase } from './database.js'
 import { buildFilters } from './filters.js'
-import { findGrouping, type Grouping } from './groupings.js'
+import { findBucketSize, findGrouping, isInterval, type Grouping } from './groupings.js'
 import { METRICS } from './metrics.js'
 import { resolvePeriod, type Clock, type DuckPeriod } from './period.js'
 import { combine, join, raw, sql, type Sql } from './sql.js'
@@ -39,6 +40,7 @@ export async function answer(
       offset,
       filters: asked.filters,
       filtersOperator: asked.filtersOperator,
+      ...showInterval(asked, period),
     },
     pagination: { limit, offset, returned: page.length, total: rows.length },
     data: page.map((row) => ({
@@ -48,6 +50,15 @@ export async function answer(
       metrics: Object.fromEntries(metrics.map((metric) => [metric, row[metric] as number | null])),
     })),
   }
+}
+
+/** The size of the buckets, of an interval that names one. */
+function showInterval(
+  { group_by: [token] }: AnalyticsQueryRequest,
+  period: DuckPeriod,
+): Pick<AnalyticsQueryResponse['query'], 'interval'> {
+  if (token === undefined || !isInterval(token) || token === 'interval:auto') return {}
+  return { interval: findBucketSize(token, period) as BucketSize }
 }
 
 const nameKey = (i: number): string => `key_${i}`
@@ -104,7 +115,7 @@ function buildOrder(
   { order_by, metrics, group_by: [token] }: AnalyticsQueryRequest,
   [key = sql`TRUE`]: readonly Sql[],
 ): readonly Sql[] {
-  const isSeries = token === 'interval:auto'
+  const isSeries = isInterval(token)
   const [field, direction] =
     order_by[0] ?? (isSeries ? ['date', 'asc'] : [metrics[0] ?? '', 'desc'])
   const metric = metrics.find((name) => name === field)

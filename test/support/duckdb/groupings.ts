@@ -39,7 +39,16 @@ const DIMENSIONS: Readonly<Record<Dimension, Keys>> = {
 
 const PROPERTY = 'event:prop:'
 
-function groupByBucket({ from, to, bucket }: DuckPeriod): Grouping {
+const INTERVAL = 'interval:'
+
+export const isInterval = (token: string | undefined): boolean =>
+  token?.startsWith(INTERVAL) === true
+
+/** The size of the buckets that an interval means. */
+export const findBucketSize = (token: string, { bucket }: DuckPeriod): string =>
+  token === 'interval:auto' ? bucket : token.slice(INTERVAL.length)
+
+function groupByBucket({ from, to }: DuckPeriod, bucket: string): Grouping {
   const label = (moment: Sql): Sql =>
     sql`strftime(date_trunc(${bucket}, ${moment}), '%Y-%m-%dT%H:%M:%SZ')`
   const start = sql`date_trunc(${bucket}, CAST(${from} AS TIMESTAMP))`
@@ -54,7 +63,7 @@ function groupByBucket({ from, to, bucket }: DuckPeriod): Grouping {
 
 /** Finds the grouping that a token names. */
 export function findGrouping(token: GroupBy, period: DuckPeriod): Grouping {
-  if (token === 'interval:auto') return groupByBucket(period)
+  if (isInterval(token)) return groupByBucket(period, findBucketSize(token, period))
   if (token in DIMENSIONS) return { member: token, ...DIMENSIONS[token as Dimension] }
   const name = token.slice(PROPERTY.length)
   return {

@@ -159,10 +159,12 @@ function satisfies(event: Event, filter: Filter): boolean {
 
 const isPageview = ({ name }: Event): boolean => name === 'pageview'
 
+const isInterval = (token: string | undefined): boolean => token?.startsWith('interval:') === true
+
 /** Returns the group of an event; undefined if it is in none. */
 function findGroup(event: Event, token: string | undefined, bucket: (at: number) => string) {
   if (token === undefined) return ''
-  if (token === 'interval:auto') return bucket(event.at)
+  if (isInterval(token)) return bucket(event.at)
   if (token === 'page:origin') return event.page.origin || undefined
   if (token === 'page:path') return event.page.path || undefined
   if (token === 'event:name') return isPageview(event) ? undefined : event.name
@@ -199,7 +201,7 @@ export function computeRows(
   const matching = events.filter(matches)
   const groups = new Map<string, Event[]>()
   if (token === undefined) groups.set('', [])
-  if (token === 'interval:auto') for (const { label } of buckets) groups.set(label, [])
+  if (isInterval(token)) for (const { label } of buckets) groups.set(label, [])
   for (const event of matching.filter(({ at }) => inPeriod(at))) {
     const key = findGroup(event, token, bucket)
     if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), event])
@@ -226,7 +228,7 @@ export function computeRows(
             ),
     }
     return {
-      group: token === undefined ? {} : { [token === 'interval:auto' ? 'date' : token]: key },
+      group: token === undefined ? {} : { [isInterval(token) ? 'date' : token]: key },
       metrics: Object.fromEntries(request.metrics.map((name) => [name, values[name]])),
     }
   })

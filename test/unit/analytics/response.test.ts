@@ -48,10 +48,28 @@ describe('shapeResponse', () => {
     )
   })
 
+  test.each<[Partial<AnalyticsQueryRequest>, object]>([
+    [{ group_by: ['interval:auto'] }, {}],
+    [{ group_by: ['interval:hour'] }, { interval: 'hour' }],
+    [{ group_by: ['interval:year'] }, { interval: 'year' }],
+    [{ group_by: ['country'] }, {}],
+  ])('the echo of %j says how large buckets are where they were asked for', (asked, shown) => {
+    const { query } = shape(asked, [])
+    const members = ['date_range', 'metrics', 'group_by', 'order_by', 'limit', 'offset']
+    expect(Object.keys(query)).toEqual([
+      ...members,
+      'filters',
+      'filtersOperator',
+      ...Object.keys(shown),
+    ])
+    expect(query).toMatchObject(shown)
+  })
+
   test.each<[Partial<AnalyticsQueryRequest>, string | number, object]>([
     [{}, '', {}],
     [{ group_by: ['os'] }, '', { os: '' }],
     [{ group_by: ['interval:auto'] }, 490_896, { date: '2026-01-01T00:00:00Z' }],
+    [{ group_by: ['interval:quarter'] }, 8_104, { date: '2026-01-01T00:00:00Z' }],
     [{ group_by: ['event:prop:__proto__'] }, 'pro', { 'event:prop:__proto__': 'pro' }],
   ])('the group of %j', (asked, group_key, group) => {
     expect(shape({ ...asked, metrics: ['users'] }, [{ group_key, metric_users: 1 }]).data).toEqual([

@@ -1,8 +1,7 @@
-/** Periods: the half-open bounds of presets and ranges, and the bucket size that follows from them. */
+/** Periods: the half-open bounds of presets and ranges. */
 import { describe, expect, test } from '@jest/globals'
 import {
   formatMoment,
-  chooseGranularity,
   getInclusiveEnd,
   resolvePeriod,
 } from '../../../../src/analytics/request/period.js'
@@ -24,6 +23,12 @@ describe('resolvePeriod', () => {
     ['30days', '2026-03-02T00:00:00Z', '2026-03-31T10:20:30Z'],
     ['90days', '2026-01-01T00:00:00Z', '2026-03-31T10:20:30Z'],
     ['12months', '2025-04-01T00:00:00Z', '2026-03-31T10:20:30Z'],
+    ['1year', '2025-04-01T00:00:00Z', '2026-03-31T10:20:30Z'],
+    ['6months', '2025-10-01T00:00:00Z', '2026-03-31T10:20:30Z'],
+    ['3months', '2026-01-01T00:00:00Z', '2026-03-31T10:20:30Z'],
+    ['24hrs', '2026-03-30T11:00:00Z', '2026-03-31T10:20:30Z'],
+    ['1hr', '2026-03-31T09:20:31Z', '2026-03-31T10:20:30Z'],
+    ['live', '2026-03-31T10:15:31Z', '2026-03-31T10:20:30Z'],
     ['mtd', '2026-03-01T00:00:00Z', '2026-03-31T10:20:30Z'],
     ['ytd', '2026-01-01T00:00:00Z', '2026-03-31T10:20:30Z'],
     ['all', '2025-12-24T00:00:00Z', '2026-03-31T10:20:30Z'],
@@ -43,6 +48,10 @@ describe('resolvePeriod', () => {
   test.each<[string, DateRange, string]>([
     ['2024-02-29T12:00:00Z', '12months', '2023-03-01T00:00:00Z'],
     ['2026-01-01T00:00:00Z', '7days', '2025-12-26T00:00:00Z'],
+    ['2026-01-31T00:00:00Z', '3months', '2025-11-01T00:00:00Z'],
+    ['2026-01-01T00:00:00Z', '24hrs', '2025-12-31T01:00:00Z'],
+    ['2026-01-01T00:59:59.999Z', '24hrs', '2025-12-31T01:00:00Z'],
+    ['2026-01-01T00:00:00Z', 'live', '2025-12-31T23:55:01Z'],
     ['2026-01-01T00:00:00Z', 'yesterday', '2025-12-31T00:00:00Z'],
     ['2024-03-01T00:00:00Z', 'yesterday', '2024-02-29T00:00:00Z'],
     ['2026-12-31T23:59:59.999Z', 'ytd', '2026-01-01T00:00:00Z'],
@@ -60,26 +69,5 @@ describe('resolvePeriod', () => {
       '2026-03-31T00:00:00Z',
       '2026-03-31T10:00:00Z',
     ])
-  })
-})
-
-describe('chooseGranularity', () => {
-  test.each<[DateRange, string]>([
-    ['today', 'hour'],
-    ['yesterday', 'hour'],
-    ['7days', 'day'],
-    ['90days', 'day'],
-    ['12months', 'month'],
-    [['2026-01-01', '2026-01-02'], 'hour'],
-    [['2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z'], 'hour'],
-    [['2026-01-01T00:00:00Z', '2026-01-03T00:00:01Z'], 'day'],
-    [['2026-01-01', '2026-01-03'], 'day'],
-    [['2026-01-01', '2026-04-02'], 'day'],
-    [['2026-01-01', '2026-04-03'], 'week'],
-    [['2026-01-01T00:00:00Z', '2026-04-03T00:00:00Z'], 'day'],
-    [['2026-01-01', '2026-07-03'], 'week'],
-    [['2026-01-01', '2026-07-04'], 'month'],
-  ])('%p has buckets of one %s', (range, want) => {
-    expect(chooseGranularity(resolvePeriod(range, new Date(HISTORY), new Date(NOW)))).toBe(want)
   })
 })

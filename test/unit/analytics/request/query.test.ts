@@ -24,6 +24,7 @@ describe('resolveQuery', () => {
 
   test.each<[Partial<AnalyticsQueryRequest>, object]>([
     [{ group_by: ['interval:auto'] }, { kind: 'interval', granularity: 'day' }],
+    [{ group_by: ['interval:year'] }, { kind: 'interval', granularity: 'year' }],
     [{ group_by: ['page:path'] }, { kind: 'dimension', dimension: 'page:path' }],
     [{ group_by: ['event:prop:plan'] }, { kind: 'property', name: 'plan' }],
     [{ group_by: ['event:prop:event:prop:'] }, { kind: 'property', name: 'event:prop:' }],

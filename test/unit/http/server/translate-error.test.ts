@@ -1,7 +1,7 @@
 /** toApiError(): the code and message for the client, and the cause for the log. */
 import { describe, expect, test } from '@jest/globals'
-import { ApiError } from '../../../../src/contract/errors.js'
-import { toApiError, createValidationError } from '../../../../src/http/server/translate-error.js'
+import { ApiError, createValidationError } from '../../../../src/contract/errors.js'
+import { toApiError } from '../../../../src/http/server/translate-error.js'
 
 const bodyError = (type: string) =>
   Object.assign(new Error(`quotes "secret"`), { type, status: 400 })
