@@ -319,7 +319,7 @@ export interface components {
              * @description Only with `VALIDATION_ERROR`: the invalid fields of the request, at most 100 of them.
              * @example [
              *       {
-             *         "field": "[3].url",
+             *         "field": "3.url",
              *         "message": "must be an absolute URL, such as https://example.com/path"
              *       }
              *     ]
@@ -330,14 +330,16 @@ export interface components {
          * Field error
          * @description An invalid field of a request.
          * @example {
-         *       "field": "[3].url",
+         *       "field": "3.url",
          *       "message": "must be an absolute URL, such as https://example.com/path"
          *     }
          */
         readonly FieldError: {
             /**
-             * @description The field: `url` of an event sent alone, `[3].url` of the fourth of several. `body` stands for the body as a whole.
-             * @example [3].url
+             * @description The path of the field: names and array positions from 0, joined by dots. `url` is a field of an event sent alone,
+             *     `3.url` one of the fourth of an array, `events.3.url` one of the fourth of a list. `body` stands for the body as a
+             *     whole.
+             * @example 3.url
              */
             readonly field: string;
             /**

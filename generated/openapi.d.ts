@@ -1119,7 +1119,7 @@ export interface components {
          */
         readonly FieldError: {
             /**
-             * @description The path of the field, joined by dots; array positions count from 0. `body` stands for the body as a whole.
+             * @description The path of the field: names and array positions from 0, joined by dots. `body` stands for the body as a whole.
              * @example filters.0.operator
              */
             readonly field: string;

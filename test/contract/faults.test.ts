@@ -22,6 +22,9 @@ const NO_RANGE =
 const NO_GROUPING =
   `must be one of: ${[...names('Interval'), ...names('Dimension')].join(', ')},` +
   ' or event:prop: followed by a name of 1 to 128 characters'
+const FILTER = '{"type":"browser","operator":"oneOf","value":["Firefox"]}'
+const CLAUSE = '{"operator":"startsWith","value":"/blog/"}'
+const LIST = 'must be an array, such as ["one value","another"]'
 const ONE_OF = (names: string) => `must be one of: ${names}`
 const NO_COLUMN = (names: string) =>
   `must be a metric or the grouping of this query, one of: ${names}`
@@ -57,6 +60,9 @@ const filtered = (...filters: readonly unknown[]) => query({ filters })
 
 describe('the body', () => {
   const noObject = { body: 'must be a JSON object' }
+  const notJson = (column: number, more = '') => ({
+    body: `is not valid JSON at line 1, column ${column}${more}`,
+  })
   const cases: readonly Case[] = [
     [{}, { date_range: REQUIRED }],
     ['', { date_range: REQUIRED }],
@@ -64,12 +70,12 @@ describe('the body', () => {
     ['null', noObject],
     ['"today"', noObject],
     ['5', noObject],
-    ['{', noObject],
-    ['{"date_range":"today",}', noObject],
-    ["{'date_range':'today'}", noObject],
-    ['{"date_range":"today"} x', noObject],
-    ['{"date_range":NaN}', noObject],
-    ['['.repeat(30_000), noObject],
+    ['{', notJson(2, ', where it ends')],
+    ['{"date_range":"today",}', notJson(23)],
+    ["{'date_range':'today'}", notJson(2)],
+    ['{"date_range":"today"} x', notJson(24)],
+    ['{"date_range":NaN}', notJson(15)],
+    ['['.repeat(30_000), notJson(30_001, ', where it ends')],
     [query({ bogus: 1, Limit: 2 }), { bogus: UNKNOWN, Limit: UNKNOWN }],
     ['{"date_range":"today","__proto__":{"limit":5}}', [['__proto__', UNKNOWN]]],
     [query({ constructor: 1, toString: 2 }), { constructor: UNKNOWN, toString: UNKNOWN }],
@@ -94,10 +100,10 @@ describe('wrong types, field by field', () => {
   const wrong = [null, true, {}, 1.5] as const
   const messages: Readonly<Record<string, string>> = {
     date_range: NO_RANGE,
-    metrics: 'must be an array',
-    group_by: 'must be an array',
-    order_by: 'must be an array',
-    filters: 'must be an array',
+    metrics: 'must be an array, such as ["users"]',
+    group_by: 'must be an array, such as ["country"]',
+    order_by: 'must be an array, such as [["users","desc"]]',
+    filters: `must be an array, such as [${FILTER}]`,
     filtersOperator: ONE_OF('and, or'),
     limit: 'must be an integer',
     offset: 'must be an integer',
@@ -167,8 +173,15 @@ describe('metrics, group_by, order_by', () => {
     [query({ group_by: ['event:prop:__proto__'] }), {}],
     [query({ group_by: ['event:prop:a\0'] }), { 'group_by.0': NO_TEXT }],
     [query({ group_by: ['event:prop:\ud800'] }), { 'group_by.0': NO_TEXT }],
-    [query({ order_by: ['users', 'asc'] }), { order_by: 'must have at most 1 item' }],
-    [query({ order_by: ['users'] }), { 'order_by.0': 'must be an array' }],
+    [
+      query({ order_by: ['users', 'asc'] }),
+      { order_by: 'must be an array of pairs: write [["users","desc"]]' },
+    ],
+    [
+      query({ order_by: ['users'] }),
+      { 'order_by.0': 'must be an array, such as ["users","desc"]' },
+    ],
+    [query({ group_by: 'country' }), { group_by: 'must be an array, such as ["country"]' }],
     [query({ order_by: [[]] }), { 'order_by.0': 'must have at least 2 items' }],
     [query({ order_by: [['users']] }), { 'order_by.0': 'must have at least 2 items' }],
     [query({ order_by: [['users', 'asc', 1]] }), { 'order_by.0': 'must have at most 2 items' }],
@@ -221,7 +234,7 @@ describe('filters', () => {
   const all = (fields: Readonly<Record<string, string>>, at = 'filters.0') =>
     Object.fromEntries(Object.entries(fields).map(([name, message]) => [`${at}.${name}`, message]))
   const stringFilter = { value: 'must be a string', operator: ONE_OF(STRING_OPERATORS) }
-  const listFilter = { value: 'must be an array', operator: ONE_OF('oneOf, noneOf') }
+  const listFilter = { value: LIST, operator: ONE_OF('oneOf, noneOf') }
   const clause = { value: 'x', operator: 'eq' }
   const cases: readonly Case[] = [
     [filtered(null), { 'filters.0': 'must be an object' }],
@@ -260,7 +273,10 @@ describe('filters', () => {
       '{"date_range":"today","filters":[{"type":"page","__proto__":{}}]}',
       [['filters.0.__proto__', UNKNOWN]],
     ],
-    [filtered({ type: 'page', path: '/x' }), { 'filters.0.path': 'must be an object' }],
+    [
+      filtered({ type: 'page', path: '/x' }),
+      { 'filters.0.path': `must be an object, such as ${CLAUSE}` },
+    ],
     [
       filtered({ type: 'page', path: {} }),
       all({ value: REQUIRED, operator: REQUIRED }, 'filters.0.path'),
@@ -275,6 +291,10 @@ describe('filters', () => {
       { 'filters.0.utm_id': UNKNOWN },
     ],
     [filtered({ type: 'location', country: clause }), all(listFilter, 'filters.0.country')],
+    [
+      filtered({ type: 'location', country: ['DE'] }),
+      { 'filters.0.country': 'must be an object, such as {"operator":"oneOf","value":["DE"]}' },
+    ],
     [filtered({ type: 'event', properties: {} }), { 'filters.0.properties': 'must be an array' }],
     [
       filtered({ type: 'event', properties: [{}] }),
@@ -414,6 +434,43 @@ describe('several errors at once', () => {
       error: {
         message: 'The request is not valid: unknown0 is not a known property (and 149 more).',
       },
+    })
+  })
+})
+
+describe('what a message tells to write is valid', () => {
+  const clauses = {
+    page: ['origin', 'path', 'hash'],
+    event: ['name'],
+    location: ['country', 'city'],
+  }
+  const slips = [
+    ...['metrics', 'group_by', 'order_by', 'filters'].map((field) => query({ [field]: 'x' })),
+    ...['utm_campaign', 'utm_content', 'utm_medium', 'utm_source', 'utm_term'].map((name) =>
+      filtered({ type: 'utm_tags', [name]: 'x' }),
+    ),
+    ...Object.entries(clauses).flatMap(([type, names]) =>
+      names.map((name) => filtered({ type, [name]: 'x' })),
+    ),
+    filtered({ type: 'browser', operator: 'oneOf', value: 'Firefox' }),
+    query({ order_by: ['users', 'desc'] }),
+  ]
+  test.each(slips.map((slip) => [JSON.stringify(slip), slip] as const))('%s', async (_, slip) => {
+    const { faults } = await send(app, slip)
+    const [{ field, message } = { field: '', message: '' }] = faults
+    const written = JSON.parse(message.replace(/^.*?(?:such as|write) /, '')) as unknown
+    const corrected = structuredClone(slip) as Record<string, unknown>
+    const path = field.split('.')
+    const owner = path
+      .slice(0, -1)
+      .reduce<Record<string, unknown>>(
+        (node, name) => node[name] as Record<string, unknown>,
+        corrected,
+      )
+    owner[path.at(-1)!] = written
+    expect({ faults: faults.length, status: (await send(app, corrected)).status }).toEqual({
+      faults: 1,
+      status: 200,
     })
   })
 })

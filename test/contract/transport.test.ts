@@ -92,8 +92,8 @@ test('malformed JSON is not quoted back', async () => {
   expect(JSON.parse(text)).toEqual({
     error: {
       code: 'VALIDATION_ERROR',
-      message: 'The request is not valid: body must be a JSON object.',
-      details: [{ field: 'body', message: 'must be a JSON object' }],
+      message: 'The request is not valid: body is not valid JSON at line 1, column 17.',
+      details: [{ field: 'body', message: 'is not valid JSON at line 1, column 17' }],
     },
   })
 })

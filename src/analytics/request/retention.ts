@@ -14,6 +14,6 @@ export function checkRetention(period: Period, days: number | null, now: Date): 
   if (period.start >= addDays(startOfDay(now), -days)) return
   throw new ApiError(
     'PLAN_LIMIT_EXCEEDED',
-    `Your plan keeps ${days} days of data and the date range starts before that. Upgrade your plan to look further back.`,
+    `Your plan allows queries about the last ${days} days, and the date range starts before that. Upgrade your plan to look further back.`,
   )
 }

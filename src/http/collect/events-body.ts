@@ -1,6 +1,7 @@
 /** Reads the body of a request to the collector and normalizes its form. */
 import express, { type RequestHandler } from 'express'
 import { ApiError, createValidationError } from '../../contract/errors.js'
+import { describeJsonError } from '../../lib/json-error.js'
 import { EVENT_TYPES, normalizeContentType, parseJson } from '../server/body.js'
 import { getCollectContext, type BodyForm } from '../server/request-context.js'
 import { requireUtf8 } from '../server/translate-error.js'
@@ -70,14 +71,16 @@ interface EventsBody {
 }
 
 function parseBody(body: unknown): unknown {
-  if (!Buffer.isBuffer(body)) throw createBodyError(NOT_JSON)
+  if (!Buffer.isBuffer(body)) throw createBodyError(describeBroken(''))
   requireUtf8(body)
   try {
     return parseJson(body)
   } catch (cause) {
-    throw createBodyError(NOT_JSON, cause)
+    throw createBodyError(describeBroken(body.toString('utf8')), cause)
   }
 }
+
+const describeBroken = (text: string): string => describeJsonError(text) ?? 'is not valid JSON'
 
 function normalizeForm(body: unknown): readonly [BodyForm, EventsBody] {
   if (Array.isArray(body)) return ['array', { events: body as readonly unknown[] }]
@@ -88,7 +91,6 @@ function normalizeForm(body: unknown): readonly [BodyForm, EventsBody] {
   return ['event', { token, events: [event] }]
 }
 
-const NOT_JSON = 'is not valid JSON'
 const NOT_EVENTS = 'must be an event, an array of events, or an object with a list of events'
 
 const createBodyError = (message: string, cause?: unknown): ApiError =>

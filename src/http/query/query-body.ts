@@ -34,6 +34,6 @@ export function parseQueryBody(body: Buffer): unknown {
   try {
     return parseJson(body)
   } catch (cause) {
-    throw createNotJsonObjectError(cause)
+    throw createNotJsonObjectError(body.toString('utf8'), cause)
   }
 }

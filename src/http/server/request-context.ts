@@ -14,13 +14,15 @@ export interface AuthContext {
 export type BodyForm = 'event' | 'array' | 'list'
 
 /**
- * Names a field of an event as the client knows it: `url` of an event sent alone, `[3].url` of the fourth of several.
+ * Names a field of an event as the client knows it: `url` of an event sent alone, `3.url` of the fourth of an array,
+ * `events.3.url` of the fourth of a list. Paths are written as those of the query API.
  *
  * @param field left out for an error about the event as a whole
  */
 export function nameField(form: BodyForm | undefined, index: number, field?: string): string {
   if (form === 'event') return field ?? 'body'
-  return field === undefined ? `[${index}]` : `[${index}].${field}`
+  const event = form === 'list' ? `events.${index}` : `${index}`
+  return field === undefined ? event : `${event}.${field}`
 }
 
 /** The state of a request to the collector. Its handlers fill it in step by step. */

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { ErrorCode } from '../../contract/api.js'
 import { ApiError, createValidationError } from '../../contract/errors.js'
+import { describeJsonError } from '../../lib/json-error.js'
 import { createBodyTooLargeError, QUERY_TYPES, createMediaTypeError } from './body.js'
 
 const unsupported = (cause: unknown): ApiError => createMediaTypeError(QUERY_TYPES, cause)
@@ -14,7 +15,10 @@ const BODY_PARSER_ERRORS: ReadonlyMap<unknown, (cause: unknown) => ApiError> = n
   ],
   ['encoding.unsupported', unsupported],
   ['charset.unsupported', unsupported],
-  ['entity.parse.failed', (cause: unknown) => createNotJsonObjectError(cause)],
+  [
+    'entity.parse.failed',
+    (cause) => createNotJsonObjectError(String(Reflect.get(Object(cause), 'body')), cause),
+  ],
   ['request.aborted', createErrorFactory('VALIDATION_ERROR', 'The request body is incomplete.')],
   [
     'request.size.invalid',
@@ -32,9 +36,12 @@ export function requireUtf8(body: Buffer): void {
   throw createValidationError([{ field: 'body', message: 'is not valid UTF-8' }])
 }
 
-/** Creates the error for a body that is not a JSON object. */
-export const createNotJsonObjectError = (cause?: unknown): ApiError =>
-  createValidationError([{ field: 'body', message: 'must be a JSON object' }], cause)
+/** Creates the error for a body that is not JSON, or not an object. It says where the JSON breaks, and quotes nothing. */
+export const createNotJsonObjectError = (body: string, cause?: unknown): ApiError =>
+  createValidationError(
+    [{ field: 'body', message: describeJsonError(body) ?? 'must be a JSON object' }],
+    cause,
+  )
 
 /** Returns the error to respond with. An unexpected one becomes INTERNAL_ERROR and is kept as its cause. */
 export function toApiError(error: unknown): ApiError {

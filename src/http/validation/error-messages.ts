@@ -2,6 +2,7 @@
 import * as OpenApiValidator from 'express-openapi-validator'
 import type { FieldError } from '../../contract/api.js'
 import { FORMATS } from '../../contract/formats.js'
+import { addHint } from './hints.js'
 import { mergeUnionErrors, type KeywordError, type UnionMessages } from './union-errors.js'
 
 /** One error, as the validator reports it. */
@@ -54,6 +55,7 @@ function describeBody(
     .map((error) => toKeywordError(error, body))
     // An `if` error only repeats that its `then` failed.
     .filter(({ keyword }) => keyword !== 'if')
+    .map((error) => addHint(error, body))
   const distinct = new Map(
     mergeUnionErrors(errors, unions).map(({ field, message }) => [
       `${field}\n${message}`,

@@ -273,11 +273,11 @@ describe('properties', () => {
 describe('bodies', () => {
   const many = (count: number) => Array.from({ length: count }, () => ({ name: 'x' }))
   const cases: readonly Case[] = [
-    ['', { body: 'is not valid JSON' }],
-    ['{', { body: 'is not valid JSON' }],
-    ['{} {}', { body: 'is not valid JSON' }],
-    ['{"a":01}', { body: 'is not valid JSON' }],
-    ['{"path":"a\tb"}', { body: 'is not valid JSON' }],
+    ['', { body: 'is not valid JSON at line 1, column 1, where it ends' }],
+    ['{', { body: 'is not valid JSON at line 1, column 2, where it ends' }],
+    ['{} {}', { body: 'is not valid JSON at line 1, column 4' }],
+    ['{"a":01}', { body: 'is not valid JSON at line 1, column 7' }],
+    ['{"path":"a\tb"}', { body: 'is not valid JSON at line 1, column 9' }],
     ...['"x"', '1', 'null', 'true'].map((body): Case => [body, { body: EVENTS }]),
     ['{}', {}],
     ['\ufeff{}', {}],
@@ -289,12 +289,12 @@ describe('bodies', () => {
     [many(1_000), {}],
     [many(1_001), { body: 'must have at most 1000 items' }],
     [{ events: many(1_001) }, { events: 'must have at most 1000 items' }],
-    [[{}, 5, null], { '[1]': 'must be an object', '[2]': 'must be an object' }],
-    [[{}, [{}]], { '[1]': 'must be an object' }],
-    [[{}, {}, {}, { url: 'x', ip: 1 }], { '[3].url': URL, '[3].ip': 'must be a string' }],
-    [{ events: [{}, { properties: { 'a.b': 1e300 } }] }, { '[1].properties.a.b': HUGE }],
-    [[{}, { token: 'public-token' }], { '[1].token': UNKNOWN }],
-    [[{ url: 'x' }], { '[0].url': URL }],
+    [[{}, 5, null], { '1': 'must be an object', '2': 'must be an object' }],
+    [[{}, [{}]], { '1': 'must be an object' }],
+    [[{}, {}, {}, { url: 'x', ip: 1 }], { '3.url': URL, '3.ip': 'must be a string' }],
+    [{ events: [{}, { properties: { 'a.b': 1e300 } }] }, { 'events.1.properties.a.b': HUGE }],
+    [[{}, { token: 'public-token' }], { '1.token': UNKNOWN }],
+    [[{ url: 'x' }], { '0.url': URL }],
   ]
   test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
 
@@ -316,14 +316,14 @@ describe('bodies', () => {
   test('at most 100 errors are listed, over all events', async () => {
     const response = await app.collect(Array.from({ length: 150 }, () => ({ url: 'x' })))
     const { error } = (await response.json()) as { error: { message: string; details: object[] } }
-    expect(error.message).toBe(`The request is not valid: [0].url ${URL} (and 149 more).`)
+    expect(error.message).toBe(`The request is not valid: 0.url ${URL} (and 149 more).`)
     expect(error.details).toHaveLength(100)
-    expect(error.details.at(-1)).toEqual({ field: '[99].url', message: URL })
+    expect(error.details.at(-1)).toEqual({ field: '99.url', message: URL })
   })
 
   test.each([
     ['of one event', '{', '}', 'k0', 40_000],
-    ['of an event among others', '[{},{', '}]', '[1].k0', 40_000],
+    ['of an event among others', '[{},{', '}]', '1.k0', 40_000],
     ['beside a list', '{"events":[{}],', '}', 'k0', 40_000],
     ['of one event, just a few', '{"url":"x",', '}', 'k0', 3],
   ])('unknown fields %s', async (_, start, end, first, count) => {
@@ -358,7 +358,7 @@ describe('the size of an event, with the address and id that the service adds', 
   const cases: readonly Case[] = [
     [filled(32_768), {}],
     [filled(32_769), { body: TOO_LARGE }],
-    [[{}, filled(32_769), filled(32_768), filled(33_000)], { '[1]': TOO_LARGE, '[3]': TOO_LARGE }],
+    [[{}, filled(32_769), filled(32_768), filled(33_000)], { '1': TOO_LARGE, '3': TOO_LARGE }],
     [{ ...filled(32_768), event_id: undefined }, { body: TOO_LARGE }],
     [{ path: 'ü'.repeat(20_000), properties: { a: 'x'.repeat(50_000) } }, {}],
   ]
@@ -393,7 +393,7 @@ describe('the age of an event', () => {
     const response = await limited.collect([{}, { timestamp }], { headers })
     const { error } = (await response.json()) as { error?: { details: readonly FieldError[] } }
     expect([response.status, error?.details]).toEqual(
-      want === '' ? [202, undefined] : [400, [{ field: '[1].timestamp', message: want }]],
+      want === '' ? [202, undefined] : [400, [{ field: '1.timestamp', message: want }]],
     )
   })
 })

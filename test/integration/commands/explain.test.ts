@@ -183,7 +183,11 @@ date_range: must not start after its end
         error: 'the query is invalid',
       },
     ],
-    ['no JSON', 'nope', { stderr: 'body: must be a JSON object\n', error: 'the query is invalid' }],
+    [
+      'no JSON',
+      'nope',
+      { stderr: 'body: is not valid JSON at line 1, column 1\n', error: 'the query is invalid' },
+    ],
     ['nothing', '', { stderr: 'date_range: is required\n', error: 'the query is invalid' }],
     [
       'too much',

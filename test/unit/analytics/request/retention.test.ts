@@ -22,7 +22,7 @@ describe('checkRetention', () => {
     ['2025-12-30T23:59:59Z', 90],
     ['2026-03-30T23:59:59Z', 0],
   ])('a period from %s is not within %p days', (start, days) => {
-    const message = `Your plan keeps ${days} days of data and the date range starts before that. Upgrade your plan to look further back.`
+    const message = `Your plan allows queries about the last ${days} days, and the date range starts before that. Upgrade your plan to look further back.`
     expect(() => check(start, days)).toThrow(new ApiError('PLAN_LIMIT_EXCEEDED', message))
   })
 })

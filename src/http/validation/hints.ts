@@ -1,0 +1,56 @@
+/** Adds to an error what to write instead, for the slips that clients make most often. */
+import { isRecord } from '../../lib/records.js'
+import type { KeywordError } from './union-errors.js'
+
+/** What a value of a field looks like, by the field's path with `*` for array positions. */
+const FIELDS: Readonly<Record<string, string>> = {
+  metrics: '["users"]',
+  group_by: '["country"]',
+  order_by: '[["users","desc"]]',
+  'order_by.*': '["users","desc"]',
+  filters: '[{"type":"browser","operator":"oneOf","value":["Firefox"]}]',
+}
+
+const STRING_CLAUSE = '{"operator":"startsWith","value":"/blog/"}'
+const UTM_CLAUSE = '{"operator":"eq","value":"newsletter"}'
+
+/** The same for the members of filters, by their last name. */
+const FILTER_MEMBERS: Readonly<Record<string, string>> = {
+  origin: '{"operator":"eq","value":"https://example.com"}',
+  path: STRING_CLAUSE,
+  hash: '{"operator":"eq","value":"pricing"}',
+  name: '{"operator":"eq","value":"signup"}',
+  country: '{"operator":"oneOf","value":["DE"]}',
+  city: '{"operator":"oneOf","value":["Berlin"]}',
+  utm_campaign: UTM_CLAUSE,
+  utm_content: UTM_CLAUSE,
+  utm_medium: UTM_CLAUSE,
+  utm_source: UTM_CLAUSE,
+  utm_term: UTM_CLAUSE,
+  value: '["one value","another"]',
+}
+
+const TOO_MANY_ORDERS = 'must have at most 1 item'
+
+/** Returns the error with an example in its message, if it is one of those slips. `body` is the request's. */
+export function addHint(error: KeywordError, body: unknown): KeywordError {
+  const { field, keyword, message } = error
+  if (field === 'order_by' && message === TOO_MANY_ORDERS && isFlatOrder(body)) {
+    return { ...error, message: `must be an array of pairs: write ${FIELDS['order_by'] ?? ''}` }
+  }
+  if (keyword !== 'type' || !/^must be an (?:array|object)$/.test(message)) return error
+  const example = findExample(field)
+  return example === undefined ? error : { ...error, message: `${message}, such as ${example}` }
+}
+
+/** Whether the order is a field and a direction that are not in an array of their own. */
+const isFlatOrder = (body: unknown): boolean =>
+  isRecord(body) && Array.isArray(body['order_by']) && typeof body['order_by'][0] === 'string'
+
+function findExample(field: string): string | undefined {
+  const path = field.replaceAll(/\b\d+\b/g, '*')
+  if (Object.hasOwn(FIELDS, path)) return FIELDS[path]
+  const name = path.slice(path.lastIndexOf('.') + 1)
+  const isMember = path.startsWith('filters.*.') && Object.hasOwn(FILTER_MEMBERS, name)
+  return isMember ? FILTER_MEMBERS[name] : undefined
+}
