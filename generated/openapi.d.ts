@@ -129,7 +129,8 @@ export interface components {
          * @description Conditions on events, at most 20. An event is counted if it satisfies all of them or, if `filtersOperator`
          *     is `or`, at least one of them. Without filters every event is counted.
          *
-         *     All filters of a request together may have at most 40 string clauses. These are the members of `page` and
+         *     The filters inside of groups count as well: all filters of a request together, each group among them, may be
+         *     at most 20. They may have at most 40 string clauses. These are the members of `page` and
          *     `utm_tags` filters, the name and each property of `event` filters, and each `referrer` and
          *     `referrer_url` filter.
          * @default []
@@ -324,7 +325,7 @@ export interface components {
          *       }
          *     }
          */
-        readonly Filter: components["schemas"]["PageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"];
+        readonly Filter: components["schemas"]["PageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"];
         /**
          * Page filter
          * @description The page on which an event happened. Custom events, too, have a page.
@@ -677,6 +678,52 @@ export interface components {
             readonly value: components["schemas"]["Values"];
             readonly operator: components["schemas"]["ListOperator"];
         };
+        /**
+         * @description Several filters that are joined to one, also inside of `filtersOperator: or`, or negated. A group may contain
+         *     groups, at most 4 deep.
+         * @example {
+         *       "type": "group",
+         *       "operator": "not",
+         *       "filters": [
+         *         {
+         *           "type": "page",
+         *           "path": {
+         *             "operator": "startsWith",
+         *             "value": "/admin"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        readonly GroupFilter: {
+            /**
+             * @description Always `group`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "group";
+            readonly operator: components["schemas"]["GroupOperator"];
+            /**
+             * @description The filters that are joined, from 1 to 20.
+             * @example [
+             *       {
+             *         "type": "browser",
+             *         "operator": "oneOf",
+             *         "value": [
+             *           "Firefox"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters: readonly components["schemas"]["Filter"][];
+        };
+        /**
+         * @description - `and`: an event satisfies all filters of the group.
+         *     - `or`: it satisfies at least one of them.
+         *     - `not`: it does not satisfy all of them. This is the exact complement of `and`.
+         * @example not
+         * @enum {string}
+         */
+        readonly GroupOperator: "and" | "or" | "not";
         /**
          * String clause
          * @description A condition on one string.

@@ -9,7 +9,7 @@ const app = echoApp()
 const names = (schema: string) => listEnumValues(spec.document, schema)
 const METRICS = names('Metric').join(', ')
 const FILTERS =
-  'page, event, user, location, referrer, referrer_url, referrer_type, utm_tags, browser, device, os'
+  'page, event, user, location, referrer, referrer_url, referrer_type, utm_tags, browser, device, os, group'
 const STRING_OPERATORS = 'any, eq, notEq, contains, notContains, startsWith, endsWith'
 
 const REQUIRED = 'is required'
@@ -265,7 +265,9 @@ describe('filters', () => {
         ? clause
         : ['referrer_type', 'browser', 'device', 'os'].includes(type)
           ? { value: [], operator: 'oneOf' }
-          : whole
+          : type === 'group'
+            ? { operator: 'not', filters: [{ type: 'page' }] }
+            : whole
       return [filtered({ type, ...value, bogus: 1 }), { 'filters.0.bogus': UNKNOWN }]
     }),
     [filtered({ type: 'page', name: clause }), { 'filters.0.name': UNKNOWN }],
@@ -374,6 +376,11 @@ describe('caps', () => {
       type: 'event',
       properties: times(count, { property: 'p', operator: 'any', value: '' }),
     })
+  const page = { type: 'page' }
+  const group = (...filters: readonly unknown[]) => ({ type: 'group', operator: 'and', filters })
+  const nested = (depth: number): unknown =>
+    depth === 0 ? page : { type: 'group', operator: 'not', filters: [nested(depth - 1)] }
+  const TOO_DEEP = 'must not lie in more than 3 other groups'
   const cases: readonly Case[] = [
     [filtered(...times(20, { type: 'page' })), {}],
     [filtered(...times(21, { type: 'page' })), { filters: 'must have at most 20 items' }],
@@ -396,6 +403,33 @@ describe('caps', () => {
     [
       query({ filters: clauses(41) }),
       { filters: 'must hold at most 40 string clauses in all, and hold 41' },
+    ],
+    [filtered(group(...times(19, page))), {}],
+    [
+      filtered(group(...times(20, page))),
+      { filters: 'must hold at most 20 filters in all, and hold 21' },
+    ],
+    [filtered(group(group(...times(17, page))), page), {}],
+    [filtered(group(...times(21, page))), { 'filters.0.filters': 'must have at most 20 items' }],
+    [filtered(group()), { 'filters.0.filters': 'must have at least 1 item' }],
+    [filtered(nested(4)), {}],
+    [filtered(page, nested(5)), { 'filters.1.filters.0.filters.0.filters.0.filters.0': TOO_DEEP }],
+    [filtered(nested(1_000)), { 'filters.0.filters.0.filters.0.filters.0.filters.0': TOO_DEEP }],
+    [
+      filtered(
+        group({ type: 'os', operator: 'eq', value: [] }, { ...group(page), operator: 'xor' }),
+      ),
+      {
+        'filters.0.filters.0.operator': ONE_OF('oneOf, noneOf'),
+        'filters.0.filters.1.operator': ONE_OF('and, or, not'),
+      },
+    ],
+    [
+      filtered(group(...clauses(41))),
+      [
+        ['filters', 'must hold at most 20 filters in all, and hold 21'],
+        ['filters', 'must hold at most 40 string clauses in all, and hold 41'],
+      ],
     ],
   ]
   test.each(named(cases))('%s', (_, body, faults) => check(body, faults))

@@ -312,6 +312,22 @@ const LIMIT_CASES = [
       invalid(),
     ),
   ]),
+  ...['and', 'or', 'not'].map((operator) =>
+    query(`group by ${operator}`, base({ filters: [group(operator, 2)] }), 'ok'),
+  ),
+  ...['AND', 'nor', '', 'none', null].map((operator) =>
+    query(`group by ${label(operator)}`, base({ filters: [group(operator, 1)] }), invalid()),
+  ),
+  ...[0, 20, 21].map((count) =>
+    query(`group of ${count}`, base({ filters: [group('or', count)] }), invalid()),
+  ),
+  query('group of 19', base({ filters: [group('or', 19)] }), 'ok'),
+  ...[1, 4].map((depth) =>
+    query(`groups ${depth} deep`, base({ filters: [nestGroups(depth)] }), 'ok'),
+  ),
+  ...[5, 20, 1_000, 1_400].map((depth) =>
+    query(`groups ${depth} deep`, base({ filters: [nestGroups(depth)] }), invalid()),
+  ),
   query('20 filters', base({ filters: many(20).map(() => ({ type: 'os', ...list })) }), 'ok'),
   query(
     '21 filters',
@@ -345,6 +361,16 @@ const LIMIT_CASES = [
     invalid('filters'),
   ),
 ]
+
+function group(operator: unknown, count: number): object {
+  return { type: 'group', operator, filters: many(count).map(() => ({ type: 'os', ...list })) }
+}
+
+function nestGroups(depth: number): object {
+  let filter: object = { type: 'page' }
+  for (let i = 0; i < depth; i += 1) filter = { type: 'group', operator: 'not', filters: [filter] }
+  return filter
+}
 
 function many(count: number): readonly string[] {
   return Array.from({ length: count }, (_, n) => `v${n}`)

@@ -170,6 +170,40 @@ describe('laws', () => {
   )
 
   test(
+    'groups: a negation is the complement, and nested groups are sets',
+    () =>
+      holds(fc.tuple(filter, filter, request), async (world, [one, other, asked]) => {
+        const count = async (...filters: readonly Filter[]): Promise<number[]> => {
+          const { data } = await put(world, {
+            date_range: asked.date_range,
+            metrics: ['pageviews', 'events'],
+            filters,
+          })
+          return [data[0]!.metrics.pageviews!, data[0]!.metrics.events!]
+        }
+        const either: Filter = { type: 'group', operator: 'or', filters: [one, other] }
+        const both: Filter = { type: 'group', operator: 'and', filters: [one, other] }
+        const [whole, ofOne, ofOther, ofEither, ofBoth, ofNeither, ofFlat] = await Promise.all([
+          count(),
+          count(one),
+          count(other),
+          count(either),
+          count(both),
+          count(negate(negate(negate(either)))),
+          count(one, other),
+        ])
+        const sum = (...parts: readonly number[][]) =>
+          whole.map((_, i) => parts.reduce((total, part) => total + part[i]!, 0))
+        expect(sum(ofEither, ofNeither)).toEqual(whole)
+        expect(sum(ofEither, ofBoth)).toEqual(sum(ofOne, ofOther))
+        expect(ofFlat).toEqual(ofBoth)
+        const rest = await count(negate(one, other))
+        expect(sum(ofBoth, rest)).toEqual(whole)
+      }),
+    300_000,
+  )
+
+  test(
     'partition: pages of any size together are the whole response',
     () =>
       holds(fc.tuple(request, fc.integer({ min: 1, max: 4 })), async (world, [asked, limit]) => {
@@ -253,6 +287,13 @@ const OPPOSITE = {
   oneOf: 'noneOf',
   noneOf: 'oneOf',
 } as const
+
+/** A group that negates a filter. */
+const negate = (...filters: readonly Filter[]): Filter => ({
+  type: 'group',
+  operator: 'not',
+  filters,
+})
 
 /** A filter of one clause and its complement, if there is an operator for it. */
 function negated(one: Filter): readonly [Filter, Filter] | undefined {

@@ -11,7 +11,7 @@ import {
   listGroupingTerms,
   listTerms,
   nameTerm,
-  requiresProperties,
+  matchesWithoutProperty,
   type Term,
 } from './terms.js'
 
@@ -57,7 +57,11 @@ export function matchRollups({ grouping, predicate }: Query): RollupMatch {
   const [name, term] = first
   const subject = findSubject(term)
   if (subject === undefined) return reject(`no rollup counts by ${name}`)
-  if (term.kind === 'property' && grouping.kind !== 'property' && !requiresProperties(predicate)) {
+  if (
+    term.kind === 'property' &&
+    grouping.kind !== 'property' &&
+    matchesWithoutProperty(predicate)
+  ) {
     return reject(`no rollup counts events without ${name}`)
   }
   return cover(subject, name)

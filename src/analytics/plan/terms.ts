@@ -28,6 +28,8 @@ export function listTerms(predicate: Predicate): readonly Term[] {
     case 'all':
     case 'any':
       return predicate.of.flatMap(listTerms)
+    case 'not':
+      return listTerms(predicate.of)
     case 'string':
     case 'list':
       return [{ kind: 'dimension', dimension: predicate.dimension }]
@@ -55,25 +57,25 @@ export function listGroupingTerms(grouping: Grouping): readonly Term[] {
   }
 }
 
-/** Whether every event that a predicate matches has the properties that the predicate reads. */
-export function requiresProperties(predicate: Predicate): boolean {
+/** Whether a predicate that reads nothing but one property matches events without that property. */
+export function matchesWithoutProperty(predicate: Predicate): boolean {
   switch (predicate.kind) {
     case 'all':
-      return predicate.of.some((part) => hasTerms(part) && requiresProperties(part))
+      return predicate.of.every(matchesWithoutProperty)
     case 'any':
-      return predicate.of.every((part) => hasTerms(part) && requiresProperties(part))
+      return predicate.of.some(matchesWithoutProperty)
+    case 'not':
+      return !matchesWithoutProperty(predicate.of)
     case 'property':
-      return predicate.operator !== 'notEq' && predicate.operator !== 'notContains'
+      return predicate.operator === 'notEq' || predicate.operator === 'notContains'
     case 'string':
     case 'list':
     case 'anonymous':
-      return true
+      throw new TypeError('the predicate reads more than one property')
     default:
       return predicate satisfies never
   }
 }
-
-const hasTerms = (predicate: Predicate): boolean => listTerms(predicate).length > 0
 
 /** Whether a predicate reads only session attributes, so that it matches all events of a session or none. */
 export const matchesWholeSessions = (predicate: Predicate): boolean =>

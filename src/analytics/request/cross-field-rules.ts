@@ -1,5 +1,6 @@
 /** Checks the rules of a request that its schema cannot express, most of which tie several values together. */
-import type { AnalyticsQueryRequest, FieldError, Filter } from '../../contract/api.js'
+import type { AnalyticsQueryRequest, FieldError } from '../../contract/api.js'
+import { checkFilterLimits } from './filter-limits.js'
 import { checkBucketCount, isInterval } from './intervals.js'
 import { isDateOnly, resolveRange } from './period.js'
 
@@ -10,14 +11,11 @@ export interface Rule {
   readonly check: (request: AnalyticsQueryRequest) => readonly FieldError[]
 }
 
-/** How many string clauses the filters of a request may have in all. */
-const MAX_STRING_CLAUSES = 40
-
 export const RULES: readonly Rule[] = [
   { fields: ['date_range'], check: checkDateRange },
   { fields: ['date_range', 'group_by'], check: checkBuckets },
   { fields: ['metrics', 'group_by', 'order_by'], check: checkOrder },
-  { fields: ['filters'], check: checkClauseCount },
+  { fields: ['filters'], check: ({ filters }) => checkFilterLimits(filters) },
 ]
 
 /** Returns the errors of a request, by all rules that read none of `invalidFields`. */
@@ -59,43 +57,4 @@ function checkOrder(request: AnalyticsQueryRequest): readonly FieldError[] {
           },
         ],
   )
-}
-
-function checkClauseCount({ filters }: AnalyticsQueryRequest): readonly FieldError[] {
-  const count = filters.reduce((sum, filter) => sum + countStringClauses(filter), 0)
-  if (count <= MAX_STRING_CLAUSES) return []
-  const message = `must hold at most ${MAX_STRING_CLAUSES} string clauses in all, and hold ${count}`
-  return [{ field: 'filters', message }]
-}
-
-const countPresent = (clauses: readonly unknown[]): number =>
-  clauses.filter((clause) => clause !== undefined).length
-
-function countStringClauses(filter: Filter): number {
-  switch (filter.type) {
-    case 'page':
-      return countPresent([filter.origin, filter.path, filter.hash])
-    case 'event':
-      return countPresent([filter.name, ...(filter.properties ?? [])])
-    case 'utm_tags':
-      return countPresent([
-        filter.utm_campaign,
-        filter.utm_content,
-        filter.utm_medium,
-        filter.utm_source,
-        filter.utm_term,
-      ])
-    case 'referrer':
-    case 'referrer_url':
-      return 1
-    case 'user':
-    case 'location':
-    case 'referrer_type':
-    case 'browser':
-    case 'device':
-    case 'os':
-      return 0
-    default:
-      return filter satisfies never
-  }
 }

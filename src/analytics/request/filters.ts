@@ -12,6 +12,7 @@ import type { DimensionName } from '../../model/dimensions.js'
 /** A condition on one event. An empty `all` is true, an empty `any` is false. */
 export type Predicate =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Predicate[] }
+  | { readonly kind: 'not'; readonly of: Predicate }
   | {
       readonly kind: 'string'
       readonly dimension: DimensionName
@@ -42,6 +43,8 @@ export function parseFilters({
   const of = filters.map(parseFilter)
   return filtersOperator === 'or' && of.length > 0 ? { kind: 'any', of } : all(of)
 }
+
+const UTM_TAGS = ['utm_campaign', 'utm_content', 'utm_medium', 'utm_source', 'utm_term'] as const
 
 /** Parses one filter. An event matches it when all of its clauses match. */
 function parseFilter(filter: Filter): Predicate {
@@ -76,21 +79,31 @@ function parseFilter(filter: Filter): Predicate {
     case 'referrer_type':
       return parseList('referrer_type', filter)
     case 'utm_tags':
-      return all([
-        ...parseOptional(parseString, 'utm_campaign', filter.utm_campaign),
-        ...parseOptional(parseString, 'utm_content', filter.utm_content),
-        ...parseOptional(parseString, 'utm_medium', filter.utm_medium),
-        ...parseOptional(parseString, 'utm_source', filter.utm_source),
-        ...parseOptional(parseString, 'utm_term', filter.utm_term),
-      ])
+      return all(UTM_TAGS.flatMap((tag) => parseOptional(parseString, tag, filter[tag])))
     case 'browser':
       return parseList('browser', filter)
     case 'device':
       return parseList('device_type', filter)
     case 'os':
       return parseList('os', filter)
+    case 'group':
+      return parseGroup(filter)
     default:
       return filter satisfies never
+  }
+}
+
+function parseGroup({ operator, filters }: Extract<Filter, { type: 'group' }>): Predicate {
+  const of = filters.map(parseFilter)
+  switch (operator) {
+    case 'and':
+      return all(of)
+    case 'or':
+      return { kind: 'any', of }
+    case 'not':
+      return { kind: 'not', of: all(of) }
+    default:
+      return operator satisfies never
   }
 }
 

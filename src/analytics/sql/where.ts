@@ -1,5 +1,5 @@
 /** Writes the predicate of a query as a condition on rows. */
-import { and, boolean, or, sql, type Sql } from '../../clickhouse/sql.js'
+import { and, boolean, not, or, sql, type Sql } from '../../clickhouse/sql.js'
 import { DIMENSIONS, type DimensionName } from '../../model/dimensions.js'
 import {
   LIST_OPERATORS,
@@ -68,6 +68,8 @@ function write(predicate: Predicate, columns: ColumnMapping): Sql {
       return and(predicate.of.map((part) => write(part, columns)))
     case 'any':
       return or(predicate.of.map((part) => write(part, columns)))
+    case 'not':
+      return not(write(predicate.of, columns))
     case 'string':
       return STRING_OPERATORS[predicate.operator](
         requireColumn(columns.dimension(predicate.dimension)),

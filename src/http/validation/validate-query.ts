@@ -1,15 +1,18 @@
 /** Validates requests of the query API: by the schemas of its contract, then by the rules between fields. */
 import type { RequestHandler } from 'express'
 import { checkRules } from '../../analytics/request/cross-field-rules.js'
+import { findTooDeepGroup } from '../../analytics/request/filter-limits.js'
 import type { AnalyticsQueryRequest } from '../../contract/api.js'
 import type { SpecDocument } from '../../contract/spec.js'
 import { isRecord } from '../../lib/records.js'
+import { createValidationError } from '../server/translate-error.js'
 import { createCheck, type AddRuleErrors } from './check-request.js'
 import { buildUnionMessages } from './union-errors.js'
 
 /**
  * Creates the middleware that validates a request whose body has been parsed. The body of a query becomes an
  * `AnalyticsQueryRequest`, with defaults filled in. An invalid request is passed on as an `ApiError`.
+ * Groups of filters that lie too deep are refused first, and for that alone.
  */
 export function createQueryCheck(
   document: SpecDocument,
@@ -17,10 +20,17 @@ export function createQueryCheck(
 ): RequestHandler {
   const check = createCheck(validateSchemas, addRuleErrors, buildUnionMessages(document))
   return (request, response, next) => {
+    const tooDeep = findTooDeepGroup(readFilters(request.body))
+    if (tooDeep !== undefined) {
+      next(createValidationError([tooDeep]))
+      return
+    }
     if (request.headers['content-type'] !== undefined) request.body = fillGaps(request.body)
     void check(request, response, next)
   }
 }
+
+const readFilters = (body: unknown): unknown => (isRecord(body) ? body['filters'] : undefined)
 
 /** Replaces a missing body, so that its missing fields are reported, and omits an empty `metrics`: it means the default. */
 function fillGaps(body: unknown = {}): unknown {

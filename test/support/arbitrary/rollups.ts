@@ -7,7 +7,7 @@ import type {
   ListClause,
   StringClause,
 } from '../../../src/contract/api.js'
-import { event, filter, INTERVALS, METRICS } from './world.js'
+import { event, filter, groupOf, INTERVALS, METRICS } from './world.js'
 import type { PartialRequest, SentEvent } from '../world/world.js'
 
 const DAY = 86_400_000
@@ -167,17 +167,23 @@ const HIGH_CARDINALITY_GROUPS: readonly GroupBy[] = [
 const grouping: fc.Arbitrary<readonly GroupBy[]> = fc.oneof(
   { weight: 3, arbitrary: fc.constant([]) },
   { weight: 3, arbitrary: fc.constant(['interval:auto'] as const) },
-  { weight: 6, arbitrary: fc.constantFrom(...HIGH_CARDINALITY_GROUPS).map((token) => [token]) },
+  { weight: 9, arbitrary: fc.constantFrom(...HIGH_CARDINALITY_GROUPS).map((token) => [token]) },
   {
     weight: 3,
     arbitrary: fc.constantFrom(...FILTERED_DIMENSIONS, 'utm_term' as const).map((token) => [token]),
   },
 )
 
+/** Filters of a kind; one in five is a group of them. */
+const withGroups = (one: fc.Arbitrary<Filter>): fc.Arbitrary<Filter> =>
+  fc.oneof({ weight: 4, arbitrary: one }, { weight: 1, arbitrary: groupOf(one) })
+/** Filters on one dimension alone. */
+const filterBy = (name: GroupBy): fc.Arbitrary<Filter> => withGroups(FILTERS[name]!)
+
 /** No filters, filters on the dimension that is grouped by (on any one dimension without a grouping), or any filters. */
 function filtersFor([token]: readonly GroupBy[]): fc.Arbitrary<readonly Filter[]> {
   const own = token === undefined ? undefined : FILTERS[token]
-  const one = own ?? filteredDimension.chain((name) => FILTERS[name]!)
+  const one = own === undefined ? filteredDimension.chain(filterBy) : withGroups(own)
   return fc.oneof(
     { weight: 4, arbitrary: fc.constant([]) },
     { weight: 5, arbitrary: fc.array(one, { minLength: 1, maxLength: own === undefined ? 1 : 2 }) },
@@ -253,10 +259,7 @@ export const attributeRequest: fc.Arbitrary<PartialRequest> = fc.noBias(
         { weight: 1, arbitrary: fc.constant([]) },
         { weight: 3, arbitrary: fc.tuple(attribute) },
       ),
-      fc.array(
-        attribute.chain((name) => FILTERS[name]!),
-        { maxLength: 2 },
-      ),
+      fc.array(attribute.chain(filterBy), { maxLength: 2 }),
     )
     .map(([asked, group_by, filters]) => ({ ...asked, group_by, filters, order_by: [] })),
 )

@@ -106,7 +106,7 @@ const listClause = (values: readonly string[]) =>
   })
 const optional: { requiredKeys: ['type'] } = { requiredKeys: ['type'] }
 
-export const filter: fc.Arbitrary<Filter> = fc.oneof(
+const plainFilter: fc.Arbitrary<Filter> = fc.oneof(
   fc.record(
     {
       type: fc.constant('page' as const),
@@ -161,6 +161,23 @@ export const filter: fc.Arbitrary<Filter> = fc.oneof(
   listClause(VALUES).map((one) => ({ type: 'browser' as const, ...one })),
   listClause(['', 'desktop', 'mobile']).map((one) => ({ type: 'device' as const, ...one })),
   listClause(VALUES).map((one) => ({ type: 'os' as const, ...one })),
+)
+
+/** Groups of one or two filters. */
+export const groupOf = (inner: fc.Arbitrary<Filter>): fc.Arbitrary<Filter> =>
+  fc.record({
+    type: fc.constant('group' as const),
+    operator: fc.constantFrom('and' as const, 'or' as const, 'not' as const),
+    filters: fc.array(inner, { minLength: 1, maxLength: 2 }),
+  })
+const negation = (inner: fc.Arbitrary<Filter>): fc.Arbitrary<Filter> =>
+  inner.map((one) => ({ type: 'group', operator: 'not', filters: [one] }))
+
+/** A filter; one in seven is a group. */
+export const filter: fc.Arbitrary<Filter> = fc.oneof(
+  { weight: 12, arbitrary: plainFilter },
+  { weight: 1, arbitrary: groupOf(plainFilter) },
+  { weight: 1, arbitrary: groupOf(fc.oneof(plainFilter, negation(groupOf(plainFilter)))) },
 )
 
 const day = fc

@@ -62,6 +62,10 @@ const FILTERS: { readonly [Type in Filter['type']]: Conditions<Type> } = {
   browser: (clause) => [compareList('browser', clause)],
   device: (clause) => [compareList('device_type', clause)],
   os: (clause) => [compareList('os', clause)],
+  group: ({ operator, filters }) => {
+    const condition = combine(filters.map(buildFilter), operator === 'or' ? 'OR' : 'AND')
+    return [operator === 'not' ? sql`NOT ${condition}` : condition]
+  },
 }
 
 function buildFilter(filter: Filter): Sql {

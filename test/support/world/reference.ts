@@ -154,6 +154,11 @@ function satisfies(event: Event, filter: Filter): boolean {
     case 'browser':
     case 'os':
       return matchesList(filter, readAttribute(filter.type))
+    case 'group': {
+      const satisfied = filter.filters.map((one) => satisfies(event, one))
+      if (filter.operator === 'or') return satisfied.includes(true)
+      return (filter.operator === 'and') !== satisfied.includes(false)
+    }
   }
 }
 

@@ -31,6 +31,12 @@ const plan = (...operators: readonly StringOperator[]): Filter => ({
   properties: operators.map((operator) => ({ property: 'plan', value: 'x', operator })),
 })
 
+const group = (operator: 'and' | 'or' | 'not', ...filters: readonly Filter[]): Filter => ({
+  type: 'group',
+  operator,
+  filters,
+})
+
 const total: RollupKey = { subject: 'sessions', dimension: 'total' }
 const ofPlan: RollupKey = { subject: 'events', dimension: 'event:prop:plan' }
 const withoutPlan = 'no rollup counts events without event:prop:plan'
@@ -56,6 +62,16 @@ describe('matchRollups', () => {
       'filtered by a session attribute',
       { filters: [country] },
       { subject: 'sessions', dimension: 'country' },
+    ],
+    [
+      'groups of filters by one attribute',
+      { filters: [group('or', country, group('not', country))] },
+      { subject: 'sessions', dimension: 'country' },
+    ],
+    [
+      'groups of filters by two attributes',
+      { filters: [group('or', country, group('not', city))] },
+      'no rollup combines country and city',
     ],
     [
       'grouped and filtered by one session attribute',
@@ -170,6 +186,13 @@ describe('matchRollups', () => {
     [
       'one filter joined by and matches everything',
       { filters: [{ type: 'event' }, plan('any')] },
+      ofPlan,
+    ],
+    ['a negation requires it', { filters: [group('not', plan('notEq'))] }, ofPlan],
+    ['a negation does not require it', { filters: [group('not', plan('eq'))] }, withoutPlan],
+    [
+      'a negated group requires it',
+      { filters: [group('not', group('or', plan('eq'), plan('notEq')))] },
       ofPlan,
     ],
     [

@@ -64,6 +64,36 @@ describe('parseFilters', () => {
     [{ type: 'browser', ...list('Chrome') }, oneOf('browser', 'Chrome')],
     [{ type: 'device', ...list('mobile') }, oneOf('device_type', 'mobile')],
     [{ type: 'os', ...list() }, oneOf('os')],
+    [
+      {
+        type: 'group',
+        operator: 'and',
+        filters: [{ type: 'page' }, { type: 'os', ...list('a') }],
+      },
+      all(all(), oneOf('os', 'a')),
+    ],
+    [
+      {
+        type: 'group',
+        operator: 'or',
+        filters: [
+          { type: 'browser', ...list() },
+          { type: 'os', ...list('a') },
+        ],
+      },
+      { kind: 'any', of: [oneOf('browser'), oneOf('os', 'a')] },
+    ],
+    [
+      {
+        type: 'group',
+        operator: 'not',
+        filters: [
+          { type: 'browser', ...list() },
+          { type: 'os', ...list('a') },
+        ],
+      },
+      { kind: 'not', of: all(oneOf('browser'), oneOf('os', 'a')) },
+    ],
   ])('%j', (filter, want) => {
     expect(parseFilters({ filters: [filter], filtersOperator: 'and' })).toEqual(all(want))
   })

@@ -93,6 +93,12 @@ describe('writeCondition', () => {
       {},
     ],
     [
+      { kind: 'not', of: { kind: 'all', of: [any('country'), any('os')] } },
+      'NOT ((notEmpty(country) AND notEmpty(os)))',
+      {},
+    ],
+    [{ kind: 'not', of: { kind: 'all', of: [] } }, 'NOT (true)', {}],
+    [
       { kind: 'all', of: [any('country'), { kind: 'any', of: [any('os'), any('city')] }] },
       '(notEmpty(country) AND (notEmpty(os) OR notEmpty(city)))',
       {},
