@@ -679,6 +679,7 @@ export interface components {
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
+         * Group filter
          * @description Several filters that are joined to one, also inside of `filtersOperator: or`, or negated. A group may contain
          *     groups, at most 4 deep.
          * @example {
@@ -717,6 +718,7 @@ export interface components {
             readonly filters: readonly components["schemas"]["Filter"][];
         };
         /**
+         * Group operator
          * @description - `and`: an event satisfies all filters of the group.
          *     - `or`: it satisfies at least one of them.
          *     - `not`: it does not satisfy all of them. This is the exact complement of `and`.
