@@ -6,36 +6,47 @@ import { Readable } from 'node:stream'
 import type { Connection } from '../clickhouse/connection.js'
 import { StoreUnavailableError } from '../clickhouse/errors.js'
 import { withLease } from '../clickhouse/lease/lease.js'
-import { sql, statement, strings } from '../clickhouse/sql.js'
+import { sql, statement, strings, type Sql } from '../clickhouse/sql.js'
 
 /** A salt of a day, as the home stores it. */
 export interface Salt {
   /** The day in UTC, such as 2026-01-31. */
   readonly day: string
   readonly salt: string
-  /** By the clock of the home, in UTC: `2026-01-31 10:00:00`. Both copies expire together. */
+  /** Two days before it expires, in UTC: `2026-01-31 10:00:00`. Both copies expire together. */
   readonly created_at: string
 }
 
 /**
  * Gives a store the salts of days for which it has none; those that it has by then are left out.
  *
+ * @param options.onlyKnown no salts are made: days for which the home has none are left out
  * @throws StoreUnavailableError when the home gives none
  */
-export type ShareSalts = (days: readonly string[]) => Promise<readonly Salt[]>
+export type ShareSalts = (
+  days: readonly string[],
+  options?: { readonly onlyKnown?: boolean },
+) => Promise<readonly Salt[]>
 
-/** The value of a new salt. */
-export const NEW_SALT = sql`lower(hex(randomString(16)))`
-/** Salts are kept for two days; one that is about to expire may be gone when it is used, so its day gets another. */
+/**
+ * Salts are kept for two days after they were made, or after their day began if that is later: a salt is used for the visits of
+ * its day, which go on until the end of the next day at the latest. One that is about to expire may be gone when it is used, so
+ * its day gets another.
+ */
 export const IS_FRESH = sql`created_at > now() - INTERVAL 47 HOUR`
+
+/** Stores new salts of the days that a query selects, as the column `day`. */
+export const insertNewSalts = (days: Sql): Sql => sql`
+INSERT INTO salts (day, salt, created_at)
+SELECT day, lower(hex(randomString(16))), greatest(toDateTime(now(), 'UTC'), toDateTime(day, 'UTC')) FROM (${days})`
 
 /** Returns the function that gives other stores the salts of the home, and makes those that it has not. */
 export const createSaltSharing =
   (home: Connection): ShareSalts =>
-  async (days) => {
+  async (days, { onlyKnown = false } = {}) => {
     try {
       const known = await readSalts(home, days)
-      if (known.length === days.length) return known
+      if (onlyKnown || known.length === days.length) return known
       return await withLease(home, 'salts', () => makeSalts(home, days))
     } catch (cause) {
       // It says nothing about the rows of the load, whatever the home answers.
@@ -46,18 +57,19 @@ export const createSaltSharing =
 /** The same for the home itself: its loader makes salts as it makes those of others, one process at a time. */
 export const createSaltMaking =
   (home: Connection): ShareSalts =>
-  async (days) => {
-    await createSaltSharing(home)(days)
+  async (days, options) => {
+    await createSaltSharing(home)(days, options)
     return []
   }
 
 /** Makes the missing ones. The caller holds the lease `salts`. */
 async function makeSalts(home: Connection, days: readonly string[]): Promise<readonly Salt[]> {
   await home.execute(
-    statement(sql`
-INSERT INTO salts (day, salt)
-SELECT day, ${NEW_SALT} FROM (SELECT toDate(arrayJoin(${strings(days)})) AS day)
+    statement(
+      insertNewSalts(sql`
+SELECT day FROM (SELECT toDate(arrayJoin(${strings(days)})) AS day)
 WHERE day NOT IN (SELECT day FROM salts WHERE ${IS_FRESH})`),
+    ),
   )
   return readSalts(home, days)
 }

@@ -5,6 +5,7 @@ import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import {
   expectConsistentFacts,
   listLeftovers,
+  nameDerivedUsers,
   readFacts,
   type Fact,
 } from '../support/store/facts.js'
@@ -54,12 +55,19 @@ const history = (pauses: readonly number[]): fc.Arbitrary<readonly Arrival[]> =>
       })
     })
 
-const worldOf = (pauses: readonly number[]): fc.Arbitrary<readonly (readonly Arrival[])[]> =>
+/** The fields of a user with an id, and of one without. */
+const nameUser = (user: number): object => ({ user_id: `u${user}` })
+const nameAddress = (user: number): object => ({ ip: `192.0.2.${user}` })
+
+const worldOf = (
+  pauses: readonly number[],
+  identify: (user: number) => object,
+): fc.Arbitrary<readonly (readonly Arrival[])[]> =>
   fc
     .array(history(pauses), { minLength: USERS, maxLength: USERS, size: 'max' })
     .map((histories) =>
       histories.map((arrivals, user) =>
-        arrivals.map((one) => ({ ...one, event: { ...one.event, user_id: `u${user}` } })),
+        arrivals.map((one) => ({ ...one, event: { ...one.event, ...identify(user) } })),
       ),
     )
 
@@ -80,25 +88,32 @@ async function load(batches: readonly (readonly SentEvent[])[]): Promise<readonl
     await expectConsistentFacts(store, project.id)
   }
   expect(await listLeftovers(store)).toEqual([])
-  return readFacts(store, project.id)
+  return nameDerivedUsers(await readFacts(store, project.id))
 }
 
 const inBatches = (arrivals: readonly Arrival[]): SentEvent[][] =>
   [0, 1, 2, 3].map((n) => arrivals.filter(({ batch }) => batch === n).map(({ event }) => event))
 
-const sample = (pauses: readonly number[]) =>
-  fc.sample(worldOf(pauses), { seed: SEED, numRuns: WORLDS })
+const sample = (pauses: readonly number[], identify = nameUser) =>
+  fc.sample(worldOf(pauses, identify), { seed: SEED, numRuns: WORLDS })
 
-test('events in order give the same sessions in any batches as in one', async () => {
-  for (const world of sample([0, ...PAUSES])) {
-    const ordered = world.map((arrivals) => {
-      const batches = arrivals.map(({ batch }) => batch).sort()
-      return arrivals.map((one, i) => ({ ...one, batch: batches[i]! }))
-    })
-    const whole = await load([ordered.flatMap((arrivals) => arrivals.map(({ event }) => event))])
-    expect(await load(inBatches(ordered.flat()))).toEqual(whole)
-  }
-}, 360_000)
+test.each([
+  ['users with an id', nameUser],
+  ['users without an id', nameAddress],
+])(
+  'events of %s in order give the same sessions in any batches as in one',
+  async (_, identify) => {
+    for (const world of sample([0, ...PAUSES], identify)) {
+      const ordered = world.map((arrivals) => {
+        const batches = arrivals.map(({ batch }) => batch).sort()
+        return arrivals.map((one, i) => ({ ...one, batch: batches[i]! }))
+      })
+      const whole = await load([ordered.flatMap((arrivals) => arrivals.map(({ event }) => event))])
+      expect(await load(inBatches(ordered.flat()))).toEqual(whole)
+    }
+  },
+  360_000,
+)
 
 test('events in any order give the same sessions as in order', async () => {
   for (const world of sample(PAUSES)) {

@@ -19,15 +19,18 @@ const QUESTIONS = Number(process.env['LAWS_QUESTIONS'] ?? 20)
 const SHARDS = Number(process.env['LAWS_WIDTHS'] ?? 4)
 const BATCHES = 3
 
-/** The shards of projects, and the days at which they got the later ones. */
+/**
+ * The shards of projects, and the days at which they got the later ones. No visit lasts over these midnights: those of users without
+ * an id end there if their later events go to another shard.
+ */
 const WIDENINGS = [
-  [['shard2'], ['shard2', 'shard1'], '2024-01-15'],
+  [['shard2'], ['shard2', 'shard1'], '2024-01-17'],
   [
     ['shard4'],
     ['shard4', 'shard3'],
-    '2024-01-15',
+    '2024-01-17',
     ['shard4', 'shard3', 'shard2', 'shard1'],
-    '2024-02-29',
+    '2024-03-15',
   ],
 ] as const
 

@@ -30,7 +30,7 @@ import { insertForwards, type LoadedShardName } from './steps/residence.js'
 import { restoreFacts, restoreRejections } from './steps/restore-facts.js'
 import { insertOnce, sliceInserts, type LoadInsert } from './steps/slices.js'
 import { stageRows } from './steps/stage-rows.js'
-import { prepareUserNumbers } from './steps/user-numbers.js'
+import { prepareUserNumbers } from './steps/users/user-numbers.js'
 import { dropLoadedParts, moveCursor } from './stream.js'
 import {
   isRefused,

@@ -29,8 +29,8 @@ beforeAll(async () => {
 })
 afterAll(() => shards.drop())
 
-const event = (day: string, user_id?: string): object => ({
-  timestamp: `${day}T10:00:00Z`,
+const event = (day: string, user_id?: string, time = '10:00'): object => ({
+  timestamp: `${day}T${time}:00Z`,
   name: 'pageview',
   url: 'https://shop.example/',
   ip: '192.0.2.1',
@@ -93,6 +93,27 @@ test('while the home is away, loads wait that need a new salt', async () => {
   await load(shard, share(cluster.home, shard))
   expect(await readUsers(shard)).toHaveLength(before.length + 1)
   expect(await select(shard.store, sql`SELECT count() AS n FROM rejections`)).toEqual([{ n: 0 }])
+})
+
+test('a visit goes on after midnight on a shard that did not need the salt of yesterday', async () => {
+  const [, shard] = cluster.shards
+  if (shard === undefined) throw new Error('no shard')
+  const shareSalts = share(cluster.home, shard)
+  await feed(shard.store, 'shop', [event('2026-03-05', undefined, '23:58')])
+  await load(shard, shareSalts)
+  const before = await readUsers(shard)
+  // As if the visit had begun on another shard, from which the project has moved.
+  await shard.store.writer.execute(statement(sql`TRUNCATE TABLE salts`))
+  await feed(shard.store, 'shop', [event('2026-03-06', undefined, '00:02')])
+  await load(shard, shareSalts)
+  expect(await readUsers(shard)).toEqual(before)
+  await feed(shard.store, 'shop', [event('2026-03-06', undefined, '00:33')])
+  await load(shard, shareSalts)
+  expect(await readUsers(shard)).toHaveLength(before.length + 1)
+  // No salts are made for days that have no events.
+  expect(
+    await select(cluster.home.store, sql`SELECT day FROM salts WHERE day > '2026-03-06'`),
+  ).toEqual([])
 })
 
 test('a salt that is about to expire is followed by another of the home', async () => {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import type { SentEvent } from '../world/world.js'
+import { orderNights } from './night-order.js'
 import { rollupEvent } from './rollups.js'
 
 const SECOND = 1_000
@@ -153,7 +154,9 @@ function arrive(visits: readonly Visit[]): readonly SentEvent[] {
       ]
     })
   })
-  return arrivals.sort((a, b) => a.place - b.place).map(({ event }) => event)
+  return orderNights(arrivals)
+    .sort((a, b) => a.place - b.place)
+    .map(({ event }) => event)
 }
 
 /** A short name of a sender. */

@@ -22,10 +22,37 @@ SELECT * FROM sent
 WHERE ${isNoneOf('ip', ips)} AND ${isNoneOf('country', countries)} AND ${isNoneOf('user_agent', botAgents)}
 QUALIFY event_id = '' OR row_number() OVER (PARTITION BY event_id ORDER BY arrival) = 1`
 
-/** The user of an event: the given one, else one for an address and a user agent on one day. */
+/** The user of an event: the given one, else one for an address and a user agent, of the day on which the visit began. */
 const USER = sql`CASE
   WHEN user_id <> '' THEN ['named', user_id]
-  ELSE ['derived', strftime(occurred, '%Y-%m-%d'), ip, user_agent] END`
+  ELSE ['derived', strftime(visit_day, '%Y-%m-%d'), ip, user_agent] END`
+
+/** Who sent an event. Events with a session id are a series of their own. */
+const SERIES = sql`PARTITION BY user_id, ip, user_agent, session_id`
+
+/**
+ * Creates the table `visit_days`: the day on which the visit of an event began, for events without a user id. A visit that lasts
+ * over two midnights counts as another from the second on, and so on. A session id is good for the day after an event of it.
+ */
+const CREATE_VISIT_DAYS = sql`
+CREATE TABLE visit_days AS
+WITH
+  chained AS (
+    SELECT *, CASE
+      WHEN lag(arrival) OVER chain IS NULL THEN TRUE
+      WHEN session_id = '' THEN occurred - lag(occurred) OVER chain > INTERVAL 30 MINUTE
+      ELSE date_diff('day', lag(occurred) OVER chain, occurred) > 1 END AS starts
+    FROM tracked
+    WINDOW chain AS (${SERIES} ORDER BY occurred, arrival)
+  ),
+  counted AS (
+    SELECT *, count(*) FILTER (starts) OVER (${SERIES} ORDER BY occurred, arrival ROWS UNBOUNDED PRECEDING) AS series FROM chained
+  ),
+  aged AS (
+    SELECT arrival, occurred, date_diff('day', first(occurred) OVER (PARTITION BY user_id, ip, user_agent, session_id, series ORDER BY occurred, arrival), occurred) AS age
+    FROM counted
+  )
+SELECT arrival, CAST(occurred AS DATE) - CAST(age % 2 AS INTEGER) AS visit_day FROM aged`
 
 /**
  * Creates the table `hits`: tracked events with their `user` and `session`. Events of a user with the same session id are one
@@ -34,7 +61,7 @@ const USER = sql`CASE
 const CREATE_HITS = sql`
 CREATE TABLE hits AS
 WITH
-  of_users AS (SELECT *, ${USER} AS "user" FROM tracked),
+  of_users AS (SELECT tracked.*, ${USER} AS "user" FROM tracked JOIN visit_days USING (arrival)),
   beginnings AS (
     SELECT *, coalesce(session_id = '' AND occurred - lag(occurred) OVER earlier > INTERVAL 30 MINUTE, FALSE) AS begins
     FROM of_users
@@ -75,6 +102,7 @@ SELECT *, pageviews = 1 AND custom_events = 0 AS is_bounce FROM sessions WHERE p
 
 /** The statements that derive `events` and `visits` from `tracked`, in their order. */
 export const DERIVE_FACTS: readonly Sql[] = [
+  CREATE_VISIT_DAYS,
   CREATE_HITS,
   CREATE_SESSIONS,
   CREATE_EVENTS,

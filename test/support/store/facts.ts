@@ -133,6 +133,22 @@ ORDER BY who.user_id, start_at, session_id`,
   )
 }
 
+/** Names derived users, whose ids are others in each project, by the start of their first visit and its page. */
+export function nameDerivedUsers(facts: readonly Fact[]): readonly Fact[] {
+  const names = new Map<string, string>()
+  // Facts are in order of time for each user.
+  for (const { user_id: id, start_at: start, items } of facts) {
+    if (id.startsWith('anonymous-') && !names.has(id)) {
+      names.set(id, `derived ${start} ${JSON.stringify(items[0])}`)
+    }
+  }
+  const orderOf = (fact: Fact): string =>
+    JSON.stringify([fact.user_id, fact.start_at, fact['session_id']])
+  return facts
+    .map((fact) => ({ ...fact, user_id: names.get(fact.user_id) ?? fact.user_id }))
+    .toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
+}
+
 /** Lists the rows of the inbox and the working tables that finished loads and deletions should have deleted. */
 export async function listLeftovers(store: Store): Promise<readonly string[]> {
   const rows = await select<{ what: string }>(

@@ -27,7 +27,10 @@ const ATTRIBUTES = [
 
 interface Event {
   readonly at: number
-  readonly user: string
+  /** Empty until it is derived. */
+  user: string
+  /** The address and the user agent. */
+  readonly sender: readonly string[]
   readonly sessionId: string
   readonly name: string
   readonly anonymous: boolean
@@ -52,6 +55,7 @@ function parseEvent(sent: SentEvent): Event {
   return {
     at: Date.parse(sent.timestamp),
     user: text(sent['user_id']),
+    sender: [text(sent['ip']), text(sent['user_agent'])],
     sessionId: text(sent['session_id']),
     name: text(sent['name']) || 'pageview',
     anonymous: sent['anonymous'] === true,
@@ -63,6 +67,29 @@ function parseEvent(sent: SentEvent): Event {
       ]),
     ),
     attributes,
+  }
+}
+
+const dayOf = ({ at }: Event): number => Math.floor(at / 86_400_000)
+
+/**
+ * Names the users of events without a user id, which are in order of time: by their sender and a day. While a visit goes on, that
+ * is the day of the event before, if it was today or yesterday; else it is today.
+ */
+function deriveUsers(events: readonly Event[]): void {
+  const last = new Map<string, { readonly event: Event; readonly day: number }>()
+  for (const event of events.filter(({ user }) => user === '')) {
+    const key = JSON.stringify([event.sender, event.sessionId])
+    const before = last.get(key)
+    const continues =
+      before !== undefined &&
+      (event.sessionId === ''
+        ? event.at - before.event.at <= 1_800_000
+        : dayOf(event) - dayOf(before.event) <= 1)
+    const today = dayOf(event)
+    const day = continues && today - before.day <= 1 ? before.day : today
+    last.set(key, { event, day })
+    event.user = JSON.stringify([event.sender, day])
   }
 }
 
@@ -81,6 +108,7 @@ export function assignSessions(sent: readonly SentEvent[]): readonly Event[] {
     .map((event, order) => ({ event, order }))
     .sort((a, b) => a.event.at - b.event.at || a.order - b.order)
     .map(({ event }) => event)
+  deriveUsers(events)
   const last = new Map<string, Event>()
   for (const event of events) {
     const key = JSON.stringify([event.user, event.sessionId])

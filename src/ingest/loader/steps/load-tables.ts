@@ -13,6 +13,7 @@ const SUFFIXES = {
   rows: 'rows',
   places: 'places',
   excludedEvents: 'untracked',
+  nights: 'nights',
   kept: 'kept',
   users: 'users',
   unnumbered: 'full',

@@ -12,7 +12,7 @@ import {
 import { createFormerUsers } from '../../../rollups/former-users.js'
 import type { LoadTables } from './load-tables.js'
 import { countExcludedEvents } from './excluded-events.js'
-import { hashUserId } from './user-numbers.js'
+import { hashUserId } from './users/user-numbers.js'
 
 const EVENT_COLUMN_LIST = join(EVENT_COLUMNS)
 const SESSION_COLUMN_LIST = join(SESSION_COLUMNS)

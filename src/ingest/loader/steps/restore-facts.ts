@@ -14,7 +14,7 @@ import { SESSION_COLUMNS } from '../../../model/fact-columns.js'
 import { ONE_BLOCK } from '../../inbox/one-block.js'
 import type { LoadTables } from './load-tables.js'
 import { buildInserts, insertRejections } from './publish.js'
-import { hashUserId } from './user-numbers.js'
+import { hashUserId } from './users/user-numbers.js'
 
 /** Rows of a load that are not in their table, or not all of them. */
 interface MissingRows {

@@ -13,7 +13,7 @@ import { DERIVED_ATTRIBUTES, joinEnrichment, SOURCE_COLUMNS } from './derived-at
 import { DURABLE, type LoadTables } from './load-tables.js'
 
 /** The same as SESSION_PAUSE. */
-const SESSION_PAUSE_MS = uint64(30 * MINUTE_MS)
+export const SESSION_PAUSE_MS = uint64(30 * MINUTE_MS)
 
 const mapAttributes = (map: (column: Sql) => Sql): Sql => join(ATTRIBUTES.map(map))
 

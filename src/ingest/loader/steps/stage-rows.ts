@@ -4,15 +4,17 @@ import { sql, statement, type Sql } from '../../../clickhouse/sql.js'
 import type { ShareSalts } from '../../../cluster/salts.js'
 import { settleAll } from '../../../lib/settle.js'
 import type { Geoip } from '../../enrichment/geoip.js'
+import { saltDays } from './users/derived-users.js'
 import { enrichRows } from './enrich.js'
 import { findExcludedEvents } from './excluded-events.js'
 import { dropLoadTables, type LoadTables } from './load-tables.js'
 import { findNearbySessions } from './nearby-sessions.js'
 import { parseRows } from './parse-rows.js'
+import { findNightEvents } from './users/night-events.js'
 import type { LoadedShardName } from './residence.js'
 import { buildSessions, cutRuns, findPreviousStates, moveEvents } from './sessions.js'
-import { findUnnumberedRows, prepareUserNumbers } from './user-numbers.js'
-import { keepRows, numberUsers, saltDays } from './users.js'
+import { findUnnumberedRows, prepareUserNumbers } from './users/user-numbers.js'
+import { keepRows, numberUsers } from './users/keep-rows.js'
 
 export interface StageOptions {
   /** The FROM clause, with its conditions, that selects the rows. */
@@ -74,7 +76,9 @@ async function stageParsedRows(
     await enrichRows(writer, tables, context.geoip)
     await execute(findExcludedEvents(tables))
     if (!isDryRun) await saltDays(writer, tables, context.shareSalts)
-    await execute(keepRows(tables))
+    // Users of stored visits are looked up.
+    await preparesUsers
+    await execute(keepRows(tables, await findNightEvents(writer, tables, context.shareSalts)))
   }
   await settleAll([preparesUsers, keepsRows()])
   const mayOverflow = await preparesUsers

@@ -61,6 +61,9 @@ const rowsFor = (project: string, other: string): readonly (object | string)[] =
     at('11:00', { user_id: null, ip: '198.51.100.1' }),
     at('11:01', { user_id: null, ip: '198.51.100.1' }),
     at('11:02', { user_id: null, ip: '198.51.100.2' }),
+    at('23:50', { user_id: null, ip: '198.51.100.2' }),
+    { ...at('00:10', { user_id: null, ip: '198.51.100.2' }), timestamp: '2026-02-01T00:10:00Z' },
+    { ...at('00:41', { user_id: null, ip: '198.51.100.2' }), timestamp: '2026-02-01T00:41:00Z' },
     at('11:03', { name: '', url: 'x' }),
     at('23:00', { session_id: 's' }),
     at('12:00', { session_id: 's' }),
@@ -77,9 +80,9 @@ test('a dry run reports what the import then does, and leaves nothing', async ()
   const before = await counts()
   expect(before).toMatchObject({ events: 2, inbox: expect.any(Number), salts: 0, exclusions: 0 })
   const want = {
-    ...{ received: 18, events: 9, duplicates: 2, bots: 1, excluded: 3, rejected: 3 },
-    ...{ users: 5, sessions: 7 },
-    ...{ first: new Date('2026-01-31T10:00:00Z'), last: new Date('2026-01-31T23:00:00Z') },
+    ...{ received: 21, events: 12, duplicates: 2, bots: 1, excluded: 3, rejected: 3 },
+    ...{ users: 6, sessions: 9 },
+    ...{ first: new Date('2026-01-31T10:00:00Z'), last: new Date('2026-02-01T00:41:00Z') },
   }
   for (const chunkSize of [400, 1_000_000]) {
     const progress: LoadReport[] = []
@@ -100,7 +103,7 @@ test('a dry run reports what the import then does, and leaves nothing', async ()
         line: JSON.stringify(rows[15]),
       },
     ])
-    expect(progress.at(-1)?.received).toBe(18)
+    expect(progress.at(-1)?.received).toBe(21)
     expect(progress.length > 1).toBe(chunkSize === 400)
     expect(await counts()).toEqual(before)
     expect(await listLeftovers(store)).toEqual([])
@@ -110,8 +113,8 @@ test('a dry run reports what the import then does, and leaves nothing', async ()
   expect(real).toEqual(dryRun)
   const again = await importLines(store, toLines(rows), { geoip, dryRun: true })
   expect(again.report).toEqual({
-    ...{ received: 18, events: 7, duplicates: 4, bots: 1, excluded: 3, rejected: 3 },
-    ...{ users: 5, sessions: 5, first: want.first, last: want.last },
+    ...{ received: 21, events: 10, duplicates: 4, bots: 1, excluded: 3, rejected: 3 },
+    ...{ users: 6, sessions: 7, first: want.first, last: want.last },
   })
 })
 

@@ -62,6 +62,12 @@ const one = (path: string): Readonly<Record<string, unknown>> => ({
   event_id: 'one',
 })
 
+const visitor = (path: string): Readonly<Record<string, unknown>> => ({
+  ...page(path),
+  user_id: '',
+  ip: '192.0.2.1',
+})
+
 const CASES: readonly Case[] = [
   {
     rule: 'a pause of exactly 30 minutes goes on',
@@ -75,6 +81,16 @@ const CASES: readonly Case[] = [
       ['01-31 10:00:00', '01-31 10:00:00', 1, 0, '/a', '', '/a'],
       ['01-31 10:30:00.001', '01-31 10:30:00.001', 1, 0, '/b', '', '/b'],
     ],
+  },
+  {
+    rule: 'a visit of a user without an id goes on after midnight',
+    batches: [[at(838, visitor('/a')), at(842, visitor('/b'))]],
+    want: [['01-31 23:58:00', '02-01 00:02:00', 2, 0, '/a', '', '/a /b']],
+  },
+  {
+    rule: 'the same in two batches: after midnight',
+    batches: [[at(838, visitor('/a'))], [at(842, visitor('/b'))]],
+    want: [['01-31 23:58:00', '02-01 00:02:00', 2, 0, '/a', '', '/a /b']],
   },
   {
     rule: 'the same in two batches: 30 minutes',

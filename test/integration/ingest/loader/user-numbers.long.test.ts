@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sql, statement, string, uint32, type Sql } from '../../../../src/clickhouse/sql.js'
 import { findUnfinishedLoads } from '../../../../src/ingest/loader/load-log.js'
-import { MAX_USER_NUMBER } from '../../../../src/ingest/loader/steps/user-numbers.js'
+import { MAX_USER_NUMBER } from '../../../../src/ingest/loader/steps/users/user-numbers.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'

@@ -2,9 +2,9 @@
  * The numbers of users: `user_keys` has the number of each user by the hash of the user id, and `user_counts` the last number
  * of each project. Stores of earlier versions have both in `users` only, from where a project's first load fills them.
  */
-import type { Connection } from '../../../clickhouse/connection.js'
-import { sql, statement, string, uint32, uint64, type Sql } from '../../../clickhouse/sql.js'
-import type { LoadTables } from './load-tables.js'
+import type { Connection } from '../../../../clickhouse/connection.js'
+import { sql, statement, string, uint32, uint64, type Sql } from '../../../../clickhouse/sql.js'
+import type { LoadTables } from '../load-tables.js'
 
 /** The highest number that a user can have, 4,294,967,295: rollups count 32-bit numbers. */
 export const MAX_USER_NUMBER = 2 ** 32 - 1
