@@ -61,13 +61,13 @@ const rowsFor = (project: string, other: string): readonly (object | string)[] =
     at('11:00', { user_id: null, ip: '198.51.100.1' }),
     at('11:01', { user_id: null, ip: '198.51.100.1' }),
     at('11:02', { user_id: null, ip: '198.51.100.2' }),
-    at('23:50', { user_id: null, ip: '198.51.100.2' }),
-    { ...at('00:10', { user_id: null, ip: '198.51.100.2' }), timestamp: '2026-02-01T00:10:00Z' },
-    { ...at('00:41', { user_id: null, ip: '198.51.100.2' }), timestamp: '2026-02-01T00:41:00Z' },
     at('11:03', { name: '', url: 'x' }),
     at('23:00', { session_id: 's' }),
     at('12:00', { session_id: 's' }),
     at('10:00', { project: other }),
+    at('23:50', { user_id: null, ip: '198.51.100.2' }),
+    { ...at('00:10', { user_id: null, ip: '198.51.100.2' }), timestamp: '2026-02-01T00:10:00Z' },
+    { ...at('00:41', { user_id: null, ip: '198.51.100.2' }), timestamp: '2026-02-01T00:41:00Z' },
   ].map((row) => (typeof row === 'string' ? row : { project, ...row }))
 
 test('a dry run reports what the import then does, and leaves nothing', async () => {
