@@ -135,7 +135,8 @@ export interface components {
             readonly name?: string | null;
             /**
              * Format: text
-             * @description Your id for the user. Default: derived from `ip`, `user_agent`, the project and a salt that changes daily.
+             * @description Your id for the user. Default: derived from `ip`, `user_agent`, the project and a salt that changes daily. A visit that goes on
+             *     after midnight (UTC) keeps its user, until the end of the next day at the latest.
              * @example u42
              */
             readonly user_id?: string | null;
