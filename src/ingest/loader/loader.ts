@@ -14,7 +14,7 @@ import { isBefore } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
 import { findNextRange, type NextRange } from './next-range.js'
 import { clearLoad, runLoad } from './run-load.js'
-import { LOAD_TABLES } from './steps/load-tables.js'
+import { LOAD_TABLES } from './steps/shared/load-tables.js'
 import { dropLoadedParts, findLastBlock, repairCursor } from './stream.js'
 import { abandonInterruptedLoad, endFailedLoad, isGivenUp, UnloadableError } from './unloadable.js'
 

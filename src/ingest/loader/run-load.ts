@@ -18,7 +18,7 @@ import {
 import type { LoadReport } from './load-report.js'
 import { buildFromClause, nameRejections, parseRange } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
-import { dropLoadTables, nameLoadTables, type LoadTables } from './steps/load-tables.js'
+import { dropLoadTables, nameLoadTables, type LoadTables } from './steps/shared/load-tables.js'
 import {
   deleteMovedEvents,
   findStaleRollupUsers,

@@ -3,7 +3,7 @@ import type { Connection } from '../../clickhouse/connection.js'
 import { sql, statement, type Sql } from '../../clickhouse/sql.js'
 import { buildFromClause } from './load-source.js'
 import { EMPTY_REPORT, parseReport, type LoadReport, type ReportRow } from './load-report.js'
-import type { LoadTables } from './steps/load-tables.js'
+import type { LoadTables } from './steps/shared/load-tables.js'
 import { estimateSlices } from './steps/slices.js'
 
 export interface Survey {

@@ -19,7 +19,7 @@ import {
 } from './load-log.js'
 import { buildFromClause, nameRejections, parseRange } from './load-source.js'
 import { closeLoad } from './run-load.js'
-import { dropLoadTables, nameLoadTables } from './steps/load-tables.js'
+import { dropLoadTables, nameLoadTables } from './steps/shared/load-tables.js'
 import { parseRows, WITHOUT_ADDRESS } from './steps/parse-rows.js'
 
 /** The factor by which the next load of rows that could not be loaded is smaller. */

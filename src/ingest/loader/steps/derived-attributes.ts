@@ -3,7 +3,7 @@ import { sql, string, type Sql } from '../../../clickhouse/sql.js'
 import { AGENTS_VERSION } from '../../enrichment/user-agents.js'
 import { buildReferrerType } from '../../enrichment/referrer-sql.js'
 import { REFERRERS_VERSION } from '../../enrichment/referrers.js'
-import type { LoadTables } from './load-tables.js'
+import type { LoadTables } from './shared/load-tables.js'
 
 /** The columns of the table `rows` that attributes are derived from; empty when the event has no value. */
 export const SOURCE_COLUMNS: readonly Sql[] = [

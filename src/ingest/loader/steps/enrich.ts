@@ -7,7 +7,7 @@ import type { Geoip } from '../../enrichment/geoip.js'
 import { mapInSlices } from '../../enrichment/map-in-slices.js'
 import { classifyReferrer, REFERRERS_VERSION } from '../../enrichment/referrers.js'
 import { selectAgents, selectReferrers } from './derived-attributes.js'
-import type { LoadTables } from './load-tables.js'
+import type { LoadTables } from './shared/load-tables.js'
 
 /**
  * Classifies each distinct user agent, referrer and IP address of the rows once. User agents and referrers are

@@ -1,7 +1,7 @@
 /** Finds excluded events: those of bots, and of IP addresses and countries that the project excludes. */
 import { sql, type Sql } from '../../../clickhouse/sql.js'
 import { selectAgents } from './derived-attributes.js'
-import { DURABLE, type LoadTables } from './load-tables.js'
+import { DURABLE, type LoadTables } from './shared/load-tables.js'
 
 /**
  * Puts the valid rows that are excluded into the table `untracked`, each with its project, day and `reason`:

@@ -1,9 +1,7 @@
 /** Finds the stored sessions that the new events of a load may belong to. */
 import { sql, uint32, type Sql } from '../../../clickhouse/sql.js'
-import type { LoadTables } from './load-tables.js'
-
-/** A longer pause starts a new session. */
-export const SESSION_PAUSE = sql`INTERVAL 30 MINUTE`
+import type { LoadTables } from './shared/load-tables.js'
+import { SESSION_PAUSE } from './shared/session-pause.js'
 
 /** The days on which a session near the events of a day started, if it is shorter than LONG_HOURS. */
 const NEARBY_DAYS = sql`[toDate(first - INTERVAL 1410 MINUTE), on, toDate(last + ${SESSION_PAUSE})]`

@@ -9,7 +9,7 @@ import {
 } from '../../../model/event-fields.js'
 import { PAGEVIEW } from '../../../model/facts.js'
 import { buildValidation, readField, type RowValidation } from './validate-rows.js'
-import { DURABLE, type LoadTables } from './load-tables.js'
+import { DURABLE, type LoadTables } from './shared/load-tables.js'
 import { buildResidence, type LoadedShardName, type Residence } from './residence.js'
 
 /** A URL's scheme, host with port, path, query with its `?`, fragment with its `#` (RFC 3986 §3). */

@@ -10,7 +10,7 @@ import {
   SESSION_COLUMNS,
 } from '../../../model/fact-columns.js'
 import { createFormerUsers } from '../../../rollups/former-users.js'
-import type { LoadTables } from './load-tables.js'
+import type { LoadTables } from './shared/load-tables.js'
 import { countExcludedEvents } from './excluded-events.js'
 import { hashUserId } from './users/user-numbers.js'
 

@@ -2,7 +2,7 @@
 import { boolean, sql, string, uint64, type Sql } from '../../../clickhouse/sql.js'
 import { writeHasOwnId, writeIndexOf } from '../../../cluster/sender.js'
 import { readField } from './validate-rows.js'
-import type { LoadTables } from './load-tables.js'
+import type { LoadTables } from './shared/load-tables.js'
 
 /** A shard, by which its loads know the rows of projects that live on others. */
 export interface LoadedShardName {

@@ -12,7 +12,7 @@ import {
 } from '../../../clickhouse/sql.js'
 import { SESSION_COLUMNS } from '../../../model/fact-columns.js'
 import { ONE_BLOCK } from '../../inbox/one-block.js'
-import type { LoadTables } from './load-tables.js'
+import type { LoadTables } from './shared/load-tables.js'
 import { buildInserts, insertRejections } from './publish.js'
 import { hashUserId } from './users/user-numbers.js'
 

@@ -1,6 +1,5 @@
 /** Builds the sessions of a load, from its new events and the stored sessions that these belong to. */
 import { join, sql, uint64, type Sql } from '../../../clickhouse/sql.js'
-import { MINUTE_MS } from '../../../lib/time.js'
 import { SESSION_ATTRIBUTES } from '../../../model/event-fields.js'
 import {
   ATTRIBUTES,
@@ -10,10 +9,8 @@ import {
 } from '../../../model/fact-columns.js'
 import { isCustomEvent, isPageview } from '../../../model/facts.js'
 import { DERIVED_ATTRIBUTES, joinEnrichment, SOURCE_COLUMNS } from './derived-attributes.js'
-import { DURABLE, type LoadTables } from './load-tables.js'
-
-/** The same as SESSION_PAUSE. */
-export const SESSION_PAUSE_MS = uint64(30 * MINUTE_MS)
+import { DURABLE, type LoadTables } from './shared/load-tables.js'
+import { SESSION_PAUSE_MS } from './shared/session-pause.js'
 
 const mapAttributes = (map: (column: Sql) => Sql): Sql => join(ATTRIBUTES.map(map))
 

@@ -6,7 +6,7 @@ import type { Connection } from '../../../clickhouse/connection.js'
 import { join, sql, statement, uint64, type Sql } from '../../../clickhouse/sql.js'
 import { COUNTED_ATTRIBUTES } from '../../../model/fact-columns.js'
 import { ONE_BLOCK } from '../../inbox/one-block.js'
-import type { LoadTables } from './load-tables.js'
+import type { LoadTables } from './shared/load-tables.js'
 import { buildInserts } from './publish.js'
 
 /** An insert of a load, or one slice of it. */

@@ -2,7 +2,7 @@
 import type { Connection } from '../../../../clickhouse/connection.js'
 import { sql, statement, type Sql } from '../../../../clickhouse/sql.js'
 import { insertNewSalts, IS_FRESH, storeSalts, type ShareSalts } from '../../../../cluster/salts.js'
-import type { LoadTables } from '../load-tables.js'
+import type { LoadTables } from '../shared/load-tables.js'
 
 /** Whether a row becomes an event, unless its event id came before. */
 export const isIncluded = (tables: LoadTables): Sql =>

@@ -1,7 +1,7 @@
 /** Drops duplicates and numbers the users of a load. */
 import { sql, uint64, type Sql } from '../../../../clickhouse/sql.js'
 import { deriveUserId, isIncluded, SALTS, selectFirstOfIds } from './derived-users.js'
-import { DURABLE, type LoadTables } from '../load-tables.js'
+import { DURABLE, type LoadTables } from '../shared/load-tables.js'
 import { selectNightEvents } from './night-events.js'
 import { hashUserId } from './user-numbers.js'
 

@@ -9,9 +9,8 @@ import type { Connection } from '../../../../clickhouse/connection.js'
 import { sql, statement, strings, type Sql } from '../../../../clickhouse/sql.js'
 import { storeSalts, type ShareSalts } from '../../../../cluster/salts.js'
 import { deriveUserId, isIncluded, SALTS, selectFirstOfIds } from './derived-users.js'
-import type { LoadTables } from '../load-tables.js'
-import { SESSION_PAUSE } from '../nearby-sessions.js'
-import { SESSION_PAUSE_MS } from '../sessions.js'
+import type { LoadTables } from '../shared/load-tables.js'
+import { SESSION_PAUSE, SESSION_PAUSE_MS } from '../shared/session-pause.js'
 import { hashUserId } from './user-numbers.js'
 
 /** What a load has to look for. */

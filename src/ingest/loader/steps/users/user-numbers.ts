@@ -4,7 +4,7 @@
  */
 import type { Connection } from '../../../../clickhouse/connection.js'
 import { sql, statement, string, uint32, uint64, type Sql } from '../../../../clickhouse/sql.js'
-import type { LoadTables } from '../load-tables.js'
+import type { LoadTables } from '../shared/load-tables.js'
 
 /** The highest number that a user can have, 4,294,967,295: rollups count 32-bit numbers. */
 export const MAX_USER_NUMBER = 2 ** 32 - 1

@@ -1,7 +1,7 @@
 /** The tables that a load stages its results in. Only the load itself reads them. */
-import type { Connection } from '../../../clickhouse/connection.js'
-import { identifier, join, sql, statement, type Sql } from '../../../clickhouse/sql.js'
-import { matchNames, type TableNames } from '../../../clickhouse/temporary-tables.js'
+import type { Connection } from '../../../../clickhouse/connection.js'
+import { identifier, join, sql, statement, type Sql } from '../../../../clickhouse/sql.js'
+import { matchNames, type TableNames } from '../../../../clickhouse/temporary-tables.js'
 
 /**
  * The suffix of each table's name; the step that creates a table documents its columns.
