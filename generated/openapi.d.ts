@@ -204,6 +204,10 @@ export interface components {
          *       100, rounded to two decimals; `null` if there is no such visit.
          *     - `visit_duration`: the mean time from the first to the last event of these visits, in seconds, rounded to
          *       two decimals. Visits of zero seconds are included in the mean. `null` if there is no such visit.
+         *     - `visits`: the number of these visits.
+         *     - `views_per_visit`: `pageviews` ÷ `visits` of the row, rounded to two decimals. `null` if `visits` is 0 or `null`, and
+         *       always when you group by page: the pageviews of a page also belong to visits that entered on another.
+         *     - `events_per_visit`: `events` ÷ `visits`, by the same rules.
          *
          *     An event matches if it satisfies the filters. A visit matches if at least one of its events does. Bounce and
          *     duration always describe the whole visit, even if a filter selects only one of its pages or the visit
@@ -211,17 +215,17 @@ export interface components {
          * @example users
          * @enum {string}
          */
-        readonly Metric: "users" | "pageviews" | "events" | "bounce_rate" | "visit_duration";
+        readonly Metric: "users" | "pageviews" | "events" | "bounce_rate" | "visit_duration" | "visits" | "views_per_visit" | "events_per_visit";
         /**
          * Group by
          * @description A grouping: the interval of a time series, a dimension, or an event property. The table shows to which rows
-         *     the visits of `bounce_rate` and `visit_duration` are attributed:
+         *     the visits of `bounce_rate`, `visit_duration` and `visits` are attributed:
          *
          *     | grouping | rows | visits of a row |
          *     |---|---|---|
          *     | intervals | one per bucket of the period, including empty buckets | those that started in the bucket |
          *     | session attributes | one per value, including `""` (none) | those with the value |
-         *     | `page:origin`, `page:path` | one per page of any matching event | those that *entered* on the page; `null` if none did |
+         *     | `page:origin`, `page:path` | one per page of any matching event | those that *entered* on the page; the first two metrics are `null` if none did |
          *     | `event:name` | one per name of a custom event | always `null` |
          *     | `event:prop:<name>` | one per value among the events that have the property | always `null` |
          * @example country
@@ -243,7 +247,7 @@ export interface components {
          *
          *     A bucket is labelled with the UTC time at which it starts. The label of the first bucket may lie before
          *     the period, but the bucket counts only what lies inside the period. Buckets continue without a gap until the
-         *     end of the period. In an empty bucket the counts are 0, and `bounce_rate` and `visit_duration` are `null`.
+         *     end of the period. In an empty bucket the counts are 0, and rates and means are `null`.
          *
          *     A series of any interval but `interval:auto` may have at most 10,000 buckets. `limit` and `offset` page them like any
          *     other rows.
@@ -1059,6 +1063,21 @@ export interface components {
              * @example 128.5
              */
             readonly visit_duration?: number | null;
+            /**
+             * @description Visits that started in the period; `null` if visits cannot be grouped this way.
+             * @example 1204
+             */
+            readonly visits?: number | null;
+            /**
+             * @description Pageviews per visit; `null` if there is no visit.
+             * @example 2.66
+             */
+            readonly views_per_visit?: number | null;
+            /**
+             * @description Custom events per visit; `null` if there is no visit.
+             * @example 0.08
+             */
+            readonly events_per_visit?: number | null;
         };
         /**
          * Project response

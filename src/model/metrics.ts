@@ -7,6 +7,11 @@ import { MEASURE_COLUMNS, type Measure } from './measures.js'
 export interface MetricRow {
   /** The measures that it is computed from. */
   readonly measures: readonly [Measure, ...Measure[]]
+  /**
+   * Whether it relates the events of a group to its visits: it is null where visits are grouped by another value than their
+   * events, as by entry page.
+   */
+  readonly relatesToVisits?: boolean
   /** Computes the metric from the columns of its measures. */
   readonly expression: Sql
   /** The name of its column in the rows of a statement, as the client reads it. */
@@ -15,7 +20,7 @@ export interface MetricRow {
   readonly column: Sql
 }
 
-type MetricDefinition = Pick<MetricRow, 'measures' | 'expression'>
+type MetricDefinition = Pick<MetricRow, 'measures' | 'expression' | 'relatesToVisits'>
 
 /** Defines the metric that is a measure itself. */
 const showMeasure = (measure: Measure): MetricDefinition => ({
@@ -24,6 +29,13 @@ const showMeasure = (measure: Measure): MetricDefinition => ({
 })
 
 const { visits, bounces, duration } = MEASURE_COLUMNS
+
+/** Defines the metric that divides a number of events by the number of visits, rounded half up to hundredths. */
+const dividePerVisit = (measure: 'pageviews' | 'events'): MetricDefinition => ({
+  measures: [measure, 'visits'],
+  expression: sql`if(${visits} > 0, intDivOrZero(2 * 100 * ${MEASURE_COLUMNS[measure]} + ${visits}, 2 * ${visits}) / 100, NULL)`,
+  relatesToVisits: true,
+})
 
 // Ratios are divided as integers and rounded half up to hundredths, so their digits do not depend on the order in which
 // the engine adds. The bounce rate is in percent; the duration is in milliseconds, the average in seconds.
@@ -39,6 +51,9 @@ const DEFINITIONS: Readonly<Record<Metric, MetricDefinition>> = {
     measures: ['visits', 'duration'],
     expression: sql`if(${visits} > 0, intDivOrZero(${duration} + 5 * ${visits}, 10 * ${visits}) / 100, NULL)`,
   },
+  visits: showMeasure('visits'),
+  views_per_visit: dividePerVisit('pageviews'),
+  events_per_visit: dividePerVisit('events'),
 }
 
 export const METRICS: Readonly<Record<Metric, MetricRow>> = mapRecord(

@@ -244,7 +244,7 @@ describe('laws', () => {
         expect(series.data.map(({ group }) => group['date'])).toEqual(
           buckets.map(({ label }) => label),
         )
-        for (const metric of ['pageviews', 'events'] as const) {
+        for (const metric of ['pageviews', 'events', 'visits'] as const) {
           const sum = series.data.reduce((n, { metrics }) => n + metrics[metric]!, 0)
           expect(sum).toBe(total.data[0]!.metrics[metric])
         }

@@ -1,9 +1,9 @@
 /** Builds the plan of a query for one way of reading. */
-import { DIMENSIONS } from '../../model/dimensions.js'
 import type { Measure } from '../../model/measures.js'
 import { METRICS } from '../../model/metrics.js'
 import type { Grouping, Query } from '../request/query.js'
-import { canServe, matchRollups, type Need } from './coverage.js'
+import { isAlwaysNull } from '../request/visit-groups.js'
+import { matchRollups, type Need } from './coverage.js'
 import { buildScans, createDivider, listRejections, type Division } from './divide-period.js'
 import { listScans, type Plan, type RowSource, type UserCounting } from './plan.js'
 import { findDeferredCounting, isDeferringLikelyToPay } from './user-counting.js'
@@ -56,30 +56,14 @@ function chooseUserCounting(
   return isDeferred ? findDeferredCounting(query, measures) : 'all'
 }
 
-/**
- * Lists the measures of the selected metrics. If visits do not have the groups, their measures are left out, and the
- * metrics are null.
- */
-const listMeasures = (query: Query): readonly Measure[] =>
-  [...new Set(query.metrics.flatMap((metric) => METRICS[metric].measures))].filter(
-    (measure) => canGroupVisits(query.grouping) || canServe('events', measure),
-  )
-
-function canGroupVisits(grouping: Grouping): boolean {
-  switch (grouping.kind) {
-    case 'none':
-    case 'interval':
-      return true
-    case 'property':
-      return false
-    case 'dimension': {
-      const { sessionColumn, entryColumn } = DIMENSIONS[grouping.dimension]
-      return sessionColumn !== undefined || entryColumn !== undefined
-    }
-    default:
-      return grouping satisfies never
-  }
-}
+/** Lists the measures of the selected metrics, but those that are null in every row. */
+const listMeasures = ({ metrics, grouping }: Query): readonly Measure[] => [
+  ...new Set(
+    metrics
+      .filter((metric) => !isAlwaysNull(metric, grouping))
+      .flatMap((metric) => METRICS[metric].measures),
+  ),
+]
 
 /** Names a way of reading by the relations that it reads. Plans of a query with the same name have the same scans. */
 export function nameWay(plan: Plan): string {

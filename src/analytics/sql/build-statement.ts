@@ -30,7 +30,7 @@ export function buildStatement(plan: Plan, nonce: string, group?: ShardGroup): S
   const context = createContext(plan)
   const columns = [
     sql`group_key`,
-    ...selectMetrics(query.metrics, listMeasures(listScans(plan))),
+    ...selectMetrics(query, query.metrics, listMeasures(listScans(plan))),
     selectOrigin(context.project, nonce),
   ]
   // A single row needs no order, and ClickHouse some time to find that out.

@@ -42,7 +42,7 @@ function countOnPage(
 ): DeferredUsers {
   const { order, limit, offset } = context.query
   const metrics = order.by === 'group' ? [] : [order.by]
-  const columns = selectMetrics(metrics, listMeasures(plan.scans))
+  const columns = selectMetrics(context.query, metrics, listMeasures(plan.scans))
   const keys = sql`SELECT group_key FROM (SELECT ${join([sql`group_key`, ...columns])} FROM counted) ORDER BY ${orderRows(context.query)} LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`
   return { users: countUsers(context, counting, keys), definitions: [] }
 }

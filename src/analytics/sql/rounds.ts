@@ -68,14 +68,14 @@ export function buildUsersRound(
 }
 
 const selectColumns = (
-  { project }: StatementContext,
+  { query, project }: StatementContext,
   metrics: readonly Metric[],
   scans: readonly Scan[],
   nonce: string,
 ): Sql =>
   join([
     sql`group_key`,
-    ...selectMetrics(metrics, listMeasures(scans)),
+    ...selectMetrics(query, metrics, listMeasures(scans)),
     sql`${GROUP_EVENTS} AS group_events`,
     selectOrigin(project, nonce),
   ])

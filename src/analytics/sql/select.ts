@@ -4,6 +4,7 @@ import type { Metric } from '../../contract/api.js'
 import { EVENT_SUMS, MEASURE_COLUMNS, type Measure } from '../../model/measures.js'
 import { METRICS } from '../../model/metrics.js'
 import type { Query } from '../request/query.js'
+import { isAlwaysNull } from '../request/visit-groups.js'
 
 /**
  * Writes the users of a group. Every user has an event, and every event a user; but a load fills the rollups one after the
@@ -22,17 +23,21 @@ function writeUsers(sums: readonly (typeof EVENT_SUMS)[number][]): Sql {
   return sums.length < EVENT_SUMS.length ? atLeast : sql`least(${atLeast}, toInt64(${events}))`
 }
 
-/** Writes the columns of the metrics. A metric is null if one of its measures is not available. */
+/**
+ * Writes the columns of some metrics of a query.
+ *
+ * @param available the measures that the groups have
+ */
 export const selectMetrics = (
+  { grouping }: Query,
   metrics: readonly Metric[],
   available: readonly Measure[],
 ): readonly Sql[] => {
   const sums = EVENT_SUMS.filter((sum) => available.includes(sum))
   return metrics.map((metric) => {
-    const { measures, expression, column } = METRICS[metric]
-    const isAvailable = measures.every((measure) => available.includes(measure))
-    const value = metric === 'users' ? writeUsers(sums) : expression
-    return sql`${isAvailable ? value : sql`NULL`} AS ${column}`
+    const { expression, column } = METRICS[metric]
+    if (isAlwaysNull(metric, grouping)) return sql`NULL AS ${column}`
+    return sql`${metric === 'users' ? writeUsers(sums) : expression} AS ${column}`
   })
 }
 

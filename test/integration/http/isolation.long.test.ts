@@ -47,7 +47,10 @@ const createEvents = (n: number): readonly SentEvent[] =>
     }
   })
 
-const ALL_METRICS = ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'] as const
+const ALL_METRICS = [
+  ...(['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'] as const),
+  ...(['visits', 'views_per_visit', 'events_per_visit'] as const),
+] as const
 const QUERIES: readonly PartialRequest[] = [
   { date_range: '30days', metrics: ALL_METRICS },
   { date_range: 'all', group_by: ['interval:auto'] },

@@ -33,7 +33,7 @@ test.each<[AnalyticsQueryRequest['group_by'], readonly Filter[], string, Metric]
 ])('the maximum number of clauses, grouped by %j', async (group_by, filters, value, first) => {
   const { data } = await runQuery(database.store, project, {
     date_range: ['2025-01-01', '2025-02-03T12:00:00Z'],
-    metrics: ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'],
+    metrics: ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration', 'visits'],
     group_by,
     order_by: [[first, 'desc']],
     filters: [...filters],
@@ -48,6 +48,7 @@ test.each<[AnalyticsQueryRequest['group_by'], readonly Filter[], string, Metric]
         events: 0,
         bounce_rate: isOfPages ? 100 : null,
         visit_duration: isOfPages ? 0 : null,
+        visits: isOfPages ? 3 : null,
       },
     },
   ])

@@ -8,7 +8,7 @@ import type {
 import type { DuckDatabase } from './database.js'
 import { buildFilters } from './filters.js'
 import { findBucketSize, findGrouping, isInterval, type Grouping } from './groupings.js'
-import { METRICS } from './metrics.js'
+import { AGGREGATES, writeMetric } from './metrics.js'
 import { resolvePeriod, type Clock, type DuckPeriod } from './period.js'
 import { combine, join, raw, sql, type Sql } from './sql.js'
 
@@ -47,7 +47,9 @@ export async function answer(
       group: Object.fromEntries(
         groupings.map(({ member }, i) => [member, row[nameKey(i)] as string]),
       ),
-      metrics: Object.fromEntries(metrics.map((metric) => [metric, row[metric] as number | null])),
+      metrics: Object.fromEntries(
+        metrics.map((metric) => [metric, row[`of_${metric}`] as number | null]),
+      ),
     })),
   }
 }
@@ -75,8 +77,8 @@ function buildStatement(
   const columns = (part: 'event' | 'visit'): readonly Sql[] =>
     groupings.map((grouping, i) => sql`${grouping[part]} AS ${raw(nameKey(i))}`)
   const aggregate = (over: 'events' | 'visits'): readonly Sql[] =>
-    request.metrics.flatMap((metric) =>
-      METRICS[metric].over === over ? [sql`${METRICS[metric].aggregate} AS ${raw(metric)}`] : [],
+    Object.entries(AGGREGATES).flatMap(([name, one]) =>
+      one.over === over ? [sql`${one.aggregate} AS ${raw(name)}`] : [],
     )
   const isIn = combine([sql`TRUE`, ...keys.map((key) => sql`${key} IS NOT NULL`)], 'AND')
   const group = sql`GROUP BY (${join(keys)})`
@@ -93,7 +95,7 @@ WITH
   of_events AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('events')])} FROM grouped_events WHERE ${isIn} ${group}),
   of_visits AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('visits')])} FROM grouped_visits WHERE ${isIn} ${group}),
   groups AS (${selectKeys(groupings)})
-SELECT ${join([...keys.map((key) => sql`groups.${key} AS ${key}`), ...request.metrics.map(selectMetric)])}
+SELECT ${join([...keys.map((key) => sql`groups.${key} AS ${key}`), ...request.metrics.map((metric) => selectMetric(metric, groupings))])}
 FROM groups LEFT JOIN of_events ON ${joinOn('of_events')} LEFT JOIN of_visits ON ${joinOn('of_visits')}
 ORDER BY ${join([...buildOrder(request, keys), ...keys])}`
 }
@@ -107,8 +109,8 @@ function selectKeys(groupings: readonly Grouping[]): Sql {
 }
 
 /** A number in JSON is a floating-point number; all of these are small enough to be exact. */
-const selectMetric = (metric: Metric): Sql =>
-  sql`CAST(coalesce(${raw(metric)}, ${METRICS[metric].empty}) AS DOUBLE) AS ${raw(metric)}`
+const selectMetric = (metric: Metric, [grouping]: readonly Grouping[]): Sql =>
+  sql`CAST(${writeMetric(metric, grouping?.visitGroups ?? 'same')} AS DOUBLE) AS ${raw(`of_${metric}`)}`
 
 /** The given order, else that of a series by its date, else that of the first metric. Groups decide between equal values. */
 function buildOrder(
@@ -119,6 +121,6 @@ function buildOrder(
   const [field, direction] =
     order_by[0] ?? (isSeries ? ['date', 'asc'] : [metrics[0] ?? '', 'desc'])
   const metric = metrics.find((name) => name === field)
-  const by = metric === undefined ? key : raw(metric)
+  const by = metric === undefined ? key : raw(`of_${metric}`)
   return [sql`${by} ${raw(direction)} NULLS LAST`]
 }

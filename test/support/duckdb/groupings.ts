@@ -1,6 +1,7 @@
 /** The groupings of a request: the keys of rows, events and visits. All keys are texts. */
 import type { Dimension, GroupBy } from '../../../src/contract/api.js'
 import type { DuckPeriod } from './period.js'
+import type { VisitGroups } from './metrics.js'
 import { raw, sql, type Sql } from './sql.js'
 
 export interface Grouping {
@@ -10,20 +11,31 @@ export interface Grouping {
   readonly event: Sql
   /** The group of a row of `visits`; null if it is in none. */
   readonly visit: Sql
+  /** How its visits are grouped. */
+  readonly visitGroups: VisitGroups
   /** Selects groups that are rows although they may have no event, as `key`. Absent: groups with an event are rows. */
   readonly keys?: Sql
 }
 
-type Keys = Pick<Grouping, 'event' | 'visit'>
+type Keys = Pick<Grouping, 'event' | 'visit' | 'visitGroups'>
 
 const NO_VISIT = sql`CAST(NULL AS VARCHAR)`
-const groupByAttribute = (name: string): Keys => ({ event: raw(name), visit: raw(name) })
+const groupByAttribute = (name: string): Keys => ({
+  event: raw(name),
+  visit: raw(name),
+  visitGroups: 'same',
+})
+const groupByPage = (part: 'origin' | 'path'): Keys => ({
+  event: sql`nullif(${raw(part)}, '')`,
+  visit: sql`nullif(${raw(`entry_${part}`)}, '')`,
+  visitGroups: 'entry',
+})
 
 const DIMENSIONS: Readonly<Record<Dimension, Keys>> = {
   country: groupByAttribute('country'),
   city: groupByAttribute('city'),
-  'page:origin': { event: sql`nullif(origin, '')`, visit: sql`nullif(entry_origin, '')` },
-  'page:path': { event: sql`nullif(path, '')`, visit: sql`nullif(entry_path, '')` },
+  'page:origin': groupByPage('origin'),
+  'page:path': groupByPage('path'),
   browser: groupByAttribute('browser'),
   device_type: groupByAttribute('device_type'),
   os: groupByAttribute('os'),
@@ -34,7 +46,7 @@ const DIMENSIONS: Readonly<Record<Dimension, Keys>> = {
   utm_campaign: groupByAttribute('utm_campaign'),
   utm_content: groupByAttribute('utm_content'),
   utm_term: groupByAttribute('utm_term'),
-  'event:name': { event: sql`nullif(name, 'pageview')`, visit: NO_VISIT },
+  'event:name': { event: sql`nullif(name, 'pageview')`, visit: NO_VISIT, visitGroups: 'none' },
 }
 
 const PROPERTY = 'event:prop:'
@@ -57,6 +69,7 @@ function groupByBucket({ from, to }: DuckPeriod, bucket: string): Grouping {
     member: 'date',
     event: label(sql`occurred`),
     visit: label(sql`start_at`),
+    visitGroups: 'same',
     keys: sql`SELECT ${label(sql`start`)} AS key FROM generate_series(${start}, CAST(${to} AS TIMESTAMP), ${step}) AS buckets(start)`,
   }
 }
@@ -70,5 +83,6 @@ export function findGrouping(token: GroupBy, period: DuckPeriod): Grouping {
     member: token,
     event: sql`(SELECT value FROM properties WHERE properties.arrival = matching.arrival AND properties.name = ${name})`,
     visit: NO_VISIT,
+    visitGroups: 'none',
   }
 }

@@ -245,11 +245,18 @@ export function computeRows(
   return [...groups].map(([key, inGroup]) => {
     const started = visits.filter((visit) => findVisitGroup(visit, token, bucket) === key)
     const bounces = started.filter((visit) => visit.events.length === 1).length
+    const pageviews = inGroup.filter(isPageview).length
+    const custom = inGroup.length - pageviews
+    const hasVisits = token !== 'event:name' && token?.startsWith('event:prop:') !== true
+    const perVisit = (count: number): number | null =>
+      started.length === 0 || token?.startsWith('page:') === true
+        ? null
+        : roundToHundredths(100 * count, started.length)
     const seconds = started.map(({ events: all }) => all.at(-1)!.at - all[0]!.at)
     const values: Record<Metric, number | null> = {
       users: new Set(inGroup.map(({ user }) => user)).size,
-      pageviews: inGroup.filter(isPageview).length,
-      events: inGroup.filter((event) => !isPageview(event)).length,
+      pageviews,
+      events: custom,
       bounce_rate:
         started.length === 0 ? null : roundToHundredths(10_000 * bounces, started.length),
       visit_duration:
@@ -259,6 +266,9 @@ export function computeRows(
               seconds.reduce((a, b) => a + b, 0),
               10 * started.length,
             ),
+      visits: hasVisits ? started.length : null,
+      views_per_visit: perVisit(pageviews),
+      events_per_visit: perVisit(custom),
     }
     return {
       group: token === undefined ? {} : { [isInterval(token) ? 'date' : token]: key },

@@ -120,6 +120,24 @@ describe('from facts alone', () => {
       { read: [`events() groups by columns ${all}`], rows: 'events' },
     ],
     [
+      'the number of visits, and events per visit',
+      { metrics: ['visits', 'events_per_visit'] },
+      {
+        read: [`sessions(visits) by columns ${all}`, `events(events) by columns ${all}`],
+        rows: 'one',
+      },
+    ],
+    [
+      'pageviews per visit are null by page: neither is counted',
+      { metrics: ['views_per_visit'], group_by: ['page:path'] },
+      { read: [`events() groups by columns ${all}`], rows: 'events' },
+    ],
+    [
+      'pageviews per visit are null by event name, and pageviews are not',
+      { metrics: ['views_per_visit', 'pageviews'], group_by: ['event:name'] },
+      { read: [`events(pageviews) groups by columns ${all}`], rows: 'events' },
+    ],
+    [
       'a filter on a session attribute reads the columns of sessions and of events',
       { metrics: ['users', 'bounce_rate'], filters: [browser] },
       {

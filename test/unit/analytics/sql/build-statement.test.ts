@@ -6,7 +6,12 @@ import { ALL_RELATIONS, FACTS } from '../../../../src/model/relations.js'
 import { planQuery } from '../../../../src/analytics/plan/planner.js'
 import { resolveQuery } from '../../../../src/analytics/request/query.js'
 import { buildStatement } from '../../../../src/analytics/sql/build-statement.js'
-import type { AnalyticsQueryRequest, Filter } from '../../../../src/contract/api.js'
+import type {
+  AnalyticsQueryRequest,
+  Filter,
+  GroupBy,
+  Metric,
+} from '../../../../src/contract/api.js'
 import type { Statement } from '../../../../src/clickhouse/sql.js'
 import { rollupRequest } from '../../../support/arbitrary/rollups.js'
 import { request } from '../../../support/arbitrary/world.js'
@@ -102,6 +107,29 @@ describe('a statement from facts', () => {
         'ORDER BY metric_visit_duration ASC NULLS LAST, group_key ASC LIMIT {p6:UInt32} OFFSET {p7:UInt32}',
       query_params: params(START, END, START, END, 5, 10),
     })
+  })
+
+  test.each<[readonly Metric[], string, string]>([
+    [
+      ['visits', 'views_per_visit', 'events_per_visit'],
+      'country',
+      'measure_visits AS metric_visits, ' +
+        'if(measure_visits > 0, intDivOrZero(2 * 100 * measure_pageviews + measure_visits, 2 * measure_visits) / 100, NULL) AS metric_views_per_visit, ' +
+        'if(measure_visits > 0, intDivOrZero(2 * 100 * measure_events + measure_visits, 2 * measure_visits) / 100, NULL) AS metric_events_per_visit, ',
+    ],
+    [
+      ['pageviews', 'visits', 'views_per_visit'],
+      'page:path',
+      'measure_pageviews AS metric_pageviews, measure_visits AS metric_visits, NULL AS metric_views_per_visit, ',
+    ],
+    [
+      ['pageviews', 'visits', 'views_per_visit'],
+      'event:name',
+      'measure_pageviews AS metric_pageviews, NULL AS metric_visits, NULL AS metric_views_per_visit, ',
+    ],
+  ])('%j by %s', (metrics, token, columns) => {
+    const { query } = fromFacts({ metrics, group_by: [token as GroupBy] })
+    expect(query.slice(0, query.indexOf(ORIGIN))).toBe(`SELECT group_key, ${columns}`)
   })
 
   test('a time series: every bucket of the period has a row', () => {
