@@ -66,6 +66,21 @@ export interface components {
             readonly offset?: components["schemas"]["Offset"];
             readonly filters?: components["schemas"]["Filters"];
             readonly filtersOperator?: components["schemas"]["FiltersOperator"];
+            readonly include?: components["schemas"]["Include"];
+        };
+        /**
+         * Include
+         * @description What the response has beside its rows.
+         * @example {
+         *       "totals": true
+         *     }
+         */
+        readonly Include: {
+            /**
+             * @description `true`: the response has `totals`, the metrics of the same query without its grouping. Nothing if left out.
+             * @example true
+             */
+            readonly totals?: boolean;
         };
         /**
          * Metrics
@@ -872,6 +887,7 @@ export interface components {
              *     ]
              */
             readonly data: readonly components["schemas"]["Row"][];
+            readonly totals?: components["schemas"]["Totals"];
         };
         /**
          * Period
@@ -957,7 +973,9 @@ export interface components {
              */
             readonly filters: readonly components["schemas"]["Filter"][];
             readonly filtersOperator: components["schemas"]["FiltersOperator"];
-            /** @description The size of the buckets of a time series. Sent unless the grouping is `interval:auto`. */
+            /** @description What was asked for beside the rows. Absent if the request does not have it. */
+            readonly include?: components["schemas"]["Include"];
+            /** @description The size of the buckets of a time series. Sent unless the grouping is `interval:auto` and `include` is absent. */
             readonly interval?: components["schemas"]["BucketSize"];
         };
         /**
@@ -1011,6 +1029,20 @@ export interface components {
          */
         readonly Row: {
             readonly group: components["schemas"]["Group"];
+            readonly metrics: components["schemas"]["MetricValues"];
+        };
+        /**
+         * Totals
+         * @description The metrics of the same query without grouping and pages, if `include.totals` is `true`. Groups share users, and events
+         *     may be in no group, so the rows may not add up to it: a share of the whole is a share of this.
+         * @example {
+         *       "metrics": {
+         *         "users": 1840,
+         *         "pageviews": 9127
+         *       }
+         *     }
+         */
+        readonly Totals: {
             readonly metrics: components["schemas"]["MetricValues"];
         };
         /**

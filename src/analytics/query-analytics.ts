@@ -9,7 +9,7 @@ import { createNonce, requireOrigin, type MarkedRow } from '../model/origin.js'
 import type { Plan } from './plan/plan.js'
 import { planQuery } from './plan/planner.js'
 import { withoutWholeSessions } from './plan/ways.js'
-import { resolveQuery, type Query } from './request/query.js'
+import { resolveQuery, toTotalsQuery, type Query } from './request/query.js'
 import { checkRetention } from './request/retention.js'
 import { runPlan } from './rounds.js'
 import { shapeResponse, type StoredRow } from './response.js'
@@ -68,12 +68,17 @@ export async function queryAnalytics(
   const plan = await planAnalytics(request, project, dependencies)
   dependencies.onPlan?.(plan)
   const origin = { projectId: project.id, nonce: createNonce() }
-  const { rows, total } = await runPlan(plan, origin.nonce, dependencies.group, async (asked) => {
-    const answered = await dependencies.run(asked)
-    requireOrigin(answered.rows, origin)
-    return answered
-  })
-  return shapeResponse(request, plan.query, rows, total)
+  const { rows, total, totals } = await runPlan(
+    plan,
+    origin.nonce,
+    dependencies.group,
+    async (asked) => {
+      const answered = await dependencies.run(asked)
+      requireOrigin(answered.rows, origin)
+      return answered
+    },
+  )
+  return shapeResponse(request, plan.query, rows, total, totals)
 }
 
 /**
@@ -94,7 +99,8 @@ export async function planAnalytics(
   const isCut = project.keepDays !== null || project.hasCutSessions
   // Without their sessions, events would be missed.
   const relations = isCut ? withoutWholeSessions(known) : known
-  return planQuery(query, relations, sizes, group?.width)
+  const plan = (one: Query): Plan => planQuery(one, relations, sizes, group?.width)
+  return query.includesTotals ? { ...plan(query), totals: plan(toTotalsQuery(query)) } : plan(query)
 }
 
 /**

@@ -6,32 +6,35 @@ import { METRICS } from '../model/metrics.js'
 import { formatMoment, formatPeriod } from './request/period.js'
 import type { Grouping, Query } from './request/query.js'
 
-/** A row of the statement. The key of a bucket is its number; any other key is text. */
+/** A row of a statement. The key of a bucket is its number; any other key is text. */
 export type StoredRow = { readonly group_key: string | number } & Readonly<
-  Partial<Record<`metric_${Metric}`, number | null>>
+  Partial<Record<`${'metric' | 'total'}_${Metric}`, number | null>>
 >
 
 /**
  * Builds the body of the response.
  *
  * @param total the number of rows before limit and offset
+ * @param totals the row of the totals, if they are asked for
  */
 export function shapeResponse(
   request: AnalyticsQueryRequest,
   query: Query,
   rows: readonly StoredRow[],
   total: number,
+  totals?: StoredRow,
 ): AnalyticsQueryResponse {
   const { metrics, grouping, limit, offset } = query
+  const shapeMetrics = (row: StoredRow): Row['metrics'] =>
+    Object.fromEntries(metrics.map((metric) => [metric, row[METRICS[metric].key] ?? null]))
   return {
     ...shapeEcho(request, query),
     pagination: { limit, offset, returned: rows.length, total },
     data: rows.map((row) => ({
       group: shapeGroup(grouping, row.group_key),
-      metrics: Object.fromEntries(
-        metrics.map((metric) => [metric, row[METRICS[metric].key] ?? null]),
-      ),
+      metrics: shapeMetrics(row),
     })),
+    ...(totals === undefined ? {} : { totals: { metrics: shapeMetrics(totals) } }),
   }
 }
 
@@ -50,6 +53,7 @@ export const shapeEcho = (
     offset,
     filters: request.filters,
     filtersOperator: request.filtersOperator,
+    ...(request.include === undefined ? {} : { include: request.include }),
     ...(grouping.kind === 'interval' && showsInterval(request)
       ? { interval: grouping.granularity }
       : {}),
@@ -57,8 +61,8 @@ export const shapeEcho = (
 })
 
 /** Whether the response says how large the buckets are: the queries that could be asked before it did look as they did. */
-const showsInterval = ({ group_by: [token] }: AnalyticsQueryRequest): boolean =>
-  token !== 'interval:auto'
+const showsInterval = ({ group_by: [token], include }: AnalyticsQueryRequest): boolean =>
+  token !== 'interval:auto' || include !== undefined
 
 function shapeGroup(grouping: Grouping, key: string | number): Row['group'] {
   switch (grouping.kind) {

@@ -20,6 +20,8 @@ import type { ShardGroup } from './sql/shards.js'
 export interface PlanRows<Row extends StoredRow = StoredRow> {
   readonly rows: readonly Row[]
   readonly total: number
+  /** The row of the totals; absent if the query does not ask for them. */
+  readonly totals?: StoredRow
 }
 
 /** A row of a round. */
@@ -28,12 +30,13 @@ type RoundRow = StoredRow & { readonly group_events?: number }
 /** Runs a statement, and checks that its rows are those of this request. */
 export type RunStatement = (statement: Statement) => Promise<PlanRows<RoundRow>>
 
-interface RoundContext {
+interface StatementsContext {
   readonly plan: Plan
   readonly nonce: string
-  readonly group: ShardGroup
+  readonly group: ShardGroup | undefined
   readonly run: RunStatement
 }
+type RoundContext = StatementsContext & { readonly group: ShardGroup }
 
 /** Runs a plan: in rounds if it counts users last across shards, and otherwise, or if these have no answer, as one statement. */
 export async function runPlan(
@@ -48,15 +51,46 @@ export async function runPlan(
     const answer = await (isOfPage ? countOnPage(context) : countCandidates(context))
     if (answer !== undefined) return answer
   }
-  return run(buildStatement(plan, nonce, group))
+  const answer = await run(buildStatement(plan, nonce, group))
+  return addTotals({ plan, nonce, group, run }, answer, answer.rows)
 }
+
+/**
+ * Adds the totals to an answer, if its query asks for them. Every row of the first statement has them; if it returned none,
+ * another statement reads them.
+ */
+async function addTotals(
+  { plan, nonce, group, run }: StatementsContext,
+  answer: PlanRows,
+  [first]: readonly StoredRow[],
+): Promise<PlanRows> {
+  const { query, totals } = plan
+  if (totals === undefined) return answer
+  const row =
+    first === undefined
+      ? (await run(buildStatement(totals, nonce, group))).rows[0]
+      : toTotals(first, query)
+  if (row === undefined) throw new TypeError('totals are always one row')
+  return { ...answer, totals: row }
+}
+
+/** Returns the totals of which a row has a copy. Without grouping, they are its own metrics. */
+const toTotals = (row: StoredRow, { grouping, metrics }: Query): StoredRow =>
+  grouping.kind === 'none'
+    ? row
+    : {
+        group_key: '',
+        ...Object.fromEntries(
+          metrics.map((metric) => [METRICS[metric].key, row[METRICS[metric].totalKey] ?? null]),
+        ),
+      }
 
 /** Counts users of the groups on the page, which is ordered by another metric or by group. */
 async function countOnPage(context: RoundContext): Promise<PlanRows | undefined> {
   const { plan, nonce, group, run } = context
   const { rows, total } = await run(buildFirstRound(plan, nonce, group))
   const counted = await countUsers(context, rows)
-  return counted === undefined ? undefined : { rows: counted, total }
+  return counted === undefined ? undefined : addTotals(context, { rows: counted, total }, rows)
 }
 
 /** How many groups the first round lists for each row up to the end of the page, and at most, if the page is ordered by users. */
@@ -74,7 +108,7 @@ async function countCandidates(context: RoundContext): Promise<PlanRows | undefi
   const end = limit + offset
   const most = Math.max(end, Math.min(end * LISTED_PER_ROW, MAX_LISTED))
   const { rows: listed, total } = await run(buildFirstRound(plan, nonce, group, most))
-  if (total <= offset) return { rows: [], total }
+  if (total <= offset) return addTotals(context, { rows: [], total }, listed)
 
   const first = listed.slice(0, countFitting(listed.slice(0, end * COUNTED_PER_ROW)))
   if (first.length < Math.min(end, total)) return undefined
@@ -87,7 +121,7 @@ async function countCandidates(context: RoundContext): Promise<PlanRows | undefi
   const others = await countUsers(context, listed.slice(first.length).filter(canBeOnPage))
   if (others === undefined) return undefined
   const rows = [...counted, ...others].toSorted(compareByUsers).slice(offset, end)
-  return { rows, total }
+  return addTotals(context, { rows, total }, listed)
 }
 
 /**

@@ -72,7 +72,7 @@ function toJson({ statements, run, ...rest }: Explanation): object {
 }
 
 function formatText(explanation: Explanation): string {
-  const { period, reads, rejected, userCounting, considered } = explanation
+  const { period, reads, rejected, userCounting, considered, totals } = explanation
   const { statements, run, shards } = explanation
   const countsUsers = reads.some(({ measures }) => measures.includes('users'))
   return [
@@ -81,9 +81,8 @@ function formatText(explanation: Explanation): string {
       ['period', formatPeriodText(period)],
       ['users', countsUsers ? USER_COUNTING[userCounting] : 'not counted'],
     ]),
-    formatTable([['READ', 'BY', 'FOR', 'FILTERED BY', 'PERIOD'], ...reads.flatMap(formatRead)]),
-    ...(rejected.length === 0 ? [] : [formatRejected(rejected)]),
-    ...(considered.length === 0 ? [] : [formatConsidered(considered)]),
+    ...formatPlan({ reads, rejected, considered }),
+    ...(totals === undefined ? [] : ['totals', ...formatPlan(totals)]),
     ...(statements.length === 1
       ? statements.flatMap(formatStatement)
       : statements.flatMap((statement, i) => [
@@ -98,6 +97,16 @@ function formatText(explanation: Explanation): string {
       : [formatShardCosts({ asking: null, ...run, shards: run.shards })]),
   ].join('\n\n')
 }
+
+const formatPlan = ({
+  reads,
+  rejected,
+  considered,
+}: Pick<PlanDescription, 'reads' | 'rejected' | 'considered'>): readonly string[] => [
+  formatTable([['READ', 'BY', 'FOR', 'FILTERED BY', 'PERIOD'], ...reads.flatMap(formatRead)]),
+  ...(rejected.length === 0 ? [] : [formatRejected(rejected)]),
+  ...(considered.length === 0 ? [] : [formatConsidered(considered)]),
+]
 
 const formatStatement = ({ sql, parameters }: ExplainedStatement): readonly string[] => [
   sql,

@@ -3,8 +3,13 @@ import type { components } from '../../generated/openapi.js'
 
 type Schemas = components['schemas']
 
+type QueryBody = Schemas['AnalyticsQueryRequest']
+/** The members of a query that have no default. */
+type OptionalMember = 'include'
+
 /** A validated request: every default is filled in. */
-export type AnalyticsQueryRequest = Required<Schemas['AnalyticsQueryRequest']>
+export type AnalyticsQueryRequest = Required<Omit<QueryBody, OptionalMember>> &
+  Pick<QueryBody, OptionalMember>
 export type AnalyticsQueryResponse = Schemas['AnalyticsQueryResponse']
 export type Period = Schemas['Period']
 export type Row = Schemas['Row']

@@ -18,6 +18,9 @@ export interface MetricRow {
   readonly key: `metric_${Metric}`
   /** That name as SQL. */
   readonly column: Sql
+  /** The name of its column where a row also has the metric of all groups together, and that name as SQL. */
+  readonly totalKey: `total_${Metric}`
+  readonly totalColumn: Sql
 }
 
 type MetricDefinition = Pick<MetricRow, 'measures' | 'expression' | 'relatesToVisits'>
@@ -62,5 +65,7 @@ export const METRICS: Readonly<Record<Metric, MetricRow>> = mapRecord(
     ...definition,
     key: `metric_${metric}` as const,
     column: declaredName(`metric_${metric}`),
+    totalKey: `total_${metric}` as const,
+    totalColumn: declaredName(`total_${metric}`),
   }),
 )

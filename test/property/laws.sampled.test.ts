@@ -126,6 +126,19 @@ describe('laws', () => {
   )
 
   test(
+    'totals: they are the row of the same query without grouping',
+    () =>
+      holds(request, async (world, asked) => {
+        const { totals, query } = await put(world, { ...asked, include: { totals: true } })
+        const { include: _, ...plain } = asked
+        const whole = await put(world, { ...plain, group_by: [], order_by: [], offset: 0 })
+        expect(totals).toEqual({ metrics: whole.data[0]!.metrics })
+        expect(query.include).toEqual({ totals: true })
+      }),
+    300_000,
+  )
+
+  test(
     'invariance: a metric has the same value alone and with other metrics',
     () =>
       holds(request, async (world, asked) => {

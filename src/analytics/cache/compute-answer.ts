@@ -119,5 +119,5 @@ async function keep(
 }
 
 /** Writes the part of a response that does not repeat the question, as JSON. */
-const writeRows = ({ pagination, data }: AnalyticsQueryResponse): string =>
-  JSON.stringify({ pagination, data })
+const writeRows = ({ pagination, data, totals }: AnalyticsQueryResponse): string =>
+  JSON.stringify({ pagination, data, totals })

@@ -30,6 +30,8 @@ export interface PlanDescription {
   readonly userCounting: UserCounting['kind']
   /** The ways of reading that were compared, the cheapest first; empty if the sizes of the project are not known. */
   readonly considered: readonly ConsideredWay[]
+  /** The plan of the totals; absent if the query does not ask for them. */
+  readonly totals?: PlanDescription
 }
 
 /** Describes a plan, without the values that its query filters by. */
@@ -52,6 +54,7 @@ export function describePlan(plan: Plan): PlanDescription {
       ms: roundToTenths(way.ms),
       ...(askingMs === undefined ? {} : { askingMs: roundToTenths(askingMs) }),
     })),
+    ...(plan.totals === undefined ? {} : { totals: describePlan(plan.totals) }),
   }
 }
 

@@ -70,6 +70,8 @@ export interface Plan {
    * not known: the plan then follows from the query alone.
    */
   readonly considered: readonly ConsideredWay[]
+  /** The plan of the query's totals; absent if it does not ask for them. */
+  readonly totals?: Plan
 }
 
 /** Lists the scans of both steps. */

@@ -28,6 +28,8 @@ export interface Query {
   readonly order: Order
   readonly limit: number
   readonly offset: number
+  /** Whether the response has the metrics of all groups together, besides its rows. */
+  readonly includesTotals: boolean
 }
 
 const DEFAULT_METRICS: readonly Metric[] = ['users', 'pageviews', 'events']
@@ -49,8 +51,19 @@ export function resolveQuery(
     order: resolveOrder(request.order_by, metrics, grouping),
     limit: request.limit,
     offset: request.offset,
+    includesTotals: request.include?.totals === true,
   }
 }
+
+/** Returns the query whose only row has the totals of a query. */
+export const toTotalsQuery = (query: Query): Query => ({
+  ...query,
+  grouping: { kind: 'none' },
+  order: { by: 'group', direction: 'asc' },
+  limit: 1,
+  offset: 0,
+  includesTotals: false,
+})
 
 function resolveGrouping([token]: AnalyticsQueryRequest['group_by'], period: Period): Grouping {
   if (token === undefined) return { kind: 'none' }

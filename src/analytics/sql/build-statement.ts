@@ -15,11 +15,12 @@ import { listMeasures, writeGroups } from './groups.js'
 import type { StatementContext } from './rows.js'
 import { orderRows, selectMetrics } from './select.js'
 import { writeGroupsOfShards, type ShardGroup } from './shards.js'
+import { joinTotals, selectTotals } from './totals.js'
 import { createWhereWriter } from './where.js'
 
 /**
  * Writes the statement of a plan. Its columns are `group_key` (the value of the group, or the number of the bucket) and
- * one `metric_…` for each selected metric, then those of `MarkedRow`. The number of rows before LIMIT is the total of the
+ * one `metric_…` for each selected metric, one `total_…` for each if the query asks for totals, then those of `MarkedRow`. The number of rows before LIMIT is the total of the
  * response.
  *
  * @param nonce marks the rows as those of one request
@@ -31,12 +32,14 @@ export function buildStatement(plan: Plan, nonce: string, group?: ShardGroup): S
   const columns = [
     sql`group_key`,
     ...selectMetrics(query, query.metrics, listMeasures(listScans(plan))),
+    ...selectTotals(plan),
     selectOrigin(context.project, nonce),
   ]
   // A single row needs no order, and ClickHouse some time to find that out.
   const order = query.grouping.kind === 'none' ? sql`` : sql` ORDER BY ${orderRows(query)}`
+  const groups = sql`(${writeAllGroups(context, plan, group)})`
   return statement(
-    sql`SELECT ${join(columns)} FROM (${writeAllGroups(context, plan, group)})${order} LIMIT ${uint32(query.limit)} OFFSET ${uint32(query.offset)}`,
+    sql`SELECT ${join(columns)} FROM ${joinTotals(context, plan, groups, group)}${order} LIMIT ${uint32(query.limit)} OFFSET ${uint32(query.offset)}`,
   )
 }
 

@@ -20,6 +20,7 @@ import { listMeasures } from './groups.js'
 import type { StatementContext } from './rows.js'
 import { orderRows, selectMetrics } from './select.js'
 import { writeGroupsOfShards, type ShardGroup } from './shards.js'
+import { joinTotals, selectTotals } from './totals.js'
 
 /** Every counted user has an event in the group, so a group has at most as many users as events. */
 const GROUP_EVENTS = join(
@@ -28,7 +29,8 @@ const GROUP_EVENTS = join(
 )
 
 /**
- * Writes the first round: the groups with all metrics but users, and their number of events as `group_events`. The number of
+ * Writes the first round: the groups with all metrics but users, their number of events as `group_events`, and the totals, if
+ * the query asks for them. The number of
  * rows before LIMIT is the total of the response.
  *
  * @param most how many groups with the most events are listed; absent: the groups on the page
@@ -46,9 +48,9 @@ export function buildFirstRound(
   const groups = writeGroupsOfShards(context, { scans, rows }, group)
   const order = most === undefined ? orderRows(query) : sql`group_events DESC`
   const [limit, offset] = most === undefined ? [query.limit, query.offset] : [most, 0]
-  const columns = selectColumns(context, metrics, scans, nonce)
+  const columns = join([selectColumns(context, metrics, scans, nonce), ...selectTotals(plan)])
   return statement(
-    sql`SELECT ${columns} FROM (${groups}) ORDER BY ${order} LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`,
+    sql`SELECT ${columns} FROM ${joinTotals(context, plan, sql`(${groups})`, group)} ORDER BY ${order} LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`,
   )
 }
 

@@ -1,5 +1,5 @@
 /** Logs the plan of a query, which shows why the query is slow. */
-import { describePlan } from '../../analytics/plan/describe.js'
+import { describePlan, type PlanDescription } from '../../analytics/plan/describe.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type { Logger } from '../../lib/log.js'
 import { PROPERTY_PREFIX } from '../../model/dimensions.js'
@@ -11,21 +11,18 @@ import { PROPERTY_PREFIX } from '../../model/dimensions.js'
  */
 export function logPlan(logger: Logger, plan: Plan): void {
   if (!logger.isLevelEnabled('debug')) return
-  const { reads, rejected, ...rest } = describePlan(plan)
-  logger.debug(
-    {
-      plan: {
-        ...rest,
-        reads: reads.map(({ dimension, ...read }) => ({
-          ...read,
-          ...(dimension === undefined ? {} : { dimension: hidePropertyNames(dimension) }),
-        })),
-        rejected: rejected.map((one) => ({ ...one, reason: hidePropertyNames(one.reason) })),
-      },
-    },
-    'planned',
-  )
+  logger.debug({ plan: hideProperties(describePlan(plan)) }, 'planned')
 }
+
+const hideProperties = ({ reads, rejected, totals, ...rest }: PlanDescription): object => ({
+  ...rest,
+  reads: reads.map(({ dimension, ...read }) => ({
+    ...read,
+    ...(dimension === undefined ? {} : { dimension: hidePropertyNames(dimension) }),
+  })),
+  rejected: rejected.map((one) => ({ ...one, reason: hidePropertyNames(one.reason) })),
+  ...(totals === undefined ? {} : { totals: hideProperties(totals) }),
+})
 
 /** Cuts a text off after the first `event:prop:`. Property names come from clients and may hold anything. */
 function hidePropertyNames(text: string): string {

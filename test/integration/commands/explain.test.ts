@@ -119,6 +119,20 @@ test('as JSON', async () => {
   expect(Object.values(explained.parameters)).toContainEqual(['DE'])
 })
 
+test('totals are explained beside the rows, with one statement for both', async () => {
+  const body = { ...QUESTION, metrics: ['pageviews'], include: { totals: true } }
+  const { stdout, ...rest } = await explain(body, ['--json'])
+  expect(rest).toEqual({ stderr: '', error: undefined })
+  const { totals, sql: text } = JSON.parse(stdout) as { totals: object; sql: string }
+  expect(text).toContain('CROSS JOIN')
+  expect(totals).toMatchObject({
+    period: PERIOD,
+    reads: [{ relation: 'sessions_daily', dimension: 'country', measures: ['pageviews'] }],
+    userCounting: 'all',
+  })
+  expect((await explain(body)).stdout).toContain('\n\ntotals\n\nREAD ')
+})
+
 test('parts of a period that are read from one relation are listed below each other', async () => {
   const range = ['2025-12-30T12:00:00Z', '2026-02-02T11:59:59Z']
   const { stdout } = await explain({ date_range: range, metrics: ['users'] })

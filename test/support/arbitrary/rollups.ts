@@ -7,7 +7,7 @@ import type {
   ListClause,
   StringClause,
 } from '../../../src/contract/api.js'
-import { event, filter, groupOf, INTERVALS, METRICS } from './world.js'
+import { addInclude, event, filter, groupOf, INTERVALS, METRICS } from './world.js'
 import type { PartialRequest, SentEvent } from '../world/world.js'
 
 const DAY = 86_400_000
@@ -167,7 +167,7 @@ const HIGH_CARDINALITY_GROUPS: readonly GroupBy[] = [
 const grouping: fc.Arbitrary<readonly GroupBy[]> = fc.oneof(
   { weight: 3, arbitrary: fc.constant([]) },
   { weight: 3, arbitrary: fc.constant(['interval:auto'] as const) },
-  { weight: 9, arbitrary: fc.constantFrom(...HIGH_CARDINALITY_GROUPS).map((token) => [token]) },
+  { weight: 10, arbitrary: fc.constantFrom(...HIGH_CARDINALITY_GROUPS).map((token) => [token]) },
   {
     weight: 3,
     arbitrary: fc.constantFrom(...FILTERED_DIMENSIONS, 'utm_term' as const).map((token) => [token]),
@@ -219,7 +219,7 @@ const anyRequest = grouping.chain((group_by) =>
     .record({
       date_range: range,
       others: fc.uniqueArray(fc.constantFrom(...METRICS), { minLength: 1 }),
-      asksForUsers: fc.constantFrom(true, true, false),
+      asksForUsers: fc.constantFrom(true, true, true, true, false),
       filters: filtersFor(group_by),
       filtersOperator: fc.constantFrom('and' as const, 'or' as const),
       page: pageFor(group_by),
@@ -238,7 +238,8 @@ const anyRequest = grouping.chain((group_by) =>
       ]
       const order_by = [[fields[pick % fields.length]!, direction] as const]
       return { ...asked, ...page, metrics, order_by }
-    }),
+    })
+    .chain(addInclude),
 )
 
 /** Random requests. Without fast-check's bias towards small values, every kind keeps its weight. */

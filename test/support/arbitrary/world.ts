@@ -196,6 +196,14 @@ const dateRange: fc.Arbitrary<readonly [string, string]> = fc
 const startOf = (text: string): number => Date.parse(text)
 const endOf = (text: string): number => Date.parse(text) + (text.includes('T') ? 1_000 : DAY) - 1
 
+/** Members of a request that few have: one in so many asks for the totals. */
+export const addInclude = <Request extends PartialRequest>(
+  asked: Request,
+): fc.Arbitrary<Request & Pick<PartialRequest, 'include'>> =>
+  fc
+    .constantFrom({ totals: true }, { totals: false }, {}, ...Array<undefined>(5))
+    .map((include) => (include === undefined ? asked : { ...asked, include }))
+
 export const request: fc.Arbitrary<PartialRequest> = fc
   .record({
     date_range: dateRange,
@@ -216,3 +224,4 @@ export const request: fc.Arbitrary<PartialRequest> = fc
     const field = fields[pick % (fields.length + 1)]
     return { ...asked, order_by: field === undefined ? [] : [[field, direction] as const] }
   })
+  .chain(addInclude)

@@ -20,6 +20,18 @@ export async function answer(
   request: AnalyticsQueryRequest,
   clock: Clock,
 ): Promise<AnalyticsQueryResponse> {
+  const body = await answerRows(database, request, clock)
+  if (request.include?.totals !== true) return body
+  const whole = { ...request, group_by: [], order_by: [], limit: 1, offset: 0 }
+  const [total] = (await answerRows(database, whole, clock)).data
+  return { ...body, totals: { metrics: total?.metrics ?? {} } }
+}
+
+async function answerRows(
+  database: DuckDatabase,
+  request: AnalyticsQueryRequest,
+  clock: Clock,
+): Promise<AnalyticsQueryResponse> {
   const { limit, offset } = request
   const period = await resolvePeriod(database, request.date_range, clock)
   const metrics = request.metrics.length === 0 ? DEFAULT_METRICS : request.metrics
@@ -40,6 +52,7 @@ export async function answer(
       offset,
       filters: asked.filters,
       filtersOperator: asked.filtersOperator,
+      ...(asked.include === undefined ? {} : { include: asked.include }),
       ...showInterval(asked, period),
     },
     pagination: { limit, offset, returned: page.length, total: rows.length },
@@ -54,12 +67,13 @@ export async function answer(
   }
 }
 
-/** The size of the buckets, of an interval that names one. */
+/** The size of the buckets, unless the request could be asked before responses had it. */
 function showInterval(
-  { group_by: [token] }: AnalyticsQueryRequest,
+  { group_by: [token], include }: AnalyticsQueryRequest,
   period: DuckPeriod,
 ): Pick<AnalyticsQueryResponse['query'], 'interval'> {
-  if (token === undefined || !isInterval(token) || token === 'interval:auto') return {}
+  if (token === undefined || !isInterval(token)) return {}
+  if (token === 'interval:auto' && include === undefined) return {}
   return { interval: findBucketSize(token, period) as BucketSize }
 }
 

@@ -53,6 +53,7 @@ describe('shapeResponse', () => {
     [{ group_by: ['interval:hour'] }, { interval: 'hour' }],
     [{ group_by: ['interval:year'] }, { interval: 'year' }],
     [{ group_by: ['country'] }, {}],
+    [{ group_by: ['interval:auto'], include: {} }, { include: {}, interval: 'hour' }],
   ])('the echo of %j says how large buckets are where they were asked for', (asked, shown) => {
     const { query } = shape(asked, [])
     const members = ['date_range', 'metrics', 'group_by', 'order_by', 'limit', 'offset']
@@ -63,6 +64,20 @@ describe('shapeResponse', () => {
       ...Object.keys(shown),
     ])
     expect(query).toMatchObject(shown)
+  })
+
+  test('totals, and what was asked for, come after the other members', () => {
+    const request = fillDefaults({
+      date_range: ['2026-01-01', '2026-01-02'],
+      metrics: ['users', 'bounce_rate'],
+      group_by: ['os'],
+      include: { totals: true },
+    })
+    const totals = { group_key: '', metric_users: 3, metric_bounce_rate: null }
+    const body = shapeResponse(request, resolveQuery(request, 'p1', period), [], 0, totals)
+    expect(Object.keys(body)).toEqual(['period', 'query', 'pagination', 'data', 'totals'])
+    expect(Object.entries(body.query).at(-1)).toEqual(['include', { totals: true }])
+    expect(body.totals).toEqual({ metrics: { users: 3, bounce_rate: null } })
   })
 
   test.each<[Partial<AnalyticsQueryRequest>, string | number, object]>([

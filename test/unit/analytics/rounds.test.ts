@@ -1,9 +1,9 @@
 /** Plans that count users last across shards are answered in rounds, unless the data changes or too many groups are left. */
 import { describe, expect, test } from '@jest/globals'
 import type { Statement } from '../../../src/clickhouse/sql.js'
-import { listPlans } from '../../../src/analytics/plan/planner.js'
+import { listPlans, planQuery } from '../../../src/analytics/plan/planner.js'
 import type { Plan } from '../../../src/analytics/plan/plan.js'
-import { resolveQuery } from '../../../src/analytics/request/query.js'
+import { resolveQuery, toTotalsQuery } from '../../../src/analytics/request/query.js'
 import { runPlan, type PlanRows } from '../../../src/analytics/rounds.js'
 import { buildStatement } from '../../../src/analytics/sql/build-statement.js'
 import type { AnalyticsQueryRequest } from '../../../src/contract/api.js'
@@ -137,6 +137,32 @@ describe('by users', () => {
   ])('%s', async (_what, answers, want) => {
     expect(await run(plan, answers)).toEqual(want)
   })
+})
+
+test.each<[string, readonly Answer[], object]>([
+  [
+    'those of the first round',
+    [
+      { rows: [{ ...row('a', 8), total_users: 5, total_pageviews: 17 }], total: 1 },
+      { rows: [{ ...row('a', 8, 3), total_users: 6, total_pageviews: 18 }], total: 1 },
+    ],
+    { group_key: '', metric_users: 5, metric_pageviews: 17 },
+  ],
+  [
+    'without rows, those of a statement of their own',
+    [listed(0), { rows: [{ group_key: '', metric_users: 0, metric_pageviews: 0 }], total: 1 }],
+    { group_key: '', metric_users: 0, metric_pageviews: 0 },
+  ],
+])('totals in rounds: %s', async (_what, answers, want) => {
+  const plan = planRounds({ ...BY_PAGEVIEWS, include: { totals: true } })
+  const left = [...answers]
+  const { totals } = await runPlan(
+    { ...plan, totals: planQuery(toTotalsQuery(plan.query)) },
+    'nonce',
+    GROUP,
+    () => Promise.resolve(left.shift()!),
+  )
+  expect({ totals, left }).toEqual({ totals: want, left: [] })
 })
 
 test('a plan that counts users of all groups is one statement', async () => {

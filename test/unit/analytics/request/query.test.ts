@@ -1,6 +1,6 @@
 /** resolveQuery() turns a request into a query: grouping, default order, page. */
 import { describe, expect, test } from '@jest/globals'
-import { resolveQuery } from '../../../../src/analytics/request/query.js'
+import { resolveQuery, toTotalsQuery } from '../../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest } from '../../../../src/contract/api.js'
 import { fillDefaults } from '../../../support/world/world.js'
 
@@ -19,6 +19,28 @@ describe('resolveQuery', () => {
       order: { by: 'users', direction: 'desc' },
       limit: 100,
       offset: 0,
+      includesTotals: false,
+    })
+  })
+
+  test.each<[AnalyticsQueryRequest['include'], boolean]>([
+    [undefined, false],
+    [{}, false],
+    [{ totals: false }, false],
+    [{ totals: true }, true],
+  ])('include %j', (include, includesTotals) => {
+    expect(resolve(include === undefined ? {} : { include }).includesTotals).toBe(includesTotals)
+  })
+
+  test('the query of the totals has neither groups nor pages', () => {
+    const query = resolve({ group_by: ['os'], limit: 5, offset: 5, include: { totals: true } })
+    expect(toTotalsQuery(query)).toEqual({
+      ...query,
+      grouping: { kind: 'none' },
+      order: { by: 'group', direction: 'asc' },
+      limit: 1,
+      offset: 0,
+      includesTotals: false,
     })
   })
 

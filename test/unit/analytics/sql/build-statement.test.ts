@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { ProjectSizes } from '../../../../src/model/project-sizes.js'
 import { ALL_RELATIONS, FACTS } from '../../../../src/model/relations.js'
 import { planQuery } from '../../../../src/analytics/plan/planner.js'
-import { resolveQuery } from '../../../../src/analytics/request/query.js'
+import { resolveQuery, toTotalsQuery } from '../../../../src/analytics/request/query.js'
 import { buildStatement } from '../../../../src/analytics/sql/build-statement.js'
 import type {
   AnalyticsQueryRequest,
@@ -130,6 +130,29 @@ describe('a statement from facts', () => {
   ])('%j by %s', (metrics, token, columns) => {
     const { query } = fromFacts({ metrics, group_by: [token as GroupBy] })
     expect(query.slice(0, query.indexOf(ORIGIN))).toBe(`SELECT group_key, ${columns}`)
+  })
+
+  test('totals are joined to every row, and share its values', () => {
+    const request = fillDefaults({
+      date_range: '7days',
+      metrics: ['users', 'pageviews'],
+      group_by: ['os'],
+      limit: 5,
+      include: { totals: true },
+    })
+    const query = resolveQuery(request, 'p1', JANUARY)
+    const plan = { ...planQuery(query, FACTS), totals: planQuery(toTotalsQuery(query), FACTS) }
+    const users =
+      'greatest(toInt64(measure_users), toInt64(measure_pageviews > 0)) AS metric_users, measure_pageviews AS metric_pageviews'
+    const select = (key: string, from: number): string =>
+      `(SELECT ${key} AS group_key, uniqExact(user) AS measure_users, toInt64(countIf(name = 'pageview')) AS measure_pageviews FROM events WHERE project_id = {p0:String} AND ${wholeDays(from)}`
+    expect(buildStatement(plan, NONCE)).toEqual({
+      query:
+        `SELECT group_key, ${users}, total_users, total_pageviews, ${ORIGIN} FROM ${select('os', 2)} GROUP BY group_key) AS all_groups ` +
+        `CROSS JOIN (SELECT metric_users AS total_users, metric_pageviews AS total_pageviews FROM (SELECT ${users} FROM ${select("''", 4)}))) AS totals ` +
+        'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p6:UInt32} OFFSET {p7:UInt32}',
+      query_params: params(START, END, START, END, 5, 0),
+    })
   })
 
   test('a time series: every bucket of the period has a row', () => {

@@ -1,0 +1,38 @@
+/** Writes the totals of a query into the statement of its rows, so that both are read at the same moment. */
+import { join, sql, type Sql } from '../../clickhouse/sql.js'
+import { METRICS } from '../../model/metrics.js'
+import { listScans, type Plan } from '../plan/plan.js'
+import { listMeasures, writeGroups } from './groups.js'
+import type { StatementContext } from './rows.js'
+import { selectMetrics } from './select.js'
+import { writeGroupsOfShards, type ShardGroup } from './shards.js'
+
+/** Writes the columns of the totals: none without totals, or if the only row has them as its metrics. */
+export const selectTotals = ({ query, totals }: Plan): readonly Sql[] =>
+  totals === undefined || query.grouping.kind === 'none'
+    ? []
+    : query.metrics.map((metric) => METRICS[metric].totalColumn)
+
+/**
+ * Joins the totals to every group, if the plan has some.
+ *
+ * @param context that of the groups: the totals share its values
+ * @param groups a subquery
+ */
+export function joinTotals(
+  context: StatementContext,
+  { query, totals }: Plan,
+  groups: Sql,
+  group: ShardGroup | undefined,
+): Sql {
+  if (totals === undefined || query.grouping.kind === 'none') return groups
+  const own = { ...context, query: totals.query, readsDays: totals.readsDays }
+  const total =
+    group === undefined ? writeGroups(own, totals) : writeGroupsOfShards(own, totals, group)
+  const metrics = selectMetrics(totals.query, query.metrics, listMeasures(listScans(totals)))
+  const columns = query.metrics.map((metric) => {
+    const { column, totalColumn } = METRICS[metric]
+    return sql`${column} AS ${totalColumn}`
+  })
+  return sql`${groups} AS all_groups CROSS JOIN (SELECT ${join(columns)} FROM (SELECT ${join(metrics)} FROM (${total}))) AS totals`
+}
