@@ -69,6 +69,7 @@ const RESPONSES = new Set([
   'Pagination',
   'Row',
   'MetricValues',
+  'Totals',
   'ProjectResponse',
   'Project',
   'ErrorResponse',
