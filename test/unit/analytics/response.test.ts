@@ -53,7 +53,10 @@ describe('shapeResponse', () => {
     [{ group_by: ['interval:hour'] }, { interval: 'hour' }],
     [{ group_by: ['interval:year'] }, { interval: 'year' }],
     [{ group_by: ['country'] }, {}],
-    [{ group_by: ['interval:auto'], include: {} }, { include: {}, interval: 'hour' }],
+    [
+      { group_by: ['interval:auto'], include: {} },
+      { include: {}, interval: 'hour' },
+    ],
   ])('the echo of %j says how large buckets are where they were asked for', (asked, shown) => {
     const { query } = shape(asked, [])
     const members = ['date_range', 'metrics', 'group_by', 'order_by', 'limit', 'offset']
