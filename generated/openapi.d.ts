@@ -47,6 +47,127 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/livez": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Check that the process runs
+         * @description Depends on nothing else. Restart a process that does not answer.
+         */
+        readonly get: operations["getLiveness"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/readyz": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Check that the service can answer
+         * @description Asks the database with the projects and keys. `degraded` means that requests are answered, but events wait to be counted
+         *     for long, or some servers of a cluster are away. Send no requests to a process that answers 503.
+         */
+        readonly get: operations["getReadiness"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/openapi.json": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get this document
+         * @description The contract of the query API, as JSON. `/openapi.yaml` is the same as YAML, `/docs` a page to try it.
+         */
+        readonly get: operations["getContract"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/openapi-all.json": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get both contracts as one document
+         * @description The operations of the query API and of the collector, for importers and gateways. Names that both use differently begin with `Collector` for the latter.
+         */
+        readonly get: operations["getWholeContract"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/openapi-3.0.json": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get this document for OpenAPI 3.0
+         * @description A copy of `/openapi.json` in OpenAPI 3.0.3, for generators that do not know 3.1. It says a little less.
+         */
+        readonly get: operations["getContract30"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/openapi-all-3.0.json": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get both contracts for OpenAPI 3.0
+         * @description A copy of `/openapi-all.json` in OpenAPI 3.0.3.
+         */
+        readonly get: operations["getWholeContract30"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1177,6 +1298,93 @@ export interface components {
             readonly excludedCountries: readonly string[];
         };
         /**
+         * Liveness
+         * @description The process runs.
+         * @example {
+         *       "status": "alive"
+         *     }
+         */
+        readonly Liveness: {
+            /**
+             * @description Always `alive`.
+             * @example alive
+             * @enum {string}
+             */
+            readonly status: "alive";
+        };
+        /**
+         * Readiness
+         * @description The service answers requests, at least most of them.
+         * @example {
+         *       "status": "ready"
+         *     }
+         */
+        readonly Readiness: {
+            /**
+             * @description `ready`, or `degraded` if one of the other members is there.
+             * @example ready
+             * @enum {string}
+             */
+            readonly status: "ready" | "degraded";
+            /**
+             * Format: int64
+             * @description How many accepted events are not counted yet. Only if they wait for long.
+             * @example 120000
+             */
+            readonly waiting_events?: number;
+            /**
+             * Format: int64
+             * @description For how long the oldest of them has been waiting.
+             * @example 94
+             */
+            readonly oldest_waiting_seconds?: number;
+            /**
+             * @description The servers of a cluster that do not respond. Projects on others are answered.
+             * @example [
+             *       "eu-2"
+             *     ]
+             */
+            readonly shards_away?: readonly string[];
+        };
+        /**
+         * OpenAPI document
+         * @description A document of the OpenAPI Specification.
+         * @example {
+         *       "openapi": "3.1.0",
+         *       "info": {
+         *         "title": "Tallyhouse",
+         *         "version": "1.0.0"
+         *       },
+         *       "paths": {}
+         *     }
+         */
+        readonly OpenApiDocument: {
+            /**
+             * @description The version of the specification.
+             * @example 3.1.0
+             */
+            readonly openapi: string;
+            /**
+             * @description The title and version of the contract.
+             * @example {
+             *       "title": "Tallyhouse",
+             *       "version": "1.0.0"
+             *     }
+             */
+            readonly info: {
+                readonly [key: string]: unknown;
+            };
+            /**
+             * @description The operations, by path and method.
+             * @example {}
+             */
+            readonly paths: {
+                readonly [key: string]: unknown;
+            };
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
          * Error response
          * @description The body of every error response.
          */
@@ -1521,6 +1729,145 @@ export interface operations {
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
             readonly 504: components["responses"]["QueryTimeout"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly getLiveness: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The process runs. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Liveness"];
+                };
+            };
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly getReadiness: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The service answers requests. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly getContract: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The document. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OpenApiDocument"];
+                };
+            };
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly getWholeContract: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The document. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OpenApiDocument"];
+                };
+            };
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly getContract30: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The document. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OpenApiDocument"];
+                };
+            };
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly getWholeContract30: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The document. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OpenApiDocument"];
+                };
+            };
+            readonly 405: components["responses"]["MethodNotAllowed"];
             readonly default: components["responses"]["OtherError"];
         };
     };

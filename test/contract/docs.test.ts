@@ -4,6 +4,8 @@ import express from 'express'
 import request from 'supertest'
 import { parse } from 'yaml'
 import { createDocsRouter } from '../../src/http/site/docs.js'
+import { convertToOpenApi30 } from '../../src/contract/convert-document.js'
+import { mergeDocuments } from '../../src/contract/merge-documents.js'
 import { readSpec } from '../../src/contract/spec.js'
 
 const specs = { openapi: readSpec('openapi'), collector: readSpec('collector') }
@@ -25,6 +27,21 @@ test.each(NAMES)('/%s.json is the same document', async (name) => {
   expect({ status, document: JSON.parse(text) as unknown }).toEqual({
     status: 200,
     document: parse(specs[name].yaml) as unknown,
+  })
+})
+
+test.each([
+  ['/openapi-3.0.json', () => convertToOpenApi30(specs.openapi.document)],
+  ['/openapi-all.json', () => mergeDocuments(specs.openapi.document, specs.collector.document)],
+  [
+    '/openapi-all-3.0.json',
+    () => convertToOpenApi30(mergeDocuments(specs.openapi.document, specs.collector.document)),
+  ],
+])('%s is the copy of that name', async (path, copy) => {
+  const { status, text } = await request(app).get(path)
+  expect({ status, document: JSON.parse(text) as unknown }).toEqual({
+    status: 200,
+    document: copy(),
   })
 })
 

@@ -29,12 +29,21 @@ test('the operations are those of the service', () => {
   ).toEqual([
     ['queryAnalytics', 'post', '/v1/analytics/query'],
     ['getProject', 'get', '/v1/project'],
+    ['getLiveness', 'get', '/livez'],
+    ['getReadiness', 'get', '/readyz'],
+    ['getContract', 'get', '/openapi.json'],
+    ['getWholeContract', 'get', '/openapi-all.json'],
+    ['getContract30', 'get', '/openapi-3.0.json'],
+    ['getWholeContract30', 'get', '/openapi-all-3.0.json'],
   ])
 })
 
-test.each(operations)('$method $path is secured by the API key alone', ({ operation }) => {
-  expect(operation.security).toEqual([{ ApiKey: [] }])
-})
+test.each(operations)(
+  '$method $path is secured by the API key alone, if it is about a project',
+  ({ path, operation }) => {
+    expect(operation.security).toEqual(path.startsWith('/v1/') ? [{ ApiKey: [] }] : [])
+  },
+)
 
 test.each(places)('%s has a description', (_, schema) => {
   expect(named(schema).description).toMatch(/\w/)
@@ -75,12 +84,15 @@ const RESPONSES = new Set([
   'ErrorResponse',
   'Error',
   'FieldError',
+  'Liveness',
+  'Readiness',
+  'OpenApiDocument',
 ])
 
 test.each(places.filter(([, { properties }]) => properties !== undefined))(
   '%s refuses unknown properties if it is a part of requests, and allows them in responses',
   (place, schema) => {
-    expect(schema.additionalProperties).toBe(RESPONSES.has(place) ? undefined : false)
+    expect(schema.additionalProperties ?? true).toBe(RESPONSES.has(place))
   },
 )
 

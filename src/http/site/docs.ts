@@ -7,7 +7,10 @@ import { gzip } from 'node:zlib'
 import { Router, type RequestHandler } from 'express'
 import { buildContentSecurityPolicy, fillPage, readAsset, sendText, setHeaders } from './assets.js'
 import { addRoutes, type RouteTable } from '../server/routes.js'
+import { convertToOpenApi30 } from '../../contract/convert-document.js'
+import { mergeDocuments } from '../../contract/merge-documents.js'
 import type { Spec, SpecName } from '../../contract/spec.js'
+import { mapRecord } from '../../lib/records.js'
 
 const require = createRequire(import.meta.url)
 const SWAGGER_UI = path.dirname(require.resolve('swagger-ui-dist/package.json'))
@@ -37,6 +40,7 @@ export function createDocsRouter({ openapi, collector }: Readonly<Record<SpecNam
   addRoutes(router, {
     ...buildRoutes('openapi', openapi),
     ...buildRoutes('collector', collector),
+    ...buildCopies({ openapi, collector }),
     '/docs/page.js': { get: [pageHeaders, sendText('js', readAsset('docs.js'))] },
     '/docs/page.css': { get: [pageHeaders, sendText('css', readAsset('docs.css'))] },
     ...Object.fromEntries(
@@ -58,6 +62,19 @@ function buildRoutes(name: SpecName, { yaml, document }: Spec): RouteTable {
     [`${contract}.json`]: { get: [pageHeaders, sendText('json', JSON.stringify(document))] },
     [`${contract}.yaml`]: { get: [pageHeaders, sendText('application/yaml; charset=utf-8', yaml)] },
   }
+}
+
+/** Builds the routes of the copies for importers: both contracts as one, and OpenAPI 3.0. */
+function buildCopies({ openapi, collector }: Readonly<Record<SpecName, Spec>>): RouteTable {
+  const whole = mergeDocuments(openapi.document, collector.document)
+  const copies = {
+    '/openapi-3.0.json': convertToOpenApi30(openapi.document),
+    '/openapi-all.json': whole,
+    '/openapi-all-3.0.json': convertToOpenApi30(whole),
+  }
+  return mapRecord(copies, (_, copy) => ({
+    get: [pageHeaders, sendText('json', JSON.stringify(copy))],
+  }))
 }
 
 /** Creates a handler that sends a file of Swagger UI, compressed for clients that take gzip. */
