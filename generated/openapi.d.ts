@@ -188,6 +188,7 @@ export interface components {
             readonly filters?: components["schemas"]["Filters"];
             readonly filtersOperator?: components["schemas"]["FiltersOperator"];
             readonly include?: components["schemas"]["Include"];
+            readonly time_zone?: components["schemas"]["TimeZone"];
         };
         /**
          * Include
@@ -299,7 +300,7 @@ export interface components {
         ];
         /**
          * Preset
-         * @description A period relative to now. *Today* is the current UTC day, *now* is the current second.
+         * @description A period relative to now. *Today* is the current day in UTC or in the `time_zone` of the query, *now* is the current second.
          *
          *     | preset | from | to |
          *     |---|---|---|
@@ -381,17 +382,35 @@ export interface components {
          *     | up to 184 days | week |
          *     | longer | month |
          *
-         *     A bucket is labelled with the UTC time at which it starts. The label of the first bucket may lie before
+         *     A bucket is labelled with the time at which it starts, in UTC or in the `time_zone` of the query. The label of the first bucket may lie before
          *     the period, but the bucket counts only what lies inside the period. Buckets continue without a gap until the
          *     end of the period. In an empty bucket the counts are 0, and rates and means are `null`.
          *
-         *     A series of any interval but `interval:auto` may have at most 10,000 buckets. `limit` and `offset` page them like any
+         *     A series may have at most 10,000 buckets, except one of `interval:auto` in UTC. `limit` and `offset` page them like any
          *     other rows.
          * @example interval:auto
          * @example interval:week
          * @enum {string}
          */
         readonly Interval: "interval:auto" | "interval:hour" | "interval:day" | "interval:week" | "interval:month" | "interval:quarter" | "interval:year";
+        /**
+         * Time zone
+         * @description The time zone of presets, dates and buckets: a name of the IANA time zone database, in letters of either case. The default
+         *     is UTC. Names that the service does not know are rejected.
+         *
+         *     - *Today*, the months and the years of presets, and `YYYY-MM-DD` in `date_range` are those of the zone. A second with
+         *       `Z` stays the moment that it is. `period` is given in UTC.
+         *     - Buckets are hours, days, weeks, months, quarters and years of the zone. `group.date` is the start of the bucket with its
+         *       offset from UTC, such as `2026-03-29T00:00:00+01:00`.
+         *     - A day starts at the first moment at which the clock of the zone shows it. It has 23 or 25 hours where the clock is
+         *       changed, and is no bucket where the zone skipped it, as Apia did 2011-12-30.
+         *     - An hour that the clock repeats is a bucket of its own, with another offset. Where the clock is changed within an hour,
+         *       the hour is divided there.
+         *     - Users without an id are counted per UTC day in any zone, and retention counts days of UTC.
+         * @example Asia/Kolkata
+         * @example Europe/Berlin
+         */
+        readonly TimeZone: string;
         /**
          * Bucket size
          * @description The size of the buckets of a time series.
@@ -1096,7 +1115,12 @@ export interface components {
             readonly filtersOperator: components["schemas"]["FiltersOperator"];
             /** @description What was asked for beside the rows. Absent if the request does not have it. */
             readonly include?: components["schemas"]["Include"];
-            /** @description The size of the buckets of a time series. Sent unless the grouping is `interval:auto` and `include` is absent. */
+            /** @description The time zone, as it was sent; absent if none was. */
+            readonly time_zone?: components["schemas"]["TimeZone"];
+            /**
+             * @description The size of the buckets of a time series. Sent unless the grouping is `interval:auto` and the request has none of
+             *     `include` and `time_zone`.
+             */
             readonly interval?: components["schemas"]["BucketSize"];
         };
         /**

@@ -115,7 +115,12 @@ export function resolveRequest(
   first: Date | null,
   now: Date,
 ): Query {
-  const period = resolvePeriod(request.date_range, first ?? project.createdAt, now)
+  const period = resolvePeriod(
+    request.date_range,
+    first ?? project.createdAt,
+    now,
+    request.time_zone,
+  )
   checkRetention(period, project.retentionDays, now)
   requireFewBuckets(request, period)
   return resolveQuery(request, project.id, period)

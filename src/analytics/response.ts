@@ -1,5 +1,14 @@
 /** Shapes the rows of a statement into the body of the response. */
-import type { AnalyticsQueryRequest, AnalyticsQueryResponse, Metric, Row } from '../contract/api.js'
+import {
+  OPTIONAL_MEMBERS,
+  type AnalyticsQueryRequest,
+  type AnalyticsQueryResponse,
+  type Metric,
+  type OptionalMember,
+  type Row,
+} from '../contract/api.js'
+import { SECOND_MS } from '../lib/time.js'
+import { formatLocal } from '../lib/time-zone.js'
 import { PROPERTY_PREFIX } from '../model/dimensions.js'
 import { GRANULARITIES } from '../model/granularities.js'
 import { METRICS } from '../model/metrics.js'
@@ -53,23 +62,27 @@ export const shapeEcho = (
     offset,
     filters: request.filters,
     filtersOperator: request.filtersOperator,
-    ...(request.include === undefined ? {} : { include: request.include }),
+    ...Object.fromEntries(listSent(request).map((name) => [name, request[name]])),
     ...(grouping.kind === 'interval' && showsInterval(request)
       ? { interval: grouping.granularity }
       : {}),
   },
 })
 
+/** Returns the members of a request without a default that were sent. */
+const listSent = (request: AnalyticsQueryRequest): readonly OptionalMember[] =>
+  OPTIONAL_MEMBERS.filter((name) => request[name] !== undefined)
+
 /** Whether the response says how large the buckets are: the queries that could be asked before it did look as they did. */
-const showsInterval = ({ group_by: [token], include }: AnalyticsQueryRequest): boolean =>
-  token !== 'interval:auto' || include !== undefined
+const showsInterval = (request: AnalyticsQueryRequest): boolean =>
+  request.group_by[0] !== 'interval:auto' || listSent(request).length > 0
 
 function shapeGroup(grouping: Grouping, key: string | number): Row['group'] {
   switch (grouping.kind) {
     case 'none':
       return {}
     case 'interval':
-      return { date: formatMoment(GRANULARITIES[grouping.granularity].toStart(Number(key))) }
+      return { date: formatBucket(grouping, Number(key)) }
     case 'property':
       return { [`${PROPERTY_PREFIX}${grouping.name}`]: String(key) }
     case 'dimension':
@@ -78,3 +91,12 @@ function shapeGroup(grouping: Grouping, key: string | number): Row['group'] {
       return grouping satisfies never
   }
 }
+
+/** Formats the start of a bucket: in UTC with `Z`, in another zone with its offset. */
+const formatBucket = (
+  { granularity, zoned }: Extract<Grouping, { readonly kind: 'interval' }>,
+  key: number,
+): string =>
+  zoned === undefined
+    ? formatMoment(GRANULARITIES[granularity].toStart(key))
+    : formatLocal(zoned.zone, new Date(key * SECOND_MS))

@@ -9,11 +9,12 @@ type ParameterType =
   | 'UInt32'
   | 'UInt64'
   | 'Int64'
+  | 'Array(Int64)'
   | 'Nullable(UInt32)'
   | "DateTime64(3, 'UTC')"
   | "Nullable(DateTime64(3, 'UTC'))"
 
-type ParameterValue = string | number | boolean | null | readonly string[]
+type ParameterValue = string | number | boolean | null | readonly string[] | readonly number[]
 
 interface Parameter {
   readonly type: ParameterType
@@ -112,6 +113,7 @@ export const boolean = (value: boolean): Sql => parameter('Bool', value)
 export const uint32 = (value: number): Sql => parameter('UInt32', value)
 export const uint64 = (value: number): Sql => parameter('UInt64', value)
 export const int64 = (value: number): Sql => parameter('Int64', value)
+export const int64s = (values: readonly number[]): Sql => parameter('Array(Int64)', values)
 export const optionalUint32 = (value: number | null): Sql => parameter('Nullable(UInt32)', value)
 
 /**
@@ -181,9 +183,8 @@ export const formatTime = (value: Date): string =>
   value.toISOString().replace('T', ' ').slice(0, 23)
 
 /**
- * Renders a fragment. Parameters are named by their order: `{p0:String}`, `{p1:UInt32}`, … A fragment that occurs
- * twice uses the same parameters. Different fragments never share one, even for equal values, so the text does not
- * depend on the values.
+ * Renders a fragment. Parameters are named by their order: `{p0:String}`, `{p1:UInt32}`, … A fragment that occurs twice uses the
+ * same parameters. Different fragments never share one, even for equal values, so the text does not depend on the values.
  */
 export function statement(fragment: Sql): Statement {
   const query_params: Record<string, ParameterValue> = {}

@@ -4,8 +4,12 @@ import type { components } from '../../generated/openapi.js'
 type Schemas = components['schemas']
 
 type QueryBody = Schemas['AnalyticsQueryRequest']
-/** The members of a query that have no default. */
-type OptionalMember = 'include'
+/** The members of a query that have no default: a response repeats them only if they were sent, in this order. */
+export const OPTIONAL_MEMBERS = [
+  'include',
+  'time_zone',
+] as const satisfies readonly (keyof QueryBody)[]
+export type OptionalMember = (typeof OPTIONAL_MEMBERS)[number]
 
 /** A validated request: every default is filled in. */
 export type AnalyticsQueryRequest = Required<Omit<QueryBody, OptionalMember>> &

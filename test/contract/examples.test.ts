@@ -20,7 +20,10 @@ const DEFAULTS = {
 }
 
 /** What an example shows of a query beyond what was sent. */
-const SHOWN: Readonly<Record<string, object>> = { series_by_week: { interval: 'week' } }
+const SHOWN: Readonly<Record<string, object>> = {
+  series_by_week: { interval: 'week' },
+  series_in_time_zone: { interval: 'day' },
+}
 
 interface Given {
   readonly status: number

@@ -60,7 +60,7 @@ function plan(
   relations: readonly RelationName[],
   known?: ProjectSizes,
 ): Plan {
-  const period = resolvePeriod(asked.date_range, NOW, NOW)
+  const period = resolvePeriod(asked.date_range, NOW, NOW, asked.time_zone)
   return planQuery(resolveQuery(fillDefaults(asked), projectId, period), relations, known)
 }
 

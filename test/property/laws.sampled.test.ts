@@ -16,6 +16,7 @@ import { INTERVALS, METRICS, event, filter, request } from '../support/arbitrary
 import { amount } from '../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import { assignSessions, computeRows } from '../support/world/reference.js'
+import { listZoneBuckets, type ZoneBucket } from '../support/world/zones.js'
 import {
   runQuery,
   createWorld,
@@ -66,10 +67,16 @@ const holds = <T>(given: fc.Arbitrary<T>, law: (world: World, given: T) => Promi
     endOnFailure: false,
   })
 
-const periodOf = (asked: PartialRequest) => resolvePeriod(asked.date_range, NOW, NOW)
+const periodOf = ({ date_range: range, time_zone: zone }: PartialRequest) =>
+  resolvePeriod(range, NOW, NOW, zone)
 
-function bucketsOf(asked: PartialRequest, interval: Interval): { from: number; label: string }[] {
+function bucketsOf(asked: PartialRequest, interval: Interval): readonly ZoneBucket[] {
   const { start, end } = periodOf(asked)
+  const { time_zone: zone } = asked
+  if (zone !== undefined) {
+    const size = resolveGranularity(interval, { start, end })
+    return listZoneBuckets(zone, size, start.getTime(), end.getTime())
+  }
   const { toBucket, toStart } = GRANULARITIES[resolveGranularity(interval, { start, end })]
   const first = toBucket(start)
   const count = toBucket(new Date(end.getTime() - 1_000)) - first + 1
@@ -92,19 +99,24 @@ function expected({ events }: World, asked: PartialRequest): Row[] {
     interval === undefined ? [] : bucketsOf(asked, interval),
   )
   const key = (row: Row): Buffer => Buffer.from(Object.values(row.group)[0] ?? '')
+  // A label with an offset does not order moments.
+  const compareGroups = (a: Row, b: Row): number =>
+    interval === undefined
+      ? Buffer.compare(key(a), key(b))
+      : Date.parse(a.group['date']!) - Date.parse(b.group['date']!)
   const [field, direction] =
     request.order_by[0] ??
     (interval === undefined ? [request.metrics[0]!, 'desc'] : ['date', 'asc'])
   const sign = direction === 'asc' ? 1 : -1
   return rows.sort((a, b) => {
-    if (field === token || field === 'date') return sign * Buffer.compare(key(a), key(b))
+    if (field === token || field === 'date') return sign * compareGroups(a, b)
     const [x, y] = [a, b].map(
       (row) => (row.metrics as Record<string, number | null>)[field] ?? null,
     )
     if (x === null || y === null) {
       if (x !== y) return x === null ? 1 : -1
     } else if (x !== y) return sign * (x! - y!)
-    return Buffer.compare(key(a), key(b))
+    return compareGroups(a, b)
   })
 }
 

@@ -1,8 +1,8 @@
 /** Names answers: two questions with the same name have the same rows, as long as the data is the same. */
 import { GRANULARITIES } from '../../model/granularities.js'
 import type { QueriedProject } from '../query-analytics.js'
-import { getInclusiveEnd } from '../request/period.js'
-import type { Query } from '../request/query.js'
+import { getInclusiveEnd, type Period } from '../request/period.js'
+import type { Grouping, Query } from '../request/query.js'
 
 /** What is known about a version of a project's data. It is learnt while questions are answered. */
 export interface ProjectFacts {
@@ -46,9 +46,18 @@ export function nameAnswer(
     readsRollups,
     period.start.getTime(),
     isEmptyFrom(facts, period.end) ? 'open' : period.end.getTime(),
-    grouping.kind === 'interval'
-      ? GRANULARITIES[grouping.granularity].toBucket(getInclusiveEnd(period))
-      : null,
-    query,
+    grouping.kind === 'interval' ? nameLastBucket(grouping, period) : null,
+    // The starts of buckets follow from the rest.
+    { ...query, grouping: grouping.kind === 'interval' ? nameSeries(grouping) : grouping },
   ])
 }
+
+type Series = Extract<Grouping, { readonly kind: 'interval' }>
+
+const nameLastBucket = ({ granularity, zoned }: Series, period: Period): number | undefined =>
+  zoned === undefined
+    ? GRANULARITIES[granularity].toBucket(getInclusiveEnd(period))
+    : zoned.starts.at(-1)
+
+const nameSeries = ({ zoned, ...series }: Series): object =>
+  zoned === undefined ? series : { ...series, zone: zoned.zone }

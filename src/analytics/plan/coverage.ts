@@ -103,7 +103,9 @@ export function findRejectionReason(
   if (grain === 'day' && !hasDailyRollup(dimension)) {
     return `${dimension} has no daily rollup`
   }
-  if (grouping.kind === 'interval' && !GRAINS_OF_BUCKETS[grouping.granularity].includes(grain)) {
+  // The buckets of a zone are cut into whole days and months, and the rest: any grain may have a part of them.
+  const isNumbered = grouping.kind === 'interval' && grouping.zoned === undefined
+  if (isNumbered && !GRAINS_OF_BUCKETS[grouping.granularity].includes(grain)) {
     return `its ${grain}s do not add up to buckets of one ${grouping.granularity}`
   }
   if (isVisitMeasure(need) && subject === 'pageviews' && grouping.kind !== 'dimension') {

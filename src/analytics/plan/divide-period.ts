@@ -1,6 +1,7 @@
 /** Divides the period of a query among relations, and builds the scans of that division. */
 import type { Measure } from '../../model/measures.js'
-import { isRollup, RELATIONS, type RelationName } from '../../model/relations.js'
+import { SECOND_MS } from '../../lib/time.js'
+import { isRollup, RELATIONS, type Grain, type RelationName } from '../../model/relations.js'
 import { arePeriodsEqual, type Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
 import {
@@ -12,7 +13,7 @@ import {
 } from './coverage.js'
 import type { RejectedRelation, Scan } from './plan.js'
 import type { Way } from './ways.js'
-import { splitByGrain } from './split-period.js'
+import { cutAt, joinAdjacent, splitByGrain } from './split-period.js'
 import { matchesWholeSessions } from './terms.js'
 
 /** The parts of the period that each relation answers for one need, and the reasons why other relations do not. */
@@ -50,6 +51,7 @@ function dividePeriod(
   const periods = new Map<RelationName, readonly Period[]>()
   const rejections = new Map<RelationName, string>()
   let rest: readonly Period[] = [query.period]
+  const starts = listCuts(query)
   for (const name of relations) {
     if (rest.length === 0) break
     const { grain } = RELATIONS[name]
@@ -58,8 +60,10 @@ function dividePeriod(
       rejections.set(name, reason)
       continue
     }
-    const { inside, outside } = splitByGrain(rest, grain)
-    if (inside.length === 0) rejections.set(name, `the period has no whole ${grain} left for it`)
+    // A row of a month or day must not count for two buckets; a row of a moment cannot.
+    const parts = grain === 'moment' ? joinAdjacent(rest) : cutAt(rest, starts)
+    const { inside, outside } = splitByGrain(parts, grain)
+    if (inside.length === 0) rejections.set(name, describeRest(grain, starts))
     else if (avoided.has(name))
       rejections.set(name, 'other relations are estimated to take less time')
     else {
@@ -69,6 +73,17 @@ function dividePeriod(
   }
   return { need, periods, rejections }
 }
+
+/** Lists the starts of the buckets of a zone, at which periods are cut; none for other queries. */
+const listCuts = ({ grouping }: Query): readonly Date[] =>
+  grouping.kind === 'interval'
+    ? (grouping.zoned?.starts ?? []).map((start) => new Date(start * SECOND_MS))
+    : []
+
+const describeRest = (grain: Grain, starts: readonly Date[]): string =>
+  starts.length === 0
+    ? `the period has no whole ${grain} left for it`
+    : `no bucket has a whole ${grain} left for it`
 
 /** Builds the scans of a relation. One scan serves all needs that read the same parts of the period. */
 export function buildScans(

@@ -1,9 +1,8 @@
 /** Estimates how many groups a query has, and which share of the rows is in some of them. */
 import { DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
-import { GRANULARITIES } from '../../model/granularities.js'
 import type { ProjectSizes } from '../../model/project-sizes.js'
 import { TOTAL } from '../../model/rollups.js'
-import { getInclusiveEnd } from '../request/period.js'
+import { countBuckets } from '../request/buckets.js'
 import type { Grouping, Query } from '../request/query.js'
 import { estimateFacts } from './sizes.js'
 import { listGroupingTerms, listTerms, nameTerm } from './terms.js'
@@ -25,10 +24,8 @@ export function countGroups(query: Query, sizes: ProjectSizes): number {
   switch (grouping.kind) {
     case 'none':
       return 1
-    case 'interval': {
-      const { toBucket } = GRANULARITIES[grouping.granularity]
-      return toBucket(getInclusiveEnd(period)) - toBucket(period.start) + 1
-    }
+    case 'interval':
+      return countBuckets(grouping.granularity, period, grouping.zoned)
     case 'dimension':
     case 'property': {
       // A group has at least one event.

@@ -45,3 +45,29 @@ export function splitByGrain(periods: readonly Period[], grain: Grain): SplitPer
 }
 
 const isEmpty = ({ start, end }: Period): boolean => start >= end
+
+/** Cuts periods at some moments. Both are in order. */
+export function cutAt(periods: readonly Period[], moments: readonly Date[]): readonly Period[] {
+  if (moments.length === 0) return periods
+  let next = 0
+  return periods.flatMap(({ start, end }) => {
+    const bounds = [start]
+    for (; next < moments.length; next += 1) {
+      const moment = moments[next]
+      if (moment === undefined || moment >= end) break
+      if (moment > start) bounds.push(moment)
+    }
+    return bounds.map((from, i) => ({ start: from, end: bounds[i + 1] ?? end }))
+  })
+}
+
+/** Joins periods of which one ends where the next one starts. They are in order. */
+export function joinAdjacent(periods: readonly Period[]): readonly Period[] {
+  const joined: Period[] = []
+  for (const period of periods) {
+    const last = joined.at(-1)
+    if (last?.end.getTime() !== period.start.getTime()) joined.push(period)
+    else joined.splice(-1, 1, { start: last.start, end: period.end })
+  }
+  return joined
+}

@@ -1,5 +1,6 @@
 /** Checks the rules of a request that its schema cannot express, most of which tie several values together. */
 import type { AnalyticsQueryRequest, FieldError } from '../../contract/api.js'
+import { isTimeZone } from '../../lib/time-zone.js'
 import { checkFilterLimits } from './filter-limits.js'
 import { checkBucketCount, isInterval } from './intervals.js'
 import { isDateOnly, resolveRange } from './period.js'
@@ -12,8 +13,9 @@ export interface Rule {
 }
 
 export const RULES: readonly Rule[] = [
-  { fields: ['date_range'], check: checkDateRange },
-  { fields: ['date_range', 'group_by'], check: checkBuckets },
+  { fields: ['time_zone'], check: checkTimeZone },
+  { fields: ['date_range', 'time_zone'], check: checkDateRange },
+  { fields: ['date_range', 'time_zone', 'group_by'], check: checkBuckets },
   { fields: ['metrics', 'group_by', 'order_by'], check: checkOrder },
   { fields: ['filters'], check: ({ filters }) => checkFilterLimits(filters) },
 ]
@@ -28,19 +30,31 @@ export function checkRules(
   )
 }
 
-function checkDateRange({ date_range: range }: AnalyticsQueryRequest): readonly FieldError[] {
-  if (typeof range === 'string') return []
-  const [start, end] = range
-  const first = isDateOnly(start) ? `${start}T00:00:00Z` : start
-  const last = isDateOnly(end) ? `${end}T23:59:59Z` : end
-  return first <= last ? [] : [{ field: 'date_range', message: 'must not start after its end' }]
+function checkTimeZone({ time_zone: zone }: AnalyticsQueryRequest): readonly FieldError[] {
+  if (zone === undefined || isTimeZone(zone)) return []
+  const message = `must be the name of a time zone that is known, such as Europe/Berlin, and is ${JSON.stringify(zone)}`
+  return [{ field: 'time_zone', message }]
+}
+
+function checkDateRange(request: AnalyticsQueryRequest): readonly FieldError[] {
+  const { date_range: range, time_zone: zone } = request
+  if (typeof range === 'string' || checkTimeZone(request).length > 0) return []
+  const { start, end } = resolveRange(range, zone)
+  if (start < end) return []
+  const [from, to] = range
+  const message =
+    isDateOnly(from) && from === to
+      ? `must not be a day that ${zone ?? 'UTC'} skipped`
+      : 'must not start after its end'
+  return [{ field: 'date_range', message }]
 }
 
 /** Checks the number of buckets of a series whose period is known. That of a preset is checked when it is resolved. */
 function checkBuckets(request: AnalyticsQueryRequest): readonly FieldError[] {
-  const { date_range: range, group_by: grouping } = request
-  if (typeof range === 'string' || checkDateRange(request).length > 0) return []
-  return checkBucketCount(grouping[0], resolveRange(range))
+  const { date_range: range, group_by: grouping, time_zone: zone = 'UTC' } = request
+  const isValid = [checkTimeZone, checkDateRange].every((check) => check(request).length === 0)
+  if (typeof range === 'string' || !isValid) return []
+  return checkBucketCount(grouping[0], resolveRange(range, zone), zone)
 }
 
 function checkOrder(request: AnalyticsQueryRequest): readonly FieldError[] {

@@ -1,7 +1,9 @@
 /** The intervals of time series: which bucket size each means, and how many buckets a series may have. */
 import type { AnalyticsQueryRequest, FieldError, GroupBy, Interval } from '../../contract/api.js'
 import { createValidationError } from '../../contract/errors.js'
+import { isUtc } from '../../lib/time-zone.js'
 import { FINE_TO_COARSE, GRANULARITIES, type Granularity } from '../../model/granularities.js'
+import { hasTooManyBuckets, MAX_BUCKETS } from './buckets.js'
 import { getInclusiveEnd, type Period } from './period.js'
 
 /** The bucket size of each interval; `auto`: it follows from the length of the period. */
@@ -31,39 +33,31 @@ export function chooseGranularity(period: Period): Granularity {
   return FINE_TO_COARSE.find(isShortEnough) ?? 'month'
 }
 
-/** How many buckets a series of an explicit interval may have. */
-export const MAX_BUCKETS = 10_000
-
-/** Counts the buckets of a size in a period. */
-export function countBuckets(granularity: Granularity, period: Period): number {
-  const { toBucket } = GRANULARITIES[granularity]
-  return toBucket(getInclusiveEnd(period)) - toBucket(period.start) + 1
-}
-
 /**
- * Checks that a series does not have too many buckets. A series of `interval:auto` may have any number.
+ * Checks that a series does not have too many buckets. A series of `interval:auto` in UTC may have any number.
  *
  * @returns the error if it does; it names a larger interval that would fit
  */
 export function checkBucketCount(
   token: GroupBy | undefined,
   period: Period,
+  zone: string,
 ): readonly FieldError[] {
-  if (token === undefined || !isInterval(token) || token === 'interval:auto') return []
+  if (token === undefined || !isInterval(token)) return []
+  if (token === 'interval:auto' && isUtc(zone)) return []
   const granularity = resolveGranularity(token, period)
-  const count = countBuckets(granularity, period)
-  if (count <= MAX_BUCKETS) return []
-  const fitting = FINE_TO_COARSE.find((name) => countBuckets(name, period) <= MAX_BUCKETS)
+  if (!hasTooManyBuckets(granularity, period, zone)) return []
+  const fitting = FINE_TO_COARSE.find((name) => !hasTooManyBuckets(name, period, zone))
   const other = fitting === undefined ? '' : `interval:${fitting} or `
-  const message = `divides the period into ${count} buckets, and at most ${MAX_BUCKETS} are allowed: choose ${other}a shorter date_range`
+  const message = `divides the period into more than ${MAX_BUCKETS} buckets: choose ${other}a shorter date_range`
   return [{ field: 'group_by.0', message }]
 }
 
 /** @throws ApiError VALIDATION_ERROR for a series of too many buckets */
 export function requireFewBuckets(
-  { group_by: [token] }: Pick<AnalyticsQueryRequest, 'group_by'>,
+  { group_by: [token], time_zone: zone = 'UTC' }: AnalyticsQueryRequest,
   period: Period,
 ): void {
-  const errors = checkBucketCount(token, period)
+  const errors = checkBucketCount(token, period, zone)
   if (errors.length > 0) throw createValidationError(errors)
 }

@@ -2,6 +2,7 @@
 import type { AnalyticsQueryRequest, Dimension, Metric, SortDirection } from '../../contract/api.js'
 import { PROPERTY_PREFIX } from '../../model/dimensions.js'
 import type { Granularity } from '../../model/granularities.js'
+import { listZonedBuckets, type ZonedBuckets } from './buckets.js'
 import { parseFilters, type Predicate } from './filters.js'
 import { isInterval, resolveGranularity } from './intervals.js'
 import type { Period } from './period.js'
@@ -11,7 +12,12 @@ export type Grouping =
   | { readonly kind: 'none' }
   | { readonly kind: 'dimension'; readonly dimension: Dimension }
   | { readonly kind: 'property'; readonly name: string }
-  | { readonly kind: 'interval'; readonly granularity: Granularity }
+  | {
+      readonly kind: 'interval'
+      readonly granularity: Granularity
+      /** The buckets of a zone other than UTC. */
+      readonly zoned?: ZonedBuckets
+    }
 
 export interface Order {
   /** A metric, or the grouping itself. */
@@ -41,7 +47,7 @@ export function resolveQuery(
   period: Period,
 ): Query {
   const metrics = request.metrics.length > 0 ? request.metrics : DEFAULT_METRICS
-  const grouping = resolveGrouping(request.group_by, period)
+  const grouping = resolveGrouping(request, period)
   return {
     projectId,
     period,
@@ -65,10 +71,15 @@ export const toTotalsQuery = (query: Query): Query => ({
   includesTotals: false,
 })
 
-function resolveGrouping([token]: AnalyticsQueryRequest['group_by'], period: Period): Grouping {
+function resolveGrouping(
+  { group_by: [token], time_zone: zone = 'UTC' }: AnalyticsQueryRequest,
+  period: Period,
+): Grouping {
   if (token === undefined) return { kind: 'none' }
   if (isInterval(token)) {
-    return { kind: 'interval', granularity: resolveGranularity(token, period) }
+    const granularity = resolveGranularity(token, period)
+    const zoned = listZonedBuckets(granularity, period, zone)
+    return { kind: 'interval', granularity, ...(zoned === undefined ? {} : { zoned }) }
   }
   if (isProperty(token)) return { kind: 'property', name: token.slice(PROPERTY_PREFIX.length) }
   return { kind: 'dimension', dimension: token }

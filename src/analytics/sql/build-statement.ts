@@ -1,5 +1,6 @@
 /** Writes the one statement that answers a plan. */
 import {
+  int64s,
   join,
   sql,
   statement,
@@ -46,6 +47,9 @@ export function buildStatement(plan: Plan, nonce: string, group?: ShardGroup): S
 /** Creates what all parts of a statement share. */
 export const createContext = ({ query, readsDays }: Plan): StatementContext => ({
   query,
+  ...(query.grouping.kind === 'interval' && query.grouping.zoned !== undefined
+    ? { bucketStarts: int64s(query.grouping.zoned.starts) }
+    : {}),
   project: string(query.projectId),
   where: createWhereWriter(query.predicate),
   readsDays,

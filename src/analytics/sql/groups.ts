@@ -5,7 +5,6 @@ import { MEASURE_COLUMNS, type Measure } from '../../model/measures.js'
 import { RELATIONS } from '../../model/relations.js'
 import type { Plan, Scan } from '../plan/plan.js'
 import { getInclusiveEnd } from '../request/period.js'
-import type { Query } from '../request/query.js'
 import type { StatementContext } from './rows.js'
 import { writeScan } from './scan.js'
 import { writeTotal } from './total.js'
@@ -49,7 +48,7 @@ export function writeGroups(
     const isRow = rows === 'one' ? sql`true` : isGroup(scan)
     return writeScan(context, scan, [...columns, sql`${isRow} AS is_row`], keys)
   })
-  if (rows === 'buckets') parts.push(writeBuckets(context.query, measures, areBitmaps))
+  if (rows === 'buckets') parts.push(writeBuckets(context, measures, areBitmaps))
   const united = measures.map((measure) => {
     const column = MEASURE_COLUMNS[measure]
     const unite = measure === 'users' && areBitmaps ? sql`groupBitmapMerge` : sql`sum`
@@ -88,14 +87,14 @@ function selectZero(measure: Measure, areBitmaps: boolean): Sql {
 
 /** Writes every bucket of the period as a row that counts nothing. */
 function writeBuckets(
-  { grouping, period }: Query,
+  { query: { grouping, period }, bucketStarts }: StatementContext,
   measures: readonly Measure[],
   areBitmaps: boolean,
 ): Sql {
   if (grouping.kind !== 'interval') throw new TypeError('only a time series has buckets')
   const { toBucket } = GRANULARITIES[grouping.granularity]
   const [first, last] = [toBucket(period.start), toBucket(getInclusiveEnd(period))]
+  const buckets = bucketStarts ?? sql`range(${int64(first)}, ${int64(last + 1)})`
   const columns = measures.map((measure) => selectZero(measure, areBitmaps))
-  const bucket = sql`arrayJoin(range(${int64(first)}, ${int64(last + 1)})) AS group_key`
-  return sql`SELECT ${join([bucket, ...columns, sql`true AS is_row`])}`
+  return sql`SELECT ${join([sql`arrayJoin(${buckets}) AS group_key`, ...columns, sql`true AS is_row`])}`
 }

@@ -13,6 +13,8 @@ export interface StatementContext {
   /** The project of the query, as a parameter. */
   readonly project: Sql
   readonly where: WhereWriter
+  /** The starts of the buckets of a zone in seconds since 1970, as one array; absent for other queries. */
+  readonly bucketStarts?: Sql
   /** As in the plan. */
   readonly readsDays: boolean
   /** Written before the name of a table: empty, or a database and a dot. */

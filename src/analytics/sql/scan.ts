@@ -4,7 +4,6 @@ import { DIMENSIONS } from '../../model/dimensions.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { RELATIONS, type RelationName } from '../../model/relations.js'
 import type { Scan } from '../plan/plan.js'
-import type { Query } from '../request/query.js'
 import {
   isWithinAny,
   writeBound,
@@ -27,7 +26,7 @@ export function writeScan(
 ): Sql {
   const { query } = context
   const { relation, dimension, periods } = scan
-  const { key, conditions } = writeGroupKey(query, relation)
+  const { key, conditions } = writeGroupKey(context, relation)
   const ofKeys = keys === undefined ? [] : [sql`${key} IN (${keys})`]
   const isOne = query.grouping.kind === 'none'
   const grouped = isOne ? sql`` : sql` GROUP BY group_key`
@@ -83,12 +82,19 @@ interface GroupKey {
   readonly conditions: readonly Sql[]
 }
 
-function writeGroupKey({ grouping }: Query, relation: RelationName): GroupKey {
+function writeGroupKey(
+  { query: { grouping }, bucketStarts }: StatementContext,
+  relation: RelationName,
+): GroupKey {
   const { rollup, time: at, day } = RELATIONS[relation]
   switch (grouping.kind) {
     case 'none':
       return { key: sql`''`, conditions: [] }
     case 'interval': {
+      if (bucketStarts !== undefined) {
+        const seconds = sql`intDiv(toUnixTimestamp64Milli(${at}), 1000)`
+        return { key: sql`roundDown(${seconds}, ${bucketStarts})`, conditions: [] }
+      }
       const { expression, dayExpression } = GRANULARITIES[grouping.granularity]
       const ofDay = day === undefined ? undefined : dayExpression?.(day.column)
       return { key: ofDay ?? expression(at), conditions: [] }

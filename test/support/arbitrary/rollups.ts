@@ -9,6 +9,7 @@ import type {
 } from '../../../src/contract/api.js'
 import { addInclude, event, filter, groupOf, INTERVALS, METRICS } from './world.js'
 import type { PartialRequest, SentEvent } from '../world/world.js'
+import { chooseZone } from '../world/zones.js'
 
 const DAY = 86_400_000
 const MINUTE = 60_000
@@ -237,7 +238,8 @@ const anyRequest = grouping.chain((group_by) =>
         ...asked.group_by,
       ]
       const order_by = [[fields[pick % fields.length]!, direction] as const]
-      return { ...asked, ...page, metrics, order_by }
+      const zone = pick % 8 === 7 ? chooseZone(asked.date_range, pick) : {}
+      return { ...asked, ...page, metrics, order_by, ...zone }
     })
     .chain(addInclude),
 )

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { Dimension, Filter, GroupBy, Interval, Metric } from '../../../src/contract/api.js'
 import { listEnumValues, readSpec } from '../../../src/contract/spec.js'
 import type { PartialRequest, SentEvent } from '../world/world.js'
+import { chooseZone } from '../world/zones.js'
 
 const DAY = 86_400_000
 const MINUTE = 60_000
@@ -222,6 +223,11 @@ export const request: fc.Arbitrary<PartialRequest> = fc
     const token = asked.group_by[0]
     const fields = [...asked.metrics, ...(token === undefined ? [] : [token])]
     const field = fields[pick % (fields.length + 1)]
-    return { ...asked, order_by: field === undefined ? [] : [[field, direction] as const] }
+    const zone = pick % 4 === 3 ? chooseZone(asked.date_range, pick) : {}
+    return {
+      ...asked,
+      order_by: field === undefined ? [] : [[field, direction] as const],
+      ...zone,
+    }
   })
   .chain(addInclude)

@@ -33,7 +33,7 @@ async function answerRows(
   clock: Clock,
 ): Promise<AnalyticsQueryResponse> {
   const { limit, offset } = request
-  const period = await resolvePeriod(database, request.date_range, clock)
+  const period = await resolvePeriod(database, request.date_range, clock, request.time_zone)
   const metrics = request.metrics.length === 0 ? DEFAULT_METRICS : request.metrics
   const groupings = request.group_by.map((token) => findGrouping(token, period))
   const asked = { ...request, metrics }
@@ -52,8 +52,7 @@ async function answerRows(
       offset,
       filters: asked.filters,
       filtersOperator: asked.filtersOperator,
-      ...(asked.include === undefined ? {} : { include: asked.include }),
-      ...showInterval(asked, period),
+      ...showOptional(asked, period),
     },
     pagination: { limit, offset, returned: page.length, total: rows.length },
     data: page.map((row) => ({
@@ -67,14 +66,18 @@ async function answerRows(
   }
 }
 
-/** The size of the buckets, unless the request could be asked before responses had it. */
-function showInterval(
-  { group_by: [token], include }: AnalyticsQueryRequest,
+/** The members that are shown only if they were sent, and the size of the buckets: always but for `interval:auto` without those. */
+function showOptional(
+  { group_by: [token], include, time_zone }: AnalyticsQueryRequest,
   period: DuckPeriod,
-): Pick<AnalyticsQueryResponse['query'], 'interval'> {
-  if (token === undefined || !isInterval(token)) return {}
-  if (token === 'interval:auto' && include === undefined) return {}
-  return { interval: findBucketSize(token, period) as BucketSize }
+): Pick<AnalyticsQueryResponse['query'], 'include' | 'time_zone' | 'interval'> {
+  const sent = {
+    ...(include === undefined ? {} : { include }),
+    ...(time_zone === undefined ? {} : { time_zone }),
+  }
+  if (token === undefined || !isInterval(token)) return sent
+  if (token === 'interval:auto' && Object.keys(sent).length === 0) return {}
+  return { ...sent, interval: findBucketSize(token, period) as BucketSize }
 }
 
 const nameKey = (i: number): string => `key_${i}`
@@ -111,7 +114,7 @@ WITH
   groups AS (${selectKeys(groupings)})
 SELECT ${join([...keys.map((key) => sql`groups.${key} AS ${key}`), ...request.metrics.map((metric) => selectMetric(metric, groupings))])}
 FROM groups LEFT JOIN of_events ON ${joinOn('of_events')} LEFT JOIN of_visits ON ${joinOn('of_visits')}
-ORDER BY ${join([...buildOrder(request, keys), ...keys])}`
+ORDER BY ${join(buildOrder(request, keys))}`
 }
 
 /** Selects the groups that are rows: those of events, and those that a grouping lists. Without groupings there is one row. */
@@ -135,6 +138,8 @@ function buildOrder(
   const [field, direction] =
     order_by[0] ?? (isSeries ? ['date', 'asc'] : [metrics[0] ?? '', 'desc'])
   const metric = metrics.find((name) => name === field)
-  const by = metric === undefined ? key : raw(`of_${metric}`)
-  return [sql`${by} ${raw(direction)} NULLS LAST`]
+  // A label with an offset does not order moments.
+  const group = isSeries ? sql`CAST(${key} AS TIMESTAMPTZ)` : key
+  const by = metric === undefined ? group : raw(`of_${metric}`)
+  return [sql`${by} ${raw(direction)} NULLS LAST`, group]
 }

@@ -1,8 +1,9 @@
 /** The groupings of a request: the keys of rows, events and visits. All keys are texts. */
 import type { Dimension, GroupBy } from '../../../src/contract/api.js'
+import { listZoneBuckets, type BucketSize } from '../world/zones.js'
 import type { DuckPeriod } from './period.js'
 import type { VisitGroups } from './metrics.js'
-import { raw, sql, type Sql } from './sql.js'
+import { join, raw, sql, type Sql } from './sql.js'
 
 export interface Grouping {
   /** The member of `group` in a row of the response. */
@@ -60,6 +61,29 @@ export const isInterval = (token: string | undefined): boolean =>
 export const findBucketSize = (token: string, { bucket }: DuckPeriod): string =>
   token === 'interval:auto' ? bucket : token.slice(INTERVAL.length)
 
+/** Groups by the buckets of a zone. They are listed, and a moment belongs to the last one that has begun. */
+function groupByZoneBucket({ from, to }: DuckPeriod, bucket: string, zone: string): Grouping {
+  const buckets = listZoneBuckets(
+    zone,
+    bucket as BucketSize,
+    Date.parse(from),
+    Date.parse(to) + 1_000,
+  )
+  const rows = buckets.map(
+    ({ from: start, label }) => sql`(CAST(${String(start)} AS BIGINT), ${label})`,
+  )
+  const list = sql`(VALUES ${join(rows)}) AS buckets(start, label)`
+  const find = (moment: Sql): Sql =>
+    sql`(SELECT max_by(label, start) FROM ${list} WHERE start <= epoch_ms(${moment}))`
+  return {
+    member: 'date',
+    event: find(sql`occurred`),
+    visit: find(sql`start_at`),
+    visitGroups: 'same',
+    keys: sql`SELECT label AS key FROM ${list}`,
+  }
+}
+
 function groupByBucket({ from, to }: DuckPeriod, bucket: string): Grouping {
   const label = (moment: Sql): Sql =>
     sql`strftime(date_trunc(${bucket}, ${moment}), '%Y-%m-%dT%H:%M:%SZ')`
@@ -76,7 +100,11 @@ function groupByBucket({ from, to }: DuckPeriod, bucket: string): Grouping {
 
 /** Finds the grouping that a token names. */
 export function findGrouping(token: GroupBy, period: DuckPeriod): Grouping {
-  if (isInterval(token)) return groupByBucket(period, findBucketSize(token, period))
+  if (isInterval(token)) {
+    const size = findBucketSize(token, period)
+    const { zone } = period
+    return zone === undefined ? groupByBucket(period, size) : groupByZoneBucket(period, size, zone)
+  }
   if (token in DIMENSIONS) return { member: token, ...DIMENSIONS[token as Dimension] }
   const name = token.slice(PROPERTY.length)
   return {

@@ -1,5 +1,6 @@
 /** Resolves date ranges to periods. */
 import type { DateRange, Preset } from '../../../src/contract/api.js'
+import { findInstant, readClock } from '../world/zones.js'
 import type { DuckDatabase } from './database.js'
 import { sql, type Sql } from './sql.js'
 
@@ -8,6 +9,8 @@ export interface DuckPeriod {
   readonly from: string
   readonly to: string
   readonly bucket: 'hour' | 'day' | 'week' | 'month'
+  /** Undefined for UTC. */
+  readonly zone: string | undefined
 }
 
 /** What presets depend on. */
@@ -17,52 +20,89 @@ export interface Clock {
   readonly createdAt: Date
 }
 
-const TODAY = sql`date_trunc('day', now)`
-/** The current second. */
+const TODAY = sql`date_trunc('day', shown)`
+/** The current second, and what the clock of the zone shows then. */
 const NOW = sql`date_trunc('second', now)`
+const SHOWN = sql`date_trunc('second', shown)`
 
-/** The first and the last second of each preset. */
-const PRESETS: Readonly<Record<Preset, readonly [from: Sql, to: Sql]>> = {
-  today: [TODAY, NOW],
-  yesterday: [sql`${TODAY} - INTERVAL 1 DAY`, sql`${TODAY} - INTERVAL 1 SECOND`],
-  '7days': [sql`${TODAY} - INTERVAL 6 DAY`, NOW],
-  '30days': [sql`${TODAY} - INTERVAL 29 DAY`, NOW],
-  '90days': [sql`${TODAY} - INTERVAL 89 DAY`, NOW],
-  '12months': [sql`date_trunc('month', now) - INTERVAL 11 MONTH`, NOW],
-  live: [sql`${NOW} - INTERVAL 299 SECOND`, NOW],
-  '1hr': [sql`${NOW} - INTERVAL 3599 SECOND`, NOW],
-  '24hrs': [sql`date_trunc('hour', now) - INTERVAL 23 HOUR`, NOW],
-  '3months': [sql`date_trunc('month', now) - INTERVAL 2 MONTH`, NOW],
-  '6months': [sql`date_trunc('month', now) - INTERVAL 5 MONTH`, NOW],
-  '1year': [sql`date_trunc('month', now) - INTERVAL 11 MONTH`, NOW],
-  mtd: [sql`date_trunc('month', now)`, NOW],
-  ytd: [sql`date_trunc('year', now)`, NOW],
-  all: [sql`date_trunc('day', coalesce((SELECT min(occurred) FROM events), created_at))`, NOW],
+/** A bound of a period. `clock`: what the clock of the zone shows then; otherwise it is in UTC. */
+interface Bound {
+  readonly at: Sql
+  readonly isLocal: boolean
+}
+const clock = (at: Sql): Bound => ({ at, isLocal: true })
+const instant = (at: Sql): Bound => ({ at, isLocal: false })
+const END = instant(sql`${NOW} + INTERVAL 1 SECOND`)
+
+/** The first second of each preset, and the first after it. */
+const PRESETS: Readonly<Record<Preset, readonly [from: Bound, end: Bound]>> = {
+  today: [clock(TODAY), END],
+  yesterday: [clock(sql`${TODAY} - INTERVAL 1 DAY`), clock(TODAY)],
+  '7days': [clock(sql`${TODAY} - INTERVAL 6 DAY`), END],
+  '30days': [clock(sql`${TODAY} - INTERVAL 29 DAY`), END],
+  '90days': [clock(sql`${TODAY} - INTERVAL 89 DAY`), END],
+  '12months': [clock(sql`date_trunc('month', shown) - INTERVAL 11 MONTH`), END],
+  live: [instant(sql`${NOW} - INTERVAL 299 SECOND`), END],
+  '1hr': [instant(sql`${NOW} - INTERVAL 3599 SECOND`), END],
+  // The clock may have been changed since, but not the minutes since the hour began.
+  '24hrs': [instant(sql`${NOW} - (${SHOWN} - date_trunc('hour', shown)) - INTERVAL 23 HOUR`), END],
+  '3months': [clock(sql`date_trunc('month', shown) - INTERVAL 2 MONTH`), END],
+  '6months': [clock(sql`date_trunc('month', shown) - INTERVAL 5 MONTH`), END],
+  '1year': [clock(sql`date_trunc('month', shown) - INTERVAL 11 MONTH`), END],
+  mtd: [clock(sql`date_trunc('month', shown)`), END],
+  ytd: [clock(sql`date_trunc('year', shown)`), END],
+  all: [clock(sql`date_trunc('day', history)`), END],
 }
 
-/** An end that is a date means its last second. */
-const lastSecond = (text: string): Sql =>
-  text.length === 10
-    ? sql`CAST(${text} AS TIMESTAMP) + INTERVAL 1 DAY - INTERVAL 1 SECOND`
-    : sql`CAST(${text} AS TIMESTAMP)`
+const isDate = (text: string): boolean => text.length === 10
 
-const resolveEnds = (range: DateRange): readonly [from: Sql, to: Sql] =>
-  typeof range === 'string'
-    ? PRESETS[range]
-    : [sql`CAST(${range[0]} AS TIMESTAMP)`, lastSecond(range[1])]
+const resolveEnds = (range: DateRange): readonly [from: Bound, end: Bound] => {
+  if (typeof range === 'string') return PRESETS[range]
+  const [from, to] = range
+  const [first, last] = [sql`CAST(${from} AS TIMESTAMP)`, sql`CAST(${to} AS TIMESTAMP)`]
+  return [
+    { at: first, isLocal: isDate(from) },
+    isDate(to) ? clock(sql`${last} + INTERVAL 1 DAY`) : instant(sql`${last} + INTERVAL 1 SECOND`),
+  ]
+}
 
 const format = (moment: Sql): Sql => sql`strftime(${moment}, '%Y-%m-%dT%H:%M:%SZ')`
+
+type Row = Readonly<Record<'start' | 'next', string>>
+
+/** Turns what the clock of a zone shows into a moment. */
+const toInstant = (text: string, isLocal: boolean, zone: string | undefined): string =>
+  isLocal && zone !== undefined
+    ? new Date(findInstant(zone, Date.parse(text))).toISOString().replace('.000', '')
+    : text
 
 export async function resolvePeriod(
   database: DuckDatabase,
   range: DateRange,
   { now, createdAt }: Clock,
+  zone?: string,
 ): Promise<DuckPeriod> {
-  const [from, to] = resolveEnds(range)
-  const [period] = await database.run<Readonly<Record<keyof DuckPeriod, string>>>(sql`
+  const show = (at: Date): string =>
+    new Date(zone === undefined ? at.getTime() : readClock(zone, at.getTime())).toISOString()
+  const [from, end] = resolveEnds(range)
+  const [events] = await database.run<{ readonly first: string | null }>(
+    sql`SELECT ${format(sql`min(occurred)`)} AS first FROM events`,
+  )
+  const first = events?.first
+  const history = first === null || first === undefined ? createdAt : new Date(first)
+  const [bounds] = await database.run<Row>(sql`
 WITH
-  clock AS (SELECT CAST(${now.toISOString()} AS TIMESTAMP) AS now, CAST(${createdAt.toISOString()} AS TIMESTAMP) AS created_at),
-  ends AS (SELECT ${from} AS first, ${to} AS last FROM clock)
+  clock AS (
+    SELECT
+      CAST(${now.toISOString()} AS TIMESTAMP) AS now, CAST(${show(now)} AS TIMESTAMP) AS shown,
+      CAST(${show(history)} AS TIMESTAMP) AS history)
+SELECT ${format(from.at)} AS start, ${format(end.at)} AS next FROM clock`)
+  const { start: shownStart, next: shownNext } = bounds!
+  const start = toInstant(shownStart, from.isLocal, zone)
+  const next = toInstant(shownNext, end.isLocal, zone)
+  const [period] = await database.run<Readonly<Record<'from' | 'to' | 'bucket', string>>>(sql`
+WITH ends AS (
+  SELECT CAST(${start} AS TIMESTAMP) AS first, CAST(${next} AS TIMESTAMP) - INTERVAL 1 SECOND AS last)
 SELECT
   ${format(sql`first`)} AS from, ${format(sql`last`)} AS to,
   CASE
@@ -71,5 +111,5 @@ SELECT
     WHEN last - first <= INTERVAL 184 DAY THEN 'week'
     ELSE 'month' END AS bucket
 FROM ends`)
-  return period as DuckPeriod
+  return { ...(period as Omit<DuckPeriod, 'zone'>), zone }
 }

@@ -57,6 +57,15 @@ describe('shapeResponse', () => {
       { group_by: ['interval:auto'], include: {} },
       { include: {}, interval: 'hour' },
     ],
+    [{ group_by: ['country'], time_zone: 'UTC' }, { time_zone: 'UTC' }],
+    [
+      { group_by: ['interval:auto'], time_zone: 'UTC', include: { totals: true } },
+      { include: { totals: true }, time_zone: 'UTC', interval: 'hour' },
+    ],
+    [
+      { group_by: ['interval:week'], time_zone: 'Asia/Tokyo' },
+      { time_zone: 'Asia/Tokyo', interval: 'week' },
+    ],
   ])('the echo of %j says how large buckets are where they were asked for', (asked, shown) => {
     const { query } = shape(asked, [])
     const members = ['date_range', 'metrics', 'group_by', 'order_by', 'limit', 'offset']
@@ -88,6 +97,16 @@ describe('shapeResponse', () => {
     [{ group_by: ['os'] }, '', { os: '' }],
     [{ group_by: ['interval:auto'] }, 490_896, { date: '2026-01-01T00:00:00Z' }],
     [{ group_by: ['interval:quarter'] }, 8_104, { date: '2026-01-01T00:00:00Z' }],
+    [
+      { group_by: ['interval:auto'], time_zone: 'Etc/UTC' },
+      490_896,
+      { date: '2026-01-01T00:00:00Z' },
+    ],
+    [
+      { group_by: ['interval:day'], time_zone: 'Asia/Kathmandu' },
+      1_767_204_900,
+      { date: '2026-01-01T00:00:00+05:45' },
+    ],
     [{ group_by: ['event:prop:__proto__'] }, 'pro', { 'event:prop:__proto__': 'pro' }],
   ])('the group of %j', (asked, group_key, group) => {
     expect(shape({ ...asked, metrics: ['users'] }, [{ group_key, metric_users: 1 }]).data).toEqual([

@@ -31,6 +31,53 @@ test.each([
   expect(checkRules(createRequest({ date_range: range }))).toEqual(fits ? [] : [error])
 })
 
+describe('the time zone', () => {
+  const fault = (field: string, message: string) => [{ field, message }]
+  test.each([
+    { given: { time_zone: 'asia/kolkata' }, errors: [] },
+    {
+      given: { time_zone: 'Mars/Olympus' },
+      errors: fault(
+        'time_zone',
+        'must be the name of a time zone that is known, such as Europe/Berlin, and is "Mars/Olympus"',
+      ),
+    },
+    {
+      // Its buckets are those of no zone, so they are not counted.
+      given: {
+        time_zone: '+05:30',
+        date_range: ['0001-01-01', '9999-12-31'],
+        group_by: ['interval:hour'],
+      },
+      errors: fault(
+        'time_zone',
+        'must be the name of a time zone that is known, such as Europe/Berlin, and is "+05:30"',
+      ),
+    },
+    {
+      given: { time_zone: 'Pacific/Apia', date_range: ['2011-12-30', '2011-12-30'] },
+      errors: fault('date_range', 'must not be a day that Pacific/Apia skipped'),
+    },
+    { given: { time_zone: 'Pacific/Apia', date_range: ['2011-12-30', '2011-12-31'] }, errors: [] },
+    // In Tokyo the day has begun.
+    { given: { time_zone: 'Asia/Tokyo', date_range: [start, '2026-01-01T15:00:00Z'] }, errors: [] },
+    {
+      given: { time_zone: 'Asia/Tokyo', date_range: [start, '2026-01-01T14:59:59Z'] },
+      errors: fault('date_range', 'must not start after its end'),
+    },
+    // In New York it has not.
+    {
+      given: { time_zone: 'America/New_York', date_range: [start, '2026-01-02T04:59:59Z'] },
+      errors: fault('date_range', 'must not start after its end'),
+    },
+  ] as readonly { given: Partial<AnalyticsQueryRequest>; errors: unknown }[])(
+    'of $given',
+    ({ given, errors }) => {
+      expect(checkRules(createRequest(given))).toEqual(errors)
+    },
+  )
+})
+
 describe('the field to order by', () => {
   test.each([
     { given: { order_by: [['events', 'asc']] } },

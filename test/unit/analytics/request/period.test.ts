@@ -10,8 +10,13 @@ import type { DateRange } from '../../../../src/contract/api.js'
 const NOW = '2026-03-31T10:20:30.999Z'
 const HISTORY = '2025-12-24T18:00:00.123Z'
 
-const resolve = (range: DateRange, now = NOW, history = HISTORY): [string, string] => {
-  const period = resolvePeriod(range, new Date(history), new Date(now))
+const resolve = (
+  range: DateRange,
+  now = NOW,
+  history = HISTORY,
+  zone?: string,
+): [string, string] => {
+  const period = resolvePeriod(range, new Date(history), new Date(now), zone)
   return [formatMoment(period.start), formatMoment(getInclusiveEnd(period))]
 }
 
@@ -69,5 +74,77 @@ describe('resolvePeriod', () => {
       '2026-03-31T00:00:00Z',
       '2026-03-31T10:00:00Z',
     ])
+  })
+})
+
+describe('resolvePeriod in a time zone', () => {
+  // There it is the 1st of April already, 00:05:30.
+  const KATHMANDU = '2026-03-31T18:20:30.999Z'
+
+  test.each<[DateRange, string, string]>([
+    ['today', '2026-03-31T18:15:00Z', '2026-03-31T18:20:30Z'],
+    ['yesterday', '2026-03-30T18:15:00Z', '2026-03-31T18:14:59Z'],
+    ['7days', '2026-03-25T18:15:00Z', '2026-03-31T18:20:30Z'],
+    ['mtd', '2026-03-31T18:15:00Z', '2026-03-31T18:20:30Z'],
+    ['ytd', '2025-12-31T18:15:00Z', '2026-03-31T18:20:30Z'],
+    ['3months', '2026-01-31T18:15:00Z', '2026-03-31T18:20:30Z'],
+    ['12months', '2025-04-30T18:15:00Z', '2026-03-31T18:20:30Z'],
+    ['24hrs', '2026-03-30T19:15:00Z', '2026-03-31T18:20:30Z'],
+    ['1hr', '2026-03-31T17:20:31Z', '2026-03-31T18:20:30Z'],
+    // The first event was on the 25th there.
+    ['all', '2025-12-24T18:15:00Z', '2026-03-31T18:20:30Z'],
+    [['2026-01-01', '2026-01-31'], '2025-12-31T18:15:00Z', '2026-01-31T18:14:59Z'],
+    [['2026-01-01T00:00:00Z', '2026-01-31'], '2026-01-01T00:00:00Z', '2026-01-31T18:14:59Z'],
+    [['2026-01-01', '2026-01-31T00:00:00Z'], '2025-12-31T18:15:00Z', '2026-01-31T00:00:00Z'],
+  ])('%p in Kathmandu', (range, from, to) => {
+    expect(resolve(range, KATHMANDU, '2025-12-24T18:20:00Z', 'Asia/Kathmandu')).toEqual([from, to])
+  })
+
+  test.each<[string, DateRange, string, string, string]>([
+    [
+      'Europe/Berlin',
+      'today',
+      '2026-03-29T10:00:00Z',
+      '2026-03-28T23:00:00Z',
+      '2026-03-29T10:00:00Z',
+    ],
+    [
+      'Europe/Berlin',
+      'yesterday',
+      '2026-03-30T10:00:00Z',
+      '2026-03-28T23:00:00Z',
+      '2026-03-29T21:59:59Z',
+    ],
+    [
+      'Europe/Berlin',
+      '24hrs',
+      '2026-03-29T10:30:00Z',
+      '2026-03-28T11:00:00Z',
+      '2026-03-29T10:30:00Z',
+    ],
+    [
+      'America/Havana',
+      'today',
+      '2026-11-01T12:00:00Z',
+      '2026-11-01T04:00:00Z',
+      '2026-11-01T12:00:00Z',
+    ],
+    [
+      'Africa/Cairo',
+      'today',
+      '2026-04-24T12:00:00Z',
+      '2026-04-23T22:00:00Z',
+      '2026-04-24T12:00:00Z',
+    ],
+    // It skipped the 30th.
+    [
+      'Pacific/Apia',
+      'yesterday',
+      '2011-12-31T00:00:00Z',
+      '2011-12-29T10:00:00Z',
+      '2011-12-30T09:59:59Z',
+    ],
+  ])('%s: %p at %s', (zone, range, now, from, to) => {
+    expect(resolve(range, now, HISTORY, zone)).toEqual([from, to])
   })
 })
