@@ -139,7 +139,7 @@ function buildOrder(
     order_by[0] ?? (isSeries ? ['date', 'asc'] : [metrics[0] ?? '', 'desc'])
   const metric = metrics.find((name) => name === field)
   // A label with an offset does not order moments.
-  const group = isSeries ? sql`CAST(${key} AS TIMESTAMPTZ)` : key
+  const group = isSeries ? sql`CAST(groups.${key} AS TIMESTAMPTZ)` : key
   const by = metric === undefined ? group : raw(`of_${metric}`)
   return [sql`${by} ${raw(direction)} NULLS LAST`, group]
 }
