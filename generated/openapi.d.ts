@@ -345,6 +345,10 @@ export interface components {
          *     - `views_per_visit`: `pageviews` ÷ `visits` of the row, rounded to two decimals. `null` if `visits` is 0 or `null`, and
          *       always when you group by page: the pageviews of a page also belong to visits that entered on another.
          *     - `events_per_visit`: `events` ÷ `visits`, by the same rules.
+         *     - `new_users`: the number of those `users` whose first event ever, matching or not, lies in the period, or in the
+         *       bucket of a time series. Over all buckets it adds up to the new users of the period. The first event is the first that
+         *       the project still has: of a project that keeps its events for some days only, users from before count as new again. A user
+         *       without an id is new each day.
          *
          *     An event matches if it satisfies the filters. A visit matches if at least one of its events does. Bounce and
          *     duration always describe the whole visit, even if a filter selects only one of its pages or the visit
@@ -352,7 +356,7 @@ export interface components {
          * @example users
          * @enum {string}
          */
-        readonly Metric: "users" | "pageviews" | "events" | "bounce_rate" | "visit_duration" | "visits" | "views_per_visit" | "events_per_visit";
+        readonly Metric: "users" | "pageviews" | "events" | "bounce_rate" | "visit_duration" | "visits" | "views_per_visit" | "events_per_visit" | "new_users";
         /**
          * Group by
          * @description A grouping: the interval of a time series, a dimension, or an event property. The table shows to which rows
@@ -1255,6 +1259,11 @@ export interface components {
              * @example 0.08
              */
             readonly events_per_visit?: number | null;
+            /**
+             * @description Distinct users whose first event lies in the period, or in the bucket.
+             * @example 530
+             */
+            readonly new_users?: number;
         };
         /**
          * Project response

@@ -1,11 +1,12 @@
 /** Prints how a query runs, as tables or as JSON. */
-import type { PlanDescription, Read } from '../analytics/plan/describe.js'
+import type { NewUsersDescription, PlanDescription, Read } from '../analytics/plan/describe.js'
 import type { ConsideredWay } from '../analytics/plan/plan.js'
 import type { Period } from '../contract/api.js'
 import type { QueryCost } from '../clickhouse/connection.js'
 import type { Statement } from '../clickhouse/sql.js'
 import type { LoggedCost } from '../cluster/shard-costs.js'
 import type { CommandContext } from './shared/context.js'
+import { listKeys } from '../lib/records.js'
 import { formatJson, formatList, formatNumber, formatTable } from './shared/output.js'
 
 export interface Explanation extends PlanDescription {
@@ -72,7 +73,7 @@ function toJson({ statements, run, ...rest }: Explanation): object {
 }
 
 function formatText(explanation: Explanation): string {
-  const { period, reads, rejected, userCounting, considered, totals } = explanation
+  const { period, reads, rejected, userCounting, considered, newUsers, totals } = explanation
   const { statements, run, shards } = explanation
   const countsUsers = reads.some(({ measures }) => measures.includes('users'))
   return [
@@ -82,7 +83,10 @@ function formatText(explanation: Explanation): string {
       ['users', countsUsers ? USER_COUNTING[userCounting] : 'not counted'],
     ]),
     ...formatPlan({ reads, rejected, considered }),
-    ...(totals === undefined ? [] : ['totals', ...formatPlan(totals)]),
+    ...formatNewUsers(newUsers),
+    ...(totals === undefined
+      ? []
+      : ['totals', ...formatPlan(totals), ...formatNewUsers(totals.newUsers)]),
     ...(statements.length === 1
       ? statements.flatMap(formatStatement)
       : statements.flatMap((statement, i) => [
@@ -107,6 +111,19 @@ const formatPlan = ({
   ...(rejected.length === 0 ? [] : [formatRejected(rejected)]),
   ...(considered.length === 0 ? [] : [formatConsidered(considered)]),
 ]
+
+/** What each part of counting new users is for. */
+const NEW_USERS: Readonly<Record<keyof NewUsersDescription, string>> = {
+  users: 'new users: the users of each group',
+  everyone: 'new users: the users of each bucket, whatever their events are',
+  earlier: 'new users: the users before the period',
+}
+
+const formatNewUsers = (parts: NewUsersDescription | undefined): readonly string[] =>
+  listKeys(NEW_USERS).flatMap((name) => {
+    const part = parts?.[name]
+    return part === undefined ? [] : [NEW_USERS[name], ...formatPlan(part)]
+  })
 
 const formatStatement = ({ sql, parameters }: ExplainedStatement): readonly string[] => [
   sql,

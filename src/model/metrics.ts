@@ -55,6 +55,7 @@ const DEFINITIONS: Readonly<Record<Metric, MetricDefinition>> = {
     expression: sql`if(${visits} > 0, intDivOrZero(${duration} + 5 * ${visits}, 10 * ${visits}) / 100, NULL)`,
   },
   visits: showMeasure('visits'),
+  new_users: showMeasure('new_users'),
   views_per_visit: dividePerVisit('pageviews'),
   events_per_visit: dividePerVisit('events'),
 }

@@ -127,7 +127,7 @@ const DATE_CASES = [
 
 const METRICS = [
   ...['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'],
-  ...['visits', 'views_per_visit', 'events_per_visit'],
+  ...['visits', 'views_per_visit', 'events_per_visit', 'new_users'],
 ]
 const GROUPS = [
   ...[

@@ -120,6 +120,20 @@ function expected({ events }: World, asked: PartialRequest): Row[] {
   })
 }
 
+/** All events of a world, and the buckets that a response can have of them. */
+const HISTORY = ['2023-06-01', '2025-12-31'] as const
+const BUCKETS = [
+  'interval:day',
+  'interval:week',
+  'interval:month',
+  'interval:quarter',
+  'interval:year',
+] as const
+/** Moments among them. */
+const moment = fc
+  .integer({ min: Date.parse('2024-02-28') / 1_000, max: Date.parse('2025-01-02') / 1_000 })
+  .map((seconds) => new Date(seconds * 1_000))
+
 describe('laws', () => {
   test(
     'reference: the response is that of the reference implementation',
@@ -145,6 +159,29 @@ describe('laws', () => {
         const whole = await put(world, { ...asked, group_by: [], order_by: [], offset: 0 })
         expect(totals).toEqual({ metrics: whole.data[0]!.metrics })
         expect(query.include).toEqual({ totals: true })
+      }),
+    300_000,
+  )
+
+  test(
+    'new users: over all buckets they add up to the users of the whole history',
+    () =>
+      holds(fc.tuple(fc.constantFrom(...BUCKETS), moment), async (world, [token, cut]) => {
+        const count = async (
+          date_range: readonly [string, string],
+          group_by: readonly GroupBy[] = [],
+        ): Promise<number> => {
+          const metrics = ['new_users'] as const
+          const { data } = await put(world, { date_range, metrics, group_by, limit: 1000 })
+          return data.reduce((sum, row) => sum + row.metrics.new_users!, 0)
+        }
+        const { data } = await put(world, { date_range: HISTORY, metrics: ['users'] })
+        const users = data[0]!.metrics.users!
+        expect(users).toBeGreaterThan(0)
+        expect(await count(HISTORY, [token])).toBe(users)
+        const before = await count([HISTORY[0], formatMoment(cut)])
+        const after = new Date(cut.getTime() + 1_000)
+        expect(before + (await count([formatMoment(after), HISTORY[1]]))).toBe(users)
       }),
     300_000,
   )

@@ -1,11 +1,20 @@
 /** Builds the plan of a query for one way of reading. */
 import type { Measure } from '../../model/measures.js'
 import { METRICS } from '../../model/metrics.js'
+import { EVENT_LIMITS } from '../../model/event-fields.js'
+import type { Predicate } from '../request/filters.js'
 import type { Grouping, Query } from '../request/query.js'
 import { isAlwaysNull } from '../request/visit-groups.js'
 import { matchRollups, type Need } from './coverage.js'
 import { buildScans, createDivider, listRejections, type Division } from './divide-period.js'
-import { listScans, type Plan, type RowSource, type UserCounting } from './plan.js'
+import {
+  listRelations,
+  type NewUsersPlan,
+  type Plan,
+  type RowSource,
+  type UserCounting,
+} from './plan.js'
+import { listTerms } from './terms.js'
 import { findDeferredCounting, isDeferringLikelyToPay } from './user-counting.js'
 import type { Way } from './ways.js'
 
@@ -18,6 +27,14 @@ const ROW_SOURCES: Readonly<Record<Grouping['kind'], RowSource>> = {
 
 /** Builds the plan of a query for a way of reading. */
 export function buildPlan(query: Query, way: Way): Plan {
+  const plan = planMeasures(query, way)
+  return query.metrics.includes('new_users')
+    ? { ...plan, newUsers: planNewUsers(query, way) }
+    : plan
+}
+
+/** Plans the measures that relations have. */
+function planMeasures(query: Query, way: Way): Plan {
   const { relations } = way
   const rows = ROW_SOURCES[query.grouping.kind]
   const match = matchRollups(query)
@@ -46,6 +63,34 @@ export function buildPlan(query: Query, way: Way): Plan {
   }
 }
 
+const EVERYONE: Predicate = { kind: 'all', of: [] }
+
+/** Plans the users of the groups, and the users that had an event before. */
+function planNewUsers(query: Query, way: Way): NewUsersPlan {
+  const { grouping, predicate, period } = query
+  const planUsers = (of: Partial<Query>): Plan => {
+    const metrics = ['users'] as const
+    const plan = planMeasures({ ...query, ...of, metrics }, { ...way, defersUsers: false })
+    // The groups are those of the other measures.
+    return { ...plan, scans: plan.scans.filter(({ measures }) => measures.includes('users')) }
+  }
+  const { earliestTimestamp } = EVENT_LIMITS
+  const needsEveryone = grouping.kind === 'interval' && listTerms(predicate).length > 0
+  return {
+    users: planUsers({}),
+    ...(needsEveryone ? { everyone: planUsers({ predicate: EVERYONE }) } : {}),
+    ...(period.start <= earliestTimestamp
+      ? {}
+      : {
+          earlier: planUsers({
+            grouping: { kind: 'none' },
+            predicate: EVERYONE,
+            period: { start: earliestTimestamp, end: period.start },
+          }),
+        }),
+  }
+}
+
 function chooseUserCounting(
   query: Query,
   { defersUsers }: Way,
@@ -56,18 +101,19 @@ function chooseUserCounting(
   return isDeferred ? findDeferredCounting(query, measures) : 'all'
 }
 
-/** Lists the measures of the selected metrics, but those that are null in every row. */
+/** Lists the measures of the selected metrics that relations have, but those that are null in every row. */
 const listMeasures = ({ metrics, grouping }: Query): readonly Measure[] => [
   ...new Set(
     metrics
       .filter((metric) => !isAlwaysNull(metric, grouping))
-      .flatMap((metric) => METRICS[metric].measures),
+      .flatMap((metric) => METRICS[metric].measures)
+      .filter((measure) => measure !== 'new_users'),
   ),
 ]
 
 /** Names a way of reading by the relations that it reads. Plans of a query with the same name have the same scans. */
 export function nameWay(plan: Plan): string {
-  const relations = new Set(listScans(plan).map(({ relation }) => relation))
+  const relations = new Set(listRelations(plan))
   return [
     [...relations].join(', '),
     ...(plan.userCounting.kind === 'all' ? [] : ['users last']),

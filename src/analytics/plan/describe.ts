@@ -5,6 +5,7 @@ import { formatPeriod } from '../request/period.js'
 import {
   listScans,
   type ConsideredWay,
+  type NewUsersPlan,
   type Plan,
   type RejectedRelation,
   type Scan,
@@ -20,6 +21,13 @@ export interface Read extends Pick<Scan, 'measures' | 'dimension'> {
   readonly filteredBy: Scan['filteredBy'] | null
 }
 
+/** A description of each part of a `NewUsersPlan`. */
+export interface NewUsersDescription extends Readonly<
+  Partial<Record<'everyone' | 'earlier', PlanDescription>>
+> {
+  readonly users: PlanDescription
+}
+
 /** A description of a plan. It contains none of the values that the query filters by. */
 export interface PlanDescription {
   readonly period: Period
@@ -30,6 +38,8 @@ export interface PlanDescription {
   readonly userCounting: UserCounting['kind']
   /** The ways of reading that were compared, the cheapest first; empty if the sizes of the project are not known. */
   readonly considered: readonly ConsideredWay[]
+  /** How new users are counted; absent if the query does not ask for them. */
+  readonly newUsers?: NewUsersDescription
   /** The plan of the totals; absent if the query does not ask for them. */
   readonly totals?: PlanDescription
 }
@@ -54,9 +64,16 @@ export function describePlan(plan: Plan): PlanDescription {
       ms: roundToTenths(way.ms),
       ...(askingMs === undefined ? {} : { askingMs: roundToTenths(askingMs) }),
     })),
+    ...(plan.newUsers === undefined ? {} : { newUsers: describeNewUsers(plan.newUsers) }),
     ...(plan.totals === undefined ? {} : { totals: describePlan(plan.totals) }),
   }
 }
+
+const describeNewUsers = ({ users, everyone, earlier }: NewUsersPlan): NewUsersDescription => ({
+  users: describePlan(users),
+  ...(everyone === undefined ? {} : { everyone: describePlan(everyone) }),
+  ...(earlier === undefined ? {} : { earlier: describePlan(earlier) }),
+})
 
 const roundToTenths = (ms: number): number => Math.round(ms * 10) / 10
 

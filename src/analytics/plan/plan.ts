@@ -56,6 +56,16 @@ export interface ConsideredWay {
   readonly isChosen: boolean
 }
 
+/** How new users are counted: users with a matching event who have none before the period or bucket. */
+export interface NewUsersPlan {
+  /** The users with matching events, by group. */
+  readonly users: Plan
+  /** All users by bucket of a time series. Absent if they are those with matching events, or there are no buckets. */
+  readonly everyone?: Plan
+  /** All users before the period. Absent if no event can lie before it. */
+  readonly earlier?: Plan
+}
+
 export interface Plan {
   readonly query: Query
   readonly rows: RowSource
@@ -70,6 +80,8 @@ export interface Plan {
    * not known: the plan then follows from the query alone.
    */
   readonly considered: readonly ConsideredWay[]
+  /** How new users are counted; absent if they are not asked for. */
+  readonly newUsers?: NewUsersPlan
   /** The plan of the query's totals; absent if it does not ask for them. */
   readonly totals?: Plan
 }
@@ -77,6 +89,16 @@ export interface Plan {
 /** Lists the scans of both steps. */
 export const listScans = ({ scans, userCounting }: Plan): readonly Scan[] =>
   userCounting.kind === 'all' ? scans : [...scans, ...userCounting.scans]
+
+/** Lists the plans by which new users are counted. */
+export const listNewUserPlans = ({ newUsers }: Plan): readonly Plan[] =>
+  newUsers === undefined
+    ? []
+    : [newUsers.users, newUsers.everyone, newUsers.earlier].filter((part) => part !== undefined)
+
+/** Lists the relations that a plan reads for its rows, with repetitions. */
+export const listRelations = (plan: Plan): readonly RelationName[] =>
+  [plan, ...listNewUserPlans(plan)].flatMap(listScans).map(({ relation }) => relation)
 
 /** Lists the scans of both steps as those of a single step, in which no rows are read twice for different measures. */
 export function mergeSteps({ scans, userCounting }: Plan): readonly Scan[] {

@@ -4,7 +4,7 @@ import { ALL_RELATIONS, isRollup, type RelationName } from '../../model/relation
 import type { Query } from '../request/query.js'
 import { buildPlan, nameWay } from './build-plan.js'
 import { estimateCost } from './cost.js'
-import { listScans, type Plan } from './plan.js'
+import { listRelations, listScans, type Plan } from './plan.js'
 import { estimateFacts } from './sizes.js'
 import { splitByGrain } from './split-period.js'
 import { listAvoidingWays, withoutWholeSessions } from './ways.js'
@@ -78,7 +78,7 @@ export function listPlans(
 /** Lists the plans that read all rollups that they can, or avoid some. Several may be the same. */
 function listPlansFrom(query: Query, relations: readonly RelationName[]): readonly Plan[] {
   const first = buildPlan(query, { relations, avoided: new Set(), defersUsers: true })
-  const read = listScans(first).map(({ relation }) => relation)
+  const read = listRelations(first)
   return (first.userCounting.kind === 'all' ? [false] : [false, true]).flatMap((defersUsers) => {
     const way = { relations, avoided: new Set<RelationName>(), defersUsers }
     const plans = [way, ...listAvoidingWays(way, read)].map((one) => buildPlan(query, one))

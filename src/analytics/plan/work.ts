@@ -6,7 +6,7 @@ import type { ProjectSizes } from '../../model/project-sizes.js'
 import { RELATIONS } from '../../model/relations.js'
 import { TOTAL } from '../../model/rollups.js'
 import type { Period } from '../request/period.js'
-import type { Plan, Scan, UserCounting } from './plan.js'
+import { listNewUserPlans, type Plan, type Scan, type UserCounting } from './plan.js'
 import {
   countGroups,
   estimateMatchingShare,
@@ -67,6 +67,7 @@ export function estimateWork(plan: Plan, sizes: ProjectSizes): Work {
   for (let i = 0; i < FIRST_STEPS[userCounting.kind]; i++) {
     for (const scan of scans) addScan(work, scan, plan, sizes, undefined)
   }
+  addNewUsers(work, plan, sizes)
   for (const { scans: counting, keys } of listCountingSteps(plan)) {
     work.secondStep += 1
     for (const scan of counting) addScan(work, scan, plan, sizes, keys)
@@ -85,8 +86,17 @@ export const listShardWork = (plan: Plan, sizes: ProjectSizes): readonly ShardWo
   listRounds(plan).map(({ scans, keys }) => {
     const work = beginStatement()
     for (const scan of scans) addScan(work, scan, plan, sizes, keys)
+    addNewUsers(work, plan, sizes)
     return { work, groups: Math.min(keys ?? Infinity, countGroups(plan.query, sizes)) }
   })
+
+/** Adds the scans that count new users, in a step of their own. */
+function addNewUsers(work: Record<Unit, number>, plan: Plan, sizes: ProjectSizes): void {
+  for (const part of listNewUserPlans(plan)) {
+    work.secondStep += 1
+    for (const scan of part.scans) addScan(work, scan, part, sizes, undefined)
+  }
+}
 
 type RollupScan = Scan & { readonly dimension: string }
 const isRollupScan = (scan: Scan): scan is RollupScan => scan.dimension !== undefined

@@ -1,9 +1,8 @@
 /** How the visits of a query are grouped, and which metrics are null because of it. */
 import type { Metric } from '../../contract/api.js'
 import { DIMENSIONS } from '../../model/dimensions.js'
-import type { Measure } from '../../model/measures.js'
+import { VISIT_SUMS, type Measure } from '../../model/measures.js'
 import { METRICS } from '../../model/metrics.js'
-import { RELATIONS } from '../../model/relations.js'
 import type { Grouping } from './query.js'
 
 /**
@@ -38,6 +37,5 @@ export function isAlwaysNull(metric: Metric, grouping: Grouping): boolean {
   return groups === 'entry' && relatesToVisits
 }
 
-/** Whether a measure is one of visits, which no event has. */
 const isVisitMeasure = (measure: Measure): boolean =>
-  RELATIONS.events.measures[measure] === undefined
+  VISIT_SUMS.some((visitMeasure) => visitMeasure === measure)

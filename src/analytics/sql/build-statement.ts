@@ -61,7 +61,7 @@ export const createContext = ({ query, readsDays }: Plan): StatementContext => (
 function writeAllGroups(context: StatementContext, plan: Plan, group: ShardGroup | undefined): Sql {
   const { userCounting } = plan
   if (group !== undefined) {
-    return writeGroupsOfShards(context, { scans: mergeSteps(plan), rows: plan.rows }, group)
+    return writeGroupsOfShards(context, { ...plan, scans: mergeSteps(plan) }, group)
   }
   return userCounting.kind === 'all'
     ? writeGroups(context, plan)

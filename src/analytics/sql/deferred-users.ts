@@ -14,7 +14,11 @@ export function writeGroupsWithDeferredUsers(
   plan: Plan,
   counting: DeferredCounting,
 ): Sql {
-  const columns = listMeasures(plan.scans).map((measure) => MEASURE_COLUMNS[measure])
+  const newUsers = plan.newUsers === undefined ? [] : [MEASURE_COLUMNS.new_users]
+  const columns = [
+    ...listMeasures(plan.scans).map((measure) => MEASURE_COLUMNS[measure]),
+    ...newUsers,
+  ]
   const { users, definitions } =
     counting.kind === 'page'
       ? countOnPage(context, plan, counting)

@@ -6,19 +6,47 @@ import { RELATIONS } from '../../model/relations.js'
 import type { Plan, Scan } from '../plan/plan.js'
 import { getInclusiveEnd } from '../request/period.js'
 import type { StatementContext } from './rows.js'
+import { writeNewUsers } from './new-users.js'
 import { writeScan } from './scan.js'
 import { writeTotal } from './total.js'
 
 /**
- * Writes the groups: `group_key`, a column `measure_…` for each measure of the scans and, for a shard of several, `is_row`.
+ * Writes the groups: `group_key`, a column `measure_…` for each measure of the scans, `measure_new_users` if these are counted and,
+ * for a shard of several, `is_row`.
  *
  * @param keys a subquery or an array of the groups to read; absent: all groups
  */
 export function writeGroups(
   context: StatementContext,
-  { scans, rows }: Pick<Plan, 'scans' | 'rows'>,
+  plan: Pick<Plan, 'scans' | 'rows' | 'newUsers'>,
   keys?: Sql,
 ): Sql {
+  const groups = writeMeasuredGroups(context, plan, keys)
+  if (plan.newUsers === undefined) return groups
+  const columns = [
+    sql`measured.group_key AS group_key`,
+    ...listMeasures(plan.scans).map(
+      (measure) => sql`measured.${MEASURE_COLUMNS[measure]} AS ${MEASURE_COLUMNS[measure]}`,
+    ),
+    sql`new_users.${MEASURE_COLUMNS.new_users} AS ${MEASURE_COLUMNS.new_users}`,
+    ...(context.isShard ? [sql`measured.is_row AS is_row`] : []),
+  ]
+  const newUsers = writeNewUsers(context, plan.newUsers, keys)
+  // Without grouping both are a single row, and their keys are constants, which ClickHouse does not join.
+  const isOne = context.query.grouping.kind === 'none'
+  const [kind, on] = isOne
+    ? [sql`CROSS JOIN`, sql``]
+    : [sql`LEFT JOIN`, sql` ON new_users.group_key = measured.group_key`]
+  return sql`SELECT ${join(columns)} FROM (${groups}) AS measured ${kind} (${newUsers}) AS new_users${on}`
+}
+
+/** Writes the groups with the measures of the scans. Without scans there is a single row, or one for each bucket. */
+function writeMeasuredGroups(
+  context: StatementContext,
+  { scans, rows }: Pick<Plan, 'scans' | 'rows'>,
+  keys: Sql | undefined,
+): Sql {
+  if (scans.length === 0 && rows === 'one') return sql`SELECT '' AS group_key, true AS is_row`
   const [only, ...others] = scans
   if (only !== undefined && others.length === 0 && areRowsGroups(only, rows)) {
     const columns = only.measures.map((measure) => selectMeasure(only, measure, false))

@@ -41,11 +41,11 @@ export function buildFirstRound(
   group: ShardGroup,
   most?: number,
 ): Statement {
-  const { query, rows } = plan
+  const { query } = plan
   const context = createContext(plan)
   const scans = plan.scans.map(addEvents)
   const metrics = query.metrics.filter((metric) => metric !== 'users')
-  const groups = writeGroupsOfShards(context, { scans, rows }, group)
+  const groups = writeGroupsOfShards(context, { ...plan, scans }, group)
   const order = most === undefined ? orderRows(query) : sql`group_events DESC`
   const [limit, offset] = most === undefined ? [query.limit, query.offset] : [most, 0]
   const columns = join([selectColumns(context, metrics, scans, nonce), ...selectTotals(plan)])
@@ -63,7 +63,7 @@ export function buildUsersRound(
 ): Statement {
   const context = createContext(plan)
   const scans = mergeSteps({ ...plan, scans: plan.scans.map(addEvents) })
-  const groups = writeGroupsOfShards(context, { scans, rows: plan.rows }, group, strings(keys))
+  const groups = writeGroupsOfShards(context, { ...plan, scans }, group, strings(keys))
   return statement(
     sql`SELECT ${selectColumns(context, plan.query.metrics, scans, nonce)} FROM (${groups})`,
   )

@@ -1,5 +1,6 @@
 /** Writes the rows that a scan reads: a table with its conditions, among which is always the one on the project. */
-import { isTrue, join, or, sql, time, type Sql } from '../../clickhouse/sql.js'
+import { formatTime, isTrue, join, or, sql, string, time, type Sql } from '../../clickhouse/sql.js'
+import { DAY_MS } from '../../lib/time.js'
 import { EVENT_LIMITS } from '../../model/event-fields.js'
 import { isRollup, RELATIONS, type Relation, type RelationName } from '../../model/relations.js'
 import { splitByGrain } from '../plan/split-period.js'
@@ -85,5 +86,7 @@ const writeWithin = (build: Relation['isWithin'], { start, end }: Period): Sql =
 export function writeBound(bound: Date): Sql {
   const { earliestTimestamp, endOfTimestamps } = EVENT_LIMITS
   const raised = Math.max(bound.getTime(), earliestTimestamp.getTime())
-  return time(new Date(Math.min(raised, endOfTimestamps.getTime())))
+  const moment = new Date(Math.min(raised, endOfTimestamps.getTime()))
+  // Between shards a moment travels as its seconds since 1970, which ClickHouse reads only from five digits on.
+  return raised < DAY_MS ? sql`toDateTime64(${string(formatTime(moment))}, 3, 'UTC')` : time(moment)
 }

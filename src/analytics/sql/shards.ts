@@ -26,7 +26,7 @@ export interface ShardGroup {
  */
 export function writeGroupsOfShards(
   context: StatementContext,
-  { scans, rows }: Pick<Plan, 'scans' | 'rows'>,
+  plan: Pick<Plan, 'scans' | 'rows' | 'newUsers'>,
   group: ShardGroup,
   keys?: Sql,
 ): Sql {
@@ -36,9 +36,11 @@ export function writeGroupsOfShards(
     leavesOut: group.isWidening,
     database: sql`${identifier(group.database)}.`,
   }
-  const sums = listMeasures(scans).map(
+  const measures = listMeasures(plan.scans)
+  const all = plan.newUsers === undefined ? measures : [...measures, 'new_users' as const]
+  const sums = all.map(
     (measure) => sql`sum(shards.${MEASURE_COLUMNS[measure]}) AS ${MEASURE_COLUMNS[measure]}`,
   )
-  const view = writeGroups(ofShard, { scans, rows }, keys)
+  const view = writeGroups(ofShard, plan, keys)
   return sql`SELECT ${join([sql`group_key`, ...sums])} FROM cluster(${identifier(group.name)}, view(${view})) AS shards GROUP BY group_key HAVING max(is_row)`
 }

@@ -2,6 +2,7 @@
 import { describePlan, type PlanDescription } from '../../analytics/plan/describe.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type { Logger } from '../../lib/log.js'
+import { mapRecord } from '../../lib/records.js'
 import { PROPERTY_PREFIX } from '../../model/dimensions.js'
 
 /**
@@ -14,15 +15,25 @@ export function logPlan(logger: Logger, plan: Plan): void {
   logger.debug({ plan: hideProperties(describePlan(plan)) }, 'planned')
 }
 
-const hideProperties = ({ reads, rejected, totals, ...rest }: PlanDescription): object => ({
+const hideProperties = ({
+  reads,
+  rejected,
+  totals,
+  newUsers,
+  ...rest
+}: PlanDescription): object => ({
   ...rest,
   reads: reads.map(({ dimension, ...read }) => ({
     ...read,
     ...(dimension === undefined ? {} : { dimension: hidePropertyNames(dimension) }),
   })),
   rejected: rejected.map((one) => ({ ...one, reason: hidePropertyNames(one.reason) })),
+  ...(newUsers === undefined ? {} : { newUsers: hideAll({ ...newUsers }) }),
   ...(totals === undefined ? {} : { totals: hideProperties(totals) }),
 })
+
+const hideAll = (parts: Readonly<Record<string, PlanDescription>>): object =>
+  mapRecord(parts, (_name, part) => hideProperties(part))
 
 /** Cuts a text off after the first `event:prop:`. Property names come from clients and may hold anything. */
 function hidePropertyNames(text: string): string {

@@ -119,6 +119,23 @@ test('as JSON', async () => {
   expect(Object.values(explained.parameters)).toContainEqual(['DE'])
 })
 
+test('what new users are counted from is explained', async () => {
+  const body = { ...QUESTION, metrics: ['new_users'] }
+  const { stdout, ...rest } = await explain(body, ['--json'])
+  expect(rest).toEqual({ stderr: '', error: undefined })
+  const { newUsers } = JSON.parse(stdout) as { newUsers: Readonly<Record<string, object>> }
+  const measures = ['users']
+  expect(newUsers).toMatchObject({
+    users: { period: PERIOD, reads: [{ relation: 'users_daily', dimension: 'country', measures }] },
+    everyone: {
+      period: PERIOD,
+      reads: [{ relation: 'users_daily', dimension: 'total', measures }],
+    },
+    earlier: { period: { from: '1970-01-01T00:00:00Z', to: '2025-12-29T23:59:59Z' } },
+  })
+  expect((await explain(body)).stdout).toContain('\n\nnew users: the users before the period\n\n')
+})
+
 test('totals are explained beside the rows, with one statement for both', async () => {
   const body = { ...QUESTION, metrics: ['pageviews'], include: { totals: true } }
   const { stdout, ...rest } = await explain(body, ['--json'])

@@ -49,7 +49,7 @@ const createEvents = (n: number): readonly SentEvent[] =>
 
 const ALL_METRICS = [
   ...(['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'] as const),
-  ...(['visits', 'views_per_visit', 'events_per_visit'] as const),
+  ...(['visits', 'views_per_visit', 'events_per_visit', 'new_users'] as const),
 ] as const
 const QUERIES: readonly PartialRequest[] = [
   { date_range: '30days', metrics: ALL_METRICS },

@@ -93,6 +93,13 @@ function buildStatement(
   const keys = groupings.map((_grouping, i) => raw(nameKey(i)))
   const columns = (part: 'event' | 'visit'): readonly Sql[] =>
     groupings.map((grouping, i) => sql`${grouping[part]} AS ${raw(nameKey(i))}`)
+  const isNew = sql`${combine(
+    [
+      inPeriod(sql`first_occurred`),
+      ...groupings.flatMap(({ isNew: inBucket }) => (inBucket === undefined ? [] : [inBucket])),
+    ],
+    'AND',
+  )} AS is_new`
   const aggregate = (over: 'events' | 'visits'): readonly Sql[] =>
     Object.entries(AGGREGATES).flatMap(([name, one]) =>
       one.over === over ? [sql`${one.aggregate} AS ${raw(name)}`] : [],
@@ -104,7 +111,7 @@ function buildStatement(
   return sql`
 WITH
   matching AS (SELECT * FROM events WHERE ${buildFilters(request)}),
-  grouped_events AS (SELECT ${join([...columns('event'), sql`matching.*`])} FROM matching WHERE ${inPeriod(sql`occurred`)}),
+  grouped_events AS (SELECT ${join([...columns('event'), isNew, sql`matching.*`])} FROM matching WHERE ${inPeriod(sql`occurred`)}),
   grouped_visits AS (
     SELECT ${join([...columns('visit'), sql`visits.*`])} FROM visits
     WHERE ${inPeriod(sql`start_at`)} AND session IN (SELECT session FROM matching)

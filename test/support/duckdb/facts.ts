@@ -91,7 +91,7 @@ FROM hits GROUP BY session`
 const CREATE_EVENTS = sql`
 CREATE TABLE events AS
 SELECT
-  hits.arrival, hits.occurred, hits.user, hits.session, hits.name, hits.anonymous, hits.origin, hits.path, hits.hash,
+  hits.arrival, hits.occurred, min(hits.occurred) OVER (PARTITION BY hits.user) AS first_occurred, hits.user, hits.session, hits.name, hits.anonymous, hits.origin, hits.path, hits.hash,
   ${join(SESSION_ATTRIBUTES.map((name) => raw(`sessions.${name}`)))}
 FROM hits JOIN sessions USING (session)`
 

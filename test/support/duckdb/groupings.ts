@@ -12,6 +12,8 @@ export interface Grouping {
   readonly event: Sql
   /** The group of a row of `visits`; null if it is in none. */
   readonly visit: Sql
+  /** Whether the first event of the user of an event is in the same bucket. Absent if there are no buckets. */
+  readonly isNew?: Sql
   /** How its visits are grouped. */
   readonly visitGroups: VisitGroups
   /** Selects groups that are rows although they may have no event, as `key`. Absent: groups with an event are rows. */
@@ -94,6 +96,7 @@ function groupByBucket({ from, to }: DuckPeriod, bucket: string): Grouping {
     event: label(sql`occurred`),
     visit: label(sql`start_at`),
     visitGroups: 'same',
+    isNew: sql`${label(sql`first_occurred`)} = ${label(sql`occurred`)}`,
     keys: sql`SELECT ${label(sql`start`)} AS key FROM generate_series(${start}, CAST(${to} AS TIMESTAMP), ${step}) AS buckets(start)`,
   }
 }

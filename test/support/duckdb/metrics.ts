@@ -26,6 +26,11 @@ type Quotient = 'views_per_visit' | 'events_per_visit'
 /** The metrics that are aggregates of one table. */
 export const AGGREGATES: Readonly<Record<Exclude<Metric, Quotient>, AggregateRow>> = {
   users: { over: 'events', aggregate: sql`count(DISTINCT "user")`, empty: ZERO },
+  new_users: {
+    over: 'events',
+    aggregate: sql`count(DISTINCT "user") FILTER (is_new)`,
+    empty: ZERO,
+  },
   pageviews: {
     over: 'events',
     aggregate: sql`count(*) FILTER (name = 'pageview')`,

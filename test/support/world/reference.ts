@@ -232,6 +232,8 @@ export function computeRows(
       ? request.filters.some((filter) => satisfies(event, filter))
       : request.filters.every((filter) => satisfies(event, filter)))
   const matching = events.filter(matches)
+  const firstAt = new Map<string, number>()
+  for (const { user, at } of events) if (!firstAt.has(user)) firstAt.set(user, at)
   const groups = new Map<string, Event[]>()
   if (token === undefined) groups.set('', [])
   if (isInterval(token)) for (const { label } of buckets) groups.set(label, [])
@@ -253,7 +255,12 @@ export function computeRows(
         ? null
         : roundToHundredths(100 * count, started.length)
     const seconds = started.map(({ events: all }) => all.at(-1)!.at - all[0]!.at)
+    const isNew = ({ user }: Event): boolean => {
+      const first = firstAt.get(user)!
+      return inPeriod(first) && (!isInterval(token) || bucket(first) === key)
+    }
     const values: Record<Metric, number | null> = {
+      new_users: new Set(inGroup.filter(isNew).map(({ user }) => user)).size,
       users: new Set(inGroup.map(({ user }) => user)).size,
       pageviews,
       events: custom,

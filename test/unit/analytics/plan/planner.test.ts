@@ -424,6 +424,73 @@ describe('rejected relations and their reasons:', () => {
   })
 })
 
+describe('new users', () => {
+  const metrics = ['new_users'] as const
+  const describeParts = ({ newUsers }: Plan): object =>
+    Object.fromEntries(
+      Object.entries(newUsers ?? {}).map(([name, part]) => [
+        name,
+        (part as Plan).scans.map(describeScan),
+      ]),
+    )
+  const whole = 'by value in 01-01..02-01'
+  const EARLIER = 'users_monthly(users) of total by value in 01-01..01-01'
+  test.each<[string, Given, Bounds, object]>([
+    ['not asked for', { metrics: ['users'] }, JANUARY, {}],
+    [
+      'in all: those of the period, without those before',
+      { metrics },
+      JANUARY,
+      { users: [`users_monthly(users) of total ${whole}`], earlier: [EARLIER] },
+    ],
+    [
+      'by a dimension: whether a user is new depends on all events',
+      { metrics, group_by: ['page:path'] },
+      JANUARY,
+      { users: [`users_monthly(users) of page:path ${whole}`], earlier: [EARLIER] },
+    ],
+    [
+      'by bucket: users of earlier buckets are not new',
+      { metrics, group_by: ['interval:auto'] },
+      JANUARY,
+      { users: [`users_daily(users) of total ${whole}`], earlier: [EARLIER] },
+    ],
+    [
+      'by bucket with a filter: users of earlier buckets may have other events there',
+      { metrics, group_by: ['interval:auto'], filters: [country] },
+      JANUARY,
+      {
+        users: [`users_daily(users) of country ${whole}`],
+        everyone: [`users_daily(users) of total ${whole}`],
+        earlier: [EARLIER],
+      },
+    ],
+    [
+      'two filters: only facts have those events, and rollups have everyone before',
+      { metrics, filters: [country, browser] },
+      JANUARY,
+      {
+        users: ['events(users) groups by columns in 01-01..02-01'.replace(' groups', '')],
+        earlier: [EARLIER],
+      },
+    ],
+    [
+      'no event can lie before the first possible moment',
+      { metrics },
+      ['1970-01-01', '1970-02-01'],
+      { users: [`users_monthly(users) of total ${whole}`] },
+    ],
+  ])('%s', (_what, given, period, want) => {
+    expect(describeParts(buildPlan(given, period))).toEqual(want)
+  })
+
+  test('the other metrics are planned as without them', () => {
+    const { newUsers: _, ...rest } = buildPlan({ metrics: ['users', 'new_users'] }, JANUARY)
+    const { query: __, ...others } = buildPlan({ metrics: ['users'] }, JANUARY)
+    expect(rest).toMatchObject(others)
+  })
+})
+
 describe('the groups whose users are counted', () => {
   const by = (field: string, direction: SortDirection): Given => ({
     order_by: [[field, direction]],

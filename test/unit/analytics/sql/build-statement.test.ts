@@ -155,6 +155,34 @@ describe('a statement from facts', () => {
     })
   })
 
+  test('new users: those of a group without those before the period', () => {
+    const early = `project_id = {p0:String} AND ${wholeDays(4)}`.replace(
+      /\{p4:DateTime64\(3, 'UTC'\)\}/g,
+      "toDateTime64({p4:String}, 3, 'UTC')",
+    )
+    expect(fromFacts({ metrics: ['new_users'], group_by: ['os'], limit: 5 })).toEqual({
+      query:
+        `SELECT group_key, measure_new_users AS metric_new_users, ${ORIGIN} FROM (` +
+        'SELECT measured.group_key AS group_key, new_users.measure_new_users AS measure_new_users FROM (' +
+        `SELECT os AS group_key FROM events WHERE project_id = {p0:String} AND ${wholeDays(2)} GROUP BY group_key) AS measured ` +
+        'LEFT JOIN (SELECT group_key, toInt64(bitmapCardinality(bitmapAndnot(groupBitmapMergeState(parts.matching), ' +
+        `(SELECT groupBitmapMergeState(parts.matching) FROM (SELECT '' AS group_key, groupBitmapState(user) AS matching FROM events WHERE ${early}) AS parts)))) AS measure_new_users ` +
+        `FROM (SELECT os AS group_key, groupBitmapState(user) AS matching FROM events WHERE project_id = {p0:String} AND ${wholeDays(6)} GROUP BY group_key) AS parts GROUP BY group_key) AS new_users ` +
+        'ON new_users.group_key = measured.group_key) ORDER BY metric_new_users DESC NULLS LAST, group_key ASC LIMIT {p8:UInt32} OFFSET {p9:UInt32}',
+      query_params: params(START, END, '1970-01-01 00:00:00.000', START, START, END, 5, 0),
+    })
+  })
+
+  test('new users of a time series: users of earlier buckets are not new', () => {
+    const { query } = fromFacts({ metrics: ['new_users'], group_by: ['interval:auto'] })
+    expect(query).toContain(
+      'bitmapAndnot(bitmapAndnot(matching, before), (SELECT groupBitmapMergeState(parts.matching) FROM',
+    )
+    expect(query).toContain(
+      'groupBitmapMergeState(buckets.everyone) OVER (ORDER BY group_key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before',
+    )
+  })
+
   test('a time series: every bucket of the period has a row', () => {
     expect(fromFacts({ metrics: ['pageviews'], group_by: ['interval:auto'] })).toEqual({
       query:

@@ -1,0 +1,84 @@
+/** Writes the new users of groups: those with a matching event who have no event before the period or bucket. */
+import { join, sql, type Sql } from '../../clickhouse/sql.js'
+import { MEASURE_COLUMNS } from '../../model/measures.js'
+import { RELATIONS, type RelationName } from '../../model/relations.js'
+import type { NewUsersPlan, Plan } from '../plan/plan.js'
+import type { StatementContext } from './rows.js'
+import { writeScan } from './scan.js'
+import { createWhereWriter } from './where.js'
+
+const NO_USERS = sql`bitmapBuild(emptyArrayUInt32())`
+
+/**
+ * Writes a subquery of groups with their new users, as `group_key` and `measure_new_users`.
+ *
+ * @param keys an array of the groups to read; absent: all groups
+ */
+export function writeNewUsers(context: StatementContext, plan: NewUsersPlan, keys?: Sql): Sql {
+  return context.query.grouping.kind === 'interval'
+    ? countByBucket(context, plan)
+    : countByGroup(context, plan, keys)
+}
+
+function countByGroup(
+  context: StatementContext,
+  { users, earlier }: NewUsersPlan,
+  keys: Sql | undefined,
+): Sql {
+  const parts = writeParts(context, users, (bitmap) => [sql`${bitmap} AS matching`], keys)
+  const isNew = sql`bitmapAndnot(groupBitmapMergeState(parts.matching), ${writeEarlier(context, earlier)})`
+  return sql`SELECT group_key, ${countUsers(isNew)} FROM (${join(parts, sql` UNION ALL `)}) AS parts GROUP BY group_key`
+}
+
+/** A user is new in the bucket of their first event, so users of earlier buckets are not. */
+function countByBucket(context: StatementContext, { users, everyone, earlier }: NewUsersPlan): Sql {
+  const parts = [
+    ...writeParts(context, users, (bitmap) => [
+      sql`${bitmap} AS matching`,
+      sql`${everyone === undefined ? sql`matching` : NO_USERS} AS everyone`,
+    ]),
+    ...writeParts(context, everyone, (bitmap) => [
+      sql`${NO_USERS} AS matching`,
+      sql`${bitmap} AS everyone`,
+    ]),
+  ]
+  const buckets = sql`SELECT group_key, groupBitmapMergeState(parts.matching) AS matching, groupBitmapMergeState(parts.everyone) AS everyone FROM (${join(parts, sql` UNION ALL `)}) AS parts GROUP BY group_key`
+  const before = sql`groupBitmapMergeState(buckets.everyone) OVER (ORDER BY group_key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before`
+  const isNew = sql`bitmapAndnot(bitmapAndnot(matching, before), ${writeEarlier(context, earlier)})`
+  return sql`SELECT group_key, ${countUsers(isNew)} FROM (SELECT group_key, matching, ${before} FROM (${buckets}) AS buckets)`
+}
+
+const countUsers = (bitmap: Sql): Sql =>
+  sql`toInt64(bitmapCardinality(${bitmap})) AS ${MEASURE_COLUMNS.new_users}`
+
+/** Writes the users before the period as one bitmap. */
+function writeEarlier(context: StatementContext, earlier: Plan | undefined): Sql {
+  const parts = writeParts(context, earlier, (bitmap) => [sql`${bitmap} AS matching`])
+  return parts.length === 0
+    ? NO_USERS
+    : sql`(SELECT groupBitmapMergeState(parts.matching) FROM (${join(parts, sql` UNION ALL `)}) AS parts)`
+}
+
+/** Writes the scans of a plan. @param select the columns of a scan with this bitmap of users */
+function writeParts(
+  context: StatementContext,
+  plan: Plan | undefined,
+  select: (bitmap: Sql) => readonly Sql[],
+  keys?: Sql,
+): readonly Sql[] {
+  if (plan === undefined) return []
+  const { query } = plan
+  const isSame = query.predicate === context.query.predicate
+  const own = {
+    ...context,
+    query,
+    where: isSame ? context.where : createWhereWriter(query.predicate),
+  }
+  return plan.scans.map((scan) => writeScan(own, scan, select(getBitmap(scan.relation)), keys))
+}
+
+function getBitmap(relation: RelationName): Sql {
+  const { userBitmap } = RELATIONS[relation]
+  if (userBitmap === undefined) throw new TypeError(`${relation} has no users`)
+  return userBitmap
+}
