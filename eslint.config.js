@@ -86,7 +86,7 @@ const arrows = ROOMS.map(({ room, except }) => ({
 }))
 
 export default tseslint.config(
-  { ignores: ['dist/', 'data/', 'coverage/', 'test/integration/client/sample.ts'] },
+  { ignores: ['dist/', 'data/', 'coverage/', 'clients/', 'test/integration/client/sample.ts'] },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
