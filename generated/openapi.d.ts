@@ -26,6 +26,28 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/analytics/values": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * List values
+         * @description Lists the values that a field has in a period, with their pageviews and custom events: what a filter can be chosen from.
+         *     The values with the most pageviews come first; those of `event:name` and of properties with the most custom events.
+         *     Values with equal counts are in ascending order, byte by byte.
+         */
+        readonly post: operations["listValues"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/project": {
         readonly parameters: {
             readonly query?: never;
@@ -204,6 +226,29 @@ export interface components {
              */
             readonly totals?: boolean;
         };
+        /**
+         * Values request
+         * @description A question for the values of a field. Only `field` and `date_range` are required.
+         */
+        readonly ValuesRequest: {
+            readonly field: components["schemas"]["ValueField"];
+            readonly date_range: components["schemas"]["DateRange"];
+            /**
+             * Format: text
+             * @description Only values that contain this text, which is compared literally, as by the operator `contains`. The empty text is
+             *     contained in every value.
+             * @default
+             * @example blog
+             */
+            readonly search: string;
+            readonly limit?: components["schemas"]["Limit"];
+        };
+        /**
+         * Value field
+         * @description The field whose values are listed, a grouping other than an interval.
+         * @example page:path
+         */
+        readonly ValueField: components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
         /**
          * Metrics
          * @description The metrics of every row, in the order of the response. Each may be given once. An empty array selects the three
@@ -1034,6 +1079,73 @@ export interface components {
             readonly totals?: components["schemas"]["Totals"];
         };
         /**
+         * Values response
+         * @description The values of a field in a period, with the question as the service interpreted it.
+         */
+        readonly ValuesResponse: {
+            readonly period: components["schemas"]["Period"];
+            readonly query: components["schemas"]["ResolvedValuesQuery"];
+            readonly pagination: components["schemas"]["Pagination"];
+            /**
+             * @description The values, those with the highest counts first.
+             * @example [
+             *       {
+             *         "value": "/blog/",
+             *         "pageviews": 3204,
+             *         "events": 12
+             *       }
+             *     ]
+             */
+            readonly data: readonly components["schemas"]["FieldValue"][];
+        };
+        /**
+         * Resolved values query
+         * @description The question as the service interpreted it, with every default filled in.
+         */
+        readonly ResolvedValuesQuery: {
+            readonly field: components["schemas"]["ValueField"];
+            readonly date_range: components["schemas"]["DateRange"];
+            /**
+             * @description The text that the values contain; empty if there is none.
+             * @example blog
+             */
+            readonly search: string;
+            /**
+             * Format: int32
+             * @description The maximum number of values to return.
+             * @example 100
+             */
+            readonly limit: number;
+        };
+        /**
+         * Field value
+         * @description A value of a field, and how often it occurs in the period.
+         * @example {
+         *       "value": "/blog/",
+         *       "pageviews": 3204,
+         *       "events": 12
+         *     }
+         */
+        readonly FieldValue: {
+            /**
+             * @description The value. `""` stands for a missing value.
+             * @example /blog/
+             */
+            readonly value: string;
+            /**
+             * Format: int64
+             * @description The number of pageviews with this value.
+             * @example 3204
+             */
+            readonly pageviews: number;
+            /**
+             * Format: int64
+             * @description The number of custom events with this value.
+             * @example 12
+             */
+            readonly events: number;
+        };
+        /**
          * Period
          * @description The period to which the date range was resolved. Both ends are included.
          * @example {
@@ -1715,6 +1827,47 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["PlanLimitExceeded"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 422: components["responses"]["QueryTooExpensive"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["QueryTimeout"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly listValues: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The field and the period, as JSON in UTF-8, at most 64 kB. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ValuesRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The values. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ValuesResponse"];
+                };
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];

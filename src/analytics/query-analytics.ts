@@ -11,7 +11,7 @@ import { planQuery } from './plan/planner.js'
 import { withoutWholeSessions } from './plan/ways.js'
 import { resolveQuery, toTotalsQuery, type Query } from './request/query.js'
 import { checkRetention } from './request/retention.js'
-import { runPlan } from './rounds.js'
+import { runPlan, type PlanRows } from './rounds.js'
 import { shapeResponse, type StoredRow } from './response.js'
 import type { ShardGroup } from './sql/shards.js'
 
@@ -66,34 +66,43 @@ export async function queryAnalytics(
   dependencies: Dependencies,
 ): Promise<AnalyticsQueryResponse> {
   const plan = await planAnalytics(request, project, dependencies)
-  dependencies.onPlan?.(plan)
-  const origin = { projectId: project.id, nonce: createNonce() }
-  const { rows, total, totals } = await runPlan(
-    plan,
-    origin.nonce,
-    dependencies.group,
-    async (asked) => {
-      const answered = await dependencies.run(asked)
-      requireOrigin(answered.rows, origin)
-      return answered
-    },
-  )
+  const { rows, total, totals } = await runAnalytics(plan, dependencies)
   return shapeResponse(request, plan.query, rows, total, totals)
+}
+
+/**
+ * Runs a plan.
+ *
+ * @throws ApiError INTERNAL_ERROR for rows of another project or request, or the error that `run` rejects with
+ */
+export async function runAnalytics(
+  plan: Plan,
+  { run, onPlan, group }: Pick<Dependencies, 'run' | 'onPlan' | 'group'>,
+): Promise<PlanRows> {
+  onPlan?.(plan)
+  const origin = { projectId: plan.query.projectId, nonce: createNonce() }
+  return runPlan(plan, origin.nonce, group, async (asked) => {
+    const answered = await run(asked)
+    requireOrigin(answered.rows, origin)
+    return answered
+  })
 }
 
 /**
  * Plans how to answer a validated request.
  *
+ * @param narrow changes the query before it is planned
  * @throws ApiError PLAN_LIMIT_EXCEEDED, or the error that `firstEventAt` rejects with
  */
 export async function planAnalytics(
   request: AnalyticsQueryRequest,
   project: QueriedProject,
   { firstEventAt, now, listRelations, readSizes, group }: PlanDependencies,
+  narrow: (query: Query) => Query = (query) => query,
 ): Promise<Plan> {
   const moment = now()
   const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
-  const query = resolveRequest(request, project, first, moment)
+  const query = narrow(resolveRequest(request, project, first, moment))
   const sizes = await readSizes?.(project.id)
   const known = group?.isWidening === true ? FACTS : (listRelations?.() ?? ALL_RELATIONS)
   const isCut = project.keepDays !== null || project.hasCutSessions

@@ -15,6 +15,9 @@ export type OptionalMember = (typeof OPTIONAL_MEMBERS)[number]
 export type AnalyticsQueryRequest = Required<Omit<QueryBody, OptionalMember>> &
   Pick<QueryBody, OptionalMember>
 export type AnalyticsQueryResponse = Schemas['AnalyticsQueryResponse']
+/** A validated request for the values of a field: every default is filled in. */
+export type ValuesRequest = Required<Schemas['ValuesRequest']>
+export type ValuesResponse = Schemas['ValuesResponse']
 export type Period = Schemas['Period']
 export type Row = Schemas['Row']
 

@@ -8,6 +8,7 @@ import { compileContract } from '../../src/http/validation/contract.js'
 import request from 'supertest'
 
 export const QUERY = '/v1/analytics/query'
+export const VALUES = '/v1/analytics/values'
 export const PROJECT = '/v1/project'
 
 const contract = await compileContract({ validateResponses: true })
@@ -17,7 +18,12 @@ export const spec = contract.specs.openapi
 export function contractApp(answer: RequestHandler): Express {
   const app = express()
   const handlers = [...readQueryBody, contract.checkQuery, answer]
-  addRoutes(app, { [QUERY]: { post: handlers }, [PROJECT]: { get: handlers } })
+  const ofValues = [...readQueryBody, contract.checkValues, answer]
+  addRoutes(app, {
+    [QUERY]: { post: handlers },
+    [VALUES]: { post: ofValues },
+    [PROJECT]: { get: handlers },
+  })
   app.use(rejectUnknownPath, handleError)
   return app
 }
@@ -30,9 +36,9 @@ export function echoApp(): Express {
 }
 
 /** Sends a body; returns the request as handlers see it, or the validation errors. */
-export async function send(app: Express, body: unknown) {
+export async function send(app: Express, body: unknown, path = QUERY) {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  const response = await request(app).post(QUERY).type('application/json').send(text)
+  const response = await request(app).post(path).type('application/json').send(text)
   const answer = JSON.parse(response.text) as {
     readonly error?: { readonly code: string; readonly details?: readonly FieldError[] }
   }

@@ -28,6 +28,7 @@ test('the operations are those of the service', () => {
     operations.map(({ method, path, operation }) => [operation.operationId, method, path]),
   ).toEqual([
     ['queryAnalytics', 'post', '/v1/analytics/query'],
+    ['listValues', 'post', '/v1/analytics/values'],
     ['getProject', 'get', '/v1/project'],
     ['getLiveness', 'get', '/livez'],
     ['getReadiness', 'get', '/readyz'],
@@ -54,6 +55,10 @@ const COVERED_BY_EXAMPLES = new Set([
   'AnalyticsQueryRequest',
   'AnalyticsQueryResponse',
   'AnalyticsQueryResponse.query',
+  'ValuesRequest',
+  'ValuesResponse',
+  'ValuesResponse.query',
+  'ResolvedValuesQuery',
   'ResolvedQuery',
   'ProjectResponse',
   'ProjectResponse.project',
@@ -73,6 +78,9 @@ test.each(places.filter(([place]) => !COVERED_BY_EXAMPLES.has(place)))(
 /** The schemas that responses consist of, without those that requests also have. */
 const RESPONSES = new Set([
   'AnalyticsQueryResponse',
+  'ValuesResponse',
+  'ResolvedValuesQuery',
+  'FieldValue',
   'Period',
   'ResolvedQuery',
   'Pagination',

@@ -1,7 +1,7 @@
 /** The examples of the contract are valid: each passes the validation of the service. */
 import { describe, expect, test } from '@jest/globals'
 import request from 'supertest'
-import { contractApp, echoApp, PROJECT, QUERY, send } from './contract-app.js'
+import { contractApp, echoApp, PROJECT, QUERY, send, VALUES } from './contract-app.js'
 import { deref, document, examplesOf, operations, unionOf } from './document.js'
 
 const query = document.paths[QUERY]!['post']!
@@ -66,6 +66,49 @@ test.each(questions)(
     expect(body.query).toEqual({ ...DEFAULTS, ...(value as object), ...SHOWN[name] })
   },
 )
+
+const values = document.paths[VALUES]!['post']!
+const valueAnswers = new Map(examplesOf(values.responses['200']!))
+
+test.each(examplesOf(values.requestBody!))(
+  'the request for values "%s" is valid, and so is its answer, which echoes it with its defaults',
+  async (name, { value }) => {
+    const filled = { search: '', limit: 100, ...(value as object) }
+    const sent = await send(echo, value, VALUES)
+    expect(sent).toMatchObject({ status: 200, answer: filled })
+    const body = valueAnswers.get(name)?.value as { readonly query: unknown }
+    const answer = { status: 200, body }
+    const asked = request(answering)
+      .post(VALUES)
+      .send(value as object)
+    expect(await received(answer, asked)).toEqual(answer)
+    expect(body.query).toEqual(filled)
+  },
+)
+
+test.each<[string, unknown, string, string]>([
+  ['an empty body', {}, 'field', 'is required'],
+  ['no period', { field: 'country' }, 'date_range', 'is required'],
+  [
+    'an interval',
+    { field: 'interval:day', date_range: 'today' },
+    'field',
+    'must be one of: country, city, ',
+  ],
+  [
+    'an end before its start',
+    { field: 'country', date_range: ['2026-01-02', '2026-01-01'] },
+    'date_range',
+    'must not start after its end',
+  ],
+  ['a long text', { field: 'os', date_range: 'today', search: 'x'.repeat(1_025) }, 'search', ''],
+  ['a high limit', { field: 'os', date_range: 'today', limit: 1_001 }, 'limit', ''],
+  ['another member', { field: 'os', date_range: 'today', offset: 1 }, 'offset', ''],
+])('a request for values with %s is refused', async (_, body, field, message) => {
+  const { status, faults } = await send(echo, body, VALUES)
+  expect(status).toBe(400)
+  expect(faults).toContainEqual({ field, message: expect.stringContaining(message) })
+})
 
 test('an empty list of metrics means the default three', async () => {
   const { answer } = await send(echo, { date_range: 'today', metrics: [] })

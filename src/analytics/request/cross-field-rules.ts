@@ -30,13 +30,16 @@ export function checkRules(
   )
 }
 
-function checkTimeZone({ time_zone: zone }: AnalyticsQueryRequest): readonly FieldError[] {
+/** The fields that decide the period. */
+type Dated = Pick<AnalyticsQueryRequest, 'date_range' | 'time_zone'>
+
+function checkTimeZone({ time_zone: zone }: Dated): readonly FieldError[] {
   if (zone === undefined || isTimeZone(zone)) return []
   const message = `must be the name of a time zone that is known, such as Europe/Berlin, and is ${JSON.stringify(zone)}`
   return [{ field: 'time_zone', message }]
 }
 
-function checkDateRange(request: AnalyticsQueryRequest): readonly FieldError[] {
+export function checkDateRange(request: Dated): readonly FieldError[] {
   const { date_range: range, time_zone: zone } = request
   if (typeof range === 'string' || checkTimeZone(request).length > 0) return []
   const { start, end } = resolveRange(range, zone)

@@ -17,7 +17,9 @@ import {
   authenticateRequests,
   getProject,
   postAnalyticsQuery,
+  postAnalyticsValues,
   type Authenticate,
+  type ListValues,
   type ReadProject,
   type RunQuery,
 } from '../../http/query/api-handlers.js'
@@ -48,6 +50,7 @@ export interface ApiDependencies {
   readonly authenticate: Authenticate
   readonly recall: Recall
   readonly runQuery: RunQuery
+  readonly listValues: ListValues
   /** Knows answers that were given before. */
   readonly answers: Answers
   readonly readProject: ReadProject
@@ -138,12 +141,14 @@ function buildApiRoutes(
     treatHeadAsGet,
     limitBodySize(MAX_QUERY_BYTES),
     ...readQueryBody,
-    contract.checkQuery,
   ]
+  const { checkQuery, checkValues } = contract
+  const { stopping } = shutdown
   return {
-    '/v1/analytics/query': { post: [...checks, postAnalyticsQuery(api, shutdown.stopping)] },
+    '/v1/analytics/query': { post: [...checks, checkQuery, postAnalyticsQuery(api, stopping)] },
+    '/v1/analytics/values': { post: [...checks, checkValues, postAnalyticsValues(api, stopping)] },
     '/v1/project': {
-      get: [...checks, getProject(api.readProject, api.queue, shutdown.stopping)],
+      get: [...checks, checkQuery, getProject(api.readProject, api.queue, stopping)],
     },
   }
 }

@@ -1,12 +1,15 @@
 /** Creates the use cases of the query API over the stores of a cluster. */
 import { createAnswers, type Answers } from '../../analytics/cache/answers.js'
-import { queryAnalytics } from '../../analytics/query-analytics.js'
+import { listValues } from '../../analytics/list-values.js'
+import { queryAnalytics, type Dependencies } from '../../analytics/query-analytics.js'
+import type { Plan } from '../../analytics/plan/plan.js'
 import { createAuthenticator } from '../../auth/authenticate.js'
 import { openKeyring } from '../../auth/keyring.js'
-import type { ReadProject, RunQuery } from '../../http/query/api-handlers.js'
+import type { ReadProject, RequestScope, RunQuery } from '../../http/query/api-handlers.js'
 import { createQueryQueue } from '../../http/query/query-queue.js'
 import { ALL_RELATIONS, FACTS } from '../../model/relations.js'
 import { presentProject } from '../../projects/present.js'
+import type { StoredProject } from '../../projects/project.js'
 import { countChecks } from './count-checks.js'
 import type { ApiDependencies } from './app.js'
 import { createFindData, type FindData, type ReadStore } from './read-stores.js'
@@ -31,17 +34,12 @@ export function createApi(
     timeoutMs: config.queryTimeoutMs,
   })
   instruments?.http.watchQueries(() => queue.count())
+  const createDependencies = withData(findData, now)
   const runQuery: RunQuery = (request, project, scope, onPlan, facts) => {
-    const data = findData(project)
-    const reader = data.createReader(scope)
+    const dependencies = createDependencies(project, scope, onPlan)
     return queryAnalytics(request, project, {
-      group: data.group,
-      run: (statement) => reader.query(statement),
-      firstEventAt: async () => (facts.firstEventAt = await data.findFirstEvent(scope)),
-      now,
-      onPlan,
-      listRelations: () => (data.areRollupsTrusted() ? ALL_RELATIONS : FACTS),
-      readSizes: data.readSizes,
+      ...dependencies,
+      firstEventAt: async (id) => (facts.firstEventAt = await dependencies.firstEventAt(id)),
     })
   }
   const readProject: ReadProject = async (project, scope) =>
@@ -54,12 +52,31 @@ export function createApi(
     ),
     recall: authenticator.recall,
     runQuery,
+    listValues: (request, project, scope, onPlan) =>
+      listValues(request, project, createDependencies(project, scope, onPlan)),
     answers: openAnswers(options, findData),
     readProject,
     queue,
     rateLimit: config.rateLimit,
   }
 }
+
+/** Creates the function that finds what a query depends on. */
+const withData =
+  (findData: FindData, now: () => Date) =>
+  (project: StoredProject, scope: RequestScope, onPlan: (plan: Plan) => void): Dependencies => {
+    const data = findData(project)
+    const reader = data.createReader(scope)
+    return {
+      group: data.group,
+      run: (statement) => reader.query(statement),
+      firstEventAt: () => data.findFirstEvent(scope),
+      now,
+      onPlan,
+      listRelations: () => (data.areRollupsTrusted() ? ALL_RELATIONS : FACTS),
+      readSizes: data.readSizes,
+    }
+  }
 
 /** Creates the answers that are given again, over the connection for lookups: slow queries cannot block it. */
 function openAnswers(options: ServiceOptions, findData: FindData): Answers {

@@ -3,7 +3,13 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { ProjectFacts } from '../../analytics/cache/answer-name.js'
 import type { Answer, Answers } from '../../analytics/cache/answers.js'
 import type { Plan } from '../../analytics/plan/plan.js'
-import type { AnalyticsQueryRequest, AnalyticsQueryResponse, Project } from '../../contract/api.js'
+import type {
+  AnalyticsQueryRequest,
+  AnalyticsQueryResponse,
+  Project,
+  ValuesRequest,
+  ValuesResponse,
+} from '../../contract/api.js'
 import type { StoredProject } from '../../projects/project.js'
 import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
 import { createStoppingError } from '../server/graceful-shutdown.js'
@@ -44,6 +50,14 @@ export type RunQuery = (
   onPlan: (plan: Plan) => void,
   facts: ProjectFacts,
 ) => Promise<AnalyticsQueryResponse>
+
+/** Lists the values of a field. @param onPlan is called with the plan before the query runs */
+export type ListValues = (
+  request: ValuesRequest,
+  project: StoredProject,
+  scope: RequestScope,
+  onPlan: (plan: Plan) => void,
+) => Promise<ValuesResponse>
 
 /** Reads the public fields of a project. */
 export type ReadProject = (project: StoredProject, scope: RequestScope) => Promise<Project>
@@ -86,6 +100,25 @@ export function postAnalyticsQuery(
             }
             return runQuery(body, project, createScope(request, turn, signal), notePlan, facts)
           }),
+      ),
+    )
+  }
+}
+
+/** POST /v1/analytics/values */
+export function postAnalyticsValues(
+  { listValues, queue }: { readonly listValues: ListValues; readonly queue: QueryQueue },
+  stopping: AbortSignal,
+): RequestHandler {
+  return async (request, response) => {
+    const { principal, project } = getAuthContext(request)
+    const body = request.body as ValuesRequest
+    const send = (answer: object): void => void response.json(answer)
+    await respond(response, stopping, send, (signal) =>
+      queue.run(principal.keyId, signal, (turn) =>
+        listValues(body, project, createScope(request, turn, signal), (plan) =>
+          logPlan(request.log, plan),
+        ),
       ),
     )
   }

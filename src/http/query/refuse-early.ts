@@ -29,6 +29,7 @@ export interface EarlyRefusals {
 /** The requests that wait in the queue, with their routes. Any other spelling of them is handled as usual. */
 const ROUTES: ReadonlyMap<string, string> = new Map([
   ['POST /v1/analytics/query', '/v1/analytics/query'],
+  ['POST /v1/analytics/values', '/v1/analytics/values'],
   ['GET /v1/project', '/v1/project'],
 ])
 

@@ -11,13 +11,15 @@ import {
   type ValidationOptions,
 } from './openapi-validator.js'
 import { createEventsCheck } from './validate-events.js'
-import { createQueryCheck } from './validate-query.js'
+import { createQueryCheck, createValuesCheck } from './validate-query.js'
 
 /** The compiled contracts. */
 export interface Contract {
   readonly specs: Specs
   /** Validates a request to the query API whose body has been parsed. */
   readonly checkQuery: RequestHandler
+  /** Validates a request for values whose body has been parsed. */
+  readonly checkValues: RequestHandler
   /** Validates a request to the collector whose body has been normalized to `{ events }`. */
   readonly checkEvents: RequestHandler
   /**
@@ -29,6 +31,7 @@ export interface Contract {
 }
 
 const QUERY = { method: 'POST', path: '/v1/analytics/query' } as const
+const VALUES = { method: 'POST', path: '/v1/analytics/values' } as const
 const PROJECT = { method: 'GET', path: '/v1/project' } as const
 const EVENTS = { method: 'POST', path: '/v1/events' } as const
 
@@ -47,6 +50,7 @@ export async function compileContract(
   const collector = createValidator(specs.collector.document, options)
   if (names.includes('openapi')) {
     await compile(openapi, findExample(specs.openapi, QUERY))
+    await compile(openapi, findExample(specs.openapi, VALUES))
     await compile(openapi, findExample(specs.openapi, PROJECT))
   }
   if (names.includes('collector')) {
@@ -57,6 +61,7 @@ export async function compileContract(
   return {
     specs,
     checkQuery,
+    checkValues: createValuesCheck(specs.openapi.document, openapi),
     checkEvents: createEventsCheck(specs.collector.document, collector),
     validateQuery: async (body) =>
       (await validate(checkQuery, { ...QUERY, body })) as AnalyticsQueryRequest,

@@ -13,10 +13,13 @@ export type UnionMessages = Readonly<Record<string, string>>
 /** Builds the messages for the unions of the query contract. They list the names that it allows. */
 export function buildUnionMessages(document: SpecDocument): UnionMessages {
   const presets = listEnumValues(document, 'Preset').join(', ')
-  const groupings = ['Interval', 'Dimension'].flatMap((name) => listEnumValues(document, name))
+  const dimensions = listEnumValues(document, 'Dimension').join(', ')
+  const intervals = listEnumValues(document, 'Interval').join(', ')
+  const property = 'or event:prop: followed by a name of 1 to 128 characters'
   return {
     date_range: `must be a preset (${presets}) or an array [start, end], each YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ`,
-    'group_by.*': `must be one of: ${groupings.join(', ')}, or event:prop: followed by a name of 1 to 128 characters`,
+    'group_by.*': `must be one of: ${intervals}, ${dimensions}, ${property}`,
+    field: `must be one of: ${dimensions}, ${property}`,
   }
 }
 

@@ -1,8 +1,8 @@
 /** Validates requests of the query API: by the schemas of its contract, then by the rules between fields. */
 import type { RequestHandler } from 'express'
-import { checkRules } from '../../analytics/request/cross-field-rules.js'
+import { checkDateRange, checkRules } from '../../analytics/request/cross-field-rules.js'
 import { findTooDeepGroup } from '../../analytics/request/filter-limits.js'
-import type { AnalyticsQueryRequest } from '../../contract/api.js'
+import type { AnalyticsQueryRequest, ValuesRequest } from '../../contract/api.js'
 import { createValidationError } from '../../contract/errors.js'
 import type { SpecDocument } from '../../contract/spec.js'
 import { isRecord } from '../../lib/records.js'
@@ -39,6 +39,23 @@ function fillGaps(body: unknown = {}): unknown {
 }
 
 const omitMetrics = ({ metrics: _, ...rest }: Readonly<Record<string, unknown>>): object => rest
+
+/** Creates the middleware that validates a request for values in the same way. */
+export function createValuesCheck(
+  document: SpecDocument,
+  validateSchemas: RequestHandler,
+): RequestHandler {
+  const check = createCheck(validateSchemas, addPeriodErrors, buildUnionMessages(document))
+  return (request, response, next) => {
+    if (request.headers['content-type'] !== undefined) request.body ??= {}
+    void check(request, response, next)
+  }
+}
+
+const addPeriodErrors: AddRuleErrors = ({ errors, invalidFields }, { body }) =>
+  isRecord(body) && !invalidFields.has('date_range')
+    ? [...errors, ...checkDateRange(body as unknown as ValuesRequest)]
+    : errors
 
 const addRuleErrors: AddRuleErrors = ({ errors, invalidFields }, { body }) =>
   isRecord(body)

@@ -1,7 +1,12 @@
 /** Starts the HTTP application on a free port, with functions at its boundary in place of a store. */
 import { Writable } from 'node:stream'
 import { createAnswers } from '../../../src/analytics/cache/answers.js'
-import type { AnalyticsQueryResponse, ErrorCode, Project } from '../../../src/contract/api.js'
+import type {
+  AnalyticsQueryResponse,
+  ValuesResponse,
+  ErrorCode,
+  Project,
+} from '../../../src/contract/api.js'
 import {
   createApp,
   type ApiDependencies,
@@ -36,6 +41,14 @@ export const PROJECT: Project = {
   hasPublicDashboard: false,
   excludedIps: [],
   excludedCountries: [],
+}
+
+/** A valid response to a request for values. */
+const VALUES: ValuesResponse = {
+  period: { from: '2026-03-01T00:00:00Z', to: '2026-03-01T23:59:59Z' },
+  query: { field: 'country', date_range: 'today', search: '', limit: 100 },
+  pagination: { limit: 100, offset: 0, returned: 0, total: 0 },
+  data: [],
 }
 
 /** A valid response to QUESTION. */
@@ -152,6 +165,7 @@ export async function startApp({
         readsRollups: () => true,
         now: () => NOW,
       }),
+      listValues: () => Promise.resolve(VALUES),
       readProject: () => Promise.resolve(PROJECT),
       queue: createQueryQueue({ perKey: 100, inAll: 100, waiting: 100, timeoutMs: 10_000 }),
       rateLimit: 0,
