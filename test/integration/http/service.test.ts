@@ -48,8 +48,8 @@ const start = (env: NodeJS.ProcessEnv = {}, store = database.store): Promise<Run
 const project = (authorization: string, { address } = service): Promise<Response> =>
   fetch(`${address}/v1/project`, { headers: { Authorization: authorization } })
 
-const ask = (body: object): Promise<Response> =>
-  fetch(`${service.address}/v1/analytics/query`, {
+const ask = (body: object, path = '/v1/analytics/query'): Promise<Response> =>
+  fetch(`${service.address}${path}`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
@@ -70,6 +70,18 @@ test('a key runs a query', async () => {
   expect(await response.json()).toMatchObject({
     period: { from: '2026-03-01T00:00:00Z', to: '2026-03-09T23:59:59Z' },
     data: [{ group: {}, metrics: { users: 0 } }],
+  })
+})
+
+test('a key lists the values of a field', async () => {
+  const body = { field: 'country', date_range: ['2026-03-01', '2026-03-09'] }
+  const response = await ask(body, '/v1/analytics/values')
+  expect(response.status).toBe(200)
+  expect(await response.json()).toEqual({
+    period: { from: '2026-03-01T00:00:00Z', to: '2026-03-09T23:59:59Z' },
+    query: { ...body, search: '', limit: 100 },
+    pagination: { limit: 100, offset: 0, returned: 0, total: 0 },
+    data: [],
   })
 })
 
