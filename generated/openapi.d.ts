@@ -696,6 +696,7 @@ export interface components {
             /** @example Google */
             readonly value: components["schemas"]["Value"];
             readonly operator: components["schemas"]["StringOperator"];
+            readonly caseSensitive?: components["schemas"]["CaseSensitive"];
         };
         /**
          * Referrer URL filter
@@ -715,6 +716,7 @@ export interface components {
             /** @example https://news.ycombinator.com/ */
             readonly value: components["schemas"]["Value"];
             readonly operator: components["schemas"]["StringOperator"];
+            readonly caseSensitive?: components["schemas"]["CaseSensitive"];
         };
         /**
          * Referrer type filter
@@ -945,6 +947,7 @@ export interface components {
         readonly StringClause: {
             readonly value: components["schemas"]["Value"];
             readonly operator: components["schemas"]["StringOperator"];
+            readonly caseSensitive?: components["schemas"]["CaseSensitive"];
         };
         /**
          * List clause
@@ -981,6 +984,7 @@ export interface components {
             /** @example pro */
             readonly value: components["schemas"]["Value"];
             readonly operator: components["schemas"]["StringOperator"];
+            readonly caseSensitive?: components["schemas"]["CaseSensitive"];
         };
         /**
          * String operator
@@ -995,14 +999,32 @@ export interface components {
          *     | `notContains` | does not contain it | `{"operator": "notContains", "value": "docs"}` |
          *     | `startsWith` | starts with it | `{"operator": "startsWith", "value": "/blog/"}` |
          *     | `endsWith` | ends with it | `{"operator": "endsWith", "value": "hello"}` |
+         *     | `matches` | contains a match of the pattern | `{"operator": "matches", "value": "^/blog/[a-z]+$"}` |
+         *     | `notMatches` | does not contain one | `{"operator": "notMatches", "value": "[0-9]"}` |
          *
-         *     Comparison is literal and case-sensitive; `%`, `_`, `*` and `\` have no special meaning. Every string
-         *     contains, starts with and ends with the empty string. `notEq` and `notContains` are the exact complements of
-         *     `eq` and `contains`: an event without the value, or without the property, satisfies them.
+         *     Comparison is literal, but for `matches` and `notMatches`: `%`, `_`, `*` and `\` have no special meaning. It is
+         *     case-sensitive, unless `caseSensitive` is `false`. Every string contains, starts with and ends with the empty
+         *     string. `notEq`, `notContains` and `notMatches` are the exact complements of `eq`, `contains` and `matches`: an
+         *     event without the value, or without the property, satisfies them.
+         *
+         *     A pattern is written in the syntax of [RE2](https://github.com/google/re2/wiki/Syntax), and has at most 256
+         *     characters. It may match anywhere: anchor it with `^` and `$` for a match of the whole string. `.` matches any
+         *     character, line breaks included. Repetitions with counts are limited: `{1000}` is the longest, and written out
+         *     the whole pattern may have at most 2,000 parts. Neither look-around nor back-references exist.
          * @example startsWith
          * @enum {string}
          */
-        readonly StringOperator: "any" | "eq" | "notEq" | "contains" | "notContains" | "startsWith" | "endsWith";
+        readonly StringOperator: "any" | "eq" | "notEq" | "contains" | "notContains" | "startsWith" | "endsWith" | "matches" | "notMatches";
+        /**
+         * Case sensitive
+         * @description `false`: upper and lower case are the same. Without it, they differ.
+         *
+         *     Texts are compared by the simple case folding of Unicode, one character with one: `É` is `é`, `Σ`, `σ` and `ς` are
+         *     one letter, `ẞ` is `ß`, and the Kelvin sign is `k`. `ß` is not `ss`, and `İ` and `ı` are not `i`. Accents matter.
+         *     The folding is the same for all data and all operators; for `any` it changes nothing.
+         * @example false
+         */
+        readonly CaseSensitive: boolean;
         /**
          * List operator
          * @description How a string is compared with a list of values, literally and case-sensitively:

@@ -1,9 +1,11 @@
 /** Answers an analytics request about one project: the read path from the request to the response. */
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../contract/api.js'
+import { ApiError, createValidationError } from '../contract/errors.js'
 import type { Statement } from '../clickhouse/sql.js'
 import type { ProjectSizes } from '../model/project-sizes.js'
 import { ALL_RELATIONS, FACTS, type RelationName } from '../model/relations.js'
 import { requireFewBuckets } from './request/intervals.js'
+import { listPatternFields } from './request/filter-limits.js'
 import { resolvePeriod } from './request/period.js'
 import { createNonce, requireOrigin, type MarkedRow } from '../model/origin.js'
 import type { Plan } from './plan/plan.js'
@@ -57,7 +59,7 @@ export interface Dependencies extends PlanDependencies {
 /**
  * Answers a validated request.
  *
- * @throws ApiError PLAN_LIMIT_EXCEEDED, INTERNAL_ERROR for rows of another project or request, or the error that
+ * @throws ApiError PLAN_LIMIT_EXCEEDED, VALIDATION_ERROR for a pattern that only the store refuses, INTERNAL_ERROR for rows of another project or request, or the error that
  *   `firstEventAt` or `run` rejects with
  */
 export async function queryAnalytics(
@@ -66,8 +68,21 @@ export async function queryAnalytics(
   dependencies: Dependencies,
 ): Promise<AnalyticsQueryResponse> {
   const plan = await planAnalytics(request, project, dependencies)
-  const { rows, total, totals } = await runAnalytics(plan, dependencies)
+  const { rows, total, totals } = await runAnalytics(plan, dependencies).catch((error: unknown) => {
+    throw namePatterns(error, request)
+  })
   return shapeResponse(request, plan.query, rows, total, totals)
+}
+
+/** Names the patterns of a request if the store refused one of them. It does not say which. */
+function namePatterns(error: unknown, { filters }: AnalyticsQueryRequest): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') return error
+  const message = 'must be a pattern of RE2: it is too large, or names an unknown class'
+  const fields = listPatternFields(filters)
+  return createValidationError(
+    fields.map((field) => ({ field, message })),
+    error.cause,
+  )
 }
 
 /**

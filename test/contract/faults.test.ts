@@ -10,7 +10,8 @@ const names = (schema: string) => listEnumValues(spec.document, schema)
 const METRICS = names('Metric').join(', ')
 const FILTERS =
   'page, event, user, location, referrer, referrer_url, referrer_type, utm_tags, browser, device, os, group'
-const STRING_OPERATORS = 'any, eq, notEq, contains, notContains, startsWith, endsWith'
+const STRING_OPERATORS =
+  'any, eq, notEq, contains, notContains, startsWith, endsWith, matches, notMatches'
 
 const REQUIRED = 'is required'
 const UNKNOWN = 'is not a known property'
@@ -403,6 +404,29 @@ describe('caps', () => {
     [
       query({ filters: clauses(41) }),
       { filters: 'must hold at most 40 string clauses in all, and hold 41' },
+    ],
+    [filtered({ type: 'page', path: { operator: 'matches', value: 'x'.repeat(256) } }), {}],
+    [
+      filtered(
+        { type: 'utm_tags', utm_term: { operator: 'notMatches', value: 'x'.repeat(257) } },
+        group({
+          type: 'event',
+          properties: [{ property: 'p', operator: 'matches', value: 'a{2' }],
+        }),
+        { type: 'referrer', operator: 'matches', value: 'é[' },
+      ),
+      {
+        'filters.0.utm_term.value': 'must have at most 256 characters to be a pattern',
+        'filters.2.value': 'must be a pattern of RE2: missing closing ] at character 2',
+      },
+    ],
+    [
+      filtered({ type: 'referrer', operator: 'eq', value: '', caseSensitive: null }),
+      { 'filters.0.caseSensitive': 'must be a boolean' },
+    ],
+    [
+      filtered({ type: 'os', operator: 'oneOf', value: [], caseSensitive: true }),
+      { 'filters.0.caseSensitive': UNKNOWN },
     ],
     [filtered(group(...times(19, page))), {}],
     [

@@ -345,6 +345,8 @@ const OPPOSITE = {
   notEq: 'eq',
   contains: 'notContains',
   notContains: 'contains',
+  matches: 'notMatches',
+  notMatches: 'matches',
   oneOf: 'noneOf',
   noneOf: 'oneOf',
 } as const

@@ -1,5 +1,6 @@
 /** Lists the terms of a query: the dimensions and properties that its predicate and grouping read. */
 import { DIMENSIONS, PROPERTY_PREFIX, type DimensionName } from '../../model/dimensions.js'
+import { isNegation } from '../../model/operators.js'
 import type { Predicate } from '../request/filters.js'
 import type { Grouping } from '../request/query.js'
 
@@ -67,7 +68,7 @@ export function matchesWithoutProperty(predicate: Predicate): boolean {
     case 'not':
       return !matchesWithoutProperty(predicate.of)
     case 'property':
-      return predicate.operator === 'notEq' || predicate.operator === 'notContains'
+      return isNegation(predicate.operator)
     case 'string':
     case 'list':
     case 'anonymous':

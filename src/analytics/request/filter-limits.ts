@@ -1,6 +1,8 @@
 /** Checks the limits of all filters of a request together, those inside of groups among them. */
-import type { FieldError, Filter } from '../../contract/api.js'
+import type { FieldError, Filter, StringOperator } from '../../contract/api.js'
 import { isRecord } from '../../lib/records.js'
+import { checkPattern } from './patterns.js'
+import { listFilters, listStringClauses, type PlacedClause } from './walk-filters.js'
 
 /** How many filters a request may have in all. A group counts as one, besides its filters. */
 const MAX_FILTERS = 20
@@ -12,18 +14,13 @@ const MAX_DEPTH = 4
 /** Returns the errors of filters that are valid by themselves. */
 export function checkFilterLimits(filters: readonly Filter[]): readonly FieldError[] {
   const all = listFilters(filters)
-  const clauses = all.reduce((sum, filter) => sum + countStringClauses(filter), 0)
+  const clauses = all.flatMap(listStringClauses)
   return [
     ...checkCount('filters', all.length, MAX_FILTERS),
-    ...checkCount('string clauses', clauses, MAX_STRING_CLAUSES),
+    ...checkCount('string clauses', clauses.length, MAX_STRING_CLAUSES),
+    ...clauses.slice(0, MAX_STRING_CLAUSES).flatMap(checkClause),
   ]
 }
-
-/** Lists filters and those inside of them. */
-const listFilters = (filters: readonly Filter[]): readonly Filter[] =>
-  filters.flatMap((filter) =>
-    filter.type === 'group' ? [filter, ...listFilters(filter.filters)] : [filter],
-  )
 
 /**
  * Finds the first group of a request that lies in too many others. The filters may be anything: schemas are validated
@@ -54,36 +51,17 @@ function checkCount(what: string, count: number, most: number): readonly FieldEr
   ]
 }
 
-const countPresent = (clauses: readonly unknown[]): number =>
-  clauses.filter((clause) => clause !== undefined).length
-
-/** Counts the string clauses of a filter, without those of the filters inside of it. */
-function countStringClauses(filter: Filter): number {
-  switch (filter.type) {
-    case 'page':
-      return countPresent([filter.origin, filter.path, filter.hash])
-    case 'event':
-      return countPresent([filter.name, ...(filter.properties ?? [])])
-    case 'utm_tags':
-      return countPresent([
-        filter.utm_campaign,
-        filter.utm_content,
-        filter.utm_medium,
-        filter.utm_source,
-        filter.utm_term,
-      ])
-    case 'referrer':
-    case 'referrer_url':
-      return 1
-    case 'user':
-    case 'location':
-    case 'referrer_type':
-    case 'browser':
-    case 'device':
-    case 'os':
-    case 'group':
-      return 0
-    default:
-      return filter satisfies never
-  }
+function checkClause({ field, clause: { operator, value } }: PlacedClause): readonly FieldError[] {
+  const message = isPattern(operator) ? checkPattern(value) : undefined
+  return message === undefined ? [] : [{ field, message }]
 }
+
+/** Lists the fields of a request that hold patterns. */
+export const listPatternFields = (filters: readonly Filter[]): readonly string[] =>
+  listFilters(filters)
+    .flatMap(listStringClauses)
+    .filter(({ clause }) => isPattern(clause.operator))
+    .map(({ field }) => field)
+
+const isPattern = (operator: StringOperator): boolean =>
+  operator === 'matches' || operator === 'notMatches'

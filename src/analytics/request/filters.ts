@@ -18,6 +18,7 @@ export type Predicate =
       readonly dimension: DimensionName
       readonly operator: StringOperator
       readonly value: string
+      readonly ignoresCase?: true
     }
   | {
       readonly kind: 'list'
@@ -30,6 +31,7 @@ export type Predicate =
       readonly name: string
       readonly operator: StringOperator
       readonly value: string
+      readonly ignoresCase?: true
     }
   | { readonly kind: 'anonymous'; readonly value: boolean }
 
@@ -58,11 +60,10 @@ function parseFilter(filter: Filter): Predicate {
     case 'event':
       return all([
         ...parseOptional(parseString, 'event:name', filter.name),
-        ...(filter.properties ?? []).map(({ property, operator, value }): Predicate => ({
+        ...(filter.properties ?? []).map(({ property, ...clause }): Predicate => ({
           kind: 'property',
           name: property,
-          operator,
-          value,
+          ...readClause(clause),
         })),
       ])
     case 'user':
@@ -107,11 +108,16 @@ function parseGroup({ operator, filters }: Extract<Filter, { type: 'group' }>): 
   }
 }
 
-const parseString = (dimension: DimensionName, { operator, value }: StringClause): Predicate => ({
-  kind: 'string',
-  dimension,
+const readClause = ({ operator, value, caseSensitive = true }: StringClause) => ({
   operator,
   value,
+  ...(caseSensitive ? {} : { ignoresCase: true as const }),
+})
+
+const parseString = (dimension: DimensionName, clause: StringClause): Predicate => ({
+  kind: 'string',
+  dimension,
+  ...readClause(clause),
 })
 
 const parseList = (dimension: DimensionName, { operator, value }: ListClause): Predicate => ({

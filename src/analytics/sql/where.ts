@@ -2,11 +2,12 @@
 import { and, boolean, not, or, sql, type Sql } from '../../clickhouse/sql.js'
 import { DIMENSIONS, type DimensionName } from '../../model/dimensions.js'
 import {
+  buildPresentConditions,
+  buildPropertyConditions,
+  FOLDED_OPERATORS,
   LIST_OPERATORS,
-  PRESENT_OPERATORS,
-  PROPERTY_OPERATORS,
   STRING_OPERATORS,
-  type PropertyCondition,
+  type PropertyConditions,
 } from '../../model/operators.js'
 import type { Predicate } from '../request/filters.js'
 
@@ -17,24 +18,41 @@ import type { Predicate } from '../request/filters.js'
  */
 export type RowKind = 'events' | 'sessions' | 'entries' | 'values'
 
+/** The operators where case matters, and those where it does not. */
+interface CaseTables<Table> {
+  readonly exact: Table
+  readonly folded: Table
+}
+
+const TEXTS: CaseTables<typeof STRING_OPERATORS> = {
+  exact: STRING_OPERATORS,
+  folded: FOLDED_OPERATORS,
+}
+const buildTables = (
+  build: (texts: typeof STRING_OPERATORS) => PropertyConditions,
+): CaseTables<PropertyConditions> => ({ exact: build(TEXTS.exact), folded: build(TEXTS.folded) })
+
+const choose = <Table>(
+  tables: CaseTables<Table>,
+  { ignoresCase = false }: { readonly ignoresCase?: boolean },
+): Table => (ignoresCase ? tables.folded : tables.exact)
+
 /** The columns of a kind of rows that predicates read. A column that the rows do not have is absent. */
 interface ColumnMapping {
   readonly dimension: (name: DimensionName) => Sql | undefined
-  readonly property?: Readonly<
-    Record<Extract<Predicate, { kind: 'property' }>['operator'], PropertyCondition>
-  >
+  readonly property?: CaseTables<PropertyConditions>
   readonly anonymous?: Sql
 }
 
 const MAPPINGS: Readonly<Record<RowKind, ColumnMapping>> = {
   events: {
     dimension: (name) => DIMENSIONS[name].eventColumn,
-    property: PROPERTY_OPERATORS,
+    property: buildTables(buildPropertyConditions),
     anonymous: sql`anonymous`,
   },
   sessions: { dimension: (name) => DIMENSIONS[name].sessionColumn },
   entries: { dimension: (name) => DIMENSIONS[name].entryColumn },
-  values: { dimension: () => sql`value`, property: PRESENT_OPERATORS },
+  values: { dimension: () => sql`value`, property: buildTables(buildPresentConditions) },
 }
 
 /** Writes the condition that a row of this kind satisfies exactly when the predicate holds. */
@@ -71,7 +89,7 @@ function write(predicate: Predicate, columns: ColumnMapping): Sql {
     case 'not':
       return not(write(predicate.of, columns))
     case 'string':
-      return STRING_OPERATORS[predicate.operator](
+      return choose(TEXTS, predicate)[predicate.operator](
         requireColumn(columns.dimension(predicate.dimension)),
         predicate.value,
       )
@@ -81,7 +99,10 @@ function write(predicate: Predicate, columns: ColumnMapping): Sql {
         predicate.values,
       )
     case 'property':
-      return requireColumn(columns.property)[predicate.operator](predicate.name, predicate.value)
+      return choose(requireColumn(columns.property), predicate)[predicate.operator](
+        predicate.name,
+        predicate.value,
+      )
     case 'anonymous':
       return sql`${requireColumn(columns.anonymous)} = ${boolean(predicate.value)}`
     default:

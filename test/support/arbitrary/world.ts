@@ -1,6 +1,13 @@
 /** Random events and requests over few values, so that filters and groups often match. */
 import fc from 'fast-check'
-import type { Dimension, Filter, GroupBy, Interval, Metric } from '../../../src/contract/api.js'
+import type {
+  Dimension,
+  Filter,
+  StringClause,
+  GroupBy,
+  Interval,
+  Metric,
+} from '../../../src/contract/api.js'
 import { listEnumValues, readSpec } from '../../../src/contract/spec.js'
 import type { PartialRequest, SentEvent } from '../world/world.js'
 import { chooseZone } from '../world/zones.js'
@@ -23,6 +30,14 @@ const VALUES = [
   '"',
   'a\tb',
   'é',
+  'É',
+  'ος',
+  'ΟΣ',
+  'ß',
+  'ẞ',
+  'İ',
+  '\u212a',
+  'k',
   '😀',
   '{p0:String}',
 ]
@@ -95,11 +110,48 @@ export const event: fc.Arbitrary<SentEvent> = fc
     ...(session_id === undefined ? {} : { session_id }),
   }))
 
-const stringOperator = fc.constantFrom(
-  ...(['any', 'eq', 'notEq', 'contains', 'notContains', 'startsWith', 'endsWith'] as const),
+const LITERAL_OPERATORS = [
+  'any',
+  'eq',
+  'notEq',
+  'contains',
+  'notContains',
+  'startsWith',
+  'endsWith',
+] as const
+/** Patterns of every construct, each of which matches some of the values and not others. */
+const PATTERNS = [
+  ...['', 'a', '^/', '^/[ab]$', 'A|é|É', '(?i)SIGN', '.', '^.{1,2}$', '\\.', '[%_]', '[^a-c]$'],
+  ...['^$', 'it.s', '\\pL', '(?:pro|f.ee)$', '^[^o]*$', '\\bpro\\b', 'p|(a|b)+$', '\\x{1F600}'],
+  ...['a\\tb', '(?-s)a.b', 'Σ', '\\Q\\\\E', '^(?P<n>[a-m])', 'n?p$', '[[:upper:]]'],
+]
+const insensitive = fc.record(
+  { caseSensitive: fc.constantFrom(false, false, true) },
+  { requiredKeys: [] },
 )
-const stringClause = (values: readonly string[]) =>
-  fc.record({ value: fc.constantFrom(...values), operator: stringOperator })
+/** A clause with one of the values, or in one of seven cases with a pattern. */
+export const stringClause = (values: readonly string[]): fc.Arbitrary<StringClause> =>
+  fc
+    .tuple(
+      fc.oneof(
+        {
+          weight: 6,
+          arbitrary: fc.record({
+            value: fc.constantFrom(...values),
+            operator: fc.constantFrom(...LITERAL_OPERATORS),
+          }),
+        },
+        {
+          weight: 1,
+          arbitrary: fc.record({
+            value: fc.constantFrom(...PATTERNS),
+            operator: fc.constantFrom('matches' as const, 'notMatches' as const),
+          }),
+        },
+      ),
+      insensitive,
+    )
+    .map(([clause, sensitivity]) => ({ ...clause, ...sensitivity }))
 const listClause = (values: readonly string[]) =>
   fc.record({
     value: fc.array(fc.constantFrom(...values), { maxLength: 3 }),
@@ -122,11 +174,9 @@ const plainFilter: fc.Arbitrary<Filter> = fc.oneof(
       type: fc.constant('event' as const),
       name: stringClause([...NAMES, 'sign', '']),
       properties: fc.array(
-        fc.record({
-          property: fc.constantFrom(...PROPERTIES, 'nobody'),
-          value: fc.constantFrom(...VALUES, '1', 'true'),
-          operator: stringOperator,
-        }),
+        fc
+          .tuple(fc.constantFrom(...PROPERTIES, 'nobody'), stringClause([...VALUES, '1', 'true']))
+          .map(([property, clause]) => ({ property, ...clause })),
         { maxLength: 2 },
       ),
     },

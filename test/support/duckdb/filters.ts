@@ -5,7 +5,12 @@ import type {
   ListClause,
   StringClause,
 } from '../../../src/contract/api.js'
-import { LIST_OPERATORS, SATISFIED_WITHOUT_PROPERTY, STRING_OPERATORS } from './operators.js'
+import {
+  FOLDED_OPERATORS,
+  LIST_OPERATORS,
+  SATISFIED_WITHOUT_PROPERTY,
+  STRING_OPERATORS,
+} from './operators.js'
 import { combine, raw, sql, type Sql } from './sql.js'
 
 /** Builds the conditions of a filter, all of which have to hold. */
@@ -13,8 +18,10 @@ type Conditions<Type extends Filter['type']> = (
   filter: Extract<Filter, { readonly type: Type }>,
 ) => readonly Sql[]
 
-const compare = (column: string, { operator, value }: StringClause): Sql =>
-  STRING_OPERATORS[operator](raw(column), value)
+const compareText = (text: Sql, { operator, value, caseSensitive = true }: StringClause): Sql =>
+  (caseSensitive ? STRING_OPERATORS : FOLDED_OPERATORS)[operator](text, value)
+
+const compare = (column: string, clause: StringClause): Sql => compareText(raw(column), clause)
 
 const compareList = (column: string, { operator, value }: ListClause): Sql =>
   LIST_OPERATORS[operator](raw(column), value)
@@ -35,8 +42,9 @@ interface PropertyClause extends StringClause {
   readonly property: string
 }
 
-function compareProperty({ property, operator, value }: PropertyClause): Sql {
-  const condition = operator === 'any' ? sql`TRUE` : STRING_OPERATORS[operator](sql`value`, value)
+function compareProperty({ property, ...clause }: PropertyClause): Sql {
+  const { operator } = clause
+  const condition = operator === 'any' ? sql`TRUE` : compareText(sql`value`, clause)
   const own = sql`SELECT arrival FROM properties WHERE name = ${property}`
   const satisfied = sql`arrival IN (${own} AND ${condition})`
   return SATISFIED_WITHOUT_PROPERTY.has(operator)

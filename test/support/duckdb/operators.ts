@@ -12,12 +12,34 @@ export const STRING_OPERATORS: Readonly<Record<StringOperator, Condition<string>
   notContains: (text, value) => sql`NOT contains(${text}, ${value})`,
   startsWith: (text, value) => sql`starts_with(${text}, ${value})`,
   endsWith: (text, value) => sql`ends_with(${text}, ${value})`,
+  matches: (text, value) => sql`regexp_matches(${text}, ${value}, 's')`,
+  notMatches: (text, value) => sql`NOT regexp_matches(${text}, ${value}, 's')`,
+}
+
+/** Whether texts are equal in any case: `l` takes the value literally, `i` folds the case. */
+const equalsFolded: Condition<string> = (text, value) =>
+  sql`regexp_full_match(${text}, ${value}, 'il')`
+const containsFolded: Condition<string> = (text, value) =>
+  sql`regexp_matches(${text}, ${value}, 'il')`
+
+/** The operators where case does not matter. A text and its folded form have as many characters. */
+export const FOLDED_OPERATORS: typeof STRING_OPERATORS = {
+  any: STRING_OPERATORS.any,
+  eq: equalsFolded,
+  notEq: (text, value) => sql`NOT ${equalsFolded(text, value)}`,
+  contains: containsFolded,
+  notContains: (text, value) => sql`NOT ${containsFolded(text, value)}`,
+  startsWith: (text, value) => equalsFolded(sql`left(${text}, length(${value}))`, value),
+  endsWith: (text, value) => equalsFolded(sql`right(${text}, length(${value}))`, value),
+  matches: (text, value) => sql`regexp_matches(${text}, ${value}, 'is')`,
+  notMatches: (text, value) => sql`NOT regexp_matches(${text}, ${value}, 'is')`,
 }
 
 /** The operators that an event without the property satisfies; all others need it. */
 export const SATISFIED_WITHOUT_PROPERTY: ReadonlySet<StringOperator> = new Set([
   'notEq',
   'notContains',
+  'notMatches',
 ])
 
 const listed: Condition<readonly string[]> = (text, values) =>

@@ -1,4 +1,5 @@
 /** A reference implementation of the metrics over a list of events: no store, no SQL, no code of the service. */
+import { RE2JS } from 're2js'
 import type {
   AnalyticsQueryRequest,
   Filter,
@@ -122,7 +123,41 @@ export function assignSessions(sent: readonly SentEvent[]): readonly Event[] {
   return events
 }
 
-const matchesClause = ({ operator, value }: StringClause, actual: string): boolean => {
+const escape = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+const matchesPattern = (pattern: string, text: string, flags = 0): boolean =>
+  RE2JS.compile(pattern, RE2JS.DOTALL | flags)
+    .matcher(text)
+    .find()
+
+/** Compares without case by a regular expression of JavaScript, which folds it as Unicode says. */
+function matchesFolded({ operator, value }: StringClause, actual: string): boolean {
+  const test = (before: string, after: string) =>
+    new RegExp(`${before}${escape(value)}${after}`, 'isu').test(actual)
+  switch (operator) {
+    case 'any':
+      return actual !== ''
+    case 'eq':
+      return test('^', '$')
+    case 'notEq':
+      return !test('^', '$')
+    case 'contains':
+      return test('', '')
+    case 'notContains':
+      return !test('', '')
+    case 'startsWith':
+      return test('^', '')
+    case 'endsWith':
+      return test('', '$')
+    case 'matches':
+      return matchesPattern(value, actual, RE2JS.CASE_INSENSITIVE)
+    case 'notMatches':
+      return !matchesPattern(value, actual, RE2JS.CASE_INSENSITIVE)
+  }
+}
+
+const matchesClause = (clause: StringClause, actual: string): boolean => {
+  const { operator, value, caseSensitive = true } = clause
+  if (!caseSensitive) return matchesFolded(clause, actual)
   switch (operator) {
     case 'any':
       return actual !== ''
@@ -138,6 +173,10 @@ const matchesClause = ({ operator, value }: StringClause, actual: string): boole
       return actual.startsWith(value)
     case 'endsWith':
       return actual.endsWith(value)
+    case 'matches':
+      return matchesPattern(value, actual)
+    case 'notMatches':
+      return !matchesPattern(value, actual)
   }
 }
 const matchesOptional = (one: StringClause | undefined, actual: string): boolean =>
@@ -155,11 +194,12 @@ function satisfies(event: Event, filter: Filter): boolean {
     case 'event':
       return (
         matchesOptional(filter.name, event.name) &&
-        (filter.properties ?? []).every(({ property, operator, value }) => {
+        (filter.properties ?? []).every(({ property, ...clause }) => {
+          const { operator } = clause
           const actual = event.properties.get(property)
           if (operator === 'any') return actual !== undefined
           if (actual === undefined) return operator.startsWith('not')
-          return matchesClause({ operator, value }, actual)
+          return matchesClause(clause, actual)
         })
       )
     case 'user':

@@ -36,8 +36,31 @@ describe('writeCondition', () => {
     ['notContains', 'NOT (position(path, {p0:String}) > 0)', { p0: 'x' }],
     ['startsWith', 'startsWith(path, {p0:String})', { p0: 'x' }],
     ['endsWith', 'endsWith(path, {p0:String})', { p0: 'x' }],
+    ['matches', 'match(path, {p0:String})', { p0: 'x' }],
+    ['notMatches', 'NOT (match(path, {p0:String}))', { p0: 'x' }],
   ])('%s of an attribute', (operator, query, query_params) => {
     const predicate: Predicate = { kind: 'string', dimension: 'page:path', operator, value: 'x' }
+    expect(lower(predicate)).toEqual({ query, query_params })
+  })
+
+  test.each<[StringOperator, string, object]>([
+    ['any', 'notEmpty(path)', {}],
+    ['eq', 'match(path, {p0:String})', { p0: '\\A(?i)x\\.É\\z' }],
+    ['notEq', 'NOT (match(path, {p0:String}))', { p0: '\\A(?i)x\\.É\\z' }],
+    ['contains', 'match(path, {p0:String})', { p0: '(?i)x\\.É' }],
+    ['notContains', 'NOT (match(path, {p0:String}))', { p0: '(?i)x\\.É' }],
+    ['startsWith', 'match(path, {p0:String})', { p0: '\\A(?i)x\\.É' }],
+    ['endsWith', 'match(path, {p0:String})', { p0: '(?i)x\\.É\\z' }],
+    ['matches', 'match(path, {p0:String})', { p0: '(?i)x.É' }],
+    ['notMatches', 'NOT (match(path, {p0:String}))', { p0: '(?i)x.É' }],
+  ])('%s of an attribute, in any case', (operator, query, query_params) => {
+    const predicate: Predicate = {
+      kind: 'string',
+      dimension: 'page:path',
+      operator,
+      value: 'x.É',
+      ignoresCase: true,
+    }
     expect(lower(predicate)).toEqual({ query, query_params })
   })
 
