@@ -311,8 +311,8 @@ export interface components {
          * @description Conditions on events, at most 20. An event is counted if it satisfies all of them or, if `filtersOperator`
          *     is `or`, at least one of them. Without filters every event is counted.
          *
-         *     The filters inside of groups count as well: all filters of a request together, each group among them, may be
-         *     at most 20. They may have at most 40 string clauses. These are the members of `page` and
+         *     The filters inside of groups and visits count as well: all filters of a request together, each group and visit
+         *     among them, may be at most 20. They may have at most 40 string clauses. These are the members of `page` and
          *     `utm_tags` filters, the name and each property of `event` filters, and each `referrer` and
          *     `referrer_url` filter.
          * @default []
@@ -533,7 +533,7 @@ export interface components {
          *       }
          *     }
          */
-        readonly Filter: components["schemas"]["PageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"];
+        readonly Filter: components["schemas"]["PageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"] | components["schemas"]["VisitFilter"];
         /**
          * Page filter
          * @description The page on which an event happened. Custom events, too, have a page.
@@ -891,7 +891,7 @@ export interface components {
         /**
          * Group filter
          * @description Several filters that are joined to one, also inside of `filtersOperator: or`, or negated. A group may contain
-         *     groups, at most 4 deep.
+         *     groups and visits, at most 4 deep.
          * @example {
          *       "type": "group",
          *       "operator": "not",
@@ -922,6 +922,46 @@ export interface components {
              *         "value": [
              *           "Firefox"
              *         ]
+             *       }
+             *     ]
+             */
+            readonly filters: readonly components["schemas"]["Filter"][];
+        };
+        /**
+         * Visit filter
+         * @description Whether some event of the same session satisfies all of these filters: the visits that saw a page, whatever else they
+         *     did. All events of such a session match. Inside of a group with `not`, the visits that did not.
+         *
+         *     The whole session is tested, with its events before and after the period, so a visit at an edge of the period matches
+         *     in both periods or in none. A visit filter counts and nests as a group does.
+         * @example {
+         *       "type": "visit",
+         *       "filters": [
+         *         {
+         *           "type": "page",
+         *           "path": {
+         *             "operator": "eq",
+         *             "value": "/pricing"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        readonly VisitFilter: {
+            /**
+             * @description Always `visit`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "visit";
+            /**
+             * @description The filters that one event has to satisfy, from 1 to 20.
+             * @example [
+             *       {
+             *         "type": "page",
+             *         "path": {
+             *           "operator": "eq",
+             *           "value": "/pricing"
+             *         }
              *       }
              *     ]
              */

@@ -164,10 +164,6 @@ const MESSAGES: Readonly<Record<StoreFailure, string>> = {
 
 /** Turns a failure of the store into an error of the API. Its cause is logged and never sent to a client. */
 export function toStoreError(cause: unknown): ApiError {
-  // Only filters have patterns. They are checked before, but not by ClickHouse itself.
-  if (isClickHouseError(cause, 'CANNOT_COMPILE_REGEXP')) {
-    return new ApiError('VALIDATION_ERROR', 'The request is not valid.', { cause })
-  }
   const code = classifyFailure(cause)
   if (code === undefined) return new ApiError('INTERNAL_ERROR', 'Something went wrong.', { cause })
   return new ApiError(code, MESSAGES[code], { cause })

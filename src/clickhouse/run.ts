@@ -1,6 +1,7 @@
 /** Runs the statements of one query of the API, within its deadline and with errors of the API. */
+import { createValidationError, type ApiError } from '../contract/errors.js'
 import type { QueryResult, Settings } from './connection.js'
-import { toStoreError } from './errors.js'
+import { isClickHouseError, toStoreError } from './errors.js'
 import type { Statement } from './sql.js'
 import type { Store } from './store.js'
 import { linkSignals } from './supervise.js'
@@ -21,6 +22,12 @@ export interface QueryScope {
   /** Starts the query_id of every statement, so that the logs of ClickHouse can be matched with those of the service. */
   readonly requestId?: string
 }
+
+/** Turns a failure of a query into an error of the API. Only filters have patterns, so the request is not valid. */
+const toQueryError = (error: unknown): ApiError =>
+  isClickHouseError(error, 'CANNOT_COMPILE_REGEXP')
+    ? createValidationError([], error)
+    : toStoreError(error)
 
 /**
  * Creates the runner of one query of the API. All its statements share the deadline.
@@ -49,7 +56,7 @@ export function createQueryRunner(
         },
       })
     } catch (error) {
-      throw toStoreError(error)
+      throw toQueryError(error)
     } finally {
       clearTimeout(timer)
       end.unlink()

@@ -9,8 +9,15 @@ type StringCondition = (text: Sql, value: string) => Sql
 const equals: StringCondition = (text, value) => sql`${text} = ${string(value)}`
 // position() finds the empty string in every text, the empty one included.
 const contains: StringCondition = (text, value) => sql`position(${text}, ${string(value)}) > 0`
+/**
+ * An alternative that never matches. Without one, ClickHouse first searches for a text that every match contains. It finds that
+ * text byte by byte, so for `é*` it would search for the first byte of `é`; and it searches for `)` without compiling it.
+ */
+const NEVER = '[^\\x00-\\x{10FFFF}]'
+
 // Unlike RE2 elsewhere, `.` matches line breaks.
-const matches: StringCondition = (text, value) => sql`match(${text}, ${string(value)})`
+const matches: StringCondition = (text, value) =>
+  sql`match(${text}, ${string(`${NEVER}|${value}`)})`
 
 export const STRING_OPERATORS: Readonly<Record<StringOperator, StringCondition>> = {
   any: (text) => sql`notEmpty(${text})`,

@@ -9,7 +9,7 @@ const app = echoApp()
 const names = (schema: string) => listEnumValues(spec.document, schema)
 const METRICS = names('Metric').join(', ')
 const FILTERS =
-  'page, event, user, location, referrer, referrer_url, referrer_type, utm_tags, browser, device, os, group'
+  'page, event, user, location, referrer, referrer_url, referrer_type, utm_tags, browser, device, os, group, visit'
 const STRING_OPERATORS =
   'any, eq, notEq, contains, notContains, startsWith, endsWith, matches, notMatches'
 
@@ -261,14 +261,15 @@ describe('filters', () => {
       all(listFilter),
     ]),
     ...FILTERS.split(', ').map((type): Case => {
-      const whole = { user: { anonymous: true } }[type] ?? {}
+      const inner = { filters: [{ type: 'page' }] }
+      const whole =
+        { user: { anonymous: true }, group: { operator: 'not', ...inner }, visit: inner }[type] ??
+        {}
       const value = ['referrer', 'referrer_url'].includes(type)
         ? clause
         : ['referrer_type', 'browser', 'device', 'os'].includes(type)
           ? { value: [], operator: 'oneOf' }
-          : type === 'group'
-            ? { operator: 'not', filters: [{ type: 'page' }] }
-            : whole
+          : whole
       return [filtered({ type, ...value, bogus: 1 }), { 'filters.0.bogus': UNKNOWN }]
     }),
     [filtered({ type: 'page', name: clause }), { 'filters.0.name': UNKNOWN }],
@@ -286,7 +287,7 @@ describe('filters', () => {
     ],
     [filtered({ type: 'page', path: { operator: 'any' } }), { 'filters.0.path.value': REQUIRED }],
     [
-      filtered({ type: 'page', path: { ...clause, operator: 'matches', x: 1 } }),
+      filtered({ type: 'page', path: { ...clause, operator: 'regex', x: 1 } }),
       { 'filters.0.path.x': UNKNOWN, 'filters.0.path.operator': ONE_OF(STRING_OPERATORS) },
     ],
     [
@@ -381,7 +382,7 @@ describe('caps', () => {
   const group = (...filters: readonly unknown[]) => ({ type: 'group', operator: 'and', filters })
   const nested = (depth: number): unknown =>
     depth === 0 ? page : { type: 'group', operator: 'not', filters: [nested(depth - 1)] }
-  const TOO_DEEP = 'must not lie in more than 3 other groups'
+  const TOO_DEEP = 'must not lie in more than 3 other filters'
   const cases: readonly Case[] = [
     [filtered(...times(20, { type: 'page' })), {}],
     [filtered(...times(21, { type: 'page' })), { filters: 'must have at most 20 items' }],
@@ -437,6 +438,14 @@ describe('caps', () => {
     [filtered(group(...times(21, page))), { 'filters.0.filters': 'must have at most 20 items' }],
     [filtered(group()), { 'filters.0.filters': 'must have at least 1 item' }],
     [filtered(nested(4)), {}],
+    [
+      filtered({ type: 'visit', filters: [] }),
+      { 'filters.0.filters': 'must have at least 1 item' },
+    ],
+    [
+      filtered({ type: 'visit', filters: [nested(4)] }),
+      { 'filters.0.filters.0.filters.0.filters.0.filters.0': TOO_DEEP },
+    ],
     [filtered(page, nested(5)), { 'filters.1.filters.0.filters.0.filters.0.filters.0': TOO_DEEP }],
     [filtered(nested(1_000)), { 'filters.0.filters.0.filters.0.filters.0.filters.0': TOO_DEEP }],
     [

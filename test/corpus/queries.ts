@@ -292,7 +292,17 @@ function changeOperators(filter: object, operator: unknown): object {
   }
 }
 
-const OPERATORS = ['any', 'eq', 'notEq', 'contains', 'notContains', 'startsWith', 'endsWith']
+const OPERATORS = [
+  'any',
+  'eq',
+  'notEq',
+  'contains',
+  'notContains',
+  'startsWith',
+  'endsWith',
+  'matches',
+  'notMatches',
+]
 const LIMIT_CASES = [
   ...OPERATORS.flatMap((operator) => [
     query(
@@ -323,6 +333,34 @@ const LIMIT_CASES = [
   ),
   ...[0, 20, 21].map((count) =>
     query(`group of ${count}`, base({ filters: [group('or', count)] }), invalid()),
+  ),
+  query(
+    'a visit',
+    base({ filters: [{ type: 'visit', filters: [{ type: 'os', ...list }] }] }),
+    'ok',
+  ),
+  ...[[], {}, 'x', [null], [{ type: 'visit' }]].map((filters) =>
+    query(
+      `a visit of ${label(filters)}`,
+      base({ filters: [{ type: 'visit', filters }] }),
+      invalid(),
+    ),
+  ),
+  ...['(', 'a**', '\\1', '(?=a)', 'x'.repeat(257)].flatMap((value) =>
+    ['matches', 'notMatches'].map((operator) =>
+      query(
+        `${operator} ${label(value)}`,
+        base({ filters: [{ type: 'page', path: { value, operator } }] }),
+        invalid('filters.0.path.value'),
+      ),
+    ),
+  ),
+  ...[false, true].map((caseSensitive) =>
+    query(
+      `case-sensitive: ${caseSensitive}`,
+      base({ filters: [{ type: 'referrer', ...text, caseSensitive }] }),
+      'ok',
+    ),
   ),
   query('group of 19', base({ filters: [group('or', 19)] }), 'ok'),
   ...[1, 4].map((depth) =>

@@ -74,6 +74,7 @@ function findSubject(term: Term): RollupSubject | undefined {
     case 'property':
       return 'events'
     case 'anonymous':
+    case 'visit':
       return undefined
     default:
       return term satisfies never

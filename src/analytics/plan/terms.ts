@@ -8,6 +8,8 @@ export type Term =
   | { readonly kind: 'dimension'; readonly dimension: DimensionName }
   | { readonly kind: 'property'; readonly name: string }
   | { readonly kind: 'anonymous' }
+  /** What the events of the same session are. */
+  | { readonly kind: 'visit' }
 
 /** Returns the name of a term as in the column `dimension` of rollups, e.g. `country` or `event:prop:plan`. */
 export function nameTerm(term: Term): string {
@@ -17,7 +19,8 @@ export function nameTerm(term: Term): string {
     case 'property':
       return `${PROPERTY_PREFIX}${term.name}`
     case 'anonymous':
-      return 'anonymous'
+    case 'visit':
+      return term.kind
     default:
       return term satisfies never
   }
@@ -37,7 +40,28 @@ export function listTerms(predicate: Predicate): readonly Term[] {
     case 'property':
       return [{ kind: 'property', name: predicate.name }]
     case 'anonymous':
-      return [{ kind: 'anonymous' }]
+    case 'visit':
+      return [{ kind: predicate.kind }]
+    default:
+      return predicate satisfies never
+  }
+}
+
+/** Lists the predicates on other events of the session, from the outermost on. */
+export function listVisits(predicate: Predicate): readonly Predicate[] {
+  switch (predicate.kind) {
+    case 'all':
+    case 'any':
+      return predicate.of.flatMap(listVisits)
+    case 'not':
+      return listVisits(predicate.of)
+    case 'visit':
+      return [predicate.of, ...listVisits(predicate.of)]
+    case 'string':
+    case 'list':
+    case 'property':
+    case 'anonymous':
+      return []
     default:
       return predicate satisfies never
   }
@@ -72,6 +96,7 @@ export function matchesWithoutProperty(predicate: Predicate): boolean {
     case 'string':
     case 'list':
     case 'anonymous':
+    case 'visit':
       throw new TypeError('the predicate reads more than one property')
     default:
       return predicate satisfies never
@@ -84,4 +109,5 @@ export const matchesWholeSessions = (predicate: Predicate): boolean =>
 
 /** Whether all events of a session have the same value of a term. */
 export const isSessionAttribute = (term: Term): boolean =>
-  term.kind === 'dimension' && DIMENSIONS[term.dimension].sessionColumn !== undefined
+  term.kind === 'visit' ||
+  (term.kind === 'dimension' && DIMENSIONS[term.dimension].sessionColumn !== undefined)

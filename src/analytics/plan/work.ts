@@ -6,6 +6,7 @@ import type { ProjectSizes } from '../../model/project-sizes.js'
 import { RELATIONS } from '../../model/relations.js'
 import { TOTAL } from '../../model/rollups.js'
 import type { Period } from '../request/period.js'
+import type { Query } from '../request/query.js'
 import { listNewUserPlans, type Plan, type Scan, type UserCounting } from './plan.js'
 import {
   countGroups,
@@ -16,7 +17,7 @@ import {
 } from './group-sizes.js'
 import { estimateFacts } from './sizes.js'
 import { listCountingSteps, listRounds } from './steps.js'
-import { listGroupingTerms, listTerms, nameTerm } from './terms.js'
+import { listGroupingTerms, listTerms, listVisits, nameTerm, type Term } from './terms.js'
 
 /** The units of work; `UNIT_COSTS` says what each is. */
 export const UNITS = [
@@ -38,6 +39,7 @@ export const UNITS = [
 
 export type Unit = (typeof UNITS)[number]
 export type Work = Readonly<Record<Unit, number>>
+type Sum = Record<Unit, number>
 
 /** Facts are read in granules of 8,192 rows. In each partition, about two hold other projects as well. */
 const OTHER_FACTS = 2 * 8_192
@@ -55,7 +57,7 @@ const FIRST_STEPS: Readonly<Record<UserCounting['kind'], number>> = {
 }
 
 /** Returns the work of a statement that reads nothing yet. */
-const beginStatement = (): Record<Unit, number> => ({
+const beginStatement = (): Sum => ({
   ...buildRecord(UNITS, () => 0),
   statement: 1,
 })
@@ -103,7 +105,7 @@ const isRollupScan = (scan: Scan): scan is RollupScan => scan.dimension !== unde
 
 /** @param keys how many groups are read; undefined: all */
 function addScan(
-  work: Record<Unit, number>,
+  work: Sum,
   scan: Scan,
   plan: Plan,
   sizes: ProjectSizes,
@@ -114,8 +116,9 @@ function addScan(
     addRollup(work, scan, plan, sizes, keys)
     return
   }
+  addVisits(work, plan.query, sizes)
   const facts = estimateFacts(sizes, scan.periods)
-  const columns = countColumns(plan)
+  const columns = countColumns(plan.query)
   work.partition += facts.months
   if (scan.relation === 'sessions') {
     // The session's own columns: its start, end, counts and sign.
@@ -147,14 +150,27 @@ const DOUBLING_GROUPS = 600
 /** The map of all properties of an event costs as much to read as so many other columns. */
 const COLUMNS_OF_PROPERTIES = 6
 
+/** Adds what a scan of facts reads to find the sessions with an event that satisfies a predicate. */
+function addVisits(work: Sum, { predicate, period }: Query, sizes: ProjectSizes): void {
+  for (const visit of listVisits(predicate)) {
+    const { events, months } = estimateFacts(sizes, [period])
+    work.select += 3
+    work.partition += 3 * months
+    work.eventColumn += (events + months * OTHER_FACTS) * (2 + countColumnsOf(listTerms(visit)))
+  }
+}
+
 /** Counts the columns of facts that a query groups and filters by. */
-const countColumns = ({ query: { grouping, predicate } }: Plan): number =>
-  [...new Set([...listTerms(predicate), ...listGroupingTerms(grouping)].map(nameTerm))]
+const countColumns = ({ grouping, predicate }: Query): number =>
+  countColumnsOf([...listTerms(predicate), ...listGroupingTerms(grouping)])
+
+const countColumnsOf = (terms: readonly Term[]): number =>
+  [...new Set(terms.map(nameTerm))]
     .map((name) => (name.startsWith(PROPERTY_PREFIX) ? COLUMNS_OF_PROPERTIES : 1))
     .reduce((sum, columns) => sum + columns, 0)
 
 function addRollup(
-  work: Record<Unit, number>,
+  work: Sum,
   { relation, periods, measures, dimension }: RollupScan,
   plan: Plan,
   sizes: ProjectSizes,

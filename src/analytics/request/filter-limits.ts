@@ -4,11 +4,11 @@ import { isRecord } from '../../lib/records.js'
 import { checkPattern } from './patterns.js'
 import { listFilters, listStringClauses, type PlacedClause } from './walk-filters.js'
 
-/** How many filters a request may have in all. A group counts as one, besides its filters. */
+/** How many filters a request may have in all. A group or a visit counts as one, besides its filters. */
 const MAX_FILTERS = 20
 /** How many string clauses the filters of a request may have in all. */
 const MAX_STRING_CLAUSES = 40
-/** How deep groups may lie inside each other. */
+/** How deep groups and visits may lie inside each other. */
 const MAX_DEPTH = 4
 
 /** Returns the errors of filters that are valid by themselves. */
@@ -23,10 +23,10 @@ export function checkFilterLimits(filters: readonly Filter[]): readonly FieldErr
 }
 
 /**
- * Finds the first group of a request that lies in too many others. The filters may be anything: schemas are validated
+ * Finds the first group or visit of a request that lies in too many others. The filters may be anything: schemas are validated
  * afterwards, since that calls a function for each level.
  */
-export function findTooDeepGroup(
+export function findTooDeepFilter(
   filters: unknown,
   field = 'filters',
   depth = 0,
@@ -37,8 +37,8 @@ export function findTooDeepGroup(
     const place = `${field}.${index}`
     const found =
       depth < MAX_DEPTH
-        ? findTooDeepGroup(filter['filters'], `${place}.filters`, depth + 1)
-        : { field: place, message: `must not lie in more than ${MAX_DEPTH - 1} other groups` }
+        ? findTooDeepFilter(filter['filters'], `${place}.filters`, depth + 1)
+        : { field: place, message: `must not lie in more than ${MAX_DEPTH - 1} other filters` }
     if (found !== undefined) return found
   }
   return undefined

@@ -13,6 +13,8 @@ import type { DimensionName } from '../../model/dimensions.js'
 export type Predicate =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Predicate[] }
   | { readonly kind: 'not'; readonly of: Predicate }
+  /** Some event of the same session satisfies the predicate, in the period or not. */
+  | { readonly kind: 'visit'; readonly of: Predicate }
   | {
       readonly kind: 'string'
       readonly dimension: DimensionName
@@ -89,6 +91,8 @@ function parseFilter(filter: Filter): Predicate {
       return parseList('os', filter)
     case 'group':
       return parseGroup(filter)
+    case 'visit':
+      return { kind: 'visit', of: all(filter.filters.map(parseFilter)) }
     default:
       return filter satisfies never
   }

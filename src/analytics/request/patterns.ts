@@ -55,7 +55,8 @@ function survey(pattern: string): Survey {
   let last = 0
   let stray: number | undefined
   for (const { 0: token, index, groups: named } of pattern.matchAll(TOKENS)) {
-    const count = Number(named?.['max'] || (named?.['min'] ?? NaN))
+    const { min = '', max = '' } = named ?? {}
+    const count = min === '' ? NaN : Number(max === '' ? min : max)
     if (token === '(') {
       groups.push(group)
       group = { index, parts: 0 }

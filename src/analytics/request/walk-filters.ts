@@ -40,8 +40,8 @@ export function listStringClauses({ filter, field }: PlacedFilter): readonly Pla
       ]
     }
     case 'utm_tags': {
-      const { type: _, ...tags } = filter
-      return listMembers(field, tags)
+      const { utm_campaign, utm_content, utm_medium, utm_source, utm_term } = filter
+      return listMembers(field, { utm_campaign, utm_content, utm_medium, utm_source, utm_term })
     }
     case 'referrer':
     case 'referrer_url':
@@ -53,6 +53,7 @@ export function listStringClauses({ filter, field }: PlacedFilter): readonly Pla
     case 'device':
     case 'os':
     case 'group':
+    case 'visit':
       return []
     default:
       return filter satisfies never

@@ -4,6 +4,7 @@ import { DIMENSIONS } from '../../model/dimensions.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { RELATIONS, type RelationName } from '../../model/relations.js'
 import type { Scan } from '../plan/plan.js'
+import { writeFilter } from './filter.js'
 import {
   isWithinAny,
   writeBound,
@@ -50,11 +51,11 @@ export function writeScan(
 function filterRows(context: StatementContext, { relation, filteredBy }: Scan): Sql {
   switch (filteredBy) {
     case 'columns':
-      return context.where(relation === 'events' ? 'events' : 'sessions')
+      return writeFilter(context, relation === 'events' ? 'events' : 'sessions')
     case 'entry':
-      return context.where('entries')
+      return writeFilter(context, 'entries')
     case 'value':
-      return context.where('values')
+      return writeFilter(context, 'values')
     case 'events':
       return sql`session IN (${selectMatchingSessions(context)})`
     default:
@@ -67,12 +68,12 @@ function filterRows(context: StatementContext, { relation, filteredBy }: Scan): 
  * period, so events are read up to the end of the last session that started in the period.
  */
 function selectMatchingSessions(context: StatementContext): Sql {
-  const { query, where } = context
+  const { query } = context
   const started = writeRows(context, 'sessions', [isWithinAny('sessions', [query.period])])
   return sql`SELECT session FROM ${writeRows(context, 'events', [
     sql`timestamp >= ${writeBound(query.period.start)}`,
     sql`timestamp <= (SELECT max(end_at) FROM ${started})`,
-    where('events'),
+    writeFilter(context, 'events'),
   ])}`
 }
 

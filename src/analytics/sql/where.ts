@@ -42,6 +42,7 @@ interface ColumnMapping {
   readonly dimension: (name: DimensionName) => Sql | undefined
   readonly property?: CaseTables<PropertyConditions>
   readonly anonymous?: Sql
+  readonly session?: Sql
 }
 
 const MAPPINGS: Readonly<Record<RowKind, ColumnMapping>> = {
@@ -49,14 +50,18 @@ const MAPPINGS: Readonly<Record<RowKind, ColumnMapping>> = {
     dimension: (name) => DIMENSIONS[name].eventColumn,
     property: buildTables(buildPropertyConditions),
     anonymous: sql`anonymous`,
+    session: sql`session`,
   },
-  sessions: { dimension: (name) => DIMENSIONS[name].sessionColumn },
+  sessions: { dimension: (name) => DIMENSIONS[name].sessionColumn, session: sql`session` },
   entries: { dimension: (name) => DIMENSIONS[name].entryColumn },
   values: { dimension: () => sql`value`, property: buildTables(buildPresentConditions) },
 }
 
+/** Writes a subquery of the sessions with an event that satisfies a condition on rows of `events`. */
+export type SelectSessions = (condition: Sql) => Sql
+
 /** Writes the condition that a row of this kind satisfies exactly when the predicate holds. */
-export type WhereWriter = (rows: RowKind) => Sql
+export type WhereWriter = (rows: RowKind, selectSessions: SelectSessions) => Sql
 
 /**
  * Creates the writer for one statement. It returns the same fragment for the same kind of rows, so the statement sends
@@ -64,8 +69,8 @@ export type WhereWriter = (rows: RowKind) => Sql
  */
 export function createWhereWriter(predicate: Predicate): WhereWriter {
   const written = new Map<RowKind, Sql>()
-  return (rows) => {
-    const fragment = written.get(rows) ?? writeCondition(predicate, rows)
+  return (rows, selectSessions) => {
+    const fragment = written.get(rows) ?? writeCondition(predicate, rows, selectSessions)
     written.set(rows, fragment)
     return fragment
   }
@@ -77,17 +82,25 @@ export function createWhereWriter(predicate: Predicate): WhereWriter {
  * @throws TypeError when the rows lack a column that the predicate reads; the planner never applies a predicate to such
  *   rows
  */
-export const writeCondition = (predicate: Predicate, rows: RowKind): Sql =>
-  write(predicate, MAPPINGS[rows])
+export const writeCondition = (
+  predicate: Predicate,
+  rows: RowKind,
+  selectSessions: SelectSessions,
+): Sql => write(predicate, MAPPINGS[rows], selectSessions)
 
-function write(predicate: Predicate, columns: ColumnMapping): Sql {
+function write(predicate: Predicate, columns: ColumnMapping, selectSessions: SelectSessions): Sql {
+  const writePart = (part: Predicate): Sql => write(part, columns, selectSessions)
   switch (predicate.kind) {
     case 'all':
-      return and(predicate.of.map((part) => write(part, columns)))
+      return and(predicate.of.map(writePart))
     case 'any':
-      return or(predicate.of.map((part) => write(part, columns)))
+      return or(predicate.of.map(writePart))
     case 'not':
-      return not(write(predicate.of, columns))
+      return not(writePart(predicate.of))
+    case 'visit': {
+      const condition = write(predicate.of, MAPPINGS.events, selectSessions)
+      return sql`${requireColumn(columns.session)} IN (${selectSessions(condition)})`
+    }
     case 'string':
       return choose(TEXTS, predicate)[predicate.operator](
         requireColumn(columns.dimension(predicate.dimension)),

@@ -5,6 +5,7 @@
 import { join, not, sql, type Sql } from '../../clickhouse/sql.js'
 import { isCustomEvent, isPageview } from '../../model/facts.js'
 import type { Period } from '../request/period.js'
+import { writeFilter } from './filter.js'
 import {
   isWithinAny,
   writeBound,
@@ -29,7 +30,7 @@ export function writeWholeSessions(
 ): Sql {
   const isCurrent = isCurrentState(context, periods)
   const states = writeRowsWithin(context, 'whole_sessions', periods, [
-    context.where('sessions'),
+    writeFilter(context, 'sessions'),
     ...conditions,
   ])
   const stateColumns = sql`${key} AS key, user, sign > 0 AND ${isCurrent} AS has_user, sign, sign * pageviews AS own_pageviews, sign * events AS own_events, pageviews, events, duration_ms`
@@ -67,7 +68,7 @@ function writeCrossingEvents(
   const select = (ofSessions: readonly Sql[], isInside: Sql): Sql => {
     const states = writeRows(context, 'whole_sessions', [
       ...ofSessions,
-      context.where('sessions'),
+      writeFilter(context, 'sessions'),
       ...conditions,
     ])
     // A replaced state and its reversal are the same but for the sign.

@@ -1,7 +1,7 @@
 /** Validates requests of the query API: by the schemas of its contract, then by the rules between fields. */
 import type { RequestHandler } from 'express'
 import { checkDateRange, checkRules } from '../../analytics/request/cross-field-rules.js'
-import { findTooDeepGroup } from '../../analytics/request/filter-limits.js'
+import { findTooDeepFilter } from '../../analytics/request/filter-limits.js'
 import type { AnalyticsQueryRequest, ValuesRequest } from '../../contract/api.js'
 import { createValidationError } from '../../contract/errors.js'
 import type { SpecDocument } from '../../contract/spec.js'
@@ -12,7 +12,7 @@ import { buildUnionMessages } from './union-errors.js'
 /**
  * Creates the middleware that validates a request whose body has been parsed. The body of a query becomes an
  * `AnalyticsQueryRequest`, with defaults filled in. An invalid request is passed on as an `ApiError`.
- * Groups of filters that lie too deep are refused first, and for that alone.
+ * Filters that lie too deep in others are refused first, and for that alone.
  */
 export function createQueryCheck(
   document: SpecDocument,
@@ -20,7 +20,7 @@ export function createQueryCheck(
 ): RequestHandler {
   const check = createCheck(validateSchemas, addRuleErrors, buildUnionMessages(document))
   return (request, response, next) => {
-    const tooDeep = findTooDeepGroup(readFilters(request.body))
+    const tooDeep = findTooDeepFilter(readFilters(request.body))
     if (tooDeep !== undefined) {
       next(createValidationError([tooDeep]))
       return

@@ -1,6 +1,7 @@
 /** Random events and queries for the rollups: visits around the ends of months, and periods of whole days and months. */
 import fc from 'fast-check'
 import type { Filter, GroupBy, Interval, ListClause } from '../../../src/contract/api.js'
+import type { Filter, GroupBy, Interval, ListClause } from '../../../src/contract/api.js'
 import {
   addInclude,
   event,
@@ -9,6 +10,7 @@ import {
   INTERVALS,
   METRICS,
   stringClause,
+  visitOf,
 } from './world.js'
 import type { PartialRequest, SentEvent } from '../world/world.js'
 import { chooseZone } from '../world/zones.js'
@@ -264,7 +266,13 @@ export const attributeRequest: fc.Arbitrary<PartialRequest> = fc.noBias(
         { weight: 1, arbitrary: fc.constant([]) },
         { weight: 3, arbitrary: fc.tuple(attribute) },
       ),
-      fc.array(attribute.chain(filterBy), { maxLength: 2 }),
+      fc.array(
+        fc.oneof(
+          { weight: 7, arbitrary: attribute.chain(filterBy) },
+          { weight: 1, arbitrary: visitOf(filter) },
+        ),
+        { maxLength: 2 },
+      ),
     )
     .map(([asked, group_by, filters]) => ({ ...asked, group_by, filters, order_by: [] })),
 )

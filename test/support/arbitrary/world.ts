@@ -221,14 +221,21 @@ export const groupOf = (inner: fc.Arbitrary<Filter>): fc.Arbitrary<Filter> =>
     operator: fc.constantFrom('and' as const, 'or' as const, 'not' as const),
     filters: fc.array(inner, { minLength: 1, maxLength: 2 }),
   })
+/** Visits with an event that satisfies one or two filters. */
+export const visitOf = (inner: fc.Arbitrary<Filter>): fc.Arbitrary<Filter> =>
+  fc
+    .array(inner, { minLength: 1, maxLength: 2 })
+    .map((filters) => ({ type: 'visit' as const, filters }))
 const negation = (inner: fc.Arbitrary<Filter>): fc.Arbitrary<Filter> =>
   inner.map((one) => ({ type: 'group', operator: 'not', filters: [one] }))
 
-/** A filter; one in seven is a group. */
+/** A filter; one in four is a group or a visit. */
 export const filter: fc.Arbitrary<Filter> = fc.oneof(
   { weight: 12, arbitrary: plainFilter },
   { weight: 1, arbitrary: groupOf(plainFilter) },
   { weight: 1, arbitrary: groupOf(fc.oneof(plainFilter, negation(groupOf(plainFilter)))) },
+  { weight: 1, arbitrary: visitOf(plainFilter) },
+  { weight: 1, arbitrary: negation(visitOf(groupOf(plainFilter))) },
 )
 
 const day = fc

@@ -74,6 +74,9 @@ const FILTERS: { readonly [Type in Filter['type']]: Conditions<Type> } = {
     const condition = combine(filters.map(buildFilter), operator === 'or' ? 'OR' : 'AND')
     return [operator === 'not' ? sql`NOT ${condition}` : condition]
   },
+  visit: ({ filters }) => [
+    sql`session IN (SELECT session FROM events WHERE ${combine(filters.map(buildFilter), 'AND')})`,
+  ],
 }
 
 function buildFilter(filter: Filter): Sql {

@@ -222,6 +222,10 @@ function satisfies(event: Event, filter: Filter): boolean {
     case 'browser':
     case 'os':
       return matchesList(filter, readAttribute(filter.type))
+    case 'visit':
+      return event.session!.events.some((other) =>
+        filter.filters.every((one) => satisfies(other, one)),
+      )
     case 'group': {
       const satisfied = filter.filters.map((one) => satisfies(event, one))
       if (filter.operator === 'or') return satisfied.includes(true)

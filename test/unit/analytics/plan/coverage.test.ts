@@ -69,6 +69,11 @@ describe('matchRollups', () => {
       { subject: 'sessions', dimension: 'country' },
     ],
     [
+      'filtered by the other events of a visit',
+      { filters: [{ type: 'visit', filters: [country] }] },
+      'no rollup counts by visit',
+    ],
+    [
       'groups of filters by two attributes',
       { filters: [group('or', country, group('not', city))] },
       'no rollup combines country and city',

@@ -94,6 +94,21 @@ describe('parseFilters', () => {
       },
       { kind: 'not', of: all(oneOf('browser'), oneOf('os', 'a')) },
     ],
+    [
+      {
+        type: 'visit',
+        filters: [
+          { type: 'page', path: clause('p') },
+          { type: 'os', ...list() },
+        ],
+      },
+      { kind: 'visit', of: all(all(eq('page:path', 'p')), oneOf('os')) },
+    ],
+    [
+      { type: 'referrer', ...clause('x'), caseSensitive: false },
+      { ...eq('referrer', 'x'), ignoresCase: true } as Predicate,
+    ],
+    [{ type: 'referrer', ...clause('x'), caseSensitive: true }, eq('referrer', 'x')],
   ])('%j', (filter, want) => {
     expect(parseFilters({ filters: [filter], filtersOperator: 'and' })).toEqual(all(want))
   })
