@@ -1,7 +1,6 @@
 /** Random events and queries for the rollups: visits around the ends of months, and periods of whole days and months. */
 import fc from 'fast-check'
 import type { Filter, GroupBy, Interval, ListClause } from '../../../src/contract/api.js'
-import type { Filter, GroupBy, Interval, ListClause } from '../../../src/contract/api.js'
 import {
   addInclude,
   event,
