@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { RE2JS } from 're2js'
-import { checkPattern } from '../../../src/analytics/request/patterns.js'
-import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
-import { FOLDED_OPERATORS, STRING_OPERATORS } from '../../../src/model/operators.js'
-import { sql, statement, strings } from '../../../src/clickhouse/sql.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
-import { createKeys, type TestKeys } from '../../support/world/keys.js'
-import { startTestService } from '../../support/world/service.js'
-import { createWorld, NOW } from '../../support/world/world.js'
+import { checkPattern } from '../../src/analytics/request/patterns.js'
+import type { RunningService } from '../../src/bootstrap/serving/start-service.js'
+import { FOLDED_OPERATORS, STRING_OPERATORS } from '../../src/model/operators.js'
+import { sql, statement, strings } from '../../src/clickhouse/sql.js'
+import { createDatabase, type TestDatabase } from '../support/store/database.js'
+import { createKeys, type TestKeys } from '../support/world/keys.js'
+import { startTestService } from '../support/world/service.js'
+import { createWorld, NOW } from '../support/world/world.js'
 
 let database: TestDatabase
 let keys: TestKeys
