@@ -1,11 +1,11 @@
-/** Estimates how many groups a query has, and which share of the rows is in some of them. */
-import { DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
+/** Estimates how many groups a query has, which share of the rows is in some of them, and how many columns it reads. */
+import { DIMENSIONS, isDimensionName, PROPERTY_PREFIX } from '../../model/dimensions.js'
 import type { ProjectSizes } from '../../model/project-sizes.js'
 import { TOTAL } from '../../model/rollups.js'
 import { countBuckets } from '../request/buckets.js'
 import type { Grouping, Query } from '../request/query.js'
 import { estimateFacts } from './sizes.js'
-import { listGroupingTerms, listTerms, nameTerm } from './terms.js'
+import { listGroupingTerms, listTerms, nameTerm, type Term } from './terms.js'
 
 /** The number of values assumed for a dimension whose number is not known. */
 const MANY_VALUES = 5_000
@@ -64,3 +64,15 @@ export const nameGrouping = (grouping: Grouping): string => {
   const [term] = listGroupingTerms(grouping)
   return term === undefined ? TOTAL : nameTerm(term)
 }
+
+/** The map of all properties of an event costs as much to read as so many other columns. */
+const COLUMNS_OF_PROPERTIES = 6
+
+/** Counts the columns of facts that a query groups and filters by. */
+export const countColumns = ({ grouping, predicate }: Query): number =>
+  countColumnsOf([...listTerms(predicate), ...listGroupingTerms(grouping)])
+
+export const countColumnsOf = (terms: readonly Term[]): number =>
+  [...new Set(terms.map(nameTerm))]
+    .map((name) => (name.startsWith(PROPERTY_PREFIX) ? COLUMNS_OF_PROPERTIES : 1))
+    .reduce((sum, columns) => sum + columns, 0)

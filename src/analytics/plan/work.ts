@@ -1,7 +1,7 @@
 /** Estimates the work of a plan: how much is read and counted, in units that each cost about the same. */
 import { DAY_MS } from '../../lib/time.js'
 import { buildRecord } from '../../lib/records.js'
-import { DIMENSIONS, isDimensionName, PROPERTY_PREFIX } from '../../model/dimensions.js'
+import { DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
 import type { ProjectSizes } from '../../model/project-sizes.js'
 import { RELATIONS } from '../../model/relations.js'
 import { TOTAL } from '../../model/rollups.js'
@@ -9,6 +9,8 @@ import type { Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
 import { listNewUserPlans, type Plan, type Scan, type UserCounting } from './plan.js'
 import {
+  countColumns,
+  countColumnsOf,
   countGroups,
   estimateMatchingShare,
   estimateShare,
@@ -17,7 +19,7 @@ import {
 } from './group-sizes.js'
 import { estimateFacts } from './sizes.js'
 import { listCountingSteps, listRounds } from './steps.js'
-import { listGroupingTerms, listTerms, listVisits, nameTerm, type Term } from './terms.js'
+import { listTerms, listVisits } from './terms.js'
 
 /** The units of work; `UNIT_COSTS` says what each is. */
 export const UNITS = [
@@ -147,9 +149,6 @@ function addScan(
 /** This many groups cost as much again as counting the users of one. */
 const DOUBLING_GROUPS = 600
 
-/** The map of all properties of an event costs as much to read as so many other columns. */
-const COLUMNS_OF_PROPERTIES = 6
-
 /** Adds what a scan of facts reads to find the sessions with an event that satisfies a predicate. */
 function addVisits(work: Sum, { predicate, period }: Query, sizes: ProjectSizes): void {
   for (const visit of listVisits(predicate)) {
@@ -159,15 +158,6 @@ function addVisits(work: Sum, { predicate, period }: Query, sizes: ProjectSizes)
     work.eventColumn += (events + months * OTHER_FACTS) * (2 + countColumnsOf(listTerms(visit)))
   }
 }
-
-/** Counts the columns of facts that a query groups and filters by. */
-const countColumns = ({ grouping, predicate }: Query): number =>
-  countColumnsOf([...listTerms(predicate), ...listGroupingTerms(grouping)])
-
-const countColumnsOf = (terms: readonly Term[]): number =>
-  [...new Set(terms.map(nameTerm))]
-    .map((name) => (name.startsWith(PROPERTY_PREFIX) ? COLUMNS_OF_PROPERTIES : 1))
-    .reduce((sum, columns) => sum + columns, 0)
 
 function addRollup(
   work: Sum,
