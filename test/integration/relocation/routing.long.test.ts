@@ -109,7 +109,8 @@ test('collected events', async () => {
   )
   expect(users.map((some) => some.map(({ paths }) => paths.join('')))).toEqual([
     ['/b/c/i', '/g/j'],
-    ['/a', '/d', '/e/h', '/f'],
+    // The visit of a sender who stays on a shard goes on at midnight.
+    ['/a', '/d/f', '/e/h'],
   ])
 })
 
