@@ -1,5 +1,6 @@
 /** Reads what the loads of a project stored, and checks that it is consistent. */
 import { expect } from '@jest/globals'
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { sql, statement, string, type Sql } from '../../../src/clickhouse/sql.js'
 import type { Store } from '../../../src/clickhouse/store.js'
@@ -133,19 +134,23 @@ ORDER BY who.user_id, start_at, session_id`,
   )
 }
 
-/** Names derived users, whose ids are others in each project, by the start of their first visit and its page. */
+/** Names derived users, whose ids are others in each project, by all that is known of them. */
 export function nameDerivedUsers(facts: readonly Fact[]): readonly Fact[] {
-  const names = new Map<string, string>()
+  const known = new Map<string, string>()
   // Facts are in order of time for each user.
-  for (const { user_id: id, start_at: start, items } of facts) {
-    if (id.startsWith('anonymous-') && !names.has(id)) {
-      names.set(id, `derived ${start} ${JSON.stringify(items[0])}`)
-    }
+  for (const { user_id: id, ...fact } of facts) {
+    known.set(id, `${known.get(id) ?? ''}${JSON.stringify(fact)}`)
   }
+  const nameUser = (id: string): string =>
+    id.startsWith('anonymous-')
+      ? `derived ${createHash('sha256')
+          .update(known.get(id) ?? '')
+          .digest('hex')}`
+      : id
   const orderOf = (fact: Fact): string =>
     JSON.stringify([fact.user_id, fact.start_at, fact['session_id']])
   return facts
-    .map((fact) => ({ ...fact, user_id: names.get(fact.user_id) ?? fact.user_id }))
+    .map((fact) => ({ ...fact, user_id: nameUser(fact.user_id) }))
     .toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
 }
 
