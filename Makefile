@@ -18,7 +18,7 @@ test: check
 test-long: $(BUILT)
 	npm run --silent test:long -- $(JEST_FLAGS)
 
-# What is rarely touched and takes long: processes that are suspended, rebuilds that are killed, floods.
+# What is rarely touched and takes long: suspended processes, widenings, floods, and the rest of what `make test` samples.
 test-deep: $(BUILT)
 	npm run --silent test:deep -- $(JEST_FLAGS)
 

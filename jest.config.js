@@ -2,10 +2,14 @@
 import { env } from 'node:process'
 
 /**
- * `*.long.test.ts` run in `make test-long` only, `*.sampled.test.ts` in that and in `make test`, `*.deep.test.ts` in
- * `make test-deep`, and all others in `make test`.
+ * `*.long.test.ts` run in `make test-long` only, `*.deep.test.ts` in `make test-deep` only, `*.sampled.test.ts` in that and in
+ * `make test`, and all others in `make test`. `make laws` runs what has a number of worlds.
  */
-const MATCHES = { long: '**/*.{long,sampled}.test.ts', deep: '**/*.deep.test.ts' }
+const MATCHES = {
+  long: '**/*.long.test.ts',
+  deep: '**/*.{deep,sampled}.test.ts',
+  laws: '**/*.{long,sampled}.test.ts',
+}
 const match = MATCHES[env.TESTS]
 
 export default {

@@ -1,12 +1,12 @@
 /**
- * Splits repeated work between the two runs of the tests: `make test` does a sample of it, and
- * `make test-long` does the rest. Files named `*.sampled.test.ts` take part in both runs.
+ * Splits repeated work between two runs of the tests: `make test` does a sample of it, and
+ * `make test-deep` does the rest. Files named `*.sampled.test.ts` take part in both runs.
  */
 
 import { test } from '@jest/globals'
 
-/** Whether this is the long run: `make test-long` sets TESTS. */
-const IS_LONG = process.env['TESTS'] === 'long'
+/** Whether this is another run than `make test`: those set TESTS. */
+const IS_LONG = process.env['TESTS'] !== undefined
 
 /** Picks a number for this run. The environment variable of that name, if set, decides instead. */
 export const amount = (
@@ -21,8 +21,8 @@ export const isInThisRun = (n: number, every: number): boolean => (n % every ===
 export const ofThisRun = <T>(items: readonly T[], every: number): readonly T[] =>
   items.filter((_, i) => isInThisRun(i + 1, every))
 
-/** `test` in `make test`, `test.skip` in the long run: for a single case in a sampled file. */
+/** `test` in `make test`, `test.skip` in the other run: for a single case in a sampled file. */
 export const shortTest = IS_LONG ? test.skip : test
 
-/** `test` in the long run, `test.skip` in `make test`. */
+/** `test` in the other run, `test.skip` in `make test`. */
 export const longTest = IS_LONG ? test : test.skip
