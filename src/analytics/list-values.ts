@@ -1,15 +1,16 @@
 /** Lists the values of a field: a breakdown by the field, of those values that contain a text. */
 import type { AnalyticsQueryRequest, ValuesRequest, ValuesResponse } from '../contract/api.js'
 import { PROPERTY_PREFIX } from '../model/dimensions.js'
+import { METRICS } from '../model/metrics.js'
 import {
   planAnalytics,
   runAnalytics,
   type Dependencies,
   type QueriedProject,
 } from './query-analytics.js'
-import { formatPeriod } from './request/period.js'
 import type { Predicate } from './request/filters.js'
-import { METRICS } from '../model/metrics.js'
+import { formatPeriod } from './request/period.js'
+import type { Grouping } from './request/query.js'
 
 /**
  * Answers a validated request for values.
@@ -22,11 +23,9 @@ export async function listValues(
   dependencies: Dependencies,
 ): Promise<ValuesResponse> {
   const { field, date_range, search, limit } = request
-  const predicate = buildPredicate(request)
-  const plan = await planAnalytics(toBreakdown(request), project, dependencies, (query) => ({
-    ...query,
-    predicate,
-  }))
+  const plan = await planAnalytics(toBreakdown(request), project, dependencies, (query) =>
+    search === '' ? query : { ...query, predicate: selectContaining(query.grouping, search) },
+  )
   const { rows, total } = await runAnalytics(plan, dependencies)
   return {
     period: formatPeriod(plan.query.period),
@@ -53,16 +52,19 @@ const toBreakdown = ({ field, date_range, limit }: ValuesRequest): AnalyticsQuer
 })
 
 const isOfCustomEvents = (field: ValuesRequest['field']): boolean =>
-  field === 'event:name' || isProperty(field)
+  field === 'event:name' || field.startsWith(PROPERTY_PREFIX)
 
-const isProperty = (field: ValuesRequest['field']): field is `${typeof PROPERTY_PREFIX}${string}` =>
-  field.startsWith(PROPERTY_PREFIX)
-
-function buildPredicate({ field, search: value }: ValuesRequest): Predicate {
-  if (value === '') return { kind: 'all', of: [] }
-  if (isProperty(field)) {
-    const name = field.slice(PROPERTY_PREFIX.length)
-    return { kind: 'property', name, operator: 'contains', value }
+/** Builds the condition that the value of the field contains a text. */
+function selectContaining(grouping: Grouping, value: string): Predicate {
+  switch (grouping.kind) {
+    case 'property':
+      return { kind: 'property', name: grouping.name, operator: 'contains', value }
+    case 'dimension':
+      return { kind: 'string', dimension: grouping.dimension, operator: 'contains', value }
+    case 'none':
+    case 'interval':
+      throw new TypeError('only dimensions and properties have values')
+    default:
+      return grouping satisfies never
   }
-  return { kind: 'string', dimension: field, operator: 'contains', value }
 }

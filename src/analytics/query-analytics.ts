@@ -59,8 +59,8 @@ export interface Dependencies extends PlanDependencies {
 /**
  * Answers a validated request.
  *
- * @throws ApiError PLAN_LIMIT_EXCEEDED, VALIDATION_ERROR for a pattern that only the store refuses, INTERNAL_ERROR for rows of another project or request, or the error that
- *   `firstEventAt` or `run` rejects with
+ * @throws ApiError PLAN_LIMIT_EXCEEDED, VALIDATION_ERROR for too many buckets or for a pattern that only the store refuses,
+ *   INTERNAL_ERROR for rows of another project or request, or the error that `firstEventAt` or `run` rejects with
  */
 export async function queryAnalytics(
   request: AnalyticsQueryRequest,

@@ -13,7 +13,7 @@ import { PROPERTY_PREFIX } from '../model/dimensions.js'
 import { GRANULARITIES } from '../model/granularities.js'
 import { METRICS } from '../model/metrics.js'
 import { formatMoment, formatPeriod } from './request/period.js'
-import type { Grouping, Query } from './request/query.js'
+import type { Grouping, Query, Series } from './request/query.js'
 
 /** A row of a statement. The key of a bucket is its number; any other key is text. */
 export type StoredRow = { readonly group_key: string | number } & Readonly<
@@ -93,10 +93,7 @@ function shapeGroup(grouping: Grouping, key: string | number): Row['group'] {
 }
 
 /** Formats the start of a bucket: in UTC with `Z`, in another zone with its offset. */
-const formatBucket = (
-  { granularity, zoned }: Extract<Grouping, { readonly kind: 'interval' }>,
-  key: number,
-): string =>
+const formatBucket = ({ granularity, zoned }: Series, key: number): string =>
   zoned === undefined
     ? formatMoment(GRANULARITIES[granularity].toStart(key))
     : formatLocal(zoned.zone, new Date(key * SECOND_MS))

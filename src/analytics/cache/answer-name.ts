@@ -2,7 +2,7 @@
 import { GRANULARITIES } from '../../model/granularities.js'
 import type { QueriedProject } from '../query-analytics.js'
 import { getInclusiveEnd, type Period } from '../request/period.js'
-import type { Grouping, Query } from '../request/query.js'
+import type { Query, Series } from '../request/query.js'
 
 /** What is known about a version of a project's data. It is learnt while questions are answered. */
 export interface ProjectFacts {
@@ -51,8 +51,6 @@ export function nameAnswer(
     { ...query, grouping: grouping.kind === 'interval' ? nameSeries(grouping) : grouping },
   ])
 }
-
-type Series = Extract<Grouping, { readonly kind: 'interval' }>
 
 const nameLastBucket = ({ granularity, zoned }: Series, period: Period): number | undefined =>
   zoned === undefined

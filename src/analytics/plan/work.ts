@@ -41,6 +41,7 @@ export const UNITS = [
 
 export type Unit = (typeof UNITS)[number]
 export type Work = Readonly<Record<Unit, number>>
+/** Work that is added up. */
 type Sum = Record<Unit, number>
 
 /** Facts are read in granules of 8,192 rows. In each partition, about two hold other projects as well. */
@@ -95,7 +96,7 @@ export const listShardWork = (plan: Plan, sizes: ProjectSizes): readonly ShardWo
   })
 
 /** Adds the scans that count new users, in a step of their own. */
-function addNewUsers(work: Record<Unit, number>, plan: Plan, sizes: ProjectSizes): void {
+function addNewUsers(work: Sum, plan: Plan, sizes: ProjectSizes): void {
   for (const part of listNewUserPlans(plan)) {
     work.secondStep += 1
     for (const scan of part.scans) addScan(work, scan, part, sizes, undefined)

@@ -15,8 +15,8 @@ export interface ZonedBuckets {
   readonly starts: readonly number[]
 }
 
-/** The number of the first bucket of a size in a period, and of the last; in UTC. */
-function numberBuckets(granularity: Granularity, period: Period): readonly [number, number] {
+/** Returns the number of the first bucket of a size in a period, and of the last; in UTC. */
+export function numberBuckets(granularity: Granularity, period: Period): readonly [number, number] {
   const { toBucket } = GRANULARITIES[granularity]
   return [toBucket(period.start), toBucket(getInclusiveEnd(period))]
 }

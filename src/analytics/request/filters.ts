@@ -48,7 +48,14 @@ export function parseFilters({
   return filtersOperator === 'or' && of.length > 0 ? { kind: 'any', of } : all(of)
 }
 
-const UTM_TAGS = ['utm_campaign', 'utm_content', 'utm_medium', 'utm_source', 'utm_term'] as const
+/** The members of a filter by tags of a campaign. */
+export const UTM_TAGS = [
+  'utm_campaign',
+  'utm_content',
+  'utm_medium',
+  'utm_source',
+  'utm_term',
+] as const
 
 /** Parses one filter. An event matches it when all of its clauses match. */
 function parseFilter(filter: Filter): Predicate {

@@ -19,6 +19,9 @@ export type Grouping =
       readonly zoned?: ZonedBuckets
     }
 
+/** The grouping of a time series. */
+export type Series = Extract<Grouping, { readonly kind: 'interval' }>
+
 export interface Order {
   /** A metric, or the grouping itself. */
   readonly by: Metric | 'group'

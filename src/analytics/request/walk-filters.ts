@@ -1,5 +1,6 @@
 /** Lists the filters of a request and their clauses, each with its place. */
 import type { Filter, StringClause } from '../../contract/api.js'
+import { UTM_TAGS } from './filters.js'
 
 /** A filter, and its place in the request, such as `filters.0.filters.1`. */
 export interface PlacedFilter {
@@ -39,10 +40,8 @@ export function listStringClauses({ filter, field }: PlacedFilter): readonly Pla
         ...listMembers(`${field}.properties`, Object.fromEntries(properties)),
       ]
     }
-    case 'utm_tags': {
-      const { utm_campaign, utm_content, utm_medium, utm_source, utm_term } = filter
-      return listMembers(field, { utm_campaign, utm_content, utm_medium, utm_source, utm_term })
-    }
+    case 'utm_tags':
+      return listMembers(field, Object.fromEntries(UTM_TAGS.map((tag) => [tag, filter[tag]])))
     case 'referrer':
     case 'referrer_url':
       return [{ clause: filter, field: `${field}.value` }]

@@ -20,9 +20,9 @@ import { joinTotals, selectTotals } from './totals.js'
 import { createWhereWriter } from './where.js'
 
 /**
- * Writes the statement of a plan. Its columns are `group_key` (the value of the group, or the number of the bucket) and
- * one `metric_…` for each selected metric, one `total_…` for each if the query asks for totals, then those of `MarkedRow`. The number of rows before LIMIT is the total of the
- * response.
+ * Writes the statement of a plan. Its columns are `group_key` (the value of the group, or the number of the bucket; in a zone,
+ * the start of the bucket in seconds since 1970), one `metric_…` for each selected metric, one `total_…` for each if the query
+ * asks for totals, then those of `MarkedRow`. The number of rows before LIMIT is the total of the response.
  *
  * @param nonce marks the rows as those of one request
  * @param group the shards that the project lives across; undefined if it lives on the one that runs the statement

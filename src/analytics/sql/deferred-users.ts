@@ -2,7 +2,7 @@
 import { join, sql, uint32, type Sql } from '../../clickhouse/sql.js'
 import { MEASURE_COLUMNS } from '../../model/measures.js'
 import type { Plan, UserCounting } from '../plan/plan.js'
-import { listMeasures, writeGroups } from './groups.js'
+import { listGroupMeasures, listMeasures, writeGroups } from './groups.js'
 import type { StatementContext } from './rows.js'
 import { orderRows, selectMetrics } from './select.js'
 
@@ -14,11 +14,7 @@ export function writeGroupsWithDeferredUsers(
   plan: Plan,
   counting: DeferredCounting,
 ): Sql {
-  const newUsers = plan.newUsers === undefined ? [] : [MEASURE_COLUMNS.new_users]
-  const columns = [
-    ...listMeasures(plan.scans).map((measure) => MEASURE_COLUMNS[measure]),
-    ...newUsers,
-  ]
+  const columns = listGroupMeasures(plan).map((measure) => MEASURE_COLUMNS[measure])
   const { users, definitions } =
     counting.kind === 'page'
       ? countOnPage(context, plan, counting)

@@ -1,10 +1,9 @@
 /** Writes the groups of some scans: one row per group, with the measures of all scans. */
 import { int64, join, sql, TRUE, type Sql } from '../../clickhouse/sql.js'
-import { GRANULARITIES } from '../../model/granularities.js'
 import { MEASURE_COLUMNS, type Measure } from '../../model/measures.js'
 import { RELATIONS } from '../../model/relations.js'
 import type { Plan, Scan } from '../plan/plan.js'
-import { getInclusiveEnd } from '../request/period.js'
+import { numberBuckets } from '../request/buckets.js'
 import type { StatementContext } from './rows.js'
 import { writeNewUsers } from './new-users.js'
 import { writeScan } from './scan.js'
@@ -92,6 +91,15 @@ export const listMeasures = (scans: readonly Scan[]): readonly Measure[] => [
   ...new Set(scans.flatMap(({ measures }) => measures)),
 ]
 
+/** Lists the measures that the groups of a plan have: those of its scans, and new users if it counts them. */
+export const listGroupMeasures = ({
+  scans,
+  newUsers,
+}: Pick<Plan, 'scans' | 'newUsers'>): readonly Measure[] => [
+  ...listMeasures(scans),
+  ...(newUsers === undefined ? [] : (['new_users'] as const)),
+]
+
 /** Whether the groups of a plan's only scan are the rows of the response. Sessions may have groups that add up to zero. */
 const areRowsGroups = ({ relation }: Scan, rows: Plan['rows']): boolean =>
   rows === 'one' || (rows === 'events' && (relation === 'events' || relation === 'whole_sessions'))
@@ -120,8 +128,7 @@ function writeBuckets(
   areBitmaps: boolean,
 ): Sql {
   if (grouping.kind !== 'interval') throw new TypeError('only a time series has buckets')
-  const { toBucket } = GRANULARITIES[grouping.granularity]
-  const [first, last] = [toBucket(period.start), toBucket(getInclusiveEnd(period))]
+  const [first, last] = numberBuckets(grouping.granularity, period)
   const buckets = bucketStarts ?? sql`range(${int64(first)}, ${int64(last + 1)})`
   const columns = measures.map((measure) => selectZero(measure, areBitmaps))
   return sql`SELECT ${join([sql`arrayJoin(${buckets}) AS group_key`, ...columns, sql`true AS is_row`])}`

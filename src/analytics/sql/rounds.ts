@@ -30,8 +30,7 @@ const GROUP_EVENTS = join(
 
 /**
  * Writes the first round: the groups with all metrics but users, their number of events as `group_events`, and the totals, if
- * the query asks for them. The number of
- * rows before LIMIT is the total of the response.
+ * the query asks for them. The number of rows before LIMIT is the total of the response.
  *
  * @param most how many groups with the most events are listed; absent: the groups on the page
  */

@@ -3,7 +3,7 @@ import { identifier, join, sql } from '../../clickhouse/sql.js'
 import type { Sql } from '../../clickhouse/sql.js'
 import { MEASURE_COLUMNS } from '../../model/measures.js'
 import type { Plan } from '../plan/plan.js'
-import { listMeasures, writeGroups } from './groups.js'
+import { listGroupMeasures, writeGroups } from './groups.js'
 import type { StatementContext } from './rows.js'
 
 /** The shards that a project lives across, as their ClickHouses know them. */
@@ -36,9 +36,7 @@ export function writeGroupsOfShards(
     leavesOut: group.isWidening,
     database: sql`${identifier(group.database)}.`,
   }
-  const measures = listMeasures(plan.scans)
-  const all = plan.newUsers === undefined ? measures : [...measures, 'new_users' as const]
-  const sums = all.map(
+  const sums = listGroupMeasures(plan).map(
     (measure) => sql`sum(shards.${MEASURE_COLUMNS[measure]}) AS ${MEASURE_COLUMNS[measure]}`,
   )
   const view = writeGroups(ofShard, plan, keys)

@@ -9,9 +9,10 @@ export type Digests = ReadonlyMap<number, string>
 /** Sets of users are united one after the other, in the order of the table. */
 export const IN_ORDER = { optimize_aggregation_in_order: 1 } as const
 
-/** A digest, and the parts of the partition that it was read of. `undefined`: the project has no rows there. */
 interface KnownDigest {
+  /** The parts of the partition when the digest was read. */
   readonly parts: string
+  /** Undefined if the project has no rows there. */
   readonly digest: string | undefined
 }
 
@@ -28,7 +29,7 @@ export interface Memory {
   readonly key: string
 }
 
-/** Reads the digests of a project's rows; of partitions that have the parts of which their digests are known, nothing is read. */
+/** Reads the digests of a project's rows. A partition is not read again while its parts are those of which its digest is known. */
 export async function readDigests(
   connection: Connection,
   moved: MovedTable,
