@@ -60,7 +60,7 @@ export function createAnswers(options: AnswersOptions): Answers {
 async function answer(cache: Cache, question: Question, compute: Compute): Promise<Answer> {
   const { store, underWay, readsRollups, now } = cache
   const { project } = question
-  const query = resolveKnown(question, {}, now())
+  const query = resolveKnown(question, {}, question.now ?? now())
   const names = query === undefined ? [] : listNames(project, query, readsRollups(project))
   // Only an answer that may be kept or on its way is worth waiting for the version of the data.
   const isNew = !names.some((name) => store.has(name) || underWay.has(name))
@@ -104,7 +104,7 @@ async function answerKnown(cache: Cache, question: Question, compute: Compute): 
   const version = await cache.readVersion(project)
   const facts = version === undefined ? {} : store.getFacts(project.id, version)
   const work: Work = { question, compute, version, facts, isVersionCurrent: true }
-  const query = resolveKnown(question, facts, now())
+  const query = resolveKnown(question, facts, question.now ?? now())
   if (version === undefined || query === undefined) {
     return toMiss(await computeAndKeep(cache, work, signal))
   }

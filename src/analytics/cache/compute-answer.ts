@@ -19,6 +19,8 @@ export interface Question {
   readonly asker: string
   /** Aborts when the answer is no longer wanted. */
   readonly signal: AbortSignal
+  /** The moment at which the question is asked; the clock says it if left out. The computation knows the same. */
+  readonly now?: Date | undefined
 }
 
 /** Computes the answer to a question. */

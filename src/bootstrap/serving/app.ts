@@ -1,6 +1,5 @@
 /** Composes the HTTP application: its middlewares and routes, in the order in which they run. */
 import type { Express, Request, RequestHandler, Response, Router } from 'express'
-import type { Answers } from '../../analytics/cache/answers.js'
 import type { CheckWork, Collect } from '../../ingest/collect/collect.js'
 import type { FindProject } from '../../ingest/collect/find-project.js'
 
@@ -18,15 +17,12 @@ import {
   getProject,
   postAnalyticsQuery,
   postAnalyticsValues,
+  type ApiUseCases,
   type Authenticate,
-  type ListValues,
-  type ReadProject,
-  type RunQuery,
 } from '../../http/query/api-handlers.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../../http/query/query-body.js'
 import { refuseEarly, type Recall } from '../../http/query/refuse-early.js'
 import { createRefusalPace, slowRefusals } from '../../http/query/slow-refusals.js'
-import type { QueryQueue } from '../../http/query/query-queue.js'
 import { limitRate } from '../../http/query/rate-limit.js'
 import { limitBodySize } from '../../http/server/body.js'
 import { handleError } from '../../http/server/error-response.js'
@@ -46,16 +42,9 @@ import type { Logger } from '../../lib/log.js'
 import { createObservers, createShell, EVENTS, type ShellDependencies } from './app-shell.js'
 
 /** The use cases of the query API. */
-export interface ApiDependencies {
+export interface ApiDependencies extends ApiUseCases {
   readonly authenticate: Authenticate
   readonly recall: Recall
-  readonly runQuery: RunQuery
-  readonly listValues: ListValues
-  /** Knows answers that were given before. */
-  readonly answers: Answers
-  readonly readProject: ReadProject
-  /** The queue of all requests that read the store. */
-  readonly queue: QueryQueue
   /** Requests per minute and API key; 0 means no limit. */
   readonly rateLimit: number
 }
@@ -148,7 +137,7 @@ function buildApiRoutes(
     '/v1/analytics/query': { post: [...checks, checkQuery, postAnalyticsQuery(api, stopping)] },
     '/v1/analytics/values': { post: [...checks, checkValues, postAnalyticsValues(api, stopping)] },
     '/v1/project': {
-      get: [...checks, checkQuery, getProject(api.readProject, api.queue, stopping)],
+      get: [...checks, checkQuery, getProject(api, stopping)],
     },
   }
 }

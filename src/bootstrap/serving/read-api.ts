@@ -57,6 +57,7 @@ export function createApi(
     answers: openAnswers(options, findData),
     readProject,
     queue,
+    now,
     rateLimit: config.rateLimit,
   }
 }
@@ -71,7 +72,7 @@ const withData =
       group: data.group,
       run: (statement) => reader.query(statement),
       firstEventAt: () => data.findFirstEvent(scope),
-      now,
+      now: () => scope.now ?? now(),
       onPlan,
       listRelations: () => (data.areRollupsTrusted() ? ALL_RELATIONS : FACTS),
       readSizes: data.readSizes,

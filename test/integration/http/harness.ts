@@ -167,6 +167,7 @@ export async function startApp({
       }),
       listValues: () => Promise.resolve(VALUES),
       readProject: () => Promise.resolve(PROJECT),
+      now: () => NOW,
       queue: createQueryQueue({ perKey: 100, inAll: 100, waiting: 100, timeoutMs: 10_000 }),
       rateLimit: 0,
       ...given,

@@ -1,0 +1,72 @@
+/** The use cases of the query API, as its handlers are passed them. */
+import type { ProjectFacts } from '../../analytics/cache/answer-name.js'
+import type { Answers } from '../../analytics/cache/answers.js'
+import type { Plan } from '../../analytics/plan/plan.js'
+import type {
+  AnalyticsQueryRequest,
+  AnalyticsQueryResponse,
+  Project,
+  ValuesRequest,
+  ValuesResponse,
+} from '../../contract/api.js'
+import type { StoredProject } from '../../projects/project.js'
+import type { AuthContext } from '../server/request-context.js'
+import type { QueryQueue } from './query-queue.js'
+
+/**
+ * Finds the key and the project that an Authorization header identifies.
+ *
+ * @throws ApiError UNAUTHORIZED for a missing or invalid key, SERVICE_UNAVAILABLE if it cannot be checked
+ */
+export type Authenticate = (header: string | undefined) => Promise<AuthContext>
+
+/** The request that a use case works for, and how long it may work. */
+export interface RequestScope {
+  /** Milliseconds from the call to the result. */
+  readonly timeoutMs: number
+  /** Whether the store works on it only with the CPU time that others leave. */
+  readonly yieldsCpu: boolean
+  /** Aborts when the response can no longer be delivered. */
+  readonly signal: AbortSignal
+  /** The id of the request: 8 to 64 letters, digits, `-` and `_`. */
+  readonly requestId: string
+  /** The moment at which the question is asked; the clock says it if left out. */
+  readonly now?: Date | undefined
+}
+
+/**
+ * Runs a query on a project.
+ *
+ * @param onPlan is called with the plan before the query runs
+ * @param facts takes what the query learns about the project's data
+ */
+export type RunQuery = (
+  request: AnalyticsQueryRequest,
+  project: StoredProject,
+  scope: RequestScope,
+  onPlan: (plan: Plan) => void,
+  facts: ProjectFacts,
+) => Promise<AnalyticsQueryResponse>
+
+/** Lists the values of a field. @param onPlan is called with the plan before the query runs */
+export type ListValues = (
+  request: ValuesRequest,
+  project: StoredProject,
+  scope: RequestScope,
+  onPlan: (plan: Plan) => void,
+) => Promise<ValuesResponse>
+
+/** Reads the public fields of a project. */
+export type ReadProject = (project: StoredProject, scope: RequestScope) => Promise<Project>
+
+/** What the operations of the query API are made of. */
+export interface ApiUseCases {
+  readonly runQuery: RunQuery
+  readonly listValues: ListValues
+  readonly readProject: ReadProject
+  /** Knows answers that were given before. */
+  readonly answers: Answers
+  /** The queue of all requests that read the store. */
+  readonly queue: QueryQueue
+  readonly now: () => Date
+}
