@@ -7,7 +7,7 @@ import { SECOND_MS } from '../../lib/time.js'
 import { writeError } from '../server/error-response.js'
 import type { AuthContext } from '../server/request-context.js'
 import { assignRequestId, setCommonHeaders } from '../server/response-headers.js'
-import type { QueryQueue } from './query-queue.js'
+import type { QueryQueue } from './queue/query-queue.js'
 import type { PaceRefusal } from './slow-refusals.js'
 
 /** Returns the key and the project that an Authorization header had when it was last checked; undefined if unknown. */

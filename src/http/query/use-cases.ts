@@ -11,7 +11,7 @@ import type {
 } from '../../contract/api.js'
 import type { StoredProject } from '../../projects/project.js'
 import type { AuthContext } from '../server/request-context.js'
-import type { QueryQueue } from './query-queue.js'
+import type { QueryQueue } from './queue/query-queue.js'
 
 /**
  * Finds the key and the project that an Authorization header identifies.

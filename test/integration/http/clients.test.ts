@@ -3,7 +3,7 @@ import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import type { AnalyticsQueryResponse } from '../../../src/contract/api.js'
-import { createQueryQueue } from '../../../src/http/query/query-queue.js'
+import { createQueryQueue } from '../../../src/http/query/queue/query-queue.js'
 import { ANSWER, KEY, startApp } from './harness.js'
 import { parseAnswers } from './raw.js'
 

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createQueryQueue } from '../../../../src/http/query/query-queue.js'
+import { createQueryQueue } from '../../../../src/http/query/queue/query-queue.js'
 import { CALLER, KEY, startApp, type Given } from '../harness.js'
 import { parseAnswers } from '../raw.js'
 

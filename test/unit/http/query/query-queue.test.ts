@@ -7,7 +7,7 @@ import {
   createQueryQueue,
   type QueryQueue,
   type QueueLimits,
-} from '../../../../src/http/query/query-queue.js'
+} from '../../../../src/http/query/queue/query-queue.js'
 
 const NEVER = new AbortController().signal
 /** The clients of a test that wait at its end. */

@@ -1,7 +1,7 @@
 /** Who asks a question of the query API, and until when: what an operation needs beside the body. */
 import type { Request } from 'express'
-import type { Logger } from '../../../lib/log.js'
-import { getAuthContext, type AuthContext } from '../../server/request-context.js'
+import type { Logger } from '../../lib/log.js'
+import { getAuthContext, type AuthContext } from '../server/request-context.js'
 
 export interface OperationContext extends AuthContext {
   /** The id of the request: 8 to 64 letters, digits, `-` and `_`. */

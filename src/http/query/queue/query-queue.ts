@@ -1,5 +1,5 @@
 /** Decides when a query runs: few at once, of one API key and in all, and the keys take turns. */
-import { ApiError } from '../../contract/errors.js'
+import { ApiError } from '../../../contract/errors.js'
 import { createRunTimes } from './run-times.js'
 import {
   countWaiting,

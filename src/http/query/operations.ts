@@ -1,15 +1,15 @@
 /** The operations of the query API apart from HTTP: each answers a validated body in its turn. */
-import type { Answer } from '../../../analytics/cache/answers.js'
-import type { Plan } from '../../../analytics/plan/plan.js'
+import type { Answer } from '../../analytics/cache/answers.js'
+import type { Plan } from '../../analytics/plan/plan.js'
 import type {
   AnalyticsQueryRequest,
   Project,
   ValuesRequest,
   ValuesResponse,
-} from '../../../contract/api.js'
-import { logPlan } from '../plan-log.js'
-import type { Turn } from '../query-queue.js'
-import type { ApiUseCases, RequestScope } from '../use-cases.js'
+} from '../../contract/api.js'
+import { logPlan } from './plan-log.js'
+import type { Turn } from './queue/query-queue.js'
+import type { ApiUseCases, RequestScope } from './use-cases.js'
 import type { OperationContext } from './operation-context.js'
 
 /** Answers a query. A known answer needs no turn. */
