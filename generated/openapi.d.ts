@@ -476,6 +476,7 @@ export interface components {
          *     - `device_type`: `desktop`, `mobile` or `tablet`.
          *     - `referrer`: the name of the referrer.
          *     - `referrer_type`: `search`, `social`, `email`, `paid`, `llm`, `direct` or `unknown`.
+         *     - `channel`: the channel that follows from `referrer_type`, `utm_source`, `utm_medium` and `referrer`; see `Channel`.
          *     - `utm_source`, `utm_medium`, `utm_campaign`, `utm_content`, `utm_term`: the UTM tags with which the session started.
          *
          *     Event attributes:
@@ -484,7 +485,7 @@ export interface components {
          * @example country
          * @enum {string}
          */
-        readonly Dimension: "country" | "city" | "page:origin" | "page:path" | "browser" | "device_type" | "os" | "referrer" | "referrer_type" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_content" | "utm_term" | "event:name";
+        readonly Dimension: "country" | "city" | "page:origin" | "page:path" | "browser" | "device_type" | "os" | "referrer" | "referrer_type" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_content" | "utm_term" | "event:name" | "channel";
         /**
          * Property grouping
          * Format: text
@@ -533,7 +534,7 @@ export interface components {
          *       }
          *     }
          */
-        readonly Filter: components["schemas"]["PageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"] | components["schemas"]["VisitFilter"];
+        readonly Filter: components["schemas"]["PageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["ChannelFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"] | components["schemas"]["VisitFilter"];
         /**
          * Page filter
          * @description The page on which an event happened. Custom events, too, have a page.
@@ -744,6 +745,34 @@ export interface components {
              *     ]
              */
             readonly value: readonly (components["schemas"]["ReferrerType"] | components["schemas"]["Value"])[];
+            readonly operator: components["schemas"]["ListOperator"];
+        };
+        /**
+         * Channel filter
+         * @description The channel of the session.
+         * @example {
+         *       "type": "channel",
+         *       "operator": "oneOf",
+         *       "value": [
+         *         "Paid Search",
+         *         "Paid Social"
+         *       ]
+         *     }
+         */
+        readonly ChannelFilter: {
+            /**
+             * @description Always `channel`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "channel";
+            /**
+             * @description Channels, at most 500. A text that is no channel selects nothing.
+             * @example [
+             *       "Paid Search",
+             *       "Paid Social"
+             *     ]
+             */
+            readonly value: readonly (components["schemas"]["Channel"] | components["schemas"]["Value"])[];
             readonly operator: components["schemas"]["ListOperator"];
         };
         /**
@@ -1109,6 +1138,31 @@ export interface components {
          * @enum {string}
          */
         readonly ReferrerType: "search" | "social" | "email" | "paid" | "llm" | "direct" | "unknown";
+        /**
+         * Channel
+         * @description The channel that a session came through. The first row of this table that holds decides. The source is `utm_source`, or the
+         *     referrer if there is none. Case and surrounding spaces of source, medium and referrer make no difference.
+         *
+         *     | channel | `referrer_type` | and |
+         *     | --- | --- | --- |
+         *     | Direct | direct | |
+         *     | Organic Search | search | |
+         *     | Organic Social | social | |
+         *     | Email | email | |
+         *     | AI Assistants | llm | |
+         *     | Paid Search | paid | the source is a search engine or its ads, such as `google`, `bing.com`, `adwords` |
+         *     | Paid Social | paid | the source is a social network or its ads, such as `facebook`, `t.co`, `linkedin-ads` |
+         *     | Paid Social | paid | `utm_medium` contains `social` |
+         *     | Paid Search | paid | `utm_medium` contains `search`, or is `sem` |
+         *     | Referral | unknown | `utm_medium` is `referral`, `referrer` or `link` |
+         *     | Referral | unknown | there is a referrer, and no `utm_medium` |
+         *     | Other | any | |
+         *
+         *     Channels are computed when a query is answered, so they hold for all stored events.
+         * @example Paid Search
+         * @enum {string}
+         */
+        readonly Channel: "Direct" | "Organic Search" | "Paid Search" | "Organic Social" | "Paid Social" | "Email" | "AI Assistants" | "Referral" | "Other";
         /**
          * Device type
          * @description A device type.

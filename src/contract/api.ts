@@ -38,6 +38,7 @@ export type ListOperator = Schemas['ListOperator']
 export type StringClause = Schemas['StringClause']
 export type ListClause = Schemas['ListClause']
 export type ReferrerType = Schemas['ReferrerType']
+export type Channel = Schemas['Channel']
 export type DeviceType = Schemas['DeviceType']
 
 export type Project = Schemas['Project']

@@ -151,6 +151,7 @@ const GROUPS = [
     'utm_content',
     'utm_term',
     'event:name',
+    'channel',
   ],
   ...[
     'event:prop:plan',
@@ -239,6 +240,7 @@ const FILTERS: readonly (readonly [FilterExample, readonly string[], string])[] 
   [{ type: 'referrer', ...text }, ['value', 'operator'], 'country'],
   [{ type: 'referrer_url', ...text }, ['value', 'operator'], 'name'],
   [{ type: 'referrer_type', ...list }, ['value', 'operator'], 'origin'],
+  [{ type: 'channel', ...list }, ['value', 'operator'], 'origin'],
   [{ type: 'utm_tags', utm_source: text, utm_term: text }, [], 'source'],
   [{ type: 'browser', ...list }, ['value', 'operator'], 'version'],
   [{ type: 'device', ...list }, ['value', 'operator'], 'device'],

@@ -400,6 +400,7 @@ function byGroup(token: Exclude<GroupBy, Interval>, value: string): Filter {
     case 'device_type':
       return { type: 'device', ...list }
     case 'referrer_type':
+    case 'channel':
     case 'browser':
     case 'os':
       return { type: token, ...list }

@@ -90,8 +90,9 @@ function parseFilter(filter: Filter): Predicate {
       return parseList('referrer_type', filter)
     case 'utm_tags':
       return all(UTM_TAGS.flatMap((tag) => parseOptional(parseString, tag, filter[tag])))
+    case 'channel':
     case 'browser':
-      return parseList('browser', filter)
+      return parseList(filter.type, filter)
     case 'device':
       return parseList('device_type', filter)
     case 'os':

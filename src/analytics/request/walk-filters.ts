@@ -48,6 +48,7 @@ export function listStringClauses({ filter, field }: PlacedFilter): readonly Pla
     case 'user':
     case 'location':
     case 'referrer_type':
+    case 'channel':
     case 'browser':
     case 'device':
     case 'os':

@@ -1,5 +1,6 @@
 /** The rules that decide the referrer type of a visit. `referrer-sql.ts` translates them to SQL. */
 import type { ReferrerType } from '../../contract/api.js'
+import { matchSite, SEARCH_SITE, SOCIAL_SITE } from '../../model/sites.js'
 
 /** The texts that rules compare, in lower case and without surrounding spaces. */
 export type ChannelText = 'kind' | 'utmMedium' | 'utmSource' | 'clickId'
@@ -33,23 +34,14 @@ const PAID_SOURCE = '(^|[^a-z])(ads?|adwords)$|^(google|bing|facebook|fb|meta|li
 
 const EMAIL = '^(e[-_ ]?mail(ing|s)?|mail(ing|s)?|newsletters?)$'
 
-/** Builds a pattern for sources that name a site, by its name or its host. */
-const matchSite = (names: string): string => `^((www|m|lm?)[.])?(${names})$`
-
 const LLM_SOURCE = matchSite(
   'chatgpt([.]com)?|chat[.]openai[.]com|openai([.]com)?|perplexity([.]ai)?|claude([.]ai)?|gemini([.]google[.]com)?|copilot([.]microsoft[.]com)?|grok([.]com)?|deepseek|chat[.]deepseek[.]com|(le[-_ ]?chat|chat)[.]mistral[.]ai|mistral|meta[.]ai|duck[.]ai|you[.]com',
 )
 const LLM_MEDIUM = '^(llm|ai|ai[-_ ](assistant|chat|search)|chatbot)$'
 
 const SOCIAL_MEDIUM = '^(sm|(organic[-_ ])?social([-_ ]?(networks?|media))?)$'
-const SOCIAL_SOURCE = matchSite(
-  '(facebook|instagram|linkedin|pinterest|reddit|snapchat|telegram|threads|tiktok|twitter|whatsapp|youtube)([.]com)?|fb|ig|insta|x|x[.]com|t[.]co|threads[.]net|lnkd[.]in|youtu[.]be|vk|vk[.]com|weibo([.]com)?|mastodon|bluesky|bsky([.]app)?|hackernews|news[.]ycombinator[.]com|discord([.]com)?',
-)
 
 const SEARCH_MEDIUM = '^(organic([-_ ]search)?|seo|search)$'
-const SEARCH_SOURCE = matchSite(
-  '(google|yahoo|yandex|baidu|duckduckgo|bing|qwant|startpage|kagi)([.](com|[a-z]{2}|co[.][a-z]{2}))?|ecosia([.]org)?|search[.](brave|yahoo)[.]com|naver([.]com)?|seznam([.]cz)?',
-)
 
 /**
  * The first rule that holds decides. Tags of the link come before the kind of the referrer: first paid, then medium
@@ -64,8 +56,8 @@ export const CHANNEL_RULES: readonly ChannelRule[] = [
   { type: 'llm', when: [{ of: 'utmMedium', matches: LLM_MEDIUM }] },
   { type: 'llm', when: [{ of: 'utmSource', matches: LLM_SOURCE }] },
   { type: 'social', when: [{ of: 'utmMedium', matches: SOCIAL_MEDIUM }] },
-  { type: 'social', when: [{ of: 'utmSource', matches: SOCIAL_SOURCE }] },
-  { type: 'search', when: [{ of: 'utmSource', matches: SEARCH_SOURCE }] },
+  { type: 'social', when: [{ of: 'utmSource', matches: SOCIAL_SITE }] },
+  { type: 'search', when: [{ of: 'utmSource', matches: SEARCH_SITE }] },
   { type: 'search', when: [{ of: 'utmMedium', matches: SEARCH_MEDIUM }] },
   { type: 'email', when: [{ of: 'kind', is: ['email'] }] },
   { type: 'llm', when: [{ of: 'kind', is: ['llm'] }] },

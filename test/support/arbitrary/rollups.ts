@@ -122,7 +122,7 @@ const list = (values: readonly string[]): fc.Arbitrary<ListClause> =>
     operator: fc.constantFrom('oneOf' as const, 'noneOf' as const),
   })
 
-/** For each dimension that rollups count by: filters on that dimension alone. */
+/** For dimensions: filters on one alone. Rollups count by all of them but channels. */
 const FILTERS: Readonly<Partial<Record<GroupBy, fc.Arbitrary<Filter>>>> = {
   country: list(COUNTRIES).map((country) => ({ type: 'location', country })),
   city: list(MANY_VALUES).map((city) => ({ type: 'location', city })),
@@ -137,6 +137,10 @@ const FILTERS: Readonly<Partial<Record<GroupBy, fc.Arbitrary<Filter>>>> = {
   referrer: stringClause(['', 'a', '%', '😀']).map((one) => ({ type: 'referrer', ...one })),
   referrer_type: list(['search', 'social', 'direct']).map((one) => ({
     type: 'referrer_type',
+    ...one,
+  })),
+  channel: list(['Direct', 'Organic Social', 'Other', 'x']).map((one) => ({
+    type: 'channel',
     ...one,
   })),
   utm_source: stringClause(['', 'a', '_']).map((utm_source) => ({ type: 'utm_tags', utm_source })),

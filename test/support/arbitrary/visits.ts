@@ -77,6 +77,9 @@ const sender: fc.Arbitrary<Readonly<Record<string, unknown>>> = fc.oneof(
   { weight: 1, arbitrary: bot },
 )
 
+/** The type of the referrer is derived, of sources that no list knows. */
+const NO_SOURCE = { referrer: null, referrer_type: null, utm_source: null, utm_medium: null }
+
 /** Fields that `rollupEvent` does not have, or has in other forms. */
 const extras = fc.oneof(
   { weight: 12, arbitrary: fc.constant({}) },
@@ -99,8 +102,8 @@ const extras = fc.oneof(
       { country: 'KP' },
       { city: LONG, path: `/${LONG}`, utm_campaign: LONG },
       { session_id: null, origin: null, properties: null },
-      { referrer: null, referrer_type: null, referrer_url: 'https://www.example.com/own' },
-      { referrer: null, referrer_type: null, referrer_url: 'https://EXAMPLE.com' },
+      { ...NO_SOURCE, referrer_url: 'https://www.example.com/own' },
+      { ...NO_SOURCE, referrer_url: 'https://EXAMPLE.com' },
     ),
   },
   {

@@ -71,6 +71,23 @@ const moment = fc
 /** Names the referrer of an event with a referrer URL, so that the reference implementation needs no list of referrers. */
 const nameReferrer = (referrer = ''): string => (referrer === '' ? 'x' : referrer)
 
+/** What an event says of where it came from. The type is given, so that none is derived from the source. */
+const campaign = fc.constantFrom<Readonly<Record<string, string>>>(
+  ...Array<Readonly<Record<string, string>>>(12).fill({}),
+  { referrer_type: 'paid', utm_source: 'Google', utm_medium: 'cpc' },
+  { referrer_type: 'paid', utm_source: 'facebook-ads' },
+  { referrer_type: 'paid', utm_source: '', referrer: 'Google' },
+  { referrer_type: 'paid', utm_source: 'a', utm_medium: 'Paid-Social' },
+  { referrer_type: 'paid', utm_source: '_', utm_medium: 'sem' },
+  { referrer_type: 'paid', utm_source: 'ab' },
+  { referrer_type: 'email' },
+  { referrer_type: 'llm', utm_source: 'google' },
+  { referrer_type: 'unknown', utm_medium: 'Referral' },
+  { referrer_type: 'unknown', referrer: 'ab' },
+  { referrer_type: 'mine' },
+)
+const CHANNELS = listEnumValues(document, 'Channel')
+
 export const event: fc.Arbitrary<SentEvent> = fc
   .record(
     {
@@ -93,6 +110,7 @@ export const event: fc.Arbitrary<SentEvent> = fc
       referrer_type: fc.constantFrom('search', 'social'),
       utm_source: value,
       utm_campaign: value,
+      campaign,
       properties: fc.dictionary(
         fc.constantFrom(...PROPERTIES),
         fc.oneof(value, fc.integer({ min: 0, max: 3 }), fc.boolean()),
@@ -101,9 +119,10 @@ export const event: fc.Arbitrary<SentEvent> = fc
     },
     { requiredKeys: ['at', 'user_id', 'name', 'path'] },
   )
-  .map(({ at, session_id, ...rest }): SentEvent => ({
+  .map(({ at, session_id, campaign: tags = {}, ...rest }): SentEvent => ({
     timestamp: at.toISOString(),
     ...rest,
+    ...tags,
     ...(rest.referrer_url === undefined
       ? {}
       : { referrer: nameReferrer(rest.referrer), referrer_type: rest.referrer_type ?? 'social' }),
@@ -200,6 +219,7 @@ const plainFilter: fc.Arbitrary<Filter> = fc.oneof(
     type: 'referrer_type' as const,
     ...one,
   })),
+  listClause([...CHANNELS, '']).map((one) => ({ type: 'channel' as const, ...one })),
   fc.record(
     {
       type: fc.constant('utm_tags' as const),

@@ -73,10 +73,20 @@ WITH
   )
 SELECT *, dense_rank() OVER (ORDER BY "user", session_id, nth) AS session FROM numbered`
 
+const TYPES = sql`MAP {'direct': 'Direct', 'search': 'Organic Search', 'social': 'Organic Social', 'email': 'Email', 'llm': 'AI Assistants'}`
+/** The channel of a session, of the sources that random events have. */
+const CHANNEL = sql`CASE
+  WHEN referrer_type = 'paid' AND source IN ('google', 'adwords', 'bing.com', 'bing-ads') THEN 'Paid Search'
+  WHEN referrer_type = 'paid' AND (source IN ('facebook', 'facebook-ads', 't.co') OR medium LIKE '%social%') THEN 'Paid Social'
+  WHEN referrer_type = 'paid' AND (medium LIKE '%search%' OR medium = 'sem') THEN 'Paid Search'
+  WHEN referrer_type = 'unknown' AND medium IN ('referral', 'referrer', 'link') THEN 'Referral'
+  WHEN referrer_type = 'unknown' AND medium = '' AND trim(referrer) <> '' THEN 'Referral'
+  ELSE coalesce(${TYPES}[referrer_type], 'Other') END`
+
 /** Creates the table `sessions`. A session has the attributes of its first event, and the entry page of its first pageview. */
 const CREATE_SESSIONS = sql`
 CREATE TABLE sessions AS
-SELECT
+WITH own AS (SELECT
   session,
   min(occurred) AS start_at,
   epoch_ms(max(occurred)) - epoch_ms(min(occurred)) AS duration_ms,
@@ -85,14 +95,18 @@ SELECT
   first(origin ORDER BY occurred, arrival) FILTER (name = 'pageview') AS entry_origin,
   first(path ORDER BY occurred, arrival) FILTER (name = 'pageview') AS entry_path,
   ${join(SESSION_ATTRIBUTES.map((name) => raw(`first(${name} ORDER BY occurred, arrival) AS ${name}`)))}
-FROM hits GROUP BY session`
+FROM hits GROUP BY session),
+  read AS (
+    SELECT *, lower(trim(utm_medium)) AS medium, lower(trim(CASE utm_source WHEN '' THEN referrer ELSE utm_source END)) AS source
+    FROM own)
+SELECT * EXCLUDE (medium, source), ${CHANNEL} AS channel FROM read`
 
 /** Creates the table `events`: what filters and groupings look at. */
 const CREATE_EVENTS = sql`
 CREATE TABLE events AS
 SELECT
   hits.arrival, hits.occurred, min(hits.occurred) OVER (PARTITION BY hits.user) AS first_occurred, hits.user, hits.session, hits.name, hits.anonymous, hits.origin, hits.path, hits.hash,
-  ${join(SESSION_ATTRIBUTES.map((name) => raw(`sessions.${name}`)))}
+  ${join([...SESSION_ATTRIBUTES, 'channel'].map((name) => raw(`sessions.${name}`)))}
 FROM hits JOIN sessions USING (session)`
 
 /** Creates the table `visits`: the sessions with a pageview. */

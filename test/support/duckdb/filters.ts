@@ -63,6 +63,7 @@ const FILTERS: { readonly [Type in Filter['type']]: Conditions<Type> } = {
   referrer: (clause) => [compare('referrer', clause)],
   referrer_url: (clause) => [compare('referrer_url', clause)],
   referrer_type: (clause) => [compareList('referrer_type', clause)],
+  channel: (clause) => [compareList('channel', clause)],
   utm_tags: compareMembers(
     ['utm_campaign', 'utm_content', 'utm_medium', 'utm_source', 'utm_term'],
     compare,

@@ -49,6 +49,7 @@ const DIMENSIONS: Readonly<Record<Dimension, Keys>> = {
   utm_campaign: groupByAttribute('utm_campaign'),
   utm_content: groupByAttribute('utm_content'),
   utm_term: groupByAttribute('utm_term'),
+  channel: groupByAttribute('channel'),
   'event:name': { event: sql`nullif(name, 'pageview')`, visit: NO_VISIT, visitGroups: 'none' },
 }
 

@@ -47,12 +47,40 @@ interface Session {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
+const SEARCH_SOURCES = ['google', 'adwords', 'bing.com', 'bing-ads']
+const SOCIAL_SOURCES = ['facebook', 'facebook-ads', 't.co']
+const CHANNELS_OF_TYPES: Readonly<Record<string, string>> = {
+  direct: 'Direct',
+  search: 'Organic Search',
+  social: 'Organic Social',
+  email: 'Email',
+  llm: 'AI Assistants',
+}
+
+/** Finds the channel, of the sources that random events have. */
+function findChannel(attributes: Readonly<Record<string, string>>): string {
+  const read = (name: string): string => attributes[name]!.trim().toLowerCase()
+  const [type, medium] = [attributes['referrer_type']!, read('utm_medium')]
+  const source = read(attributes['utm_source'] === '' ? 'referrer' : 'utm_source')
+  if (type === 'paid') {
+    if (SEARCH_SOURCES.includes(source)) return 'Paid Search'
+    if (SOCIAL_SOURCES.includes(source) || medium.includes('social')) return 'Paid Social'
+    if (medium.includes('search') || medium === 'sem') return 'Paid Search'
+  }
+  if (type === 'unknown') {
+    if (['referral', 'referrer', 'link'].includes(medium)) return 'Referral'
+    if (medium === '' && read('referrer') !== '') return 'Referral'
+  }
+  return CHANNELS_OF_TYPES[type] ?? 'Other'
+}
+
 function parseEvent(sent: SentEvent): Event {
   const attributes = Object.fromEntries(ATTRIBUTES.map((name) => [name, text(sent[name])]))
   const hinted = ['referrer', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term']
   attributes['referrer_type'] ||= hinted.some((name) => attributes[name] !== '')
     ? 'unknown'
     : 'direct'
+  attributes['channel'] = findChannel(attributes)
   return {
     at: Date.parse(sent.timestamp),
     user: text(sent['user_id']),
@@ -219,6 +247,7 @@ function satisfies(event: Event, filter: Filter): boolean {
     case 'device':
       return matchesList(filter, readAttribute('device_type'))
     case 'referrer_type':
+    case 'channel':
     case 'browser':
     case 'os':
       return matchesList(filter, readAttribute(filter.type))

@@ -44,6 +44,7 @@ describe('parseFilters', () => {
     [{ type: 'referrer', ...clause('') }, eq('referrer', '')],
     [{ type: 'referrer_url', ...clause('https://t.co/') }, eq('referrer_url', 'https://t.co/')],
     [{ type: 'referrer_type', ...list('search') }, oneOf('referrer_type', 'search')],
+    [{ type: 'channel', ...list('Email') }, oneOf('channel', 'Email')],
     [
       {
         type: 'utm_tags',
