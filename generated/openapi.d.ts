@@ -48,6 +48,36 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/analytics/batch": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Send several queries at once
+         * @description Answers up to 20 queries, such as those of a dashboard, in one request. Each result has the status and the body that the
+         *     query would get alone, at the moment at which the batch is answered: `today` is the same day in all of them, and
+         *     periods that end now end in the same second.
+         *
+         *     - A query that is not valid, or that fails, has an error as its own result. Paths of fields in it are relative to its own
+         *       body. The batch is answered with 200 nevertheless.
+         *     - Each query counts as one request for the rate limit. If fewer are left, the queries beyond them, in the order of the
+         *       batch, get the status 429.
+         *     - Four queries are answered at a time, each in its turn and with its own deadline (see Limits). A batch may therefore take
+         *       five times as long as a query: let a client wait for at least 60 seconds.
+         *     - Answers are kept and given again as those of single queries are, but a batch has no `ETag`.
+         */
+        readonly post: operations["queryBatch"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/project": {
         readonly parameters: {
             readonly query?: never;
@@ -327,6 +357,58 @@ export interface components {
          *     ]
          */
         readonly Filters: readonly components["schemas"]["Filter"][];
+        /**
+         * Batch request
+         * @description Several queries, each with an id.
+         */
+        readonly BatchRequest: {
+            /**
+             * @description The queries, at most 20. Their ids are different.
+             * @example [
+             *       {
+             *         "id": "visitors",
+             *         "body": {
+             *           "date_range": "today"
+             *         }
+             *       }
+             *     ]
+             */
+            readonly queries: readonly components["schemas"]["BatchQuery"][];
+        };
+        /**
+         * Batch query
+         * @description A query of a batch.
+         * @example {
+         *       "id": "visitors",
+         *       "body": {
+         *         "date_range": "today"
+         *       }
+         *     }
+         */
+        readonly BatchQuery: {
+            /**
+             * Format: text
+             * @description The id by which the result is found. No other query of the batch has it.
+             * @example visitors
+             */
+            readonly id: string;
+            readonly operation?: components["schemas"]["BatchOperation"];
+            /**
+             * @description The body of the request that the operation would get alone.
+             * @example {
+             *       "date_range": "today"
+             *     }
+             */
+            readonly body: components["schemas"]["AnalyticsQueryRequest"] | components["schemas"]["ValuesRequest"];
+        };
+        /**
+         * Batch operation
+         * @description Which operation answers the query: `query` is `POST /v1/analytics/query`, `values` is `POST /v1/analytics/values`.
+         * @default query
+         * @example query
+         * @enum {string}
+         */
+        readonly BatchOperation: "query" | "values";
         /**
          * Date range
          * @description The period of the query: a preset, or an array of its start and its end. Both ends are **included**: a period
@@ -1262,6 +1344,73 @@ export interface components {
             readonly events: number;
         };
         /**
+         * Batch response
+         * @description The results of the queries of a batch.
+         */
+        readonly BatchResponse: {
+            /**
+             * @description One result per query, in the order of the request.
+             * @example [
+             *       {
+             *         "id": "visitors",
+             *         "status": 429,
+             *         "body": {
+             *           "error": {
+             *             "code": "RATE_LIMIT_EXCEEDED",
+             *             "message": "Too many requests."
+             *           }
+             *         },
+             *         "retry_after": 12
+             *       }
+             *     ]
+             */
+            readonly results: readonly components["schemas"]["BatchResult"][];
+        };
+        /**
+         * Batch result
+         * @description The result of a query of a batch.
+         * @example {
+         *       "id": "visitors",
+         *       "status": 429,
+         *       "body": {
+         *         "error": {
+         *           "code": "RATE_LIMIT_EXCEEDED",
+         *           "message": "Too many requests."
+         *         }
+         *       },
+         *       "retry_after": 12
+         *     }
+         */
+        readonly BatchResult: {
+            /**
+             * @description The id of the query.
+             * @example visitors
+             */
+            readonly id: string;
+            /**
+             * Format: int32
+             * @description The status that the query would get alone.
+             * @example 200
+             */
+            readonly status: number;
+            /**
+             * @description The body that the query would get alone, an error unless the status is 200.
+             * @example {
+             *       "error": {
+             *         "code": "QUERY_TIMEOUT",
+             *         "message": "The query took too long."
+             *       }
+             *     }
+             */
+            readonly body: components["schemas"]["AnalyticsQueryResponse"] | components["schemas"]["ValuesResponse"] | components["schemas"]["ErrorResponse"];
+            /**
+             * Format: int32
+             * @description Only with the statuses 429 and 503: the seconds after which to send the query again, as in `Retry-After`.
+             * @example 12
+             */
+            readonly retry_after?: number;
+        };
+        /**
          * Period
          * @description The period to which the date range was resolved. Both ends are included.
          * @example {
@@ -1997,6 +2146,44 @@ export interface operations {
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
             readonly 504: components["responses"]["QueryTimeout"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly queryBatch: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The queries, as JSON in UTF-8, at most 64 kB together. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["BatchRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The results of all queries, in their order. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BatchResponse"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
             readonly default: components["responses"]["OtherError"];
         };
     };

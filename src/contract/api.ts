@@ -18,6 +18,18 @@ export type AnalyticsQueryResponse = Schemas['AnalyticsQueryResponse']
 /** A validated request for the values of a field: every default is filled in. */
 export type ValuesRequest = Required<Schemas['ValuesRequest']>
 export type ValuesResponse = Schemas['ValuesResponse']
+/** The operations that a batch can ask. */
+export type BatchOperation = Schemas['BatchOperation']
+/** A validated batch. The bodies of its queries are not validated: each is refused on its own. */
+export interface BatchRequest {
+  readonly queries: readonly {
+    readonly id: string
+    readonly operation: BatchOperation
+    readonly body: unknown
+  }[]
+}
+export type BatchResponse = Schemas['BatchResponse']
+export type BatchResult = Schemas['BatchResult']
 export type Period = Schemas['Period']
 export type Row = Schemas['Row']
 

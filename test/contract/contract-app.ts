@@ -9,6 +9,7 @@ import request from 'supertest'
 
 export const QUERY = '/v1/analytics/query'
 export const VALUES = '/v1/analytics/values'
+export const BATCH = '/v1/analytics/batch'
 export const PROJECT = '/v1/project'
 
 const contract = await compileContract({ validateResponses: true })
@@ -19,9 +20,11 @@ export function contractApp(answer: RequestHandler): Express {
   const app = express()
   const handlers = [...readQueryBody, contract.checkQuery, answer]
   const ofValues = [...readQueryBody, contract.checkValues, answer]
+  const ofBatch = [...readQueryBody, contract.checkBatch, answer]
   addRoutes(app, {
     [QUERY]: { post: handlers },
     [VALUES]: { post: ofValues },
+    [BATCH]: { post: ofBatch },
     [PROJECT]: { get: handlers },
   })
   app.use(rejectUnknownPath, handleError)

@@ -1,7 +1,7 @@
 /** The examples of the contract are valid: each passes the validation of the service. */
 import { describe, expect, test } from '@jest/globals'
 import request from 'supertest'
-import { contractApp, echoApp, PROJECT, QUERY, send, VALUES } from './contract-app.js'
+import { BATCH, contractApp, echoApp, PROJECT, QUERY, send, VALUES } from './contract-app.js'
 import { deref, document, examplesOf, operations, unionOf } from './document.js'
 
 const query = document.paths[QUERY]!['post']!
@@ -106,6 +106,83 @@ test.each<[string, unknown, string, string]>([
   ['another member', { field: 'os', date_range: 'today', offset: 1 }, 'offset', ''],
 ])('a request for values with %s is refused', async (_, body, field, message) => {
   const { status, faults } = await send(echo, body, VALUES)
+  expect(status).toBe(400)
+  expect(faults).toContainEqual({ field, message: expect.stringContaining(message) })
+})
+
+const batch = document.paths[BATCH]!['post']!
+
+interface BatchExample {
+  readonly queries: readonly { readonly id: string; readonly operation?: string; body: object }[]
+}
+interface BatchAnswer {
+  readonly results: readonly { readonly id: string; readonly status: number; body: object }[]
+}
+
+test.each(examplesOf(batch.requestBody!))(
+  'the batch "%s" is valid, and so is its answer',
+  async (name, { value }) => {
+    const { queries } = value as BatchExample
+    const sent = await send(echo, value, BATCH)
+    const filled = queries.map((query) => ({ operation: 'query', ...query }))
+    expect([sent.status, sent.answer]).toEqual([200, { queries: filled }])
+    const body = new Map(examplesOf(batch.responses['200']!)).get(name)!.value as BatchAnswer
+    const answer = { status: 200, body }
+    expect(
+      await received(
+        answer,
+        request(answering)
+          .post(BATCH)
+          .send(value as object),
+      ),
+    ).toEqual(answer)
+    expect(body.results.map(({ id }) => id)).toEqual(queries.map(({ id }) => id))
+    for (const [i, { operation, body: asked }] of filled.entries()) {
+      const { status, body: result } = body.results[i]!
+      const path = operation === 'query' ? QUERY : VALUES
+      const alone = await send(echo, asked, path)
+      expect(alone.status).toBe(status)
+      if (status !== 200) {
+        expect(alone.answer).toEqual(result)
+        continue
+      }
+      const inner = { status, body: result }
+      expect(await received(inner, request(answering).post(path).send(asked))).toEqual(inner)
+    }
+  },
+)
+
+const inBatch = (id: unknown, body: unknown = { date_range: 'today' }) => ({ id, body })
+
+test.each<[string, unknown, string, string]>([
+  ['an empty body', {}, 'queries', 'is required'],
+  ['no query', { queries: [] }, 'queries', 'must have at least 1 item'],
+  [
+    'too many queries',
+    { queries: Array.from({ length: 21 }, (_, i) => inBatch(`q${i}`)) },
+    'queries',
+    'must have at most 20 items',
+  ],
+  ['a query without an id', { queries: [{ body: {} }] }, 'queries.0.id', 'is required'],
+  ['an empty id', { queries: [inBatch('')] }, 'queries.0.id', 'must'],
+  ['a long id', { queries: [inBatch('x'.repeat(65))] }, 'queries.0.id', 'must'],
+  ['a number as an id', { queries: [inBatch(1)] }, 'queries.0.id', 'must be a string'],
+  ['a query without a body', { queries: [{ id: 'a' }] }, 'queries.0.body', 'is required'],
+  [
+    'another operation',
+    { queries: [{ ...inBatch('a'), operation: 'batch' }] },
+    'queries.0.operation',
+    'must be one of: query, values',
+  ],
+  ['another member', { queries: [{ ...inBatch('a'), path: '/' }] }, 'queries.0.path', ''],
+  [
+    'an id that occurs twice',
+    { queries: [inBatch('a'), inBatch('b'), inBatch('a')] },
+    'queries.2.id',
+    'is the id of another query of the batch',
+  ],
+])('a batch with %s is refused', async (_, body, field, message) => {
+  const { status, faults } = await send(echo, body, BATCH)
   expect(status).toBe(400)
   expect(faults).toContainEqual({ field, message: expect.stringContaining(message) })
 })

@@ -3,6 +3,7 @@ import type { Express, Request, RequestHandler, Response, Router } from 'express
 import type { CheckWork, Collect } from '../../ingest/collect/collect.js'
 import type { FindProject } from '../../ingest/collect/find-project.js'
 
+import { postBatch } from '../../http/batch/post-batch.js'
 import { beginCollect, optionsEvents, postEvents } from '../../http/collect/collect-handlers.js'
 import { checkBodyToken, checkHeaderToken } from '../../http/collect/collector-auth.js'
 import {
@@ -131,11 +132,14 @@ function buildApiRoutes(
     limitBodySize(MAX_QUERY_BYTES),
     ...readQueryBody,
   ]
-  const { checkQuery, checkValues } = contract
+  const { checkQuery, checkValues, checkBatch } = contract
   const { stopping } = shutdown
   return {
     '/v1/analytics/query': { post: [...checks, checkQuery, postAnalyticsQuery(api, stopping)] },
     '/v1/analytics/values': { post: [...checks, checkValues, postAnalyticsValues(api, stopping)] },
+    '/v1/analytics/batch': {
+      post: [...checks, checkBatch, postBatch({ api, contract }, limit, stopping)],
+    },
     '/v1/project': {
       get: [...checks, checkQuery, getProject(api, stopping)],
     },

@@ -1,5 +1,5 @@
 /** Limits the requests per minute of each API key. */
-import type { RequestHandler } from 'express'
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { rateLimit, type Store } from 'express-rate-limit'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../contract/errors.js'
@@ -28,6 +28,27 @@ export function limitRate(perMinute: number): RequestHandler {
       next(new ApiError('RATE_LIMIT_EXCEEDED', MESSAGE, { headers }))
     },
   })
+}
+
+/**
+ * Counts another query of a request that was counted already. The headers are then those of the latest count.
+ *
+ * @returns the error of the query if it is beyond the limit
+ */
+export async function countAnother(
+  limit: RequestHandler,
+  request: Request,
+  response: Response,
+): Promise<ApiError | undefined> {
+  // The library adds to headers that are there.
+  for (const name of ['RateLimit', 'RateLimit-Policy']) response.removeHeader(name)
+  const error = await new Promise<unknown>(
+    (resolve) => void limit(request, response, resolve as NextFunction),
+  )
+  // The header is that of the query, not of the response.
+  response.removeHeader('Retry-After')
+  if (error === undefined || error instanceof ApiError) return error
+  throw error as Error
 }
 
 /** A service remembers this many keys; those that asked least recently are forgotten. */

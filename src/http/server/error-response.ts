@@ -17,7 +17,7 @@ export function writeError(response: ServerResponse, error: ApiError): void {
     response.destroy()
     return
   }
-  const text = JSON.stringify(buildBody(error))
+  const text = JSON.stringify(buildErrorBody(error))
   response.statusCode = ERROR_STATUS[error.code]
   dropAnswerHeaders(response)
   for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value)
@@ -38,16 +38,17 @@ function dropAnswerHeaders(response: ServerResponse): void {
 export const handleError: ErrorRequestHandler = (thrown: unknown, request, response, _next) => {
   const error = toApiError(thrown)
   request.errorCode = error.code
-  if (ERROR_STATUS[error.code] >= 500) response.err = unwrap(error)
+  if (ERROR_STATUS[error.code] >= 500) response.err = unwrapError(error)
   writeError(response, error)
 }
 
 /** Returns the error to log: the underlying one, if it is an Error. */
-function unwrap(error: ApiError): Error {
+export function unwrapError(error: ApiError): Error {
   return error.cause instanceof Error ? error.cause : error
 }
 
-function buildBody({ code, message, details }: ApiError): ErrorResponse {
+/** Builds the body of the response to an error. */
+export function buildErrorBody({ code, message, details }: ApiError): ErrorResponse {
   return {
     error: { code, message, ...(details === undefined ? {} : { details: [...details] }) },
   }

@@ -1,6 +1,6 @@
 /** Compiles the contracts: one set of validators for the service, for `tallyhouse explain` and for tests. */
 import type { RequestHandler } from 'express'
-import type { AnalyticsQueryRequest } from '../../contract/api.js'
+import type { AnalyticsQueryRequest, ValuesRequest } from '../../contract/api.js'
 import { readSpecs, type Spec, type SpecName, type Specs } from '../../contract/spec.js'
 import {
   compile,
@@ -11,6 +11,7 @@ import {
   type ValidationOptions,
 } from './openapi-validator.js'
 import { createEventsCheck } from './validate-events.js'
+import { createBatchCheck } from './validate-batch.js'
 import { createQueryCheck, createValuesCheck } from './validate-query.js'
 
 /** The compiled contracts. */
@@ -20,6 +21,8 @@ export interface Contract {
   readonly checkQuery: RequestHandler
   /** Validates a request for values whose body has been parsed. */
   readonly checkValues: RequestHandler
+  /** Validates a batch whose body has been parsed, but not its queries. */
+  readonly checkBatch: RequestHandler
   /** Validates a request to the collector whose body has been normalized to `{ events }`. */
   readonly checkEvents: RequestHandler
   /**
@@ -28,10 +31,13 @@ export interface Contract {
    * @throws ApiError VALIDATION_ERROR
    */
   validateQuery(body: unknown): Promise<AnalyticsQueryRequest>
+  /** Validates a request for values in the same way. @throws ApiError VALIDATION_ERROR */
+  validateValues(body: unknown): Promise<ValuesRequest>
 }
 
 const QUERY = { method: 'POST', path: '/v1/analytics/query' } as const
 const VALUES = { method: 'POST', path: '/v1/analytics/values' } as const
+const BATCH = { method: 'POST', path: '/v1/analytics/batch' } as const
 const PROJECT = { method: 'GET', path: '/v1/project' } as const
 const EVENTS = { method: 'POST', path: '/v1/events' } as const
 
@@ -51,6 +57,7 @@ export async function compileContract(
   if (names.includes('openapi')) {
     await compile(openapi, findExample(specs.openapi, QUERY))
     await compile(openapi, findExample(specs.openapi, VALUES))
+    await compile(openapi, findExample(specs.openapi, BATCH))
     await compile(openapi, findExample(specs.openapi, PROJECT))
   }
   if (names.includes('collector')) {
@@ -58,13 +65,17 @@ export async function compileContract(
     await compile(collector, { ...example, body: { events: [example.body] } })
   }
   const checkQuery = createQueryCheck(specs.openapi.document, openapi)
+  const checkValues = createValuesCheck(specs.openapi.document, openapi)
   return {
     specs,
     checkQuery,
-    checkValues: createValuesCheck(specs.openapi.document, openapi),
+    checkValues,
+    checkBatch: createBatchCheck(openapi),
     checkEvents: createEventsCheck(specs.collector.document, collector),
     validateQuery: async (body) =>
       (await validate(checkQuery, { ...QUERY, body })) as AnalyticsQueryRequest,
+    validateValues: async (body) =>
+      (await validate(checkValues, { ...VALUES, body })) as ValuesRequest,
   }
 }
 

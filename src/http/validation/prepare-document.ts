@@ -10,6 +10,7 @@
  * | `merge-all-of` | `allOf` with `unevaluatedProperties` | one closed object with all properties |
  * | `lift-defaults` | a property that refers to a schema with a `default` | the default beside the reference, where Ajv reads it |
  * | `skip-property-names` | `propertyNames` | nothing: `validateProperties` checks the names, with one message for all |
+ * | `left-to-operation` | `anyOf` of the bodies of operations | nothing: the operation checks its own body |
  * | `{ replace-with: NAME }` | `oneOf` or `anyOf` | the schema NAME, which accepts every body that reaches the validator |
  *
  * Two differences need no mark. Responses are open in the documents, so that later versions can add to them; the
@@ -41,6 +42,7 @@ const MARKS: ReadonlyMap<unknown, Mark> = new Map<unknown, Mark>([
     { keywords: ['discriminator', 'oneOf'], rewrite: splitByDiscriminator },
   ],
   ['merge-all-of', { keywords: ['allOf', 'unevaluatedProperties'], rewrite: mergeAllOf }],
+  ['left-to-operation', { keywords: ['anyOf'], rewrite: () => ({}) }],
   ['lift-defaults', { keywords: ['properties'], rewrite: liftDefaults }],
   [
     'skip-property-names',

@@ -1,0 +1,58 @@
+/** Answers batches: several queries of one request, each as if it were asked alone. */
+import type { Request, RequestHandler, Response } from 'express'
+import type { BatchRequest, BatchResponse, BatchResult } from '../../contract/api.js'
+import type { ApiError } from '../../contract/errors.js'
+import { respond } from '../query/api-handlers.js'
+import { createOperationContext } from '../query/operation-context.js'
+import { countAnother } from '../query/rate-limit.js'
+import { mapWithLimit } from './map-with-limit.js'
+import { describeFailure, runOperation, type Operations } from './run-operation.js'
+
+/** How many queries of a batch are answered at a time. */
+const MAX_AT_ONCE = 4
+
+/**
+ * POST /v1/analytics/batch
+ *
+ * @param limit counts a request for the rate limit; it has counted the batch once, for its first query
+ */
+export function postBatch(
+  operations: Operations,
+  limit: RequestHandler,
+  stopping: AbortSignal,
+): RequestHandler {
+  return async (request, response) => {
+    const { queries } = request.body as BatchRequest
+    const send = (answer: BatchResponse): void => void response.json(answer)
+    await respond(response, stopping, send, async (signal) => {
+      const refusals = await countQueries(limit, request, response, queries.length)
+      const context = { ...createOperationContext(request, signal), now: operations.api.now() }
+      const results = await mapWithLimit(
+        queries,
+        MAX_AT_ONCE,
+        async ({ id, operation, body }, i): Promise<BatchResult> => {
+          // Nobody gets the other results of a batch whose client has left.
+          signal.throwIfAborted()
+          const refusal = refusals[i]
+          return refusal === undefined
+            ? { id, ...(await runOperation(operations, operation, body, context)) }
+            : { id, ...describeFailure(refusal) }
+        },
+      )
+      signal.throwIfAborted()
+      return { results }
+    })
+  }
+}
+
+/** Counts the queries of a batch for the rate limit. Returns the error of each that is beyond it. */
+async function countQueries(
+  limit: RequestHandler,
+  request: Request,
+  response: Response,
+  count: number,
+): Promise<readonly (ApiError | undefined)[]> {
+  const refusals: (ApiError | undefined)[] = [undefined]
+  while (refusals.length < count) refusals.push(await countAnother(limit, request, response))
+  return refusals
+}

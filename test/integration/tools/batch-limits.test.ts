@@ -1,0 +1,125 @@
+/** The limits of batches: the rate, how many are answered at a time, one moment for all, and errors of single queries. */
+import { afterEach, expect, test } from '@jest/globals'
+import type { RunQuery } from '../../../src/http/query/api-handlers.js'
+import { createQueryQueue } from '../../../src/http/query/queue/query-queue.js'
+import { ANSWER, startApp, type Given, type RunningApp } from '../http/harness.js'
+
+let app: RunningApp | undefined
+afterEach(async () => {
+  await app?.stop()
+  app = undefined
+})
+
+/** Starts the application, and sends it a batch of so many queries. */
+async function send(count: number, given: Given = {}, init: RequestInit = {}): Promise<Response> {
+  app = await startApp(given)
+  const queries = Array.from({ length: count }, (_, i) => ({
+    id: `q${i}`,
+    body: { date_range: 'today', limit: i + 1 },
+  }))
+  return app.get('/v1/analytics/batch', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ queries }),
+    ...init,
+  })
+}
+
+interface Results {
+  readonly results: readonly {
+    readonly status: number
+    readonly retry_after?: number
+    body: object
+  }[]
+}
+const readResults = async (response: Response) => ((await response.json()) as Results).results
+
+test('each query counts for the rate limit: those beyond it get 429', async () => {
+  const response = await send(5, { rateLimit: 3 })
+  expect([response.status, response.headers.get('retry-after')]).toEqual([200, null])
+  expect(response.headers.get('ratelimit')).toMatch(/^"key"; ?r=0; ?t=\d+$/)
+  const results = await readResults(response)
+  expect(results.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429])
+  expect(results.slice(3)).toEqual(
+    ['q3', 'q4'].map((id) => ({
+      id,
+      status: 429,
+      body: {
+        error: { code: 'RATE_LIMIT_EXCEEDED', message: expect.stringMatching(/per minute/) },
+      },
+      retry_after: expect.any(Number),
+    })),
+  )
+  expect((await app!.ask()).status).toBe(429)
+})
+
+test('the header says how many requests are left after a batch', async () => {
+  const response = await send(5, { rateLimit: 30 })
+  expect(response.headers.get('ratelimit')).toMatch(/^"key"; ?r=25; ?t=\d+$/)
+  expect(response.headers.get('ratelimit-policy')).not.toContain(',')
+  expect((await app!.ask()).headers.get('ratelimit')).toMatch(/r=24/)
+})
+
+test('without a limit, no header says how many are left', async () => {
+  const response = await send(2)
+  expect([response.status, response.headers.get('ratelimit')]).toEqual([200, null])
+})
+
+test('four queries are answered at a time, all at the same moment, and the results have their order', async () => {
+  let running = 0
+  let most = 0
+  const moments = new Set<string | undefined>()
+  const runQuery: RunQuery = async ({ limit }, _project, { now }) => {
+    moments.add(now?.toISOString())
+    running += 1
+    most = Math.max(most, running)
+    await new Promise((resolve) => setTimeout(resolve, 20 - limit))
+    running -= 1
+    return { ...ANSWER, pagination: { ...ANSWER.pagination, limit } }
+  }
+  let clock = Date.parse('2026-03-01T23:59:59Z')
+  const results = await readResults(
+    await send(12, { runQuery, now: () => new Date((clock += 1_000)) }),
+  )
+  expect([most, [...moments]]).toEqual([4, ['2026-03-02T00:00:00.000Z']])
+  expect(results).toEqual(
+    Array.from({ length: 12 }, (_, i) => ({
+      id: `q${i}`,
+      status: 200,
+      body: { ...ANSWER, pagination: { ...ANSWER.pagination, limit: i + 1 } },
+    })),
+  )
+})
+
+test('a query that fails is an error of its own, and is logged', async () => {
+  const runQuery: RunQuery = ({ limit }) =>
+    limit === 2 ? Promise.reject(new Error('secret of the store')) : Promise.resolve(ANSWER)
+  const results = await readResults(await send(3, { runQuery }))
+  expect(results.map(({ status }) => status)).toEqual([200, 500, 200])
+  expect(results[1]?.body).toEqual({
+    error: { code: 'INTERNAL_ERROR', message: 'Something went wrong.' },
+  })
+  expect(app!.log()).toContain('secret of the store')
+})
+
+test('a query that the queue refuses says when to try again', async () => {
+  const queue = createQueryQueue({ perKey: 1, inAll: 1, waiting: 1, timeoutMs: 10_000 })
+  const results = await readResults(await send(4, { queue }))
+  const refused = results.filter(({ status }) => status !== 200)
+  expect(refused.length).toBeGreaterThan(0)
+  expect(refused.every(({ status, retry_after }) => status === 429 && retry_after === 1)).toBe(true)
+})
+
+test('the queries of a client that leaves are not begun', async () => {
+  const left = new AbortController()
+  let begun = 0
+  const runQuery: RunQuery = (_body, _project, { signal }) =>
+    new Promise((_resolve, reject) => {
+      begun += 1
+      signal.addEventListener('abort', () => reject(new Error('left')), { once: true })
+      if (begun === 4) left.abort()
+    })
+  await expect(send(12, { runQuery }, { signal: left.signal })).rejects.toThrow()
+  await app!.stop()
+  expect(begun).toBe(4)
+})

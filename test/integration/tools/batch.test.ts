@@ -1,0 +1,68 @@
+/** The law of batches: each result is the answer that the query gets alone. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { question } from '../../support/arbitrary/questions.js'
+import { post, read, startShops, type Shops } from './shops.js'
+
+let shops: Shops
+beforeAll(async () => {
+  shops = await startShops()
+}, 120_000)
+afterAll(() => shops.stop())
+
+interface Asked {
+  readonly operation?: 'query' | 'values'
+  readonly body: unknown
+}
+
+/** Every kind of answer and of refusal that a query may get. */
+const FIXED: readonly Asked[] = [
+  { body: { date_range: 'all', metrics: ['users', 'visits'], group_by: ['country'] } },
+  { body: { date_range: 'today' } },
+  { body: { date_range: '30days', group_by: ['interval:auto'], include: { totals: true } } },
+  { operation: 'values', body: { field: 'country', date_range: '30days' } },
+  { operation: 'values', body: { field: 'interval:day', date_range: '30days' } },
+  { operation: 'values', body: {} },
+  { body: { date_range: 'someday', limit: 0, filters: [{ type: 'os' }] } },
+  { body: { date_range: ['2026-01-02', '2026-01-01'] } },
+  { body: {} },
+  { body: [] },
+  { body: null },
+  { body: 'today' },
+  { body: 7 },
+]
+
+const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
+const RANDOM = fc
+  .sample(question, { seed: SEED, numRuns: 12 })
+  .map(({ asked }): Asked => ({ body: asked }))
+
+test.each<[string, readonly Asked[]]>([
+  ['answers and refusals', FIXED],
+  ['random queries', RANDOM],
+])('each result is the answer alone, on one shard and across two: %s', async (_, asked) => {
+  for (const shop of [shops.narrow, shops.wide]) {
+    const queries = asked.map((one, i) => ({ id: `q${i}`, ...one }))
+    const batch = await read(await post(shops.service, shop, 'batch', { queries }))
+    const alone = await Promise.all(
+      queries.map(async ({ id, operation = 'query', body }) => ({
+        id,
+        ...(await read(await post(shops.service, shop, operation, JSON.stringify(body)))),
+      })),
+    )
+    expect(batch).toEqual({ status: 200, body: { results: alone } })
+    expect(JSON.stringify(batch.body)).toBe(JSON.stringify({ results: alone }))
+  }
+})
+
+test('a batch is refused as a whole without a key, with another form, and beyond its size', async () => {
+  const { service, narrow } = shops
+  const queries = [{ id: 'a', body: { date_range: 'today' } }]
+  const status = async (body: unknown, key = narrow.key) =>
+    (await post(service, { key }, 'batch', body)).status
+  expect(await status({ queries })).toBe(200)
+  expect(await status({ queries }, 'th_none')).toBe(401)
+  expect(await status({ queries: [...queries, ...queries] })).toBe(400)
+  expect(await status({ queries: [{ id: 'a', body: { text: 'x'.repeat(65_536) } }] })).toBe(413)
+  expect(await status('{')).toBe(400)
+})
