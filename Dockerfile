@@ -21,7 +21,8 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
-COPY package.json LICENSE ./
+COPY package.json LICENSE CHANGELOG.md ./
+COPY docs docs
 COPY openapi/openapi.yaml openapi/collector.yaml openapi/
 COPY clickhouse clickhouse
 COPY generated/referrer-list.json generated/

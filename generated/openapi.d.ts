@@ -149,7 +149,7 @@ export interface paths {
         };
         /**
          * Get this document
-         * @description The contract of the query API, as JSON. `/openapi.yaml` is the same as YAML, `/docs` a page to try it.
+         * @description The contract of the query API, as JSON. `/openapi.yaml` is the same as YAML, `/docs/reference` a page to try it.
          */
         readonly get: operations["getContract"];
         readonly put?: never;

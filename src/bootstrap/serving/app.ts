@@ -36,7 +36,7 @@ import {
   type Handler,
   type RouteTable,
 } from '../../http/server/routes.js'
-import { createDocsRouter } from '../../http/site/docs.js'
+import { createDocsRouter } from '../../http/site/docs/docs-router.js'
 import { createTrackingRouter } from '../../http/site/tracking.js'
 import type { Contract } from '../../http/validation/contract.js'
 import type { Logger } from '../../lib/log.js'

@@ -14,19 +14,25 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': '&quot;',
 }
 
-const escapeHtml = (text: string): string =>
+/** Escapes a text for HTML, as text and as a quoted attribute. */
+export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character)
 
 /**
- * Replaces each `{{name}}` of a page with the value of that name, escaped for text and for quoted attributes.
+ * Replaces each `{{name}}` of a page with the value of that name, escaped for text and for quoted attributes, and each
+ * `{{{name}}}` with the markup of that name, as it is.
  *
  * @throws Error if the page names a value that is missing
  */
-export const fillPage = (html: string, values: Readonly<Record<string, string>>): string =>
-  html.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
-    const value = values[name]
-    if (value === undefined) throw new Error(`The page has no value for {{${name}}}.`)
-    return escapeHtml(value)
+export const fillPage = (
+  html: string,
+  values: Readonly<Record<string, string>>,
+  markup: Readonly<Record<string, string>> = {},
+): string =>
+  html.replace(/\{\{\{(\w+)\}\}\}|\{\{(\w+)\}\}/g, (found, raw?: string, name?: string) => {
+    const value = raw === undefined ? values[name ?? ''] : markup[raw]
+    if (value === undefined) throw new Error(`The page has no value for ${found}.`)
+    return raw === undefined ? escapeHtml(value) : value
   })
 
 /**

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 
 const SCRIPT = `
 import express from 'express'
-import { createDocsRouter } from './dist/http/site/docs.js'
+import { createDocsRouter } from './dist/http/site/docs/docs-router.js'
 import { readSpecs } from './dist/contract/spec.js'
 const server = express().use(createDocsRouter(readSpecs())).listen(0, '127.0.0.1', async () => {
   const { port } = server.address()
@@ -29,7 +29,7 @@ test('Swagger UI is found', async () => {
     const swagger = ['package.json', 'swagger-ui-bundle.js'].map(
       (file) => `node_modules/swagger-ui-dist/${file}`,
     )
-    for (const name of ['dist', 'openapi', 'package.json', ...swagger]) {
+    for (const name of ['dist', 'docs', 'openapi', 'CHANGELOG.md', 'package.json', ...swagger]) {
       await cp(name, path.join(home, name), { recursive: true })
     }
     for (const name of await readdir('node_modules')) {

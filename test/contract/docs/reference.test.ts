@@ -3,15 +3,15 @@ import { expect, test } from '@jest/globals'
 import express from 'express'
 import request from 'supertest'
 import { parse } from 'yaml'
-import { createDocsRouter } from '../../src/http/site/docs.js'
-import { convertToOpenApi30 } from '../../src/contract/convert-document.js'
-import { mergeDocuments } from '../../src/contract/merge-documents.js'
-import { readSpec } from '../../src/contract/spec.js'
+import { createDocsRouter } from '../../../src/http/site/docs/docs-router.js'
+import { convertToOpenApi30 } from '../../../src/contract/convert-document.js'
+import { mergeDocuments } from '../../../src/contract/merge-documents.js'
+import { readSpec } from '../../../src/contract/spec.js'
 
 const specs = { openapi: readSpec('openapi'), collector: readSpec('collector') }
 const app = express().use(createDocsRouter(specs))
 const NAMES = ['openapi', 'collector'] as const
-const PAGES = ['/docs', '/docs/collector']
+const PAGES = ['/docs/reference', '/docs/collector']
 
 test.each(NAMES)('/%s.yaml is the contract as it was written', async (name) => {
   const { status, headers, text } = await request(app).get(`/${name}.yaml`).buffer()
@@ -78,12 +78,15 @@ test.each(PAGES)('everything that %s loads is served by the service', async (pat
 })
 
 test.each([
-  ['/docs', '/openapi'],
+  ['/docs/reference', '/openapi'],
   ['/docs/collector', '/collector'],
-])('%s shows its contract, and links to the other', async (path, contract) => {
+])('%s shows its contract, and links to the other and to the docs', async (path, contract) => {
   const { text } = await request(app).get(path)
   expect(text).toContain(`data-contract="${contract}.json"`)
-  expect([...text.matchAll(/<a href="(\/docs[^"]*)"/g)].map(([, link]) => link)).toEqual(PAGES)
+  expect([...text.matchAll(/<a href="(\/docs[^"]*)"/g)].map(([, link]) => link)).toEqual([
+    '/docs',
+    ...PAGES,
+  ])
   expect(text).toContain(`<a href="${path}" aria-current="page">`)
 })
 

@@ -4,13 +4,14 @@ import path from 'node:path'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { Router, type RequestHandler } from 'express'
-import { buildContentSecurityPolicy, fillPage, readAsset, sendText, setHeaders } from './assets.js'
-import { addRoutes, type RouteTable } from '../server/routes.js'
-import { convertToOpenApi30 } from '../../contract/convert-document.js'
-import { mergeDocuments } from '../../contract/merge-documents.js'
-import type { Spec, SpecName } from '../../contract/spec.js'
-import { mapRecord } from '../../lib/records.js'
+import type { RequestHandler } from 'express'
+import { convertToOpenApi30 } from '../../../contract/convert-document.js'
+import { mergeDocuments } from '../../../contract/merge-documents.js'
+import type { Spec, SpecName, Specs } from '../../../contract/spec.js'
+import { mapRecord } from '../../../lib/records.js'
+import type { RouteTable } from '../../server/routes.js'
+import { fillPage, readAsset, sendText } from '../assets.js'
+import { pageHeaders } from './page-headers.js'
 
 const require = createRequire(import.meta.url)
 const SWAGGER_UI = path.dirname(require.resolve('swagger-ui-dist/package.json'))
@@ -23,32 +24,21 @@ const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x
 
 /** The path of each contract's page, and of its documents without their extension, `.json` or `.yaml`. */
 const PATHS = {
-  openapi: { page: '/docs', contract: '/openapi' },
+  openapi: { page: '/docs/reference', contract: '/openapi' },
   collector: { page: '/docs/collector', contract: '/collector' },
 } as const satisfies Readonly<Record<SpecName, { page: string; contract: string }>>
 
-const pageHeaders = setHeaders({
-  'Content-Security-Policy': buildContentSecurityPolicy("'self' data:"),
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-  'Cache-Control': 'no-cache',
+/** Builds the routes of the pages and documents. They need no key. */
+export const buildReferenceRoutes = ({ openapi, collector }: Specs): RouteTable => ({
+  ...buildRoutes('openapi', openapi),
+  ...buildRoutes('collector', collector),
+  ...buildCopies({ openapi, collector }),
+  '/docs/page.js': { get: [pageHeaders, sendText('js', readAsset('docs.js'))] },
+  '/docs/page.css': { get: [pageHeaders, sendText('css', readAsset('docs.css'))] },
+  ...Object.fromEntries(
+    SWAGGER_UI_FILES.map((file) => [`/docs/${file}`, { get: [pageHeaders, sendSwagger(file)] }]),
+  ),
 })
-
-/** Creates the routes of the pages and documents. They need no key. */
-export function createDocsRouter({ openapi, collector }: Readonly<Record<SpecName, Spec>>): Router {
-  const router = Router({ caseSensitive: true, strict: true })
-  addRoutes(router, {
-    ...buildRoutes('openapi', openapi),
-    ...buildRoutes('collector', collector),
-    ...buildCopies({ openapi, collector }),
-    '/docs/page.js': { get: [pageHeaders, sendText('js', readAsset('docs.js'))] },
-    '/docs/page.css': { get: [pageHeaders, sendText('css', readAsset('docs.css'))] },
-    ...Object.fromEntries(
-      SWAGGER_UI_FILES.map((file) => [`/docs/${file}`, { get: [pageHeaders, sendSwagger(file)] }]),
-    ),
-  })
-  return router
-}
 
 function buildRoutes(name: SpecName, { yaml, document }: Spec): RouteTable {
   const { page, contract } = PATHS[name]
@@ -65,7 +55,7 @@ function buildRoutes(name: SpecName, { yaml, document }: Spec): RouteTable {
 }
 
 /** Builds the routes of the copies for importers: both contracts as one, and OpenAPI 3.0. */
-function buildCopies({ openapi, collector }: Readonly<Record<SpecName, Spec>>): RouteTable {
+function buildCopies({ openapi, collector }: Specs): RouteTable {
   const whole = mergeDocuments(openapi.document, collector.document)
   const copies = {
     '/openapi-3.0.json': convertToOpenApi30(openapi.document),

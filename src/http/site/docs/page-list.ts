@@ -1,0 +1,44 @@
+/** The list of the pages of the documentation, in the order in which people read them. */
+
+/** A page: where its Markdown lies in the package, and where it is served. */
+export interface Page {
+  /** The path in the package, e.g. `docs/limits.md`. */
+  readonly file: string
+  /** The path of the rendered page, e.g. `/docs/limits`. */
+  readonly path: string
+  /** The path of its Markdown, e.g. `/docs/limits.md`. */
+  readonly markdownPath: string
+}
+
+/** Pages that are listed together. */
+export interface PageGroup {
+  readonly title: string
+  readonly pages: readonly Page[]
+}
+
+const definePage = (name: string): Page => ({
+  file: `docs/${name}.md`,
+  path: `/docs/${name}`,
+  markdownPath: `/docs/${name}.md`,
+})
+
+/** The first page: what there is to read. */
+const HOME: Page = { ...definePage('README'), path: '/docs' }
+
+const CHANGELOG: Page = { ...definePage('changelog'), file: 'CHANGELOG.md' }
+
+export const PAGE_GROUPS: readonly PageGroup[] = [
+  { title: 'Learn', pages: [HOME, ...['start', 'concepts'].map(definePage)] },
+  { title: 'Look up', pages: ['errors', 'limits'].map(definePage) },
+  { title: 'Operate', pages: [...['operations', 'cluster'].map(definePage), CHANGELOG] },
+]
+
+export const PAGES: readonly Page[] = PAGE_GROUPS.flatMap(({ pages }) => pages)
+
+/** The interactive pages of the contracts, by the file of the contract. */
+export const REFERENCES: Readonly<
+  Record<string, { readonly path: string; readonly title: string }>
+> = {
+  'openapi/openapi.yaml': { path: '/docs/reference', title: 'Queries' },
+  'openapi/collector.yaml': { path: '/docs/collector', title: 'Sending events' },
+}

@@ -1,0 +1,86 @@
+/** The page about limits has the numbers of the contracts and of the code. */
+import { expect, test } from '@jest/globals'
+import { MAX_BUCKETS } from '../../../src/analytics/request/buckets.js'
+import { readSpecs } from '../../../src/contract/spec.js'
+import { VARIABLES, type VariableName } from '../../../src/config/variables.js'
+import { MAX_EVENTS_BYTES } from '../../../src/http/collect/events-body.js'
+import { MAX_QUERY_BYTES } from '../../../src/http/query/query-body.js'
+import { EVENT_LIMITS } from '../../../src/model/event-fields.js'
+import { readDoc, readTables } from './served-pages.js'
+
+type Bounds = Readonly<
+  Record<'maxItems' | 'maximum' | 'default' | 'maxLength' | 'maxProperties', number>
+>
+type Schemas = Readonly<
+  Record<string, Bounds & { readonly properties?: Readonly<Record<string, Bounds>> }>
+>
+const specs = readSpecs()
+const queries = specs.openapi.document.components.schemas as unknown as Schemas
+const events = specs.collector.document.components.schemas as unknown as Schemas
+
+/** The limits without a variable, by the part of the page. A limit of the text of the contract is a pattern. */
+const WANT: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  Queries: {
+    'Size of the body': MAX_QUERY_BYTES,
+    'Rows of an answer (`limit`)': queries['Limit']!.maximum,
+    'Rows of an answer if you give no `limit`': queries['Limit']!.default,
+    'Rows that can be skipped (`offset`)': queries['Offset']!.maximum,
+    'Metrics of a query': queries['Metrics']!.maxItems,
+    'Groupings in `group_by`': queries['Groupings']!.maxItems,
+    'Buckets of a time series': MAX_BUCKETS,
+    'Filters, with those inside of groups and visits': queries['Filters']!.maxItems,
+    'Depth of groups and visits': readText(queries['GroupFilter'], /at most (\d+) deep/),
+    'String clauses of all filters': readText(queries['Filters'], /at most (\d+) string clauses/),
+    'Values of a list (`oneOf`, `noneOf`)': queries['Values']!.maxItems,
+    'Characters of a value': queries['Value']!.maxLength,
+    'Characters of a pattern (`matches`, `notMatches`)': readText(
+      queries['StringOperator'],
+      /at most (\d+)\s+characters/,
+    ),
+    "Characters of a property's name":
+      queries['PropertyClause']!.properties!['property']!.maxLength,
+  },
+  Events: {
+    'Size of the body': MAX_EVENTS_BYTES,
+    'Events of a request': events['EventArray']!.maxItems,
+    'Size of an event': EVENT_LIMITS.maxEventBytes,
+    'Properties of an event': EVENT_LIMITS.maxProperties,
+    "Characters of a property's name": EVENT_LIMITS.maxPropertyNameLength,
+    'Characters of the name of an event': EVENT_LIMITS.maxNameLength,
+    'Characters of `user_id`, `session_id` and `event_id`': EVENT_LIMITS.maxIdLength,
+    'Characters of a URL': EVENT_LIMITS.maxUrlLength,
+    'Characters of any other text': EVENT_LIMITS.maxStoredLength,
+  },
+  'All requests': {
+    // Node's default.
+    'Size of the request line and headers': 16_384,
+    'Number of headers': readText(
+      { description: JSON.stringify(specs.openapi.document) },
+      /more than (\d+) headers/,
+    ),
+  },
+}
+
+function readText(schema: unknown, pattern: RegExp): number {
+  return Number(pattern.exec((schema as { readonly description: string }).description)![1])
+}
+
+const toNumber = (cell = ''): number => Number(cell.replace(/,| bytes$/g, ''))
+
+const parts = readDoc('limits').split(/^## /m).slice(1)
+
+test.each(Object.entries(WANT))('%s', (title, want) => {
+  const rows = readTables(parts.find((part) => part.startsWith(`${title}\n`))!)
+  expect(Object.fromEntries(rows.map(([what, value]) => [what, toNumber(value)]))).toEqual(want)
+})
+
+test('the limits that have a variable are its defaults', () => {
+  const rows = parts
+    .flatMap(readTables)
+    .filter(([, , variable = '']) => variable.slice(1, -1) in VARIABLES)
+  const shown = rows.map(([, value, variable = '']) => [variable.slice(1, -1), toNumber(value)])
+  expect(shown).toHaveLength(10)
+  expect(shown).toEqual(
+    shown.map(([name]) => [name, Number(VARIABLES[name as VariableName].fallback)]),
+  )
+})
