@@ -1,18 +1,8 @@
 /** SQL fragments: every value in them is a typed parameter. */
 
+type Scalar = 'String' | 'Bool' | 'UInt32' | 'UInt64' | 'Int64' | 'Date' | "DateTime64(3, 'UTC')"
 /** The ClickHouse types of parameters. */
-type ParameterType =
-  | 'String'
-  | 'Array(String)'
-  | 'Identifier'
-  | 'Bool'
-  | 'UInt32'
-  | 'UInt64'
-  | 'Int64'
-  | 'Array(Int64)'
-  | 'Nullable(UInt32)'
-  | "DateTime64(3, 'UTC')"
-  | "Nullable(DateTime64(3, 'UTC'))"
+type ParameterType = Scalar | `Array(${Scalar})` | `Nullable(${Scalar})` | 'Identifier'
 
 type ParameterValue = string | number | boolean | null | readonly string[] | readonly number[]
 
@@ -172,6 +162,13 @@ export function databaseName(name: string): Sql {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name)) throw new TypeError('not a name of a database')
   return new Fragment([name])
 }
+
+/** Passes the UTC days of some moments as a parameter. They are those of a ClickHouse `Date`: 1970 to 2148. */
+export const dates = (values: readonly Date[]): Sql =>
+  parameter(
+    'Array(Date)',
+    values.map((value) => value.toISOString().slice(0, 10)),
+  )
 
 /** Passes a moment as a parameter, to the millisecond. */
 export const time = (value: Date): Sql => parameter("DateTime64(3, 'UTC')", formatTime(value))

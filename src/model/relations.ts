@@ -21,8 +21,6 @@ export interface DayColumn {
   readonly column: Sql
   /** All columns of the table. Those that are computed from others do not belong to `*`. */
   readonly columns: Sql
-  /** Builds the same condition as `isWithin` for a period of whole days. It does not read the moments of rows. */
-  readonly isWithin: (start: Sql, end: Sql) => Sql
 }
 
 export interface Relation {
@@ -37,6 +35,8 @@ export interface Relation {
   readonly isWithin: (start: Sql, end: Sql) => Sql
   /** The day of a row as a column of its own, which is cheaper to read than its moment. Absent where there is none. */
   readonly day?: DayColumn
+  /** The day of a row as the sorting key has it. Absent where rows are of whole months. */
+  readonly dayKey?: Sql
   /** The conditions that rows must satisfy besides project, period and filters. */
   readonly conditions: readonly Sql[]
   /** Which groups a rollup has. Absent for facts. */
@@ -62,6 +62,7 @@ function describeRollup(rollup: Rollup): Relation {
     time: sql`toDateTime64(${dateColumn}, 3, 'UTC')`,
     isWithin: (start, end) =>
       sql`${dateColumn} >= toDate(${start}) AND ${dateColumn} < toDate(${end})`,
+    ...(grain === 'day' ? { dayKey: dateColumn } : {}),
     conditions: [],
     rollup: subject,
     ...(subject === 'users'
@@ -80,19 +81,10 @@ function describeRollup(rollup: Rollup): Relation {
 /** Whether a session started in a period. */
 const isStartWithin = (start: Sql, end: Sql): Sql => sql`start_at >= ${start} AND start_at < ${end}`
 
-/** Describes the column with the day of a moment. The hint finds the same parts and granules as `isWithin`, and reads nothing. */
-const describeDay = (
-  column: Sql,
-  isWithin: Relation['isWithin'],
-  computed = column,
-): DayColumn => ({
-  column,
-  columns: sql`*, ${computed}`,
-  isWithin: (start, end) =>
-    sql`indexHint(${isWithin(start, end)}) AND ${column} >= toDate(${start}) AND ${column} < toDate(${end})`,
-})
-
-const START_DAY = describeDay(sql`start_day`, isStartWithin, sql`start_day, duration_ms`)
+const START_DAY = {
+  day: { column: sql`start_day`, columns: sql`*, start_day, duration_ms` },
+  dayKey: sql`toDate(start_at)`,
+}
 
 const SESSIONS: Relation = {
   name: 'sessions',
@@ -104,7 +96,7 @@ const SESSIONS: Relation = {
   conditions: [IS_VISIT],
   // The stored duration is cheaper to read than what it follows from.
   measures: { ...VISIT_AGGREGATES, duration: sql`sum(sign * duration_ms)` },
-  day: START_DAY,
+  ...START_DAY,
 }
 
 /** The rows that src/analytics/sql/whole-sessions.ts writes: states of sessions, and single events. */
@@ -125,14 +117,13 @@ const WHOLE_SESSIONS: Relation = {
     bounces: VISIT_AGGREGATES.bounces,
     duration: sql`sumIf(sign * duration_ms, ${IS_VISIT})`,
   },
-  day: START_DAY,
+  ...START_DAY,
   userBitmap: sql`groupBitmapStateIf(user, has_user)`,
   isGroup: sql`sum(own_pageviews + own_events) > 0`,
 }
 
-/** Whether an event lies in a period. Partitions and the sorting key are found by it. */
-const isEventWithin = (start: Sql, end: Sql): Sql =>
-  sql`timestamp >= ${start} AND timestamp < ${end}`
+/** The UTC day of an event, as the sorting key has it. */
+export const DAY_OF_EVENT = sql`toDate(timestamp)`
 
 const EVENTS: Relation = {
   name: 'events',
@@ -140,8 +131,9 @@ const EVENTS: Relation = {
   grain: 'moment',
   cost: COSTS.moment,
   time: sql`timestamp`,
-  isWithin: isEventWithin,
-  day: describeDay(sql`day`, isEventWithin),
+  isWithin: (start, end) => sql`timestamp >= ${start} AND timestamp < ${end}`,
+  day: { column: sql`day`, columns: sql`*, day` },
+  dayKey: DAY_OF_EVENT,
   conditions: [],
   measures: {
     users: sql`uniqExact(user)`,

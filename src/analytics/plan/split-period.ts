@@ -1,5 +1,5 @@
 /** Splits periods into the parts that rows of a grain can answer, whole months or days, and the rest. */
-import { addMs, DAY_MS, startOfDay, startOfMonth } from '../../lib/time.js'
+import { addDays, addMs, DAY_MS, startOfDay, startOfMonth } from '../../lib/time.js'
 import type { Grain } from '../../model/relations.js'
 import type { Period } from '../request/period.js'
 
@@ -71,3 +71,41 @@ export function joinAdjacent(periods: readonly Period[]): readonly Period[] {
   }
   return joined
 }
+
+/** A period, of which all days count or only some. */
+export interface Stretch {
+  readonly period: Period
+  /** The days that alone count, or those that do not. */
+  readonly days?: { readonly count: boolean; readonly starts: readonly Date[] }
+}
+
+/**
+ * Writes periods as one period with some of its days, if they are in order and only whole days lie between them. Where there are
+ * many periods, ClickHouse finds the rows of a list of days in far less time than those of as many periods.
+ */
+export function condense(periods: readonly Period[]): readonly Stretch[] {
+  const [first, ...others] = periods
+  const last = others.at(-1)
+  if (first === undefined || last === undefined) return periods.map((period) => ({ period }))
+  const gaps = others.map(({ start }, i) => ({ start: (periods[i] ?? first).end, end: start }))
+  if (splitByGrain(gaps, 'day').outside.length > 0) return periods.map((period) => ({ period }))
+  const inside = periods.map(({ start, end }) => ({
+    start: startOfDay(start),
+    end: roundUp(end, 'day'),
+  }))
+  const count = countDays(inside) <= countDays(gaps)
+  return [
+    {
+      period: { start: first.start, end: last.end },
+      days: { count, starts: listDays(count ? inside : gaps) },
+    },
+  ]
+}
+
+const countDays = (days: readonly Period[]): number =>
+  days.reduce((sum, { start, end }) => sum + (end.getTime() - start.getTime()) / DAY_MS, 0)
+
+const listDays = (days: readonly Period[]): readonly Date[] =>
+  days.flatMap(({ start, end }) =>
+    Array.from({ length: countDays([{ start, end }]) }, (_, i) => addDays(start, i)),
+  )

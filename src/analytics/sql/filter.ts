@@ -1,6 +1,6 @@
 /** Writes the predicate of a query as a condition on rows of a statement. */
 import { sql, type Sql } from '../../clickhouse/sql.js'
-import { writeBound, writeRows, type StatementContext } from './rows.js'
+import { selectEventsBetween, writeBound, writeRows, type StatementContext } from './rows.js'
 import type { RowKind } from './where.js'
 
 /** Writes the condition that a row of this kind satisfies exactly when the predicate of the query holds. */
@@ -22,8 +22,7 @@ function selectSessions(context: StatementContext, condition: Sql): Sql {
   const first = sql`(SELECT least(ifNull(minOrNull(start_at), ${start}), ${start}) FROM ${reaching})`
   const last = sql`(SELECT greatest(ifNull(maxOrNull(end_at), ${end}), ${end}) FROM ${reaching})`
   return sql`SELECT session FROM ${writeRows(context, 'events', [
-    sql`timestamp >= ${first}`,
-    sql`timestamp <= ${last}`,
+    selectEventsBetween(first, last),
     condition,
   ])}`
 }

@@ -1,9 +1,26 @@
 /** Writes the rows that a scan reads: a table with its conditions, among which is always the one on the project. */
-import { formatTime, isTrue, join, or, sql, string, time, type Sql } from '../../clickhouse/sql.js'
+import {
+  and,
+  dates,
+  formatTime,
+  isTrue,
+  join,
+  or,
+  sql,
+  string,
+  time,
+  type Sql,
+} from '../../clickhouse/sql.js'
 import { DAY_MS } from '../../lib/time.js'
 import { EVENT_LIMITS } from '../../model/event-fields.js'
-import { isRollup, RELATIONS, type Relation, type RelationName } from '../../model/relations.js'
-import { splitByGrain } from '../plan/split-period.js'
+import {
+  DAY_OF_EVENT,
+  isRollup,
+  RELATIONS,
+  type Relation,
+  type RelationName,
+} from '../../model/relations.js'
+import { condense, splitByGrain, type Stretch } from '../plan/split-period.js'
 import type { Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
 import type { WhereWriter } from './where.js'
@@ -66,18 +83,73 @@ export function writeRowsWithin(
   const { day } = RELATIONS[relation]
   const { inside, outside } = splitByGrain(periods, 'day')
   if (!context.readsDays || day === undefined || inside.length === 0) {
-    return writeRows(context, relation, [isWithinAny(relation, periods), ...conditions])
+    return writeRows(context, relation, [selectPeriods(relation, periods), ...conditions])
   }
-  const isOfDays = or(inside.map((period) => writeWithin(day.isWithin, period)))
+  const isOfDays = selectDays(relation, day.column, inside)
   const days = writeRows(context, relation, [isOfDays, ...conditions])
   if (outside.length === 0) return days
-  const edges = writeRows(context, relation, [isWithinAny(relation, outside), ...conditions])
+  const edges = writeRows(context, relation, [selectPeriods(relation, outside), ...conditions])
   return sql`(SELECT ${day.columns} FROM ${days} UNION ALL SELECT ${day.columns} FROM ${edges})`
 }
 
-/** Builds the condition that a row lies in one of the periods. */
+/** Builds the condition that a row lies in one of the periods. To select the rows of a table, `selectPeriods` is faster. */
 export const isWithinAny = (relation: RelationName, periods: readonly Period[]): Sql =>
   or(periods.map((period) => writeWithin(RELATIONS[relation].isWithin, period)))
+
+/**
+ * Builds the condition of a WHERE that a row lies in one of the periods. It finds the days of the periods in the sorting key.
+ * ClickHouse would not do so for events by itself: their moments are in the key as well, behind the user, so it uses these
+ * and reads whole months.
+ */
+export function selectPeriods(relation: RelationName, periods: readonly Period[]): Sql {
+  const { dayKey, isWithin, day } = RELATIONS[relation]
+  if (dayKey === undefined) return isWithinAny(relation, periods)
+  return or(
+    condense(periods).map(({ period, days }) => {
+      const [start, end] = [writeBound(period.start), writeBound(period.end)]
+      const within = isWithin(start, end)
+      if (days !== undefined) return and([within, isOneOf(dayKey, days)])
+      // A rollup has its day alone in the key.
+      return day === undefined ? within : and([within, hintDays(dayKey, start, justBefore(end))])
+    }),
+  )
+}
+
+/** Builds the same condition for periods of whole days. It does not read the moments of rows. */
+function selectDays(relation: RelationName, column: Sql, periods: readonly Period[]): Sql {
+  const { dayKey = column, isWithin } = RELATIONS[relation]
+  const stretches = condense(periods).map(({ period, days }) => {
+    const [start, end] = [writeBound(period.start), writeBound(period.end)]
+    const listed = days === undefined ? [] : [isOneOf(column, days)]
+    const inKey =
+      days === undefined
+        ? hintDays(dayKey, start, justBefore(end))
+        : sql`indexHint(${isOneOf(dayKey, days)})`
+    return and([
+      sql`indexHint(${isWithin(start, end)})`,
+      inKey,
+      sql`${column} >= toDate(${start}) AND ${column} < toDate(${end})`,
+      ...listed,
+    ])
+  })
+  return or(stretches)
+}
+
+const justBefore = (moment: Sql): Sql => sql`subtractMilliseconds(${moment}, 1)`
+
+/** Builds the condition that an event lies between two moments, both included. */
+export const selectEventsBetween = (first: Sql, last: Sql): Sql =>
+  sql`timestamp >= ${first} AND timestamp <= ${last} AND ${hintDays(DAY_OF_EVENT, first, last)}`
+
+/** Finds the granules of the days of two moments and of all between them. It reads nothing. */
+const hintDays = (dayKey: Sql, first: Sql, last: Sql): Sql =>
+  sql`indexHint(${dayKey} >= toDate(${first}) AND ${dayKey} <= toDate(${last}))`
+
+const isOneOf = (day: Sql, { count, starts }: NonNullable<Stretch['days']>): Sql => {
+  const { earliestTimestamp, endOfTimestamps } = EVENT_LIMITS
+  const known = starts.filter((start) => start >= earliestTimestamp && start < endOfTimestamps)
+  return count ? sql`${day} IN ${dates(known)}` : sql`${day} NOT IN ${dates(known)}`
+}
 
 const writeWithin = (build: Relation['isWithin'], { start, end }: Period): Sql =>
   build(writeBound(start), writeBound(end))

@@ -6,7 +6,8 @@ import { RELATIONS, type RelationName } from '../../model/relations.js'
 import type { Scan } from '../plan/plan.js'
 import { writeFilter } from './filter.js'
 import {
-  isWithinAny,
+  selectEventsBetween,
+  selectPeriods,
   writeBound,
   writeRows,
   writeRowsWithin,
@@ -42,7 +43,7 @@ export function writeScan(
       ? writeRowsWithin(context, relation, periods, filters)
       : writeRows(context, relation, [
           sql`dimension = ${string(dimension)}`,
-          isWithinAny(relation, periods),
+          selectPeriods(relation, periods),
           ...filters,
         ])
   return sql`SELECT ${join([sql`${key} AS group_key`, ...columns])} FROM ${rows}${grouped}`
@@ -69,10 +70,9 @@ function filterRows(context: StatementContext, { relation, filteredBy }: Scan): 
  */
 function selectMatchingSessions(context: StatementContext): Sql {
   const { query } = context
-  const started = writeRows(context, 'sessions', [isWithinAny('sessions', [query.period])])
+  const started = writeRows(context, 'sessions', [selectPeriods('sessions', [query.period])])
   return sql`SELECT session FROM ${writeRows(context, 'events', [
-    sql`timestamp >= ${writeBound(query.period.start)}`,
-    sql`timestamp <= (SELECT max(end_at) FROM ${started})`,
+    selectEventsBetween(writeBound(query.period.start), sql`(SELECT max(end_at) FROM ${started})`),
     writeFilter(context, 'events'),
   ])}`
 }

@@ -8,6 +8,7 @@ import type { Period } from '../request/period.js'
 import { writeFilter } from './filter.js'
 import {
   isWithinAny,
+  selectPeriods,
   writeBound,
   writeRows,
   writeRowsWithin,
@@ -46,7 +47,7 @@ export function writeWholeSessions(
  * replaced states away. Where none is left, the first condition is a constant, and the second one is not evaluated.
  */
 function isCurrentState(context: StatementContext, periods: readonly Period[]): Sql {
-  const isStarted = isWithinAny('whole_sessions', periods)
+  const isStarted = selectPeriods('whole_sessions', periods)
   const replaced = writeRows(context, 'whole_sessions', [sql`sign = -1`, isStarted])
   return sql`((SELECT count() FROM ${replaced}) = 0 OR (session, load) NOT IN (SELECT session, load FROM ${replaced}))`
 }
@@ -79,7 +80,7 @@ function writeCrossingEvents(
     const [start, end] = [writeBound(period.start), writeBound(period.end)]
     return [
       select([sql`start_at < ${start}`, sql`end_at >= ${start}`, ...isStartedBefore], sql`1`),
-      select([isWithinAny('sessions', [period]), sql`end_at >= ${end}`], sql`0`),
+      select([selectPeriods('sessions', [period]), sql`end_at >= ${end}`], sql`0`),
     ]
   })
   return writeRows(context, 'events', [

@@ -1,7 +1,11 @@
 /** Splitting periods: the whole months or days of a period, and the rest before and after. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { splitByGrain, type SplitPeriods } from '../../../../src/analytics/plan/split-period.js'
+import {
+  condense,
+  splitByGrain,
+  type SplitPeriods,
+} from '../../../../src/analytics/plan/split-period.js'
 import { DAY_MS } from '../../../../src/lib/time.js'
 import type { Grain } from '../../../../src/model/relations.js'
 import type { Period } from '../../../../src/analytics/request/period.js'
@@ -189,4 +193,67 @@ describe('splitByGrain', () => {
       )
     },
   )
+})
+
+const days = (count: boolean, ...starts: readonly string[]) => ({
+  count,
+  starts: starts.map((start) => new Date(start)),
+})
+
+const CONDENSED: readonly (readonly [
+  why: string,
+  given: readonly Bounds[],
+  want: readonly { readonly period: Bounds; readonly days?: ReturnType<typeof days> }[],
+])[] = [
+  ['no period', [], []],
+  ['one period', [['2026-01-01', '2026-02-01']], [{ period: ['2026-01-01', '2026-02-01'] }]],
+  [
+    'days far apart are listed; the first and the last are cut',
+    [
+      ['2026-01-31T23:00Z', '2026-02-01'],
+      ['2026-02-28', '2026-03-01'],
+      ['2026-03-31', '2026-03-31T23:00Z'],
+    ],
+    [
+      {
+        period: ['2026-01-31T23:00Z', '2026-03-31T23:00Z'],
+        days: days(true, '2026-01-31', '2026-02-28', '2026-03-31'),
+      },
+    ],
+  ],
+  [
+    'the days between long periods are left out',
+    [
+      ['2026-01-01', '2026-01-31'],
+      ['2026-02-01', '2026-02-28'],
+    ],
+    [{ period: ['2026-01-01', '2026-02-28'], days: days(false, '2026-01-31') }],
+  ],
+  [
+    'less than a day lies between',
+    [
+      ['2026-01-01', '2026-01-31'],
+      ['2026-01-31T01:00Z', '2026-02-28'],
+    ],
+    [{ period: ['2026-01-01', '2026-01-31'] }, { period: ['2026-01-31T01:00Z', '2026-02-28'] }],
+  ],
+  [
+    'a day lies between, but is not a whole one',
+    [
+      ['2026-01-01', '2026-01-30T12:00Z'],
+      ['2026-01-31T12:00Z', '2026-02-28'],
+    ],
+    [
+      { period: ['2026-01-01', '2026-01-30T12:00Z'] },
+      { period: ['2026-01-31T12:00Z', '2026-02-28'] },
+    ],
+  ],
+]
+
+describe('condense', () => {
+  test.each(CONDENSED)('%s', (_why, given, want) => {
+    expect(condense(given.map(period))).toEqual(
+      want.map((one) => ({ ...one, period: period(one.period) })),
+    )
+  })
 })

@@ -47,12 +47,16 @@ const T = "DateTime64(3, 'UTC')"
 
 /** The condition that a row lies in a period; the bounds are the parameter `at` and the next one. */
 const moments = (at: number, column = 'timestamp'): string =>
+  `(${within(at, column)} AND ${hint(at, column)})`
+const within = (at: number, column: string): string =>
   `${column} >= {p${at}:${T}} AND ${column} < {p${at + 1}:${T}}`
+/** Finds the days of such a period in the sorting key. */
+const hint = (at: number, column: string): string =>
+  `indexHint(toDate(${column}) >= toDate({p${at}:${T}}) AND toDate(${column}) <= toDate(subtractMilliseconds({p${at + 1}:${T}}, 1)))`
 /** The same for whole days, by the column of the day. */
 const wholeDays = (at: number, table: 'events' | 'sessions' = 'events'): string => {
-  const day = table === 'events' ? 'day' : 'start_day'
-  const hint = moments(at, table === 'events' ? 'timestamp' : 'start_at')
-  return `indexHint(${hint}) AND ${day} >= toDate({p${at}:${T}}) AND ${day} < toDate({p${at + 1}:${T}})`
+  const [day, column] = table === 'events' ? ['day', 'timestamp'] : ['start_day', 'start_at']
+  return `(indexHint(${within(at, column)}) AND ${hint(at, column)} AND ${day} >= toDate({p${at}:${T}}) AND ${day} < toDate({p${at + 1}:${T}}))`
 }
 const rolled = (at: number, column: 'month' | 'day'): string =>
   `${column} >= toDate({p${at}:${T}}) AND ${column} < toDate({p${at + 1}:${T}})`
@@ -206,8 +210,9 @@ describe('a statement from facts', () => {
       `FROM sessions WHERE project_id = {p0:String} AND pageviews > 0 AND ${wholeDays(2, 'sessions')} AND session IN (` +
         `SELECT session FROM events WHERE project_id = {p0:String} AND timestamp >= {p4:${T}} AND timestamp <= (` +
         `SELECT max(end_at) FROM sessions WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(5, 'start_at')}) ` +
-        `AND ${filter})) AS part_0_sessions CROSS JOIN`,
+        `AND indexHint(toDate(timestamp) >= toDate({p4:${T}}) AND toDate(timestamp) <= toDate(`,
     )
+    expect(query).toContain(`)) AND ${filter})) AS part_0_sessions CROSS JOIN`)
     expect(query).toContain(
       `FROM events WHERE project_id = {p0:String} AND ${wholeDays(9)} AND ${filter}) AS part_1_events`,
     )
@@ -252,7 +257,7 @@ describe('a statement from facts', () => {
   ] as const)('rows of %s', (token, key, groups) => {
     const { query } = fromFacts({ metrics: ['users'], group_by: [token] })
     expect(query).toContain(`SELECT ${key} AS group_key, uniqExact(user)`)
-    expect(query).toContain(`day < toDate({p3:${T}})${groups} GROUP BY group_key`)
+    expect(query).toContain(`day < toDate({p3:${T}}))${groups} GROUP BY group_key`)
   })
 })
 
@@ -294,7 +299,7 @@ test('a statement from whole sessions: states that started in the period, and ev
   const crossing = (condition: string, isInside: string): string =>
     `SELECT toDate(start_at) + arrayJoin(range(dateDiff('day', start_at, end_at) + 1)), user, session, ${isInside} ` +
     `FROM sessions ${project} AND ${condition} AND ${filter} GROUP BY user, session, start_at, end_at HAVING sum(sign) > 0`
-  const happened = moments(7)
+  const happened = within(7, 'timestamp')
   const sign = `if(${happened}, 1, -1)`
   expect(query).toContain(
     'SELECT key AS group_key, greatest(0, sum(own_pageviews)) AS measure_pageviews, sumIf(toInt64(sign), pageviews > 0) AS measure_visits, ' +
@@ -326,7 +331,9 @@ describe('a statement from rollups', () => {
       start: new Date('2026-01-30T12:00:00Z'),
       end: new Date('2026-04-02T06:00:00Z'),
     }
-    const days = (at: number): string => `(${rolled(at, 'day')} OR ${rolled(at + 2, 'day')})`
+    // From the first day to the last, but only some days between.
+    const days = (at: number): string =>
+      `(${rolled(at, 'day')} AND day IN {p${at + 2}:Array(Date)})`
     const daily = (table: string, at: number): string =>
       `FROM ${table} WHERE project_id = {p0:String} AND dimension = {p${at}:String} AND ${days(at + 1)}`
     const sums = "SELECT '' AS group_key, sum(pageviews) AS measure_pageviews"
@@ -345,16 +352,16 @@ describe('a statement from rollups', () => {
         `(${sums} ${from('sessions_monthly', 2)}) AS part_0_sessions_monthly CROSS JOIN ` +
         `(${users} ${from('users_monthly', 5)}) AS part_1_users_monthly CROSS JOIN ` +
         `(${sums} ${daily('sessions_daily', 8)}) AS part_2_sessions_daily CROSS JOIN ` +
-        `(${users} ${daily('users_daily', 13)}) AS part_3_users_daily CROSS JOIN ` +
+        `(${users} ${daily('users_daily', 12)}) AS part_3_users_daily CROSS JOIN ` +
         "(SELECT '' AS group_key, groupBitmapState(user) AS measure_users, toInt64(countIf(name = 'pageview')) AS measure_pageviews FROM events " +
-        `WHERE project_id = {p0:String} AND (${moments(18)} OR ${moments(20)})) AS part_4_events` +
-        ') LIMIT {p22:UInt32} OFFSET {p23:UInt32}',
+        `WHERE project_id = {p0:String} AND (${within(16, 'timestamp')} AND toDate(timestamp) IN {p18:Array(Date)})) AS part_4_events` +
+        ') LIMIT {p19:UInt32} OFFSET {p20:UInt32}',
       query_params: params(
         ...['total', c, d],
         ...['total', c, d],
-        ...['total', b, c, d, e],
-        ...['total', b, c, d, e],
-        ...[a, b, e, f],
+        ...['total', b, e, ['2026-01-31', '2026-04-01']],
+        ...['total', b, e, ['2026-01-31', '2026-04-01']],
+        ...[a, f, ['2026-01-30', '2026-04-02']],
         ...[100, 0],
       ),
     })

@@ -28,8 +28,9 @@ const build = (
 const ORIGIN = '{p0:String} AS of_project, {p1:String} AS of_request'
 const T = "DateTime64(3, 'UTC')"
 const DAYS =
-  `indexHint(timestamp >= {p4:${T}} AND timestamp < {p5:${T}}) ` +
-  `AND day >= toDate({p4:${T}}) AND day < toDate({p5:${T}})`
+  `(indexHint(timestamp >= {p4:${T}} AND timestamp < {p5:${T}}) ` +
+  `AND indexHint(toDate(timestamp) >= toDate({p4:${T}}) AND toDate(timestamp) <= toDate(subtractMilliseconds({p5:${T}}, 1))) ` +
+  `AND day >= toDate({p4:${T}}) AND day < toDate({p5:${T}}))`
 const SUM = 'sum(shards.measure_events) AS measure_events'
 const [START, END] = ['2026-01-01 00:00:00.000', '2026-02-01 00:00:00.000']
 
