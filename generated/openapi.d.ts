@@ -48,6 +48,43 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/analytics/retention": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Query retention
+         * @description Counts how many users come back: by the interval in which they came first, and by the intervals after it.
+         *
+         *     A **cohort** are the users whose first event ever, matching the filters or not, lies in an interval of the period, and who
+         *     have a matching event in that interval: those that the metric `new_users` counts in a time series with the same
+         *     filters. Each of the `counts` says how many of them have a matching event in an interval that follows.
+         *
+         *     - Intervals are those of UTC: days, ISO weeks from Monday on, or calendar months. A period that starts
+         *       or ends within an interval has a part of its users in the first or last cohort: those whose first event lies in the
+         *       period. The intervals that follow are whole ones, also beyond the end of the period.
+         *     - What lies ahead of the current second is `null`: a cohort or an interval that has not begun. `0` means that nobody
+         *       was there. The interval that is running counts as far as it has come. Events dated later than now do not count.
+         *     - The first event of a user is the first that the project still has: of a project that keeps its events for some days
+         *       only, users from before count as new again. A user without an id is new each day, and comes back on no other.
+         *     - If the plan limits how far back queries can go, the start of `date_range` is checked. Events before it are never
+         *       counted, but users who had one belong to no cohort, as with `new_users`.
+         *
+         *     Numbers of different cohorts add up, since a user belongs to one at most; those of different intervals do not.
+         *     Unlike those of queries, these answers are computed anew for each request and have no `ETag`.
+         */
+        readonly post: operations["queryRetention"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/analytics/batch": {
         readonly parameters: {
             readonly query?: never;
@@ -279,6 +316,30 @@ export interface components {
          * @example page:path
          */
         readonly ValueField: components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
+        /**
+         * Retention request
+         * @description A question for the users who come back. Only `interval` and `date_range` are required.
+         */
+        readonly RetentionRequest: {
+            readonly interval: components["schemas"]["RetentionInterval"];
+            readonly date_range: components["schemas"]["DateRange"];
+            /**
+             * Format: int32
+             * @description How many intervals after its own are counted for each cohort. By default as many as follow the first cohort within
+             *     the period, and at least 1. Cohorts multiplied by intervals may be at most 10,000.
+             * @example 6
+             */
+            readonly intervals?: number;
+            readonly filters?: components["schemas"]["Filters"];
+            readonly filtersOperator?: components["schemas"]["FiltersOperator"];
+        };
+        /**
+         * Retention interval
+         * @description The length of the intervals, which are those of UTC. A `week` starts on Monday.
+         * @example month
+         * @enum {string}
+         */
+        readonly RetentionInterval: "day" | "week" | "month";
         /**
          * Metrics
          * @description The metrics of every row, in the order of the response. Each may be given once. An empty array selects the three
@@ -1411,6 +1472,89 @@ export interface components {
             readonly retry_after?: number;
         };
         /**
+         * Retention response
+         * @description The users who came back, with the question as the service interpreted it.
+         */
+        readonly RetentionResponse: {
+            readonly period: components["schemas"]["Period"];
+            readonly query: components["schemas"]["ResolvedRetentionQuery"];
+            /**
+             * @description One row for each interval of the period, ascending, also for those in which nobody came first.
+             * @example [
+             *       {
+             *         "start": "2026-01-01T00:00:00Z",
+             *         "size": 530,
+             *         "counts": [
+             *           112,
+             *           64
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly data: readonly components["schemas"]["Cohort"][];
+        };
+        /**
+         * Resolved retention query
+         * @description The question as the service interpreted it, with every default filled in.
+         */
+        readonly ResolvedRetentionQuery: {
+            readonly interval: components["schemas"]["RetentionInterval"];
+            readonly date_range: components["schemas"]["DateRange"];
+            /**
+             * Format: int32
+             * @description How many intervals after its own are counted for each cohort.
+             * @example 6
+             */
+            readonly intervals: number;
+            /**
+             * @description The filters; empty if there are none.
+             * @example [
+             *       {
+             *         "type": "browser",
+             *         "operator": "oneOf",
+             *         "value": [
+             *           "Firefox"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters: readonly components["schemas"]["Filter"][];
+            readonly filtersOperator: components["schemas"]["FiltersOperator"];
+        };
+        /**
+         * Cohort
+         * @description The users who came first in an interval, and how many of them were there in the intervals after it.
+         * @example {
+         *       "start": "2026-01-01T00:00:00Z",
+         *       "size": 530,
+         *       "counts": [
+         *         112,
+         *         64
+         *       ]
+         *     }
+         */
+        readonly Cohort: {
+            /**
+             * @description The start of the interval. That of the first one may lie before the period.
+             * @example 2026-01-01T00:00:00Z
+             */
+            readonly start: components["schemas"]["UtcSecond"];
+            /**
+             * @description The number of users; `null` if the interval has not begun.
+             * @example 530
+             */
+            readonly size: number | null;
+            /**
+             * @description How many of the users have a matching event in each interval that follows, as many as `query.intervals`. The first
+             *     is the one right after the interval of the cohort. `null` stands for an interval that has not begun.
+             * @example [
+             *       112,
+             *       64
+             *     ]
+             */
+            readonly counts: readonly (number | null)[];
+        };
+        /**
          * Period
          * @description The period to which the date range was resolved. Both ends are included.
          * @example {
@@ -2132,6 +2276,47 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ValuesResponse"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["PlanLimitExceeded"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 422: components["responses"]["QueryTooExpensive"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["QueryTimeout"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly queryRetention: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The question, as JSON in UTF-8, at most 64 kB. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["RetentionRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The cohorts. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RetentionResponse"];
                 };
             };
             readonly 400: components["responses"]["ValidationError"];

@@ -1,6 +1,5 @@
 /** Answers an analytics request about one project: the read path from the request to the response. */
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../contract/api.js'
-import { ApiError, createValidationError } from '../contract/errors.js'
 import type { Statement } from '../clickhouse/sql.js'
 import type { ProjectSizes } from '../model/project-sizes.js'
 import { ALL_RELATIONS, FACTS, type RelationName } from '../model/relations.js'
@@ -13,6 +12,7 @@ import { planQuery } from './plan/planner.js'
 import { withoutWholeSessions } from './plan/ways.js'
 import { resolveQuery, toTotalsQuery, type Query } from './request/query.js'
 import { checkRetention } from './request/retention.js'
+import { namePatterns } from './read-rows.js'
 import { runPlan, type PlanRows } from './rounds.js'
 import { shapeResponse, type StoredRow } from './response.js'
 import type { ShardGroup } from './sql/shards.js'
@@ -69,20 +69,9 @@ export async function queryAnalytics(
 ): Promise<AnalyticsQueryResponse> {
   const plan = await planAnalytics(request, project, dependencies)
   const { rows, total, totals } = await runAnalytics(plan, dependencies).catch((error: unknown) => {
-    throw namePatterns(error, request)
+    throw namePatterns(error, listPatternFields(request.filters))
   })
   return shapeResponse(request, plan.query, rows, total, totals)
-}
-
-/** Names the patterns of a request if the store refused one of them. It does not say which. */
-function namePatterns(error: unknown, { filters }: AnalyticsQueryRequest): unknown {
-  if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') return error
-  const message = 'must be a pattern of RE2: it is too large, or names an unknown class'
-  const fields = listPatternFields(filters)
-  return createValidationError(
-    fields.map((field) => ({ field, message })),
-    error.cause,
-  )
 }
 
 /**
@@ -118,13 +107,25 @@ export async function planAnalytics(
   const moment = now()
   const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
   const query = narrow(resolveRequest(request, project, first, moment))
+  const plan = await createPlanner(project, { listRelations, readSizes, group })
+  return query.includesTotals ? { ...plan(query), totals: plan(toTotalsQuery(query)) } : plan(query)
+}
+
+/** Creates the function that plans queries about a project, from the relations that may be read and the sizes of the project. */
+export async function createPlanner(
+  project: QueriedProject,
+  {
+    listRelations,
+    readSizes,
+    group,
+  }: Pick<PlanDependencies, 'listRelations' | 'readSizes' | 'group'>,
+): Promise<(query: Query) => Plan> {
   const sizes = await readSizes?.(project.id)
   const known = group?.isWidening === true ? FACTS : (listRelations?.() ?? ALL_RELATIONS)
   const isCut = project.keepDays !== null || project.hasCutSessions
   // Without their sessions, events would be missed.
   const relations = isCut ? withoutWholeSessions(known) : known
-  const plan = (one: Query): Plan => planQuery(one, relations, sizes, group?.width)
-  return query.includesTotals ? { ...plan(query), totals: plan(toTotalsQuery(query)) } : plan(query)
+  return (query) => planQuery(query, relations, sizes, group?.width)
 }
 
 /**

@@ -18,6 +18,11 @@ export type AnalyticsQueryResponse = Schemas['AnalyticsQueryResponse']
 /** A validated request for the values of a field: every default is filled in. */
 export type ValuesRequest = Required<Schemas['ValuesRequest']>
 export type ValuesResponse = Schemas['ValuesResponse']
+/** A validated request for retention: every default but that of `intervals`, which depends on the period, is filled in. */
+export type RetentionRequest = Required<Omit<Schemas['RetentionRequest'], 'intervals'>> &
+  Pick<Schemas['RetentionRequest'], 'intervals'>
+export type RetentionResponse = Schemas['RetentionResponse']
+export type Cohort = Schemas['Cohort']
 /** The operations that a batch can ask. */
 export type BatchOperation = Schemas['BatchOperation']
 /** A validated batch. The bodies of its queries are not validated: each is refused on its own. */

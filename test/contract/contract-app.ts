@@ -10,6 +10,7 @@ import request from 'supertest'
 export const QUERY = '/v1/analytics/query'
 export const VALUES = '/v1/analytics/values'
 export const BATCH = '/v1/analytics/batch'
+export const RETENTION = '/v1/analytics/retention'
 export const PROJECT = '/v1/project'
 
 const contract = await compileContract({ validateResponses: true })
@@ -20,10 +21,12 @@ export function contractApp(answer: RequestHandler): Express {
   const app = express()
   const handlers = [...readQueryBody, contract.checkQuery, answer]
   const ofValues = [...readQueryBody, contract.checkValues, answer]
+  const ofRetention = [...readQueryBody, contract.checkRetention, answer]
   const ofBatch = [...readQueryBody, contract.checkBatch, answer]
   addRoutes(app, {
     [QUERY]: { post: handlers },
     [VALUES]: { post: ofValues },
+    [RETENTION]: { post: ofRetention },
     [BATCH]: { post: ofBatch },
     [PROJECT]: { get: handlers },
   })

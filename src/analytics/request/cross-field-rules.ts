@@ -6,10 +6,10 @@ import { checkBucketCount, isInterval } from './intervals.js'
 import { isDateOnly, resolveRange } from './period.js'
 
 /** One rule, as a pure function. */
-export interface Rule {
+export interface Rule<Request = AnalyticsQueryRequest> {
   /** The fields that it reads. The rule is applied only when each of them is valid by itself. */
-  readonly fields: readonly (keyof AnalyticsQueryRequest)[]
-  readonly check: (request: AnalyticsQueryRequest) => readonly FieldError[]
+  readonly fields: readonly (keyof Request & string)[]
+  readonly check: (request: Request) => readonly FieldError[]
 }
 
 export const RULES: readonly Rule[] = [
@@ -20,15 +20,21 @@ export const RULES: readonly Rule[] = [
   { fields: ['filters'], check: ({ filters }) => checkFilterLimits(filters) },
 ]
 
-/** Returns the errors of a request, by all rules that read none of `invalidFields`. */
-export function checkRules(
+/** Returns the errors of a query, by all rules that read none of `invalidFields`. */
+export const checkRules = (
   request: AnalyticsQueryRequest,
   invalidFields: ReadonlySet<string> = new Set(),
-): readonly FieldError[] {
-  return RULES.filter(({ fields }) => !fields.some((field) => invalidFields.has(field))).flatMap(
-    ({ check }) => check(request),
-  )
-}
+): readonly FieldError[] => applyRules(RULES, request, invalidFields)
+
+/** Returns the errors of a request, by those of some rules that read none of `invalidFields`. */
+export const applyRules = <Request>(
+  rules: readonly Rule<Request>[],
+  request: Request,
+  invalidFields: ReadonlySet<string>,
+): readonly FieldError[] =>
+  rules
+    .filter(({ fields }) => !fields.some((field) => invalidFields.has(field)))
+    .flatMap(({ check }) => check(request))
 
 /** The fields that decide the period. */
 type Dated = Pick<AnalyticsQueryRequest, 'date_range' | 'time_zone'>

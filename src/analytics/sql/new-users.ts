@@ -7,7 +7,8 @@ import type { StatementContext } from './rows.js'
 import { writeScan } from './scan.js'
 import { createWhereWriter } from './where.js'
 
-const NO_USERS = sql`bitmapBuild(emptyArrayUInt32())`
+/** A bitmap of nobody. */
+export const NO_USERS = sql`bitmapBuild(emptyArrayUInt32())`
 
 /**
  * Writes a subquery of groups with their new users, as `group_key` and `measure_new_users`.
@@ -25,7 +26,7 @@ function countByGroup(
   { users, earlier }: NewUsersPlan,
   keys: Sql | undefined,
 ): Sql {
-  const parts = writeParts(context, users, (bitmap) => [sql`${bitmap} AS matching`], keys)
+  const parts = writeUserScans(context, users, (bitmap) => [sql`${bitmap} AS matching`], keys)
   const isNew = sql`bitmapAndnot(groupBitmapMergeState(parts.matching), ${writeEarlier(context, earlier)})`
   return sql`SELECT group_key, ${countUsers(isNew)} FROM (${join(parts, sql` UNION ALL `)}) AS parts GROUP BY group_key`
 }
@@ -33,11 +34,11 @@ function countByGroup(
 /** A user is new in the bucket of their first event, so users of earlier buckets are not. */
 function countByBucket(context: StatementContext, { users, everyone, earlier }: NewUsersPlan): Sql {
   const parts = [
-    ...writeParts(context, users, (bitmap) => [
+    ...writeUserScans(context, users, (bitmap) => [
       sql`${bitmap} AS matching`,
       sql`${everyone === undefined ? sql`matching` : NO_USERS} AS everyone`,
     ]),
-    ...writeParts(context, everyone, (bitmap) => [
+    ...writeUserScans(context, everyone, (bitmap) => [
       sql`${NO_USERS} AS matching`,
       sql`${bitmap} AS everyone`,
     ]),
@@ -52,15 +53,15 @@ const countUsers = (bitmap: Sql): Sql =>
   sql`toInt64(bitmapCardinality(${bitmap})) AS ${MEASURE_COLUMNS.new_users}`
 
 /** Writes the users before the period as one bitmap. */
-function writeEarlier(context: StatementContext, earlier: Plan | undefined): Sql {
-  const parts = writeParts(context, earlier, (bitmap) => [sql`${bitmap} AS matching`])
+export function writeEarlier(context: StatementContext, earlier: Plan | undefined): Sql {
+  const parts = writeUserScans(context, earlier, (bitmap) => [sql`${bitmap} AS matching`])
   return parts.length === 0
     ? NO_USERS
     : sql`(SELECT groupBitmapMergeState(parts.matching) FROM (${join(parts, sql` UNION ALL `)}) AS parts)`
 }
 
 /** Writes the scans of a plan. @param select the columns of a scan with this bitmap of users */
-function writeParts(
+export function writeUserScans(
   context: StatementContext,
   plan: Plan | undefined,
   select: (bitmap: Sql) => readonly Sql[],

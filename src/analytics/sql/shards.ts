@@ -30,15 +30,24 @@ export function writeGroupsOfShards(
   group: ShardGroup,
   keys?: Sql,
 ): Sql {
-  const ofShard = {
-    ...context,
-    isShard: true,
-    leavesOut: group.isWidening,
-    database: sql`${identifier(group.database)}.`,
-  }
   const sums = listGroupMeasures(plan).map(
     (measure) => sql`sum(shards.${MEASURE_COLUMNS[measure]}) AS ${MEASURE_COLUMNS[measure]}`,
   )
-  const view = writeGroups(ofShard, plan, keys)
-  return sql`SELECT ${join([sql`group_key`, ...sums])} FROM cluster(${identifier(group.name)}, view(${view})) AS shards GROUP BY group_key HAVING max(is_row)`
+  const view = writeGroups(toShardContext(context, group), plan, keys)
+  return sql`SELECT ${join([sql`group_key`, ...sums])} FROM ${writeRowsOfShards(group, view)} GROUP BY group_key HAVING max(is_row)`
 }
+
+/** Returns the context of what each shard of a group computes. */
+export const toShardContext = (
+  context: StatementContext,
+  { database, isWidening }: ShardGroup,
+): StatementContext => ({
+  ...context,
+  isShard: true,
+  leavesOut: isWidening,
+  database: sql`${identifier(database)}.`,
+})
+
+/** Writes the rows that a SELECT has on each shard of a group, as the table `shards`. */
+export const writeRowsOfShards = ({ name }: ShardGroup, view: Sql): Sql =>
+  sql`cluster(${identifier(name)}, view(${view})) AS shards`

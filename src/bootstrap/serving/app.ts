@@ -3,7 +3,6 @@ import type { Express, Request, RequestHandler, Response, Router } from 'express
 import type { CheckWork, Collect } from '../../ingest/collect/collect.js'
 import type { FindProject } from '../../ingest/collect/find-project.js'
 
-import { postBatch } from '../../http/batch/post-batch.js'
 import { beginCollect, optionsEvents, postEvents } from '../../http/collect/collect-handlers.js'
 import { checkBodyToken, checkHeaderToken } from '../../http/collect/collector-auth.js'
 import {
@@ -13,23 +12,12 @@ import {
 } from '../../http/collect/event-limits.js'
 import { createEventsReader, MAX_EVENTS_BYTES } from '../../http/collect/events-body.js'
 import { warnOfProxies } from '../../http/collect/read-client-info.js'
-import {
-  authenticateRequests,
-  getProject,
-  postAnalyticsQuery,
-  postAnalyticsValues,
-  type ApiUseCases,
-  type Authenticate,
-} from '../../http/query/api-handlers.js'
-import { MAX_QUERY_BYTES, readQueryBody } from '../../http/query/query-body.js'
-import { refuseEarly, type Recall } from '../../http/query/refuse-early.js'
+import { refuseEarly } from '../../http/query/refuse-early.js'
 import { createRefusalPace, slowRefusals } from '../../http/query/slow-refusals.js'
 import { limitRate } from '../../http/query/rate-limit.js'
 import { limitBodySize } from '../../http/server/body.js'
 import { handleError } from '../../http/server/error-response.js'
-import type { Shutdown } from '../../http/server/graceful-shutdown.js'
 import { getLivez, getReadyz, type Readiness } from '../../http/server/health.js'
-import { treatHeadAsGet } from '../../http/server/http-conformance.js'
 import {
   addRoutes,
   rejectUnknownPath,
@@ -40,15 +28,8 @@ import { createDocsRouter } from '../../http/site/docs/docs-router.js'
 import { createTrackingRouter } from '../../http/site/tracking.js'
 import type { Contract } from '../../http/validation/contract.js'
 import type { Logger } from '../../lib/log.js'
+import { buildApiRoutes, type ApiDependencies } from './api-routes.js'
 import { createObservers, createShell, EVENTS, type ShellDependencies } from './app-shell.js'
-
-/** The use cases of the query API. */
-export interface ApiDependencies extends ApiUseCases {
-  readonly authenticate: Authenticate
-  readonly recall: Recall
-  /** Requests per minute and API key; 0 means no limit. */
-  readonly rateLimit: number
-}
 
 /** The use cases of the collector. */
 export interface CollectorDependencies {
@@ -118,33 +99,6 @@ const runInOrder = (handlers: readonly RequestHandler[]): RequestHandler =>
       void handler(request, response, () => void rest(request, response, next)),
     (_request, _response, next) => next(),
   )
-
-function buildApiRoutes(
-  api: ApiDependencies,
-  limit: RequestHandler,
-  contract: Contract,
-  shutdown: Shutdown,
-): RouteTable {
-  const checks: readonly Handler[] = [
-    authenticateRequests(api.authenticate),
-    limit,
-    treatHeadAsGet,
-    limitBodySize(MAX_QUERY_BYTES),
-    ...readQueryBody,
-  ]
-  const { checkQuery, checkValues, checkBatch } = contract
-  const { stopping } = shutdown
-  return {
-    '/v1/analytics/query': { post: [...checks, checkQuery, postAnalyticsQuery(api, stopping)] },
-    '/v1/analytics/values': { post: [...checks, checkValues, postAnalyticsValues(api, stopping)] },
-    '/v1/analytics/batch': {
-      post: [...checks, checkBatch, postBatch({ api, contract }, limit, stopping)],
-    },
-    '/v1/project': {
-      get: [...checks, checkQuery, getProject(api, stopping)],
-    },
-  }
-}
 
 /** A token in the header is checked before the body is read; a token in the body, right after the body is parsed. */
 function buildCollectorRoutes(

@@ -2,7 +2,12 @@
 import { createAnswers, type Answers } from '../../analytics/cache/answers.js'
 import { listValues } from '../../analytics/list-values.js'
 import { queryAnalytics, type Dependencies } from '../../analytics/query-analytics.js'
+import {
+  queryRetention,
+  type RetentionDependencies,
+} from '../../analytics/retention/query-retention.js'
 import type { Plan } from '../../analytics/plan/plan.js'
+import type { Statement } from '../../clickhouse/sql.js'
 import { createAuthenticator } from '../../auth/authenticate.js'
 import { openKeyring } from '../../auth/keyring.js'
 import type { ReadProject, RequestScope, RunQuery } from '../../http/query/api-handlers.js'
@@ -11,7 +16,7 @@ import { ALL_RELATIONS, FACTS } from '../../model/relations.js'
 import { presentProject } from '../../projects/present.js'
 import type { StoredProject } from '../../projects/project.js'
 import { countChecks } from './count-checks.js'
-import type { ApiDependencies } from './app.js'
+import type { ApiDependencies } from './api-routes.js'
 import { createFindData, type FindData, type ReadStore } from './read-stores.js'
 import type { ServiceOptions } from './service-options.js'
 
@@ -54,6 +59,8 @@ export function createApi(
     runQuery,
     listValues: (request, project, scope, onPlan) =>
       listValues(request, project, createDependencies(project, scope, onPlan)),
+    queryRetention: (request, project, scope, onPlan) =>
+      queryRetention(request, project, createDependencies(project, scope, onPlan)),
     answers: openAnswers(options, findData),
     readProject,
     queue,
@@ -65,12 +72,16 @@ export function createApi(
 /** Creates the function that finds what a query depends on. */
 const withData =
   (findData: FindData, now: () => Date) =>
-  (project: StoredProject, scope: RequestScope, onPlan: (plan: Plan) => void): Dependencies => {
+  (
+    project: StoredProject,
+    scope: RequestScope,
+    onPlan: (plan: Plan) => void,
+  ): Dependencies & RetentionDependencies => {
     const data = findData(project)
     const reader = data.createReader(scope)
     return {
       group: data.group,
-      run: (statement) => reader.query(statement),
+      run: <Row>(statement: Statement) => reader.query<Row>(statement),
       firstEventAt: () => data.findFirstEvent(scope),
       now: () => scope.now ?? now(),
       onPlan,

@@ -1,11 +1,11 @@
 /** The first and last handlers of the query API: authenticate a request, run its use case and send the response. */
 import type { RequestHandler, Response } from 'express'
 import type { Answer } from '../../analytics/cache/answers.js'
-import type { AnalyticsQueryRequest, ValuesRequest } from '../../contract/api.js'
+import type { AnalyticsQueryRequest } from '../../contract/api.js'
 import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
 import { createStoppingError } from '../server/graceful-shutdown.js'
-import { createOperationContext } from './operation-context.js'
-import { answerProject, answerQuery, answerValues } from './operations.js'
+import { createOperationContext, type OperationContext } from './operation-context.js'
+import { answerProject, answerQuery } from './operations.js'
 import { sendAnswer } from './send-answer.js'
 import type { ApiUseCases, Authenticate } from './use-cases.js'
 
@@ -31,13 +31,17 @@ export function postAnalyticsQuery(api: ApiUseCases, stopping: AbortSignal): Req
   }
 }
 
-/** POST /v1/analytics/values */
-export function postAnalyticsValues(api: ApiUseCases, stopping: AbortSignal): RequestHandler {
+/** POST of an operation whose answers are not kept. */
+export function postOperation(
+  // The validator has made sure of the body.
+  answer: (api: ApiUseCases, body: never, context: OperationContext) => Promise<object>,
+  api: ApiUseCases,
+  stopping: AbortSignal,
+): RequestHandler {
   return async (request, response) => {
-    const body = request.body as ValuesRequest
-    const send = (answer: object): void => void response.json(answer)
+    const send = (result: object): void => void response.json(result)
     await respond(response, stopping, send, (signal) =>
-      answerValues(api, body, createOperationContext(request, signal)),
+      answer(api, request.body as never, createOperationContext(request, signal)),
     )
   }
 }

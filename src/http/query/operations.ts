@@ -4,12 +4,14 @@ import type { Plan } from '../../analytics/plan/plan.js'
 import type {
   AnalyticsQueryRequest,
   Project,
+  RetentionRequest,
+  RetentionResponse,
   ValuesRequest,
   ValuesResponse,
 } from '../../contract/api.js'
 import { logPlan } from './plan-log.js'
-import type { Turn } from './queue/query-queue.js'
-import type { ApiUseCases, RequestScope } from './use-cases.js'
+import type { QueryQueue, Turn } from './queue/query-queue.js'
+import type { ApiUseCases, RequestScope, RunOperation } from './use-cases.js'
 import type { OperationContext } from './operation-context.js'
 
 /** Answers a query. A known answer needs no turn. */
@@ -32,17 +34,30 @@ export const answerQuery = (
   )
 }
 
+/** Runs an operation whose answers are not kept. */
+const answerAnew = <Body, Result>(
+  run: RunOperation<Body, Result>,
+  queue: QueryQueue,
+  body: Body,
+  context: OperationContext,
+): Promise<Result> =>
+  queue.run(context.principal.keyId, context.signal, (turn) =>
+    run(body, context.project, createScope(context, turn), (plan) => logPlan(context.logger, plan)),
+  )
+
 /** Lists the values of a field. */
 export const answerValues = (
   { listValues, queue }: ApiUseCases,
   body: ValuesRequest,
   context: OperationContext,
-): Promise<ValuesResponse> =>
-  queue.run(context.principal.keyId, context.signal, (turn) =>
-    listValues(body, context.project, createScope(context, turn), (plan) =>
-      logPlan(context.logger, plan),
-    ),
-  )
+): Promise<ValuesResponse> => answerAnew(listValues, queue, body, context)
+
+/** Counts the users who come back. */
+export const answerRetention = (
+  { queryRetention, queue }: ApiUseCases,
+  body: RetentionRequest,
+  context: OperationContext,
+): Promise<RetentionResponse> => answerAnew(queryRetention, queue, body, context)
 
 /** Reads the project of the API key. */
 export const answerProject = (

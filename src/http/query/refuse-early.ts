@@ -30,6 +30,7 @@ export interface EarlyRefusals {
 const ROUTES: ReadonlyMap<string, string> = new Map([
   ['POST /v1/analytics/query', '/v1/analytics/query'],
   ['POST /v1/analytics/values', '/v1/analytics/values'],
+  ['POST /v1/analytics/retention', '/v1/analytics/retention'],
   ['POST /v1/analytics/batch', '/v1/analytics/batch'],
   ['GET /v1/project', '/v1/project'],
 ])

@@ -6,6 +6,8 @@ import type {
   AnalyticsQueryRequest,
   AnalyticsQueryResponse,
   Project,
+  RetentionRequest,
+  RetentionResponse,
   ValuesRequest,
   ValuesResponse,
 } from '../../contract/api.js'
@@ -48,13 +50,13 @@ export type RunQuery = (
   facts: ProjectFacts,
 ) => Promise<AnalyticsQueryResponse>
 
-/** Lists the values of a field. @param onPlan is called with the plan before the query runs */
-export type ListValues = (
-  request: ValuesRequest,
+/** Runs an operation whose answers are not kept. @param onPlan is called with each plan before it is run */
+export type RunOperation<Body, Result> = (
+  request: Body,
   project: StoredProject,
   scope: RequestScope,
   onPlan: (plan: Plan) => void,
-) => Promise<ValuesResponse>
+) => Promise<Result>
 
 /** Reads the public fields of a project. */
 export type ReadProject = (project: StoredProject, scope: RequestScope) => Promise<Project>
@@ -62,7 +64,10 @@ export type ReadProject = (project: StoredProject, scope: RequestScope) => Promi
 /** What the operations of the query API are made of. */
 export interface ApiUseCases {
   readonly runQuery: RunQuery
-  readonly listValues: ListValues
+  /** Lists the values of a field. */
+  readonly listValues: RunOperation<ValuesRequest, ValuesResponse>
+  /** Counts the users who come back. */
+  readonly queryRetention: RunOperation<RetentionRequest, RetentionResponse>
   readonly readProject: ReadProject
   /** Knows answers that were given before. */
   readonly answers: Answers

@@ -1,5 +1,7 @@
 /** Compiles the contracts: one set of validators for the service, for `tallyhouse explain` and for tests. */
 import type { RequestHandler } from 'express'
+import { findTooDeepFilter } from '../../analytics/request/filter-limits.js'
+import { RETENTION_RULES } from '../../analytics/retention/rules.js'
 import type { AnalyticsQueryRequest, ValuesRequest } from '../../contract/api.js'
 import { readSpecs, type Spec, type SpecName, type Specs } from '../../contract/spec.js'
 import {
@@ -12,6 +14,7 @@ import {
 } from './openapi-validator.js'
 import { createEventsCheck } from './validate-events.js'
 import { createBatchCheck } from './validate-batch.js'
+import { createOperationCheck } from './validate-operations.js'
 import { createQueryCheck, createValuesCheck } from './validate-query.js'
 
 /** The compiled contracts. */
@@ -21,6 +24,8 @@ export interface Contract {
   readonly checkQuery: RequestHandler
   /** Validates a request for values whose body has been parsed. */
   readonly checkValues: RequestHandler
+  /** Validates a request for retention whose body has been parsed. */
+  readonly checkRetention: RequestHandler
   /** Validates a batch whose body has been parsed, but not its queries. */
   readonly checkBatch: RequestHandler
   /** Validates a request to the collector whose body has been normalized to `{ events }`. */
@@ -37,6 +42,7 @@ export interface Contract {
 
 const QUERY = { method: 'POST', path: '/v1/analytics/query' } as const
 const VALUES = { method: 'POST', path: '/v1/analytics/values' } as const
+const RETENTION = { method: 'POST', path: '/v1/analytics/retention' } as const
 const BATCH = { method: 'POST', path: '/v1/analytics/batch' } as const
 const PROJECT = { method: 'GET', path: '/v1/project' } as const
 const EVENTS = { method: 'POST', path: '/v1/events' } as const
@@ -57,6 +63,7 @@ export async function compileContract(
   if (names.includes('openapi')) {
     await compile(openapi, findExample(specs.openapi, QUERY))
     await compile(openapi, findExample(specs.openapi, VALUES))
+    await compile(openapi, findExample(specs.openapi, RETENTION))
     await compile(openapi, findExample(specs.openapi, BATCH))
     await compile(openapi, findExample(specs.openapi, PROJECT))
   }
@@ -70,6 +77,12 @@ export async function compileContract(
     specs,
     checkQuery,
     checkValues,
+    checkRetention: createOperationCheck(
+      specs.openapi.document,
+      openapi,
+      RETENTION_RULES,
+      ({ filters }) => findTooDeepFilter(filters),
+    ),
     checkBatch: createBatchCheck(openapi),
     checkEvents: createEventsCheck(specs.collector.document, collector),
     validateQuery: async (body) =>

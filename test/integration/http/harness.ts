@@ -3,16 +3,17 @@ import { Writable } from 'node:stream'
 import { createAnswers } from '../../../src/analytics/cache/answers.js'
 import type {
   AnalyticsQueryResponse,
+  RetentionResponse,
   ValuesResponse,
   ErrorCode,
   Project,
 } from '../../../src/contract/api.js'
 import {
   createApp,
-  type ApiDependencies,
   type AppDependencies,
   type CollectorDependencies,
 } from '../../../src/bootstrap/serving/app.js'
+import type { ApiDependencies } from '../../../src/bootstrap/serving/api-routes.js'
 import type { EventLimits } from '../../../src/http/collect/event-limits.js'
 import { createCollect } from '../../../src/ingest/collect/collect.js'
 import { invalidTokenError } from '../../../src/ingest/collect/find-project.js'
@@ -49,6 +50,19 @@ const VALUES: ValuesResponse = {
   query: { field: 'country', date_range: 'today', search: '', limit: 100 },
   pagination: { limit: 100, offset: 0, returned: 0, total: 0 },
   data: [],
+}
+
+/** A valid response to a request for retention. */
+const RETENTION: RetentionResponse = {
+  period: { from: '2026-03-01T00:00:00Z', to: '2026-03-01T23:59:59Z' },
+  query: {
+    interval: 'day',
+    date_range: 'today',
+    intervals: 1,
+    filters: [],
+    filtersOperator: 'and',
+  },
+  data: [{ start: '2026-03-01T00:00:00Z', size: 0, counts: [null] }],
 }
 
 /** A valid response to QUESTION. */
@@ -166,6 +180,7 @@ export async function startApp({
         now: () => NOW,
       }),
       listValues: () => Promise.resolve(VALUES),
+      queryRetention: () => Promise.resolve(RETENTION),
       readProject: () => Promise.resolve(PROJECT),
       now: () => NOW,
       queue: createQueryQueue({ perKey: 100, inAll: 100, waiting: 100, timeoutMs: 10_000 }),

@@ -97,6 +97,11 @@ test.each([
     body: { date_range: '7days', group_by: ['country'] },
   },
   { what: 'a total', path: '/v1/analytics/query', body: { date_range: '7days' } },
+  {
+    what: 'cohorts',
+    path: '/v1/analytics/retention',
+    body: { interval: 'day', date_range: '7days' },
+  },
   { what: 'the first event for `all`', path: '/v1/analytics/query', body: { date_range: 'all' } },
   { what: 'the first event', path: '/v1/project', body: undefined },
 ])('INTERNAL_ERROR: $what of another project, or of an earlier request', async ({ path, body }) => {

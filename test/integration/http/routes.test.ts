@@ -15,6 +15,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TR
 const PATHS: Readonly<Record<string, readonly string[]>> = {
   '/v1/project': ['GET', 'HEAD'],
   '/v1/analytics/query': ['POST'],
+  '/v1/analytics/retention': ['POST'],
   '/livez': ['GET', 'HEAD'],
   '/readyz': ['GET', 'HEAD'],
   '/docs': ['GET', 'HEAD'],

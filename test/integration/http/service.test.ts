@@ -85,6 +85,20 @@ test('a key lists the values of a field', async () => {
   })
 })
 
+test('a key asks for retention', async () => {
+  const body = { interval: 'day', date_range: ['2026-03-09', '2026-03-10'] }
+  const response = await ask(body, '/v1/analytics/retention')
+  expect(response.status).toBe(200)
+  expect(await response.json()).toEqual({
+    period: { from: '2026-03-09T00:00:00Z', to: '2026-03-10T23:59:59Z' },
+    query: { ...body, intervals: 1, filters: [], filtersOperator: 'and' },
+    data: [
+      { start: '2026-03-09T00:00:00Z', size: 0, counts: [0] },
+      { start: '2026-03-10T00:00:00Z', size: 0, counts: [null] },
+    ],
+  })
+})
+
 test('PLAN_LIMIT_EXCEEDED: the plan of the project keeps 90 days', async () => {
   const response = await ask({ date_range: '12months' })
   expect(await outcome(response)).toEqual({ status: 403, code: 'PLAN_LIMIT_EXCEEDED' })

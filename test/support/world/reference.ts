@@ -26,7 +26,7 @@ const ATTRIBUTES = [
   'utm_term',
 ] as const
 
-interface Event {
+export interface Event {
   readonly at: number
   /** Empty until it is derived. */
   user: string
@@ -263,6 +263,16 @@ function satisfies(event: Event, filter: Filter): boolean {
   }
 }
 
+/** Whether an event satisfies the filters of a request. */
+export const matchesFilters = (
+  event: Event,
+  { filters, filtersOperator }: Pick<AnalyticsQueryRequest, 'filters' | 'filtersOperator'>,
+): boolean =>
+  filters.length === 0 ||
+  (filtersOperator === 'or'
+    ? filters.some((filter) => satisfies(event, filter))
+    : filters.every((filter) => satisfies(event, filter)))
+
 const isPageview = ({ name }: Event): boolean => name === 'pageview'
 
 const isInterval = (token: string | undefined): boolean => token?.startsWith('interval:') === true
@@ -286,7 +296,7 @@ function findVisitGroup(visit: Session, token: string | undefined, bucket: (at: 
   return findGroup(isPage ? entry : visit.events[0]!, token, bucket)
 }
 
-const roundToHundredths = (numerator: number, denominator: number): number =>
+export const roundToHundredths = (numerator: number, denominator: number): number =>
   Math.floor((2 * numerator + denominator) / (2 * denominator)) / 100
 
 /** Computes all rows of a response, unordered, before limit and offset. `buckets` are those of a time series, with labels. */
@@ -299,12 +309,7 @@ export function computeRows(
   const [token] = request.group_by
   const bucket = (at: number): string => buckets.findLast(({ from }) => from <= at)!.label
   const inPeriod = (at: number): boolean => at >= period.start && at < period.end
-  const matches = (event: Event): boolean =>
-    request.filters.length === 0 ||
-    (request.filtersOperator === 'or'
-      ? request.filters.some((filter) => satisfies(event, filter))
-      : request.filters.every((filter) => satisfies(event, filter)))
-  const matching = events.filter(matches)
+  const matching = events.filter((event) => matchesFilters(event, request))
   const firstAt = new Map<string, number>()
   for (const { user, at } of events) if (!firstAt.has(user)) firstAt.set(user, at)
   const groups = new Map<string, Event[]>()

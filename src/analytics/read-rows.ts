@@ -1,0 +1,46 @@
+/** Runs the one statement of an operation, and checks whose rows it returned. */
+import type { Statement } from '../clickhouse/sql.js'
+import { ApiError, createValidationError } from '../contract/errors.js'
+import { createNonce, requireOrigin, type MarkedRow } from '../model/origin.js'
+
+/** Runs a statement; rejects with an ApiError. */
+export type RunRows<Row> = (
+  statement: Statement,
+) => Promise<{ readonly rows: readonly (Row & MarkedRow)[] }>
+
+/** What a statement is about. */
+export interface Asked {
+  readonly projectId: string
+  /** The fields of the request that hold patterns. */
+  readonly patternFields: readonly string[]
+}
+
+/**
+ * Runs a statement that marks its rows.
+ *
+ * @param build writes the statement; its nonce marks the rows as those of this request
+ * @throws ApiError INTERNAL_ERROR for rows of another project or request, VALIDATION_ERROR for a pattern that only the store
+ *   refuses, or the error that `run` rejects with
+ */
+export async function readRows<Row>(
+  { projectId, patternFields }: Asked,
+  run: RunRows<Row>,
+  build: (nonce: string) => Statement,
+): Promise<readonly Row[]> {
+  const origin = { projectId, nonce: createNonce() }
+  const { rows } = await run(build(origin.nonce)).catch((error: unknown) => {
+    throw namePatterns(error, patternFields)
+  })
+  requireOrigin(rows, origin)
+  return rows
+}
+
+/** Names the patterns of a request if the store refused one of them. It does not say which. */
+export function namePatterns(error: unknown, fields: readonly string[]): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') return error
+  const message = 'must be a pattern of RE2: it is too large, or names an unknown class'
+  return createValidationError(
+    fields.map((field) => ({ field, message })),
+    error.cause,
+  )
+}

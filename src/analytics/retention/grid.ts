@@ -1,0 +1,63 @@
+/** The grid of a retention table: its cohorts, and the intervals that follow each. */
+import type { FieldError, RetentionRequest } from '../../contract/api.js'
+import { createValidationError } from '../../contract/errors.js'
+import { addMs, SECOND_MS, startOfSecond } from '../../lib/time.js'
+import { GRANULARITIES } from '../../model/granularities.js'
+import { numberBuckets } from '../request/buckets.js'
+import type { Period } from '../request/period.js'
+
+/** The cohorts are numbered as the buckets of a time series are. */
+export interface Grid {
+  readonly granularity: RetentionRequest['interval']
+  /** The period in which the first events of the cohorts lie. */
+  readonly period: Period
+  readonly firstCohort: number
+  readonly lastCohort: number
+  /** How many intervals after its own are counted for each cohort. */
+  readonly intervals: number
+  /** The end of the current second: what lies ahead of it is not counted. */
+  readonly end: Date
+}
+
+/** How many counts a table may have: cohorts multiplied by the intervals after each. */
+const MAX_COUNTS = 10_000
+
+/** The parts of a request that decide the size of its grid. */
+type Sized = Pick<RetentionRequest, 'interval' | 'intervals'>
+
+/**
+ * Resolves the grid of a request.
+ *
+ * @throws ApiError VALIDATION_ERROR if it has too many counts
+ */
+export function resolveGrid(request: Sized, period: Period, now: Date): Grid {
+  const errors = checkGridSize(request, period)
+  if (errors.length > 0) throw createValidationError(errors)
+  const [firstCohort, lastCohort] = numberBuckets(request.interval, period)
+  return {
+    granularity: request.interval,
+    period,
+    firstCohort,
+    lastCohort,
+    intervals: countIntervals(request, lastCohort - firstCohort + 1),
+    end: addMs(startOfSecond(now), SECOND_MS),
+  }
+}
+
+/** Checks that the grid of a request does not have too many counts. */
+export function checkGridSize(request: Sized, period: Period): readonly FieldError[] {
+  const [first, last] = numberBuckets(request.interval, period)
+  const cohorts = last - first + 1
+  const intervals = countIntervals(request, cohorts)
+  if (cohorts * intervals <= MAX_COUNTS) return []
+  const message = `makes ${cohorts} cohorts with ${intervals} intervals each, and a table may have at most ${MAX_COUNTS} counts: choose a larger interval, fewer intervals or a shorter date_range`
+  return [{ field: 'interval', message }]
+}
+
+/** By default as many intervals as follow the first cohort within the period, and at least one. */
+const countIntervals = ({ intervals }: Sized, cohorts: number): number =>
+  intervals ?? Math.max(1, cohorts - 1)
+
+/** Whether an interval has begun. */
+export const hasBegun = ({ granularity, end }: Grid, bucket: number): boolean =>
+  GRANULARITIES[granularity].toStart(bucket) < end

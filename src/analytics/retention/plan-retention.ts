@@ -1,0 +1,68 @@
+/** Plans a retention table: which relations are read for the cohorts, and for what their users did later. */
+import type { AnalyticsQueryRequest, RetentionRequest } from '../../contract/api.js'
+import { GRANULARITIES } from '../../model/granularities.js'
+import type { Plan } from '../plan/plan.js'
+import { numberBuckets } from '../request/buckets.js'
+import type { Period } from '../request/period.js'
+import { resolveQuery, type Query } from '../request/query.js'
+import type { Grid } from './grid.js'
+
+export interface RetentionPlan {
+  readonly grid: Grid
+  /** The new users of each interval of the period, and with them its users with matching events. */
+  readonly cohorts: Plan
+  /** The users with matching events by interval, from the end of that period on. Absent if nothing of it is counted. */
+  readonly later?: Plan
+  /** The number of the last cohort that has begun, and of the last interval that is read. */
+  readonly lastCohort: number
+  readonly lastInterval: number
+}
+
+/** Plans a retention table; undefined if the whole of it lies ahead. @param plan plans a query */
+export function planRetention(
+  request: RetentionRequest,
+  projectId: string,
+  grid: Grid,
+  plan: (query: Query) => Plan,
+): RetentionPlan | undefined {
+  const { granularity, period, intervals, end } = grid
+  if (period.start >= end) return undefined
+  const begun = { start: period.start, end: getEarlier(period.end, end) }
+  const [, lastCohort] = numberBuckets(granularity, begun)
+  const lastEnd = GRANULARITIES[granularity].toStart(lastCohort + intervals + 1)
+  const after = { start: begun.end, end: getEarlier(lastEnd, end) }
+  const [, lastInterval] = numberBuckets(granularity, { start: period.start, end: after.end })
+  return {
+    grid,
+    cohorts: plan(toQuery(request, projectId, 'new_users', begun)),
+    ...(after.start < after.end
+      ? { later: plan(toQuery(request, projectId, 'users', after)) }
+      : {}),
+    lastCohort,
+    lastInterval,
+  }
+}
+
+const getEarlier = (one: Date, other: Date): Date => (one < other ? one : other)
+
+/** Builds the query for a metric by interval. Its predicate is that of the request. */
+const toQuery = (
+  { interval, date_range, filters, filtersOperator }: RetentionRequest,
+  projectId: string,
+  metric: AnalyticsQueryRequest['metrics'][number],
+  period: Period,
+): Query =>
+  resolveQuery(
+    {
+      date_range,
+      metrics: [metric],
+      group_by: [`interval:${interval}`],
+      order_by: [],
+      limit: 1,
+      offset: 0,
+      filters,
+      filtersOperator,
+    },
+    projectId,
+    period,
+  )

@@ -1,0 +1,133 @@
+/** The examples of retention are valid, and requests that break its rules are refused. */
+import { expect, test } from '@jest/globals'
+import request from 'supertest'
+import { contractApp, echoApp, RETENTION, send } from './contract-app.js'
+import { document, examplesOf } from './document.js'
+
+interface Example {
+  readonly path: string
+  readonly name: string
+  readonly asked: object
+  readonly body: { readonly query: object }
+}
+
+/** What an example leaves out. */
+const DEFAULTS: Readonly<Record<string, object>> = {
+  [RETENTION]: { filters: [], filtersOperator: 'and' },
+}
+/** What an answer shows beyond that. */
+const SHOWN: Readonly<Record<string, object>> = { retention: { intervals: 2 } }
+
+const EXAMPLES = Object.keys(DEFAULTS).flatMap((path): readonly Example[] => {
+  const { requestBody, responses } = document.paths[path]!['post']!
+  const answers = new Map(examplesOf(responses['200']!))
+  return examplesOf(requestBody!).map(([name, { value }]) => ({
+    path,
+    name,
+    asked: value as object,
+    body: answers.get(name)!.value as Example['body'],
+  }))
+})
+
+const echo = echoApp()
+let given: object
+const answering = contractApp((_req, res) => {
+  res.json(given)
+})
+
+test.each(EXAMPLES)(
+  '$path: the example "$name" is valid, and so is its answer, which echoes it',
+  async ({ path, name, asked, body }) => {
+    const filled = { ...DEFAULTS[path], ...asked }
+    expect(await send(echo, asked, path)).toMatchObject({ status: 200, answer: filled })
+    given = body
+    const { status, text } = await request(answering).post(path).send(asked)
+    expect({ status, body: JSON.parse(text) as unknown }).toEqual({ status: 200, body })
+    expect(body.query).toEqual({ ...filled, ...SHOWN[name] })
+  },
+)
+
+test.each(EXAMPLES.filter(({ path }) => path === RETENTION))(
+  'the example "$name" of retention has as many cohorts and counts as it says',
+  ({ body }) => {
+    const { query, data } = body as Example['body'] & {
+      readonly query: { readonly intervals: number }
+      readonly data: readonly { readonly size: number; readonly counts: readonly number[] }[]
+    }
+    for (const { size, counts } of data) {
+      expect(counts).toHaveLength(query.intervals)
+      expect(Math.max(...counts)).toBeLessThanOrEqual(size)
+    }
+  },
+)
+
+const nested = (depth: number): object =>
+  depth === 0
+    ? { type: 'user', anonymous: true }
+    : { type: 'group', operator: 'and', filters: [nested(depth - 1)] }
+const MONTHS = { interval: 'month', date_range: '12months' }
+
+test.each<[string, object, string, string]>([
+  ['an empty body', {}, 'interval', 'is required'],
+  ['no period', { interval: 'day' }, 'date_range', 'is required'],
+  [
+    'another interval',
+    { ...MONTHS, interval: 'hour' },
+    'interval',
+    'must be one of: day, week, month',
+  ],
+  ['no interval after', { ...MONTHS, intervals: 0 }, 'intervals', ''],
+  ['half an interval', { ...MONTHS, intervals: 1.5 }, 'intervals', ''],
+  [
+    'an end before its start',
+    { interval: 'day', date_range: ['2026-01-02', '2026-01-01'] },
+    'date_range',
+    'must not start after its end',
+  ],
+  [
+    'too many counts',
+    { interval: 'day', date_range: ['2026-01-01', '2026-04-12'] },
+    'interval',
+    'makes 102 cohorts with 101 intervals each, and a table may have at most 10000 counts',
+  ],
+  [
+    'too many counts of few cohorts',
+    { interval: 'day', date_range: ['2026-01-01', '2026-01-02'], intervals: 5_001 },
+    'interval',
+    'makes 2 cohorts with 5001 intervals each',
+  ],
+  [
+    'too many filters',
+    {
+      ...MONTHS,
+      filters: [{ type: 'group', operator: 'and', filters: Array(20).fill(nested(0)) }],
+    },
+    'filters',
+    'must hold at most 20 filters in all, and hold 21',
+  ],
+  [
+    'filters too deep',
+    { ...MONTHS, filters: [nested(5)] },
+    'filters.0.filters.0.filters.0.filters.0.filters.0',
+    'must not lie in more than 3',
+  ],
+  [
+    'a pattern that does not compile',
+    {
+      ...MONTHS,
+      filters: [{ type: 'page', path: { operator: 'matches', value: '(' } }],
+    },
+    'filters.0.path.value',
+    'RE2',
+  ],
+  ['another member', { ...MONTHS, limit: 1 }, 'limit', 'is not a known'],
+])('a request for retention with %s is refused', async (_, body, field, message) => {
+  const { status, faults } = await send(echo, body, RETENTION)
+  expect(status).toBe(400)
+  expect(faults).toContainEqual({ field, message: expect.stringContaining(message) })
+})
+
+test('as many counts as there may be are allowed', async () => {
+  const largest = { interval: 'day', date_range: ['2026-01-01', '2026-04-10'], intervals: 100 }
+  expect((await send(echo, largest, RETENTION)).status).toBe(200)
+})

@@ -1,0 +1,148 @@
+/** The law of cohorts: the table of retention is that of a plain reading of the events, and DuckDB's, on one shard and across several. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { resolvePeriod } from '../../src/analytics/request/period.js'
+import type { RetentionRequest, RetentionResponse } from '../../src/contract/api.js'
+import { FACTS } from '../../src/model/relations.js'
+import type { StoredProject } from '../../src/projects/project.js'
+import { askingMoment, retentionRequest, returningEvent } from '../support/arbitrary/cohorts.js'
+import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
+import { runRetention } from '../support/cluster/operations.js'
+import { newWideProject, runQuery, sendToShards } from '../support/cluster/wide-world.js'
+import type { DuckDatabase } from '../support/duckdb/database.js'
+import { answerRetention } from '../support/duckdb/retention.js'
+import { createDuckWorld } from '../support/duckdb/world.js'
+import { amount } from '../support/sampling.js'
+import { assignSessions } from '../support/world/reference.js'
+import { computeCohorts } from '../support/world/retention.js'
+import type { SentEvent } from '../support/world/world.js'
+
+const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
+const QUESTIONS = amount('LAWS_QUESTIONS', { short: 25, long: 150 })
+const BATCHES = 2
+const WIDTHS = [1, 3]
+
+let cluster: TestCluster
+let projects: readonly StoredProject[]
+let sent: readonly SentEvent[]
+let duck: DuckDatabase
+
+beforeAll(async () => {
+  cluster = await startCluster(3)
+  projects = await Promise.all(
+    WIDTHS.map((width) => newWideProject(cluster, cluster.shards.slice(0, width))),
+  )
+  const batch = fc.array(returningEvent, { minLength: 200, maxLength: 200, size: 'max' })
+  const batches = fc.sample(batch, { seed: SEED, numRuns: BATCHES })
+  sent = batches.flat()
+  duck = await createDuckWorld(
+    { domain: 'example.com', ips: [], countries: [], botAgents: [] },
+    sent,
+  )
+  for (const events of batches) {
+    await sendToShards(
+      cluster,
+      projects,
+      projects.flatMap(({ id }) => events.map((event) => ({ ...event, project: id }))),
+    )
+  }
+}, 300_000)
+afterAll(async () => {
+  duck.close()
+  await cluster.stop()
+})
+
+test('the service answers on 1 and 3 shards what the events say, and DuckDB', async () => {
+  const tables: (number | null)[][] = []
+  await fc.assert(
+    fc.asyncProperty(
+      retentionRequest,
+      askingMoment,
+      fc.boolean(),
+      async (request, now, readsFacts) => {
+        const { createdAt } = projects[0]!
+        const want = await answerRetention(duck, request, { now, createdAt })
+        const events = assignSessions(sent)
+        const first = new Date(Math.min(...events.map(({ at }) => at)))
+        const { start, end } = resolvePeriod(request.date_range, first, now)
+        const period = { start: start.getTime(), end: end.getTime() }
+        expect(computeCohorts(events, request, period, now.getTime())).toEqual(want.data)
+        const listRelations = readsFacts ? () => FACTS : undefined
+        for (const project of projects) {
+          const got = await runRetention(cluster, project, request, { now, listRelations })
+          expect(JSON.stringify(got)).toBe(JSON.stringify(want))
+        }
+        tables.push(want.data.flatMap(({ counts }) => counts))
+      },
+    ),
+    { seed: SEED, numRuns: QUESTIONS, endOnFailure: true },
+  )
+  // Empty tables prove nothing.
+  const share = (is: (count: number | null) => boolean): number =>
+    tables.filter((counts) => counts.some(is)).length / tables.length
+  expect(share((count) => count !== null && count > 0)).toBeGreaterThan(0.4)
+  expect(share((count) => count === null)).toBeGreaterThan(0.1)
+}, 300_000)
+
+test('the sizes of the cohorts are the new users of the intervals', async () => {
+  const [project] = projects
+  const asked: Pick<RetentionRequest, 'date_range' | 'filters' | 'filtersOperator'> = {
+    date_range: ['2024-01-10', '2024-04-20'],
+    filters: [{ type: 'device', operator: 'noneOf', value: ['desktop'] }],
+    filtersOperator: 'and',
+  }
+  const { data } = await runRetention(cluster, project!, { ...asked, interval: 'week' })
+  const series = await runQuery(cluster, project!, {
+    ...asked,
+    metrics: ['new_users'],
+    group_by: ['interval:week'],
+  })
+  expect(data.map(({ start, size }) => [start, size])).toEqual(
+    series.data.map(({ group, metrics }) => [group['date'], metrics.new_users]),
+  )
+  expect(data.some(({ size }) => size !== null && size > 0)).toBe(true)
+})
+
+const MONTHS: RetentionRequest = {
+  interval: 'month',
+  date_range: ['2024-01-01', '2024-03-31'],
+  filters: [],
+  filtersOperator: 'and',
+}
+
+test('a table that lies ahead is null, and asks nothing', async () => {
+  const now = new Date('2023-12-31T23:59:59.999Z')
+  const want: RetentionResponse['data'] = ['01', '02', '03'].map((month) => ({
+    start: `2024-${month}-01T00:00:00Z`,
+    size: null,
+    counts: [null, null],
+  }))
+  for (const project of projects) {
+    expect((await runRetention(cluster, project, MONTHS, { now })).data).toEqual(want)
+  }
+})
+
+test('the retention of the plan is compared with the start of the period', async () => {
+  const now = new Date('2024-03-31T12:00:00Z')
+  for (const project of projects) {
+    const limited = { ...project, retentionDays: 90 }
+    const ask = (from: string) =>
+      runRetention(cluster, limited, { ...MONTHS, date_range: [from, '2024-03-31'] }, { now })
+    await expect(ask('2023-12-31')).rejects.toMatchObject({ code: 'PLAN_LIMIT_EXCEEDED' })
+    expect((await ask('2024-01-01')).data).toHaveLength(3)
+  }
+})
+
+test('a preset of too many counts is refused when its period is known', async () => {
+  const request = { ...MONTHS, interval: 'day', date_range: '12months' } as const
+  await expect(runRetention(cluster, projects[0]!, request)).rejects.toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [
+      {
+        field: 'interval',
+        message:
+          'makes 350 cohorts with 349 intervals each, and a table may have at most 10000 counts: choose a larger interval, fewer intervals or a shorter date_range',
+      },
+    ],
+  })
+})
