@@ -115,6 +115,30 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/analytics/explain": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Explain a query
+         * @description Shows how a query would be answered: which tables are read for what and why no cheaper ones, the SQL with its parameters, and about
+         *     how many rows it reads. The query is not run: no event is read. It is refused as `POST /v1/analytics/query` would
+         *     refuse it.
+         *
+         *     The names of tables, the reasons and the SQL are for readers. They may change with every version of the service.
+         */
+        readonly post: operations["explainQuery"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/project": {
         readonly parameters: {
             readonly query?: never;
@@ -1555,6 +1579,269 @@ export interface components {
             readonly counts: readonly (number | null)[];
         };
         /**
+         * Explain response
+         * @description How a query would be answered.
+         */
+        readonly ExplainResponse: {
+            readonly period: components["schemas"]["Period"];
+            readonly query: components["schemas"]["ResolvedQuery"];
+            readonly plan: components["schemas"]["Plan"];
+            /**
+             * Format: int32
+             * @description The number of database servers that the project lives across.
+             * @example 1
+             */
+            readonly shards: number;
+            /**
+             * Format: int64
+             * @description About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet.
+             * @example 62
+             */
+            readonly estimatedRows: number | null;
+            readonly statement: components["schemas"]["PlannedStatement"];
+        };
+        /**
+         * Plan
+         * @description What a query reads, and why. It contains none of the values that the query filters by.
+         * @example {
+         *       "period": {
+         *         "from": "2026-01-01T00:00:00Z",
+         *         "to": "2026-01-31T23:59:59Z"
+         *       },
+         *       "reads": [],
+         *       "rejected": [],
+         *       "userCounting": "all",
+         *       "considered": []
+         *     }
+         */
+        readonly Plan: {
+            readonly period: components["schemas"]["Period"];
+            /**
+             * @description The tables that are read.
+             * @example [
+             *       {
+             *         "relation": "sessions_monthly",
+             *         "dimension": "country",
+             *         "measures": [
+             *           "pageviews"
+             *         ],
+             *         "periods": [
+             *           {
+             *             "from": "2026-01-01T00:00:00Z",
+             *             "to": "2026-01-31T23:59:59Z"
+             *           }
+             *         ],
+             *         "filteredBy": null
+             *       }
+             *     ]
+             */
+            readonly reads: readonly components["schemas"]["PlannedRead"][];
+            /**
+             * @description The cheaper tables that are not read, or not for everything, with the reason.
+             * @example [
+             *       {
+             *         "relation": "pageviews_monthly",
+             *         "measures": [
+             *           "visits"
+             *         ],
+             *         "reason": "it does not count by country"
+             *       }
+             *     ]
+             */
+            readonly rejected: readonly components["schemas"]["RejectedRelation"][];
+            /**
+             * @description Whose users are counted: those of `all` groups; or in a second step those of the groups on the `page`, or of the
+             *     `candidates` with enough events to be on it.
+             * @example all
+             */
+            readonly userCounting: string;
+            /**
+             * @description The ways of reading that were compared, the cheapest first. Empty if the size of the project is not known yet.
+             * @example [
+             *       {
+             *         "name": "sessions_monthly",
+             *         "ms": 8.1,
+             *         "isChosen": true
+             *       }
+             *     ]
+             */
+            readonly considered: readonly components["schemas"]["ConsideredWay"][];
+            readonly newUsers?: components["schemas"]["NewUsersPlan"];
+            /** @description The plan of the totals, if the query asks for them. */
+            readonly totals?: components["schemas"]["Plan"];
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * New users plan
+         * @description How new users are counted, if the query asks for them: the plans that find the users of each group, those of all events, and those
+         *     before the period.
+         * @example {
+         *       "users": {
+         *         "period": {
+         *           "from": "2026-01-01T00:00:00Z",
+         *           "to": "2026-01-31T23:59:59Z"
+         *         },
+         *         "reads": [],
+         *         "rejected": [],
+         *         "userCounting": "all",
+         *         "considered": []
+         *       }
+         *     }
+         */
+        readonly NewUsersPlan: {
+            readonly users: components["schemas"]["Plan"];
+            readonly everyone?: components["schemas"]["Plan"];
+            readonly earlier?: components["schemas"]["Plan"];
+        };
+        /**
+         * Planned read
+         * @description A table that is read.
+         * @example {
+         *       "relation": "sessions_monthly",
+         *       "dimension": "country",
+         *       "measures": [
+         *         "pageviews"
+         *       ],
+         *       "periods": [
+         *         {
+         *           "from": "2026-01-01T00:00:00Z",
+         *           "to": "2026-01-31T23:59:59Z"
+         *         }
+         *       ],
+         *       "filteredBy": null
+         *     }
+         */
+        readonly PlannedRead: {
+            /**
+             * @description The name of the table. Those with pre-computed counts are called `_daily` and `_monthly`.
+             * @example sessions_monthly
+             */
+            readonly relation: string;
+            /**
+             * @description Of pre-computed counts, what they count by.
+             * @example country
+             */
+            readonly dimension?: string;
+            /**
+             * @description What is counted; empty if only the groups are needed.
+             * @example [
+             *       "pageviews"
+             *     ]
+             */
+            readonly measures: readonly string[];
+            /**
+             * @description The parts of the period that are read.
+             * @example [
+             *       {
+             *         "from": "2026-01-01T00:00:00Z",
+             *         "to": "2026-01-31T23:59:59Z"
+             *       }
+             *     ]
+             */
+            readonly periods: readonly components["schemas"]["Period"][];
+            /**
+             * @description How the filters are applied: to the `columns` of the table, to the `entry` page of visits, to the `value` that it counts by, or to the
+             *     `events` of each session. `null` without filters.
+             * @example value
+             */
+            readonly filteredBy: string | null;
+        };
+        /**
+         * Rejected relation
+         * @description A cheaper table that is not read.
+         * @example {
+         *       "relation": "pageviews_monthly",
+         *       "measures": [
+         *         "visits"
+         *       ],
+         *       "reason": "it does not count by country"
+         *     }
+         */
+        readonly RejectedRelation: {
+            /**
+             * @description The name of the table.
+             * @example pageviews_monthly
+             */
+            readonly relation: string;
+            /**
+             * @description What it is not read for; empty if only the groups are needed.
+             * @example [
+             *       "visits"
+             *     ]
+             */
+            readonly measures: readonly string[];
+            /**
+             * @description Why it is not read.
+             * @example it does not count by country
+             */
+            readonly reason: string;
+        };
+        /**
+         * Considered way
+         * @description A way of reading, and what it is estimated to cost.
+         * @example {
+         *       "name": "sessions_monthly",
+         *       "ms": 8.1,
+         *       "isChosen": true
+         *     }
+         */
+        readonly ConsideredWay: {
+            /**
+             * @description The tables that it reads.
+             * @example sessions_monthly
+             */
+            readonly name: string;
+            /**
+             * @description Estimated milliseconds of CPU time, on all servers together.
+             * @example 8.1
+             */
+            readonly ms: number;
+            /**
+             * @description How many of them the server takes that asks the others. Only for a project across several.
+             * @example 1.2
+             */
+            readonly askingMs?: number;
+            /**
+             * @description Whether the query is answered in this way.
+             * @example true
+             */
+            readonly isChosen: boolean;
+        };
+        /**
+         * Planned statement
+         * @description The SQL with which the answer begins.
+         * @example {
+         *       "sql": "SELECT count() FROM events WHERE project_id = {p0:String}",
+         *       "parameters": {
+         *         "p0": "shop"
+         *       },
+         *       "isOnly": true
+         *     }
+         */
+        readonly PlannedStatement: {
+            /**
+             * @description The statement, in the dialect of ClickHouse. All values are parameters.
+             * @example SELECT count() FROM events WHERE project_id = {p0:String}
+             */
+            readonly sql: string;
+            /**
+             * @description The values of its parameters by name.
+             * @example {
+             *       "p0": "shop"
+             *     }
+             */
+            readonly parameters: {
+                readonly [key: string]: unknown;
+            };
+            /**
+             * @description Whether the answer is read by this statement alone. Otherwise users are counted by one or two further ones, for groups that
+             *     this one finds.
+             * @example true
+             */
+            readonly isOnly: boolean;
+        };
+        /**
          * Period
          * @description The period to which the date range was resolved. Both ends are included.
          * @example {
@@ -2369,6 +2656,47 @@ export interface operations {
             readonly 429: components["responses"]["RateLimitExceeded"];
             readonly 500: components["responses"]["InternalError"];
             readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly explainQuery: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The query, as JSON in UTF-8, at most 64 kB. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AnalyticsQueryRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The explanation. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ExplainResponse"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["PlanLimitExceeded"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 422: components["responses"]["QueryTooExpensive"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["QueryTimeout"];
             readonly default: components["responses"]["OtherError"];
         };
     };

@@ -38,6 +38,19 @@ interface StatementsContext {
 }
 type RoundContext = StatementsContext & { readonly group: ShardGroup }
 
+/**
+ * Returns the statement with which a plan begins. A plan that counts users last across shards has others, which depend on the rows
+ * of this one; every other plan has only this one, unless its totals have no row to be read from.
+ */
+export const buildFirstStatement = (
+  plan: Plan,
+  nonce: string,
+  group: ShardGroup | undefined,
+): Statement =>
+  group === undefined || plan.userCounting.kind === 'all'
+    ? buildStatement(plan, nonce, group)
+    : buildFirstRound(plan, nonce, group, countListed(plan))
+
 /** Runs a plan: in rounds if it counts users last across shards, and otherwise, or if these have no answer, as one statement. */
 export async function runPlan(
   plan: Plan,
@@ -97,6 +110,14 @@ async function countOnPage(context: RoundContext): Promise<PlanRows | undefined>
 const LISTED_PER_ROW = 20
 const MAX_LISTED = 10_000
 
+/** Returns how many groups the first round lists; undefined: those on the page. */
+function countListed({ query: { limit, offset }, userCounting }: Plan): number | undefined {
+  const end = limit + offset
+  return userCounting.kind === 'page'
+    ? undefined
+    : Math.max(end, Math.min(end * LISTED_PER_ROW, MAX_LISTED))
+}
+
 /**
  * Counts users of the groups that can be on the page when it is ordered by users: first of those with the most events. A group
  * whose events are fewer than the users of the last group on the page so far cannot come before it. Then it counts the users
@@ -106,8 +127,7 @@ async function countCandidates(context: RoundContext): Promise<PlanRows | undefi
   const { plan, nonce, group, run } = context
   const { limit, offset } = plan.query
   const end = limit + offset
-  const most = Math.max(end, Math.min(end * LISTED_PER_ROW, MAX_LISTED))
-  const { rows: listed, total } = await run(buildFirstRound(plan, nonce, group, most))
+  const { rows: listed, total } = await run(buildFirstRound(plan, nonce, group, countListed(plan)))
   if (total <= offset) return addTotals(context, { rows: [], total }, listed)
 
   const first = listed.slice(0, countFitting(listed.slice(0, end * COUNTED_PER_ROW)))

@@ -34,6 +34,8 @@ export interface BatchRequest {
   }[]
 }
 export type BatchResponse = Schemas['BatchResponse']
+/** How a query would be answered. */
+export type ExplainResponse = Schemas['ExplainResponse']
 export type BatchResult = Schemas['BatchResult']
 export type Period = Schemas['Period']
 export type Row = Schemas['Row']

@@ -9,6 +9,7 @@ import request from 'supertest'
 
 export const QUERY = '/v1/analytics/query'
 export const VALUES = '/v1/analytics/values'
+export const EXPLAIN = '/v1/analytics/explain'
 export const BATCH = '/v1/analytics/batch'
 export const RETENTION = '/v1/analytics/retention'
 export const PROJECT = '/v1/project'
@@ -27,6 +28,7 @@ export function contractApp(answer: RequestHandler): Express {
     [QUERY]: { post: handlers },
     [VALUES]: { post: ofValues },
     [RETENTION]: { post: ofRetention },
+    [EXPLAIN]: { post: handlers },
     [BATCH]: { post: ofBatch },
     [PROJECT]: { get: handlers },
   })

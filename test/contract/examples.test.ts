@@ -1,7 +1,16 @@
 /** The examples of the contract are valid: each passes the validation of the service. */
 import { describe, expect, test } from '@jest/globals'
 import request from 'supertest'
-import { BATCH, contractApp, echoApp, PROJECT, QUERY, send, VALUES } from './contract-app.js'
+import {
+  BATCH,
+  contractApp,
+  EXPLAIN,
+  echoApp,
+  PROJECT,
+  QUERY,
+  send,
+  VALUES,
+} from './contract-app.js'
 import { deref, document, examplesOf, operations, unionOf } from './document.js'
 
 const query = document.paths[QUERY]!['post']!
@@ -109,6 +118,30 @@ test.each<[string, unknown, string, string]>([
   expect(status).toBe(400)
   expect(faults).toContainEqual({ field, message: expect.stringContaining(message) })
 })
+
+const explain = document.paths[EXPLAIN]!['post']!
+
+test.each(examplesOf(explain.requestBody!))(
+  'the query "%s" that is explained is valid, and so is its explanation',
+  async (name, { value }) => {
+    const sent = await send(echo, value, EXPLAIN)
+    const filled = { ...DEFAULTS, ...(value as object) }
+    expect(sent).toMatchObject({ status: 200, answer: filled })
+    const body = new Map(examplesOf(explain.responses['200']!)).get(name)?.value as {
+      query: unknown
+    }
+    const answer = { status: 200, body }
+    expect(
+      await received(
+        answer,
+        request(answering)
+          .post(EXPLAIN)
+          .send(value as object),
+      ),
+    ).toEqual(answer)
+    expect(body.query).toEqual(filled)
+  },
+)
 
 const batch = document.paths[BATCH]!['post']!
 

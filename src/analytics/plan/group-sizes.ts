@@ -1,7 +1,10 @@
 /** Estimates how many groups a query has, which share of the rows is in some of them, and how many columns it reads. */
 import { DIMENSIONS, isDimensionName, PROPERTY_PREFIX } from '../../model/dimensions.js'
 import type { ProjectSizes } from '../../model/project-sizes.js'
+import { RELATIONS, type RelationName } from '../../model/relations.js'
 import { TOTAL } from '../../model/rollups.js'
+import { DAY_MS } from '../../lib/time.js'
+import type { Period } from '../request/period.js'
 import { countBuckets } from '../request/buckets.js'
 import type { Grouping, Query } from '../request/query.js'
 import { estimateFacts } from './sizes.js'
@@ -48,6 +51,35 @@ export function getValues(dimension: string, { values }: ProjectSizes): number {
   const isWide = !isDimensionName(dimension) || DIMENSIONS[dimension].highCardinality === true
   return isWide ? MANY_VALUES : FEW_VALUES
 }
+
+const DAYS_OF_MONTH = 31
+
+/** Estimates for how many days or months a rollup has rows in some periods. */
+export function countDates(
+  relation: RelationName,
+  periods: readonly Period[],
+  sizes: ProjectSizes,
+): number {
+  const { months } = estimateFacts(sizes, periods)
+  return RELATIONS[relation].grain === 'day'
+    ? Math.min(countDays(periods), months * DAYS_OF_MONTH)
+    : months
+}
+
+const countDays = (periods: readonly Period[]): number =>
+  periods.reduce((sum, { start, end }) => sum + (end.getTime() - start.getTime()) / DAY_MS, 0)
+
+/** Estimates how many rows a rollup has of a dimension in some periods. A row counts at least one event. */
+export const countRollupRows = (
+  relation: RelationName,
+  dimension: string,
+  periods: readonly Period[],
+  sizes: ProjectSizes,
+): number =>
+  Math.min(
+    countDates(relation, periods, sizes) * getValues(dimension, sizes),
+    estimateFacts(sizes, periods).events,
+  )
 
 /** Estimates the share of events that lie in the most frequent groups, if the frequencies of values are log-uniform. */
 export function estimateShare(

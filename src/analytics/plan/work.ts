@@ -1,17 +1,17 @@
 /** Estimates the work of a plan: how much is read and counted, in units that each cost about the same. */
-import { DAY_MS } from '../../lib/time.js'
 import { buildRecord } from '../../lib/records.js'
 import { DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
 import type { ProjectSizes } from '../../model/project-sizes.js'
 import { RELATIONS } from '../../model/relations.js'
 import { TOTAL } from '../../model/rollups.js'
-import type { Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
 import { listNewUserPlans, type Plan, type Scan, type UserCounting } from './plan.js'
 import {
   countColumns,
   countColumnsOf,
+  countDates,
   countGroups,
+  countRollupRows,
   estimateMatchingShare,
   estimateShare,
   getValues,
@@ -170,9 +170,8 @@ function addRollup(
   const { events, visits, months } = estimateFacts(sizes, periods)
   const isDaily = RELATIONS[relation].grain === 'day'
   work.partition += isDaily ? months : Math.ceil(months / MONTHS_OF_YEAR)
-  const dates = isDaily ? Math.min(countDays(periods), months * DAYS_OF_MONTH) : months
-  // A row counts at least one event.
-  const rows = Math.min(dates * getValues(dimension, sizes), events)
+  const dates = countDates(relation, periods, sizes)
+  const rows = countRollupRows(relation, dimension, periods, sizes)
   if (!measures.includes('users')) {
     work.sumRow += keys === undefined ? rows : Math.min(rows, keys * Math.max(dates, SUM_GRANULE))
     return
@@ -194,7 +193,3 @@ const isOfVisits = (dimension: string): boolean =>
   (isDimensionName(dimension) && DIMENSIONS[dimension].sessionColumn !== undefined)
 
 const MONTHS_OF_YEAR = 12
-const DAYS_OF_MONTH = 31
-
-const countDays = (periods: readonly Period[]): number =>
-  periods.reduce((sum, { start, end }) => sum + (end.getTime() - start.getTime()) / DAY_MS, 0)

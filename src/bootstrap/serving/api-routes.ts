@@ -9,7 +9,7 @@ import {
   type ApiUseCases,
   type Authenticate,
 } from '../../http/query/api-handlers.js'
-import { answerRetention, answerValues } from '../../http/query/operations.js'
+import { answerExplain, answerRetention, answerValues } from '../../http/query/operations.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../../http/query/query-body.js'
 import type { Recall } from '../../http/query/refuse-early.js'
 import { limitBodySize } from '../../http/server/body.js'
@@ -40,7 +40,7 @@ export function buildApiRoutes(
     limitBodySize(MAX_QUERY_BYTES),
     ...readQueryBody,
   ]
-  const { checkQuery, checkValues, checkRetention, checkBatch } = contract
+  const { checkQuery, checkValues, checkRetention, checkBatch, checkExplain } = contract
   const { stopping } = shutdown
   return {
     '/v1/analytics/query': { post: [...checks, checkQuery, postAnalyticsQuery(api, stopping)] },
@@ -52,6 +52,9 @@ export function buildApiRoutes(
     },
     '/v1/analytics/batch': {
       post: [...checks, checkBatch, postBatch({ api, contract }, limit, stopping)],
+    },
+    '/v1/analytics/explain': {
+      post: [...checks, checkExplain, postOperation(answerExplain, api, stopping)],
     },
     '/v1/project': {
       get: [...checks, checkQuery, getProject(api, stopping)],

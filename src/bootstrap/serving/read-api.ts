@@ -1,5 +1,6 @@
 /** Creates the use cases of the query API over the stores of a cluster. */
 import { createAnswers, type Answers } from '../../analytics/cache/answers.js'
+import { explainQuery } from '../../analytics/explain/explain-query.js'
 import { listValues } from '../../analytics/list-values.js'
 import { queryAnalytics, type Dependencies } from '../../analytics/query-analytics.js'
 import {
@@ -61,6 +62,8 @@ export function createApi(
       listValues(request, project, createDependencies(project, scope, onPlan)),
     queryRetention: (request, project, scope, onPlan) =>
       queryRetention(request, project, createDependencies(project, scope, onPlan)),
+    explainQuery: (request, project, scope, onPlan) =>
+      explainQuery(request, project, createDependencies(project, scope, onPlan)),
     answers: openAnswers(options, findData),
     readProject,
     queue,

@@ -3,6 +3,7 @@ import type { Answer } from '../../analytics/cache/answers.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type {
   AnalyticsQueryRequest,
+  ExplainResponse,
   Project,
   RetentionRequest,
   RetentionResponse,
@@ -58,6 +59,13 @@ export const answerRetention = (
   body: RetentionRequest,
   context: OperationContext,
 ): Promise<RetentionResponse> => answerAnew(queryRetention, queue, body, context)
+
+/** Explains a query. */
+export const answerExplain = (
+  { explainQuery, queue }: ApiUseCases,
+  body: AnalyticsQueryRequest,
+  context: OperationContext,
+): Promise<ExplainResponse> => answerAnew(explainQuery, queue, body, context)
 
 /** Reads the project of the API key. */
 export const answerProject = (

@@ -5,6 +5,7 @@ import type { Plan } from '../../analytics/plan/plan.js'
 import type {
   AnalyticsQueryRequest,
   AnalyticsQueryResponse,
+  ExplainResponse,
   Project,
   RetentionRequest,
   RetentionResponse,
@@ -68,6 +69,8 @@ export interface ApiUseCases {
   readonly listValues: RunOperation<ValuesRequest, ValuesResponse>
   /** Counts the users who come back. */
   readonly queryRetention: RunOperation<RetentionRequest, RetentionResponse>
+  /** Explains how a query would be answered, without running it. */
+  readonly explainQuery: RunOperation<AnalyticsQueryRequest, ExplainResponse>
   readonly readProject: ReadProject
   /** Knows answers that were given before. */
   readonly answers: Answers

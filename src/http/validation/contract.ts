@@ -26,6 +26,8 @@ export interface Contract {
   readonly checkValues: RequestHandler
   /** Validates a request for retention whose body has been parsed. */
   readonly checkRetention: RequestHandler
+  /** Validates a query that is to be explained. */
+  readonly checkExplain: RequestHandler
   /** Validates a batch whose body has been parsed, but not its queries. */
   readonly checkBatch: RequestHandler
   /** Validates a request to the collector whose body has been normalized to `{ events }`. */
@@ -44,6 +46,7 @@ const QUERY = { method: 'POST', path: '/v1/analytics/query' } as const
 const VALUES = { method: 'POST', path: '/v1/analytics/values' } as const
 const RETENTION = { method: 'POST', path: '/v1/analytics/retention' } as const
 const BATCH = { method: 'POST', path: '/v1/analytics/batch' } as const
+const EXPLAIN = { method: 'POST', path: '/v1/analytics/explain' } as const
 const PROJECT = { method: 'GET', path: '/v1/project' } as const
 const EVENTS = { method: 'POST', path: '/v1/events' } as const
 
@@ -65,6 +68,7 @@ export async function compileContract(
     await compile(openapi, findExample(specs.openapi, VALUES))
     await compile(openapi, findExample(specs.openapi, RETENTION))
     await compile(openapi, findExample(specs.openapi, BATCH))
+    await compile(openapi, findExample(specs.openapi, EXPLAIN))
     await compile(openapi, findExample(specs.openapi, PROJECT))
   }
   if (names.includes('collector')) {
@@ -83,6 +87,8 @@ export async function compileContract(
       RETENTION_RULES,
       ({ filters }) => findTooDeepFilter(filters),
     ),
+    // The path of the request chooses the operation.
+    checkExplain: checkQuery,
     checkBatch: createBatchCheck(openapi),
     checkEvents: createEventsCheck(specs.collector.document, collector),
     validateQuery: async (body) =>

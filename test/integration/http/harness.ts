@@ -181,6 +181,7 @@ export async function startApp({
       }),
       listValues: () => Promise.resolve(VALUES),
       queryRetention: () => Promise.resolve(RETENTION),
+      explainQuery: () => Promise.reject(new Error('not explained here')),
       readProject: () => Promise.resolve(PROJECT),
       now: () => NOW,
       queue: createQueryQueue({ perKey: 100, inAll: 100, waiting: 100, timeoutMs: 10_000 }),
