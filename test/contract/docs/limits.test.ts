@@ -26,6 +26,7 @@ const WANT: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'Rows of an answer if you give no `limit`': queries['Limit']!.default,
     'Rows that can be skipped (`offset`)': queries['Offset']!.maximum,
     'Metrics of a query': queries['Metrics']!.maxItems,
+    'Queries of a batch': queries['BatchRequest']!.properties!['queries']!.maxItems,
     'Groupings in `group_by`': queries['Groupings']!.maxItems,
     'Buckets of a time series': MAX_BUCKETS,
     'Filters, with those inside of groups and visits': queries['Filters']!.maxItems,

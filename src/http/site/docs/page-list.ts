@@ -28,8 +28,11 @@ const HOME: Page = { ...definePage('README'), path: '/docs' }
 const CHANGELOG: Page = { ...definePage('changelog'), file: 'CHANGELOG.md' }
 
 export const PAGE_GROUPS: readonly PageGroup[] = [
-  { title: 'Learn', pages: [HOME, ...['start', 'concepts'].map(definePage)] },
-  { title: 'Look up', pages: ['errors', 'limits'].map(definePage) },
+  { title: 'Learn', pages: [HOME, ...['start', 'concepts', 'recipes'].map(definePage)] },
+  {
+    title: 'Look up',
+    pages: ['paging', 'time-zones', 'cookieless', 'errors', 'limits'].map(definePage),
+  },
   { title: 'Operate', pages: [...['operations', 'cluster'].map(definePage), CHANGELOG] },
 ]
 

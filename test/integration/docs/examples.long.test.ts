@@ -1,0 +1,104 @@
+/** The docs show what the service answers: each example is asked, in each language that shows it. `npm run docs` writes the answers. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { issueKey } from '../../../src/auth/api-keys.js'
+import { openSigningKey } from '../../../src/auth/signing-key.js'
+import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
+import { PAGES } from '../../../src/http/site/docs/page-list.js'
+import { packagePath } from '../../../src/lib/package-path.js'
+import {
+  listExamples,
+  readAnswer,
+  writeAnswers,
+  type Example,
+} from '../../support/docs/examples.js'
+import { runPython, runShell, runTypeScript, type Running } from '../../support/docs/programs.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { topUpDemo } from '../../support/store/loading.js'
+import { startTestService } from '../../support/world/service.js'
+
+/** The moment of the answers, and the days of history that the demo then has. */
+const DEMO_NOW = new Date('2026-06-15T12:00:00Z')
+const DEMO_DAYS = 101
+
+/** The page whose examples have code. */
+const RECIPES = 'docs/recipes.md'
+const isWriting = process.env['UPDATE_DOCS'] === '1'
+
+let database: TestDatabase
+let service: RunningService
+let running: Running
+
+beforeAll(async () => {
+  const folder = await mkdtemp(packagePath('dist/docs-'))
+  database = await createDatabase()
+  const { store } = database
+  const { project } = await topUpDemo(store, { now: DEMO_NOW, days: DEMO_DAYS })
+  service = await startTestService({ store, now: () => DEMO_NOW, env: { DATA_DIR: folder } })
+  const signingKey = await openSigningKey({ store, dataDir: folder }, DEMO_NOW)
+  const request = { projectId: project.id, name: 'docs', expiresAt: null }
+  const { token } = await issueKey(store, signingKey, request, DEMO_NOW)
+  running = { folder, address: service.address, key: token }
+})
+afterAll(async () => {
+  await service.stop()
+  await database.drop()
+  await rm(running.folder, { recursive: true })
+})
+
+async function ask({ path, json, title }: Example): Promise<unknown> {
+  const response = await fetch(`${running.address}${path}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${running.key}`, 'Content-Type': 'application/json' },
+    body: json,
+  })
+  const body: unknown = await response.json()
+  if (!response.ok) throw new Error(`${title}: ${JSON.stringify(body)}`)
+  return body
+}
+
+const files = PAGES.map(({ file }) => file)
+
+test.each(files)('the answers in %s are those of the service', async (file) => {
+  const text = await readFile(packagePath(file), 'utf8')
+  const examples = listExamples(text)
+  const answers = await Promise.all(examples.map(ask))
+  const written = await writeAnswers(text, answers, file === RECIPES)
+  if (isWriting && examples.length > 0) await writeFile(packagePath(file), written)
+  else if (examples.length > 0) expect(text).toBe(written)
+})
+
+/** What the page shows of an answer. */
+const withoutQuery = (answer: unknown): unknown => ({ ...(answer as object), query: undefined })
+
+const hasPython = (() => {
+  try {
+    execFileSync('python3', ['--version'])
+    return true
+  } catch {
+    return false
+  }
+})()
+
+test('the commands of the recipes get the same answers', async () => {
+  const text = await readFile(packagePath(RECIPES), 'utf8')
+  const answers = await runShell(text, running)
+  expect(answers.map(withoutQuery)).toEqual(listExamples(text).map(readAnswer))
+})
+
+test.each([
+  ['TypeScript', runTypeScript],
+  ...(hasPython ? ([['Python', runPython]] as const) : []),
+])(
+  'the recipes in %s get the same answers, and the loop over pages all rows',
+  async (_, runAll) => {
+    const recipes = await readFile(packagePath(RECIPES), 'utf8')
+    const paging = await readFile(packagePath('docs/paging.md'), 'utf8')
+    const answers = await runAll([recipes, paging], running)
+    expect(answers.slice(0, -1).map(withoutQuery)).toEqual(listExamples(recipes).map(readAnswer))
+    const json = '{ "date_range": "30days", "group_by": ["city"], "limit": 1000 }'
+    const all = await ask({ path: '/v1/analytics/query', title: 'all rows', shown: '', json })
+    expect(answers.at(-1)).toEqual((all as { readonly data: unknown }).data)
+  },
+)
