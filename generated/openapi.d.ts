@@ -302,6 +302,8 @@ export interface components {
             readonly filtersOperator?: components["schemas"]["FiltersOperator"];
             readonly include?: components["schemas"]["Include"];
             readonly time_zone?: components["schemas"]["TimeZone"];
+            readonly compare?: components["schemas"]["Compare"];
+            readonly compare_align?: components["schemas"]["CompareAlign"];
         };
         /**
          * Include
@@ -627,6 +629,40 @@ export interface components {
          * @example Europe/Berlin
          */
         readonly TimeZone: string;
+        /**
+         * Compare
+         * @description Another period that every row is compared with: `comparison` of the response has that period, and `comparison` of a row
+         *     the same metrics in it and their change. Rows, order and pages remain those of `date_range`. Totals are compared, too.
+         *
+         *     - `previous_period`: the period before. A preset is moved back by its own length in the calendar, `mtd` by a month and
+         *       `ytd` by a year, so a period that ends now is compared with the part of the other one that had elapsed by then. Two
+         *       dates are moved back by their number of days; two seconds, and `all`, by their distance.
+         *     - `previous_year`: the same dates a year earlier.
+         *     - an array of a start and an end, as in `date_range`.
+         *
+         *     Days, months and years are those of `time_zone`. A date that the other month or year does not have becomes the last day
+         *     of its month: 29 February is compared with 28 February. A row is compared with the same group, whose counts are 0 if it
+         *     has no event in the other period. A bucket is compared with the one of the same number: the other period is divided into
+         *     buckets of the same size, at most 10,000. Both periods must lie within the retention. Both are read by the same
+         *     statement, at the same moment.
+         * @example previous_period
+         * @example [
+         *       "2025-12-01",
+         *       "2025-12-31"
+         *     ]
+         */
+        readonly Compare: ("previous_period" | "previous_year") | readonly [
+            components["schemas"]["DateOrSecond"],
+            components["schemas"]["DateOrSecond"]
+        ];
+        /**
+         * Alignment of the comparison
+         * @description `weekday`: the other period is moved by whole weeks, so that the same weekdays are compared: for `previous_period` by as
+         *     many as make it end before the period starts, for `previous_year` by 52. Not allowed with an array in `compare`.
+         * @example weekday
+         * @enum {string}
+         */
+        readonly CompareAlign: "weekday";
         /**
          * Bucket size
          * @description The size of the buckets of a time series.
@@ -1344,6 +1380,7 @@ export interface components {
         readonly AnalyticsQueryResponse: {
             readonly period: components["schemas"]["Period"];
             readonly query: components["schemas"]["ResolvedQuery"];
+            readonly comparison?: components["schemas"]["Comparison"];
             readonly pagination: components["schemas"]["Pagination"];
             /**
              * @description The rows, after grouping, ordering and pagination.
@@ -1929,9 +1966,13 @@ export interface components {
             readonly include?: components["schemas"]["Include"];
             /** @description The time zone, as it was sent; absent if none was. */
             readonly time_zone?: components["schemas"]["TimeZone"];
+            /** @description The comparison, as it was sent; absent if none was. */
+            readonly compare?: components["schemas"]["Compare"];
+            /** @description The alignment of the comparison, as it was sent; absent if none was. */
+            readonly compare_align?: components["schemas"]["CompareAlign"];
             /**
              * @description The size of the buckets of a time series. Sent unless the grouping is `interval:auto` and the request has none of
-             *     `include` and `time_zone`.
+             *     `include`, `time_zone` and `compare`.
              */
             readonly interval?: components["schemas"]["BucketSize"];
         };
@@ -1987,6 +2028,7 @@ export interface components {
         readonly Row: {
             readonly group: components["schemas"]["Group"];
             readonly metrics: components["schemas"]["MetricValues"];
+            readonly comparison?: components["schemas"]["RowComparison"];
         };
         /**
          * Totals
@@ -2001,6 +2043,56 @@ export interface components {
          */
         readonly Totals: {
             readonly metrics: components["schemas"]["MetricValues"];
+            readonly comparison?: components["schemas"]["RowComparison"];
+        };
+        /**
+         * Comparison
+         * @description The period that the rows are compared with. Sent if the query has `compare`.
+         * @example {
+         *       "period": {
+         *         "from": "2025-12-01T00:00:00Z",
+         *         "to": "2025-12-31T23:59:59Z"
+         *       }
+         *     }
+         */
+        readonly Comparison: {
+            readonly period: components["schemas"]["Period"];
+        };
+        /**
+         * Comparison of a row
+         * @description The metrics of the same group in the other period, and their change. Sent if the query has `compare`.
+         * @example {
+         *       "metrics": {
+         *         "users": 790
+         *       },
+         *       "change": {
+         *         "users": 2.78
+         *       }
+         *     }
+         */
+        readonly RowComparison: {
+            /**
+             * @description The requested metrics in the other period, as the same query about it returns them. Counts of a group without any
+             *     event there are 0, its other metrics `null`. All are `null` if the other period has no bucket of this number.
+             * @example {
+             *       "users": 790,
+             *       "bounce_rate": 43.5
+             *     }
+             */
+            readonly metrics: {
+                readonly [key: string]: number | null;
+            };
+            /**
+             * @description The change from the other period, rounded to two decimals: in per cent, or for `bounce_rate` in percentage points.
+             *     `null` if one of the two values is `null`, and for per cent of 0.
+             * @example {
+             *       "users": 2.78,
+             *       "bounce_rate": -2.23
+             *     }
+             */
+            readonly change: {
+                readonly [key: string]: number | null;
+            };
         };
         /**
          * Group

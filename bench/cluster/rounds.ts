@@ -118,7 +118,7 @@ async function measure(cluster: BenchCluster, project: StoredProject): Promise<v
         return result
       })
       one.rounds = rounds
-      return shapeResponse(request, query, rows, total)
+      return shapeResponse(request, query, { rows, total })
     }
     const want = await answer(tried[0]!, randomUUID())
     for (let i = -1; i < RUNS; i++) {

@@ -3,18 +3,19 @@ import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../contract/
 import type { Statement } from '../clickhouse/sql.js'
 import type { ProjectSizes } from '../model/project-sizes.js'
 import { ALL_RELATIONS, FACTS, type RelationName } from '../model/relations.js'
+import { resolveComparison } from './request/comparison.js'
 import { requireFewBuckets } from './request/intervals.js'
 import { listPatternFields } from './request/filter-limits.js'
 import { resolvePeriod } from './request/period.js'
 import { createNonce, requireOrigin, type MarkedRow } from '../model/origin.js'
 import type { Plan } from './plan/plan.js'
-import { planQuery } from './plan/planner.js'
+import { planQuery, planWithOthers } from './plan/planner.js'
 import { withoutWholeSessions } from './plan/ways.js'
-import { resolveQuery, toTotalsQuery, type Query } from './request/query.js'
+import { resolveQuery, type Query } from './request/query.js'
 import { checkRetention } from './request/retention.js'
 import { namePatterns } from './read-rows.js'
-import { runPlan, type PlanRows } from './rounds.js'
-import { shapeResponse, type StoredRow } from './response.js'
+import { runPlan } from './rounds.js'
+import { shapeResponse, type AnswerRows, type StoredRow } from './response.js'
 import type { ShardGroup } from './sql/shards.js'
 
 /** The attributes of a project that its queries depend on. */
@@ -68,10 +69,10 @@ export async function queryAnalytics(
   dependencies: Dependencies,
 ): Promise<AnalyticsQueryResponse> {
   const plan = await planAnalytics(request, project, dependencies)
-  const { rows, total, totals } = await runAnalytics(plan, dependencies).catch((error: unknown) => {
+  const answer = await runAnalytics(plan, dependencies).catch((error: unknown) => {
     throw namePatterns(error, listPatternFields(request.filters))
   })
-  return shapeResponse(request, plan.query, rows, total, totals)
+  return shapeResponse(request, plan.query, answer)
 }
 
 /**
@@ -82,7 +83,7 @@ export async function queryAnalytics(
 export async function runAnalytics(
   plan: Plan,
   { run, onPlan, group }: Pick<Dependencies, 'run' | 'onPlan' | 'group'>,
-): Promise<PlanRows> {
+): Promise<AnswerRows> {
   onPlan?.(plan)
   const origin = { projectId: plan.query.projectId, nonce: createNonce() }
   return runPlan(plan, origin.nonce, group, async (asked) => {
@@ -108,7 +109,7 @@ export async function planAnalytics(
   const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
   const query = narrow(resolveRequest(request, project, first, moment))
   const plan = await createPlanner(project, { listRelations, readSizes, group })
-  return query.includesTotals ? { ...plan(query), totals: plan(toTotalsQuery(query)) } : plan(query)
+  return planWithOthers(query, plan)
 }
 
 /** Creates the function that plans queries about a project, from the relations that may be read and the sizes of the project. */
@@ -132,7 +133,7 @@ export async function createPlanner(
  * Resolves a validated request to a query.
  *
  * @param first the moment of the project's first event; read only for the date range `all`
- * @throws ApiError PLAN_LIMIT_EXCEEDED, or VALIDATION_ERROR for a series of too many buckets
+ * @throws ApiError PLAN_LIMIT_EXCEEDED, or VALIDATION_ERROR for a series of too many buckets, or a comparison with no period
  */
 export function resolveRequest(
   request: AnalyticsQueryRequest,
@@ -146,7 +147,11 @@ export function resolveRequest(
     now,
     request.time_zone,
   )
+  const compared = resolveComparison(request, period)
   checkRetention(period, project.retentionDays, now)
-  requireFewBuckets(request, period)
-  return resolveQuery(request, project.id, period)
+  if (compared !== undefined) {
+    checkRetention(compared, project.retentionDays, now, 'period of compare')
+  }
+  requireFewBuckets(request, period, compared)
+  return resolveQuery(request, project.id, period, compared)
 }

@@ -12,46 +12,66 @@ import { formatLocal } from '../lib/time-zone.js'
 import { PROPERTY_PREFIX } from '../model/dimensions.js'
 import { GRANULARITIES } from '../model/granularities.js'
 import { METRICS } from '../model/metrics.js'
+import { findLastCompared, shapeComparison } from './comparison.js'
 import { formatMoment, formatPeriod } from './request/period.js'
 import type { Grouping, Query, Series } from './request/query.js'
 
 /** A row of a statement. The key of a bucket is its number; any other key is text. */
 export type StoredRow = { readonly group_key: string | number } & Readonly<
-  Partial<Record<`${'metric' | 'total'}_${Metric}`, number | null>>
+  Partial<Record<`${'metric' | 'total' | 'compared' | 'compared_total'}_${Metric}`, number | null>>
 >
 
-/**
- * Builds the body of the response.
- *
- * @param total the number of rows before limit and offset
- * @param totals the row of the totals, if they are asked for
- */
+/** The rows of an answer. */
+export interface AnswerRows<Row extends StoredRow = StoredRow> {
+  readonly rows: readonly Row[]
+  /** How many rows there are before limit and offset. */
+  readonly total: number
+  /** The row of the totals; absent if the query does not ask for them. */
+  readonly totals?: StoredRow
+}
+
+/** Builds the body of the response. */
 export function shapeResponse(
   request: AnalyticsQueryRequest,
   query: Query,
-  rows: readonly StoredRow[],
-  total: number,
-  totals?: StoredRow,
+  { rows, total, totals }: AnswerRows,
 ): AnalyticsQueryResponse {
-  const { metrics, grouping, limit, offset } = query
-  const shapeMetrics = (row: StoredRow): Row['metrics'] =>
-    Object.fromEntries(metrics.map((metric) => [metric, row[METRICS[metric].key] ?? null]))
+  const { grouping, limit, offset } = query
+  const lastCompared = findLastCompared(query) ?? Infinity
   return {
     ...shapeEcho(request, query),
     pagination: { limit, offset, returned: rows.length, total },
     data: rows.map((row) => ({
       group: shapeGroup(grouping, row.group_key),
-      metrics: shapeMetrics(row),
+      ...shapeMetrics(query, row, Number(row.group_key) > lastCompared),
     })),
-    ...(totals === undefined ? {} : { totals: { metrics: shapeMetrics(totals) } }),
+    ...(totals === undefined ? {} : { totals: shapeMetrics(query, totals) }),
   }
+}
+
+/**
+ * Builds the metrics of a row, and their comparison if there is one.
+ *
+ * @param isAlone whether the row is a bucket that the other period does not have
+ */
+function shapeMetrics(
+  { metrics, compared }: Query,
+  row: StoredRow,
+  isAlone = false,
+): Pick<Row, 'metrics' | 'comparison'> {
+  const read = (metric: Metric): number | null => row[METRICS[metric].key] ?? null
+  const shown = { metrics: Object.fromEntries(metrics.map((metric) => [metric, read(metric)])) }
+  if (compared === undefined) return shown
+  const readCompared = (metric: Metric): number | null =>
+    isAlone ? null : (row[METRICS[metric].comparedKey] ?? null)
+  return { ...shown, comparison: shapeComparison(metrics, read, readCompared) }
 }
 
 /** Builds the part of the body that repeats the question. It comes first. */
 export const shapeEcho = (
   request: AnalyticsQueryRequest,
-  { metrics, grouping, period, limit, offset }: Query,
-): Pick<AnalyticsQueryResponse, 'period' | 'query'> => ({
+  { metrics, grouping, period, limit, offset, compared }: Query,
+): Pick<AnalyticsQueryResponse, 'period' | 'query' | 'comparison'> => ({
   period: formatPeriod(period),
   query: {
     date_range: request.date_range,
@@ -67,6 +87,7 @@ export const shapeEcho = (
       ? { interval: grouping.granularity }
       : {}),
   },
+  ...(compared === undefined ? {} : { comparison: { period: formatPeriod(compared.period) } }),
 })
 
 /** Returns the members of a request without a default that were sent. */

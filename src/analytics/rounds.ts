@@ -11,24 +11,16 @@ import { METRICS } from '../model/metrics.js'
 import type { Plan } from './plan/plan.js'
 import { COUNTED_PER_ROW } from './plan/steps.js'
 import type { Query } from './request/query.js'
-import type { StoredRow } from './response.js'
+import type { AnswerRows, StoredRow } from './response.js'
 import { buildStatement } from './sql/build-statement.js'
 import { buildFirstRound, buildUsersRound } from './sql/rounds.js'
 import type { ShardGroup } from './sql/shards.js'
-
-/** The rows of an answer, and how many there are before limit and offset. */
-export interface PlanRows<Row extends StoredRow = StoredRow> {
-  readonly rows: readonly Row[]
-  readonly total: number
-  /** The row of the totals; absent if the query does not ask for them. */
-  readonly totals?: StoredRow
-}
 
 /** A row of a round. */
 type RoundRow = StoredRow & { readonly group_events?: number }
 
 /** Runs a statement, and checks that its rows are those of this request. */
-export type RunStatement = (statement: Statement) => Promise<PlanRows<RoundRow>>
+export type RunStatement = (statement: Statement) => Promise<AnswerRows<RoundRow>>
 
 interface StatementsContext {
   readonly plan: Plan
@@ -57,7 +49,7 @@ export async function runPlan(
   nonce: string,
   group: ShardGroup | undefined,
   run: RunStatement,
-): Promise<PlanRows> {
+): Promise<AnswerRows> {
   if (group !== undefined && plan.userCounting.kind !== 'all') {
     const context = { plan, nonce, group, run }
     const isOfPage = plan.userCounting.kind === 'page'
@@ -74,9 +66,9 @@ export async function runPlan(
  */
 async function addTotals(
   { plan, nonce, group, run }: StatementsContext,
-  answer: PlanRows,
+  answer: AnswerRows,
   [first]: readonly StoredRow[],
-): Promise<PlanRows> {
+): Promise<AnswerRows> {
   const { query, totals } = plan
   if (totals === undefined) return answer
   const row =
@@ -88,18 +80,24 @@ async function addTotals(
 }
 
 /** Returns the totals of which a row has a copy. Without grouping, they are its own metrics. */
-const toTotals = (row: StoredRow, { grouping, metrics }: Query): StoredRow =>
+const toTotals = (row: StoredRow, { grouping, metrics, compared }: Query): StoredRow =>
   grouping.kind === 'none'
     ? row
     : {
         group_key: '',
         ...Object.fromEntries(
-          metrics.map((metric) => [METRICS[metric].key, row[METRICS[metric].totalKey] ?? null]),
+          metrics.flatMap((metric) => {
+            const { key, totalKey, comparedKey, comparedTotalKey } = METRICS[metric]
+            return [
+              [key, row[totalKey] ?? null],
+              ...(compared === undefined ? [] : [[comparedKey, row[comparedTotalKey] ?? null]]),
+            ]
+          }),
         ),
       }
 
 /** Counts users of the groups on the page, which is ordered by another metric or by group. */
-async function countOnPage(context: RoundContext): Promise<PlanRows | undefined> {
+async function countOnPage(context: RoundContext): Promise<AnswerRows | undefined> {
   const { plan, nonce, group, run } = context
   const { rows, total } = await run(buildFirstRound(plan, nonce, group))
   const counted = await countUsers(context, rows)
@@ -123,7 +121,7 @@ function countListed({ query: { limit, offset }, userCounting }: Plan): number |
  * whose events are fewer than the users of the last group on the page so far cannot come before it. Then it counts the users
  * of all other groups. If these are too many, there is no answer.
  */
-async function countCandidates(context: RoundContext): Promise<PlanRows | undefined> {
+async function countCandidates(context: RoundContext): Promise<AnswerRows | undefined> {
   const { plan, nonce, group, run } = context
   const { limit, offset } = plan.query
   const end = limit + offset

@@ -73,7 +73,8 @@ function toJson({ statements, run, ...rest }: Explanation): object {
 }
 
 function formatText(explanation: Explanation): string {
-  const { period, reads, rejected, userCounting, considered, newUsers, totals } = explanation
+  const { period, reads, rejected, userCounting, considered, newUsers, totals, comparison } =
+    explanation
   const { statements, run, shards } = explanation
   const countsUsers = reads.some(({ measures }) => measures.includes('users'))
   return [
@@ -87,6 +88,7 @@ function formatText(explanation: Explanation): string {
     ...(totals === undefined
       ? []
       : ['totals', ...formatPlan(totals), ...formatNewUsers(totals.newUsers)]),
+    ...formatComparison(comparison),
     ...(statements.length === 1
       ? statements.flatMap(formatStatement)
       : statements.flatMap((statement, i) => [
@@ -111,6 +113,16 @@ const formatPlan = ({
   ...(rejected.length === 0 ? [] : [formatRejected(rejected)]),
   ...(considered.length === 0 ? [] : [formatConsidered(considered)]),
 ]
+
+/** The totals have a comparison of their own, which reads what that of the rows does, or less. */
+const formatComparison = (plan: PlanDescription | undefined): readonly string[] =>
+  plan === undefined
+    ? []
+    : [
+        `compared with ${formatPeriodText(plan.period)}`,
+        ...formatPlan(plan),
+        ...formatNewUsers(plan.newUsers),
+      ]
 
 /** What each part of counting new users is for. */
 const NEW_USERS: Readonly<Record<keyof NewUsersDescription, string>> = {

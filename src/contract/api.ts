@@ -8,6 +8,8 @@ type QueryBody = Schemas['AnalyticsQueryRequest']
 export const OPTIONAL_MEMBERS = [
   'include',
   'time_zone',
+  'compare',
+  'compare_align',
 ] as const satisfies readonly (keyof QueryBody)[]
 export type OptionalMember = (typeof OPTIONAL_MEMBERS)[number]
 
@@ -39,6 +41,9 @@ export type ExplainResponse = Schemas['ExplainResponse']
 export type BatchResult = Schemas['BatchResult']
 export type Period = Schemas['Period']
 export type Row = Schemas['Row']
+
+/** The metrics of a group in the period that a query is compared with, and their change. */
+export type RowComparison = Schemas['RowComparison']
 
 export type DateRange = Schemas['DateRange']
 export type Preset = Schemas['Preset']

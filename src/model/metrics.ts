@@ -12,6 +12,8 @@ export interface MetricRow {
    * events, as by entry page.
    */
   readonly relatesToVisits?: boolean
+  /** Whether it is a percentage, so that its change is one of percentage points. */
+  readonly isPercentage?: boolean
   /** Computes the metric from the columns of its measures. */
   readonly expression: Sql
   /** The name of its column in the rows of a statement, as the client reads it. */
@@ -21,9 +23,17 @@ export interface MetricRow {
   /** The name of its column where a row also has the metric of all groups together, and that name as SQL. */
   readonly totalKey: `total_${Metric}`
   readonly totalColumn: Sql
+  /** The same for the period that the query is compared with. */
+  readonly comparedKey: `compared_${Metric}`
+  readonly comparedColumn: Sql
+  readonly comparedTotalKey: `compared_total_${Metric}`
+  readonly comparedTotalColumn: Sql
 }
 
-type MetricDefinition = Pick<MetricRow, 'measures' | 'expression' | 'relatesToVisits'>
+type MetricDefinition = Pick<
+  MetricRow,
+  'measures' | 'expression' | 'relatesToVisits' | 'isPercentage'
+>
 
 /** Defines the metric that is a measure itself. */
 const showMeasure = (measure: Measure): MetricDefinition => ({
@@ -47,6 +57,7 @@ const DEFINITIONS: Readonly<Record<Metric, MetricDefinition>> = {
   pageviews: showMeasure('pageviews'),
   events: showMeasure('events'),
   bounce_rate: {
+    isPercentage: true,
     measures: ['visits', 'bounces'],
     expression: sql`if(${visits} > 0, intDivOrZero(2 * 10000 * ${bounces} + ${visits}, 2 * ${visits}) / 100, NULL)`,
   },
@@ -68,5 +79,9 @@ export const METRICS: Readonly<Record<Metric, MetricRow>> = mapRecord(
     column: declaredName(`metric_${metric}`),
     totalKey: `total_${metric}` as const,
     totalColumn: declaredName(`total_${metric}`),
+    comparedKey: `compared_${metric}` as const,
+    comparedColumn: declaredName(`compared_${metric}`),
+    comparedTotalKey: `compared_total_${metric}` as const,
+    comparedTotalColumn: declaredName(`compared_total_${metric}`),
   }),
 )

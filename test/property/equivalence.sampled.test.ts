@@ -9,9 +9,10 @@ import {
   type Grain,
   type RelationName,
 } from '../../src/model/relations.js'
+import { resolveComparison } from '../../src/analytics/request/comparison.js'
 import { resolvePeriod } from '../../src/analytics/request/period.js'
 import { listScans, type Plan, type RejectedRelation } from '../../src/analytics/plan/plan.js'
-import { planQuery } from '../../src/analytics/plan/planner.js'
+import { planQuery, planWithOthers } from '../../src/analytics/plan/planner.js'
 import { resolveQuery } from '../../src/analytics/request/query.js'
 import { buildStatement } from '../../src/analytics/sql/build-statement.js'
 import { type CheckReport } from '../../src/rollups/check.js'
@@ -60,8 +61,11 @@ function plan(
   relations: readonly RelationName[],
   known?: ProjectSizes,
 ): Plan {
+  const request = fillDefaults(asked)
   const period = resolvePeriod(asked.date_range, NOW, NOW, asked.time_zone)
-  return planQuery(resolveQuery(fillDefaults(asked), projectId, period), relations, known)
+  const compared = resolveComparison(request, period)
+  const query = resolveQuery(request, projectId, period, compared)
+  return planWithOthers(query, (one) => planQuery(one, relations, known))
 }
 
 const magnitude = fc.constantFrom(0, 1, 100, 10_000, 1e6, 1e9)

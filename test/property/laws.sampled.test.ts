@@ -1,4 +1,5 @@
 /** The laws of query responses, on random events and queries and a real engine. */
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { isInterval, resolveGranularity } from '../../src/analytics/request/intervals.js'
@@ -12,6 +13,7 @@ import type {
   Row,
 } from '../../src/contract/api.js'
 import type { StoredProject } from '../../src/projects/project.js'
+import { comparison } from '../support/arbitrary/comparisons.js'
 import { INTERVALS, METRICS, event, filter, request } from '../support/arbitrary/world.js'
 import { amount } from '../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
@@ -159,6 +161,40 @@ describe('laws', () => {
         const whole = await put(world, { ...asked, group_by: [], order_by: [], offset: 0 })
         expect(totals).toEqual({ metrics: whole.data[0]!.metrics })
         expect(query.include).toEqual({ totals: true })
+      }),
+    300_000,
+  )
+
+  test(
+    'comparison: the metrics of the other period are those that a query about it has',
+    () =>
+      holds(fc.tuple(request, comparison), async (world, [asked, compare]) => {
+        const compared = await put(world, { ...asked, ...compare })
+        const plain = await put(world, asked)
+        expect(compared.data.map(({ group, metrics }) => ({ group, metrics }))).toEqual(plain.data)
+        expect(compared.pagination).toEqual(plain.pagination)
+        const { from, to } = compared.comparison!.period
+        const { interval: size } = compared.query
+        const interval = size === undefined ? undefined : (`interval:${size}` as const)
+        const other: PartialRequest = {
+          ...asked,
+          date_range: [from, to],
+          ...(interval === undefined ? {} : { group_by: [interval] }),
+          order_by: [],
+        }
+        const rows = expected(world, other)
+        const labels = interval === undefined ? [] : bucketsOf(asked, interval)
+        const groups = labels.map(({ label }) => label)
+        for (const { group, metrics, comparison } of compared.data) {
+          const same =
+            interval === undefined
+              ? rows.find((row) => isDeepStrictEqual(row.group, group))
+              : rows[groups.indexOf(group['date']!)]
+          expect(comparison!.metrics).toEqual(same?.metrics ?? countNothing(asked, metrics))
+        }
+        const { totals } = await put(world, { ...asked, ...compare, include: { totals: true } })
+        const [whole] = expected(world, { ...other, group_by: [] })
+        expect(totals!.comparison!.metrics).toEqual(whole!.metrics)
       }),
     300_000,
   )
@@ -339,6 +375,19 @@ describe('laws', () => {
     expect(after).toEqual(before)
   }, 300_000)
 })
+
+/** The metrics of a group without an event in the other period, or of a bucket that it does not have. */
+function countNothing({ group_by }: PartialRequest, metrics: Row['metrics']): Row['metrics'] {
+  const isSeries = group_by?.[0]?.startsWith('interval:') === true
+  const isCount = (name: string): boolean => COUNTS.has(name) && !isSeries
+  return Object.fromEntries(
+    Object.entries(metrics).map(([name, value]) => [
+      name,
+      isCount(name) && value !== null ? 0 : null,
+    ]),
+  )
+}
+const COUNTS: ReadonlySet<string> = new Set(['users', 'new_users', 'pageviews', 'events', 'visits'])
 
 const OPPOSITE = {
   eq: 'notEq',

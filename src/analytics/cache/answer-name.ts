@@ -28,13 +28,14 @@ export const listNames = (
 
 /**
  * Names the answer to a query. It depends neither on how the question was put nor on the moments after the last event:
- * a period that ends now has the same answer until there is another bucket, or another event.
+ * a period that ends now has the same answer until there is another bucket, or another event. If it is compared with a period
+ * that moves with it, that one has other events every second.
  *
  * @param readsRollups whether the answer may come from the rollups
  */
 export function nameAnswer(
   project: QueriedProject,
-  { projectId, period, ...query }: Query,
+  { projectId, period, compared, ...query }: Query,
   facts: ProjectFacts,
   readsRollups: boolean,
 ): string {
@@ -47,6 +48,7 @@ export function nameAnswer(
     period.start.getTime(),
     isEmptyFrom(facts, period.end) ? 'open' : period.end.getTime(),
     grouping.kind === 'interval' ? nameLastBucket(grouping, period) : null,
+    compared === undefined ? null : [compared.period.start, compared.period.end],
     // The starts of buckets follow from the rest.
     { ...query, grouping: grouping.kind === 'interval' ? nameSeries(grouping) : grouping },
   ])

@@ -42,6 +42,8 @@ export interface PlanDescription {
   readonly newUsers?: NewUsersDescription
   /** The plan of the totals; absent if the query does not ask for them. */
   readonly totals?: PlanDescription
+  /** The plan of the period that it is compared with; absent if there is none. */
+  readonly comparison?: PlanDescription
 }
 
 /** Describes a plan, without the values that its query filters by. */
@@ -66,6 +68,7 @@ export function describePlan(plan: Plan): PlanDescription {
     })),
     ...(plan.newUsers === undefined ? {} : { newUsers: describeNewUsers(plan.newUsers) }),
     ...(plan.totals === undefined ? {} : { totals: describePlan(plan.totals) }),
+    ...(plan.comparison === undefined ? {} : { comparison: describePlan(plan.comparison) }),
   }
 }
 

@@ -84,6 +84,11 @@ export interface Plan {
   readonly newUsers?: NewUsersPlan
   /** The plan of the query's totals; absent if it does not ask for them. */
   readonly totals?: Plan
+  /**
+   * The plan of the same query about the period that it is compared with, in a single step; absent if there is no comparison. If
+   * users are counted last, it reads only the groups whose users are counted.
+   */
+  readonly comparison?: Plan
 }
 
 /** Lists the scans of both steps. */

@@ -1,10 +1,10 @@
 /** Plans a query: chooses the relations to read, and for which groups to count users. */
 import type { ProjectSizes } from '../../model/project-sizes.js'
 import { ALL_RELATIONS, isRollup, type RelationName } from '../../model/relations.js'
-import type { Query } from '../request/query.js'
+import { toComparedQuery, toTotalsQuery, type Query } from '../request/query.js'
 import { buildPlan, nameWay } from './build-plan.js'
 import { estimateCost } from './cost.js'
-import { listRelations, listScans, type Plan } from './plan.js'
+import { listRelations, listScans, mergeSteps, type Plan } from './plan.js'
 import { estimateFacts } from './sizes.js'
 import { splitByGrain } from './split-period.js'
 import { listAvoidingWays, withoutWholeSessions } from './ways.js'
@@ -49,6 +49,26 @@ export function planQuery(
   }))
   return { ...best, readsDays: isReadingDaysLikelyToPay(best, sizes), considered }
 }
+
+/**
+ * Plans a query, its totals, and what it is compared with.
+ *
+ * @param plan plans each of them
+ */
+export function planWithOthers(query: Query, plan: (query: Query) => Plan): Plan {
+  const compared = toComparedQuery(query)
+  return {
+    ...plan(query),
+    ...(query.includesTotals ? { totals: planWithOthers(toTotalsQuery(query), plan) } : {}),
+    ...(compared === undefined ? {} : { comparison: toSingleStep(plan(compared)) }),
+  }
+}
+
+const toSingleStep = (plan: Plan): Plan => ({
+  ...plan,
+  scans: mergeSteps(plan),
+  userCounting: { kind: 'all' },
+})
 
 function isReadingDaysLikelyToPay(plan: Plan, sizes: ProjectSizes): boolean {
   return listScans(plan)

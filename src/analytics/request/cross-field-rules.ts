@@ -16,6 +16,8 @@ export const RULES: readonly Rule[] = [
   { fields: ['time_zone'], check: checkTimeZone },
   { fields: ['date_range', 'time_zone'], check: checkDateRange },
   { fields: ['date_range', 'time_zone', 'group_by'], check: checkBuckets },
+  { fields: ['compare', 'time_zone'], check: checkCompare },
+  { fields: ['compare', 'compare_align'], check: checkAlignment },
   { fields: ['metrics', 'group_by', 'order_by'], check: checkOrder },
   { fields: ['filters'], check: ({ filters }) => checkFilterLimits(filters) },
 ]
@@ -39,15 +41,25 @@ export const applyRules = <Request>(
 /** The fields that decide the period. */
 type Dated = Pick<AnalyticsQueryRequest, 'date_range' | 'time_zone'>
 
-function checkTimeZone({ time_zone: zone }: Dated): readonly FieldError[] {
+function checkTimeZone({ time_zone: zone }: Pick<Dated, 'time_zone'>): readonly FieldError[] {
   if (zone === undefined || isTimeZone(zone)) return []
   const message = `must be the name of a time zone that is known, such as Europe/Berlin, and is ${JSON.stringify(zone)}`
   return [{ field: 'time_zone', message }]
 }
 
 export function checkDateRange(request: Dated): readonly FieldError[] {
-  const { date_range: range, time_zone: zone } = request
-  if (typeof range === 'string' || checkTimeZone(request).length > 0) return []
+  const { date_range: range } = request
+  return typeof range === 'string' ? [] : checkEnds('date_range', range, request)
+}
+
+/** Checks that the start of a period is not after its end. */
+function checkEnds(
+  field: 'date_range' | 'compare',
+  range: readonly [string, string],
+  request: Pick<Dated, 'time_zone'>,
+): readonly FieldError[] {
+  const { time_zone: zone } = request
+  if (checkTimeZone(request).length > 0) return []
   const { start, end } = resolveRange(range, zone)
   if (start < end) return []
   const [from, to] = range
@@ -55,7 +67,7 @@ export function checkDateRange(request: Dated): readonly FieldError[] {
     isDateOnly(from) && from === to
       ? `must not be a day that ${zone ?? 'UTC'} skipped`
       : 'must not start after its end'
-  return [{ field: 'date_range', message }]
+  return [{ field, message }]
 }
 
 /** Checks the number of buckets of a series whose period is known. That of a preset is checked when it is resolved. */
@@ -64,6 +76,18 @@ function checkBuckets(request: AnalyticsQueryRequest): readonly FieldError[] {
   const isValid = [checkTimeZone, checkDateRange].every((check) => check(request).length === 0)
   if (typeof range === 'string' || !isValid) return []
   return checkBucketCount(grouping[0], resolveRange(range, zone), zone)
+}
+
+function checkCompare(request: AnalyticsQueryRequest): readonly FieldError[] {
+  const { compare } = request
+  return typeof compare === 'object' ? checkEnds('compare', compare, request) : []
+}
+
+function checkAlignment(request: AnalyticsQueryRequest): readonly FieldError[] {
+  const { compare, compare_align: align } = request
+  if (align === undefined || typeof compare === 'string') return []
+  const message = 'needs compare: previous_period or previous_year'
+  return [{ field: 'compare_align', message }]
 }
 
 function checkOrder(request: AnalyticsQueryRequest): readonly FieldError[] {

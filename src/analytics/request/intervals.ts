@@ -33,6 +33,20 @@ export function chooseGranularity(period: Period): Granularity {
   return FINE_TO_COARSE.find(isShortEnough) ?? 'month'
 }
 
+/** Checks that the period that a series is compared with does not have too many buckets of the same size. */
+function checkComparedBuckets(
+  token: GroupBy | undefined,
+  period: Period,
+  compared: Period | undefined,
+  zone: string,
+): readonly FieldError[] {
+  if (compared === undefined || token === undefined || !isInterval(token)) return []
+  const size = resolveGranularity(token, period)
+  if (!hasTooManyBuckets(size, compared, zone)) return []
+  const message = `has more than ${MAX_BUCKETS} buckets of the size of this series (${size}): choose a larger interval or a shorter period`
+  return [{ field: 'compare', message }]
+}
+
 /**
  * Checks that a series does not have too many buckets. A series of `interval:auto` in UTC may have any number.
  *
@@ -53,11 +67,18 @@ export function checkBucketCount(
   return [{ field: 'group_by.0', message }]
 }
 
-/** @throws ApiError VALIDATION_ERROR for a series of too many buckets */
+/**
+ * @param compared the period that the series is compared with
+ * @throws ApiError VALIDATION_ERROR for a series of too many buckets
+ */
 export function requireFewBuckets(
   { group_by: [token], time_zone: zone = 'UTC' }: AnalyticsQueryRequest,
   period: Period,
+  compared?: Period,
 ): void {
-  const errors = checkBucketCount(token, period, zone)
+  const errors = [
+    ...checkBucketCount(token, period, zone),
+    ...checkComparedBuckets(token, period, compared, zone),
+  ]
   if (errors.length > 0) throw createValidationError(errors)
 }

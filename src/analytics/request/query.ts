@@ -39,15 +39,28 @@ export interface Query {
   readonly offset: number
   /** Whether the response has the metrics of all groups together, besides its rows. */
   readonly includesTotals: boolean
+  /** What it is compared with; absent if there is no comparison. */
+  readonly compared?: Compared
+}
+
+/** Another period. The buckets of a time series have the same size in it. */
+interface Compared {
+  readonly period: Period
+  readonly grouping: Grouping
 }
 
 const DEFAULT_METRICS: readonly Metric[] = ['users', 'pageviews', 'events']
 
-/** Resolves a validated request to a query on a project. */
+/**
+ * Resolves a validated request to a query on a project.
+ *
+ * @param compared the period that the query is compared with
+ */
 export function resolveQuery(
   request: AnalyticsQueryRequest,
   projectId: string,
   period: Period,
+  compared?: Period,
 ): Query {
   const metrics = request.metrics.length > 0 ? request.metrics : DEFAULT_METRICS
   const grouping = resolveGrouping(request, period)
@@ -61,7 +74,26 @@ export function resolveQuery(
     limit: request.limit,
     offset: request.offset,
     includesTotals: request.include?.totals === true,
+    ...(compared === undefined
+      ? {}
+      : { compared: { period: compared, grouping: moveGrouping(grouping, request, compared) } }),
   }
+}
+
+/** Returns the grouping for another period. */
+function moveGrouping(
+  grouping: Grouping,
+  { time_zone: zone = 'UTC' }: AnalyticsQueryRequest,
+  period: Period,
+): Grouping {
+  return grouping.kind === 'interval'
+    ? divideIntoBuckets(grouping.granularity, period, zone)
+    : grouping
+}
+
+function divideIntoBuckets(granularity: Granularity, period: Period, zone: string): Series {
+  const zoned = listZonedBuckets(granularity, period, zone)
+  return { kind: 'interval', granularity, ...(zoned === undefined ? {} : { zoned }) }
 }
 
 /** Returns the query whose only row has the totals of a query. */
@@ -72,7 +104,14 @@ export const toTotalsQuery = (query: Query): Query => ({
   limit: 1,
   offset: 0,
   includesTotals: false,
+  ...(query.compared === undefined
+    ? {}
+    : { compared: { period: query.compared.period, grouping: { kind: 'none' } } }),
 })
+
+/** Returns the same query about the period that it is compared with; undefined if there is no comparison. */
+export const toComparedQuery = ({ compared, ...query }: Query): Query | undefined =>
+  compared === undefined ? undefined : { ...query, ...compared, includesTotals: false }
 
 function resolveGrouping(
   { group_by: [token], time_zone: zone = 'UTC' }: AnalyticsQueryRequest,
@@ -80,9 +119,7 @@ function resolveGrouping(
 ): Grouping {
   if (token === undefined) return { kind: 'none' }
   if (isInterval(token)) {
-    const granularity = resolveGranularity(token, period)
-    const zoned = listZonedBuckets(granularity, period, zone)
-    return { kind: 'interval', granularity, ...(zoned === undefined ? {} : { zoned }) }
+    return divideIntoBuckets(resolveGranularity(token, period), period, zone)
   }
   if (isProperty(token)) return { kind: 'property', name: token.slice(PROPERTY_PREFIX.length) }
   return { kind: 'dimension', dimension: token }

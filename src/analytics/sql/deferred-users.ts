@@ -2,25 +2,37 @@
 import { join, sql, uint32, type Sql } from '../../clickhouse/sql.js'
 import { MEASURE_COLUMNS } from '../../model/measures.js'
 import type { Plan, UserCounting } from '../plan/plan.js'
+import { selectCompared, writeCompared } from './comparison.js'
 import { listGroupMeasures, listMeasures, writeGroups } from './groups.js'
 import type { StatementContext } from './rows.js'
 import { orderRows, selectMetrics } from './select.js'
 
 type DeferredCounting = Exclude<UserCounting, { kind: 'all' }>
 
-/** Writes the groups of a plan, with users only for the groups that can be on the page. */
+/** Writes the groups of a plan, with users, and what they are compared with, only for the groups that can be on the page. */
 export function writeGroupsWithDeferredUsers(
   context: StatementContext,
   plan: Plan,
   counting: DeferredCounting,
 ): Sql {
-  const columns = listGroupMeasures(plan).map((measure) => MEASURE_COLUMNS[measure])
-  const { users, definitions } =
+  const measures = listGroupMeasures(plan).map((measure) => MEASURE_COLUMNS[measure])
+  const { users, keys, definitions } =
     counting.kind === 'page'
       ? countOnPage(context, plan, counting)
       : countCandidates(context, counting)
   const withClauses = [sql`counted AS (${writeGroups(context, plan)})`, ...definitions]
-  return sql`WITH ${join(withClauses)} SELECT ${join([sql`counted.group_key AS group_key`, ...columns, sql`measure_users`])} FROM counted LEFT JOIN (${users}) AS users ON users.group_key = counted.group_key`
+  const columns = [
+    sql`counted.group_key AS group_key`,
+    ...measures,
+    sql`measure_users`,
+    ...selectCompared(plan),
+  ]
+  const compared = writeCompared(context, plan, undefined, keys)
+  const others =
+    compared === undefined
+      ? sql``
+      : sql` LEFT JOIN (${compared}) AS compared ON compared.compared_key = counted.group_key`
+  return sql`WITH ${join(withClauses)} SELECT ${join(columns)} FROM counted LEFT JOIN (${users}) AS users ON users.group_key = counted.group_key${others}`
 }
 
 /** Writes the groups that `keys` selects, each with its number of users. */
@@ -30,6 +42,8 @@ const countUsers = (context: StatementContext, { scans }: DeferredCounting, keys
 interface DeferredUsers {
   /** A subquery of groups with their number of users. */
   readonly users: Sql
+  /** A subquery of the keys of these groups. */
+  readonly keys: Sql
   /** Further members of the WITH clause. */
   readonly definitions: readonly Sql[]
 }
@@ -44,7 +58,7 @@ function countOnPage(
   const metrics = order.by === 'group' ? [] : [order.by]
   const columns = selectMetrics(context.query, metrics, listMeasures(plan.scans))
   const keys = sql`SELECT group_key FROM (SELECT ${join([sql`group_key`, ...columns])} FROM counted) ORDER BY ${orderRows(context.query)} LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`
-  return { users: countUsers(context, counting, keys), definitions: [] }
+  return { users: countUsers(context, counting, keys), keys, definitions: [] }
 }
 
 /** Every counted user has an event in the group, so a group has at most as many users as events. */
@@ -63,6 +77,7 @@ function countCandidates(context: StatementContext, counting: DeferredCounting):
     definitions: [
       sql`(SELECT (groupArray(group_key), groupArray(measure_users)) FROM (${countUsers(context, counting, top)})) AS first`,
     ],
+    keys: sql`SELECT arrayJoin(first.1) UNION ALL ${others}`,
     users: sql`SELECT group_key, measure_users FROM (SELECT first.1 AS keys, first.2 AS numbers) ARRAY JOIN keys AS group_key, numbers AS measure_users UNION ALL ${countUsers(context, counting, others)}`,
   }
 }

@@ -15,9 +15,9 @@ import type { Metric } from '../../contract/api.js'
 import { EVENT_SUMS, MEASURE_COLUMNS } from '../../model/measures.js'
 import { selectOrigin } from '../../model/origin.js'
 import { mergeSteps, type Plan, type Scan } from '../plan/plan.js'
-import { createContext } from './build-statement.js'
+import { joinCompared, selectCompared } from './comparison.js'
 import { listMeasures } from './groups.js'
-import type { StatementContext } from './rows.js'
+import { createContext, type StatementContext } from './rows.js'
 import { orderRows, selectMetrics } from './select.js'
 import { writeGroupsOfShards, type ShardGroup } from './shards.js'
 import { joinTotals, selectTotals } from './totals.js'
@@ -49,11 +49,13 @@ export function buildFirstRound(
   const [limit, offset] = most === undefined ? [query.limit, query.offset] : [most, 0]
   const columns = join([selectColumns(context, metrics, scans, nonce), ...selectTotals(plan)])
   return statement(
-    sql`SELECT ${columns} FROM ${joinTotals(context, plan, sql`(${groups})`, group)} ORDER BY ${order} LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`,
+    sql`SELECT ${columns} FROM ${joinTotals(context, plan, sql`(${groups}) AS all_groups`, group)} ORDER BY ${order} LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`,
   )
 }
 
-/** Writes a later round: some groups with all metrics and `group_events`, in any order. */
+/**
+ * Writes a later round: some groups with all metrics and `group_events`, and with what they are compared with, in any order.
+ */
 export function buildUsersRound(
   plan: Plan,
   nonce: string,
@@ -62,9 +64,14 @@ export function buildUsersRound(
 ): Statement {
   const context = createContext(plan)
   const scans = mergeSteps({ ...plan, scans: plan.scans.map(addEvents) })
-  const groups = writeGroupsOfShards(context, { ...plan, scans }, group, strings(keys))
+  const ofKeys = strings(keys)
+  const groups = writeGroupsOfShards(context, { ...plan, scans }, group, ofKeys)
+  const columns = join([
+    selectColumns(context, plan.query.metrics, scans, nonce),
+    ...selectCompared(plan),
+  ])
   return statement(
-    sql`SELECT ${selectColumns(context, plan.query.metrics, scans, nonce)} FROM (${groups})`,
+    sql`SELECT ${columns} FROM ${joinCompared(context, plan, groups, group, ofKeys)}`,
   )
 }
 

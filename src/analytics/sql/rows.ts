@@ -3,6 +3,7 @@ import {
   and,
   dates,
   formatTime,
+  int64s,
   isTrue,
   join,
   or,
@@ -20,10 +21,11 @@ import {
   type Relation,
   type RelationName,
 } from '../../model/relations.js'
+import type { Plan } from '../plan/plan.js'
 import { condense, splitByGrain, type Stretch } from '../plan/split-period.js'
 import type { Period } from '../request/period.js'
 import type { Query } from '../request/query.js'
-import type { WhereWriter } from './where.js'
+import { createWhereWriter, type WhereWriter } from './where.js'
 
 /** The values that all parts of one statement share. */
 export interface StatementContext {
@@ -32,7 +34,7 @@ export interface StatementContext {
   readonly project: Sql
   readonly where: WhereWriter
   /** The starts of the buckets of a zone in seconds since 1970, as one array; absent for other queries. */
-  readonly bucketStarts?: Sql
+  readonly bucketStarts?: Sql | undefined
   /** As in the plan. */
   readonly readsDays: boolean
   /** Written before the name of a table: empty, or a database and a dot. */
@@ -45,6 +47,29 @@ export interface StatementContext {
   /** Whether the rows of users who have left the shard are left out. Rollups cannot leave them out. */
   readonly leavesOut: boolean
 }
+
+/** Creates what all parts of a statement share. */
+export const createContext = ({ query, readsDays }: Plan): StatementContext => ({
+  query,
+  bucketStarts: writeBucketStarts(query),
+  project: string(query.projectId),
+  where: createWhereWriter(query.predicate),
+  readsDays,
+  database: sql``,
+  isShard: false,
+  leavesOut: false,
+})
+
+/** Returns the context of a plan with the same project and predicate, in the same statement. */
+export const moveContext = (
+  context: StatementContext,
+  { query, readsDays }: Plan,
+): StatementContext => ({ ...context, query, readsDays, bucketStarts: writeBucketStarts(query) })
+
+const writeBucketStarts = ({ grouping }: Query): Sql | undefined =>
+  grouping.kind === 'interval' && grouping.zoned !== undefined
+    ? int64s(grouping.zoned.starts)
+    : undefined
 
 /**
  * Writes a table with its WHERE. Only this function names the tables that queries read, so none is read without the

@@ -2,22 +2,31 @@
 import { join, sql, type Sql } from '../../clickhouse/sql.js'
 import { METRICS } from '../../model/metrics.js'
 import { listScans, type Plan } from '../plan/plan.js'
+import { joinCompared, selectCompared } from './comparison.js'
 import { listMeasures, writeGroups } from './groups.js'
-import type { StatementContext } from './rows.js'
+import { moveContext, type StatementContext } from './rows.js'
 import { selectMetrics } from './select.js'
 import { writeGroupsOfShards, type ShardGroup } from './shards.js'
 
-/** Writes the columns of the totals: none without totals, or if the only row has them as its metrics. */
+/**
+ * Writes the columns of the totals, and of what they are compared with: none without totals, or if the only row has them as its
+ * metrics.
+ */
 export const selectTotals = ({ query, totals }: Plan): readonly Sql[] =>
   totals === undefined || query.grouping.kind === 'none'
     ? []
-    : query.metrics.map((metric) => METRICS[metric].totalColumn)
+    : [
+        ...query.metrics.map((metric) => METRICS[metric].totalColumn),
+        ...(totals.comparison === undefined
+          ? []
+          : query.metrics.map((metric) => METRICS[metric].comparedTotalColumn)),
+      ]
 
 /**
  * Joins the totals to every group, if the plan has some.
  *
  * @param context that of the groups: the totals share its values
- * @param groups a subquery
+ * @param groups a table of FROM
  */
 export function joinTotals(
   context: StatementContext,
@@ -26,13 +35,21 @@ export function joinTotals(
   group: ShardGroup | undefined,
 ): Sql {
   if (totals === undefined || query.grouping.kind === 'none') return groups
-  const own = { ...context, query: totals.query, readsDays: totals.readsDays }
+  const own = moveContext(context, totals)
   const total =
     group === undefined ? writeGroups(own, totals) : writeGroupsOfShards(own, totals, group)
-  const metrics = selectMetrics(totals.query, query.metrics, listMeasures(listScans(totals)))
-  const columns = query.metrics.map((metric) => {
-    const { column, totalColumn } = METRICS[metric]
-    return sql`${column} AS ${totalColumn}`
+  const metrics = [
+    ...selectMetrics(totals.query, query.metrics, listMeasures(listScans(totals))),
+    ...selectCompared(totals),
+  ]
+  const columns = query.metrics.flatMap((metric) => {
+    const { column, totalColumn, comparedColumn, comparedTotalColumn } = METRICS[metric]
+    return [
+      sql`${column} AS ${totalColumn}`,
+      ...(totals.comparison === undefined
+        ? []
+        : [sql`${comparedColumn} AS ${comparedTotalColumn}`]),
+    ]
   })
-  return sql`${groups} AS all_groups CROSS JOIN (SELECT ${join(columns)} FROM (SELECT ${join(metrics)} FROM (${total}))) AS totals`
+  return sql`${groups} CROSS JOIN (SELECT ${join(columns)} FROM (SELECT ${join(metrics)} FROM ${joinCompared(own, totals, total, group)})) AS totals`
 }

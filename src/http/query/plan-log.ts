@@ -20,6 +20,7 @@ const hideProperties = ({
   rejected,
   totals,
   newUsers,
+  comparison,
   ...rest
 }: PlanDescription): object => ({
   ...rest,
@@ -30,6 +31,7 @@ const hideProperties = ({
   rejected: rejected.map((one) => ({ ...one, reason: hidePropertyNames(one.reason) })),
   ...(newUsers === undefined ? {} : { newUsers: hideAll({ ...newUsers }) }),
   ...(totals === undefined ? {} : { totals: hideProperties(totals) }),
+  ...(comparison === undefined ? {} : { comparison: hideProperties(comparison) }),
 })
 
 const hideAll = (parts: Readonly<Record<string, PlanDescription>>): object =>

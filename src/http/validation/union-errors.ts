@@ -16,8 +16,10 @@ export function buildUnionMessages(document: SpecDocument): UnionMessages {
   const dimensions = listEnumValues(document, 'Dimension').join(', ')
   const intervals = listEnumValues(document, 'Interval').join(', ')
   const property = 'or event:prop: followed by a name of 1 to 128 characters'
+  const ends = 'an array [start, end], each YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ'
   return {
-    date_range: `must be a preset (${presets}) or an array [start, end], each YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ`,
+    date_range: `must be a preset (${presets}) or ${ends}`,
+    compare: `must be previous_period, previous_year or ${ends}`,
     'group_by.*': `must be one of: ${intervals}, ${dimensions}, ${property}`,
     field: `must be one of: ${dimensions}, ${property}`,
   }

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { Filter, Preset } from '../../../src/contract/api.js'
 import { listEnumValues, readSpec } from '../../../src/contract/spec.js'
 import type { PartialRequest } from '../world/world.js'
+import { comparison } from './comparisons.js'
 import { attributeRequest, rollupRequest } from './rollups.js'
 import { filter, request } from './world.js'
 
@@ -80,14 +81,16 @@ const anyRequest: fc.Arbitrary<PartialRequest> = fc
     oneIn(6, otherGrouping),
     oneIn(2, fc.constant({ limit: 1000, offset: 0 })),
     oneIn(20, fc.constant({ metrics: [], order_by: [] })),
+    oneIn(4, comparison),
   )
-  .map(([asked, date_range, filters, grouping, page, defaults]) => ({
+  .map(([asked, date_range, filters, grouping, page, defaults, compared]) => ({
     ...asked,
     ...(date_range === undefined ? {} : { date_range }),
     ...(filters === undefined ? {} : { filters }),
     ...grouping,
     ...page,
     ...defaults,
+    ...compared,
   }))
 
 /** Random questions, each kind with its weight. */

@@ -11,6 +11,7 @@ import {
   stringClause,
   visitOf,
 } from './world.js'
+import { chooseComparison } from './comparisons.js'
 import type { PartialRequest, SentEvent } from '../world/world.js'
 import { chooseZone } from '../world/zones.js'
 
@@ -246,7 +247,7 @@ const anyRequest = grouping.chain((group_by) =>
       ]
       const order_by = [[fields[pick % fields.length]!, direction] as const]
       const zone = pick % 8 === 7 ? chooseZone(asked.date_range, pick) : {}
-      return { ...asked, ...page, metrics, order_by, ...zone }
+      return { ...asked, ...page, metrics, order_by, ...zone, ...chooseComparison(pick) }
     })
     .chain(addInclude),
 )

@@ -1,10 +1,9 @@
 /** Answers queries in rounds, whatever the planner would choose. */
-import { listPlans, planQuery } from '../../../src/analytics/plan/planner.js'
+import { listPlans, planQuery, planWithOthers } from '../../../src/analytics/plan/planner.js'
 import type { Plan } from '../../../src/analytics/plan/plan.js'
 import { resolveRequest } from '../../../src/analytics/query-analytics.js'
-import { toTotalsQuery } from '../../../src/analytics/request/query.js'
-import { shapeResponse, type StoredRow } from '../../../src/analytics/response.js'
-import { runPlan, type PlanRows } from '../../../src/analytics/rounds.js'
+import { shapeResponse, type AnswerRows, type StoredRow } from '../../../src/analytics/response.js'
+import { runPlan } from '../../../src/analytics/rounds.js'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import type { Cluster } from '../../../src/cluster/cluster.js'
 import { locate } from '../../../src/cluster/cluster.js'
@@ -37,15 +36,15 @@ export async function answerInRounds(
     findFirstEventTime(store.reader, project.id),
   )
   const query = resolveRequest(request, project, first, NOW)
-  const totals = query.includesTotals ? { totals: planQuery(toTotalsQuery(query)) } : {}
+  const others = planWithOthers(query, (one) => planQuery(one))
   const plans = [...listPlans(query, ALL_RELATIONS).values()].map((plan) => ({
+    ...others,
     ...plan,
-    ...totals,
   }))
   const answers: RoundsAnswer[] = []
   for (const plan of plans.filter(({ userCounting }) => userCounting.kind !== 'all')) {
     const answer = await run(cluster, project, plan, beforeRound)
-    const body = shapeResponse(request, query, answer.rows, answer.total, answer.totals)
+    const body = shapeResponse(request, query, answer)
     answers.push({ body, rounds: answer.rounds })
   }
   return answers
@@ -56,7 +55,7 @@ async function run(
   project: StoredProject,
   plan: Plan,
   beforeRound: BeforeRound,
-): Promise<PlanRows & Pick<RoundsAnswer, 'rounds'>> {
+): Promise<AnswerRows & Pick<RoundsAnswer, 'rounds'>> {
   const shards = locate(cluster, project)
   const runner = createQueryRunner({ ...shards[0].store, reader: openReader(shards) }, 60_000)
   const rounds: number[] = []

@@ -1,10 +1,13 @@
 /** Answers requests by SQL of its own: a second implementation of the contract, which shares no code with the service. */
+import { isDeepStrictEqual } from 'node:util'
 import type {
   AnalyticsQueryRequest,
   AnalyticsQueryResponse,
   BucketSize,
   Metric,
+  Row,
 } from '../../../src/contract/api.js'
+import { compareMetrics, resolveCompared } from './comparison.js'
 import type { DuckDatabase } from './database.js'
 import { buildFilters } from './filters.js'
 import { findBucketSize, findGrouping, isInterval, type Grouping } from './groupings.js'
@@ -20,12 +23,51 @@ export async function answer(
   request: AnalyticsQueryRequest,
   clock: Clock,
 ): Promise<AnalyticsQueryResponse> {
-  const body = await answerRows(database, request, clock)
+  const body = await answerCompared(database, request, clock)
   if (request.include?.totals !== true) return body
   const whole = { ...request, group_by: [], order_by: [], limit: 1, offset: 0 }
-  const [total] = (await answerRows(database, whole, clock)).data
-  return { ...body, totals: { metrics: total?.metrics ?? {} } }
+  const [total] = (await answerCompared(database, whole, clock)).data
+  const { group: _, ...totals } = total!
+  return { ...body, totals }
 }
+
+/** Answers a request, and compares each row with that of the other period. */
+async function answerCompared(
+  database: DuckDatabase,
+  request: AnalyticsQueryRequest,
+  clock: Clock,
+): Promise<AnalyticsQueryResponse> {
+  const { period, query, ...rest } = await answerRows(database, request, clock)
+  if (request.compare === undefined) return { period, query, ...rest }
+  const { compare, compare_align: _, time_zone, group_by } = request
+  const own = await resolvePeriod(database, request.date_range, clock, time_zone)
+  const range =
+    typeof compare === 'string' ? await resolveCompared(database, request, own) : compare
+  const isSeries = isInterval(group_by[0])
+  const everything: AnalyticsQueryRequest = {
+    ...request,
+    group_by: isSeries ? [`interval:${query.interval!}`] : group_by,
+    order_by: [],
+    limit: Infinity,
+    offset: 0,
+  }
+  const others = await answerRows(database, { ...everything, date_range: range }, clock)
+  const numbered = isSeries ? (await answerRows(database, everything, clock)).data : []
+  const data = rest.data.map(({ group, metrics }) => {
+    const isSame = (row: Row): boolean => isDeepStrictEqual(row.group, group)
+    const other = isSeries ? others.data[numbered.findIndex(isSame)] : others.data.find(isSame)
+    const nothing = Object.fromEntries(
+      Object.entries(metrics).map(([name, value]) => [
+        name,
+        isSeries || value === null || !COUNTS.has(name) ? null : 0,
+      ]),
+    )
+    return { group, metrics, comparison: compareMetrics(metrics, other?.metrics ?? nothing) }
+  })
+  return { period, query, comparison: { period: others.period }, ...rest, data }
+}
+
+const COUNTS: ReadonlySet<string> = new Set(['users', 'new_users', 'pageviews', 'events', 'visits'])
 
 async function answerRows(
   database: DuckDatabase,
@@ -68,12 +110,17 @@ async function answerRows(
 
 /** The members that are shown only if they were sent, and the size of the buckets: always but for `interval:auto` without those. */
 function showOptional(
-  { group_by: [token], include, time_zone }: AnalyticsQueryRequest,
+  { group_by: [token], include, time_zone, compare, compare_align }: AnalyticsQueryRequest,
   period: DuckPeriod,
-): Pick<AnalyticsQueryResponse['query'], 'include' | 'time_zone' | 'interval'> {
+): Pick<
+  AnalyticsQueryResponse['query'],
+  'include' | 'time_zone' | 'compare' | 'compare_align' | 'interval'
+> {
   const sent = {
     ...(include === undefined ? {} : { include }),
     ...(time_zone === undefined ? {} : { time_zone }),
+    ...(compare === undefined ? {} : { compare }),
+    ...(compare_align === undefined ? {} : { compare_align }),
   }
   if (token === undefined || !isInterval(token)) return sent
   if (token === 'interval:auto' && Object.keys(sent).length === 0) return {}

@@ -12,7 +12,7 @@ function shape(
   total = rows.length,
 ): AnalyticsQueryResponse {
   const request = fillDefaults({ date_range: ['2026-01-01', '2026-01-02'], ...asked })
-  return shapeResponse(request, resolveQuery(request, 'p1', period), rows, total)
+  return shapeResponse(request, resolveQuery(request, 'p1', period), { rows, total })
 }
 
 describe('shapeResponse', () => {
@@ -86,7 +86,11 @@ describe('shapeResponse', () => {
       include: { totals: true },
     })
     const totals = { group_key: '', metric_users: 3, metric_bounce_rate: null }
-    const body = shapeResponse(request, resolveQuery(request, 'p1', period), [], 0, totals)
+    const body = shapeResponse(request, resolveQuery(request, 'p1', period), {
+      rows: [],
+      total: 0,
+      totals,
+    })
     expect(Object.keys(body)).toEqual(['period', 'query', 'pagination', 'data', 'totals'])
     expect(Object.entries(body.query).at(-1)).toEqual(['include', { totals: true }])
     expect(body.totals).toEqual({ metrics: { users: 3, bounce_rate: null } })

@@ -4,7 +4,8 @@ import type { Statement } from '../../../src/clickhouse/sql.js'
 import { listPlans, planQuery } from '../../../src/analytics/plan/planner.js'
 import type { Plan } from '../../../src/analytics/plan/plan.js'
 import { resolveQuery, toTotalsQuery } from '../../../src/analytics/request/query.js'
-import { runPlan, type PlanRows } from '../../../src/analytics/rounds.js'
+import type { AnswerRows } from '../../../src/analytics/response.js'
+import { runPlan } from '../../../src/analytics/rounds.js'
 import { buildStatement } from '../../../src/analytics/sql/build-statement.js'
 import type { AnalyticsQueryRequest } from '../../../src/contract/api.js'
 import { ALL_RELATIONS } from '../../../src/model/relations.js'
@@ -25,7 +26,7 @@ function planRounds(asked: Partial<AnalyticsQueryRequest>): Plan {
   return plans.find(({ userCounting }) => userCounting.kind !== 'all')!
 }
 
-type Answer = PlanRows & { readonly total: number }
+type Answer = AnswerRows & { readonly total: number }
 const row = (group_key: string, events: number, users?: number) => ({
   group_key,
   metric_pageviews: events,

@@ -1,0 +1,89 @@
+/** Writes the period that a query is compared with into the statement of its rows, so that both are read at the same moment. */
+import { int64, int64s, join, sql, type Sql } from '../../clickhouse/sql.js'
+import { METRICS } from '../../model/metrics.js'
+import { listScans, type Plan } from '../plan/plan.js'
+import { numberBuckets } from '../request/buckets.js'
+import type { Query } from '../request/query.js'
+import { listMeasures, writeGroups } from './groups.js'
+import { moveContext, type StatementContext } from './rows.js'
+import { selectMetrics } from './select.js'
+import { writeGroupsOfShards, type ShardGroup } from './shards.js'
+
+/** Writes the columns of the other period; none without a comparison. */
+export const selectCompared = ({ query, comparison }: Plan): readonly Sql[] =>
+  comparison === undefined ? [] : query.metrics.map((metric) => METRICS[metric].comparedColumn)
+
+/**
+ * Writes groups with their metrics in the other period, if the plan has one, as a table of FROM. A group without an event there
+ * has counts of 0, and null for what is null without a visit.
+ *
+ * @param context that of the groups
+ * @param groups a SELECT of groups
+ * @param keys a subquery or an array that has all of these groups, and perhaps others; absent: all
+ */
+export function joinCompared(
+  context: StatementContext,
+  plan: Plan,
+  groups: Sql,
+  group: ShardGroup | undefined,
+  keys?: Sql,
+): Sql {
+  const table = sql`(${groups}) AS all_groups`
+  const compared = writeCompared(context, plan, group, keys)
+  if (compared === undefined) return table
+  // Without grouping both are a single row, and their keys are constants, which ClickHouse does not join.
+  return plan.query.grouping.kind === 'none'
+    ? sql`${table} CROSS JOIN (${compared}) AS compared`
+    : sql`${table} LEFT JOIN (${compared}) AS compared ON compared.compared_key = all_groups.group_key`
+}
+
+/** Writes a SELECT of the groups of the other period: `compared_key`, a key of the rows, and the columns of `selectCompared`. */
+export function writeCompared(
+  context: StatementContext,
+  { query, comparison }: Plan,
+  group: ShardGroup | undefined,
+  keys?: Sql,
+): Sql | undefined {
+  if (comparison === undefined) return undefined
+  const own = moveContext(context, comparison)
+  const groups =
+    group === undefined
+      ? writeGroups(own, comparison, keys)
+      : writeGroupsOfShards(own, comparison, group, keys)
+  const metrics = selectMetrics(
+    comparison.query,
+    query.metrics,
+    listMeasures(listScans(comparison)),
+  )
+  const columns = query.metrics.map((metric) => {
+    const { column, comparedColumn } = METRICS[metric]
+    return sql`${column} AS ${comparedColumn}`
+  })
+  const { key, condition } = matchKey(query, comparison.query)
+  return sql`SELECT ${join([sql`compared_key`, ...columns])} FROM (SELECT ${join([sql`${key} AS compared_key`, ...metrics])} FROM (${groups})${condition})`
+}
+
+/**
+ * Writes the key of the rows that a group of the other period is compared with, and the condition that there is one. For a bucket,
+ * it is that of the bucket of the same number.
+ */
+function matchKey(
+  { grouping, period }: Query,
+  other: Query,
+): { readonly key: Sql; readonly condition: Sql } {
+  const always = sql``
+  if (grouping.kind !== 'interval' || other.grouping.kind !== 'interval') {
+    return { key: sql`group_key`, condition: always }
+  }
+  if (grouping.zoned === undefined || other.grouping.zoned === undefined) {
+    const [first] = numberBuckets(grouping.granularity, period)
+    const [firstOther] = numberBuckets(grouping.granularity, other.period)
+    return { key: sql`group_key + ${int64(first - firstOther)}`, condition: always }
+  }
+  const [starts, otherStarts] = [grouping.zoned.starts, other.grouping.zoned.starts]
+  const matched = otherStarts.slice(0, starts.length)
+  return {
+    key: sql`transform(group_key, ${int64s(matched)}, ${int64s(starts.slice(0, matched.length))})`,
+    condition: sql` WHERE group_key <= ${int64(matched.at(-1) ?? 0)}`,
+  }
+}
