@@ -88,10 +88,10 @@ const toTotals = (row: StoredRow, { grouping, metrics, compared }: Query): Store
         ...Object.fromEntries(
           metrics.flatMap((metric) => {
             const { key, totalKey, comparedKey, comparedTotalKey } = METRICS[metric]
-            return [
-              [key, row[totalKey] ?? null],
-              ...(compared === undefined ? [] : [[comparedKey, row[comparedTotalKey] ?? null]]),
-            ]
+            const total = [key, row[totalKey] ?? null] as const
+            return compared === undefined
+              ? [total]
+              : [total, [comparedKey, row[comparedTotalKey] ?? null] as const]
           }),
         ),
       }

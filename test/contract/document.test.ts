@@ -110,6 +110,8 @@ const RESPONSES = new Set([
   'Row',
   'MetricValues',
   'Totals',
+  'Comparison',
+  'RowComparison',
   'ProjectResponse',
   'Project',
   'ErrorResponse',

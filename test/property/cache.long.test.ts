@@ -43,6 +43,8 @@ const QUESTIONS = [
   { date_range: [DAY, DAY], group_by: ['page:path'], metrics: ['users', 'pageviews'] },
   { date_range: 'all', group_by: ['interval:auto'] },
   { date_range: '7days', group_by: ['utm_source'] },
+  { date_range: ['2026-06-15', '2026-06-15'], group_by: ['utm_source'], compare: [DAY, DAY] },
+  { date_range: 'today', compare: 'previous_period', group_by: ['interval:auto'] },
 ]
 
 /** The nth inserts: new and known users, and an earlier event that moves a session to another source. */

@@ -2,7 +2,7 @@
 import { join, sql, statement, uint32, type Sql, type Statement } from '../../clickhouse/sql.js'
 import { selectOrigin } from '../../model/origin.js'
 import { listScans, mergeSteps, type Plan } from '../plan/plan.js'
-import { joinCompared, selectCompared } from './comparison.js'
+import { joinCompared, selectCompared, writeTable } from './comparison.js'
 import { writeGroupsWithDeferredUsers } from './deferred-users.js'
 import { listMeasures, writeGroups } from './groups.js'
 import { createContext, type StatementContext } from './rows.js'
@@ -40,7 +40,7 @@ export function buildStatement(plan: Plan, nonce: string, group?: ShardGroup): S
 function writeAllGroups(context: StatementContext, plan: Plan, group: ShardGroup | undefined): Sql {
   const { userCounting } = plan
   if (group === undefined && userCounting.kind !== 'all') {
-    return sql`(${writeGroupsWithDeferredUsers(context, plan, userCounting)}) AS all_groups`
+    return writeTable(plan, writeGroupsWithDeferredUsers(context, plan, userCounting))
   }
   const groups =
     group === undefined

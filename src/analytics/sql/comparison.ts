@@ -13,6 +13,12 @@ import { writeGroupsOfShards, type ShardGroup } from './shards.js'
 export const selectCompared = ({ query, comparison }: Plan): readonly Sql[] =>
   comparison === undefined ? [] : query.metrics.map((metric) => METRICS[metric].comparedColumn)
 
+/** Writes a SELECT of groups as a table of FROM, with a name if others are joined to it. */
+export const writeTable = ({ query, totals, comparison }: Plan, groups: Sql): Sql =>
+  comparison === undefined && (totals === undefined || query.grouping.kind === 'none')
+    ? sql`(${groups})`
+    : sql`(${groups}) AS all_groups`
+
 /**
  * Writes groups with their metrics in the other period, if the plan has one, as a table of FROM. A group without an event there
  * has counts of 0, and null for what is null without a visit.
@@ -28,7 +34,7 @@ export function joinCompared(
   group: ShardGroup | undefined,
   keys?: Sql,
 ): Sql {
-  const table = sql`(${groups}) AS all_groups`
+  const table = writeTable(plan, groups)
   const compared = writeCompared(context, plan, group, keys)
   if (compared === undefined) return table
   // Without grouping both are a single row, and their keys are constants, which ClickHouse does not join.

@@ -15,7 +15,7 @@ import type { Metric } from '../../contract/api.js'
 import { EVENT_SUMS, MEASURE_COLUMNS } from '../../model/measures.js'
 import { selectOrigin } from '../../model/origin.js'
 import { mergeSteps, type Plan, type Scan } from '../plan/plan.js'
-import { joinCompared, selectCompared } from './comparison.js'
+import { joinCompared, selectCompared, writeTable } from './comparison.js'
 import { listMeasures } from './groups.js'
 import { createContext, type StatementContext } from './rows.js'
 import { orderRows, selectMetrics } from './select.js'
@@ -49,7 +49,7 @@ export function buildFirstRound(
   const [limit, offset] = most === undefined ? [query.limit, query.offset] : [most, 0]
   const columns = join([selectColumns(context, metrics, scans, nonce), ...selectTotals(plan)])
   return statement(
-    sql`SELECT ${columns} FROM ${joinTotals(context, plan, sql`(${groups}) AS all_groups`, group)} ORDER BY ${order} LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`,
+    sql`SELECT ${columns} FROM ${joinTotals(context, plan, writeTable(plan, groups), group)} ORDER BY ${order} LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`,
   )
 }
 

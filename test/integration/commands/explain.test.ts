@@ -150,6 +150,32 @@ test('totals are explained beside the rows, with one statement for both', async 
   expect((await explain(body)).stdout).toContain('\n\ntotals\n\nREAD ')
 })
 
+test('a comparison is explained beside the rows, with one statement for both', async () => {
+  const body = {
+    ...QUESTION,
+    metrics: ['pageviews'],
+    compare: 'previous_year',
+    include: { totals: true },
+  }
+  const { stdout, ...rest } = await explain(body, ['--json'])
+  expect(rest).toEqual({ stderr: '', error: undefined })
+  const { comparison, totals } = JSON.parse(stdout) as {
+    comparison: PlanDescription
+    totals: PlanDescription
+  }
+  const want = {
+    reads: [{ relation: 'sessions_daily', dimension: 'country', measures: ['pageviews'] }],
+  }
+  expect(comparison).toMatchObject(want)
+  expect(totals.comparison).toMatchObject(want)
+  const { from, to } = comparison.period
+  expect([from, to]).toEqual([PERIOD.from, PERIOD.to].map(subtractYear))
+  expect((await explain(body)).stdout).toContain(`\n\ncompared with ${from} to ${to}\n\nREAD `)
+})
+
+const subtractYear = (moment: string): string =>
+  `${Number(moment.slice(0, 4)) - 1}${moment.slice(4)}`
+
 test('parts of a period that are read from one relation are listed below each other', async () => {
   const range = ['2025-12-30T12:00:00Z', '2026-02-02T11:59:59Z']
   const { stdout } = await explain({ date_range: range, metrics: ['users'] })

@@ -27,8 +27,8 @@ export async function answer(
   if (request.include?.totals !== true) return body
   const whole = { ...request, group_by: [], order_by: [], limit: 1, offset: 0 }
   const [total] = (await answerCompared(database, whole, clock)).data
-  const { group: _, ...totals } = total!
-  return { ...body, totals }
+  const { metrics, comparison } = total!
+  return { ...body, totals: { metrics, ...(comparison === undefined ? {} : { comparison }) } }
 }
 
 /** Answers a request, and compares each row with that of the other period. */
@@ -39,7 +39,7 @@ async function answerCompared(
 ): Promise<AnalyticsQueryResponse> {
   const { period, query, ...rest } = await answerRows(database, request, clock)
   if (request.compare === undefined) return { period, query, ...rest }
-  const { compare, compare_align: _, time_zone, group_by } = request
+  const { compare, time_zone, group_by } = request
   const own = await resolvePeriod(database, request.date_range, clock, time_zone)
   const range =
     typeof compare === 'string' ? await resolveCompared(database, request, own) : compare

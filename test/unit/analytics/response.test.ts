@@ -96,6 +96,66 @@ describe('shapeResponse', () => {
     expect(body.totals).toEqual({ metrics: { users: 3, bounce_rate: null } })
   })
 
+  test('a comparison: of every row, of the totals, and of what the other period does not have', () => {
+    const request = fillDefaults({
+      date_range: ['2026-01-01', '2026-01-02'],
+      metrics: ['users', 'bounce_rate'],
+      group_by: ['interval:day'],
+      compare: ['2025-01-01', '2025-01-01'],
+      include: { totals: true },
+    })
+    const compared = { start: new Date('2025-01-01'), end: new Date('2025-01-02') }
+    const query = resolveQuery(request, 'p1', period, compared)
+    const shape = (group_key: string | number, users: number) => ({
+      group_key,
+      metric_users: 3,
+      metric_bounce_rate: 50.5,
+      compared_users: users,
+      compared_bounce_rate: 50,
+    })
+    const first = period.start.getTime() / 86_400_000
+    const body = shapeResponse(request, query, {
+      rows: [shape(first, 4), shape(first + 1, 0)],
+      total: 2,
+      totals: shape('', 2),
+    })
+    const metrics = { users: 3, bounce_rate: 50.5 }
+    expect(body).toMatchObject({
+      comparison: { period: { from: '2025-01-01T00:00:00Z', to: '2025-01-01T23:59:59Z' } },
+      data: [
+        {
+          metrics,
+          comparison: {
+            metrics: { users: 4, bounce_rate: 50 },
+            change: { users: -25, bounce_rate: 0.5 },
+          },
+        },
+        {
+          metrics,
+          comparison: {
+            metrics: { users: null, bounce_rate: null },
+            change: { users: null, bounce_rate: null },
+          },
+        },
+      ],
+      totals: {
+        metrics,
+        comparison: {
+          metrics: { users: 2, bounce_rate: 50 },
+          change: { users: 50, bounce_rate: 0.5 },
+        },
+      },
+    })
+    expect(Object.keys(body)).toEqual([
+      ...['period', 'query', 'comparison', 'pagination', 'data', 'totals'],
+    ])
+    expect(Object.entries(body.query).slice(-3)).toEqual([
+      ['include', { totals: true }],
+      ['compare', ['2025-01-01', '2025-01-01']],
+      ['interval', 'day'],
+    ])
+  })
+
   test.each<[Partial<AnalyticsQueryRequest>, string | number, object]>([
     [{}, '', {}],
     [{ group_by: ['os'] }, '', { os: '' }],

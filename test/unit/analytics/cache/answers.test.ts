@@ -226,6 +226,34 @@ test('a time series that ends now has another answer when a bucket begins', asyn
   expect(await ask(asked)).toEqual(['miss', 2])
 })
 
+test.each<[string, PartialRequest, boolean]>([
+  ['with the same', { ...FIXED, compare: 'previous_year' }, true],
+  ['in other words', { ...FIXED, compare: ['2025-03-01', '2025-03-31'] }, true],
+  ['with another', { ...FIXED, compare: 'previous_period' }, false],
+  ['with a shorter one', { ...FIXED, compare: ['2025-03-01', '2025-03-30'] }, false],
+  ['with none', FIXED, false],
+])('a period compared %s', async (_how, other, isSame) => {
+  const { ask } = createWorld()
+  await ask({ ...FIXED, compare: 'previous_year' })
+  expect(await ask(other)).toEqual(isSame ? ['hit', 1] : ['miss', 2])
+})
+
+test('a period that ends now is kept for a second if it is compared with one that moves, too', async () => {
+  const { state, ask } = createWorld()
+  const fixed: PartialRequest = { date_range: '7days', compare: ['2026-05-01', '2026-05-07'] }
+  const moving: PartialRequest = { date_range: '7days', compare: 'previous_period' }
+  expect([await ask(fixed), await ask(moving)]).toEqual([
+    ['miss', 1],
+    ['miss', 2],
+  ])
+  expect(await ask(moving)).toEqual(['hit', 2])
+  state.now = new Date(NOON.getTime() + 1_000)
+  expect([await ask(fixed), await ask(moving)]).toEqual([
+    ['hit', 1],
+    ['miss', 3],
+  ])
+})
+
 test('the first event is looked up once in a version', async () => {
   const { state, ask } = createWorld()
   expect(await ask({ date_range: 'all' })).toEqual(['miss', 1])

@@ -78,6 +78,36 @@ describe('the time zone', () => {
   )
 })
 
+describe('the comparison', () => {
+  const fault = (field: string, message: string) => [{ field, message }]
+  const noAlign = fault('compare_align', 'needs compare: previous_period or previous_year')
+  test.each([
+    { given: { compare: 'previous_period' }, errors: [] },
+    { given: { compare: 'previous_year', compare_align: 'weekday' }, errors: [] },
+    { given: { compare: [start, start] }, errors: [] },
+    { given: { compare_align: 'weekday' }, errors: noAlign },
+    { given: { compare: [start, start], compare_align: 'weekday' }, errors: noAlign },
+    {
+      given: { compare: [start, '2026-01-01'] },
+      errors: fault('compare', 'must not start after its end'),
+    },
+    {
+      given: { compare: [start, '2026-01-01T14:59:59Z'], time_zone: 'Asia/Tokyo' },
+      errors: fault('compare', 'must not start after its end'),
+    },
+    { given: { compare: [start, '2026-01-01T15:00:00Z'], time_zone: 'Asia/Tokyo' }, errors: [] },
+    {
+      given: { compare: ['2011-12-30', '2011-12-30'], time_zone: 'Pacific/Apia' },
+      errors: fault('compare', 'must not be a day that Pacific/Apia skipped'),
+    },
+  ] as readonly { given: Partial<AnalyticsQueryRequest>; errors: unknown }[])(
+    'of $given',
+    ({ given, errors }) => {
+      expect(checkRules(createRequest(given))).toEqual(errors)
+    },
+  )
+})
+
 describe('the field to order by', () => {
   test.each([
     { given: { order_by: [['events', 'asc']] } },

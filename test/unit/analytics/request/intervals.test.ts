@@ -136,6 +136,34 @@ describe('the number of buckets', () => {
     },
   )
 
+  test('of the period that a series is compared with', () => {
+    const [token, zone] = ['interval:hour' as const, 'Europe/Berlin']
+    const period = resolveRange(['2026-01-01', '2026-01-31'], zone)
+    const request = fillDefaults({
+      date_range: '7days',
+      group_by: [token],
+      time_zone: zone,
+    })
+    const check = (from: string) => {
+      requireFewBuckets(request, period, resolveRange([from, '2025-12-31'], zone))
+    }
+    check('2024-11-11')
+    expect(() => {
+      check('0001-01-01')
+    }).toThrow(
+      expect.objectContaining({
+        code: 'VALIDATION_ERROR',
+        details: [
+          {
+            field: 'compare',
+            message:
+              'has more than 10000 buckets of the size of this series (hour): choose a larger interval or a shorter period',
+          },
+        ],
+      }),
+    )
+  })
+
   test('of a preset: the query is refused with the same error', () => {
     const period = resolvePeriod('all', new Date('2024-01-01'), new Date('2026-01-01'))
     const request = fillDefaults({ date_range: 'all', group_by: ['interval:hour'] })

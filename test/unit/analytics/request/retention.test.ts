@@ -25,4 +25,11 @@ describe('checkRetention', () => {
     const message = `Your plan allows queries about the last ${days} days, and the date range starts before that. Upgrade your plan to look further back.`
     expect(() => check(start, days)).toThrow(new ApiError('PLAN_LIMIT_EXCEEDED', message))
   })
+
+  test('the message names the period of the comparison', () => {
+    const period = { start: new Date('2025-12-30'), end: NOW }
+    expect(() => {
+      checkRetention(period, 90, NOW, 'period of compare')
+    }).toThrow('and the period of compare starts before that')
+  })
 })

@@ -2,8 +2,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { ProjectSizes } from '../../../../src/model/project-sizes.js'
-import { ALL_RELATIONS, FACTS } from '../../../../src/model/relations.js'
-import { planQuery } from '../../../../src/analytics/plan/planner.js'
+import { ALL_RELATIONS, FACTS, type RelationName } from '../../../../src/model/relations.js'
+import { planQuery, planWithOthers } from '../../../../src/analytics/plan/planner.js'
 import { resolveQuery, toTotalsQuery } from '../../../../src/analytics/request/query.js'
 import { buildStatement } from '../../../../src/analytics/sql/build-statement.js'
 import type {
@@ -157,6 +157,64 @@ describe('a statement from facts', () => {
         'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p6:UInt32} OFFSET {p7:UInt32}',
       query_params: params(START, END, START, END, 5, 0),
     })
+  })
+
+  const DECEMBER = { start: new Date('2025-12-01'), end: new Date('2025-12-31') }
+  const compare = (given: Given, relations: readonly RelationName[] = FACTS): Statement => {
+    const query = resolveQuery(
+      fillDefaults({ date_range: '7days', compare: ['2025-12-01', '2025-12-30'], ...given }),
+      'p1',
+      JANUARY,
+      DECEMBER,
+    )
+    return buildStatement(
+      planWithOthers(query, (one) => planQuery(one, relations)),
+      NONCE,
+    )
+  }
+  const COUNT = "toInt64(countIf(name = 'pageview')) AS measure_pageviews"
+
+  test('the groups of another period are joined to every row', () => {
+    const select = (key: string, from: number): string =>
+      `SELECT ${key} AS group_key, ${COUNT} FROM events WHERE project_id = {p0:String} AND ${wholeDays(from)}`
+    const compared = (key: string, from: string): string =>
+      `(SELECT compared_key, metric_pageviews AS compared_pageviews FROM (SELECT ${key} AS compared_key, measure_pageviews AS metric_pageviews FROM (${from}))) AS compared`
+    expect(compare({ metrics: ['pageviews'], group_by: ['os'] })).toEqual({
+      query:
+        `SELECT group_key, measure_pageviews AS metric_pageviews, compared_pageviews, ${ORIGIN} FROM (${select('os', 2)} GROUP BY group_key) AS all_groups ` +
+        `LEFT JOIN ${compared('group_key', `${select('os', 4)} GROUP BY group_key`)} ON compared.compared_key = all_groups.group_key ` +
+        'ORDER BY metric_pageviews DESC NULLS LAST, group_key ASC LIMIT {p6:UInt32} OFFSET {p7:UInt32}',
+      query_params: params(
+        START,
+        END,
+        '2025-12-01 00:00:00.000',
+        '2025-12-31 00:00:00.000',
+        100,
+        0,
+      ),
+    })
+    expect(compare({ metrics: ['pageviews'] }).query).toContain(
+      `AS all_groups CROSS JOIN ${compared('group_key', select("''", 4))} LIMIT`,
+    )
+  })
+
+  test('a bucket is joined to the one of the same number', () => {
+    const { query, query_params } = compare({ group_by: ['interval:day'] })
+    expect(query).toMatch(/SELECT group_key \+ \{p\d+:Int64\} AS compared_key/)
+    expect(Object.values(query_params)).toContain(31)
+    const zoned = compare({ group_by: ['interval:day'], time_zone: 'Asia/Kolkata' })
+    expect(zoned.query).toMatch(
+      /transform\(group_key, \{p\d+:Array\(Int64\)\}, \{p\d+:Array\(Int64\)\}\) AS compared_key/,
+    )
+  })
+
+  test('where users are counted last, so is the other period: only the same groups are read', () => {
+    const given: Given = { group_by: ['page:path'], order_by: [['pageviews', 'desc']], limit: 5 }
+    const { query } = compare(given, ALL_RELATIONS)
+    const [, keys] =
+      /AS users .*value IN \((SELECT group_key FROM .*? OFFSET \{p\d+:UInt32\})\)/.exec(query)!
+    // Of users, and of the events and users of the other period.
+    expect(query.split(keys!)).toHaveLength(1 + 3)
   })
 
   test('new users: those of a group without those before the period', () => {
