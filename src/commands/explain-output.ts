@@ -73,8 +73,7 @@ function toJson({ statements, run, ...rest }: Explanation): object {
 }
 
 function formatText(explanation: Explanation): string {
-  const { period, reads, rejected, userCounting, considered, newUsers, totals, comparison } =
-    explanation
+  const { period, reads, userCounting, totals, comparison } = explanation
   const { statements, run, shards } = explanation
   const countsUsers = reads.some(({ measures }) => measures.includes('users'))
   return [
@@ -83,12 +82,11 @@ function formatText(explanation: Explanation): string {
       ['period', formatPeriodText(period)],
       ['users', countsUsers ? USER_COUNTING[userCounting] : 'not counted'],
     ]),
-    ...formatPlan({ reads, rejected, considered }),
-    ...formatNewUsers(newUsers),
-    ...(totals === undefined
+    ...formatPlan(explanation),
+    ...(totals === undefined ? [] : ['totals', ...formatPlan(totals)]),
+    ...(comparison === undefined
       ? []
-      : ['totals', ...formatPlan(totals), ...formatNewUsers(totals.newUsers)]),
-    ...formatComparison(comparison),
+      : [`compared with ${formatPeriodText(comparison.period)}`, ...formatPlan(comparison)]),
     ...(statements.length === 1
       ? statements.flatMap(formatStatement)
       : statements.flatMap((statement, i) => [
@@ -108,21 +106,13 @@ const formatPlan = ({
   reads,
   rejected,
   considered,
-}: Pick<PlanDescription, 'reads' | 'rejected' | 'considered'>): readonly string[] => [
+  newUsers,
+}: PlanDescription): readonly string[] => [
   formatTable([['READ', 'BY', 'FOR', 'FILTERED BY', 'PERIOD'], ...reads.flatMap(formatRead)]),
   ...(rejected.length === 0 ? [] : [formatRejected(rejected)]),
   ...(considered.length === 0 ? [] : [formatConsidered(considered)]),
+  ...formatNewUsers(newUsers),
 ]
-
-/** The totals have a comparison of their own, which reads what that of the rows does, or less. */
-const formatComparison = (plan: PlanDescription | undefined): readonly string[] =>
-  plan === undefined
-    ? []
-    : [
-        `compared with ${formatPeriodText(plan.period)}`,
-        ...formatPlan(plan),
-        ...formatNewUsers(plan.newUsers),
-      ]
 
 /** What each part of counting new users is for. */
 const NEW_USERS: Readonly<Record<keyof NewUsersDescription, string>> = {
