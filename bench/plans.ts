@@ -17,6 +17,7 @@ import type { Store } from '../src/clickhouse/store.js'
 import type { ProjectSizes } from '../src/model/project-sizes.js'
 import { readProjectSizes } from '../src/projects/project-sizes.js'
 import { fillDefaults } from '../test/support/world/world.js'
+import { readCpuMs } from './shared/cpu-times.js'
 import { fitCosts, type Sample } from './shared/fit-costs.js'
 import { openBenchStore } from './shared/data-folder.js'
 import { formatTenths, measureMs, printMachine, printTable, summarize } from './shared/figures.js'
@@ -103,20 +104,6 @@ async function measure(one: Case, store: Store): Promise<Times> {
       { ms: summarize(times).median, cpuMs: cpuMs.get(requestId) ?? NaN },
     ]),
   )
-}
-
-/** Reads the CPU time of the queries of the last minutes, by the first part of their ids. */
-async function readCpuMs({ admin }: Store): Promise<ReadonlyMap<string, number>> {
-  await admin.execute(statement(sql`SYSTEM FLUSH LOGS query_log`))
-  const { rows } = await admin.query<{ requestId: string; cpuMs: number }>(
-    statement(sql`
-SELECT
-  substring(query_id, 1, 36) AS requestId,
-  quantile(0.5)(ProfileEvents['UserTimeMicroseconds'] + ProfileEvents['SystemTimeMicroseconds']) / 1000 AS cpuMs
-FROM system.query_log
-WHERE type = 'QueryFinish' AND length(query_id) = 73 AND event_time > now() - 600 GROUP BY requestId`),
-  )
-  return new Map(rows.map(({ requestId, cpuMs }) => [requestId, cpuMs]))
 }
 
 /** Measures the queries that MEASURED does not have, and adds them to it. */
