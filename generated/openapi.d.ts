@@ -1622,6 +1622,7 @@ export interface components {
         readonly ExplainResponse: {
             readonly period: components["schemas"]["Period"];
             readonly query: components["schemas"]["ResolvedQuery"];
+            readonly comparison?: components["schemas"]["Comparison"];
             readonly plan: components["schemas"]["Plan"];
             /**
              * Format: int32
@@ -1706,6 +1707,8 @@ export interface components {
             readonly newUsers?: components["schemas"]["NewUsersPlan"];
             /** @description The plan of the totals, if the query asks for them. */
             readonly totals?: components["schemas"]["Plan"];
+            /** @description The plan of the period that the query is compared with, if there is one. */
+            readonly comparison?: components["schemas"]["Plan"];
         } & {
             readonly [key: string]: unknown;
         };

@@ -5,7 +5,7 @@ import { listNewUserPlans, listScans, type Plan, type Scan } from '../plan/plan.
 import { estimateFacts } from '../plan/sizes.js'
 
 /**
- * Estimates how many rows of events, sessions and rollups a plan reads, with those for its totals.
+ * Estimates how many rows of events, sessions and rollups a plan reads, with those for its totals and its comparison.
  *
  * @param sizes those of one shard
  * @param width the number of shards
@@ -13,8 +13,13 @@ import { estimateFacts } from '../plan/sizes.js'
 export function estimateRows(plan: Plan, sizes: ProjectSizes, width: number): number {
   const parts = [plan, ...listNewUserPlans(plan)]
   const own = parts.flatMap(listScans).map((scan) => estimateScannedRows(scan, sizes))
-  const totals = plan.totals === undefined ? 0 : estimateRows(plan.totals, sizes, width)
-  return Math.round(width * own.reduce((sum, rows) => sum + rows, 0)) + totals
+  const others = [plan.totals, plan.comparison].map((other) =>
+    other === undefined ? 0 : estimateRows(other, sizes, width),
+  )
+  return others.reduce(
+    (sum, rows) => sum + rows,
+    Math.round(width * own.reduce((sum, rows) => sum + rows, 0)),
+  )
 }
 
 function estimateScannedRows({ relation, dimension, periods }: Scan, sizes: ProjectSizes): number {

@@ -9,9 +9,8 @@ import {
   type Statement,
 } from '../../clickhouse/sql.js'
 import { selectOrigin } from '../../model/origin.js'
-import { createContext } from '../sql/build-statement.js'
 import { NO_USERS, writeEarlier, writeUserScans } from '../sql/new-users.js'
-import type { StatementContext } from '../sql/rows.js'
+import { createContext, type StatementContext } from '../sql/rows.js'
 import { toShardContext, writeRowsOfShards, type ShardGroup } from '../sql/shards.js'
 import type { RetentionPlan } from './plan-retention.js'
 
