@@ -1601,6 +1601,7 @@ export interface components {
              */
             readonly start: components["schemas"]["UtcSecond"];
             /**
+             * Format: int64
              * @description The number of users; `null` if the interval has not begun.
              * @example 530
              */
@@ -2148,6 +2149,7 @@ export interface components {
              */
             readonly visit_duration?: number | null;
             /**
+             * Format: int64
              * @description Visits that started in the period; `null` if visits cannot be grouped this way.
              * @example 1204
              */
@@ -2163,6 +2165,7 @@ export interface components {
              */
             readonly events_per_visit?: number | null;
             /**
+             * Format: int64
              * @description Distinct users whose first event lies in the period, or in the bucket.
              * @example 530
              */

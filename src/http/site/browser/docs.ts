@@ -1,15 +1,22 @@
-/** Starts Swagger UI on the pages of the API documentation. */
+/** Starts Swagger UI on the pages of the reference. */
 
 declare const SwaggerUIBundle: (options: object) => void
 
-SwaggerUIBundle({
-  url: document.documentElement.dataset['contract'],
-  dom_id: '#page',
-  deepLinking: true,
-  docExpansion: 'list',
-  defaultModelsExpandDepth: 1,
-  displayRequestDuration: true,
-  persistAuthorization: false,
-  syntaxHighlight: { theme: 'idea' },
-  validatorUrl: null,
-})
+const contract = document.documentElement.dataset['contract'] ?? ''
+
+void fetch(contract)
+  .then((response) => response.json())
+  .then((spec: object) => {
+    SwaggerUIBundle({
+      // What is tried out is sent to this service: the page may not reach another.
+      spec: { ...spec, servers: [{ url: '/' }] },
+      dom_id: '#page',
+      deepLinking: true,
+      docExpansion: 'list',
+      defaultModelsExpandDepth: 1,
+      displayRequestDuration: true,
+      persistAuthorization: false,
+      syntaxHighlight: { theme: 'idea' },
+      validatorUrl: null,
+    })
+  })
