@@ -644,7 +644,7 @@ export interface components {
          *     of its month: 29 February is compared with 28 February. A row is compared with the same group, whose counts are 0 if it
          *     has no event in the other period. A bucket is compared with the one of the same number: the other period is divided into
          *     buckets of the same size, at most 10,000. Both periods must lie within the retention. Both are read by the same
-         *     statement, at the same moment.
+         *     statement.
          * @example previous_period
          * @example [
          *       "2025-12-01",

@@ -154,3 +154,26 @@ test('a series of 10,000 hours', async () => {
   expect(series.pagination).toEqual({ limit: 1000, offset: 0, returned: 1000, total: 10_000 })
   expect(sum(series.data, 'pageviews')).toBe(total.data[0]!.metrics.pageviews)
 })
+
+test('10,000 hours beside 10,000 others', async () => {
+  const asked = {
+    time_zone: 'Asia/Kathmandu',
+    metrics: ['pageviews'] as const,
+    group_by: ['interval:hour'] as const,
+    limit: 1000,
+    offset: 4_000,
+  }
+  const [range, compare] = [
+    ['2026-04-21T16:15:00Z', '2027-06-12T08:14:59Z'] as const,
+    ['2025-03-01T00:15:00Z', '2026-04-21T16:14:59Z'] as const,
+  ]
+  const [compared, other] = await Promise.all([
+    ask({ ...asked, date_range: range, compare }),
+    ask({ ...asked, date_range: compare }),
+  ])
+  expect(compared.pagination).toEqual({ limit: 1000, offset: 4_000, returned: 1000, total: 10_000 })
+  expect(compared.data.map(({ comparison }) => comparison!.metrics)).toEqual(
+    other.data.map(({ metrics }) => metrics),
+  )
+  expect(sum(other.data, 'pageviews')).toBeGreaterThan(0)
+})

@@ -1,4 +1,4 @@
-/** Writes the period that a query is compared with into the statement of its rows, so that both are read at the same moment. */
+/** Writes the period that a query is compared with into the statement of its rows, so that both are read together. */
 import { int64, int64s, join, sql, type Sql } from '../../clickhouse/sql.js'
 import { METRICS } from '../../model/metrics.js'
 import { listScans, type Plan } from '../plan/plan.js'
