@@ -19,7 +19,7 @@ export function writeGroupsWithDeferredUsers(
   const { users, keys, definitions } =
     counting.kind === 'page'
       ? countOnPage(context, plan, counting)
-      : countCandidates(context, counting)
+      : countCandidates(context, plan, counting)
   const withClauses = [sql`counted AS (${writeGroups(context, plan)})`, ...definitions]
   const columns = [
     sql`counted.group_key AS group_key`,
@@ -58,7 +58,15 @@ function countOnPage(
   const metrics = order.by === 'group' ? [] : [order.by]
   const columns = selectMetrics(context.query, metrics, listMeasures(plan.scans))
   const keys = sql`SELECT group_key FROM (SELECT ${join([sql`group_key`, ...columns])} FROM counted) ORDER BY ${orderRows(context.query)} LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`
-  return { users: countUsers(context, counting, keys), keys, definitions: [] }
+  const named = nameKeys(plan, keys)
+  return { users: countUsers(context, counting, named.keys), ...named }
+}
+
+/** Makes an array of keys, if the other period needs them as well: a subquery would be computed again for each scan that reads it. */
+function nameKeys({ comparison }: Plan, keys: Sql): Omit<DeferredUsers, 'users'> {
+  if (comparison === undefined) return { keys, definitions: [] }
+  const definition = sql`(SELECT groupArray(group_key) FROM (${keys})) AS named_keys`
+  return { keys: sql`SELECT arrayJoin(named_keys)`, definitions: [definition] }
 }
 
 /** Every counted user has an event in the group, so a group has at most as many users as events. */
@@ -69,15 +77,21 @@ const MAX_USERS = sql`measure_pageviews + measure_events`
  * with the most events, as many groups as there are rows up to the end of the page. A group whose events are fewer than
  * the smallest of these counts cannot come before any of them. Then it counts the users of all other groups.
  */
-function countCandidates(context: StatementContext, counting: DeferredCounting): DeferredUsers {
+function countCandidates(
+  context: StatementContext,
+  plan: Plan,
+  counting: DeferredCounting,
+): DeferredUsers {
   const { limit, offset } = context.query
   const top = sql`SELECT group_key FROM counted ORDER BY ${MAX_USERS} DESC LIMIT ${uint32(limit + offset)}`
   const others = sql`SELECT group_key FROM counted WHERE ${MAX_USERS} >= arrayMin(first.2) AND group_key NOT IN first.1`
+  const { keys, definitions } = nameKeys(plan, others)
   return {
     definitions: [
       sql`(SELECT (groupArray(group_key), groupArray(measure_users)) FROM (${countUsers(context, counting, top)})) AS first`,
+      ...definitions,
     ],
-    keys: sql`SELECT arrayJoin(first.1) UNION ALL ${others}`,
-    users: sql`SELECT group_key, measure_users FROM (SELECT first.1 AS keys, first.2 AS numbers) ARRAY JOIN keys AS group_key, numbers AS measure_users UNION ALL ${countUsers(context, counting, others)}`,
+    keys: sql`SELECT arrayJoin(first.1) UNION ALL ${keys}`,
+    users: sql`SELECT group_key, measure_users FROM (SELECT first.1 AS keys, first.2 AS numbers) ARRAY JOIN keys AS group_key, numbers AS measure_users UNION ALL ${countUsers(context, counting, keys)}`,
   }
 }

@@ -1,7 +1,9 @@
 /** The period that a query is compared with. */
 import { describe, expect, test } from '@jest/globals'
+import { resolveRequest, type QueriedProject } from '../../../../src/analytics/query-analytics.js'
 import { resolveComparison } from '../../../../src/analytics/request/comparison.js'
 import { formatPeriod, resolvePeriod } from '../../../../src/analytics/request/period.js'
+import { ApiError } from '../../../../src/contract/errors.js'
 import type { AnalyticsQueryRequest, DateRange } from '../../../../src/contract/api.js'
 import { fillDefaults } from '../../../support/world/world.js'
 
@@ -145,4 +147,45 @@ test('no period starts before the year 1', () => {
       details: [{ field: 'compare', message: 'must not start before the year 1' }],
     }),
   )
+})
+
+test('a clock that is set back in between does not turn a period around', () => {
+  const range: DateRange = ['2024-10-27T00:40:00Z', '2024-10-27T01:10:00Z']
+  expect(resolve(range, { compare: 'previous_year', time_zone: 'Europe/Berlin' })).toEqual([
+    '2023-10-27T00:40:00Z',
+    '2023-10-27T01:10:00Z',
+  ])
+})
+
+test('days that the zone skipped are no period', () => {
+  const given: Given = { compare: 'previous_period', time_zone: 'Pacific/Apia' }
+  expect(() => resolve(['2011-12-31', '2011-12-31'], given)).toThrow(
+    expect.objectContaining({
+      code: 'VALIDATION_ERROR',
+      details: [{ field: 'compare', message: 'must not be a day that Pacific/Apia skipped' }],
+    }),
+  )
+})
+
+test.each<[number, string | undefined]>([
+  [60, undefined],
+  [58, 'period of compare'],
+  [28, 'date range'],
+])('with %p days of retention, what starts too early is: %p', (retentionDays, what) => {
+  const project: QueriedProject = {
+    id: 'p',
+    createdAt: new Date('2020-01-01T00:00:00Z'),
+    retentionDays,
+    keepDays: null,
+    hasCutSessions: false,
+    shards: [],
+    isWidening: false,
+  }
+  const request = fillDefaults({ date_range: '30days', compare: 'previous_period' })
+  const act = () => resolveRequest(request, project, null, new Date(NOW))
+  if (what === undefined) expect(act).not.toThrow()
+  else {
+    const message = `Your plan allows queries about the last ${retentionDays} days, and the ${what} starts before that. Upgrade your plan to look further back.`
+    expect(act).toThrow(new ApiError('PLAN_LIMIT_EXCEEDED', message))
+  }
 })
