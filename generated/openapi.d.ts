@@ -333,7 +333,7 @@ export interface components {
              * @default
              * @example blog
              */
-            readonly search: string;
+            readonly search?: string;
             readonly limit?: components["schemas"]["Limit"];
         };
         /**

@@ -25,6 +25,8 @@ export async function generateTypes(name: ContractName): Promise<string> {
   const contract = await readFile(packagePath(`openapi/${name}.yaml`), 'utf8')
   const nodes = await openapiTS(contract, {
     immutable: true,
+    // Members with a default may be left out of requests.
+    defaultNonNullable: false,
     transform(schema) {
       const prefix: unknown = Reflect.get(schema, PREFIX_KEY)
       return typeof prefix === 'string' ? createPrefixType(prefix) : undefined

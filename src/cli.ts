@@ -2,6 +2,7 @@
 /** The command `tallyhouse`. No other file reads the command line or the clock. */
 import { Command, CommanderError } from 'commander'
 import { isUnreachable } from './clickhouse/errors.js'
+import { addAsk } from './commands/ask/ask.js'
 import { addCluster } from './commands/cluster/cluster.js'
 import { addDemo } from './commands/demo.js'
 import { addExplain } from './commands/explain.js'
@@ -32,6 +33,7 @@ const COMMANDS: readonly AddCommand[] = [
   addProject,
   addKey,
   addUser,
+  addAsk,
   addExplain,
   addRollups,
   addCluster,

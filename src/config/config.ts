@@ -1,5 +1,6 @@
 /** Reads the environment variables into a validated Config. */
 import { readVariable as read } from './read-variable.js'
+import { readServiceAddress, type ServiceAddress } from './service-address.js'
 import { readStores, type Stores } from './stores.js'
 import type { Value } from './variables.js'
 
@@ -80,3 +81,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     validateResponses: read(env, 'NODE_ENV') !== 'production',
   }
 }
+
+/** Reads where the service is that a command asks. @throws ConfigError that names the variable */
+export const readService = (env: NodeJS.ProcessEnv = process.env): ServiceAddress =>
+  readServiceAddress(env)

@@ -1,0 +1,91 @@
+/** A client of the query API of Tallyhouse. */
+import createClient from 'openapi-fetch'
+import type {
+  BatchRequest,
+  BatchResponse,
+  ExplainResponse,
+  Project,
+  QueryRequest,
+  QueryResponse,
+  RetentionRequest,
+  RetentionResponse,
+  paths,
+  ValuesRequest,
+  ValuesResponse,
+} from './contract.js'
+import { readAllRows, readPages } from './pages.js'
+import { toResult, type Result } from './result.js'
+import { retryFetch, type RetryOptions } from './retry.js'
+
+export type * from './contract.js'
+export type { Result, TallyhouseError } from './result.js'
+export type { RetryOptions } from './retry.js'
+
+export interface ClientOptions extends RetryOptions {
+  /** The URL of the service, such as `https://stats.example`. */
+  readonly url: string
+  /** The API key. It belongs on servers only. */
+  readonly apiKey: string
+  /** Sends requests; the global `fetch` by default. */
+  readonly fetch?: (request: Request) => Promise<Response>
+}
+
+/** What a single request may have. */
+export interface RequestOptions {
+  /** Aborts the request, and its waits between retries. */
+  readonly signal?: AbortSignal
+}
+
+export interface TallyhouseClient {
+  /** POST /v1/analytics/query */
+  query(body: QueryRequest, options?: RequestOptions): Promise<Result<QueryResponse>>
+  /** All pages of a query, as they come. The period is that of the first page; an error is the last page. */
+  pages(body: QueryRequest, options?: RequestOptions): AsyncGenerator<Result<QueryResponse>>
+  /** The rows of all pages of a query. */
+  allRows(body: QueryRequest, options?: RequestOptions): Promise<Result<QueryResponse['data']>>
+  /** POST /v1/analytics/values */
+  values(body: ValuesRequest, options?: RequestOptions): Promise<Result<ValuesResponse>>
+  /** POST /v1/analytics/batch */
+  batch(body: BatchRequest, options?: RequestOptions): Promise<Result<BatchResponse>>
+  /** POST /v1/analytics/retention */
+  retention(body: RetentionRequest, options?: RequestOptions): Promise<Result<RetentionResponse>>
+  /** POST /v1/analytics/explain */
+  explain(body: QueryRequest, options?: RequestOptions): Promise<Result<ExplainResponse>>
+  /** GET /v1/project */
+  project(options?: RequestOptions): Promise<Result<Project>>
+}
+
+/** Creates a client. */
+export function createTallyhouse({
+  url,
+  apiKey,
+  fetch: send = (request) => fetch(request),
+  ...retry
+}: ClientOptions): TallyhouseClient {
+  const api = createClient<paths>({
+    baseUrl: url.replace(/\/+$/, ''),
+    headers: { Authorization: `Bearer ${apiKey}` },
+    fetch: retryFetch(send, retry),
+  })
+  const query: TallyhouseClient['query'] = (body, options) =>
+    toResult<QueryResponse>(api.POST('/v1/analytics/query', { body, ...options }))
+  return {
+    query,
+    pages: (body, options) => readPages((page) => query(page, options), body),
+    allRows: (body, options) => readAllRows((page) => query(page, options), body),
+    values: (body, options) =>
+      toResult<ValuesResponse>(api.POST('/v1/analytics/values', { body, ...options })),
+    batch: (body, options) =>
+      toResult<BatchResponse>(api.POST('/v1/analytics/batch', { body, ...options })),
+    retention: (body, options) =>
+      toResult<RetentionResponse>(api.POST('/v1/analytics/retention', { body, ...options })),
+    explain: (body, options) =>
+      toResult<ExplainResponse>(api.POST('/v1/analytics/explain', { body, ...options })),
+    project: async (options) => {
+      const result = await toResult<{ readonly project: Project }>(
+        api.GET('/v1/project', { ...options }),
+      )
+      return result.ok ? { ok: true, data: result.data.project } : result
+    },
+  }
+}

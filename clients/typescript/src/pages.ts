@@ -1,0 +1,41 @@
+/** Reads all pages of a query. */
+import type { QueryRequest, QueryResponse } from './contract.js'
+import type { Result } from './result.js'
+
+type Ask = (body: QueryRequest) => Promise<Result<QueryResponse>>
+
+/** The largest page. */
+const MAX_LIMIT = 1_000
+
+/**
+ * Yields the pages of a query, from its `offset` on. The period of the first page is that of all others: rows of a period that
+ * ends now would move from one page to the next meanwhile. An error is the last page.
+ */
+export async function* readPages(
+  ask: Ask,
+  body: QueryRequest,
+): AsyncGenerator<Result<QueryResponse>> {
+  let asked: QueryRequest = { limit: MAX_LIMIT, ...body }
+  for (;;) {
+    const page = await ask(asked)
+    yield page
+    if (!page.ok) return
+    const { period, pagination } = page.data
+    const offset = pagination.offset + pagination.returned
+    if (pagination.returned === 0 || offset >= pagination.total) return
+    asked = { ...asked, date_range: [period.from, period.to], offset }
+  }
+}
+
+/** Reads all rows of a query, or returns the first error. */
+export async function readAllRows(
+  ask: Ask,
+  body: QueryRequest,
+): Promise<Result<QueryResponse['data']>> {
+  const rows: QueryResponse['data'][number][] = []
+  for await (const page of readPages(ask, body)) {
+    if (!page.ok) return page
+    rows.push(...page.data.data)
+  }
+  return { ok: true, data: rows }
+}
