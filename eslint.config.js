@@ -86,7 +86,16 @@ const arrows = ROOMS.map(({ room, except }) => ({
 }))
 
 export default tseslint.config(
-  { ignores: ['dist/', 'data/', 'coverage/', 'clients/', 'test/integration/client/sample.ts'] },
+  {
+    ignores: [
+      'dist/',
+      'data/',
+      'coverage/',
+      'clients/generators/',
+      'clients/typescript/dist*/',
+      'test/integration/client/sample.ts',
+    ],
+  },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
@@ -143,7 +152,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.js'],
+    files: ['**/*.js', '**/*.mjs'],
     ...tseslint.configs.disableTypeChecked,
   },
   {

@@ -4,6 +4,7 @@
 import { build } from 'esbuild'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import process from 'node:process'
 import ts from 'typescript'
 
 const home = import.meta.dirname
