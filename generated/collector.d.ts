@@ -261,6 +261,20 @@ export interface components {
             readonly country?: string | null;
             /**
              * Format: text
+             * @description The region within the country. Takes precedence over `ip`, of which it is the ISO 3166-2 code of the largest subdivision, if the
+             *     GeoIP database has it. Send such codes, too: names may be the same in several countries.
+             * @example DE-BE
+             */
+            readonly region?: string | null;
+            /**
+             * Format: text
+             * @description The language of the user, best as a BCP 47 tag. Default: for an event from a page the first language of the request's
+             *     `Accept-Language`, such as `pt-BR`; see "Pages and servers".
+             * @example de-AT
+             */
+            readonly language?: string | null;
+            /**
+             * Format: text
              * @description The name of the city. Takes precedence over `ip`.
              * @example Berlin
              */

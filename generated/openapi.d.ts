@@ -675,10 +675,16 @@ export interface components {
          * @description Session attributes (every event has those of its session's first event):
          *     - `country`: ISO 3166-1 alpha-2 code.
          *     - `city`: the name only, so cities with the same name in different countries share a row.
+         *     - `region`: the region within the country, an ISO 3166-2 code such as `DE-BE` where it was looked up, else as it was sent.
+         *     - `language`: the language of the user, such as `pt-BR`, as browsers prefer it or as it was sent.
          *     - `browser`, `os`: names.
          *     - `device_type`: `desktop`, `mobile` or `tablet`.
          *     - `referrer`: the name of the referrer.
          *     - `referrer_type`: `search`, `social`, `email`, `paid`, `llm`, `direct` or `unknown`.
+         *     - `page:entry`, `page:exit`: the path of the first and of the last pageview of the session. Unlike by `page:path`, all events of
+         *       a session and its visit are in one row, so all metrics belong together. Sessions without such a path are not in any
+         *       row: those that have no pageview, and those whose start is no longer stored. Of pageviews in the same millisecond, the one that
+         *       arrived first is the entry, and the one whose path sorts last is the exit.
          *     - `channel`: the channel that follows from `referrer_type`, `utm_source`, `utm_medium` and `referrer`; see `Channel`.
          *     - `utm_source`, `utm_medium`, `utm_campaign`, `utm_content`, `utm_term`: the UTM tags with which the session started.
          *
@@ -688,7 +694,7 @@ export interface components {
          * @example country
          * @enum {string}
          */
-        readonly Dimension: "country" | "city" | "page:origin" | "page:path" | "browser" | "device_type" | "os" | "referrer" | "referrer_type" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_content" | "utm_term" | "event:name" | "channel";
+        readonly Dimension: "country" | "city" | "page:origin" | "page:path" | "browser" | "device_type" | "os" | "referrer" | "referrer_type" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_content" | "utm_term" | "event:name" | "channel" | "page:entry" | "page:exit" | "region" | "language";
         /**
          * Property grouping
          * Format: text
@@ -737,7 +743,7 @@ export interface components {
          *       }
          *     }
          */
-        readonly Filter: components["schemas"]["PageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["ChannelFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"] | components["schemas"]["VisitFilter"];
+        readonly Filter: components["schemas"]["PageFilter"] | components["schemas"]["EntryPageFilter"] | components["schemas"]["ExitPageFilter"] | components["schemas"]["EventFilter"] | components["schemas"]["UserFilter"] | components["schemas"]["LocationFilter"] | components["schemas"]["RegionFilter"] | components["schemas"]["LanguageFilter"] | components["schemas"]["ReferrerFilter"] | components["schemas"]["ReferrerUrlFilter"] | components["schemas"]["ReferrerTypeFilter"] | components["schemas"]["ChannelFilter"] | components["schemas"]["UtmTagsFilter"] | components["schemas"]["BrowserFilter"] | components["schemas"]["DeviceFilter"] | components["schemas"]["OsFilter"] | components["schemas"]["GroupFilter"] | components["schemas"]["VisitFilter"];
         /**
          * Page filter
          * @description The page on which an event happened. Custom events, too, have a page.
@@ -779,6 +785,52 @@ export interface components {
              *     }
              */
             readonly hash?: components["schemas"]["StringClause"];
+        };
+        /**
+         * Entry page filter
+         * @description The path of the first pageview of the session. `""` is a session without one.
+         * @example {
+         *       "type": "entry_page",
+         *       "operator": "startsWith",
+         *       "value": "/blog/"
+         *     }
+         */
+        readonly EntryPageFilter: {
+            /**
+             * @description Always `entry_page`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "entry_page";
+            /**
+             * @description The value to compare the path with.
+             * @example /blog/
+             */
+            readonly value: components["schemas"]["Value"];
+            readonly operator: components["schemas"]["StringOperator"];
+            readonly caseSensitive?: components["schemas"]["CaseSensitive"];
+        };
+        /**
+         * Exit page filter
+         * @description The path of the last pageview of the session. `""` is a session without one.
+         * @example {
+         *       "type": "exit_page",
+         *       "operator": "startsWith",
+         *       "value": "/checkout"
+         *     }
+         */
+        readonly ExitPageFilter: {
+            /**
+             * @description Always `exit_page`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "exit_page";
+            /**
+             * @description The value to compare the path with.
+             * @example /checkout
+             */
+            readonly value: components["schemas"]["Value"];
+            readonly operator: components["schemas"]["StringOperator"];
+            readonly caseSensitive?: components["schemas"]["CaseSensitive"];
         };
         /**
          * Event filter
@@ -881,6 +933,64 @@ export interface components {
              *     }
              */
             readonly city?: components["schemas"]["ListClause"];
+        };
+        /**
+         * Region filter
+         * @description The region of the session.
+         * @example {
+         *       "type": "region",
+         *       "operator": "oneOf",
+         *       "value": [
+         *         "DE-BE",
+         *         "DE-BB"
+         *       ]
+         *     }
+         */
+        readonly RegionFilter: {
+            /**
+             * @description Always `region`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "region";
+            /**
+             * @description Regions. `""` is an unknown region.
+             * @example [
+             *       "DE-BE",
+             *       "DE-BB"
+             *     ]
+             */
+            readonly value: components["schemas"]["Values"];
+            readonly operator: components["schemas"]["ListOperator"];
+        };
+        /**
+         * Language filter
+         * @description The language of the session.
+         * @example {
+         *       "type": "language",
+         *       "operator": "oneOf",
+         *       "value": [
+         *         "de",
+         *         "de-AT",
+         *         "de-CH"
+         *       ]
+         *     }
+         */
+        readonly LanguageFilter: {
+            /**
+             * @description Always `language`. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            readonly type: "language";
+            /**
+             * @description Languages. `""` is an unknown language.
+             * @example [
+             *       "de",
+             *       "de-AT",
+             *       "de-CH"
+             *     ]
+             */
+            readonly value: components["schemas"]["Values"];
+            readonly operator: components["schemas"]["ListOperator"];
         };
         /**
          * Referrer filter

@@ -6,6 +6,8 @@ import { migrate } from '../clickhouse/migrations/migrate.js'
 import { readMigrationStatus } from '../clickhouse/migrations/migration-status.js'
 import type { Store } from '../clickhouse/store.js'
 import { finishInterruptedWork } from '../ingest/loader/loader.js'
+import { hasUnknownExits } from '../ingest/loader/steps/exit-pages.js'
+import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { UserError } from '../lib/errors.js'
 import type { Logger } from '../lib/log.js'
@@ -31,7 +33,7 @@ const HOW_TO_UPDATE = 'run "tallyhouse migrate"'
 export type RollupBuild = 'first' | 'later'
 
 /**
- * Applies missing migrations, then rebuilds the rollups if their definition has changed. A store without facts has nothing
+ * Applies missing migrations, completes the exit pages of stored visits, then rebuilds the rollups if their definition has changed. A store without facts has nothing
  * to rebuild, and gets its rollups in any case.
  *
  * When `stop` is aborted, no further statement is sent and the running one is cancelled. The store is then as after the
@@ -50,6 +52,11 @@ export async function updateStore(
   onPhase?.('it applies migrations')
   const applied = await migrate(endpoint, { stop })
   for (const name of applied) onNotice?.('info', `applied migration ${name}`)
+  if (await hasUnknownExits(store.writer)) {
+    onPhase?.('it completes the exit pages of stored visits')
+    const fenced = fenceConnection(store.writer, stop)
+    await withLoaderLease(fenced, (holder) => finishInterruptedWork(holder, loader))
+  }
   if (rollups === 'later' && (await isBuildLong(store.writer))) return applied
   onPhase?.('it builds the rollups')
   await buildRollups(store, loader, waiting)

@@ -11,8 +11,11 @@ export type DimensionName = Dimension | 'page:hash' | 'referrer_url'
 
 export interface DimensionRow {
   readonly name: DimensionName
-  /** Its column in `events`, or what computes it from several. */
-  readonly eventColumn: Sql
+  /**
+   * Its column in `events`, or what computes it from several. Absent where only `sessions` has one: events are then read together
+   * with their sessions.
+   */
+  readonly eventColumn?: Sql
   /**
    * The same in `sessions`, where all events of a session have the same value. Absent where they may differ:
    * sessions are then filtered through their events.
@@ -37,17 +40,15 @@ export interface DimensionRow {
 
 type SessionAttribute = Exclude<DimensionName, 'channel' | `${'page' | 'event'}:${string}`>
 
-/** Defines a session attribute: its columns and its field have its name. */
-const defineAttribute = <Name extends SessionAttribute>(name: Name) => {
+/** Defines a session attribute that rollups do not count by: its columns and its field have its name. */
+const defineUncounted = <Name extends SessionAttribute>(name: Name) => {
   const column = declaredName<SessionAttribute>(name)
-  return {
-    name,
-    eventColumn: column,
-    sessionColumn: column,
-    eventField: name,
-    rollupSubject: 'sessions',
-  } as const
+  return { name, eventColumn: column, sessionColumn: column, eventField: name } as const
 }
+
+/** Defines a session attribute that rollups count by. */
+const defineAttribute = <Name extends SessionAttribute>(name: Name) =>
+  ({ ...defineUncounted(name), rollupSubject: 'sessions' }) as const
 
 const notEmpty = (value: Sql): Sql => sql`notEmpty(${value})`
 
@@ -59,12 +60,7 @@ const ROWS = [
   { ...defineAttribute('os'), hasDailyRollup: true },
   { ...defineAttribute('referrer'), highCardinality: true },
   // Only filters.
-  {
-    name: 'referrer_url',
-    eventColumn: sql`referrer_url`,
-    sessionColumn: sql`referrer_url`,
-    eventField: 'referrer_url',
-  },
+  defineUncounted('referrer_url'),
   { ...defineAttribute('referrer_type'), hasDailyRollup: true },
   defineAttribute('utm_source'),
   defineAttribute('utm_medium'),
@@ -88,8 +84,25 @@ const ROWS = [
     hasDailyRollup: true,
     highCardinality: true,
   },
+  // Stored events of earlier versions have neither, and sessions are quick to read: rollups of these would take a rebuild of all.
+  { ...defineUncounted('region'), highCardinality: true },
+  defineUncounted('language'),
   // Computed from four columns, so sessions are quick to read for it: see bench/figures/queries.md.
   { name: 'channel', eventColumn: CHANNEL, sessionColumn: CHANNEL },
+  // A visit that goes on leaves on another page with each pageview. So rollups would have to take its user out of a bitmap and all of
+  // its events out of sums with each load, and have none of these; see bench/figures/queries.md.
+  {
+    name: 'page:entry',
+    sessionColumn: sql`entry_path`,
+    groupFilter: notEmpty,
+    highCardinality: true,
+  },
+  {
+    name: 'page:exit',
+    sessionColumn: sql`exit_path`,
+    groupFilter: notEmpty,
+    highCardinality: true,
+  },
   // Only filters.
   { name: 'page:hash', eventColumn: sql`hash` },
   {

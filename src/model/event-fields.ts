@@ -54,7 +54,9 @@ export const LIMIT_MESSAGES = {
 
 /** The attributes that all events of a session share: each with its column in `events` and `sessions`, and its field. */
 export const SESSION_ATTRIBUTES = DIMENSION_ROWS.flatMap(({ eventColumn, eventField }) =>
-  eventField === undefined ? [] : [{ column: eventColumn, field: eventField }],
+  eventField === undefined || eventColumn === undefined
+    ? []
+    : [{ column: eventColumn, field: eventField }],
 )
 
 /** The fields of UTM values. URLs have them in parameters of the same names. */

@@ -41,6 +41,8 @@ export const SESSION_STATE_COLUMNS: readonly Sql[] = [
   sql`entry_origin`,
   sql`entry_path`,
   sql`entry_at`,
+  sql`exit_path`,
+  sql`exit_at`,
 ]
 
 export const SESSION_COLUMNS: readonly Sql[] = [...SESSION_STATE_COLUMNS, ...ATTRIBUTES]

@@ -9,7 +9,7 @@ const app = echoApp()
 const names = (schema: string) => listEnumValues(spec.document, schema)
 const METRICS = names('Metric').join(', ')
 const FILTERS =
-  'page, event, user, location, referrer, referrer_url, referrer_type, channel, utm_tags, browser, device, os, group, visit'
+  'page, entry_page, exit_page, event, user, location, region, language, referrer, referrer_url, referrer_type, channel, utm_tags, browser, device, os, group, visit'
 const STRING_OPERATORS =
   'any, eq, notEq, contains, notContains, startsWith, endsWith, matches, notMatches'
 
@@ -249,25 +249,34 @@ describe('filters', () => {
     ...['page', 'event', 'location', 'utm_tags'].map((type): Case => [filtered({ type }), {}]),
     [filtered({ type: 'user' }), { 'filters.0.anonymous': REQUIRED }],
     [filtered({ type: 'user', anonymous: 'true' }), { 'filters.0.anonymous': 'must be a boolean' }],
-    ...['referrer', 'referrer_url', 'referrer_type', 'channel', 'browser', 'device', 'os'].map(
-      (type): Case => [filtered({ type }), all({ value: REQUIRED, operator: REQUIRED })],
-    ),
-    ...['referrer', 'referrer_url'].map((type): Case => [
+    ...[
+      'entry_page',
+      'exit_page',
+      'referrer',
+      'referrer_url',
+      'referrer_type',
+      'channel',
+      'browser',
+      'device',
+      'os',
+    ].map((type): Case => [filtered({ type }), all({ value: REQUIRED, operator: REQUIRED })]),
+    ...['entry_page', 'exit_page', 'referrer', 'referrer_url'].map((type): Case => [
       filtered({ type, value: ['x'], operator: 'oneOf' }),
       all(stringFilter),
     ]),
-    ...['referrer_type', 'channel', 'browser', 'device', 'os'].map((type): Case => [
-      filtered({ type, value: 'x', operator: 'eq' }),
-      all(listFilter),
-    ]),
+    ...['referrer_type', 'channel', 'region', 'language', 'browser', 'device', 'os'].map(
+      (type): Case => [filtered({ type, value: 'x', operator: 'eq' }), all(listFilter)],
+    ),
     ...FILTERS.split(', ').map((type): Case => {
       const inner = { filters: [{ type: 'page' }] }
       const whole =
         { user: { anonymous: true }, group: { operator: 'not', ...inner }, visit: inner }[type] ??
         {}
-      const value = ['referrer', 'referrer_url'].includes(type)
+      const value = ['entry_page', 'exit_page', 'referrer', 'referrer_url'].includes(type)
         ? clause
-        : ['referrer_type', 'channel', 'browser', 'device', 'os'].includes(type)
+        : ['referrer_type', 'channel', 'region', 'language', 'browser', 'device', 'os'].includes(
+              type,
+            )
           ? { value: [], operator: 'oneOf' }
           : whole
       return [filtered({ type, ...value, bogus: 1 }), { 'filters.0.bogus': UNKNOWN }]

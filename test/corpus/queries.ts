@@ -152,6 +152,10 @@ const GROUPS = [
     'utm_term',
     'event:name',
     'channel',
+    'page:entry',
+    'page:exit',
+    'region',
+    'language',
   ],
   ...[
     'event:prop:plan',
@@ -234,6 +238,8 @@ type FilterExample = { readonly type: string } & Readonly<Record<string, unknown
 /** A complete filter of each type, its required members, and a member of another type. */
 const FILTERS: readonly (readonly [FilterExample, readonly string[], string])[] = [
   [{ type: 'page', origin: text, path: text, hash: text }, [], 'name'],
+  [{ type: 'entry_page', ...text }, ['value', 'operator'], 'path'],
+  [{ type: 'exit_page', ...text }, ['value', 'operator'], 'path'],
   [{ type: 'event', name: text, properties: [{ property: 'p', ...text }] }, [], 'path'],
   [{ type: 'user', anonymous: true }, ['anonymous'], 'country'],
   [{ type: 'location', country: list, city: list }, [], 'value'],
@@ -244,6 +250,8 @@ const FILTERS: readonly (readonly [FilterExample, readonly string[], string])[] 
   [{ type: 'utm_tags', utm_source: text, utm_term: text }, [], 'source'],
   [{ type: 'browser', ...list }, ['value', 'operator'], 'version'],
   [{ type: 'device', ...list }, ['value', 'operator'], 'device'],
+  [{ type: 'region', ...list }, ['value', 'operator'], 'country'],
+  [{ type: 'language', ...list }, ['value', 'operator'], 'region'],
   [{ type: 'os', ...list }, ['value', 'operator'], 'browser'],
 ]
 const without = (filter: object, member: string): object =>

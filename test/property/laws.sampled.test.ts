@@ -442,6 +442,10 @@ function byGroup(token: Exclude<GroupBy, Interval>, value: string): Filter {
     case 'page:origin':
     case 'page:path':
       return { type: 'page', [token.slice(5)]: text }
+    case 'page:entry':
+      return { type: 'entry_page', ...text }
+    case 'page:exit':
+      return { type: 'exit_page', ...text }
     case 'event:name':
       return { type: 'event', name: text }
     case 'referrer':
@@ -450,6 +454,8 @@ function byGroup(token: Exclude<GroupBy, Interval>, value: string): Filter {
       return { type: 'device', ...list }
     case 'referrer_type':
     case 'channel':
+    case 'region':
+    case 'language':
     case 'browser':
     case 'os':
       return { type: token, ...list }

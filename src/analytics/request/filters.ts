@@ -66,6 +66,10 @@ function parseFilter(filter: Filter): Predicate {
         ...parseOptional(parseString, 'page:path', filter.path),
         ...parseOptional(parseString, 'page:hash', filter.hash),
       ])
+    case 'entry_page':
+      return parseString('page:entry', filter)
+    case 'exit_page':
+      return parseString('page:exit', filter)
     case 'event':
       return all([
         ...parseOptional(parseString, 'event:name', filter.name),
@@ -83,20 +87,19 @@ function parseFilter(filter: Filter): Predicate {
         ...parseOptional(parseList, 'city', filter.city),
       ])
     case 'referrer':
-      return parseString('referrer', filter)
     case 'referrer_url':
-      return parseString('referrer_url', filter)
-    case 'referrer_type':
-      return parseList('referrer_type', filter)
+      return parseString(filter.type, filter)
     case 'utm_tags':
       return all(UTM_TAGS.flatMap((tag) => parseOptional(parseString, tag, filter[tag])))
+    case 'referrer_type':
     case 'channel':
+    case 'region':
+    case 'language':
     case 'browser':
+    case 'os':
       return parseList(filter.type, filter)
     case 'device':
       return parseList('device_type', filter)
-    case 'os':
-      return parseList('os', filter)
     case 'group':
       return parseGroup(filter)
     case 'visit':

@@ -42,6 +42,8 @@ export function listStringClauses({ filter, field }: PlacedFilter): readonly Pla
     }
     case 'utm_tags':
       return listMembers(field, Object.fromEntries(UTM_TAGS.map((tag) => [tag, filter[tag]])))
+    case 'entry_page':
+    case 'exit_page':
     case 'referrer':
     case 'referrer_url':
       return [{ clause: filter, field: `${field}.value` }]
@@ -49,6 +51,8 @@ export function listStringClauses({ filter, field }: PlacedFilter): readonly Pla
     case 'location':
     case 'referrer_type':
     case 'channel':
+    case 'region':
+    case 'language':
     case 'browser':
     case 'device':
     case 'os':

@@ -13,6 +13,7 @@ import {
   writeRowsWithin,
   type StatementContext,
 } from './rows.js'
+import { findSessionKey, joinSessionKeys, SESSION_KEY } from './session-states.js'
 import { writeWholeSessions } from './whole-sessions.js'
 
 /**
@@ -33,9 +34,15 @@ export function writeScan(
   const isOne = query.grouping.kind === 'none'
   const grouped = isOne ? sql`` : sql` GROUP BY group_key`
   if (relation === 'whole_sessions') {
-    const rows = writeWholeSessions(context, periods, key, ofKeys)
+    const rows = writeWholeSessions(context, periods, key, [...conditions, ...ofKeys])
     const keyOfRows = isOne ? key : sql`key`
     return sql`SELECT ${join([sql`${keyOfRows} AS group_key`, ...columns])} FROM ${rows}${grouped}`
+  }
+  const ofSessions = relation === 'events' ? findSessionKey(query.grouping) : undefined
+  if (ofSessions !== undefined) {
+    const events = writeRowsWithin(context, relation, periods, [filterRows(context, scan)])
+    const joined = joinSessionKeys(context, ofSessions, events, [...conditions, ...ofKeys])
+    return sql`SELECT ${join([sql`${SESSION_KEY} AS group_key`, ...columns])} FROM ${joined}${grouped}`
   }
   const filters = [...conditions, filterRows(context, scan), ...ofKeys]
   const rows =
@@ -108,13 +115,19 @@ function writeGroupKey(
     case 'dimension': {
       const { eventColumn, sessionColumn, entryColumn, groupFilter } =
         DIMENSIONS[grouping.dimension]
-      // Sessions need no filter: only scans of events make groups.
-      if (relation === 'sessions' || relation === 'whole_sessions')
-        return { key: sessionColumn ?? entryColumn ?? eventColumn, conditions: [] }
-      const key = rollup === undefined ? eventColumn : sql`value`
+      // Visits need no filter: other scans make the groups.
+      if (relation === 'sessions')
+        return { key: requireKey(sessionColumn ?? entryColumn ?? eventColumn), conditions: [] }
+      const ofFacts = relation === 'events' ? (eventColumn ?? sessionColumn) : sessionColumn
+      const key = rollup === undefined ? requireKey(ofFacts) : sql`value`
       return { key, conditions: groupFilter === undefined ? [] : [groupFilter(key)] }
     }
     default:
       return grouping satisfies never
   }
+}
+
+function requireKey(column: Sql | undefined): Sql {
+  if (column === undefined) throw new TypeError('the rows lack the column of their group')
+  return column
 }

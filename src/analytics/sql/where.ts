@@ -57,11 +57,16 @@ const MAPPINGS: Readonly<Record<RowKind, ColumnMapping>> = {
   values: { dimension: () => sql`value`, property: buildTables(buildPresentConditions) },
 }
 
-/** Writes a subquery of the sessions with an event that satisfies a condition on rows of `events`. */
-export type SelectSessions = (condition: Sql) => Sql
+/** Writes subqueries of sessions. */
+export interface SessionSelects {
+  /** Selects those with an event that satisfies a condition on rows of `events`. */
+  readonly byEvents: (condition: Sql) => Sql
+  /** Selects those that satisfy a condition on rows of `sessions`. */
+  readonly byColumns: (condition: Sql) => Sql
+}
 
 /** Writes the condition that a row of this kind satisfies exactly when the predicate holds. */
-export type WhereWriter = (rows: RowKind, selectSessions: SelectSessions) => Sql
+export type WhereWriter = (rows: RowKind, selects: SessionSelects) => Sql
 
 /**
  * Creates the writer for one statement. It returns the same fragment for the same kind of rows, so the statement sends
@@ -69,8 +74,8 @@ export type WhereWriter = (rows: RowKind, selectSessions: SelectSessions) => Sql
  */
 export function createWhereWriter(predicate: Predicate): WhereWriter {
   const written = new Map<RowKind, Sql>()
-  return (rows, selectSessions) => {
-    const fragment = written.get(rows) ?? writeCondition(predicate, rows, selectSessions)
+  return (rows, selects) => {
+    const fragment = written.get(rows) ?? writeCondition(predicate, rows, selects)
     written.set(rows, fragment)
     return fragment
   }
@@ -82,14 +87,11 @@ export function createWhereWriter(predicate: Predicate): WhereWriter {
  * @throws TypeError when the rows lack a column that the predicate reads; the planner never applies a predicate to such
  *   rows
  */
-export const writeCondition = (
-  predicate: Predicate,
-  rows: RowKind,
-  selectSessions: SelectSessions,
-): Sql => write(predicate, MAPPINGS[rows], selectSessions)
+export const writeCondition = (predicate: Predicate, rows: RowKind, selects: SessionSelects): Sql =>
+  write(predicate, MAPPINGS[rows], selects)
 
-function write(predicate: Predicate, columns: ColumnMapping, selectSessions: SelectSessions): Sql {
-  const writePart = (part: Predicate): Sql => write(part, columns, selectSessions)
+function write(predicate: Predicate, columns: ColumnMapping, selects: SessionSelects): Sql {
+  const writePart = (part: Predicate): Sql => write(part, columns, selects)
   switch (predicate.kind) {
     case 'all':
       return and(predicate.of.map(writePart))
@@ -98,18 +100,16 @@ function write(predicate: Predicate, columns: ColumnMapping, selectSessions: Sel
     case 'not':
       return not(writePart(predicate.of))
     case 'visit': {
-      const condition = write(predicate.of, MAPPINGS.events, selectSessions)
-      return sql`${requireColumn(columns.session)} IN (${selectSessions(condition)})`
+      const condition = write(predicate.of, MAPPINGS.events, selects)
+      return sql`${requireColumn(columns.session)} IN (${selects.byEvents(condition)})`
     }
     case 'string':
-      return choose(TEXTS, predicate)[predicate.operator](
-        requireColumn(columns.dimension(predicate.dimension)),
-        predicate.value,
+      return compare(predicate.dimension, columns, selects, (text) =>
+        choose(TEXTS, predicate)[predicate.operator](text, predicate.value),
       )
     case 'list':
-      return LIST_OPERATORS[predicate.operator](
-        requireColumn(columns.dimension(predicate.dimension)),
-        predicate.values,
+      return compare(predicate.dimension, columns, selects, (text) =>
+        LIST_OPERATORS[predicate.operator](text, predicate.values),
       )
     case 'property':
       return choose(requireColumn(columns.property), predicate)[predicate.operator](
@@ -121,6 +121,27 @@ function write(predicate: Predicate, columns: ColumnMapping, selectSessions: Sel
     default:
       return predicate satisfies never
   }
+}
+
+const NO_VALUE = sql`''`
+
+/**
+ * Writes a condition on the value of a dimension. Where only sessions have a column of it, the rows are those of sessions that
+ * satisfy the condition. A session that is not stored has no value: if the condition holds without one, the rows are instead those
+ * that are not of sessions that do not satisfy it.
+ */
+function compare(
+  dimension: DimensionName,
+  columns: ColumnMapping,
+  selects: SessionSelects,
+  condition: (text: Sql) => Sql,
+): Sql {
+  const own = columns.dimension(dimension)
+  if (own !== undefined) return condition(own)
+  const ofSession = requireColumn(DIMENSIONS[dimension].sessionColumn)
+  const withoutValue = sql`(${condition(NO_VALUE)})`
+  const differing = selects.byColumns(sql`(${condition(ofSession)}) != ${withoutValue}`)
+  return sql`(${requireColumn(columns.session)} IN (${differing})) != ${withoutValue}`
 }
 
 function requireColumn<T>(column: T | undefined): T {

@@ -14,14 +14,15 @@ import {
   writeRowsWithin,
   type StatementContext,
 } from './rows.js'
+import { findSessionKey, isCurrentState, joinSessionKeys, SESSION_KEY } from './session-states.js'
 
 /**
  * Writes a subquery with one row per state of a session that started in the periods, whose events are all counted, and two
  * kinds of corrections: an event of the periods whose session started outside of them is added, and an event outside of the
  * periods whose session started in one of them is subtracted. Few sessions cross an edge, so few events are read.
  *
- * @param key the group of a row; `sessions` and `events` have its column
- * @param conditions on rows of either table
+ * @param key the group of a row of `sessions`; unless events are joined to it, they have the same column
+ * @param conditions on rows of `sessions`
  */
 export function writeWholeSessions(
   context: StatementContext,
@@ -29,7 +30,7 @@ export function writeWholeSessions(
   key: Sql,
   conditions: readonly Sql[],
 ): Sql {
-  const isCurrent = isCurrentState(context, periods)
+  const isCurrent = isCurrentState(context, selectPeriods('whole_sessions', periods))
   const states = writeRowsWithin(context, 'whole_sessions', periods, [
     writeFilter(context, 'sessions'),
     ...conditions,
@@ -37,19 +38,14 @@ export function writeWholeSessions(
   const stateColumns = sql`${key} AS key, user, sign > 0 AND ${isCurrent} AS has_user, sign, sign * pageviews AS own_pageviews, sign * events AS own_events, pageviews, events, duration_ms`
   const isHappened = isWithinAny('events', periods)
   const weight = sql`if(${isHappened}, 1, -1)`
-  const eventColumns = sql`${key}, user, ${isHappened}, 0, ${weight} * (${isPageview(sql`name`)}), ${weight} * (${isCustomEvent(sql`name`)}), 0, 0, 0`
   const crossing = writeCrossingEvents(context, periods, isHappened, conditions)
-  return sql`(SELECT ${stateColumns} FROM ${states} UNION ALL SELECT ${eventColumns} FROM ${crossing})`
-}
-
-/**
- * Writes the condition that a state of a session that started in the periods was not replaced by a later one. Merges take
- * replaced states away. Where none is left, the first condition is a constant, and the second one is not evaluated.
- */
-function isCurrentState(context: StatementContext, periods: readonly Period[]): Sql {
-  const isStarted = selectPeriods('whole_sessions', periods)
-  const replaced = writeRows(context, 'whole_sessions', [sql`sign = -1`, isStarted])
-  return sql`((SELECT count() FROM ${replaced}) = 0 OR (session, load) NOT IN (SELECT session, load FROM ${replaced}))`
+  const column = findSessionKey(context.query.grouping)
+  const [events, eventKey] =
+    column === undefined
+      ? [crossing, key]
+      : [joinSessionKeys(context, column, crossing, conditions, periods), SESSION_KEY]
+  const eventColumns = sql`${eventKey}, user, ${isHappened}, 0, ${weight} * (${isPageview(sql`name`)}), ${weight} * (${isCustomEvent(sql`name`)}), 0, 0, 0`
+  return sql`(SELECT ${stateColumns} FROM ${states} UNION ALL SELECT ${eventColumns} FROM ${events})`
 }
 
 /**

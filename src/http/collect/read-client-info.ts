@@ -1,4 +1,4 @@
-/** Reads the address and user agent of the client that sends events. */
+/** Reads the address, the user agent and the language of the client that sends events. */
 import type { Request, RequestHandler } from 'express'
 import { isIP } from 'node:net'
 import type { ClientInfo } from '../../ingest/collect/client-info.js'
@@ -7,13 +7,23 @@ import type { Logger } from '../../lib/log.js'
 /** Longer user agents are truncated: a request may hold a thousand events, and each of them gets a copy. */
 const MAX_USER_AGENT_LENGTH = 1_024
 
-/** Reads the client's address and user agent. X-Forwarded-For counts as far as its proxies are trusted. */
+/** Reads the client's address, user agent and language. X-Forwarded-For counts as far as its proxies are trusted. */
 export function readClientInfo(request: Request): Omit<ClientInfo, 'isPage'> {
   const userAgent = request.headers['user-agent']?.slice(0, MAX_USER_AGENT_LENGTH)
   return {
     ip: parseAddress(request.ip ?? ''),
     userAgent: userAgent === '' ? undefined : userAgent,
+    language: parseLanguage(request.headers['accept-language'] ?? ''),
   }
+}
+
+/** A language with its script and region, as in RFC 5646, §2.1. */
+const LANGUAGE = /^[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?$/i
+
+/** Parses the first language of an Accept-Language header, which is the one that browsers prefer. Undefined if there is none. */
+export function parseLanguage(header: string): string | undefined {
+  const tag = /^[^,;]*/.exec(header)?.[0].trim() ?? ''
+  return LANGUAGE.test(tag) ? Intl.getCanonicalLocales(tag)[0] : undefined
 }
 
 /**

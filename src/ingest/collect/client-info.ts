@@ -1,4 +1,4 @@
-/** Adds the IP address and the user agent of a request to its events. */
+/** Adds the IP address, the user agent and the language of a request to its events. */
 import type { SentEvent } from '../../contract/collector-api.js'
 
 /** The client that sent a request. */
@@ -6,15 +6,20 @@ export interface ClientInfo {
   /** Undefined if it is unknown or not an IP address. */
   readonly ip: string | undefined
   readonly userAgent: string | undefined
+  /** The language that it prefers, as `pt-BR`. */
+  readonly language?: string | undefined
   /** True for a page, whose events are its user's own; false for a server, which reports events of others. */
   readonly isPage: boolean
 }
 
 /**
- * Adds the client's IP address and user agent to an event that lacks them. An event from a server gets them only if
- * nothing in it identifies a user: neither `ip` nor `user_agent` nor `user_id`.
+ * Adds the client's IP address, user agent and language to an event that lacks them. An event from a server gets them only if
+ * nothing in it identifies a user: neither `ip` nor `user_agent` nor `user_id`. It never gets the language.
  */
-export function addClientInfo(event: SentEvent, { ip, userAgent, isPage }: ClientInfo): SentEvent {
+export function addClientInfo(
+  event: SentEvent,
+  { ip, userAgent, language, isPage }: ClientInfo,
+): SentEvent {
   const identifiesUser =
     isPresent(event.ip) || isPresent(event.user_agent) || isPresent(event.user_id)
   if (identifiesUser && !isPage) return event
@@ -22,6 +27,7 @@ export function addClientInfo(event: SentEvent, { ip, userAgent, isPage }: Clien
     ...event,
     ...(isPresent(event.ip) || ip === undefined ? {} : { ip }),
     ...(isPresent(event.user_agent) || userAgent === undefined ? {} : { user_agent: userAgent }),
+    ...(isPresent(event.language) || language === undefined || !isPage ? {} : { language }),
   }
 }
 

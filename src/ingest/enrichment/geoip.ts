@@ -1,4 +1,4 @@
-/** Looks up the country and city of an IP address in a GeoIP database of MaxMind's file format. */
+/** Looks up the country, region and city of an IP address in a GeoIP database of MaxMind's file format. */
 import ipaddr from 'ipaddr.js'
 import { Reader, type Response } from 'mmdb-lib'
 import { createHash } from 'node:crypto'
@@ -8,6 +8,8 @@ import { UserError } from '../../lib/errors.js'
 export interface Place {
   /** ISO 3166-1 alpha-2; empty if unknown. */
   readonly country: string
+  /** ISO 3166-2, as DE-BE; empty if unknown, or if the database has no codes of regions. */
+  readonly region: string
   /** In English; empty if unknown, or if the database has no cities. */
   readonly city: string
 }
@@ -19,10 +21,10 @@ export interface Geoip {
   readonly version: string
 }
 
-const UNKNOWN: Place = { country: '', city: '' }
+const UNKNOWN: Place = { country: '', region: '', city: '' }
 
 /** Raise it when this code returns other places for the same file. */
-const CODE_VERSION = 'places 1'
+const CODE_VERSION = 'places 2'
 
 /**
  * Reads a database of countries or cities, such as those of MaxMind, DB-IP, IP2Location or IPinfo, into memory.
@@ -93,7 +95,7 @@ const readField = (record: unknown, ...path: readonly string[]): unknown =>
     record,
   )
 
-/** Reads the country code and the city name; some databases nest them, others have flat fields. */
+/** Reads the country code, the code of its largest subdivision and the city name; some databases nest them, others have flat fields. */
 function readPlace(record: unknown): Place {
   const country = [
     readField(record, 'country', 'iso_code'),
@@ -103,5 +105,8 @@ function readPlace(record: unknown): Place {
   const city = [readField(record, 'city', 'names', 'en'), readField(record, 'city')].find(
     (name) => typeof name === 'string' && name !== '-',
   )
-  return { country: (country ?? '') as string, city: (city ?? '') as string }
+  const subdivision = readField(record, 'subdivisions', '0', 'iso_code')
+  const isKnown = typeof subdivision === 'string' && /^[A-Z0-9]{1,3}$/.test(subdivision)
+  const region = country !== undefined && isKnown ? `${country as string}-${subdivision}` : ''
+  return { country: (country ?? '') as string, region, city: (city ?? '') as string }
 }

@@ -14,6 +14,7 @@ import { isBefore } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
 import { findNextRange, type NextRange } from './next-range.js'
 import { clearLoad, runLoad } from './run-load.js'
+import { completeExits } from './steps/exit-pages.js'
 import { LOAD_TABLES } from './steps/shared/load-tables.js'
 import { dropLoadedParts, findLastBlock, repairCursor } from './stream.js'
 import { abandonInterruptedLoad, endFailedLoad, isGivenUp, UnloadableError } from './unloadable.js'
@@ -62,7 +63,8 @@ export async function loadStream(
 }
 
 /**
- * Finishes deletions, and loads that were interrupted after they were staged. A load that was not staged has published
+ * Finishes deletions, and loads that were interrupted after they were staged, and completes the exit pages of sessions that earlier
+ * versions stored. A load that was not staged has published
  * nothing, and stays as it is. The caller holds the loader lease.
  */
 export const finishInterruptedWork = (writer: Connection, context: LoaderContext): Promise<void> =>
@@ -81,6 +83,7 @@ async function finishUnfinishedWork(
     if (load.step === STEP.started) await abandonInterruptedLoad(writer, load)
     else await runLoad(writer, load, context)
   }
+  await completeExits(writer)
   await endLeftChanges(writer)
 }
 

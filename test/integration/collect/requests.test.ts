@@ -271,6 +271,7 @@ describe('the client', () => {
   const auth = `Authorization: Bearer ${token}`
   const agent = `User-Agent: ${AGENT}`
   const origin = 'Origin: https://shop.example'
+  const language = 'Accept-Language: pt-br,pt;q=0.9,en;q=0.8'
   const HERE = '127.0.0.1'
   const ofRequest = { ip: HERE, user_agent: AGENT }
 
@@ -284,6 +285,10 @@ describe('the client', () => {
     ['a page whose user is known', [agent, origin], { user_id: 'u' }, ofRequest],
     ['a page that names the agent', [agent, origin], { user_agent: 'x' }, { ip: HERE }],
     ['a page that names the address', [agent, origin], { ip: '::1' }, { user_agent: AGENT }],
+    ['a page in a language', [origin, language], {}, { ip: HERE, language: 'pt-BR' }],
+    ['a page that names the language', [origin, language], { language: 'de' }, { ip: HERE }],
+    ['a page of no language', [origin, 'Accept-Language: *'], {}, { ip: HERE }],
+    ['a server in a language', [language], {}, { ip: HERE }],
     ['a request without an agent', [], {}, { ip: HERE }],
     ['an empty agent', ['User-Agent:'], {}, { ip: HERE }],
     ['a page of no origin', [agent, 'Origin: null'], { user_id: 'u' }, ofRequest],

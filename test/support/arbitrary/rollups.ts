@@ -123,7 +123,7 @@ const list = (values: readonly string[]): fc.Arbitrary<ListClause> =>
     operator: fc.constantFrom('oneOf' as const, 'noneOf' as const),
   })
 
-/** For dimensions: filters on one alone. Rollups count by all of them but channels. */
+/** For dimensions: filters on one alone. Rollups do not count by channels and pages of visits. */
 const FILTERS: Readonly<Partial<Record<GroupBy, fc.Arbitrary<Filter>>>> = {
   country: list(COUNTRIES).map((country) => ({ type: 'location', country })),
   city: list(MANY_VALUES).map((city) => ({ type: 'location', city })),
@@ -134,6 +134,8 @@ const FILTERS: Readonly<Partial<Record<GroupBy, fc.Arbitrary<Filter>>>> = {
   'page:path': stringClause(PATHS).map((path) => ({ type: 'page', path })),
   browser: list(MANY_VALUES).map((one) => ({ type: 'browser', ...one })),
   device_type: list(['', 'desktop', 'mobile']).map((one) => ({ type: 'device', ...one })),
+  region: list(['', 'DE-BE', 'é']).map((one) => ({ type: 'region', ...one })),
+  language: list(['', 'de']).map((one) => ({ type: 'language', ...one })),
   os: list(['', 'a', 'A']).map((one) => ({ type: 'os', ...one })),
   referrer: stringClause(['', 'a', '%', '😀']).map((one) => ({ type: 'referrer', ...one })),
   referrer_type: list(['search', 'social', 'direct']).map((one) => ({
@@ -149,6 +151,8 @@ const FILTERS: Readonly<Partial<Record<GroupBy, fc.Arbitrary<Filter>>>> = {
     type: 'utm_tags',
     utm_campaign,
   })),
+  'page:entry': stringClause(PATHS).map((one) => ({ type: 'entry_page', ...one })),
+  'page:exit': stringClause(PATHS).map((one) => ({ type: 'exit_page', ...one })),
   'event:name': stringClause([...NAMES, 'sign', '']).map((name) => ({ type: 'event', name })),
   'event:prop:plan': fc
     .array(stringClause(PLANS), { minLength: 1, maxLength: 2 })
@@ -257,7 +261,7 @@ export const rollupRequest: fc.Arbitrary<PartialRequest> = fc.noBias(anyRequest)
 
 /** The session attributes among the dimensions. */
 const SESSION_ATTRIBUTES = FILTERED_DIMENSIONS.filter(
-  (name) => !name.startsWith('page:') && !name.startsWith('event:'),
+  (name) => !['page:path', 'page:origin'].includes(name) && !name.startsWith('event:'),
 )
 const attribute = fc.constantFrom(...SESSION_ATTRIBUTES)
 

@@ -102,6 +102,8 @@ export const event: fc.Arbitrary<SentEvent> = fc
       hash: value,
       country: fc.constantFrom(...COUNTRIES),
       city: value,
+      region: fc.constantFrom('', 'DE-BE', 'de-be', 'é'),
+      language: fc.constantFrom('', 'de', 'pt-BR', '😀'),
       browser: value,
       device_type: fc.constantFrom('', 'desktop', 'mobile', 'tablet'),
       os: value,
@@ -178,7 +180,18 @@ const listClause = (values: readonly string[]) =>
   })
 const optional: { requiredKeys: ['type'] } = { requiredKeys: ['type'] }
 
+/** Filters on what is known of a visit. Together they are as frequent as each of the others. */
+const visitFilter: fc.Arbitrary<Filter> = fc.oneof(
+  fc
+    .tuple(fc.constantFrom('entry_page' as const, 'exit_page' as const), stringClause(PATHS))
+    .map(([type, one]) => ({ type, ...one })),
+  listClause([...CHANNELS, '']).map((one) => ({ type: 'channel' as const, ...one })),
+  listClause(['', 'DE-BE', 'x']).map((one) => ({ type: 'region' as const, ...one })),
+  listClause(['', 'de', 'pt-BR']).map((one) => ({ type: 'language' as const, ...one })),
+)
+
 const plainFilter: fc.Arbitrary<Filter> = fc.oneof(
+  visitFilter,
   fc.record(
     {
       type: fc.constant('page' as const),
@@ -219,7 +232,6 @@ const plainFilter: fc.Arbitrary<Filter> = fc.oneof(
     type: 'referrer_type' as const,
     ...one,
   })),
-  listClause([...CHANNELS, '']).map((one) => ({ type: 'channel' as const, ...one })),
   fc.record(
     {
       type: fc.constant('utm_tags' as const),

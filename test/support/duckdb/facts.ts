@@ -94,19 +94,21 @@ WITH own AS (SELECT
   count(*) FILTER (name <> 'pageview') AS custom_events,
   first(origin ORDER BY occurred, arrival) FILTER (name = 'pageview') AS entry_origin,
   first(path ORDER BY occurred, arrival) FILTER (name = 'pageview') AS entry_path,
+  last(path ORDER BY occurred, path) FILTER (name = 'pageview') AS exit_path,
   ${join(SESSION_ATTRIBUTES.map((name) => raw(`first(${name} ORDER BY occurred, arrival) AS ${name}`)))}
 FROM hits GROUP BY session),
   read AS (
     SELECT *, lower(trim(utm_medium)) AS medium, lower(trim(CASE utm_source WHEN '' THEN referrer ELSE utm_source END)) AS source
     FROM own)
-SELECT * EXCLUDE (medium, source), ${CHANNEL} AS channel FROM read`
+SELECT * EXCLUDE (medium, source), ${CHANNEL} AS channel, coalesce(entry_path, '') AS page_entry, coalesce(exit_path, '') AS page_exit
+FROM read`
 
 /** Creates the table `events`: what filters and groupings look at. */
 const CREATE_EVENTS = sql`
 CREATE TABLE events AS
 SELECT
   hits.arrival, hits.occurred, min(hits.occurred) OVER (PARTITION BY hits.user) AS first_occurred, hits.user, hits.session, hits.name, hits.anonymous, hits.origin, hits.path, hits.hash,
-  ${join([...SESSION_ATTRIBUTES, 'channel'].map((name) => raw(`sessions.${name}`)))}
+  ${join([...SESSION_ATTRIBUTES, 'channel', 'page_entry', 'page_exit'].map((name) => raw(`sessions.${name}`)))}
 FROM hits JOIN sessions USING (session)`
 
 /** Creates the table `visits`: the sessions with a pageview. */

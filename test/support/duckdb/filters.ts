@@ -54,6 +54,8 @@ function compareProperty({ property, ...clause }: PropertyClause): Sql {
 
 const FILTERS: { readonly [Type in Filter['type']]: Conditions<Type> } = {
   page: compareMembers(['origin', 'path', 'hash'], compare),
+  entry_page: (clause) => [compare('page_entry', clause)],
+  exit_page: (clause) => [compare('page_exit', clause)],
   event: ({ name, properties = [] }) => [
     ...(name === undefined ? [] : [compare('name', name)]),
     ...properties.map(compareProperty),
@@ -68,6 +70,8 @@ const FILTERS: { readonly [Type in Filter['type']]: Conditions<Type> } = {
     ['utm_campaign', 'utm_content', 'utm_medium', 'utm_source', 'utm_term'],
     compare,
   ),
+  region: (clause) => [compareList('region', clause)],
+  language: (clause) => [compareList('language', clause)],
   browser: (clause) => [compareList('browser', clause)],
   device: (clause) => [compareList('device_type', clause)],
   os: (clause) => [compareList('os', clause)],

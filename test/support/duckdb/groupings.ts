@@ -34,6 +34,12 @@ const groupByPage = (part: 'origin' | 'path'): Keys => ({
   visitGroups: 'entry',
 })
 
+const groupByVisitPage = (column: string): Keys => ({
+  event: sql`nullif(${raw(column)}, '')`,
+  visit: sql`nullif(${raw(column)}, '')`,
+  visitGroups: 'same',
+})
+
 const DIMENSIONS: Readonly<Record<Dimension, Keys>> = {
   country: groupByAttribute('country'),
   city: groupByAttribute('city'),
@@ -49,7 +55,11 @@ const DIMENSIONS: Readonly<Record<Dimension, Keys>> = {
   utm_campaign: groupByAttribute('utm_campaign'),
   utm_content: groupByAttribute('utm_content'),
   utm_term: groupByAttribute('utm_term'),
+  region: groupByAttribute('region'),
+  language: groupByAttribute('language'),
   channel: groupByAttribute('channel'),
+  'page:entry': groupByVisitPage('page_entry'),
+  'page:exit': groupByVisitPage('page_exit'),
   'event:name': { event: sql`nullif(name, 'pageview')`, visit: NO_VISIT, visitGroups: 'none' },
 }
 

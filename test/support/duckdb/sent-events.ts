@@ -8,6 +8,8 @@ const MAX_LENGTH = '1024'
 export const SESSION_ATTRIBUTES = [
   'country',
   'city',
+  'region',
+  'language',
   'browser',
   'device_type',
   'os',

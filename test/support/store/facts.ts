@@ -22,7 +22,7 @@ export async function select<T = Row>(store: Store, query: Sql): Promise<readonl
 
 const STATE = sql`
   session, user, start_at, end_at, pageviews, events,
-  if(pageviews = 0, '', entry_origin) AS entry_origin, if(pageviews = 0, '', entry_path) AS entry_path, `
+  if(pageviews = 0, '', entry_origin) AS entry_origin, if(pageviews = 0, '', entry_path) AS entry_path, exit_path, exit_at, `
 const ATTRIBUTES = SESSION_ATTRIBUTES.map(({ column }) => column).reduce(
   (list, column) => sql`${list}, ${column}`,
 )
@@ -44,6 +44,8 @@ const selectSessionsFromEvents = (projectId: string): Sql =>
 SELECT
   session, user, min(timestamp) AS start_at, max(timestamp) AS end_at,
   countIf(name = 'pageview') AS pageviews, countIf(name != 'pageview') AS events,
+  maxIf((timestamp, path), name = 'pageview') AS last, last.2 AS exit_path,
+  greatest(if(pageviews > 0, last.1, end_at), toDateTime64('1970-01-01 00:00:00.001', 3, 'UTC')) AS exit_at,
   arrayDistinct(groupArrayIf((origin, path), name = 'pageview' AND timestamp = first)) AS entries,
   groupUniqArray((${ATTRIBUTES})) AS attributes
 FROM (
@@ -102,7 +104,7 @@ export async function expectConsistentFacts(store: Store, projectId: string): Pr
   })
   expectSame(
     states.map(withEntryCheck),
-    sessions.map(({ entries: _, ...session }) => ({
+    sessions.map(({ entries: _, last: _last, ...session }) => ({
       ...session,
       session_id: ids.get(session['session']),
       states: 1,
@@ -126,7 +128,7 @@ WITH
     ))) AS items
     FROM events WHERE project_id = ${string(projectId)} GROUP BY session
   )
-SELECT who.user_id, session_id, start_at, end_at, pageviews, events, entry_origin, entry_path, ${ATTRIBUTES}, items.items AS items
+SELECT who.user_id, session_id, start_at, end_at, pageviews, events, entry_origin, entry_path, exit_path, exit_at, ${ATTRIBUTES}, items.items AS items
 FROM (SELECT ${STATE} session_id, ${ATTRIBUTES} FROM sessions WHERE project_id = ${string(projectId)} GROUP BY ALL HAVING sum(sign) = 1) AS states
 LEFT JOIN who USING (user)
 LEFT JOIN items USING (session)

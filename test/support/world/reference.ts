@@ -13,6 +13,8 @@ import type { SentEvent } from './world.js'
 const ATTRIBUTES = [
   'country',
   'city',
+  'region',
+  'language',
   'browser',
   'device_type',
   'os',
@@ -212,6 +214,20 @@ const matchesOptional = (one: StringClause | undefined, actual: string): boolean
 const matchesList = ({ operator, value }: ListClause, actual: string): boolean =>
   value.includes(actual) === (operator === 'oneOf')
 
+/** The path of the first pageview of a session, or of the last one. Of the last at the same moment, the one that sorts last. */
+function readPage({ events }: Session, which: 'entry' | 'exit'): string {
+  const pageviews = events.filter(isPageview)
+  if (which === 'entry') return pageviews[0]?.page.path ?? ''
+  const last = pageviews.filter(({ at }) => at === pageviews.at(-1)!.at)
+  return (
+    last
+      .map(({ page }) => Buffer.from(page.path))
+      .sort(Buffer.compare)
+      .at(-1)
+      ?.toString() ?? ''
+  )
+}
+
 function satisfies(event: Event, filter: Filter): boolean {
   const readAttribute = (name: string): string => event.session!.events[0]!.attributes[name]!
   switch (filter.type) {
@@ -219,6 +235,10 @@ function satisfies(event: Event, filter: Filter): boolean {
       return (['origin', 'path', 'hash'] as const).every((part) =>
         matchesOptional(filter[part], event.page[part]),
       )
+    case 'entry_page':
+      return matchesClause(filter, readPage(event.session!, 'entry'))
+    case 'exit_page':
+      return matchesClause(filter, readPage(event.session!, 'exit'))
     case 'event':
       return (
         matchesOptional(filter.name, event.name) &&
@@ -248,6 +268,8 @@ function satisfies(event: Event, filter: Filter): boolean {
       return matchesList(filter, readAttribute('device_type'))
     case 'referrer_type':
     case 'channel':
+    case 'region':
+    case 'language':
     case 'browser':
     case 'os':
       return matchesList(filter, readAttribute(filter.type))
@@ -283,6 +305,8 @@ function findGroup(event: Event, token: string | undefined, bucket: (at: number)
   if (isInterval(token)) return bucket(event.at)
   if (token === 'page:origin') return event.page.origin || undefined
   if (token === 'page:path') return event.page.path || undefined
+  if (token === 'page:entry') return readPage(event.session!, 'entry') || undefined
+  if (token === 'page:exit') return readPage(event.session!, 'exit') || undefined
   if (token === 'event:name') return isPageview(event) ? undefined : event.name
   if (token.startsWith('event:prop:')) return event.properties.get(token.slice(11))
   return event.session!.events[0]!.attributes[token]!
@@ -329,7 +353,7 @@ export function computeRows(
     const custom = inGroup.length - pageviews
     const hasVisits = token !== 'event:name' && token?.startsWith('event:prop:') !== true
     const perVisit = (count: number): number | null =>
-      started.length === 0 || token?.startsWith('page:') === true
+      started.length === 0 || token === 'page:path' || token === 'page:origin'
         ? null
         : roundToHundredths(100 * count, started.length)
     const seconds = started.map(({ events: all }) => all.at(-1)!.at - all[0]!.at)

@@ -49,9 +49,20 @@ export const DERIVED_ATTRIBUTES: ReadonlyMap<string, Sql> = new Map([
   ['referrer', pickNonEmpty(sql`built.referrer`, sql`source.name`)],
   ['referrer_type', pickNonEmpty(sql`built.referrer_type`, REFERRER_TYPE)],
   ['country', pickNonEmpty(sql`built.country`, sql`place.country`)],
-  // An event whose own country differs from that of its IP address does not get the city of the address.
+  // An event whose own country differs from that of its IP address gets neither the region nor the city of the address, and one whose
+  // own region differs not the city.
+  [
+    'region',
+    pickNonEmpty(
+      sql`built.region`,
+      sql`if(built.country IN ('', place.country), place.region, '')`,
+    ),
+  ],
   [
     'city',
-    pickNonEmpty(sql`built.city`, sql`if(built.country IN ('', place.country), place.city, '')`),
+    pickNonEmpty(
+      sql`built.city`,
+      sql`if(built.country IN ('', place.country) AND built.region IN ('', place.region), place.city, '')`,
+    ),
   ],
 ])

@@ -13,7 +13,7 @@ import type { LoadTables } from './shared/load-tables.js'
  * Classifies each distinct user agent, referrer and IP address of the rows once. User agents and referrers are
  * kept for later loads. IP addresses go into a table of the load, which is dropped with it.
  *
- * @param geoip undefined without a GeoIP database: then addresses have no country or city
+ * @param geoip undefined without a GeoIP database: then addresses have no country, region or city
  */
 export async function enrichRows(
   writer: Connection,
@@ -69,17 +69,17 @@ async function enrichPlaces(
 ): Promise<void> {
   await writer.execute(
     statement(sql`
-CREATE TABLE ${tables.places} (ip String, country LowCardinality(String), city LowCardinality(String))
+CREATE TABLE ${tables.places} (ip String, country LowCardinality(String), region LowCardinality(String), city LowCardinality(String))
 ENGINE = MergeTree ORDER BY ip`),
   )
   if (geoip === undefined) return
   await insertClassified(
     writer,
     selectUnknown(tables, sql`ip`, sql`SELECT ip FROM ${tables.places}`),
-    sql`${tables.places} (ip, country, city)`,
+    sql`${tables.places} (ip, country, region, city)`,
     (value) => {
-      const { country, city } = geoip.lookup(value)
-      return [value, country, city]
+      const { country, region, city } = geoip.lookup(value)
+      return [value, country, region, city]
     },
   )
 }

@@ -7,7 +7,7 @@ import {
   SESSION_COLUMNS,
   SESSION_STATE_COLUMNS,
 } from '../../../model/fact-columns.js'
-import { isCustomEvent, isPageview } from '../../../model/facts.js'
+import { isCustomEvent, isPageview, LEAST_EXIT_AT } from '../../../model/facts.js'
 import { DERIVED_ATTRIBUTES, joinEnrichment, SOURCE_COLUMNS } from './derived-attributes.js'
 import { DURABLE, type LoadTables } from './shared/load-tables.js'
 import { SESSION_PAUSE_MS } from './shared/session-pause.js'
@@ -63,7 +63,10 @@ INNER JOIN ${tables.nearbySessions} AS load_near ON load_near.session = load_ite
 
 /** Aggregates the items of each run that has new events into the columns before the attributes. */
 const aggregateRuns = (tables: LoadTables, load: number): Sql => sql`
-WITH (item_entry_at, is_new, seq) AS place
+WITH
+  (item_entry_at, is_new, seq) AS place,
+  -- Of pageviews at the same moment, the path that sorts last counts: it does not depend on what came in which load.
+  maxIf((item_exit_at, item_exit_path), item_pageviews > 0) AS last
 SELECT
   any(project_id) AS project_id,
   if(max(NOT is_new), argMinIf(item_session, item_since, NOT is_new), bitShiftLeft(${uint64(load)}, 32) + run) AS session,
@@ -78,13 +81,15 @@ SELECT
   argMinIf(item_origin, place, item_pageviews > 0) AS entry_origin,
   argMinIf(item_path, place, item_pageviews > 0) AS entry_path,
   minIf(item_entry_at, item_pageviews > 0) AS entry_at,
+  last.2 AS exit_path,
+  greatest(if(sum(item_pageviews) > 0, last.1, max(item_until)), ${LEAST_EXIT_AT}) AS exit_at,
   run
 FROM (
   SELECT
     run, is_new, seq, project_id, user, session_id,
     toUInt64(0) AS item_session, timestamp AS item_since, timestamp AS item_until,
     ${isPageview(sql`name`)} AS item_pageviews, ${isCustomEvent(sql`name`)} AS item_events,
-    origin AS item_origin, path AS item_path, timestamp AS item_entry_at
+    origin AS item_origin, path AS item_path, timestamp AS item_entry_at, path AS item_exit_path, timestamp AS item_exit_at
   FROM ${tables.runs} AS load_items INNER JOIN ${tables.rows} USING (seq)
   WHERE is_new
   UNION ALL
@@ -92,7 +97,7 @@ FROM (
     run, is_new, seq, load_items.project_id, load_items.user, load_items.session_id,
     load_near.session, start_at, end_at,
     pageviews, events,
-    entry_origin, entry_path, entry_at
+    entry_origin, entry_path, entry_at, exit_path, exit_at
   FROM ${tables.runs} AS load_items ${joinNearbySessions(tables)}
   WHERE NOT is_new
 )

@@ -42,6 +42,8 @@ const MISSING = [
   '0026_moves.sql',
   '0027_widths.sql',
   '0028_widening.sql',
+  '0029_exit_pages.sql',
+  '0030_region_language.sql',
 ]
 
 const run = promisify(execFile)

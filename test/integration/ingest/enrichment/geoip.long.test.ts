@@ -1,4 +1,4 @@
-/** Country and city of events, looked up by an IP address that is never stored. */
+/** Country, region and city of events, looked up by an IP address that is never stored. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { identifier, sql, string } from '../../../../src/clickhouse/sql.js'
 import type { Geoip } from '../../../../src/ingest/enrichment/geoip.js'
@@ -15,7 +15,11 @@ let geoip: Geoip
 beforeAll(async () => {
   database = await createDatabase()
   geoip = await createGeoip({
-    '203.0.113.0/25': { country: { iso_code: 'DE' }, city: { names: { en: 'Munich' } } },
+    '203.0.113.0/25': {
+      country: { iso_code: 'DE' },
+      subdivisions: [{ iso_code: 'BY' }],
+      city: { names: { en: 'Munich' } },
+    },
     '203.0.113.128/25': { country: { iso_code: 'FR' } },
     '2001:db8::/32': { country: { iso_code: 'JP' }, city: { names: { en: 'Ōtsu' } } },
     '198.51.100.0/24': { city: { names: { en: 'Atlantis' } } },
@@ -26,9 +30,9 @@ afterAll(() => database.drop())
 type Fields = Readonly<Record<string, unknown>>
 const MUNICH = '203.0.113.7'
 
-const CASES: readonly (readonly [Fields, country: string, city: string])[] = [
-  [{ ip: MUNICH }, 'DE', 'Munich'],
-  [{ ip: `::ffff:${MUNICH}` }, 'DE', 'Munich'],
+const CASES: readonly (readonly [Fields, country: string, city: string, region?: string])[] = [
+  [{ ip: MUNICH }, 'DE', 'Munich', 'DE-BY'],
+  [{ ip: `::ffff:${MUNICH}` }, 'DE', 'Munich', 'DE-BY'],
   [{ ip: '203.0.113.200' }, 'FR', ''],
   [{ ip: '2001:DB8:0::5' }, 'JP', 'Ōtsu'],
   [{ ip: '198.51.100.1' }, '', 'Atlantis'],
@@ -36,13 +40,16 @@ const CASES: readonly (readonly [Fields, country: string, city: string])[] = [
   [{}, '', ''],
   [{ ip: '' }, '', ''],
   [{ country: 'IT' }, 'IT', ''],
-  [{ ip: MUNICH, country: 'DE' }, 'DE', 'Munich'],
+  [{ ip: MUNICH, country: 'DE' }, 'DE', 'Munich', 'DE-BY'],
   [{ ip: MUNICH, country: 'IT' }, 'IT', ''],
-  [{ ip: MUNICH, city: 'Berlin' }, 'DE', 'Berlin'],
+  [{ ip: MUNICH, city: 'Berlin' }, 'DE', 'Berlin', 'DE-BY'],
+  [{ ip: MUNICH, region: 'DE-BE' }, 'DE', '', 'DE-BE'],
+  [{ ip: MUNICH, region: 'DE-BY' }, 'DE', 'Munich', 'DE-BY'],
+  [{ region: 'Somewhere' }, '', '', 'Somewhere'],
   [{ ip: MUNICH, country: 'IT', city: 'Rome' }, 'IT', 'Rome'],
   [{ ip: '192.0.2.1', city: 'Rome' }, '', 'Rome'],
-  [{ ip: MUNICH, country: '', city: '' }, 'DE', 'Munich'],
-  [{ ip: MUNICH, country: null, city: null }, 'DE', 'Munich'],
+  [{ ip: MUNICH, country: '', city: '' }, 'DE', 'Munich', 'DE-BY'],
+  [{ ip: MUNICH, country: null, city: null, region: null }, 'DE', 'Munich', 'DE-BY'],
   [{ ip: '203.0.113.200', country: 'FR' }, 'FR', ''],
   [{ ip: '198.51.100.1', country: 'IT' }, 'IT', ''],
 ]
@@ -57,11 +64,11 @@ const placesIn = (table: 'events' | 'sessions', time: string, project: string) =
   select(
     database.store,
     sql`
-SELECT country, city FROM ${identifier(table)} WHERE project_id = ${string(project)}
+SELECT country, region, city FROM ${identifier(table)} WHERE project_id = ${string(project)}
 ORDER BY ${identifier(time)}`,
   )
 
-test('country and city are looked up if the event has none', async () => {
+test('country, region and city are looked up if the event has none', async () => {
   const { store } = database
   const [file, stream] = [await newProject(store), await newProject(store)]
   await importLines(store, toLines(rows), { projectId: file.id, geoip })
@@ -70,7 +77,7 @@ test('country and city are looked up if the event has none', async () => {
   for (const { id } of [file, stream]) {
     const found = await placesIn('events', 'timestamp', id)
     expect(CASES.map(([fields], n) => [fields, found[n]])).toEqual(
-      CASES.map(([fields, country, city]) => [fields, { country, city }]),
+      CASES.map(([fields, country, city, region = '']) => [fields, { country, region, city }]),
     )
     expect(await placesIn('sessions', 'start_at', id)).toEqual(found)
     await expectConsistentFacts(store, id)
@@ -81,7 +88,11 @@ test('without a database only those of the event are stored', async () => {
   const project = await newProject(database.store)
   await importLines(database.store, toLines(rows), { projectId: project.id })
   expect(await placesIn('events', 'timestamp', project.id)).toEqual(
-    CASES.map(([{ country, city }]) => ({ country: country ?? '', city: city ?? '' })),
+    CASES.map(([{ country, region, city }]) => ({
+      country: country ?? '',
+      region: region ?? '',
+      city: city ?? '',
+    })),
   )
 })
 
@@ -102,7 +113,7 @@ test('a session has the place of its earliest event', async () => {
     await loadInbox(store, geoip)
   }
   expect(await placesIn('events', 'timestamp', project.id)).toEqual(
-    Array(3).fill({ country: 'FR', city: '' }),
+    Array(3).fill({ country: 'FR', region: '', city: '' }),
   )
   await expectConsistentFacts(store, project.id)
 })

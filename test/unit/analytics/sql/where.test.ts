@@ -12,7 +12,11 @@ import { sql, statement, type Sql } from '../../../../src/clickhouse/sql.js'
 
 /** An alternative that never matches. */
 const NEVER = '[^\\x00-\\x{10FFFF}]'
-const select = (condition: Sql): Sql => sql`SELECT session WHERE ${condition}`
+const selectFrom =
+  (table: Sql) =>
+  (condition: Sql): Sql =>
+    sql`SELECT session FROM ${table} WHERE ${condition}`
+const select = { byEvents: selectFrom(sql`e`), byColumns: selectFrom(sql`s`) }
 const lower = (predicate: Predicate, rows: RowKind = 'events') =>
   statement(writeCondition(predicate, rows, select))
 
@@ -131,7 +135,7 @@ describe('writeCondition', () => {
     [{ kind: 'not', of: { kind: 'all', of: [] } }, 'NOT (true)', {}],
     [
       { kind: 'visit', of: { kind: 'all', of: [any('page:hash'), anonymous] } },
-      'session IN (SELECT session WHERE (notEmpty(hash) AND anonymous = {p0:Bool}))',
+      'session IN (SELECT session FROM e WHERE (notEmpty(hash) AND anonymous = {p0:Bool}))',
       { p0: true },
     ],
     [
@@ -155,7 +159,7 @@ describe('writeCondition', () => {
       'sessions: what other events are',
       'sessions',
       { kind: 'visit', of: any('page:path') },
-      'session IN (SELECT session WHERE notEmpty(path))',
+      'session IN (SELECT session FROM e WHERE notEmpty(path))',
     ],
     ['entries: what other events are', 'entries', { kind: 'visit', of: any('os') }, TypeError],
     ['rollups: what other events are', 'values', { kind: 'visit', of: any('os') }, TypeError],
@@ -163,6 +167,14 @@ describe('writeCondition', () => {
     ['entries: an origin', 'entries', any('page:origin'), 'notEmpty(entry_origin)'],
     ['entries: what a visit does not enter on', 'entries', any('country'), TypeError],
     ['rollups: the dimension they count by', 'values', any('country'), 'notEmpty(value)'],
+    [
+      'events: a column of sessions alone',
+      'events',
+      any('page:exit'),
+      "(session IN (SELECT session FROM s WHERE (notEmpty(exit_path)) != (notEmpty('')))) != (notEmpty(''))",
+    ],
+    ['sessions: their own column', 'sessions', any('page:entry'), 'notEmpty(entry_path)'],
+    ['visits by entry page: a column of sessions alone', 'entries', any('page:exit'), TypeError],
     ['rollups: anonymity', 'values', anonymous, TypeError],
   ])('rows of %s', (_what, rows, predicate, want) => {
     if (typeof want === 'string') {

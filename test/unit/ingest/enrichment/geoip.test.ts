@@ -21,13 +21,16 @@ async function open(bytes: Buffer | string): Promise<Geoip> {
 const CITIES = {
   '192.0.2.0/24': {
     country: { iso_code: 'DE', names: { en: 'Germany', de: 'Deutschland' } },
+    subdivisions: [{ iso_code: 'BY', names: { en: 'Bavaria' } }, { iso_code: '091' }],
     city: { names: { de: 'München', en: 'Munich' } },
   },
   '198.51.100.7/32': { country: { iso_code: 'FR' }, city: { names: { fr: 'Nantes' } } },
   '2001:db8::/32': { country: { iso_code: 'JP' }, city: { names: { en: 'Ōtsu' } } },
 }
-const MUNICH = { country: 'DE', city: 'Munich' }
-const NOWHERE = { country: '', city: '' }
+const MUNICH = { country: 'DE', region: 'DE-BY', city: 'Munich' }
+/** Of databases without codes of regions. */
+const ONLY_MUNICH = { ...MUNICH, region: '' }
+const NOWHERE = { country: '', region: '', city: '' }
 
 test.each([
   ['192.0.2.0', MUNICH],
@@ -35,11 +38,11 @@ test.each([
   ['::ffff:192.0.2.1', MUNICH],
   ['::FFFF:c000:0201', MUNICH],
   ['192.0.3.0', NOWHERE],
-  ['198.51.100.7', { country: 'FR', city: '' }],
+  ['198.51.100.7', { country: 'FR', region: '', city: '' }],
   ['198.51.100.8', NOWHERE],
-  ['2001:db8::1', { country: 'JP', city: 'Ōtsu' }],
-  ['2001:0DB8:0:0:0:0:0:1', { country: 'JP', city: 'Ōtsu' }],
-  ['2001:db8::1%eth0', { country: 'JP', city: 'Ōtsu' }],
+  ['2001:db8::1', { country: 'JP', region: '', city: 'Ōtsu' }],
+  ['2001:0DB8:0:0:0:0:0:1', { country: 'JP', region: '', city: 'Ōtsu' }],
+  ['2001:db8::1%eth0', { country: 'JP', region: '', city: 'Ōtsu' }],
   ['2001:db9::1', NOWHERE],
   ['::1', NOWHERE],
   ['', NOWHERE],
@@ -56,11 +59,17 @@ test.each([
 })
 
 test.each([
-  ['countries alone', { country: { iso_code: 'DE' } }, { country: 'DE', city: '' }],
-  ['flat, with codes', { country_code: 'DE', city: 'Munich' }, MUNICH],
-  ['flat, with names', { country: 'Germany', country_code: 'DE', city: 'Munich' }, MUNICH],
-  ['flat, a code for a name', { country: 'DE', city: 'Munich' }, MUNICH],
+  ['countries alone', { country: { iso_code: 'DE' } }, { country: 'DE', region: '', city: '' }],
+  ['flat, with codes', { country_code: 'DE', city: 'Munich' }, ONLY_MUNICH],
+  ['flat, with names', { country: 'Germany', country_code: 'DE', city: 'Munich' }, ONLY_MUNICH],
+  ['flat, a code for a name', { country: 'DE', city: 'Munich' }, ONLY_MUNICH],
   ['dashes', { country: { iso_code: '-' }, city: { names: { en: '-' } } }, NOWHERE],
+  ['a region without a country', { subdivisions: [{ iso_code: 'BY' }] }, NOWHERE],
+  [
+    'regions with names alone',
+    { country: { iso_code: 'DE' }, subdivisions: [{ names: { en: 'Bavaria' } }] },
+    { country: 'DE', region: '', city: '' },
+  ],
   ['no country', { country: { iso_code: 'ZZ' } }, NOWHERE],
   ['a continent', { country_code: 'EU' }, NOWHERE],
   ['networks', { autonomous_system_number: 64496, is_anycast: true, hosts: ['a'] }, NOWHERE],
@@ -84,14 +93,15 @@ test('lookup() never throws, whatever the text', async () => {
   )
   fc.assert(
     fc.property(texts, (ip) => {
-      expect(lookup(ip)).toEqual({ country: expect.any(String), city: expect.any(String) })
+      const text: unknown = expect.any(String)
+      expect(lookup(ip)).toEqual({ country: text, region: text, city: text })
     }),
   )
 })
 
 test('the version identifies the content', async () => {
   const { version } = await open(buildMmdb(CITIES))
-  expect(version).toMatch(/^places 1, Test-City [0-9a-f]{16}$/)
+  expect(version).toMatch(/^places 2, Test-City [0-9a-f]{16}$/)
   expect((await open(buildMmdb(CITIES))).version).toBe(version)
   expect((await open(buildMmdb({ '192.0.2.0/24': 'x' }))).version).not.toBe(version)
 })
