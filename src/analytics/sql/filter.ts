@@ -1,7 +1,9 @@
-/** Writes the predicate of a query as a condition on rows of a statement. */
-import { sql, type Sql } from '../../clickhouse/sql.js'
+/** Writes the predicate of a query as a condition on rows, and joins events to their sessions where only these have a column. */
+import { or, sql, type Sql } from '../../clickhouse/sql.js'
+import { DIMENSIONS } from '../../model/dimensions.js'
+import type { Period } from '../request/period.js'
+import type { Grouping } from '../request/query.js'
 import { selectEventsBetween, writeBound, writeRows, type StatementContext } from './rows.js'
-import { isReaching, writeReachingSessions } from './session-states.js'
 import type { RowKind } from './where.js'
 
 /** Writes the condition that a row of this kind satisfies exactly when the predicate of the query holds. */
@@ -28,3 +30,76 @@ function selectSessions(context: StatementContext, condition: Sql): Sql {
     condition,
   ])}`
 }
+
+/** Writes the condition that a session has events before the end of a period, and in it or after it. */
+export const isReaching = ({ start, end }: Period): Sql =>
+  sql`(start_at < ${writeBound(end)} AND end_at >= ${writeBound(start)})`
+
+/**
+ * Writes the condition that a state was not replaced by a later one. Merges take replaced states away. Where none is left, the
+ * first condition is a constant, and the second one is not evaluated.
+ *
+ * @param isMeant a condition on the start and the end of the sessions, which a state and its reversal share
+ */
+export function isCurrentState(context: StatementContext, isMeant: Sql): Sql {
+  const replaced = writeRows(context, 'whole_sessions', [sql`sign = -1`, isMeant])
+  return sql`((SELECT count() FROM ${replaced}) = 0 OR (session, load) NOT IN (SELECT session, load FROM ${replaced}))`
+}
+
+/**
+ * Writes the rows of sessions that reach into the period of the query, one for each session.
+ *
+ * @param conditions further ones
+ */
+export function writeReachingSessions(
+  context: StatementContext,
+  conditions: readonly Sql[],
+  isMeant = isReaching(context.query.period),
+): Sql {
+  return writeRows(context, 'whole_sessions', [
+    isMeant,
+    sql`sign > 0`,
+    isCurrentState(context, isMeant),
+    ...conditions,
+  ])
+}
+
+/** The column of the group in joined rows. */
+export const SESSION_KEY = sql`session_key`
+
+/** Returns the column of `sessions` by which events are grouped; undefined if events have a column of their own. */
+export function findSessionKey(grouping: Grouping): Sql | undefined {
+  if (grouping.kind !== 'dimension') return undefined
+  const { eventColumn, sessionColumn } = DIMENSIONS[grouping.dimension]
+  return eventColumn === undefined ? sessionColumn : undefined
+}
+
+/**
+ * Joins rows of events to the group of their session, the column `session_key`. Events whose session is not stored, or in no
+ * group, are left out.
+ *
+ * @param column the one of `sessions`
+ * @param events rows of events
+ * @param conditions on rows of `sessions`
+ * @param periods those whose edges the sessions cross; absent: the sessions are all that reach into the period of the query
+ */
+export function joinSessionKeys(
+  context: StatementContext,
+  column: Sql,
+  events: Sql,
+  conditions: readonly Sql[],
+  periods?: readonly Period[],
+): Sql {
+  const isMeant =
+    periods === undefined ? isReaching(context.query.period) : or(periods.map(isCrossing))
+  const keys = writeReachingSessions(context, conditions, isMeant)
+  return sql`(SELECT user, name, timestamp, session FROM ${events}) AS own INNER JOIN (SELECT session, ${column} AS ${SESSION_KEY} FROM ${keys}) AS keys ON own.session = keys.session`
+}
+
+/** Writes the condition that a session crosses an edge of a period. */
+const isCrossing = ({ start, end }: Period): Sql =>
+  or(
+    [writeBound(start), writeBound(end)].map(
+      (edge) => sql`(start_at < ${edge} AND end_at >= ${edge})`,
+    ),
+  )

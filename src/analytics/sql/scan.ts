@@ -4,7 +4,7 @@ import { DIMENSIONS } from '../../model/dimensions.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { RELATIONS, type RelationName } from '../../model/relations.js'
 import type { Scan } from '../plan/plan.js'
-import { writeFilter } from './filter.js'
+import { findSessionKey, joinSessionKeys, SESSION_KEY, writeFilter } from './filter.js'
 import {
   selectEventsBetween,
   selectPeriods,
@@ -13,7 +13,6 @@ import {
   writeRowsWithin,
   type StatementContext,
 } from './rows.js'
-import { findSessionKey, joinSessionKeys, SESSION_KEY } from './session-states.js'
 import { writeWholeSessions } from './whole-sessions.js'
 
 /**

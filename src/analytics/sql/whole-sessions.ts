@@ -5,7 +5,13 @@
 import { join, not, sql, type Sql } from '../../clickhouse/sql.js'
 import { isCustomEvent, isPageview } from '../../model/facts.js'
 import type { Period } from '../request/period.js'
-import { writeFilter } from './filter.js'
+import {
+  findSessionKey,
+  isCurrentState,
+  joinSessionKeys,
+  SESSION_KEY,
+  writeFilter,
+} from './filter.js'
 import {
   isWithinAny,
   selectPeriods,
@@ -14,7 +20,6 @@ import {
   writeRowsWithin,
   type StatementContext,
 } from './rows.js'
-import { findSessionKey, isCurrentState, joinSessionKeys, SESSION_KEY } from './session-states.js'
 
 /**
  * Writes a subquery with one row per state of a session that started in the periods, whose events are all counted, and two

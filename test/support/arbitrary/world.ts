@@ -191,7 +191,6 @@ const visitFilter: fc.Arbitrary<Filter> = fc.oneof(
 )
 
 const plainFilter: fc.Arbitrary<Filter> = fc.oneof(
-  visitFilter,
   fc.record(
     {
       type: fc.constant('page' as const),
@@ -244,6 +243,7 @@ const plainFilter: fc.Arbitrary<Filter> = fc.oneof(
   listClause(VALUES).map((one) => ({ type: 'browser' as const, ...one })),
   listClause(['', 'desktop', 'mobile']).map((one) => ({ type: 'device' as const, ...one })),
   listClause(VALUES).map((one) => ({ type: 'os' as const, ...one })),
+  visitFilter,
 )
 
 /** Groups of one or two filters. */

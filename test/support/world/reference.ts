@@ -222,7 +222,7 @@ function readPage({ events }: Session, which: 'entry' | 'exit'): string {
   return (
     last
       .map(({ page }) => Buffer.from(page.path))
-      .sort(Buffer.compare)
+      .sort((one, other) => Buffer.compare(one, other))
       .at(-1)
       ?.toString() ?? ''
   )
