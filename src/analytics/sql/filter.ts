@@ -8,11 +8,15 @@ import type { RowKind } from './where.js'
 
 /** Writes the condition that a row of this kind satisfies exactly when the predicate of the query holds. */
 export const writeFilter = (context: StatementContext, rows: RowKind): Sql =>
-  context.where(rows, {
-    byEvents: (condition) => selectSessions(context, condition),
-    byColumns: (condition) =>
-      sql`SELECT session FROM ${writeReachingSessions(context, [condition])}`,
-  })
+  context.where(
+    rows,
+    {
+      byEvents: (condition) => selectSessions(context, condition),
+      byColumns: (condition) =>
+        sql`SELECT session FROM ${writeReachingSessions(context, [condition])}`,
+    },
+    context.query.period,
+  )
 
 /**
  * Selects the sessions with an event that satisfies a condition, among those that reach into the period of the query. Their

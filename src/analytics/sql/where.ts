@@ -9,7 +9,9 @@ import {
   STRING_OPERATORS,
   type PropertyConditions,
 } from '../../model/operators.js'
+import { listTerms, type Term } from '../plan/terms.js'
 import type { Predicate } from '../request/filters.js'
+import type { Period } from '../request/period.js'
 
 /**
  * The rows that a predicate is applied to. `events`: rows of `events`. `sessions`: rows of `sessions`, by session
@@ -66,17 +68,25 @@ export interface SessionSelects {
 }
 
 /** Writes the condition that a row of this kind satisfies exactly when the predicate holds. */
-export type WhereWriter = (rows: RowKind, selects: SessionSelects) => Sql
+export type WhereWriter = (rows: RowKind, selects: SessionSelects, period: Period) => Sql
+
+/** Whether the condition on a term selects sessions where the rows are events. */
+const isReadFromSessions = (term: Term): boolean =>
+  term.kind === 'visit' ||
+  (term.kind === 'dimension' && DIMENSIONS[term.dimension].eventColumn === undefined)
 
 /**
  * Creates the writer for one statement. It returns the same fragment for the same kind of rows, so the statement sends
  * the values of the predicate only once, even with several scans.
  */
 export function createWhereWriter(predicate: Predicate): WhereWriter {
-  const written = new Map<RowKind, Sql>()
-  return (rows, selects) => {
-    const fragment = written.get(rows) ?? writeCondition(predicate, rows, selects)
-    written.set(rows, fragment)
+  const readsSessions = listTerms(predicate).some(isReadFromSessions)
+  const written = new Map<string, Sql>()
+  return (rows, selects, { start, end }) => {
+    // Sessions are selected within the period of the query, and a statement may have several periods.
+    const key = readsSessions ? `${rows} ${start.getTime()} ${end.getTime()}` : rows
+    const fragment = written.get(key) ?? writeCondition(predicate, rows, selects)
+    written.set(key, fragment)
     return fragment
   }
 }

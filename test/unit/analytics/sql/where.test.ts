@@ -185,6 +185,18 @@ describe('writeCondition', () => {
   })
 })
 
+const JANUARY = { start: new Date('2026-01-01Z'), end: new Date('2026-02-01Z') }
+const FEBRUARY = { start: new Date('2026-02-01Z'), end: new Date('2026-03-01Z') }
+
+test('sessions are selected for each period of a statement', () => {
+  const where = createWhereWriter(any('page:exit'))
+  const selectOf = (table: Sql) => ({ ...select, byColumns: selectFrom(table) })
+  const fragment = sql`${where('events', selectOf(sql`january`), JANUARY)}, ${where('events', selectOf(sql`february`), FEBRUARY)}`
+  const write = (table: string) =>
+    `(session IN (SELECT session FROM ${table} WHERE (notEmpty(exit_path)) != (notEmpty('')))) != (notEmpty(''))`
+  expect(statement(fragment).query).toBe(`${write('january')}, ${write('february')}`)
+})
+
 test('the writer of a statement sends the values of a predicate once for each kind of rows', () => {
   const where = createWhereWriter({
     kind: 'string',
@@ -192,7 +204,7 @@ test('the writer of a statement sends the values of a predicate once for each ki
     operator: 'eq',
     value: 'x',
   })
-  const fragment = sql`${where('events', select)}, ${where('entries', select)}, ${where('events', select)}`
+  const fragment = sql`${where('events', select, JANUARY)}, ${where('entries', select, JANUARY)}, ${where('events', select, FEBRUARY)}`
   expect(statement(fragment)).toEqual({
     query: 'path = {p0:String}, entry_path = {p1:String}, path = {p0:String}',
     query_params: { p0: 'x', p1: 'x' },
