@@ -85,6 +85,42 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/analytics/funnel": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Query a funnel
+         * @description Counts how many users go through some steps, one after the other.
+         *
+         *     Each step is a list of filters. A user **completes** step k if there is a chain of k events of that user in the period, each
+         *     **later** than the one before, of which the first matches the first step, the second the second, and so on. With
+         *     `within: visit` all of them lie in the same session; with a number of seconds, the last one comes at most that
+         *     long after the first one. All events of a chain match `filters`, too.
+         *
+         *     - Other events may lie between those of a chain. An event counts for one step of a chain only, and events of the same
+         *       millisecond do not follow each other. A chain may start at any event that matches the first step, not only at the first one.
+         *     - Everything is exact: if there is any such chain, the user has completed the step, so `users` never grow from one step to
+         *       the next.
+         *     - `median_seconds` is the median, over the users who complete a step, of the time from the step before: from the last event that
+         *       can precede it in a chain to the first event that completes it. If events of several visits at the same moment
+         *       are the first, the shortest time counts. Of an even number of users, it is the mean of the two in the middle.
+         *     - A user without an id is new each day, so chains over several days are those of users with an id.
+         *
+         *     Unlike those of queries, these answers are computed anew for each request and have no `ETag`.
+         */
+        readonly post: operations["queryFunnel"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/analytics/batch": {
         readonly parameters: {
             readonly query?: never;
@@ -366,6 +402,77 @@ export interface components {
          * @enum {string}
          */
         readonly RetentionInterval: "day" | "week" | "month";
+        /**
+         * Funnel request
+         * @description A question for a funnel. Only `date_range` and `steps` are required.
+         */
+        readonly FunnelRequest: {
+            readonly date_range: components["schemas"]["DateRange"];
+            /**
+             * @description The steps, in order. All filters of a request, those of its steps among them, may be at most 20, with at most 40 string
+             *     clauses.
+             * @example [
+             *       {
+             *         "filters": []
+             *       },
+             *       {
+             *         "filters": [
+             *           {
+             *             "type": "event",
+             *             "name": {
+             *               "operator": "eq",
+             *               "value": "signup"
+             *             }
+             *           }
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly steps: readonly components["schemas"]["FunnelStep"][];
+            readonly within?: components["schemas"]["FunnelWindow"];
+            readonly filters?: components["schemas"]["Filters"];
+            readonly filtersOperator?: components["schemas"]["FiltersOperator"];
+        };
+        /**
+         * Funnel step
+         * @description A step of a funnel. It is matched by the events that satisfy its filters; without filters, by every event.
+         * @example {
+         *       "filters": [
+         *         {
+         *           "type": "page",
+         *           "path": {
+         *             "operator": "eq",
+         *             "value": "/pricing"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        readonly FunnelStep: {
+            /**
+             * @description The conditions on an event of this step.
+             * @example [
+             *       {
+             *         "type": "page",
+             *         "path": {
+             *           "operator": "eq",
+             *           "value": "/pricing"
+             *         }
+             *       }
+             *     ]
+             */
+            readonly filters: readonly components["schemas"]["Filter"][];
+            readonly filtersOperator?: components["schemas"]["FiltersOperator"];
+        };
+        /**
+         * Funnel window
+         * @description What the events of a chain lie within: `visit`, the same session, or a number of seconds, counted from the first of them. A
+         *     week has 604,800.
+         * @default visit
+         * @example visit
+         * @example 604800
+         */
+        readonly FunnelWindow: "visit" | number;
         /**
          * Metrics
          * @description The metrics of every row, in the order of the response. Each may be given once. An empty array selects the three
@@ -1993,6 +2100,102 @@ export interface components {
             readonly isOnly: boolean;
         };
         /**
+         * Funnel response
+         * @description The steps of a funnel, with the question as the service interpreted it.
+         */
+        readonly FunnelResponse: {
+            readonly period: components["schemas"]["Period"];
+            readonly query: components["schemas"]["ResolvedFunnelQuery"];
+            /**
+             * @description One row for each step, in order.
+             * @example [
+             *       {
+             *         "step": 1,
+             *         "users": 812,
+             *         "share_of_first": 100,
+             *         "share_of_previous": null,
+             *         "median_seconds": null
+             *       }
+             *     ]
+             */
+            readonly data: readonly components["schemas"]["FunnelStepResult"][];
+        };
+        /**
+         * Resolved funnel query
+         * @description The question as the service interpreted it, with every default filled in.
+         */
+        readonly ResolvedFunnelQuery: {
+            readonly date_range: components["schemas"]["DateRange"];
+            /**
+             * @description The steps, in order.
+             * @example [
+             *       {
+             *         "filters": [],
+             *         "filtersOperator": "and"
+             *       }
+             *     ]
+             */
+            readonly steps: readonly components["schemas"]["FunnelStep"][];
+            readonly within: components["schemas"]["FunnelWindow"];
+            /**
+             * @description The filters; empty if there are none.
+             * @example [
+             *       {
+             *         "type": "browser",
+             *         "operator": "oneOf",
+             *         "value": [
+             *           "Firefox"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters: readonly components["schemas"]["Filter"][];
+            readonly filtersOperator: components["schemas"]["FiltersOperator"];
+        };
+        /**
+         * Funnel step result
+         * @description How many users complete a step, and how long it takes them.
+         * @example {
+         *       "step": 2,
+         *       "users": 203,
+         *       "share_of_first": 25,
+         *       "share_of_previous": 25,
+         *       "median_seconds": 41.5
+         *     }
+         */
+        readonly FunnelStepResult: {
+            /**
+             * Format: int32
+             * @description The number of the step, from 1 on.
+             * @example 2
+             */
+            readonly step: number;
+            /**
+             * Format: int64
+             * @description The number of users who complete the step.
+             * @example 203
+             */
+            readonly users: number;
+            /**
+             * @description These users as a share of those of the first step, in per cent, rounded to two decimals; `null` if nobody completes
+             *     that one.
+             * @example 25
+             */
+            readonly share_of_first: number | null;
+            /**
+             * @description These users as a share of those of the step before, in per cent, rounded to two decimals; `null` if nobody completes
+             *     that one, and for the first step.
+             * @example 25
+             */
+            readonly share_of_previous: number | null;
+            /**
+             * @description The median time from the step before, in seconds, rounded to two decimals; `null` if nobody completes the step, and for
+             *     the first step.
+             * @example 41.5
+             */
+            readonly median_seconds: number | null;
+        };
+        /**
          * Period
          * @description The period to which the date range was resolved. Both ends are included.
          * @example {
@@ -2812,6 +3015,47 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["RetentionResponse"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["PlanLimitExceeded"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 422: components["responses"]["QueryTooExpensive"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["QueryTimeout"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly queryFunnel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The question, as JSON in UTF-8, at most 64 kB. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["FunnelRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The steps. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["FunnelResponse"];
                 };
             };
             readonly 400: components["responses"]["ValidationError"];

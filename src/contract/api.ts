@@ -25,6 +25,13 @@ export type RetentionRequest = Required<Omit<Schemas['RetentionRequest'], 'inter
   Pick<Schemas['RetentionRequest'], 'intervals'>
 export type RetentionResponse = Schemas['RetentionResponse']
 export type Cohort = Schemas['Cohort']
+type FunnelBody = Schemas['FunnelRequest']
+/** A validated request for a funnel: every default is filled in, also those of its steps. */
+export type FunnelRequest = Required<Omit<FunnelBody, 'steps'>> & {
+  readonly steps: readonly Required<Schemas['FunnelStep']>[]
+}
+export type FunnelResponse = Schemas['FunnelResponse']
+export type FunnelStepResult = Schemas['FunnelStepResult']
 /** The operations that a batch can ask. */
 export type BatchOperation = Schemas['BatchOperation']
 /** A validated batch. The bodies of its queries are not validated: each is refused on its own. */

@@ -1,7 +1,7 @@
-/** The examples of retention are valid, and requests that break its rules are refused. */
+/** The examples of retention and funnels are valid, and requests that break its rules are refused. */
 import { expect, test } from '@jest/globals'
 import request from 'supertest'
-import { contractApp, echoApp, RETENTION, send } from './contract-app.js'
+import { contractApp, echoApp, FUNNEL, RETENTION, send } from './contract-app.js'
 import { document, examplesOf } from './document.js'
 
 interface Example {
@@ -11,14 +11,24 @@ interface Example {
   readonly body: { readonly query: object }
 }
 
-/** What an example leaves out. */
-const DEFAULTS: Readonly<Record<string, object>> = {
-  [RETENTION]: { filters: [], filtersOperator: 'and' },
+/** Fills in what an example leaves out. */
+const FILL: Readonly<Record<string, (asked: object) => object>> = {
+  [RETENTION]: (asked) => ({ filters: [], filtersOperator: 'and', ...asked }),
+  [FUNNEL]: (asked) => ({
+    within: 'visit',
+    filters: [],
+    filtersOperator: 'and',
+    ...asked,
+    steps: (asked as { readonly steps: readonly object[] }).steps.map((step) => ({
+      filtersOperator: 'and',
+      ...step,
+    })),
+  }),
 }
 /** What an answer shows beyond that. */
 const SHOWN: Readonly<Record<string, object>> = { retention: { intervals: 2 } }
 
-const EXAMPLES = Object.keys(DEFAULTS).flatMap((path): readonly Example[] => {
+const EXAMPLES = Object.keys(FILL).flatMap((path): readonly Example[] => {
   const { requestBody, responses } = document.paths[path]!['post']!
   const answers = new Map(examplesOf(responses['200']!))
   return examplesOf(requestBody!).map(([name, { value }]) => ({
@@ -38,7 +48,7 @@ const answering = contractApp((_req, res) => {
 test.each(EXAMPLES)(
   '$path: the example "$name" is valid, and so is its answer, which echoes it',
   async ({ path, name, asked, body }) => {
-    const filled = { ...DEFAULTS[path], ...asked }
+    const filled = FILL[path]!(asked)
     expect(await send(echo, asked, path)).toMatchObject({ status: 200, answer: filled })
     given = body
     const { status, text } = await request(answering).post(path).send(asked)
@@ -66,6 +76,28 @@ const nested = (depth: number): object =>
     ? { type: 'user', anonymous: true }
     : { type: 'group', operator: 'and', filters: [nested(depth - 1)] }
 const MONTHS = { interval: 'month', date_range: '12months' }
+
+test.each(EXAMPLES.filter(({ path }) => path === FUNNEL))(
+  'the example "$name" of a funnel has a row for each step, with the shares of its users',
+  ({ asked, body }) => {
+    const { steps } = asked as { readonly steps: readonly object[] }
+    const { data } = body as Example['body'] & {
+      readonly data: readonly Readonly<Record<string, number | null>>[]
+    }
+    const round = (users: number, base: number): number => Math.round((10_000 * users) / base) / 100
+    const users = data.map((row) => row['users']!)
+    expect(data).toMatchObject(
+      steps.map((_, i) => ({
+        step: i + 1,
+        share_of_first: round(users[i]!, users[0]!),
+        share_of_previous: i === 0 ? null : round(users[i]!, users[i - 1]!),
+      })),
+    )
+    expect(data.map((row) => row['median_seconds'] === null)).toEqual(
+      users.map((count, i) => i === 0 || count === 0),
+    )
+  },
+)
 
 test.each<[string, object, string, string]>([
   ['an empty body', {}, 'interval', 'is required'],
@@ -130,4 +162,68 @@ test.each<[string, object, string, string]>([
 test('as many counts as there may be are allowed', async () => {
   const largest = { interval: 'day', date_range: ['2026-01-01', '2026-04-10'], intervals: 100 }
   expect((await send(echo, largest, RETENTION)).status).toBe(200)
+})
+
+const STEP = { filters: [{ type: 'page', path: { operator: 'eq', value: '/' } }] }
+const TWO = { date_range: '30days', steps: [STEP, STEP] }
+
+test.each<[string, object, string, string]>([
+  ['an empty body', {}, 'steps', 'is required'],
+  ['no period', { steps: [STEP, STEP] }, 'date_range', 'is required'],
+  ['one step', { ...TWO, steps: [STEP] }, 'steps', 'must have at least 2 items'],
+  ['eleven steps', { ...TWO, steps: Array(11).fill(STEP) }, 'steps', 'must have at most 10 items'],
+  ['a step that is none', { ...TWO, steps: [STEP, 'x'] }, 'steps.1', 'must be an object'],
+  ['a step without filters', { ...TWO, steps: [STEP, {}] }, 'steps.1.filters', 'is required'],
+  [
+    'another member of a step',
+    { ...TWO, steps: [STEP, { ...STEP, name: 'x' }] },
+    'steps.1.name',
+    'is not a known',
+  ],
+  [
+    'another type of filter',
+    { ...TWO, steps: [STEP, { filters: [{ type: 'x' }] }] },
+    'steps.1.filters.0.type',
+    'must be one of: page, ',
+  ],
+  ['another window', { ...TWO, within: 'day' }, 'within', 'must be visit, or a whole number'],
+  ['a window of nothing', { ...TWO, within: 0 }, 'within', ''],
+  ['half a second', { ...TWO, within: 0.5 }, 'within', ''],
+  ['a window of centuries', { ...TWO, within: 315_360_001 }, 'within', ''],
+  [
+    'too many filters in all',
+    {
+      ...TWO,
+      filters: Array(5).fill(nested(0)),
+      steps: [{ filters: Array(8).fill(nested(0)) }, { filters: Array(8).fill(nested(0)) }],
+    },
+    'steps',
+    'must hold at most 20 filters in all, and hold 21',
+  ],
+  [
+    'filters of a step too deep',
+    { ...TWO, steps: [STEP, { filters: [nested(5)] }] },
+    'steps.1.filters.0.filters.0.filters.0.filters.0.filters.0',
+    'must not lie in more than 3',
+  ],
+  [
+    'a pattern that does not compile',
+    {
+      ...TWO,
+      steps: [STEP, { filters: [{ type: 'page', path: { operator: 'matches', value: '(' } }] }],
+    },
+    'steps.1.filters.0.path.value',
+    'RE2',
+  ],
+  [
+    'an end before its start',
+    { ...TWO, date_range: ['2026-01-02', '2026-01-01'] },
+    'date_range',
+    '',
+  ],
+  ['another member', { ...TWO, limit: 1 }, 'limit', 'is not a known'],
+])('a request for a funnel with %s is refused', async (_, body, field, message) => {
+  const { status, faults } = await send(echo, body, FUNNEL)
+  expect(status).toBe(400)
+  expect(faults).toContainEqual({ field, message: expect.stringContaining(message) })
 })

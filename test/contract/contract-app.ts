@@ -12,6 +12,7 @@ export const VALUES = '/v1/analytics/values'
 export const EXPLAIN = '/v1/analytics/explain'
 export const BATCH = '/v1/analytics/batch'
 export const RETENTION = '/v1/analytics/retention'
+export const FUNNEL = '/v1/analytics/funnel'
 export const PROJECT = '/v1/project'
 
 const contract = await compileContract({ validateResponses: true })
@@ -22,12 +23,14 @@ export function contractApp(answer: RequestHandler): Express {
   const app = express()
   const handlers = [...readQueryBody, contract.checkQuery, answer]
   const ofValues = [...readQueryBody, contract.checkValues, answer]
+  const ofFunnel = [...readQueryBody, contract.checkFunnel, answer]
   const ofRetention = [...readQueryBody, contract.checkRetention, answer]
   const ofBatch = [...readQueryBody, contract.checkBatch, answer]
   addRoutes(app, {
     [QUERY]: { post: handlers },
     [VALUES]: { post: ofValues },
     [RETENTION]: { post: ofRetention },
+    [FUNNEL]: { post: ofFunnel },
     [EXPLAIN]: { post: handlers },
     [BATCH]: { post: ofBatch },
     [PROJECT]: { get: handlers },

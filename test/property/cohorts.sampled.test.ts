@@ -1,19 +1,26 @@
-/** The law of cohorts: the table of retention is that of a plain reading of the events, and DuckDB's, on one shard and across several. */
+/** The law of retention and funnels: they are those of a plain reading of the events, and DuckDB's, on one shard and across several. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { resolvePeriod } from '../../src/analytics/request/period.js'
-import type { RetentionRequest, RetentionResponse } from '../../src/contract/api.js'
+import type { FunnelRequest, RetentionRequest, RetentionResponse } from '../../src/contract/api.js'
 import { FACTS } from '../../src/model/relations.js'
 import type { StoredProject } from '../../src/projects/project.js'
-import { askingMoment, retentionRequest, returningEvent } from '../support/arbitrary/cohorts.js'
+import {
+  askingMoment,
+  funnelRequest,
+  retentionRequest,
+  returningEvent,
+} from '../support/arbitrary/cohorts.js'
 import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
-import { runRetention } from '../support/cluster/operations.js'
+import { runFunnel, runRetention } from '../support/cluster/operations.js'
 import { newWideProject, runQuery, sendToShards } from '../support/cluster/wide-world.js'
 import type { DuckDatabase } from '../support/duckdb/database.js'
+import { answerFunnel } from '../support/duckdb/funnel.js'
 import { answerRetention } from '../support/duckdb/retention.js'
 import { createDuckWorld } from '../support/duckdb/world.js'
 import { amount } from '../support/sampling.js'
-import { assignSessions } from '../support/world/reference.js'
+import { computeFunnel } from '../support/world/funnel.js'
+import { assignSessions, type Event } from '../support/world/reference.js'
 import { computeCohorts } from '../support/world/retention.js'
 import type { SentEvent } from '../support/world/world.js'
 
@@ -24,7 +31,7 @@ const WIDTHS = [1, 3]
 
 let cluster: TestCluster
 let projects: readonly StoredProject[]
-let sent: readonly SentEvent[]
+let facts: readonly Event[]
 let duck: DuckDatabase
 
 beforeAll(async () => {
@@ -34,16 +41,22 @@ beforeAll(async () => {
   )
   const batch = fc.array(returningEvent, { minLength: 200, maxLength: 200, size: 'max' })
   const batches = fc.sample(batch, { seed: SEED, numRuns: BATCHES })
-  sent = batches.flat()
+  const sent: readonly SentEvent[] = batches.flat()
+  facts = assignSessions(sent)
   duck = await createDuckWorld(
     { domain: 'example.com', ips: [], countries: [], botAgents: [] },
     sent,
   )
-  for (const events of batches) {
+  // Events of another project change nothing.
+  const stranger = await newWideProject(cluster, cluster.shards)
+  for (const [i, events] of batches.entries()) {
     await sendToShards(
       cluster,
-      projects,
-      projects.flatMap(({ id }) => events.map((event) => ({ ...event, project: id }))),
+      [...projects, stranger],
+      [
+        ...projects.flatMap(({ id }) => events.map((event) => ({ ...event, project: id }))),
+        ...batches[1 - i]!.map((event) => ({ ...event, path: '/a', project: stranger.id })),
+      ],
     )
   }
 }, 300_000)
@@ -52,7 +65,12 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-test('the service answers on 1 and 3 shards what the events say, and DuckDB', async () => {
+function findPeriod({ date_range }: Pick<RetentionRequest, 'date_range'>, now: Date) {
+  const { start, end } = resolvePeriod(date_range, new Date(facts[0]!.at), now)
+  return { start: start.getTime(), end: end.getTime() }
+}
+
+test('retention: the service answers on 1 and 3 shards what the events say, and DuckDB', async () => {
   const tables: (number | null)[][] = []
   await fc.assert(
     fc.asyncProperty(
@@ -62,11 +80,8 @@ test('the service answers on 1 and 3 shards what the events say, and DuckDB', as
       async (request, now, readsFacts) => {
         const { createdAt } = projects[0]!
         const want = await answerRetention(duck, request, { now, createdAt })
-        const events = assignSessions(sent)
-        const first = new Date(Math.min(...events.map(({ at }) => at)))
-        const { start, end } = resolvePeriod(request.date_range, first, now)
-        const period = { start: start.getTime(), end: end.getTime() }
-        expect(computeCohorts(events, request, period, now.getTime())).toEqual(want.data)
+        const period = findPeriod(request, now)
+        expect(computeCohorts(facts, request, period, now.getTime())).toEqual(want.data)
         const listRelations = readsFacts ? () => FACTS : undefined
         for (const project of projects) {
           const got = await runRetention(cluster, project, request, { now, listRelations })
@@ -82,6 +97,29 @@ test('the service answers on 1 and 3 shards what the events say, and DuckDB', as
     tables.filter((counts) => counts.some(is)).length / tables.length
   expect(share((count) => count !== null && count > 0)).toBeGreaterThan(0.4)
   expect(share((count) => count === null)).toBeGreaterThan(0.1)
+}, 300_000)
+
+test('funnels: the service answers on 1 and 3 shards what the events say, and DuckDB', async () => {
+  const users: number[][] = []
+  await fc.assert(
+    fc.asyncProperty(funnelRequest, askingMoment, async (request, now) => {
+      const { createdAt } = projects[0]!
+      const want = await answerFunnel(duck, request, { now, createdAt })
+      expect(computeFunnel(facts, request, findPeriod(request, now))).toEqual(want.data)
+      for (const project of projects) {
+        const got = await runFunnel(cluster, project, request, { now })
+        expect(JSON.stringify(got)).toBe(JSON.stringify(want))
+      }
+      users.push(want.data.map((step) => step.users))
+    }),
+    { seed: SEED, numRuns: 2 * QUESTIONS, endOnFailure: true },
+  )
+  // Empty steps prove nothing.
+  const share = (is: (counts: readonly number[]) => boolean): number =>
+    users.filter(is).length / users.length
+  expect(share(([, second = 0]) => second > 0)).toBeGreaterThan(0.4)
+  expect(share((counts) => counts.at(-1)! > 0)).toBeGreaterThan(0.25)
+  expect(share(([first = 0, second = 0]) => second < first)).toBeGreaterThan(0.4)
 }, 300_000)
 
 test('the sizes of the cohorts are the new users of the intervals', async () => {
@@ -145,4 +183,41 @@ test('a preset of too many counts is refused when its period is known', async ()
       },
     ],
   })
+})
+
+const EVERY: FunnelRequest['steps'][number] = { filters: [], filtersOperator: 'and' }
+const NEVER: FunnelRequest['steps'][number] = {
+  filters: [{ type: 'event', name: { operator: 'eq', value: 'never' } }],
+  filtersOperator: 'and',
+}
+
+test('ten steps of every event, and steps of none', async () => {
+  const ten: FunnelRequest = {
+    date_range: ['2024-01-01', '2024-12-31'],
+    steps: [EVERY, EVERY, EVERY, EVERY, EVERY, EVERY, EVERY, EVERY, NEVER, EVERY],
+    within: 315_360_000,
+    filters: [],
+    filtersOperator: 'and',
+  }
+  const want = computeFunnel(facts, ten, findPeriod(ten, new Date()))
+  expect(want.map(({ users }) => users)).toContain(0)
+  for (const project of projects) {
+    expect((await runFunnel(cluster, project, ten)).data).toEqual(want)
+    const empty = await runFunnel(cluster, project, {
+      ...ten,
+      date_range: ['2030-01-01', '2030-01-02'],
+    })
+    expect(empty.data).toEqual(
+      ten.steps.map((_step, i) => ({
+        step: i + 1,
+        users: 0,
+        share_of_first: null,
+        share_of_previous: null,
+        median_seconds: null,
+      })),
+    )
+    await expect(runFunnel(cluster, { ...project, retentionDays: 90 }, ten)).rejects.toMatchObject({
+      code: 'PLAN_LIMIT_EXCEEDED',
+    })
+  }
 })

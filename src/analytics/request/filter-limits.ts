@@ -2,7 +2,12 @@
 import type { FieldError, Filter, StringOperator } from '../../contract/api.js'
 import { isRecord } from '../../lib/records.js'
 import { checkPattern } from './patterns.js'
-import { listFilters, listStringClauses, type PlacedClause } from './walk-filters.js'
+import {
+  listFilters,
+  listStringClauses,
+  type PlacedClause,
+  type PlacedFilter,
+} from './walk-filters.js'
 
 /** How many filters a request may have in all. A group or a visit counts as one, besides its filters. */
 const MAX_FILTERS = 20
@@ -12,12 +17,18 @@ const MAX_STRING_CLAUSES = 40
 const MAX_DEPTH = 4
 
 /** Returns the errors of filters that are valid by themselves. */
-export function checkFilterLimits(filters: readonly Filter[]): readonly FieldError[] {
-  const all = listFilters(filters)
+export const checkFilterLimits = (filters: readonly Filter[]): readonly FieldError[] =>
+  checkPlacedFilters(listFilters(filters), 'filters')
+
+/** Returns the errors of all filters of a request. @param field is named where there are too many */
+export function checkPlacedFilters(
+  all: readonly PlacedFilter[],
+  field: string,
+): readonly FieldError[] {
   const clauses = all.flatMap(listStringClauses)
   return [
-    ...checkCount('filters', all.length, MAX_FILTERS),
-    ...checkCount('string clauses', clauses.length, MAX_STRING_CLAUSES),
+    ...checkCount(field, 'filters', all.length, MAX_FILTERS),
+    ...checkCount(field, 'string clauses', clauses.length, MAX_STRING_CLAUSES),
     ...clauses.slice(0, MAX_STRING_CLAUSES).flatMap(checkClause),
   ]
 }
@@ -44,11 +55,14 @@ export function findTooDeepFilter(
   return undefined
 }
 
-function checkCount(what: string, count: number, most: number): readonly FieldError[] {
+function checkCount(
+  field: string,
+  what: string,
+  count: number,
+  most: number,
+): readonly FieldError[] {
   if (count <= most) return []
-  return [
-    { field: 'filters', message: `must hold at most ${most} ${what} in all, and hold ${count}` },
-  ]
+  return [{ field, message: `must hold at most ${most} ${what} in all, and hold ${count}` }]
 }
 
 function checkClause({ field, clause: { operator, value } }: PlacedClause): readonly FieldError[] {
@@ -58,7 +72,10 @@ function checkClause({ field, clause: { operator, value } }: PlacedClause): read
 
 /** Lists the fields of a request that hold patterns. */
 export const listPatternFields = (filters: readonly Filter[]): readonly string[] =>
-  listFilters(filters)
+  listPlacedPatternFields(listFilters(filters))
+
+export const listPlacedPatternFields = (filters: readonly PlacedFilter[]): readonly string[] =>
+  filters
     .flatMap(listStringClauses)
     .filter(({ clause }) => isPattern(clause.operator))
     .map(({ field }) => field)

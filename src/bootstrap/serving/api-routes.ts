@@ -9,7 +9,12 @@ import {
   type ApiUseCases,
   type Authenticate,
 } from '../../http/query/api-handlers.js'
-import { answerExplain, answerRetention, answerValues } from '../../http/query/operations.js'
+import {
+  answerExplain,
+  answerFunnel,
+  answerRetention,
+  answerValues,
+} from '../../http/query/operations.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../../http/query/query-body.js'
 import type { Recall } from '../../http/query/refuse-early.js'
 import { limitBodySize } from '../../http/server/body.js'
@@ -40,7 +45,8 @@ export function buildApiRoutes(
     limitBodySize(MAX_QUERY_BYTES),
     ...readQueryBody,
   ]
-  const { checkQuery, checkValues, checkRetention, checkBatch, checkExplain } = contract
+  const { checkQuery, checkValues, checkRetention, checkFunnel, checkBatch, checkExplain } =
+    contract
   const { stopping } = shutdown
   return {
     '/v1/analytics/query': { post: [...checks, checkQuery, postAnalyticsQuery(api, stopping)] },
@@ -49,6 +55,9 @@ export function buildApiRoutes(
     },
     '/v1/analytics/retention': {
       post: [...checks, checkRetention, postOperation(answerRetention, api, stopping)],
+    },
+    '/v1/analytics/funnel': {
+      post: [...checks, checkFunnel, postOperation(answerFunnel, api, stopping)],
     },
     '/v1/analytics/batch': {
       post: [...checks, checkBatch, postBatch({ api, contract }, limit, stopping)],

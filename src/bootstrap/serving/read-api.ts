@@ -1,5 +1,6 @@
 /** Creates the use cases of the query API over the stores of a cluster. */
 import { createAnswers, type Answers } from '../../analytics/cache/answers.js'
+import { queryFunnel, type FunnelDependencies } from '../../analytics/funnel/query-funnel.js'
 import { explainQuery } from '../../analytics/explain/explain-query.js'
 import { listValues } from '../../analytics/list-values.js'
 import { queryAnalytics, type Dependencies } from '../../analytics/query-analytics.js'
@@ -62,6 +63,8 @@ export function createApi(
       listValues(request, project, createDependencies(project, scope, onPlan)),
     queryRetention: (request, project, scope, onPlan) =>
       queryRetention(request, project, createDependencies(project, scope, onPlan)),
+    queryFunnel: (request, project, scope, onPlan) =>
+      queryFunnel(request, project, createDependencies(project, scope, onPlan)),
     explainQuery: (request, project, scope, onPlan) =>
       explainQuery(request, project, createDependencies(project, scope, onPlan)),
     answers: openAnswers(options, findData),
@@ -79,7 +82,7 @@ const withData =
     project: StoredProject,
     scope: RequestScope,
     onPlan: (plan: Plan) => void,
-  ): Dependencies & RetentionDependencies => {
+  ): Dependencies & RetentionDependencies & FunnelDependencies => {
     const data = findData(project)
     const reader = data.createReader(scope)
     return {

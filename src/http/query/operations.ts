@@ -3,6 +3,8 @@ import type { Answer } from '../../analytics/cache/answers.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type {
   AnalyticsQueryRequest,
+  FunnelRequest,
+  FunnelResponse,
   ExplainResponse,
   Project,
   RetentionRequest,
@@ -59,6 +61,13 @@ export const answerRetention = (
   body: RetentionRequest,
   context: OperationContext,
 ): Promise<RetentionResponse> => answerAnew(queryRetention, queue, body, context)
+
+/** Counts the users who go through some steps. */
+export const answerFunnel = (
+  { queryFunnel, queue }: ApiUseCases,
+  body: FunnelRequest,
+  context: OperationContext,
+): Promise<FunnelResponse> => answerAnew(queryFunnel, queue, body, context)
 
 /** Explains a query. */
 export const answerExplain = (

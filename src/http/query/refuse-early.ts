@@ -31,6 +31,7 @@ const ROUTES: ReadonlyMap<string, string> = new Map([
   ['POST /v1/analytics/query', '/v1/analytics/query'],
   ['POST /v1/analytics/values', '/v1/analytics/values'],
   ['POST /v1/analytics/retention', '/v1/analytics/retention'],
+  ['POST /v1/analytics/funnel', '/v1/analytics/funnel'],
   ['POST /v1/analytics/batch', '/v1/analytics/batch'],
   ['POST /v1/analytics/explain', '/v1/analytics/explain'],
   ['GET /v1/project', '/v1/project'],

@@ -5,6 +5,8 @@ import type { Plan } from '../../analytics/plan/plan.js'
 import type {
   AnalyticsQueryRequest,
   AnalyticsQueryResponse,
+  FunnelRequest,
+  FunnelResponse,
   ExplainResponse,
   Project,
   RetentionRequest,
@@ -69,6 +71,8 @@ export interface ApiUseCases {
   readonly listValues: RunOperation<ValuesRequest, ValuesResponse>
   /** Counts the users who come back. */
   readonly queryRetention: RunOperation<RetentionRequest, RetentionResponse>
+  /** Counts the users who go through some steps. */
+  readonly queryFunnel: RunOperation<FunnelRequest, FunnelResponse>
   /** Explains how a query would be answered, without running it. */
   readonly explainQuery: RunOperation<AnalyticsQueryRequest, ExplainResponse>
   readonly readProject: ReadProject

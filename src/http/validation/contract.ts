@@ -1,6 +1,7 @@
 /** Compiles the contracts: one set of validators for the service, for `tallyhouse explain` and for tests. */
 import type { RequestHandler } from 'express'
 import { findTooDeepFilter } from '../../analytics/request/filter-limits.js'
+import { findTooDeepFilterOfFunnel, FUNNEL_RULES } from '../../analytics/funnel/rules.js'
 import { RETENTION_RULES } from '../../analytics/retention/rules.js'
 import type { AnalyticsQueryRequest, ValuesRequest } from '../../contract/api.js'
 import { readSpecs, type Spec, type SpecName, type Specs } from '../../contract/spec.js'
@@ -26,6 +27,8 @@ export interface Contract {
   readonly checkValues: RequestHandler
   /** Validates a request for retention whose body has been parsed. */
   readonly checkRetention: RequestHandler
+  /** Validates a request for a funnel whose body has been parsed. */
+  readonly checkFunnel: RequestHandler
   /** Validates a query that is to be explained. */
   readonly checkExplain: RequestHandler
   /** Validates a batch whose body has been parsed, but not its queries. */
@@ -45,6 +48,7 @@ export interface Contract {
 const QUERY = { method: 'POST', path: '/v1/analytics/query' } as const
 const VALUES = { method: 'POST', path: '/v1/analytics/values' } as const
 const RETENTION = { method: 'POST', path: '/v1/analytics/retention' } as const
+const FUNNEL = { method: 'POST', path: '/v1/analytics/funnel' } as const
 const BATCH = { method: 'POST', path: '/v1/analytics/batch' } as const
 const EXPLAIN = { method: 'POST', path: '/v1/analytics/explain' } as const
 const PROJECT = { method: 'GET', path: '/v1/project' } as const
@@ -67,6 +71,7 @@ export async function compileContract(
     await compile(openapi, findExample(specs.openapi, QUERY))
     await compile(openapi, findExample(specs.openapi, VALUES))
     await compile(openapi, findExample(specs.openapi, RETENTION))
+    await compile(openapi, findExample(specs.openapi, FUNNEL))
     await compile(openapi, findExample(specs.openapi, BATCH))
     await compile(openapi, findExample(specs.openapi, EXPLAIN))
     await compile(openapi, findExample(specs.openapi, PROJECT))
@@ -86,6 +91,12 @@ export async function compileContract(
       openapi,
       RETENTION_RULES,
       ({ filters }) => findTooDeepFilter(filters),
+    ),
+    checkFunnel: createOperationCheck(
+      specs.openapi.document,
+      openapi,
+      FUNNEL_RULES,
+      findTooDeepFilterOfFunnel,
     ),
     // The path of the request chooses the operation.
     checkExplain: checkQuery,

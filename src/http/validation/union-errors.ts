@@ -21,6 +21,7 @@ export function buildUnionMessages(document: SpecDocument): UnionMessages {
     date_range: `must be a preset (${presets}) or ${ends}`,
     compare: `must be previous_period, previous_year or ${ends}`,
     'group_by.*': `must be one of: ${intervals}, ${dimensions}, ${property}`,
+    within: 'must be visit, or a whole number of seconds from 1 to 315360000',
     field: `must be one of: ${dimensions}, ${property}`,
   }
 }

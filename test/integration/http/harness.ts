@@ -3,6 +3,7 @@ import { Writable } from 'node:stream'
 import { createAnswers } from '../../../src/analytics/cache/answers.js'
 import type {
   AnalyticsQueryResponse,
+  FunnelResponse,
   RetentionResponse,
   ValuesResponse,
   ErrorCode,
@@ -63,6 +64,13 @@ const RETENTION: RetentionResponse = {
     filtersOperator: 'and',
   },
   data: [{ start: '2026-03-01T00:00:00Z', size: 0, counts: [null] }],
+}
+
+/** A valid response to a request for a funnel. */
+const FUNNEL: FunnelResponse = {
+  period: { from: '2026-03-01T00:00:00Z', to: '2026-03-01T23:59:59Z' },
+  query: { date_range: 'today', steps: [], within: 'visit', filters: [], filtersOperator: 'and' },
+  data: [],
 }
 
 /** A valid response to QUESTION. */
@@ -181,6 +189,7 @@ export async function startApp({
       }),
       listValues: () => Promise.resolve(VALUES),
       queryRetention: () => Promise.resolve(RETENTION),
+      queryFunnel: () => Promise.resolve(FUNNEL),
       explainQuery: () => Promise.reject(new Error('not explained here')),
       readProject: () => Promise.resolve(PROJECT),
       now: () => NOW,

@@ -98,6 +98,11 @@ test.each([
   },
   { what: 'a total', path: '/v1/analytics/query', body: { date_range: '7days' } },
   {
+    what: 'steps',
+    path: '/v1/analytics/funnel',
+    body: { date_range: '7days', steps: [{ filters: [] }, { filters: [] }] },
+  },
+  {
     what: 'cohorts',
     path: '/v1/analytics/retention',
     body: { interval: 'day', date_range: '7days' },

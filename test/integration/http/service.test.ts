@@ -99,6 +99,23 @@ test('a key asks for retention', async () => {
   })
 })
 
+test('a key asks for a funnel', async () => {
+  const step = { filters: [] }
+  const body = { date_range: ['2026-03-09', '2026-03-10'], steps: [step, step], within: 60 }
+  const response = await ask(body, '/v1/analytics/funnel')
+  expect(response.status).toBe(200)
+  const filled = { ...step, filtersOperator: 'and' }
+  const nobody = { users: 0, share_of_first: null, share_of_previous: null, median_seconds: null }
+  expect(await response.json()).toEqual({
+    period: { from: '2026-03-09T00:00:00Z', to: '2026-03-10T23:59:59Z' },
+    query: { ...body, steps: [filled, filled], filters: [], filtersOperator: 'and' },
+    data: [
+      { step: 1, ...nobody },
+      { step: 2, ...nobody },
+    ],
+  })
+})
+
 test('PLAN_LIMIT_EXCEEDED: the plan of the project keeps 90 days', async () => {
   const response = await ask({ date_range: '12months' })
   expect(await outcome(response)).toEqual({ status: 403, code: 'PLAN_LIMIT_EXCEEDED' })

@@ -1,6 +1,6 @@
 /** Random events of people who come back, and random questions about them. */
 import fc from 'fast-check'
-import type { RetentionRequest } from '../../../src/contract/api.js'
+import type { Filter, FunnelRequest, RetentionRequest } from '../../../src/contract/api.js'
 import type { SentEvent } from '../world/world.js'
 import { event, filter } from './world.js'
 
@@ -80,4 +80,42 @@ export const retentionRequest: fc.Arbitrary<RetentionRequest> = fc.noBias(
       ...(intervals === undefined && rest.interval !== 'day' ? {} : { intervals: intervals ?? 9 }),
       ...filters,
     })),
+)
+
+/** A step that some of the events match, and often the same ones as another step. */
+const step: fc.Arbitrary<FunnelRequest['steps'][number]> = fc
+  .tuple(
+    fc.oneof(
+      {
+        weight: 4,
+        arbitrary: fc.constantFrom<readonly Filter[]>(
+          [{ type: 'page', path: { operator: 'startsWith', value: '/a' } }],
+          [{ type: 'page', path: { operator: 'eq', value: '/' } }],
+          [{ type: 'event', name: { operator: 'eq', value: 'pageview' } }],
+          [{ type: 'event', name: { operator: 'notEq', value: 'pageview' } }],
+          [{ type: 'user', anonymous: false }],
+          [],
+        ),
+      },
+      { weight: 1, arbitrary: fc.array(filter, { minLength: 1, maxLength: 2 }) },
+    ),
+    fc.constantFrom('and' as const, 'or' as const),
+  )
+  .map(([filters, filtersOperator]) => ({ filters: [...filters], filtersOperator }))
+
+export const funnelRequest: fc.Arbitrary<FunnelRequest> = fc.noBias(
+  fc
+    .record({
+      date_range: fc.oneof(
+        returningRange,
+        fc.constant<[string, string]>(['2024-01-01', '2024-12-31']),
+      ),
+      steps: fc.array(step, { minLength: 2, maxLength: 4 }),
+      within: fc.constantFrom<FunnelRequest['within']>(
+        ...(['visit', 'visit', 'visit', 1, 60, 61, 1_800, 86_400] as const),
+        ...([86_399, 604_800, 7_776_000, 315_360_000] as const),
+      ),
+      filters: fc.oneof({ weight: 4, arbitrary: fc.constant(FILTERLESS) }, someFilters),
+    })
+    .map(({ filters, ...rest }) => ({ ...rest, ...filters })),
 )

@@ -1,11 +1,17 @@
 /** Runs operations beside the query without HTTP, on the shards of a project. */
+import { queryFunnel } from '../../../src/analytics/funnel/query-funnel.js'
 import type { Plan } from '../../../src/analytics/plan/plan.js'
 import { queryRetention } from '../../../src/analytics/retention/query-retention.js'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import type { Statement } from '../../../src/clickhouse/sql.js'
 import { locate, type Cluster } from '../../../src/cluster/cluster.js'
 import { findEarliest, findStatementGroup, openReader } from '../../../src/cluster/shard-reads.js'
-import type { RetentionRequest, RetentionResponse } from '../../../src/contract/api.js'
+import type {
+  FunnelRequest,
+  FunnelResponse,
+  RetentionRequest,
+  RetentionResponse,
+} from '../../../src/contract/api.js'
 import type { MarkedRow } from '../../../src/model/origin.js'
 import type { RelationName } from '../../../src/model/relations.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
@@ -26,6 +32,15 @@ export const runRetention = (
   asking: Asking = {},
 ): Promise<RetentionResponse> =>
   queryRetention(request, project, createDependencies(cluster, project, asking))
+
+/** Runs a request for a funnel. */
+export const runFunnel = (
+  cluster: Cluster,
+  project: StoredProject,
+  request: FunnelRequest,
+  asking: Asking = {},
+): Promise<FunnelResponse> =>
+  queryFunnel(request, project, createDependencies(cluster, project, asking))
 
 function createDependencies(
   cluster: Cluster,

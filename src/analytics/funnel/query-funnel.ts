@@ -1,0 +1,97 @@
+/** Answers a request for a funnel: how many users go through its steps, one after the other. */
+import type { FunnelRequest, FunnelResponse, FunnelStepResult } from '../../contract/api.js'
+import type { Plan } from '../plan/plan.js'
+import { createPlanner, type PlanDependencies, type QueriedProject } from '../query-analytics.js'
+import { readRows, type RunRows } from '../read-rows.js'
+import { listPlacedPatternFields } from '../request/filter-limits.js'
+import { parseFilters } from '../request/filters.js'
+import { formatPeriod, resolvePeriod, type Period } from '../request/period.js'
+import { resolveQuery } from '../request/query.js'
+import { checkRetention } from '../request/retention.js'
+import { listFunnelFilters } from './rules.js'
+import { buildFunnelStatement, type FunnelRow } from './statement.js'
+
+export interface FunnelDependencies extends PlanDependencies {
+  readonly run: RunRows<FunnelRow>
+  /** Called with the plan before it is run. */
+  readonly onPlan?: (plan: Plan) => void
+}
+
+/**
+ * Answers a validated request.
+ *
+ * @throws ApiError PLAN_LIMIT_EXCEEDED, VALIDATION_ERROR for a pattern that only the store refuses, INTERNAL_ERROR for rows of
+ *   another project or request, or the error that `firstEventAt` or `run` rejects with
+ */
+export async function queryFunnel(
+  request: FunnelRequest,
+  project: QueriedProject,
+  dependencies: FunnelDependencies,
+): Promise<FunnelResponse> {
+  const { firstEventAt, run, onPlan, group } = dependencies
+  const now = dependencies.now()
+  const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
+  const period = resolvePeriod(request.date_range, first ?? project.createdAt, now)
+  checkRetention(period, project.retentionDays, now)
+  // The order of events is known to events alone.
+  const planEvents = await createPlanner(project, {
+    ...dependencies,
+    listRelations: () => ['events'],
+  })
+  const plan = planEvents(toQuery(request, project.id, period))
+  onPlan?.(plan)
+  const funnel = { plan, steps: request.steps.map(parseFilters), within: request.within }
+  const patternFields = listPlacedPatternFields(listFunnelFilters(request))
+  const rows = await readRows({ projectId: project.id, patternFields }, run, (nonce) =>
+    buildFunnelStatement(funnel, nonce, group),
+  )
+  return shapeResponse(request, period, rows[0])
+}
+
+/** Builds the query of the events that all steps look at. */
+const toQuery = (
+  { date_range, filters, filtersOperator }: FunnelRequest,
+  projectId: string,
+  period: Period,
+) =>
+  resolveQuery(
+    {
+      date_range,
+      metrics: ['users'],
+      group_by: [],
+      order_by: [],
+      limit: 1,
+      offset: 0,
+      filters,
+      filtersOperator,
+    },
+    projectId,
+    period,
+  )
+
+function shapeResponse(
+  { date_range, steps, within, filters, filtersOperator }: FunnelRequest,
+  period: Period,
+  { users = [], medians = [] }: Partial<FunnelRow> = {},
+): FunnelResponse {
+  const count = (i: number): number => users[i] ?? 0
+  return {
+    period: formatPeriod(period),
+    query: { date_range, steps, within, filters, filtersOperator },
+    data: steps.map((_step, i): FunnelStepResult => ({
+      step: i + 1,
+      users: count(i),
+      share_of_first: computeShare(count(i), count(0)),
+      share_of_previous: i === 0 ? null : computeShare(count(i), count(i - 1)),
+      median_seconds: count(i) === 0 ? null : toSeconds(medians[i - 1]),
+    })),
+  }
+}
+
+/** Computes a share in per cent, to two decimals; null without a base. */
+const computeShare = (users: number, base: number): number | null =>
+  base === 0 ? null : Math.round((10_000 * users) / base) / 100
+
+/** Turns milliseconds into seconds, to two decimals. A median lies at most halfway between two milliseconds. */
+const toSeconds = (ms: number | null | undefined): number | null =>
+  ms === null || ms === undefined ? null : Math.round(ms / 10) / 100
