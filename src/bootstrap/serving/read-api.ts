@@ -59,14 +59,7 @@ export function createApi(
     ),
     recall: authenticator.recall,
     runQuery,
-    listValues: (request, project, scope, onPlan) =>
-      listValues(request, project, createDependencies(project, scope, onPlan)),
-    queryRetention: (request, project, scope, onPlan) =>
-      queryRetention(request, project, createDependencies(project, scope, onPlan)),
-    queryFunnel: (request, project, scope, onPlan) =>
-      queryFunnel(request, project, createDependencies(project, scope, onPlan)),
-    explainQuery: (request, project, scope, onPlan) =>
-      explainQuery(request, project, createDependencies(project, scope, onPlan)),
+    ...createOperations(createDependencies),
     answers: openAnswers(options, findData),
     readProject,
     queue,
@@ -74,6 +67,20 @@ export function createApi(
     rateLimit: config.rateLimit,
   }
 }
+
+/** Creates the operations whose answers are not kept. */
+const createOperations = (
+  createDependencies: ReturnType<typeof withData>,
+): Pick<ApiDependencies, 'listValues' | 'queryRetention' | 'queryFunnel' | 'explainQuery'> => ({
+  listValues: (request, project, scope, onPlan) =>
+    listValues(request, project, createDependencies(project, scope, onPlan)),
+  queryRetention: (request, project, scope, onPlan) =>
+    queryRetention(request, project, createDependencies(project, scope, onPlan)),
+  queryFunnel: (request, project, scope, onPlan) =>
+    queryFunnel(request, project, createDependencies(project, scope, onPlan)),
+  explainQuery: (request, project, scope, onPlan) =>
+    explainQuery(request, project, createDependencies(project, scope, onPlan)),
+})
 
 /** Creates the function that finds what a query depends on. */
 const withData =
