@@ -29,8 +29,43 @@ const QUESTIONS = amount('LAWS_QUESTIONS', { short: 25, long: 150 })
 const BATCHES = 2
 const WIDTHS = [1, 3]
 
+/** What some people did: when on 1 March 2024, and a page or an event. */
+const VISITORS: Readonly<Record<string, readonly (readonly [time: string, what: string])[]>> = {
+  direct: [
+    ['10:00:00.000', '/'],
+    ['10:00:10.000', '/pricing'],
+    ['10:00:30.500', 'signup'],
+  ],
+  'two at the same moment': [
+    ['10:00:00.000', '/pricing'],
+    ['10:05:00.000', '/'],
+    ['10:05:00.000', '/pricing'],
+    ['10:06:00.000', 'signup'],
+  ],
+  'begins again': [
+    ['10:00:00.000', '/'],
+    ['10:20:00.000', '/'],
+    ['10:21:00.000', '/pricing'],
+    ['10:22:00.000', 'signup'],
+  ],
+  'comes back': [
+    ['10:00:00.000', '/'],
+    ['10:01:00.000', '/pricing'],
+    ['12:00:00.000', 'signup'],
+  ],
+}
+const DRAWN: readonly SentEvent[] = Object.entries(VISITORS).flatMap(([user_id, events]) =>
+  events.map(([time, what]) => ({
+    timestamp: `2024-03-01T${time}Z`,
+    user_id,
+    ...(what.startsWith('/') ? { path: what } : { name: what, path: '/form' }),
+  })),
+)
+
 let cluster: TestCluster
 let projects: readonly StoredProject[]
+/** On three shards, with the events of VISITORS. */
+let drawn: StoredProject
 let facts: readonly Event[]
 let duck: DuckDatabase
 
@@ -46,6 +81,12 @@ beforeAll(async () => {
   duck = await createDuckWorld(
     { domain: 'example.com', ips: [], countries: [], botAgents: [] },
     sent,
+  )
+  drawn = await newWideProject(cluster, cluster.shards)
+  await sendToShards(
+    cluster,
+    [drawn],
+    DRAWN.map((event) => ({ ...event, project: drawn.id })),
   )
   // Events of another project change nothing.
   const stranger = await newWideProject(cluster, cluster.shards)
@@ -220,4 +261,70 @@ test('ten steps of every event, and steps of none', async () => {
       code: 'PLAN_LIMIT_EXCEEDED',
     })
   }
+})
+
+type Step = readonly [
+  users: number,
+  ofFirst: number,
+  ofPrevious: number | null,
+  median: number | null,
+]
+test.each<[FunnelRequest['within'], readonly Step[]]>([
+  [
+    'visit',
+    [
+      [4, 100, null, null],
+      [3, 75, 75, 60],
+      [2, 50, 66.67, 40.25],
+    ],
+  ],
+  [
+    90,
+    [
+      [4, 100, null, null],
+      [3, 75, 75, 60],
+      [1, 25, 33.33, 20.5],
+    ],
+  ],
+  [
+    7_200,
+    [
+      [4, 100, null, null],
+      [3, 75, 75, 60],
+      [3, 75, 100, 60],
+    ],
+  ],
+  [
+    7_199,
+    [
+      [4, 100, null, null],
+      [3, 75, 75, 60],
+      [2, 50, 66.67, 40.25],
+    ],
+  ],
+])('a funnel drawn by hand, within %s', async (within, want) => {
+  const page = (value: string): FunnelRequest['steps'][number] => ({
+    ...EVERY,
+    filters: [{ type: 'page', path: { operator: 'eq', value } }],
+  })
+  const { data } = await runFunnel(cluster, drawn, {
+    date_range: ['2024-03-01', '2024-03-01'],
+    steps: [
+      page('/'),
+      page('/pricing'),
+      { ...EVERY, filters: [{ type: 'event', name: { operator: 'eq', value: 'signup' } }] },
+    ],
+    within,
+    filters: [],
+    filtersOperator: 'and',
+  })
+  expect(data).toEqual(
+    want.map(([users, share_of_first, share_of_previous, median_seconds], i) => ({
+      step: i + 1,
+      users,
+      share_of_first,
+      share_of_previous,
+      median_seconds,
+    })),
+  )
 })

@@ -20,7 +20,7 @@ export interface Grid {
 }
 
 /** How many counts a table may have: cohorts multiplied by the intervals after each. */
-const MAX_COUNTS = 10_000
+export const MAX_COUNTS = 10_000
 
 /** The parts of a request that decide the size of its grid. */
 type Sized = Pick<RetentionRequest, 'interval' | 'intervals'>

@@ -1,6 +1,7 @@
 /** The page about limits has the numbers of the contracts and of the code. */
 import { expect, test } from '@jest/globals'
 import { MAX_BUCKETS } from '../../../src/analytics/request/buckets.js'
+import { MAX_COUNTS } from '../../../src/analytics/retention/grid.js'
 import { readSpecs } from '../../../src/contract/spec.js'
 import { VARIABLES, type VariableName } from '../../../src/config/variables.js'
 import { MAX_EVENTS_BYTES } from '../../../src/http/collect/events-body.js'
@@ -28,6 +29,12 @@ const WANT: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'Metrics of a query': queries['Metrics']!.maxItems,
     'Queries of a batch': queries['BatchRequest']!.properties!['queries']!.maxItems,
     'Groupings in `group_by`': queries['Groupings']!.maxItems,
+    'Cohorts × intervals of a retention table': MAX_COUNTS,
+    'Steps of a funnel': queries['FunnelRequest']!.properties!['steps']!.maxItems,
+    'Seconds that a funnel may take (`within`)': readText(
+      { description: JSON.stringify(queries['FunnelWindow']) },
+      /"maximum":(\d+)/,
+    ),
     'Buckets of a time series': MAX_BUCKETS,
     'Filters, with those inside of groups and visits': queries['Filters']!.maxItems,
     'Depth of groups and visits': readText(queries['GroupFilter'], /at most (\d+) deep/),

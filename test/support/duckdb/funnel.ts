@@ -58,7 +58,7 @@ function selectChains(i: number, condition: Sql, within: FunnelRequest['within']
   const together =
     within === 'visit'
       ? sql`chains.session = events.session`
-      : sql`events.ms - chains.started <= ${raw(String(within))} * 1000`
+      : sql`events.ms - chains.started <= ${raw(String(within * 1_000))}`
   return sql`
 SELECT events."user" AS "user", events.session AS session, chains.started AS started, events.ms AS ms, max(chains.ms) AS previous
 FROM (SELECT * FROM matching WHERE ${condition}) AS events
