@@ -198,6 +198,15 @@ describe('a statement from facts', () => {
     )
   })
 
+  test('visits with another event are looked for in either period', () => {
+    const { query_params } = compare({
+      filters: [{ type: 'visit', filters: [{ type: 'user', anonymous: true }] }],
+    })
+    const values = Object.values(query_params)
+    expect(values.filter((value) => value === START)).toHaveLength(2)
+    expect(values.filter((value) => value === '2025-12-01 00:00:00.000')).toHaveLength(2)
+  })
+
   test('a bucket is joined to the one of the same number', () => {
     const { query, query_params } = compare({ group_by: ['interval:day'] })
     expect(query).toMatch(/SELECT group_key \+ \{p\d+:Int64\} AS compared_key/)
