@@ -87,10 +87,10 @@ const ROWS = [
   // Stored events of earlier versions have neither, and sessions are quick to read: rollups of these would take a rebuild of all.
   { ...defineUncounted('region'), highCardinality: true },
   defineUncounted('language'),
-  // Computed from four columns, so sessions are quick to read for it: see bench/figures/queries.md.
+  // Computed from four columns, of sessions where nothing else is asked, so no rollup is kept up for it.
   { name: 'channel', eventColumn: CHANNEL, sessionColumn: CHANNEL },
   // A visit that goes on leaves on another page with each pageview. So rollups would have to take its user out of a bitmap and all of
-  // its events out of sums with each load, and have none of these; see bench/figures/queries.md.
+  // its events out of sums with each load, and have none of these.
   {
     name: 'page:entry',
     sessionColumn: sql`entry_path`,
