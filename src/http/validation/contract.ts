@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express'
 import { findTooDeepFilter } from '../../analytics/request/filter-limits.js'
 import { findTooDeepFilterOfFunnel, FUNNEL_RULES } from '../../analytics/funnel/rules.js'
 import { RETENTION_RULES } from '../../analytics/retention/rules.js'
-import type { AnalyticsQueryRequest, ValuesRequest } from '../../contract/api.js'
+import type { AnalyticsQueryRequest, RetentionRequest, ValuesRequest } from '../../contract/api.js'
 import { readSpecs, type Spec, type SpecName, type Specs } from '../../contract/spec.js'
 import {
   compile,
@@ -43,6 +43,8 @@ export interface Contract {
   validateQuery(body: unknown): Promise<AnalyticsQueryRequest>
   /** Validates a request for values in the same way. @throws ApiError VALIDATION_ERROR */
   validateValues(body: unknown): Promise<ValuesRequest>
+  /** Validates a request for retention in the same way. @throws ApiError VALIDATION_ERROR */
+  validateRetention(body: unknown): Promise<RetentionRequest>
 }
 
 const QUERY = { method: 'POST', path: '/v1/analytics/query' } as const
@@ -82,16 +84,17 @@ export async function compileContract(
   }
   const checkQuery = createQueryCheck(specs.openapi.document, openapi)
   const checkValues = createValuesCheck(specs.openapi.document, openapi)
+  const checkRetention = createOperationCheck(
+    specs.openapi.document,
+    openapi,
+    RETENTION_RULES,
+    ({ filters }) => findTooDeepFilter(filters),
+  )
   return {
     specs,
     checkQuery,
     checkValues,
-    checkRetention: createOperationCheck(
-      specs.openapi.document,
-      openapi,
-      RETENTION_RULES,
-      ({ filters }) => findTooDeepFilter(filters),
-    ),
+    checkRetention,
     checkFunnel: createOperationCheck(
       specs.openapi.document,
       openapi,
@@ -106,6 +109,8 @@ export async function compileContract(
       (await validate(checkQuery, { ...QUERY, body })) as AnalyticsQueryRequest,
     validateValues: async (body) =>
       (await validate(checkValues, { ...VALUES, body })) as ValuesRequest,
+    validateRetention: async (body) =>
+      (await validate(checkRetention, { ...RETENTION, body })) as RetentionRequest,
   }
 }
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => shops.stop())
 
 interface Asked {
-  readonly operation?: 'query' | 'values'
+  readonly operation?: 'query' | 'values' | 'retention'
   readonly body: unknown
 }
 
@@ -23,6 +23,8 @@ const FIXED: readonly Asked[] = [
   { operation: 'values', body: { field: 'country', date_range: '30days' } },
   { operation: 'values', body: { field: 'interval:day', date_range: '30days' } },
   { operation: 'values', body: {} },
+  { operation: 'retention', body: { interval: 'day', date_range: '30days', intervals: 3 } },
+  { operation: 'retention', body: { interval: 'hour', date_range: '30days' } },
   { body: { date_range: 'someday', limit: 0, filters: [{ type: 'os' }] } },
   { body: { date_range: ['2026-01-02', '2026-01-01'] } },
   { body: {} },
