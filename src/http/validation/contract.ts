@@ -70,13 +70,9 @@ export async function compileContract(
   const openapi = createValidator(specs.openapi.document, options)
   const collector = createValidator(specs.collector.document, options)
   if (names.includes('openapi')) {
-    await compile(openapi, findExample(specs.openapi, QUERY))
-    await compile(openapi, findExample(specs.openapi, VALUES))
-    await compile(openapi, findExample(specs.openapi, RETENTION))
-    await compile(openapi, findExample(specs.openapi, FUNNEL))
-    await compile(openapi, findExample(specs.openapi, BATCH))
-    await compile(openapi, findExample(specs.openapi, EXPLAIN))
-    await compile(openapi, findExample(specs.openapi, PROJECT))
+    for (const operation of [QUERY, VALUES, RETENTION, FUNNEL, BATCH, EXPLAIN, PROJECT]) {
+      await compile(openapi, findExample(specs.openapi, operation))
+    }
   }
   if (names.includes('collector')) {
     const example = findExample(specs.collector, EVENTS)
