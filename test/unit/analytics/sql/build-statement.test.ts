@@ -203,8 +203,11 @@ describe('a statement from facts', () => {
       filters: [{ type: 'visit', filters: [{ type: 'user', anonymous: true }] }],
     })
     const values = Object.values(query_params)
-    expect(values.filter((value) => value === START)).toHaveLength(2)
-    expect(values.filter((value) => value === '2025-12-01 00:00:00.000')).toHaveLength(2)
+    const [main, other] = [START, '2025-12-01 00:00:00.000'].map((start) =>
+      values.filter((value) => value === start),
+    )
+    expect(main!.length).toBeGreaterThan(1)
+    expect(other).toHaveLength(main!.length)
   })
 
   test('a bucket is joined to the one of the same number', () => {
