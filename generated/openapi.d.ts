@@ -18,6 +18,7 @@ export interface paths {
          *     - Without `group_by` the response has exactly one row, with `group: {}`.
          *     - With an interval, such as `interval:auto`, it has one row per bucket of the period, including empty buckets.
          *     - With any other grouping it has one row per value that occurs.
+         *     - With `then_by` as well, it has the time series of the largest groups, or one row per pair of values.
          */
         readonly post: operations["queryAnalytics"];
         readonly delete?: never;
@@ -340,6 +341,8 @@ export interface components {
             readonly time_zone?: components["schemas"]["TimeZone"];
             readonly compare?: components["schemas"]["Compare"];
             readonly compare_align?: components["schemas"]["CompareAlign"];
+            readonly then_by?: components["schemas"]["ThenBy"];
+            readonly group_limit?: components["schemas"]["GroupLimit"];
         };
         /**
          * Include
@@ -499,12 +502,51 @@ export interface components {
          */
         readonly Groupings: readonly components["schemas"]["GroupBy"][];
         /**
+         * Then by
+         * @description A second grouping beside the one in `group_by`: exactly one dimension or event property, other than that in `group_by`. The
+         *     `group` of a row has a member for each of the two.
+         *
+         *     - With an interval in `group_by`: the time series of the largest groups of `then_by`, as many as `group_limit` says. Each series has
+         *       a row for every bucket of the period, including empty buckets. The largest groups are those with the highest value of the first
+         *       of the `metrics` over the whole period, whatever that metric is; nulls come last, and of groups with equal values the first
+         *       by value. There are no rows for the other groups.
+         *     - With a dimension or a property in `group_by`: one row for each pair of values that occurs in the same event.
+         *
+         *     With `compare`, series are compared with those of the same groups in the other period.
+         *
+         *     Every row has the numbers that the query has without `then_by`, for the events of the group alone. The visits of a row are
+         *     those that each of the two groupings attributes to it: with a page, those that entered on the page; with an event name or a
+         *     property, none. An interval is no second grouping: it goes in `group_by`.
+         * @example [
+         *       "country"
+         *     ]
+         */
+        readonly ThenBy: readonly components["schemas"]["ThenByField"][];
+        /**
+         * Then-by field
+         * @description The second grouping, a dimension or an event property.
+         * @example country
+         */
+        readonly ThenByField: components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
+        /**
+         * Group limit
+         * Format: int32
+         * @description How many groups of `then_by` have a time series; only for an interval in `group_by` with `then_by`. If it is left out, as many as
+         *     fit into `limit` with all their buckets, and at least one. All series together may have at most 100,000 rows.
+         * @example 5
+         */
+        readonly GroupLimit: number;
+        /**
          * Orders
          * @description The order of the rows: at most one pair of a field and a direction. An empty array means the default order:
          *     ascending by date for a time series, and otherwise descending by the first of the `metrics`.
          *
          *     Rows with equal values are ordered by group value, ascending, byte by byte. Nulls come last in both
          *     directions. The order is therefore total, and pages never overlap.
+         *
+         *     With `then_by`, rows with equal values are ordered by their group in `group_by`, ascending, and then by their group in
+         *     `then_by`: the series of an interval by size, the largest first, and other groups ascending. So the rows of a series with the
+         *     default order are those of the first bucket, the largest group first, then those of the second bucket, and so on.
          * @default []
          * @example [
          *       [
@@ -814,7 +856,7 @@ export interface components {
         /**
          * Order by
          * @description A field and a direction. The field is one of the `metrics`, or the grouping in `group_by`, or `date` if that
-         *     grouping is an interval.
+         *     grouping is an interval, or the grouping in `then_by`.
          * @example [
          *       "pageviews",
          *       "desc"
@@ -2288,9 +2330,13 @@ export interface components {
             readonly compare?: components["schemas"]["Compare"];
             /** @description The alignment of the comparison, as it was sent; absent if none was. */
             readonly compare_align?: components["schemas"]["CompareAlign"];
+            /** @description The second grouping; absent if none was sent. */
+            readonly then_by?: components["schemas"]["ThenBy"];
+            /** @description How many series were asked for, as it was sent; absent if it was not. */
+            readonly group_limit?: components["schemas"]["GroupLimit"];
             /**
              * @description The size of the buckets of a time series. Sent unless the grouping is `interval:auto` and the request has none of
-             *     `include`, `time_zone` and `compare`.
+             *     `include`, `time_zone`, `compare` and `then_by`.
              */
             readonly interval?: components["schemas"]["BucketSize"];
         };
@@ -2416,8 +2462,8 @@ export interface components {
          * Group
          * @description The group that the row describes: `{}` without a grouping; the start of the bucket in a time series, such as
          *     `{"date": "2026-01-01T00:00:00Z"}`; otherwise the grouping and its value, such as
-         *     `{"event:prop:plan": "pro"}`. The value `""` stands for a missing value. A filter with the value of a
-         *     group selects exactly that group.
+         *     `{"event:prop:plan": "pro"}`. With `then_by`, the second grouping and its value follow. The value `""` stands for a
+         *     missing value. A filter with the value of a group selects exactly that group.
          * @example {
          *       "country": "DE"
          *     }

@@ -13,6 +13,7 @@ import { planQuery, planWithOthers } from './plan/planner.js'
 import { withoutWholeSessions } from './plan/ways.js'
 import { resolveQuery, type Query } from './request/query.js'
 import { checkRetention } from './request/retention.js'
+import { requireFewSeriesRows } from './request/then-by.js'
 import { namePatterns } from './read-rows.js'
 import { runPlan } from './rounds.js'
 import { shapeResponse, type AnswerRows, type StoredRow } from './response.js'
@@ -153,5 +154,6 @@ export function resolveRequest(
     checkRetention(compared, project.retentionDays, now, 'period of compare')
   }
   requireFewBuckets(request, period, compared)
+  requireFewSeriesRows(request, period)
   return resolveQuery(request, project.id, period, compared)
 }

@@ -14,10 +14,13 @@ import { GRANULARITIES } from '../model/granularities.js'
 import { METRICS } from '../model/metrics.js'
 import { findLastCompared, shapeComparison } from './comparison.js'
 import { formatMoment, formatPeriod } from './request/period.js'
-import type { Grouping, Query, Series } from './request/query.js'
+import type { GroupedBy, Grouping, Query, Series } from './request/query.js'
 
-/** A row of a statement. The key of a bucket is its number; any other key is text. */
-export type StoredRow = { readonly group_key: string | number } & Readonly<
+/** A row of a statement. The key of a bucket is its number; any other key is text. The second key is that of `then_by`. */
+export type StoredRow = {
+  readonly group_key: string | number
+  readonly then_key?: string
+} & Readonly<
   Partial<Record<`${'metric' | 'total' | 'compared' | 'compared_total'}_${Metric}`, number | null>>
 >
 
@@ -36,13 +39,13 @@ export function shapeResponse(
   query: Query,
   { rows, total, totals }: AnswerRows,
 ): AnalyticsQueryResponse {
-  const { grouping, limit, offset } = query
+  const { limit, offset } = query
   const lastCompared = findLastCompared(query) ?? Infinity
   return {
     ...shapeEcho(request, query),
     pagination: { limit, offset, returned: rows.length, total },
     data: rows.map((row) => ({
-      group: shapeGroup(grouping, row.group_key),
+      group: shapeGroup(query, row),
       ...shapeMetrics(query, row, Number(row.group_key) > lastCompared),
     })),
     ...(totals === undefined ? {} : { totals: shapeMetrics(query, totals) }),
@@ -98,7 +101,12 @@ const listSent = (request: AnalyticsQueryRequest): readonly OptionalMember[] =>
 const showsInterval = (request: AnalyticsQueryRequest): boolean =>
   request.group_by[0] !== 'interval:auto' || listSent(request).length > 0
 
-function shapeGroup(grouping: Grouping, key: string | number): Row['group'] {
+const shapeGroup = ({ grouping, thenBy }: GroupedBy, row: StoredRow): Row['group'] => ({
+  ...shapeKey(grouping, row.group_key),
+  ...(thenBy === undefined ? {} : shapeKey(thenBy, row.then_key ?? '')),
+})
+
+function shapeKey(grouping: Grouping, key: string | number): Row['group'] {
   switch (grouping.kind) {
     case 'none':
       return {}

@@ -73,7 +73,7 @@ function toJson({ statements, run, ...rest }: Explanation): object {
 }
 
 function formatText(explanation: Explanation): string {
-  const { period, reads, userCounting, totals, comparison } = explanation
+  const { period, reads, userCounting, totals, comparison, ranking } = explanation
   const { statements, run, shards } = explanation
   const countsUsers = reads.some(({ measures }) => measures.includes('users'))
   return [
@@ -82,6 +82,9 @@ function formatText(explanation: Explanation): string {
       ['period', formatPeriodText(period)],
       ['users', countsUsers ? USER_COUNTING[userCounting] : 'not counted'],
     ]),
+    ...(ranking === undefined
+      ? []
+      : ['the largest groups', ...formatPlan(ranking), 'their series']),
     ...formatPlan(explanation),
     ...(totals === undefined ? [] : ['totals', ...formatPlan(totals)]),
     ...(comparison === undefined

@@ -10,6 +10,8 @@ export const OPTIONAL_MEMBERS = [
   'time_zone',
   'compare',
   'compare_align',
+  'then_by',
+  'group_limit',
 ] as const satisfies readonly (keyof QueryBody)[]
 export type OptionalMember = (typeof OPTIONAL_MEMBERS)[number]
 
@@ -60,6 +62,8 @@ export type Interval = Schemas['Interval']
 export type BucketSize = Schemas['BucketSize']
 export type Dimension = Schemas['Dimension']
 export type GroupBy = Schemas['GroupBy']
+/** A dimension or property that can be the second grouping. */
+export type ThenBy = Schemas['ThenByField']
 export type SortDirection = Schemas['SortDirection']
 
 export type Filter = Schemas['Filter']

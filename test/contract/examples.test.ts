@@ -32,6 +32,7 @@ const DEFAULTS = {
 const SHOWN: Readonly<Record<string, object>> = {
   series_by_week: { interval: 'week' },
   series_in_time_zone: { interval: 'day' },
+  series_by_country: { interval: 'day' },
 }
 
 interface Given {

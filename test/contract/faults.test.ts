@@ -103,6 +103,8 @@ describe('wrong types, field by field', () => {
     date_range: NO_RANGE,
     metrics: 'must be an array, such as ["users"]',
     group_by: 'must be an array, such as ["country"]',
+    then_by: 'must be an array, such as ["country"]',
+    group_limit: 'must be an integer',
     order_by: 'must be an array, such as [["users","desc"]]',
     filters: `must be an array, such as [${FILTER}]`,
     filtersOperator: ONE_OF('and, or'),
@@ -112,6 +114,36 @@ describe('wrong types, field by field', () => {
   const cases = Object.entries(messages).flatMap(([field, message]) =>
     wrong.map((value): Case => [query({ [field]: value }), { [field]: message }]),
   )
+  test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
+})
+
+describe('then_by', () => {
+  const second = (then_by: readonly unknown[], fields: object = {}) =>
+    query({ group_by: ['interval:day'], then_by, ...fields })
+  const none =
+    `must be one of: ${names('Dimension').join(', ')}, or event:prop: followed by a name of 1 to 128 characters;` +
+    ' an interval goes in group_by'
+  const noSeries = 'is the number of time series: it needs an interval in group_by, and then_by'
+  const cases: readonly Case[] = [
+    [second(['country']), {}],
+    [second(['event:prop:plan'], { group_limit: 1000 }), {}],
+    [second([]), { then_by: 'must have at least 1 item' }],
+    [second(['country', 'os']), { then_by: 'must have at most 1 item' }],
+    [second(['interval:day']), { 'then_by.0': none }],
+    [second(['page:hash']), { 'then_by.0': none }],
+    [second([1]), { 'then_by.0': none }],
+    [second(['os'], { group_by: ['os'] }), { 'then_by.0': 'must not be os, which is in group_by' }],
+    [
+      second(['os'], { group_by: [] }),
+      {
+        then_by: 'needs a first grouping in group_by: an interval, a dimension or a property',
+      },
+    ],
+    [second(['os'], { group_limit: 0 }), { group_limit: 'must be at least 1' }],
+    [second(['os'], { group_limit: 1001 }), { group_limit: 'must be at most 1000' }],
+    [second(['os'], { group_by: ['country'], group_limit: 5 }), { group_limit: noSeries }],
+    [query({ group_limit: 5 }), { group_limit: noSeries }],
+  ]
   test.each(named(cases))('%s', (_, body, faults) => check(body, faults))
 })
 

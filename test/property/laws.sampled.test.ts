@@ -15,6 +15,7 @@ import type {
 import type { StoredProject } from '../../src/projects/project.js'
 import { comparison } from '../support/arbitrary/comparisons.js'
 import { INTERVALS, METRICS, event, filter, request } from '../support/arbitrary/world.js'
+import { isSeries, withoutThenBy } from '../support/arbitrary/then-by.js'
 import { amount } from '../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import { assignSessions, computeRows } from '../support/world/reference.js'
@@ -100,27 +101,47 @@ function expected({ events }: World, asked: PartialRequest): Row[] {
     { start: start.getTime(), end: end.getTime() },
     interval === undefined ? [] : bucketsOf(asked, interval),
   )
-  const key = (row: Row): Buffer => Buffer.from(Object.values(row.group)[0] ?? '')
+  const [second] = request.then_by ?? []
+  const key = (row: Row, i = 0): Buffer => Buffer.from(Object.values(row.group)[i] ?? '')
   // A label with an offset does not order moments.
   const compareGroups = (a: Row, b: Row): number =>
     interval === undefined
       ? Buffer.compare(key(a), key(b))
       : Date.parse(a.group['date']!) - Date.parse(b.group['date']!)
+  // With a second grouping, rows with equal values are in their order already.
+  const compareTies = (a: Row, b: Row): number => (second === undefined ? compareGroups(a, b) : 0)
   const [field, direction] =
     request.order_by[0] ??
     (interval === undefined ? [request.metrics[0]!, 'desc'] : ['date', 'asc'])
   const sign = direction === 'asc' ? 1 : -1
   return rows.sort((a, b) => {
     if (field === token || field === 'date') return sign * compareGroups(a, b)
+    if (field === second) return sign * Buffer.compare(key(a, 1), key(b, 1))
     const [x, y] = [a, b].map(
       (row) => (row.metrics as Record<string, number | null>)[field] ?? null,
     )
     if (x === null || y === null) {
       if (x !== y) return x === null ? 1 : -1
     } else if (x !== y) return sign * (x! - y!)
-    return compareGroups(a, b)
+    return compareTies(a, b)
   })
 }
+
+/** Requests for monthly series of whole months. */
+const thenByRequest = fc
+  .tuple(
+    request.filter(({ then_by }) => then_by !== undefined),
+    fc.nat(5),
+  )
+  .map(([{ then_by, filters, filtersOperator: _ }, months]): PartialRequest => ({
+    date_range: ['2024-02-01', formatMoment(new Date(Date.UTC(2024, 6 + months) - 1_000))],
+    metrics: METRICS,
+    group_by: ['interval:month'],
+    then_by: then_by!,
+    group_limit: 3,
+    filters: filters ?? [],
+    limit: 1000,
+  }))
 
 /** All events of a world, and the buckets that a response can have of them. */
 const HISTORY = ['2023-06-01', '2025-12-31'] as const
@@ -158,7 +179,8 @@ describe('laws', () => {
     () =>
       holds(request, async (world, asked) => {
         const { totals, query } = await put(world, { ...asked, include: { totals: true } })
-        const whole = await put(world, { ...asked, group_by: [], order_by: [], offset: 0 })
+        const plain = withoutThenBy(asked)
+        const whole = await put(world, { ...plain, group_by: [], order_by: [], offset: 0 })
         expect(totals).toEqual({ metrics: whole.data[0]!.metrics })
         expect(query.include).toEqual({ totals: true })
       }),
@@ -168,7 +190,9 @@ describe('laws', () => {
   test(
     'comparison: the metrics of the other period are those that a query about it has',
     () =>
-      holds(fc.tuple(request, comparison), async (world, [asked, compare]) => {
+      holds(fc.tuple(request, comparison), async (world, [given, compare]) => {
+        // The groups that have series in the other period are those of the main one; DuckDB computes them.
+        const asked = isSeries(given) ? withoutThenBy(given) : given
         const compared = await put(world, { ...asked, ...compare })
         const plain = await put(world, asked)
         expect(compared.data.map(({ group, metrics }) => ({ group, metrics }))).toEqual(plain.data)
@@ -193,7 +217,7 @@ describe('laws', () => {
           expect(comparison!.metrics).toEqual(same?.metrics ?? countNothing(asked, metrics))
         }
         const { totals } = await put(world, { ...asked, ...compare, include: { totals: true } })
-        const [whole] = expected(world, { ...other, group_by: [] })
+        const [whole] = expected(world, { ...withoutThenBy(other), group_by: [] })
         expect(totals!.comparison!.metrics).toEqual(whole!.metrics)
       }),
     300_000,
@@ -226,13 +250,18 @@ describe('laws', () => {
     'invariance: a metric has the same value alone and with other metrics',
     () =>
       holds(request, async (world, asked) => {
+        // The first metric decides which groups have a series.
+        const first = isSeries(asked) && asked.then_by !== undefined ? METRICS.slice(0, 1) : []
         const whole = { ...asked, metrics: METRICS, order_by: [], limit: 1000, offset: 0 }
         const together = await put(world, whole)
         const byGroup = new Map(
           together.data.map((row) => [JSON.stringify(row.group), row.metrics]),
         )
         for (const metric of METRICS) {
-          const alone = await put(world, { ...whole, metrics: [metric] })
+          const alone = await put(world, {
+            ...whole,
+            metrics: [...new Set([...first, metric])],
+          })
           expect(alone.pagination.total).toBe(together.pagination.total)
           for (const { group, metrics } of alone.data) {
             expect(metrics[metric]).toBe(byGroup.get(JSON.stringify(group))?.[metric])
@@ -303,7 +332,8 @@ describe('laws', () => {
   test(
     'partition: pages of any size together are the whole response',
     () =>
-      holds(fc.tuple(request, fc.integer({ min: 1, max: 4 })), async (world, [asked, limit]) => {
+      holds(fc.tuple(request, fc.integer({ min: 1, max: 4 })), async (world, [given, limit]) => {
+        const asked = fixGroups(given)
         const whole = await put(world, { ...asked, limit: 1000, offset: 0 })
         const rows: Row[] = []
         for (let offset = 0; offset < Math.min(whole.data.length, 12); offset += limit) {
@@ -323,8 +353,9 @@ describe('laws', () => {
       holds(fc.tuple(request, fc.constantFrom(...INTERVALS)), async (world, [asked, interval]) => {
         const buckets = bucketsOf(asked, interval)
         fc.pre(buckets.length <= 1000)
+        const plain = withoutThenBy(asked)
         const series = await put(world, {
-          ...asked,
+          ...plain,
           group_by: [interval],
           order_by: [],
           metrics: METRICS,
@@ -332,7 +363,7 @@ describe('laws', () => {
           offset: 0,
         })
         const total = await put(world, {
-          ...asked,
+          ...plain,
           group_by: [],
           order_by: [],
           metrics: METRICS,
@@ -358,9 +389,55 @@ describe('laws', () => {
         if (token === undefined || isInterval(token)) return
         const whole = { ...asked, order_by: [], limit: 1000, offset: 0 }
         for (const row of (await put(world, whole)).data.slice(0, 3)) {
-          const back = byGroup(token, row.group[token]!)
-          const again = await put(world, { ...whole, filters: [...(asked.filters ?? []), back] })
-          expect(again.data.filter(({ group }) => group[token] === row.group[token])).toEqual([row])
+          const tokens = [token, ...(asked.then_by ?? [])]
+          const back = tokens.map((one) => byGroup(one, row.group[one]!))
+          const again = await put(world, { ...whole, filters: [...(asked.filters ?? []), ...back] })
+          const isSame = ({ group }: Row): boolean =>
+            tokens.every((one) => group[one] === row.group[one])
+          expect(again.data.filter(isSame)).toEqual([row])
+        }
+      }),
+    300_000,
+  )
+
+  test(
+    'second grouping: series are those of the filtered query, and their buckets the breakdown of a part of the period',
+    () =>
+      holds(fc.tuple(thenByRequest, fc.nat()), async (world, [asked, pick]) => {
+        const second = asked.then_by![0]!
+        const { data } = await put(world, asked)
+        const values = [...new Set(data.map(({ group }) => group[second]!))]
+        expect(data).toHaveLength(values.length * bucketsOf(asked, 'interval:month').length)
+        if (values.length === 0) return
+        const value = values[pick % values.length]!
+        const plain = withoutThenBy(asked)
+        const filtered = await put(world, {
+          ...plain,
+          filters: [...(asked.filters ?? []), byGroup(second, value)],
+        })
+        const isOfVisits = !second.startsWith('page:') && !second.startsWith('event:')
+        const compared = isOfVisits
+          ? METRICS
+          : (['users', 'pageviews', 'events', 'new_users'] as const)
+        const numbers = ({ metrics }: Row) => compared.map((metric) => metrics[metric])
+        expect(data.filter(({ group }) => group[second] === value).map(numbers)).toEqual(
+          filtered.data.map(numbers),
+        )
+        const { date } = data[pick % data.length]!.group
+        const first = new Date(date!)
+        const last = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1) - 1_000)
+        const breakdown = await put(world, {
+          ...plain,
+          date_range: [formatMoment(first), formatMoment(last)],
+          group_by: [second],
+        })
+        const byValue = new Map(breakdown.data.map((row) => [row.group[second], row.metrics]))
+        for (const { group, metrics } of data.filter((row) => row.group['date'] === date)) {
+          const { users, pageviews, events } = metrics
+          const none = { ...metrics, users: 0, pageviews: 0, events: 0 }
+          expect({ ...metrics, users, pageviews, events }).toEqual(
+            byValue.get(group[second]) ?? none,
+          )
         }
       }),
     300_000,
@@ -388,6 +465,9 @@ function countNothing({ group_by }: PartialRequest, metrics: Row['metrics']): Ro
   )
 }
 const COUNTS: ReadonlySet<string> = new Set(['users', 'new_users', 'pageviews', 'events', 'visits'])
+/** Fixes how many groups have a series, which otherwise depends on the limit. */
+const fixGroups = (asked: PartialRequest): PartialRequest =>
+  isSeries(asked) && asked.then_by !== undefined ? { ...asked, group_limit: 2 } : asked
 
 const OPPOSITE = {
   eq: 'notEq',

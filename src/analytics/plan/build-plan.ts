@@ -3,6 +3,7 @@ import type { Measure } from '../../model/measures.js'
 import { METRICS } from '../../model/metrics.js'
 import { EVENT_LIMITS } from '../../model/event-fields.js'
 import type { Predicate } from '../request/filters.js'
+import { isRanked, withoutThenBy } from '../request/derived-queries.js'
 import type { Grouping, Query } from '../request/query.js'
 import { isAlwaysNull } from '../request/visit-groups.js'
 import { matchRollups, type Need } from './coverage.js'
@@ -47,8 +48,9 @@ function planMeasures(query: Query, way: Way): Plan {
   const needs = new Set<Need>(measures)
   // Candidates are found by their number of events.
   if (kind === 'candidates') needs.add('pageviews').add('events')
-  // Groups are found by their events, even if no measure of events is selected.
-  if (rows === 'events') needs.add('groups')
+  // Groups are found by their events, even if no measure of events is selected. New users are joined to them.
+  const joinsUsers = query.metrics.includes('new_users') && isRanked(query)
+  if (rows === 'events' || joinsUsers) needs.add('groups')
 
   const divisions = [...needs].map(divide)
   const isDeferred = ({ need }: Division): boolean => kind !== 'all' && need === 'users'
@@ -67,24 +69,25 @@ const EVERYONE: Predicate = { kind: 'all', of: [] }
 
 /** Plans the users of the groups, and the users that had an event before. */
 function planNewUsers(query: Query, way: Way): NewUsersPlan {
-  const { grouping, predicate, period } = query
-  const planUsers = (of: Partial<Query>): Plan => {
+  const { grouping, thenBy, predicate, period } = query
+  const everything = { ...withoutThenBy(query), predicate: EVERYONE }
+  const planUsers = (of: Query): Plan => {
     const metrics = ['users'] as const
-    const plan = planMeasures({ ...query, ...of, metrics }, { ...way, defersUsers: false })
+    const plan = planMeasures({ ...of, metrics }, { ...way, defersUsers: false })
     // The groups are those of the other measures.
     return { ...plan, scans: plan.scans.filter(({ measures }) => measures.includes('users')) }
   }
   const { earliestTimestamp } = EVENT_LIMITS
-  const needsEveryone = grouping.kind === 'interval' && listTerms(predicate).length > 0
+  const isPart = thenBy !== undefined || listTerms(predicate).length > 0
   return {
-    users: planUsers({}),
-    ...(needsEveryone ? { everyone: planUsers({ predicate: EVERYONE }) } : {}),
+    users: planUsers(query),
+    ...(grouping.kind === 'interval' && isPart ? { everyone: planUsers(everything) } : {}),
     ...(period.start <= earliestTimestamp
       ? {}
       : {
           earlier: planUsers({
+            ...everything,
             grouping: { kind: 'none' },
-            predicate: EVERYONE,
             period: { start: earliestTimestamp, end: period.start },
           }),
         }),
@@ -102,10 +105,10 @@ function chooseUserCounting(
 }
 
 /** Lists the measures of the selected metrics that relations have, but those that are null in every row. */
-const listMeasures = ({ metrics, grouping }: Query): readonly Measure[] => [
+const listMeasures = (query: Query): readonly Measure[] => [
   ...new Set(
-    metrics
-      .filter((metric) => !isAlwaysNull(metric, grouping))
+    query.metrics
+      .filter((metric) => !isAlwaysNull(metric, query))
       .flatMap((metric) => METRICS[metric].measures)
       .filter((measure) => measure !== 'new_users'),
   ),

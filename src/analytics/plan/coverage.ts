@@ -47,21 +47,17 @@ const cover = (subject: RollupSubject, dimension: string): RollupMatch => ({
 })
 
 /** Finds the rows of rollups for a query. They exist only if the query reads at most one dimension or property. */
-export function matchRollups({ grouping, predicate }: Query): RollupMatch {
-  const terms = new Map(
-    [...listTerms(predicate), ...listGroupingTerms(grouping)].map((term) => [nameTerm(term), term]),
-  )
+export function matchRollups(query: Query): RollupMatch {
+  const { predicate } = query
+  const grouped = listGroupingTerms(query)
+  const terms = new Map([...listTerms(predicate), ...grouped].map((term) => [nameTerm(term), term]))
   const [first, ...others] = terms
   if (first === undefined) return cover('sessions', TOTAL)
   if (others.length > 0) return reject(`no rollup combines ${[...terms.keys()].join(' and ')}`)
   const [name, term] = first
   const subject = findSubject(term)
   if (subject === undefined) return reject(`no rollup counts by ${name}`)
-  if (
-    term.kind === 'property' &&
-    grouping.kind !== 'property' &&
-    matchesWithoutProperty(predicate)
-  ) {
+  if (term.kind === 'property' && grouped.length === 0 && matchesWithoutProperty(predicate)) {
     return reject(`no rollup counts events without ${name}`)
   }
   return cover(subject, name)
@@ -109,20 +105,17 @@ export function findRejectionReason(
   if (isNumbered && !GRAINS_OF_BUCKETS[grouping.granularity].includes(grain)) {
     return `its ${grain}s do not add up to buckets of one ${grouping.granularity}`
   }
-  if (isVisitMeasure(need) && subject === 'pageviews' && grouping.kind !== 'dimension') {
+  if (isVisitMeasure(need) && subject === 'pageviews' && listGroupingTerms(query).length === 0) {
     return 'it counts visits by entry page, and the filter matches any page of a visit'
   }
   return undefined
 }
 
 /** Finds the reason why sessions alone, without their events, cannot answer a query. */
-function findReasonAgainstWholeSessions({
-  grouping,
-  predicate,
-  metrics,
-}: Query): string | undefined {
+function findReasonAgainstWholeSessions(query: Query): string | undefined {
+  const { grouping, predicate, metrics } = query
   if (grouping.kind === 'interval') return 'sessions may cross the edges of buckets'
-  const other = [...listTerms(predicate), ...listGroupingTerms(grouping)].find(
+  const other = [...listTerms(predicate), ...listGroupingTerms(query)].find(
     (term) => !isSessionAttribute(term),
   )
   if (other !== undefined) return `events of one session may differ in ${nameTerm(other)}`
@@ -138,10 +131,12 @@ const hasDailyRollup = (dimension: string): boolean =>
 const isVisitMeasure = (need: Need): boolean => canServe('sessions', need)
 
 /** Whether a query groups by page and filters by nothing else. A visit then matches by its entry page alone. */
-export function matchesEntries({ grouping, predicate }: Query): boolean {
-  if (grouping.kind !== 'dimension') return false
-  return (
-    DIMENSIONS[grouping.dimension].entryColumn !== undefined &&
-    listTerms(predicate).every((term) => nameTerm(term) === grouping.dimension)
+export function matchesEntries(query: Query): boolean {
+  const filtered = listTerms(query.predicate).map(nameTerm)
+  return listGroupingTerms(query).some(
+    (term) =>
+      term.kind === 'dimension' &&
+      DIMENSIONS[term.dimension].entryColumn !== undefined &&
+      filtered.every((name) => name === term.dimension),
   )
 }

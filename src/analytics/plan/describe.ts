@@ -44,6 +44,8 @@ export interface PlanDescription {
   readonly totals?: PlanDescription
   /** The plan of the period that it is compared with; absent if there is none. */
   readonly comparison?: PlanDescription
+  /** How the largest groups are found; absent if the query is not for their series. */
+  readonly ranking?: PlanDescription
 }
 
 /** Describes a plan, without the values that its query filters by. */
@@ -69,6 +71,7 @@ export function describePlan(plan: Plan): PlanDescription {
     ...(plan.newUsers === undefined ? {} : { newUsers: describeNewUsers(plan.newUsers) }),
     ...(plan.totals === undefined ? {} : { totals: describePlan(plan.totals) }),
     ...(plan.comparison === undefined ? {} : { comparison: describePlan(plan.comparison) }),
+    ...(plan.ranking === undefined ? {} : { ranking: describePlan(plan.ranking) }),
   }
 }
 

@@ -6,7 +6,7 @@ import { TOTAL } from '../../model/rollups.js'
 import { DAY_MS } from '../../lib/time.js'
 import type { Period } from '../request/period.js'
 import { countBuckets } from '../request/buckets.js'
-import type { Grouping, Query } from '../request/query.js'
+import type { GroupedBy, Query } from '../request/query.js'
 import { estimateFacts } from './sizes.js'
 import { listGroupingTerms, listTerms, nameTerm, type Term } from './terms.js'
 
@@ -23,25 +23,31 @@ export const estimateMatchingShare = ({ predicate }: Query): number =>
 
 /** Estimates how many groups a query has. */
 export function countGroups(query: Query, sizes: ProjectSizes): number {
-  const { grouping, period } = query
+  const { grouping, groupLimit = Infinity, period } = query
+  const values = countValues(query, sizes)
   switch (grouping.kind) {
     case 'none':
       return 1
     case 'interval':
-      return countBuckets(grouping.granularity, period, grouping.zoned)
+      return (
+        countBuckets(grouping.granularity, period, grouping.zoned) * Math.min(groupLimit, values)
+      )
     case 'dimension':
     case 'property': {
       // A group has at least one event.
       const { events } = estimateFacts(sizes, [period])
-      return Math.min(
-        getValues(nameGrouping(grouping), sizes),
-        events * estimateMatchingShare(query),
-      )
+      return Math.min(values, events * estimateMatchingShare(query))
     }
     default:
       return grouping satisfies never
   }
 }
+
+/** Returns how many values the groupings of a query have, or pairs of values if it has two; 1 if it groups by no value. */
+export const countValues = (query: GroupedBy, sizes: ProjectSizes): number =>
+  listGroupingTerms(query)
+    .map((term) => getValues(nameTerm(term), sizes))
+    .reduce((product, values) => product * values, 1)
 
 /** Returns how many values a dimension has; a guess if that is not known. */
 export function getValues(dimension: string, { values }: ProjectSizes): number {
@@ -81,28 +87,18 @@ export const countRollupRows = (
     estimateFacts(sizes, periods).events,
   )
 
-/** Estimates the share of events that lie in the most frequent groups, if the frequencies of values are log-uniform. */
-export function estimateShare(
-  dimension: string,
-  sizes: ProjectSizes,
-  keys: number | undefined,
-): number {
+/** Estimates the share of events that lie in the most frequent of so many groups, if the frequencies of values are log-uniform. */
+export function estimateShare(values: number, keys: number | undefined): number {
   if (keys === undefined) return 1
-  return Math.min(1, Math.log1p(keys) / Math.log1p(getValues(dimension, sizes)))
-}
-
-/** Names what a query groups by as in the column `dimension` of rollups. */
-export const nameGrouping = (grouping: Grouping): string => {
-  const [term] = listGroupingTerms(grouping)
-  return term === undefined ? TOTAL : nameTerm(term)
+  return Math.min(1, Math.log1p(keys) / Math.log1p(values))
 }
 
 /** The map of all properties of an event costs as much to read as so many other columns. */
 const COLUMNS_OF_PROPERTIES = 6
 
 /** Counts the columns of facts that a query groups and filters by. */
-export const countColumns = ({ grouping, predicate }: Query): number =>
-  countColumnsOf([...listTerms(predicate), ...listGroupingTerms(grouping)])
+export const countColumns = (query: Query): number =>
+  countColumnsOf([...listTerms(query.predicate), ...listGroupingTerms(query)])
 
 export const countColumnsOf = (terms: readonly Term[]): number =>
   [...new Set(terms.map(nameTerm))]

@@ -89,6 +89,8 @@ export interface Plan {
    * users are counted last, it reads only the groups whose users are counted.
    */
   readonly comparison?: Plan
+  /** The plan that finds the largest groups; absent if the query is not for their series. */
+  readonly ranking?: Plan
 }
 
 /** Lists the scans of both steps. */

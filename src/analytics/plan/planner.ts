@@ -1,7 +1,13 @@
 /** Plans a query: chooses the relations to read, and for which groups to count users. */
 import type { ProjectSizes } from '../../model/project-sizes.js'
 import { ALL_RELATIONS, isRollup, type RelationName } from '../../model/relations.js'
-import { toComparedQuery, toTotalsQuery, type Query } from '../request/query.js'
+import {
+  isRanked,
+  toComparedQuery,
+  toRankingQuery,
+  toTotalsQuery,
+} from '../request/derived-queries.js'
+import type { Query } from '../request/query.js'
 import { buildPlan, nameWay } from './build-plan.js'
 import { estimateCost } from './cost.js'
 import { listRelations, listScans, mergeSteps, type Plan } from './plan.js'
@@ -31,6 +37,17 @@ export function planQuery(
   relations: readonly RelationName[] = ALL_RELATIONS,
   sizes?: ProjectSizes,
   width = 1,
+): Plan {
+  const plan = choosePlan(query, relations, sizes, width)
+  if (!isRanked(query)) return plan
+  return { ...plan, ranking: choosePlan(toRankingQuery(query), relations, sizes, width) }
+}
+
+function choosePlan(
+  query: Query,
+  relations: readonly RelationName[],
+  sizes: ProjectSizes | undefined,
+  width: number,
 ): Plan {
   // To count users later takes another statement across the shards, so the sizes must show that it pays.
   const usual = planWithoutSizes(query, relations, width === 1)
@@ -64,7 +81,8 @@ export function planWithOthers(query: Query, plan: (query: Query) => Plan): Plan
   }
 }
 
-const toSingleStep = (plan: Plan): Plan => ({
+/** Returns a plan in a single step. Series of the largest groups are those of the groups of the query that is compared. */
+const toSingleStep = ({ ranking: _, ...plan }: Plan): Plan => ({
   ...plan,
   scans: mergeSteps(plan),
   userCounting: { kind: 'all' },

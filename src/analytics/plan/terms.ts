@@ -2,7 +2,7 @@
 import { DIMENSIONS, PROPERTY_PREFIX, type DimensionName } from '../../model/dimensions.js'
 import { isNegation } from '../../model/operators.js'
 import type { Predicate } from '../request/filters.js'
-import type { Grouping } from '../request/query.js'
+import { listGroupings, type GroupedBy, type Grouping } from '../request/query.js'
 
 export type Term =
   | { readonly kind: 'dimension'; readonly dimension: DimensionName }
@@ -67,8 +67,11 @@ export function listVisits(predicate: Predicate): readonly Predicate[] {
   }
 }
 
-/** Lists the term that a query groups by; none for a single row or a time series. */
-export function listGroupingTerms(grouping: Grouping): readonly Term[] {
+/** Lists the terms that a query groups by; none for a single row or a time series of everything. */
+export const listGroupingTerms = (query: GroupedBy): readonly Term[] =>
+  listGroupings(query).flatMap(listTermsOf)
+
+function listTermsOf(grouping: Grouping): readonly Term[] {
   switch (grouping.kind) {
     case 'dimension':
       return [{ kind: 'dimension', dimension: grouping.dimension }]

@@ -15,11 +15,11 @@ const MAX_LAST_ROW = 2_000
 
 /** Returns how users can be counted in a second step; `all` if they cannot. */
 export function findDeferredCounting(
-  { grouping, order, limit, offset }: Query,
+  { grouping, thenBy, order, limit, offset }: Query,
   measures: readonly Measure[],
 ): UserCounting['kind'] {
   const hasGroups = grouping.kind === 'dimension' || grouping.kind === 'property'
-  if (!hasGroups || !measures.includes('users')) return 'all'
+  if (!hasGroups || thenBy !== undefined || !measures.includes('users')) return 'all'
   if (order.by !== 'users') return 'page'
   return order.direction === 'desc' && limit + offset <= MAX_LAST_ROW ? 'candidates' : 'all'
 }

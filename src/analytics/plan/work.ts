@@ -12,10 +12,10 @@ import {
   countDates,
   countGroups,
   countRollupRows,
+  countValues,
   estimateMatchingShare,
   estimateShare,
   getValues,
-  nameGrouping,
 } from './group-sizes.js'
 import { estimateFacts } from './sizes.js'
 import { listCountingSteps, listRounds } from './steps.js'
@@ -70,7 +70,7 @@ export function estimateWork(plan: Plan, sizes: ProjectSizes): Work {
   const { userCounting, scans } = plan
   const work = beginStatement()
   for (let i = 0; i < FIRST_STEPS[userCounting.kind]; i++) {
-    for (const scan of scans) addScan(work, scan, plan, sizes, undefined)
+    for (const scan of scans) addScan(work, scan, plan, sizes, plan.query.groupLimit)
   }
   addNewUsers(work, plan, sizes)
   for (const { scans: counting, keys } of listCountingSteps(plan)) {
@@ -99,7 +99,7 @@ export const listShardWork = (plan: Plan, sizes: ProjectSizes): readonly ShardWo
 function addNewUsers(work: Sum, plan: Plan, sizes: ProjectSizes): void {
   for (const part of listNewUserPlans(plan)) {
     work.secondStep += 1
-    for (const scan of part.scans) addScan(work, scan, part, sizes, undefined)
+    for (const scan of part.scans) addScan(work, scan, part, sizes, part.query.groupLimit)
   }
 }
 
@@ -141,9 +141,9 @@ function addScan(
   // States that were replaced, sessions that cross an edge, and their events.
   if (isWhole) work.select += 3
   if (scan.measures.includes('users')) {
-    const dimension = nameGrouping(plan.query.grouping)
-    const counted = read * estimateMatchingShare(plan.query) * estimateShare(dimension, sizes, keys)
-    work.eventUser += counted * (1 + (keys ?? getValues(dimension, sizes)) / DOUBLING_GROUPS)
+    const values = countValues(plan.query, sizes)
+    const counted = read * estimateMatchingShare(plan.query) * estimateShare(values, keys)
+    work.eventUser += counted * (1 + (keys ?? values) / DOUBLING_GROUPS)
   }
 }
 
@@ -181,7 +181,7 @@ function addRollup(
   work.bitmap += Math.min(rows * matching, most)
   const values = getValues(dimension, sizes)
   const users = ((isOfVisits(dimension) ? visits : events) * values) / (values + HALF_SPARSE)
-  work.bitmapUser += users * matching * estimateShare(dimension, sizes, keys)
+  work.bitmapUser += users * matching * estimateShare(values, keys)
 }
 
 /** Dense bitmaps cost little. So many values make those of a dimension half as sparse as those of many values are. */

@@ -3,7 +3,8 @@ import type { AnalyticsQueryRequest, FieldError } from '../../contract/api.js'
 import { isTimeZone } from '../../lib/time-zone.js'
 import { checkFilterLimits } from './filter-limits.js'
 import { checkBucketCount, isInterval } from './intervals.js'
-import { isDateOnly, resolveRange } from './period.js'
+import { isDateOnly, resolveRange, type Period } from './period.js'
+import { checkSeriesRows, checkThenBy } from './then-by.js'
 
 /** One rule, as a pure function. */
 export interface Rule<Request = AnalyticsQueryRequest> {
@@ -18,7 +19,9 @@ export const RULES: readonly Rule[] = [
   { fields: ['date_range', 'time_zone', 'group_by'], check: checkBuckets },
   { fields: ['compare', 'time_zone'], check: checkCompare },
   { fields: ['compare', 'compare_align'], check: checkAlignment },
-  { fields: ['metrics', 'group_by', 'order_by'], check: checkOrder },
+  { fields: ['group_by', 'then_by', 'group_limit'], check: checkThenBy },
+  { fields: ['date_range', 'time_zone', 'group_by', 'group_limit'], check: checkSeries },
+  { fields: ['metrics', 'group_by', 'then_by', 'order_by'], check: checkOrder },
   { fields: ['filters'], check: ({ filters }) => checkFilterLimits(filters) },
 ]
 
@@ -72,10 +75,22 @@ function checkEnds(
 
 /** Checks the number of buckets of a series whose period is known. That of a preset is checked when it is resolved. */
 function checkBuckets(request: AnalyticsQueryRequest): readonly FieldError[] {
-  const { date_range: range, group_by: grouping, time_zone: zone = 'UTC' } = request
+  const period = findPeriod(request)
+  if (period === undefined) return []
+  return checkBucketCount(request.group_by[0], period, request.time_zone ?? 'UTC')
+}
+
+/** Does the same for the rows of several series. */
+function checkSeries(request: AnalyticsQueryRequest): readonly FieldError[] {
+  const period = findPeriod(request)
+  return period === undefined ? [] : checkSeriesRows(request, period, request.time_zone ?? 'UTC')
+}
+
+/** Returns the period of a request; undefined if it is a preset or invalid. */
+function findPeriod(request: AnalyticsQueryRequest): Period | undefined {
+  const { date_range: range, time_zone: zone = 'UTC' } = request
   const isValid = [checkTimeZone, checkDateRange].every((check) => check(request).length === 0)
-  if (typeof range === 'string' || !isValid) return []
-  return checkBucketCount(grouping[0], resolveRange(range, zone), zone)
+  return typeof range === 'string' || !isValid ? undefined : resolveRange(range, zone)
 }
 
 function checkCompare(request: AnalyticsQueryRequest): readonly FieldError[] {
@@ -91,9 +106,9 @@ function checkAlignment(request: AnalyticsQueryRequest): readonly FieldError[] {
 }
 
 function checkOrder(request: AnalyticsQueryRequest): readonly FieldError[] {
-  const { metrics, group_by: grouping, order_by: order } = request
+  const { metrics, group_by: grouping, then_by: second = [], order_by: order } = request
   const dates = grouping.some(isInterval) ? ['date'] : []
-  const columns: readonly string[] = [...metrics, ...grouping, ...dates]
+  const columns: readonly string[] = [...metrics, ...grouping, ...dates, ...second]
   return order.flatMap(([column], index) =>
     columns.includes(column)
       ? []

@@ -1,8 +1,15 @@
 /** Resolves a validated request to a query: metrics, grouping, predicate, order, page. */
-import type { AnalyticsQueryRequest, Dimension, Metric, SortDirection } from '../../contract/api.js'
+import type {
+  AnalyticsQueryRequest,
+  Dimension,
+  GroupBy,
+  Interval,
+  Metric,
+  SortDirection,
+} from '../../contract/api.js'
 import { PROPERTY_PREFIX } from '../../model/dimensions.js'
 import type { Granularity } from '../../model/granularities.js'
-import { listZonedBuckets, type ZonedBuckets } from './buckets.js'
+import { countBuckets, listZonedBuckets, type ZonedBuckets } from './buckets.js'
 import { parseFilters, type Predicate } from './filters.js'
 import { isInterval, resolveGranularity } from './intervals.js'
 import type { Period } from './period.js'
@@ -22,9 +29,12 @@ export type Grouping =
 /** The grouping of a time series. */
 export type Series = Extract<Grouping, { readonly kind: 'interval' }>
 
+/** A grouping by the values of a dimension or property. */
+export type ValueGrouping = Extract<Grouping, { readonly kind: 'dimension' | 'property' }>
+
 export interface Order {
-  /** A metric, or the grouping itself. */
-  readonly by: Metric | 'group'
+  /** A metric, or the grouping itself, or the second one. */
+  readonly by: Metric | 'group' | 'then_by'
   readonly direction: SortDirection
 }
 
@@ -33,6 +43,10 @@ export interface Query {
   readonly period: Period
   readonly metrics: readonly Metric[]
   readonly grouping: Grouping
+  /** The second grouping; absent if there is none. */
+  readonly thenBy?: ValueGrouping
+  /** How many groups of the second grouping have a time series; absent for other queries. */
+  readonly groupLimit?: number
   readonly predicate: Predicate
   readonly order: Order
   readonly limit: number
@@ -48,6 +62,19 @@ interface Compared {
   readonly period: Period
   readonly grouping: Grouping
 }
+
+/** What the groupings of a query are. */
+export type GroupedBy = Pick<Query, 'grouping' | 'thenBy'>
+
+/** Lists the groupings of a query, the first one first. */
+export const listGroupings = ({ grouping, thenBy }: GroupedBy): readonly Grouping[] => [
+  grouping,
+  ...(thenBy === undefined ? [] : [thenBy]),
+]
+
+/** Lists the metrics that the rows of a query are ordered by; none if they are ordered by a grouping. */
+export const listOrderMetrics = ({ order: { by } }: Pick<Query, 'order'>): readonly Metric[] =>
+  by === 'group' || by === 'then_by' ? [] : [by]
 
 const DEFAULT_METRICS: readonly Metric[] = ['users', 'pageviews', 'events']
 
@@ -69,8 +96,9 @@ export function resolveQuery(
     period,
     metrics,
     grouping,
+    ...resolveThenBy(request, grouping, period),
     predicate: parseFilters(request),
-    order: resolveOrder(request.order_by, metrics, grouping),
+    order: resolveOrder(request, metrics, grouping),
     limit: request.limit,
     offset: request.offset,
     includesTotals: request.include?.totals === true,
@@ -96,22 +124,29 @@ function divideIntoBuckets(granularity: Granularity, period: Period, zone: strin
   return { kind: 'interval', granularity, ...(zoned === undefined ? {} : { zoned }) }
 }
 
-/** Returns the query whose only row has the totals of a query. */
-export const toTotalsQuery = (query: Query): Query => ({
-  ...query,
-  grouping: { kind: 'none' },
-  order: { by: 'group', direction: 'asc' },
-  limit: 1,
-  offset: 0,
-  includesTotals: false,
-  ...(query.compared === undefined
-    ? {}
-    : { compared: { period: query.compared.period, grouping: { kind: 'none' } } }),
-})
+function resolveThenBy(
+  request: AnalyticsQueryRequest,
+  grouping: Grouping,
+  period: Period,
+): Pick<Query, 'thenBy' | 'groupLimit'> {
+  const [token] = request.then_by ?? []
+  if (token === undefined) return {}
+  const thenBy = resolveValueGrouping(token)
+  if (grouping.kind !== 'interval') return { thenBy }
+  return { thenBy, groupLimit: resolveGroupLimit(request, grouping, period) }
+}
 
-/** Returns the same query about the period that it is compared with; undefined if there is no comparison. */
-export const toComparedQuery = ({ compared, ...query }: Query): Query | undefined =>
-  compared === undefined ? undefined : { ...query, ...compared, includesTotals: false }
+/**
+ * Resolves how many groups have a series: as many as were asked for, else as many as fit into `limit` with all their buckets, and
+ * at least one.
+ */
+function resolveGroupLimit(
+  { group_limit: asked, limit }: Pick<AnalyticsQueryRequest, 'group_limit' | 'limit'>,
+  { granularity, zoned }: Series,
+  period: Period,
+): number {
+  return asked ?? Math.max(1, Math.floor(limit / countBuckets(granularity, period, zoned)))
+}
 
 function resolveGrouping(
   { group_by: [token], time_zone: zone = 'UTC' }: AnalyticsQueryRequest,
@@ -121,22 +156,27 @@ function resolveGrouping(
   if (isInterval(token)) {
     return divideIntoBuckets(resolveGranularity(token, period), period, zone)
   }
-  if (isProperty(token)) return { kind: 'property', name: token.slice(PROPERTY_PREFIX.length) }
-  return { kind: 'dimension', dimension: token }
+  return resolveValueGrouping(token)
 }
+
+const resolveValueGrouping = (token: Exclude<GroupBy, Interval>): ValueGrouping =>
+  isProperty(token)
+    ? { kind: 'property', name: token.slice(PROPERTY_PREFIX.length) }
+    : { kind: 'dimension', dimension: token }
 
 const isProperty = (token: string): token is `${typeof PROPERTY_PREFIX}${string}` =>
   token.startsWith(PROPERTY_PREFIX)
 
 /** Resolves the order. By default a time series ascends by date, and any other grouping descends by the first metric. */
 function resolveOrder(
-  [pair]: AnalyticsQueryRequest['order_by'],
+  { order_by: [pair], then_by: second = [] }: AnalyticsQueryRequest,
   metrics: readonly Metric[],
   grouping: Grouping,
 ): Order {
   if (pair !== undefined) {
     const [field, direction] = pair
-    return { by: metrics.find((metric) => metric === field) ?? 'group', direction }
+    const own = second.some((token) => token === field) ? 'then_by' : 'group'
+    return { by: metrics.find((metric) => metric === field) ?? own, direction }
   }
   const [first] = metrics
   if (grouping.kind === 'interval' || first === undefined) return { by: 'group', direction: 'asc' }

@@ -3,7 +3,7 @@ import type { Metric } from '../../contract/api.js'
 import { DIMENSIONS } from '../../model/dimensions.js'
 import { VISIT_SUMS, type Measure } from '../../model/measures.js'
 import { METRICS } from '../../model/metrics.js'
-import type { Grouping } from './query.js'
+import { listGroupings, type Grouping, type GroupedBy } from './query.js'
 
 /**
  * `events`: a visit is in the group of its events. `entry`: it is in the group of its entry page, and its events may be in
@@ -11,8 +11,13 @@ import type { Grouping } from './query.js'
  */
 export type VisitGroups = 'events' | 'entry' | 'none'
 
-/** Finds how a grouping groups visits. */
-export function findVisitGroups(grouping: Grouping): VisitGroups {
+/** Finds how the groupings of a query group visits. A visit is in a group of both if it is in one of each. */
+export function findVisitGroups(query: GroupedBy): VisitGroups {
+  const kinds = listGroupings(query).map(findGroupsOf)
+  return (['none', 'entry'] as const).find((kind) => kinds.includes(kind)) ?? 'events'
+}
+
+function findGroupsOf(grouping: Grouping): VisitGroups {
   switch (grouping.kind) {
     case 'none':
     case 'interval':
@@ -30,9 +35,9 @@ export function findVisitGroups(grouping: Grouping): VisitGroups {
 }
 
 /** Whether a metric is null in every row, because the visits that it needs are not in the groups. */
-export function isAlwaysNull(metric: Metric, grouping: Grouping): boolean {
+export function isAlwaysNull(metric: Metric, query: GroupedBy): boolean {
   const { measures, relatesToVisits = false } = METRICS[metric]
-  const groups = findVisitGroups(grouping)
+  const groups = findVisitGroups(query)
   if (groups === 'none') return measures.some(isVisitMeasure)
   return groups === 'entry' && relatesToVisits
 }

@@ -5,15 +5,17 @@ import { listScans, mergeSteps, type Plan } from '../plan/plan.js'
 import { joinCompared, selectCompared, writeTable } from './comparison.js'
 import { writeGroupsWithDeferredUsers } from './deferred-users.js'
 import { listMeasures, writeGroups } from './groups.js'
-import { createContext, type StatementContext } from './rows.js'
-import { orderRows, selectMetrics } from './select.js'
+import { writeRankedSeries, writeRanking } from './ranked-series.js'
+import { createContext, moveContext, type StatementContext } from './rows.js'
+import { listKeys, orderRows, selectMetrics } from './select.js'
 import { writeGroupsOfShards, type ShardGroup } from './shards.js'
 import { joinTotals, selectTotals } from './totals.js'
 
 /**
  * Writes the statement of a plan. Its columns are `group_key` (the value of the group, or the number of the bucket; in a zone,
- * the start of the bucket in seconds since 1970), one `metric_…` for each selected metric, one `compared_…` if the query is
- * compared, one `total_…` and perhaps `compared_total_…` if it asks for totals, then those of `MarkedRow`. The number of rows before LIMIT is the total of the response.
+ * the start of the bucket in seconds since 1970), with a second grouping `then_key`, one `metric_…` for each selected metric, one
+ * `compared_…` if the query is compared, one `total_…` and perhaps `compared_total_…` if it asks for totals, then those of
+ * `MarkedRow`. The number of rows before LIMIT is the total of the response.
  *
  * @param nonce marks the rows as those of one request
  * @param group the shards that the project lives across; undefined if it lives on the one that runs the statement
@@ -22,7 +24,7 @@ export function buildStatement(plan: Plan, nonce: string, group?: ShardGroup): S
   const { query } = plan
   const context = createContext(plan)
   const columns = [
-    sql`group_key`,
+    ...listKeys(query),
     ...selectMetrics(query, query.metrics, listMeasures(listScans(plan))),
     ...selectCompared(plan),
     ...selectTotals(plan),
@@ -32,13 +34,26 @@ export function buildStatement(plan: Plan, nonce: string, group?: ShardGroup): S
   const order = query.grouping.kind === 'none' ? sql`` : sql` ORDER BY ${orderRows(query)}`
   const groups = writeAllGroups(context, plan, group)
   return statement(
-    sql`SELECT ${join(columns)} FROM ${joinTotals(context, plan, groups, group)}${order} LIMIT ${uint32(query.limit)} OFFSET ${uint32(query.offset)}`,
+    sql`${writeLargest(context, plan, group)}SELECT ${join(columns)} FROM ${joinTotals(context, plan, groups, group)}${order} LIMIT ${uint32(query.limit)} OFFSET ${uint32(query.offset)}`,
   )
+}
+
+/** Writes the WITH clause with the largest groups; nothing if the query is not for their series. */
+function writeLargest(
+  context: StatementContext,
+  { ranking }: Plan,
+  group: ShardGroup | undefined,
+): Sql {
+  if (ranking === undefined) return sql``
+  return writeRanking(ranking, writeAllGroups(moveContext(context, ranking), ranking, group))
 }
 
 /** Writes the groups, with what they are compared with, as a table of FROM. */
 function writeAllGroups(context: StatementContext, plan: Plan, group: ShardGroup | undefined): Sql {
-  const { userCounting } = plan
+  const { userCounting, ranking } = plan
+  if (ranking !== undefined) {
+    return joinCompared(context, plan, writeRankedSeries(context, plan, group), group)
+  }
   if (group === undefined && userCounting.kind !== 'all') {
     return writeTable(plan, writeGroupsWithDeferredUsers(context, plan, userCounting))
   }

@@ -4,8 +4,10 @@ import { METRICS } from '../../model/metrics.js'
 import { listScans, type Plan } from '../plan/plan.js'
 import { numberBuckets } from '../request/buckets.js'
 import type { Query } from '../request/query.js'
+import { isRanked } from '../request/derived-queries.js'
 import { listMeasures, writeGroups } from './groups.js'
 import { moveContext, type StatementContext } from './rows.js'
+import { writePairs } from './ranked-series.js'
 import { selectMetrics } from './select.js'
 import { writeGroupsOfShards, type ShardGroup } from './shards.js'
 
@@ -38,12 +40,17 @@ export function joinCompared(
   const compared = writeCompared(context, plan, group, keys)
   if (compared === undefined) return table
   // Without grouping both are a single row, and their keys are constants, which ClickHouse does not join.
-  return plan.query.grouping.kind === 'none'
-    ? sql`${table} CROSS JOIN (${compared}) AS compared`
-    : sql`${table} LEFT JOIN (${compared}) AS compared ON compared.compared_key = all_groups.group_key`
+  if (plan.query.grouping.kind === 'none') {
+    return sql`${table} CROSS JOIN (${compared}) AS compared`
+  }
+  const isSame = [sql`compared.compared_key = all_groups.group_key`]
+  if (plan.query.thenBy !== undefined) {
+    isSame.push(sql`compared.compared_then_key = all_groups.then_key`)
+  }
+  return sql`${table} LEFT JOIN (${compared}) AS compared ON ${join(isSame, sql` AND `)}`
 }
 
-/** Writes a SELECT of the groups of the other period: `compared_key`, a key of the rows, and the columns of `selectCompared`. */
+/** Writes a SELECT of the groups of the other period: the keys of the rows, as `compared_…`, and the columns of `selectCompared`. */
 export function writeCompared(
   context: StatementContext,
   { query, comparison }: Plan,
@@ -52,10 +59,7 @@ export function writeCompared(
 ): Sql | undefined {
   if (comparison === undefined) return undefined
   const own = moveContext(context, comparison)
-  const groups =
-    group === undefined
-      ? writeGroups(own, comparison, keys)
-      : writeGroupsOfShards(own, comparison, group, keys)
+  const groups = writeOtherGroups(own, comparison, group, keys)
   const metrics = selectMetrics(
     comparison.query,
     query.metrics,
@@ -66,7 +70,26 @@ export function writeCompared(
     return sql`${column} AS ${comparedColumn}`
   })
   const { key, condition } = matchKey(query, comparison.query)
-  return sql`SELECT ${join([sql`compared_key`, ...columns])} FROM (SELECT ${join([sql`${key} AS compared_key`, ...metrics])} FROM (${groups})${condition})`
+  const keysOfRows = join(listComparedKeys(query))
+  const others = query.thenBy === undefined ? [] : [sql`then_key AS compared_then_key`]
+  return sql`SELECT ${join([keysOfRows, ...columns])} FROM (SELECT ${join([sql`${key} AS compared_key`, ...others, ...metrics])} FROM (${groups})${condition})`
+}
+
+/** Lists the columns that have the keys of the rows. */
+const listComparedKeys = ({ thenBy }: Query): readonly Sql[] =>
+  thenBy === undefined ? [sql`compared_key`] : [sql`compared_key`, sql`compared_then_key`]
+
+/** Writes a SELECT of the groups of the other period. Of series, it has those of the largest groups of the query. */
+function writeOtherGroups(
+  context: StatementContext,
+  plan: Plan,
+  group: ShardGroup | undefined,
+  keys: Sql | undefined,
+): Sql {
+  if (isRanked(plan.query)) return writePairs(context, plan, group)
+  return group === undefined
+    ? writeGroups(context, plan, keys)
+    : writeGroupsOfShards(context, plan, group, keys)
 }
 
 /**

@@ -3,6 +3,7 @@ import { join, sql, uint32, type Sql } from '../../clickhouse/sql.js'
 import { MEASURE_COLUMNS } from '../../model/measures.js'
 import type { Plan, UserCounting } from '../plan/plan.js'
 import { selectCompared, writeCompared } from './comparison.js'
+import { listOrderMetrics } from '../request/query.js'
 import { listGroupMeasures, listMeasures, writeGroups } from './groups.js'
 import type { StatementContext } from './rows.js'
 import { orderRows, selectMetrics } from './select.js'
@@ -54,8 +55,8 @@ function countOnPage(
   plan: Plan,
   counting: DeferredCounting,
 ): DeferredUsers {
-  const { order, limit, offset } = context.query
-  const metrics = order.by === 'group' ? [] : [order.by]
+  const { limit, offset } = context.query
+  const metrics = listOrderMetrics(context.query)
   const columns = selectMetrics(context.query, metrics, listMeasures(plan.scans))
   const keys = sql`SELECT group_key FROM (SELECT ${join([sql`group_key`, ...columns])} FROM counted) ORDER BY ${orderRows(context.query)} LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`
   const named = nameKeys(plan, keys)

@@ -1,5 +1,5 @@
 /** Writes the predicate of a query as a condition on rows, and joins events to their sessions where only these have a column. */
-import { or, sql, type Sql } from '../../clickhouse/sql.js'
+import { join, or, sql, type Sql } from '../../clickhouse/sql.js'
 import { DIMENSIONS } from '../../model/dimensions.js'
 import type { Period } from '../request/period.js'
 import type { Grouping } from '../request/query.js'
@@ -68,36 +68,54 @@ export function writeReachingSessions(
   ])
 }
 
-/** The column of the group in joined rows. */
-export const SESSION_KEY = sql`session_key`
-
-/** Returns the column of `sessions` by which events are grouped; undefined if events have a column of their own. */
-export function findSessionKey(grouping: Grouping): Sql | undefined {
-  if (grouping.kind !== 'dimension') return undefined
-  const { eventColumn, sessionColumn } = DIMENSIONS[grouping.dimension]
-  return eventColumn === undefined ? sessionColumn : undefined
+/** The key of a group in rows of facts. */
+export interface FactKey {
+  readonly key: Sql
+  /** The conditions under which a row is in a group that is read; empty if every row is. */
+  readonly conditions: readonly Sql[]
+  /** Whether only sessions have its column, so that events are joined to them. */
+  readonly isOfSession: boolean
 }
 
+/** Whether events are grouped by a column that only their sessions have. */
+export function hasSessionKey(grouping: Grouping): boolean {
+  if (grouping.kind !== 'dimension') return false
+  const { eventColumn, sessionColumn } = DIMENSIONS[grouping.dimension]
+  return eventColumn === undefined && sessionColumn !== undefined
+}
+
+/** The columns of the keys in joined rows. */
+const JOINED_KEYS = [sql`session_key`, sql`session_then_key`]
+
+export const nameJoinedKeys = (keys: readonly FactKey[]): readonly Sql[] =>
+  JOINED_KEYS.slice(0, keys.length)
+
 /**
- * Joins rows of events to the group of their session, the column `session_key`. Events whose session is not stored, or in no
- * group, are left out.
+ * Joins rows of events to those keys of their session that they do not have themselves: the columns of `nameJoinedKeys`. Events
+ * whose session is not stored, or in no group, are left out.
  *
- * @param column the one of `sessions`
  * @param events rows of events
  * @param conditions on rows of `sessions`
  * @param periods those whose edges the sessions cross; absent: the sessions are all that reach into the period of the query
  */
 export function joinSessionKeys(
   context: StatementContext,
-  column: Sql,
+  keys: readonly FactKey[],
   events: Sql,
   conditions: readonly Sql[],
   periods?: readonly Period[],
 ): Sql {
   const isMeant =
     periods === undefined ? isReaching(context.query.period) : or(periods.map(isCrossing))
-  const keys = writeReachingSessions(context, conditions, isMeant)
-  return sql`(SELECT user, name, timestamp, session FROM ${events}) AS own INNER JOIN (SELECT session, ${column} AS ${SESSION_KEY} FROM ${keys}) AS keys ON own.session = keys.session`
+  const sessions = writeReachingSessions(context, conditions, isMeant)
+  const named = nameJoinedKeys(keys).flatMap((name, i) =>
+    keys
+      .slice(i, i + 1)
+      .map(({ key, isOfSession }) => ({ isOfSession, sql: sql`${key} AS ${name}` })),
+  )
+  const select = (column: Sql, isOfSession: boolean): Sql =>
+    join([column, ...named.filter((one) => one.isOfSession === isOfSession).map((one) => one.sql)])
+  return sql`(SELECT ${select(sql`user, name, timestamp, session`, false)} FROM ${events}) AS own INNER JOIN (SELECT ${select(sql`session`, true)} FROM ${sessions}) AS keys ON own.session = keys.session`
 }
 
 /** Writes the condition that a session crosses an edge of a period. */

@@ -5,19 +5,20 @@ import { RELATIONS, type RelationName } from '../../model/relations.js'
 import type { NewUsersPlan, Plan } from '../plan/plan.js'
 import type { StatementContext } from './rows.js'
 import { writeScan } from './scan.js'
+import { listKeys } from './select.js'
 import { createWhereWriter } from './where.js'
 
 /** A bitmap of nobody. */
 export const NO_USERS = sql`bitmapBuild(emptyArrayUInt32())`
 
 /**
- * Writes a subquery of groups with their new users, as `group_key` and `measure_new_users`.
+ * Writes a subquery of groups with their new users, as the keys of groups and `measure_new_users`.
  *
  * @param keys an array of the groups to read; absent: all groups
  */
 export function writeNewUsers(context: StatementContext, plan: NewUsersPlan, keys?: Sql): Sql {
   return context.query.grouping.kind === 'interval'
-    ? countByBucket(context, plan)
+    ? countByBucket(context, plan, keys)
     : countByGroup(context, plan, keys)
 }
 
@@ -28,11 +29,14 @@ function countByGroup(
 ): Sql {
   const parts = writeUserScans(context, users, (bitmap) => [sql`${bitmap} AS matching`], keys)
   const isNew = sql`bitmapAndnot(groupBitmapMergeState(parts.matching), ${writeEarlier(context, earlier)})`
-  return sql`SELECT group_key, ${countUsers(isNew)} FROM (${join(parts, sql` UNION ALL `)}) AS parts GROUP BY group_key`
+  const keysOfRows = join(listKeys(context.query))
+  return sql`SELECT ${keysOfRows}, ${countUsers(isNew)} FROM (${join(parts, sql` UNION ALL `)}) AS parts GROUP BY ${keysOfRows}`
 }
 
 /** A user is new in the bucket of their first event, so users of earlier buckets are not. */
-function countByBucket(context: StatementContext, { users, everyone, earlier }: NewUsersPlan): Sql {
+function countByBucket(context: StatementContext, plan: NewUsersPlan, keys: Sql | undefined): Sql {
+  const { users, everyone, earlier } = plan
+  if (context.query.thenBy !== undefined) return countByBucketAndGroup(context, plan, keys)
   const parts = [
     ...writeUserScans(context, users, (bitmap) => [
       sql`${bitmap} AS matching`,
@@ -47,6 +51,22 @@ function countByBucket(context: StatementContext, { users, everyone, earlier }: 
   const before = sql`groupBitmapMergeState(buckets.everyone) OVER (ORDER BY group_key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before`
   const isNew = sql`bitmapAndnot(bitmapAndnot(matching, before), ${writeEarlier(context, earlier)})`
   return sql`SELECT group_key, ${countUsers(isNew)} FROM (SELECT group_key, matching, ${before} FROM (${buckets}) AS buckets)`
+}
+
+/** Counts the new users of each group in each bucket: users of earlier buckets are not new in any group. */
+function countByBucketAndGroup(
+  context: StatementContext,
+  { users, everyone, earlier }: NewUsersPlan,
+  keys: Sql | undefined,
+): Sql {
+  const unite = (parts: readonly Sql[], columns: Sql): Sql =>
+    sql`SELECT ${columns}, groupBitmapMergeState(parts.matching) AS matching FROM (${join(parts, sql` UNION ALL `)}) AS parts GROUP BY ${columns}`
+  const select = (bitmap: Sql): readonly Sql[] => [sql`${bitmap} AS matching`]
+  const groups = unite(writeUserScans(context, users, select, keys), sql`group_key, then_key`)
+  const buckets = unite(writeUserScans(context, everyone, select), sql`group_key`)
+  const before = sql`groupBitmapMergeState(buckets.matching) OVER (ORDER BY group_key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before`
+  const isNew = sql`bitmapAndnot(bitmapAndnot(groups.matching, days.before), ${writeEarlier(context, earlier)})`
+  return sql`SELECT groups.group_key AS group_key, groups.then_key AS then_key, ${countUsers(isNew)} FROM (${groups}) AS groups INNER JOIN (SELECT group_key, ${before} FROM (${buckets}) AS buckets) AS days ON days.group_key = groups.group_key`
 }
 
 const countUsers = (bitmap: Sql): Sql =>

@@ -4,7 +4,14 @@ import { DIMENSIONS } from '../../model/dimensions.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { RELATIONS, type RelationName } from '../../model/relations.js'
 import type { Scan } from '../plan/plan.js'
-import { findSessionKey, joinSessionKeys, SESSION_KEY, writeFilter } from './filter.js'
+import { listGroupings, type Grouping } from '../request/query.js'
+import {
+  hasSessionKey,
+  joinSessionKeys,
+  nameJoinedKeys,
+  writeFilter,
+  type FactKey,
+} from './filter.js'
 import {
   selectEventsBetween,
   selectPeriods,
@@ -13,12 +20,13 @@ import {
   writeRowsWithin,
   type StatementContext,
 } from './rows.js'
+import { listKeys, nameKeys } from './select.js'
 import { writeWholeSessions } from './whole-sessions.js'
 
 /**
- * Writes a scan: one row per group, with `group_key` and the given columns.
+ * Writes a scan: one row per group, with its keys and the given columns.
  *
- * @param keys a subquery or an array of the groups to read; absent: all groups
+ * @param keys a subquery or an array of the groups to read, by the last grouping; absent: all groups
  */
 export function writeScan(
   context: StatementContext,
@@ -28,22 +36,27 @@ export function writeScan(
 ): Sql {
   const { query } = context
   const { relation, dimension, periods } = scan
-  const { key, conditions } = writeGroupKey(context, relation)
-  const ofKeys = keys === undefined ? [] : [sql`${key} IN (${keys})`]
+  const groups = writeGroupKeys(context, relation, keys)
+  const groupKeys = groups.map(({ key }) => key)
   const isOne = query.grouping.kind === 'none'
-  const grouped = isOne ? sql`` : sql` GROUP BY group_key`
+  const grouped = isOne ? sql`` : sql` GROUP BY ${join(listKeys(query))}`
   if (relation === 'whole_sessions') {
-    const rows = writeWholeSessions(context, periods, key, [...conditions, ...ofKeys])
-    const keyOfRows = isOne ? key : sql`key`
-    return sql`SELECT ${join([sql`${keyOfRows} AS group_key`, ...columns])} FROM ${rows}${grouped}`
+    const rows = writeWholeSessions(context, periods, groups)
+    const keysOfRows = isOne ? nameKeys(query, groupKeys) : listKeys(query)
+    return sql`SELECT ${join([...keysOfRows, ...columns])} FROM ${rows}${grouped}`
   }
-  const ofSessions = relation === 'events' ? findSessionKey(query.grouping) : undefined
-  if (ofSessions !== undefined) {
-    const events = writeRowsWithin(context, relation, periods, [filterRows(context, scan)])
-    const joined = joinSessionKeys(context, ofSessions, events, [...conditions, ...ofKeys])
-    return sql`SELECT ${join([sql`${SESSION_KEY} AS group_key`, ...columns])} FROM ${joined}${grouped}`
+  if (relation === 'events' && groups.some(({ isOfSession }) => isOfSession)) {
+    const [ofSessions, ofEvents] = [true, false].map((isOfSession) =>
+      groups.filter((one) => one.isOfSession === isOfSession).flatMap((one) => one.conditions),
+    )
+    const filters = [filterRows(context, scan), ...(ofEvents ?? [])]
+    const events = writeRowsWithin(context, relation, periods, filters)
+    const joined = joinSessionKeys(context, groups, events, ofSessions ?? [])
+    const keysOfRows = nameKeys(query, nameJoinedKeys(groups))
+    return sql`SELECT ${join([...keysOfRows, ...columns])} FROM ${joined}${grouped}`
   }
-  const filters = [...conditions, filterRows(context, scan), ...ofKeys]
+  const conditions = groups.flatMap((one) => one.conditions)
+  const filters = [...conditions, filterRows(context, scan)]
   const rows =
     dimension === undefined
       ? writeRowsWithin(context, relation, periods, filters)
@@ -52,7 +65,7 @@ export function writeScan(
           selectPeriods(relation, periods),
           ...filters,
         ])
-  return sql`SELECT ${join([sql`${key} AS group_key`, ...columns])} FROM ${rows}${grouped}`
+  return sql`SELECT ${join([...nameKeys(query, groupKeys), ...columns])} FROM ${rows}${grouped}`
 }
 
 function filterRows(context: StatementContext, { relation, filteredBy }: Scan): Sql {
@@ -83,16 +96,25 @@ function selectMatchingSessions(context: StatementContext): Sql {
   ])}`
 }
 
-interface GroupKey {
-  readonly key: Sql
-  /** The conditions under which a row makes a group; empty if every row does. */
-  readonly conditions: readonly Sql[]
+/** Writes the keys of a row, one for each grouping. The groups to read are a condition of the last. */
+function writeGroupKeys(
+  context: StatementContext,
+  relation: RelationName,
+  keys: Sql | undefined,
+): readonly FactKey[] {
+  const groupings = listGroupings(context.query)
+  return groupings.map((grouping, i) => {
+    const { key, conditions } = writeGroupKey(context, grouping, relation)
+    const ofKeys = keys === undefined || i < groupings.length - 1 ? [] : [sql`${key} IN (${keys})`]
+    return { key, conditions: [...conditions, ...ofKeys], isOfSession: hasSessionKey(grouping) }
+  })
 }
 
 function writeGroupKey(
-  { query: { grouping }, bucketStarts }: StatementContext,
+  { bucketStarts }: StatementContext,
+  grouping: Grouping,
   relation: RelationName,
-): GroupKey {
+): Pick<FactKey, 'key' | 'conditions'> {
   const { rollup, time: at, day } = RELATIONS[relation]
   switch (grouping.kind) {
     case 'none':

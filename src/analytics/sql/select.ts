@@ -3,7 +3,8 @@ import { join, sql, type Sql } from '../../clickhouse/sql.js'
 import type { Metric } from '../../contract/api.js'
 import { EVENT_SUMS, MEASURE_COLUMNS, type Measure } from '../../model/measures.js'
 import { METRICS } from '../../model/metrics.js'
-import type { Query } from '../request/query.js'
+import type { GroupedBy, Query } from '../request/query.js'
+import { isRanked } from '../request/derived-queries.js'
 import { isAlwaysNull } from '../request/visit-groups.js'
 
 /**
@@ -29,22 +30,42 @@ function writeUsers(sums: readonly (typeof EVENT_SUMS)[number][]): Sql {
  * @param available the measures that the groups have
  */
 export const selectMetrics = (
-  { grouping }: Query,
+  query: Query,
   metrics: readonly Metric[],
   available: readonly Measure[],
 ): readonly Sql[] => {
   const sums = EVENT_SUMS.filter((sum) => available.includes(sum))
   return metrics.map((metric) => {
     const { expression, column } = METRICS[metric]
-    if (isAlwaysNull(metric, grouping)) return sql`NULL AS ${column}`
+    if (isAlwaysNull(metric, query)) return sql`NULL AS ${column}`
     return sql`${metric === 'users' ? writeUsers(sums) : expression} AS ${column}`
   })
 }
 
-/** Writes the order of the rows: by a metric and then by group, or by group alone. */
-export function orderRows({ order }: Query): Sql {
+/** Lists the columns that identify a row: the key of its group, and that of the second grouping. */
+export const listKeys = ({ thenBy }: GroupedBy): readonly Sql[] =>
+  thenBy === undefined ? [sql`group_key`] : [sql`group_key`, sql`then_key`]
+
+/** Writes the keys of a row as columns. */
+export const nameKeys = (query: GroupedBy, keys: readonly Sql[]): readonly Sql[] =>
+  listKeys(query).flatMap((name, i) => keys.slice(i, i + 1).map((key) => sql`${key} AS ${name}`))
+
+/** Writes the order of the rows: by a metric or one of the groupings, and then by the groupings that are left. */
+export function orderRows(query: Query): Sql {
+  const { order } = query
   const direction = order.direction === 'asc' ? sql`ASC` : sql`DESC`
-  return order.by === 'group'
-    ? sql`group_key ${direction}`
-    : sql`${METRICS[order.by].column} ${direction} NULLS LAST, group_key ASC`
+  const others = orderByThen(query)
+  if (order.by === 'group') return join([sql`group_key ${direction}`, ...others])
+  if (order.by === 'then_by') return sql`then_key ${direction}, group_key ASC`
+  const { column } = METRICS[order.by]
+  return join([sql`${column} ${direction} NULLS LAST`, sql`group_key ASC`, ...others])
 }
+
+/** Series are in the order of their groups, the largest first; other groups in that of their values. */
+function orderByThen(query: Query): readonly Sql[] {
+  if (query.thenBy === undefined) return []
+  return [isRanked(query) ? sql`indexOf(${RANKED_KEYS}, then_key) ASC` : sql`then_key ASC`]
+}
+
+/** The groups that have a series, the largest first, as an array that the statement begins with. */
+export const RANKED_KEYS = sql`ranked_keys`

@@ -5,6 +5,7 @@ import { MEASURE_COLUMNS } from '../../model/measures.js'
 import type { Plan } from '../plan/plan.js'
 import { listGroupMeasures, writeGroups } from './groups.js'
 import type { StatementContext } from './rows.js'
+import { listKeys } from './select.js'
 
 /** The shards that a project lives across, as their ClickHouses know them. */
 export interface ShardGroup {
@@ -23,18 +24,21 @@ export interface ShardGroup {
  * its end, so bitmaps of users never meet those of another shard, where other users have the same numbers.
  *
  * @param keys an array of the groups to read; absent: all groups
+ * @param where a WHERE clause with a condition on the keys of the groups
  */
 export function writeGroupsOfShards(
   context: StatementContext,
   plan: Pick<Plan, 'scans' | 'rows' | 'newUsers'>,
   group: ShardGroup,
   keys?: Sql,
+  where = sql``,
 ): Sql {
   const sums = listGroupMeasures(plan).map(
     (measure) => sql`sum(shards.${MEASURE_COLUMNS[measure]}) AS ${MEASURE_COLUMNS[measure]}`,
   )
   const view = writeGroups(toShardContext(context, group), plan, keys)
-  return sql`SELECT ${join([sql`group_key`, ...sums])} FROM ${writeRowsOfShards(group, view)} GROUP BY group_key HAVING max(is_row)`
+  const keysOfRows = listKeys(context.query)
+  return sql`SELECT ${join([...keysOfRows, ...sums])} FROM ${writeRowsOfShards(group, view)}${where} GROUP BY ${join(keysOfRows)} HAVING max(is_row)`
 }
 
 /** Returns the context of what each shard of a group computes. */

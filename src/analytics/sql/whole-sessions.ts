@@ -6,11 +6,11 @@ import { join, not, sql, type Sql } from '../../clickhouse/sql.js'
 import { isCustomEvent, isPageview } from '../../model/facts.js'
 import type { Period } from '../request/period.js'
 import {
-  findSessionKey,
   isCurrentState,
   joinSessionKeys,
-  SESSION_KEY,
+  nameJoinedKeys,
   writeFilter,
+  type FactKey,
 } from './filter.js'
 import {
   isWithinAny,
@@ -20,36 +20,36 @@ import {
   writeRowsWithin,
   type StatementContext,
 } from './rows.js'
+import { nameKeys } from './select.js'
 
 /**
  * Writes a subquery with one row per state of a session that started in the periods, whose events are all counted, and two
  * kinds of corrections: an event of the periods whose session started outside of them is added, and an event outside of the
  * periods whose session started in one of them is subtracted. Few sessions cross an edge, so few events are read.
  *
- * @param key the group of a row of `sessions`; unless events are joined to it, they have the same column
- * @param conditions on rows of `sessions`
+ * @param groups the groups of a row; unless events are joined to them, they have the same columns as sessions
  */
 export function writeWholeSessions(
   context: StatementContext,
   periods: readonly Period[],
-  key: Sql,
-  conditions: readonly Sql[],
+  groups: readonly FactKey[],
 ): Sql {
+  const keys = groups.map(({ key }) => key)
+  const conditions = groups.flatMap((one) => one.conditions)
   const isCurrent = isCurrentState(context, selectPeriods('whole_sessions', periods))
   const states = writeRowsWithin(context, 'whole_sessions', periods, [
     writeFilter(context, 'sessions'),
     ...conditions,
   ])
-  const stateColumns = sql`${key} AS key, user, sign > 0 AND ${isCurrent} AS has_user, sign, sign * pageviews AS own_pageviews, sign * events AS own_events, pageviews, events, duration_ms`
+  const stateColumns = sql`${join(nameKeys(context.query, keys))}, user, sign > 0 AND ${isCurrent} AS has_user, sign, sign * pageviews AS own_pageviews, sign * events AS own_events, pageviews, events, duration_ms`
   const isHappened = isWithinAny('events', periods)
   const weight = sql`if(${isHappened}, 1, -1)`
   const crossing = writeCrossingEvents(context, periods, isHappened, conditions)
-  const column = findSessionKey(context.query.grouping)
-  const [events, eventKey] =
-    column === undefined
-      ? [crossing, key]
-      : [joinSessionKeys(context, column, crossing, conditions, periods), SESSION_KEY]
-  const eventColumns = sql`${eventKey}, user, ${isHappened}, 0, ${weight} * (${isPageview(sql`name`)}), ${weight} * (${isCustomEvent(sql`name`)}), 0, 0, 0`
+  const isJoined = groups.some(({ isOfSession }) => isOfSession)
+  const events = isJoined
+    ? joinSessionKeys(context, groups, crossing, conditions, periods)
+    : crossing
+  const eventColumns = sql`${join(isJoined ? nameJoinedKeys(groups) : keys)}, user, ${isHappened}, 0, ${weight} * (${isPageview(sql`name`)}), ${weight} * (${isCustomEvent(sql`name`)}), 0, 0, 0`
   return sql`(SELECT ${stateColumns} FROM ${states} UNION ALL SELECT ${eventColumns} FROM ${events})`
 }
 

@@ -19,6 +19,7 @@ const hideProperties = ({
   reads,
   rejected,
   totals,
+  ranking,
   newUsers,
   comparison,
   ...rest
@@ -32,6 +33,7 @@ const hideProperties = ({
   ...(newUsers === undefined ? {} : { newUsers: hideAll({ ...newUsers }) }),
   ...(totals === undefined ? {} : { totals: hideProperties(totals) }),
   ...(comparison === undefined ? {} : { comparison: hideProperties(comparison) }),
+  ...(ranking === undefined ? {} : { ranking: hideProperties(ranking) }),
 })
 
 const hideAll = (parts: Readonly<Record<string, PlanDescription>>): object =>

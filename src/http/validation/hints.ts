@@ -6,6 +6,7 @@ import type { KeywordError } from './union-errors.js'
 const FIELDS: Readonly<Record<string, string>> = {
   metrics: '["users"]',
   group_by: '["country"]',
+  then_by: '["country"]',
   order_by: '[["users","desc"]]',
   'order_by.*': '["users","desc"]',
   filters: '[{"type":"browser","operator":"oneOf","value":["Firefox"]}]',

@@ -22,6 +22,7 @@ export function buildUnionMessages(document: SpecDocument): UnionMessages {
     compare: `must be previous_period, previous_year or ${ends}`,
     'group_by.*': `must be one of: ${intervals}, ${dimensions}, ${property}`,
     within: 'must be visit, or a whole number of seconds from 1 to 315360000',
+    'then_by.*': `must be one of: ${dimensions}, ${property}; an interval goes in group_by`,
     field: `must be one of: ${dimensions}, ${property}`,
   }
 }

@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { MAX_BUCKETS } from '../../../src/analytics/request/buckets.js'
 import { MAX_COUNTS } from '../../../src/analytics/retention/grid.js'
+import { MAX_SERIES_ROWS } from '../../../src/analytics/request/then-by.js'
 import { readSpecs } from '../../../src/contract/spec.js'
 import { VARIABLES, type VariableName } from '../../../src/config/variables.js'
 import { MAX_EVENTS_BYTES } from '../../../src/http/collect/events-body.js'
@@ -35,7 +36,10 @@ const WANT: Readonly<Record<string, Readonly<Record<string, number>>>> = {
       { description: JSON.stringify(queries['FunnelWindow']) },
       /"maximum":(\d+)/,
     ),
+    'Groupings in `then_by`': queries['ThenBy']!.maxItems,
     'Buckets of a time series': MAX_BUCKETS,
+    'Series of a second grouping (`group_limit`)': queries['GroupLimit']!.maximum,
+    'Rows of all these series, before `limit`': MAX_SERIES_ROWS,
     'Filters, with those inside of groups and visits': queries['Filters']!.maxItems,
     'Depth of groups and visits': readText(queries['GroupFilter'], /at most (\d+) deep/),
     'String clauses of all filters': readText(queries['Filters'], /at most (\d+) string clauses/),

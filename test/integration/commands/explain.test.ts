@@ -176,6 +176,19 @@ test('a comparison is explained beside the rows, with one statement for both', a
 const subtractYear = (moment: string): string =>
   `${Number(moment.slice(0, 4)) - 1}${moment.slice(4)}`
 
+test('how the largest groups are found is explained before their series, with one statement for both', async () => {
+  const body = { ...QUESTION, filters: [], metrics: ['users'], then_by: ['country'] }
+  const { stdout, ...rest } = await explain(body, ['--json'])
+  expect(rest).toEqual({ stderr: '', error: undefined })
+  const explained = JSON.parse(stdout) as { ranking: object; sql: string }
+  expect(explained.sql).toMatch(/^WITH\b/)
+  const reads = [{ relation: 'users_daily', dimension: 'country', measures: ['users'] }]
+  expect(explained).toMatchObject({ reads, ranking: { period: PERIOD } })
+  expect(explained.ranking).toMatchObject({ userCounting: 'candidates' })
+  const text = (await explain(body)).stdout
+  expect(text).toMatch(/\n\nthe largest groups\n\nREAD (.*\n)+\n(.*\n)*\ntheir series\n\nREAD /)
+})
+
 test('parts of a period that are read from one relation are listed below each other', async () => {
   const range = ['2025-12-30T12:00:00Z', '2026-02-02T11:59:59Z']
   const { stdout } = await explain({ date_range: range, metrics: ['users'] })

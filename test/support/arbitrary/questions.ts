@@ -1,9 +1,10 @@
 /** Random questions of every kind: requests, each asked at a moment. */
 import fc from 'fast-check'
-import type { Filter, Preset } from '../../../src/contract/api.js'
+import type { Filter, Preset, ThenBy } from '../../../src/contract/api.js'
 import { listEnumValues, readSpec } from '../../../src/contract/spec.js'
 import type { PartialRequest } from '../world/world.js'
 import { comparison } from './comparisons.js'
+import { addThenBy } from './then-by.js'
 import { attributeRequest, rollupRequest } from './rollups.js'
 import { filter, request } from './world.js'
 
@@ -67,6 +68,11 @@ const otherGrouping = fc.constantFrom<Pick<PartialRequest, 'group_by' | 'order_b
   { group_by: ['interval:auto'], order_by: [['date', 'desc']] },
   { group_by: ['interval:auto'], order_by: [['date', 'asc']] },
 )
+/** Second groupings. */
+const SECOND: readonly ThenBy[] = [
+  ...(['country', 'page:path', 'event:name', 'device_type', 'utm_source', 'page:origin'] as const),
+  'event:prop:plan',
+]
 const anyFilters = fc.array(fc.oneof(filter, otherFilter), { minLength: 1, maxLength: 3 })
 
 const anyRequest: fc.Arbitrary<PartialRequest> = fc
@@ -92,6 +98,7 @@ const anyRequest: fc.Arbitrary<PartialRequest> = fc
     ...defaults,
     ...compared,
   }))
+  .chain(addThenBy(SECOND, 4))
 
 /** Random questions, each kind with its weight. */
 export const question: fc.Arbitrary<Question> = fc.noBias(

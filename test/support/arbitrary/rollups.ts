@@ -1,6 +1,6 @@
 /** Random events and queries for the rollups: visits around the ends of months, and periods of whole days and months. */
 import fc from 'fast-check'
-import type { Filter, GroupBy, Interval, ListClause } from '../../../src/contract/api.js'
+import type { Filter, GroupBy, Interval, ListClause, ThenBy } from '../../../src/contract/api.js'
 import {
   addInclude,
   event,
@@ -14,6 +14,7 @@ import {
 import { chooseComparison } from './comparisons.js'
 import type { PartialRequest, SentEvent } from '../world/world.js'
 import { chooseZone } from '../world/zones.js'
+import { addThenBy } from './then-by.js'
 
 const DAY = 86_400_000
 const MINUTE = 60_000
@@ -257,7 +258,9 @@ const anyRequest = grouping.chain((group_by) =>
 )
 
 /** Random requests. Without fast-check's bias towards small values, every kind keeps its weight. */
-export const rollupRequest: fc.Arbitrary<PartialRequest> = fc.noBias(anyRequest)
+export const rollupRequest: fc.Arbitrary<PartialRequest> = fc.noBias(
+  anyRequest.chain(addThenBy(FILTERED_DIMENSIONS as readonly ThenBy[], 6)),
+)
 
 /** The session attributes among the dimensions. */
 const SESSION_ATTRIBUTES = FILTERED_DIMENSIONS.filter(
@@ -282,5 +285,11 @@ export const attributeRequest: fc.Arbitrary<PartialRequest> = fc.noBias(
         { maxLength: 2 },
       ),
     )
-    .map(([asked, group_by, filters]) => ({ ...asked, group_by, filters, order_by: [] })),
+    .map(([asked, group_by, filters]): PartialRequest => ({
+      ...asked,
+      group_by,
+      filters,
+      order_by: [],
+    }))
+    .chain(addThenBy(SESSION_ATTRIBUTES as readonly ThenBy[], 5)),
 )

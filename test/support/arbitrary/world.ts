@@ -7,10 +7,12 @@ import type {
   GroupBy,
   Interval,
   Metric,
+  ThenBy,
 } from '../../../src/contract/api.js'
 import { listEnumValues, readSpec } from '../../../src/contract/spec.js'
 import type { PartialRequest, SentEvent } from '../world/world.js'
 import { chooseZone } from '../world/zones.js'
+import { addThenBy } from './then-by.js'
 
 const DAY = 86_400_000
 const MINUTE = 60_000
@@ -51,13 +53,13 @@ const { document } = readSpec('openapi')
 export const METRICS = listEnumValues(document, 'Metric') as readonly Metric[]
 /** Every interval of the contract. */
 export const INTERVALS = listEnumValues(document, 'Interval') as readonly Interval[]
-const GROUPINGS: readonly GroupBy[] = [
-  ...INTERVALS,
+const VALUE_GROUPINGS: readonly ThenBy[] = [
   ...(listEnumValues(document, 'Dimension') as readonly Dimension[]),
   'event:prop:plan',
   'event:prop:__proto__',
   'event:prop:nobody',
 ]
+const GROUPINGS: readonly GroupBy[] = [...INTERVALS, ...VALUE_GROUPINGS]
 
 /** Moments around boundaries: midnight, ends of months, a leap day, pauses of exactly half an hour. */
 const moment = fc
@@ -320,3 +322,4 @@ export const request: fc.Arbitrary<PartialRequest> = fc
     }
   })
   .chain(addInclude)
+  .chain(addThenBy(VALUE_GROUPINGS, 4))

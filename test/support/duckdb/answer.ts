@@ -4,6 +4,7 @@ import type {
   AnalyticsQueryRequest,
   AnalyticsQueryResponse,
   BucketSize,
+  GroupBy,
   Metric,
   Row,
 } from '../../../src/contract/api.js'
@@ -25,7 +26,7 @@ export async function answer(
 ): Promise<AnalyticsQueryResponse> {
   const body = await answerCompared(database, request, clock)
   if (request.include?.totals !== true) return body
-  const whole = { ...request, group_by: [], order_by: [], limit: 1, offset: 0 }
+  const whole = { ...omitThenBy(request), group_by: [], order_by: [], limit: 1, offset: 0 }
   const [total] = (await answerCompared(database, whole, clock)).data
   const { metrics, comparison } = total!
   return { ...body, totals: { metrics, ...(comparison === undefined ? {} : { comparison }) } }
@@ -44,14 +45,15 @@ async function answerCompared(
   const range =
     typeof compare === 'string' ? await resolveCompared(database, request, own) : compare
   const isSeries = isInterval(group_by[0])
-  const everything: AnalyticsQueryRequest = {
+  const whole: AnalyticsQueryRequest = {
     ...request,
     group_by: isSeries ? [`interval:${query.interval!}`] : group_by,
     order_by: [],
     limit: Infinity,
     offset: 0,
   }
-  const others = await answerRows(database, { ...everything, date_range: range }, clock)
+  const everything = isSeries ? await fixGroups(database, whole, request.limit, clock) : whole
+  const others = await answerRows(database, { ...everything, date_range: range }, clock, own)
   const numbered = isSeries ? (await answerRows(database, everything, clock)).data : []
   const data = rest.data.map(({ group, metrics }) => {
     const isSame = (row: Row): boolean => isDeepStrictEqual(row.group, group)
@@ -67,20 +69,34 @@ async function answerCompared(
   return { period, query, comparison: { period: others.period }, ...rest, data }
 }
 
+/** Fixes how many groups have a series, which otherwise depends on the limit. */
+async function fixGroups(
+  database: DuckDatabase,
+  request: AnalyticsQueryRequest,
+  limit: number,
+  clock: Clock,
+): Promise<AnalyticsQueryRequest> {
+  if (request.then_by === undefined) return request
+  const buckets = await answerRows(database, omitThenBy(request), clock)
+  const fitting = Math.max(1, Math.floor(limit / buckets.pagination.total))
+  return { ...request, group_limit: request.group_limit ?? fitting }
+}
+
 const COUNTS: ReadonlySet<string> = new Set(['users', 'new_users', 'pageviews', 'events', 'visits'])
 
 async function answerRows(
   database: DuckDatabase,
   request: AnalyticsQueryRequest,
   clock: Clock,
+  ranked?: DuckPeriod,
 ): Promise<AnalyticsQueryResponse> {
   const { limit, offset } = request
   const period = await resolvePeriod(database, request.date_range, clock, request.time_zone)
   const metrics = request.metrics.length === 0 ? DEFAULT_METRICS : request.metrics
-  const groupings = request.group_by.map((token) => findGrouping(token, period))
+  const groupings = listTokens(request).map((token) => findGrouping(token, period))
   const asked = { ...request, metrics }
   const rows = await database.run<Readonly<Record<string, string | number | null>>>(
-    buildStatement(asked, groupings, period),
+    buildStatement(asked, groupings, period, ranked),
   )
   const page = rows.slice(offset, offset + limit)
   return {
@@ -108,20 +124,35 @@ async function answerRows(
   }
 }
 
+const omitThenBy = ({
+  then_by: _by,
+  group_limit: _limit,
+  ...plain
+}: AnalyticsQueryRequest): AnalyticsQueryRequest => plain
+
+const listTokens = ({ group_by, then_by = [] }: AnalyticsQueryRequest): readonly GroupBy[] => [
+  ...group_by,
+  ...then_by,
+]
+
+const OPTIONAL = [
+  'include',
+  'time_zone',
+  'compare',
+  'compare_align',
+  'then_by',
+  'group_limit',
+] as const
+
 /** The members that are shown only if they were sent, and the size of the buckets: always but for `interval:auto` without those. */
 function showOptional(
-  { group_by: [token], include, time_zone, compare, compare_align }: AnalyticsQueryRequest,
+  request: AnalyticsQueryRequest,
   period: DuckPeriod,
-): Pick<
-  AnalyticsQueryResponse['query'],
-  'include' | 'time_zone' | 'compare' | 'compare_align' | 'interval'
-> {
-  const sent = {
-    ...(include === undefined ? {} : { include }),
-    ...(time_zone === undefined ? {} : { time_zone }),
-    ...(compare === undefined ? {} : { compare }),
-    ...(compare_align === undefined ? {} : { compare_align }),
-  }
+): Pick<AnalyticsQueryResponse['query'], (typeof OPTIONAL)[number] | 'interval'> {
+  const [token] = request.group_by
+  const sent = Object.fromEntries(
+    OPTIONAL.flatMap((name) => (request[name] === undefined ? [] : [[name, request[name]]])),
+  )
   if (token === undefined || !isInterval(token)) return sent
   if (token === 'interval:auto' && Object.keys(sent).length === 0) return {}
   return { ...sent, interval: findBucketSize(token, period) as BucketSize }
@@ -133,8 +164,10 @@ const nameKey = (i: number): string => `key_${i}`
 function buildStatement(
   request: AnalyticsQueryRequest,
   groupings: readonly Grouping[],
-  { from, to }: DuckPeriod,
+  period: DuckPeriod,
+  ranked = period,
 ): Sql {
+  const { from, to } = period
   const inPeriod = (moment: Sql): Sql =>
     sql`(${moment} >= CAST(${from} AS TIMESTAMP) AND ${moment} < CAST(${to} AS TIMESTAMP) + INTERVAL 1 SECOND)`
   const keys = groupings.map((_grouping, i) => raw(nameKey(i)))
@@ -165,28 +198,61 @@ WITH
   ),
   of_events AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('events')])} FROM grouped_events WHERE ${isIn} ${group}),
   of_visits AS (SELECT ${join([...keys, sql`count(*) AS matched`, ...aggregate('visits')])} FROM grouped_visits WHERE ${isIn} ${group}),
-  groups AS (${selectKeys(groupings)})
+  groups AS (${selectKeys(request, groupings, ranked)})
 SELECT ${join([...keys.map((key) => sql`groups.${key} AS ${key}`), ...request.metrics.map((metric) => selectMetric(metric, groupings))])}
 FROM groups LEFT JOIN of_events ON ${joinOn('of_events')} LEFT JOIN of_visits ON ${joinOn('of_visits')}
 ORDER BY ${join(buildOrder(request, keys))}`
 }
 
 /** Selects the groups that are rows: those of events, and those that a grouping lists. Without groupings there is one row. */
-function selectKeys(groupings: readonly Grouping[]): Sql {
+function selectKeys(
+  request: AnalyticsQueryRequest,
+  groupings: readonly Grouping[],
+  period: DuckPeriod,
+): Sql {
   if (groupings.length === 0) return sql`SELECT 1 AS one`
+  const [{ keys: buckets } = {}, second] = groupings
+  if (buckets !== undefined && second !== undefined) {
+    return selectRanked(request, buckets, second, period)
+  }
   const listed = groupings.flatMap(({ keys }) => (keys === undefined ? [] : [keys]))
   const keys = groupings.map((_grouping, i) => raw(nameKey(i)))
   return join([sql`SELECT ${join(keys)} FROM of_events`, ...listed], ' UNION ')
 }
 
+/** Selects every bucket of the largest groups of the second grouping, with the rank of the group. */
+function selectRanked(
+  { then_by: _, group_limit, ...request }: AnalyticsQueryRequest,
+  buckets: Sql,
+  second: Grouping,
+  period: DuckPeriod,
+): Sql {
+  const ranking = {
+    ...request,
+    group_by: [second.member as GroupBy],
+    metrics: request.metrics.slice(0, 1),
+    order_by: [],
+  }
+  const most = sql`greatest(1, CAST(${String(request.limit)} AS BIGINT) // (SELECT count(*) FROM (${buckets})))`
+  const limit = group_limit === undefined ? most : sql`CAST(${String(group_limit)} AS BIGINT)`
+  return sql`
+    SELECT buckets.key AS key_0, largest.value AS key_1, largest.rank AS rank
+    FROM (${buckets}) AS buckets(key),
+      (SELECT key_0 AS value, row_number() OVER () AS rank FROM (${buildStatement(ranking, [second], period)})) AS largest
+    WHERE largest.rank <= ${limit}`
+}
+
 /** A number in JSON is a floating-point number; all of these are small enough to be exact. */
-const selectMetric = (metric: Metric, [grouping]: readonly Grouping[]): Sql =>
-  sql`CAST(${writeMetric(metric, grouping?.visitGroups ?? 'same')} AS DOUBLE) AS ${raw(`of_${metric}`)}`
+const selectMetric = (metric: Metric, groupings: readonly Grouping[]): Sql => {
+  const kinds = groupings.map(({ visitGroups }) => visitGroups)
+  const kind = (['none', 'entry'] as const).find((one) => kinds.includes(one)) ?? 'same'
+  return sql`CAST(${writeMetric(metric, kind)} AS DOUBLE) AS ${raw(`of_${metric}`)}`
+}
 
 /** The given order, else that of a series by its date, else that of the first metric. Groups decide between equal values. */
 function buildOrder(
-  { order_by, metrics, group_by: [token] }: AnalyticsQueryRequest,
-  [key = sql`TRUE`]: readonly Sql[],
+  { order_by, metrics, group_by: [token], then_by: [second] = [] }: AnalyticsQueryRequest,
+  [key = sql`TRUE`, other]: readonly Sql[],
 ): readonly Sql[] {
   const isSeries = isInterval(token)
   const [field, direction] =
@@ -194,6 +260,8 @@ function buildOrder(
   const metric = metrics.find((name) => name === field)
   // A label with an offset does not order moments.
   const group = isSeries ? sql`CAST(groups.${key} AS TIMESTAMPTZ)` : key
-  const by = metric === undefined ? group : raw(`of_${metric}`)
-  return [sql`${by} ${raw(direction)} NULLS LAST`, group]
+  const own = other !== undefined && field === second ? other : group
+  const by = metric === undefined ? own : raw(`of_${metric}`)
+  const rest = other === undefined ? [] : [isSeries ? sql`groups.rank` : other]
+  return [sql`${by} ${raw(direction)} NULLS LAST`, group, ...rest]
 }

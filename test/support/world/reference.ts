@@ -312,6 +312,9 @@ function findGroup(event: Event, token: string | undefined, bucket: (at: number)
   return event.session!.events[0]!.attributes[token]!
 }
 
+const isComplete = (keys: readonly (string | undefined)[]): keys is readonly string[] =>
+  keys.every((key) => key !== undefined)
+
 /** Returns the group in which a visit counts; undefined if it counts in none. */
 function findVisitGroup(visit: Session, token: string | undefined, bucket: (at: number) => string) {
   if (token === 'event:name' || token?.startsWith('event:prop:') === true) return undefined
@@ -323,43 +326,91 @@ function findVisitGroup(visit: Session, token: string | undefined, bucket: (at: 
 export const roundToHundredths = (numerator: number, denominator: number): number =>
   Math.floor((2 * numerator + denominator) / (2 * denominator)) / 100
 
-/** Computes all rows of a response, unordered, before limit and offset. `buckets` are those of a time series, with labels. */
+type Period = { readonly start: number; readonly end: number }
+type Buckets = readonly { readonly from: number; readonly label: string }[]
+
+/** Returns the values of the largest groups of `then_by`, which have a series: the largest first. */
+function listLargest(
+  events: readonly Event[],
+  { then_by: second = [], group_limit, ...request }: AnalyticsQueryRequest,
+  period: Period,
+  buckets: Buckets,
+): string[] {
+  const metric = request.metrics[0]!
+  const limit = group_limit ?? Math.max(1, Math.floor(request.limit / buckets.length))
+  const value = (row: Row): string => row.group[second[0]!]!
+  const size = ({ metrics }: Row): number => metrics[metric] ?? -1
+  return computeRows(events, { ...request, group_by: second, metrics: [metric] }, period, [])
+    .sort(
+      (a, b) => size(b) - size(a) || Buffer.compare(Buffer.from(value(a)), Buffer.from(value(b))),
+    )
+    .slice(0, limit)
+    .map(value)
+}
+
+const compareKeys = (a: readonly string[], b: readonly string[]): number =>
+  a
+    .map((key, i) => Buffer.compare(Buffer.from(key), Buffer.from(b[i]!)))
+    .find((order) => order !== 0) ?? 0
+
+/**
+ * Computes all rows of a response before limit and offset. `buckets` are those of a time series, with labels. With a second
+ * grouping they are in the order of rows with equal values, otherwise in none.
+ */
 export function computeRows(
   events: readonly Event[],
   request: AnalyticsQueryRequest,
-  period: { readonly start: number; readonly end: number },
-  buckets: readonly { readonly from: number; readonly label: string }[],
+  period: Period,
+  buckets: Buckets,
 ): Row[] {
   const [token] = request.group_by
+  const tokens = [...request.group_by, ...(request.then_by ?? [])]
+  const isRanked = isInterval(token) && tokens.length > 1
+  const largest = isRanked ? listLargest(events, request, period, buckets) : ['']
   const bucket = (at: number): string => buckets.findLast(({ from }) => from <= at)!.label
   const inPeriod = (at: number): boolean => at >= period.start && at < period.end
   const matching = events.filter((event) => matchesFilters(event, request))
   const firstAt = new Map<string, number>()
   for (const { user, at } of events) if (!firstAt.has(user)) firstAt.set(user, at)
-  const groups = new Map<string, Event[]>()
-  if (token === undefined) groups.set('', [])
-  if (isInterval(token)) for (const { label } of buckets) groups.set(label, [])
-  for (const event of matching.filter(({ at }) => inPeriod(at))) {
-    const key = findGroup(event, token, bucket)
-    if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), event])
+  const groups = new Map<string, { readonly keys: readonly string[]; readonly inGroup: Event[] }>()
+  const find = (keys: readonly string[]) => {
+    const name = JSON.stringify(keys)
+    const group = groups.get(name) ?? { keys, inGroup: [] }
+    groups.set(name, group)
+    return group
   }
+  if (token === undefined) find([])
+  if (isInterval(token)) {
+    for (const { label } of buckets) {
+      for (const value of largest) find(isRanked ? [label, value] : [label])
+    }
+  }
+  for (const event of matching.filter(({ at }) => inPeriod(at))) {
+    const keys = tokens.map((one) => findGroup(event, one, bucket))
+    if (isRanked && !largest.includes(keys[1] ?? '')) continue
+    if (isComplete(keys)) find(keys).inGroup.push(event)
+  }
+  const inOrder = [...groups.values()]
+  if (tokens.length > 1 && !isRanked) inOrder.sort((a, b) => compareKeys(a.keys, b.keys))
   const visits = [...new Set(matching.map(({ session }) => session!))].filter(
     (session) => session.events.some(isPageview) && inPeriod(session.events[0]!.at),
   )
-  return [...groups].map(([key, inGroup]) => {
-    const started = visits.filter((visit) => findVisitGroup(visit, token, bucket) === key)
+  return inOrder.map(({ keys, inGroup }) => {
+    const started = visits.filter((visit) =>
+      tokens.every((one, i) => findVisitGroup(visit, one, bucket) === keys[i]),
+    )
     const bounces = started.filter((visit) => visit.events.length === 1).length
     const pageviews = inGroup.filter(isPageview).length
     const custom = inGroup.length - pageviews
-    const hasVisits = token !== 'event:name' && token?.startsWith('event:prop:') !== true
+    const hasVisits = !tokens.some((one) => one.startsWith('event:'))
     const perVisit = (count: number): number | null =>
-      started.length === 0 || token === 'page:path' || token === 'page:origin'
+      started.length === 0 || tokens.some((one) => one === 'page:path' || one === 'page:origin')
         ? null
         : roundToHundredths(100 * count, started.length)
     const seconds = started.map(({ events: all }) => all.at(-1)!.at - all[0]!.at)
     const isNew = ({ user }: Event): boolean => {
       const first = firstAt.get(user)!
-      return inPeriod(first) && (!isInterval(token) || bucket(first) === key)
+      return inPeriod(first) && (!isInterval(token) || bucket(first) === keys[0])
     }
     const values: Record<Metric, number | null> = {
       new_users: new Set(inGroup.filter(isNew).map(({ user }) => user)).size,
@@ -380,7 +431,7 @@ export function computeRows(
       events_per_visit: perVisit(custom),
     }
     return {
-      group: token === undefined ? {} : { [isInterval(token) ? 'date' : token]: key },
+      group: Object.fromEntries(tokens.map((one, i) => [isInterval(one) ? 'date' : one, keys[i]!])),
       metrics: Object.fromEntries(request.metrics.map((name) => [name, values[name]])),
     }
   })

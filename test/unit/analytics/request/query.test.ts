@@ -1,6 +1,7 @@
 /** resolveQuery() turns a request into a query: grouping, default order, page. */
 import { describe, expect, test } from '@jest/globals'
-import { resolveQuery, toTotalsQuery } from '../../../../src/analytics/request/query.js'
+import { toTotalsQuery } from '../../../../src/analytics/request/derived-queries.js'
+import { resolveQuery } from '../../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest } from '../../../../src/contract/api.js'
 import { fillDefaults } from '../../../support/world/world.js'
 

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import type { ProjectSizes } from '../../../../src/model/project-sizes.js'
 import { ALL_RELATIONS, FACTS, type RelationName } from '../../../../src/model/relations.js'
 import { planQuery, planWithOthers } from '../../../../src/analytics/plan/planner.js'
-import { resolveQuery, toTotalsQuery } from '../../../../src/analytics/request/query.js'
+import { toTotalsQuery } from '../../../../src/analytics/request/derived-queries.js'
+import { resolveQuery } from '../../../../src/analytics/request/query.js'
 import { buildStatement } from '../../../../src/analytics/sql/build-statement.js'
 import type {
   AnalyticsQueryRequest,
@@ -371,9 +372,9 @@ test('a statement from whole sessions: states that started in the period, and ev
   const happened = within(7, 'timestamp')
   const sign = `if(${happened}, 1, -1)`
   expect(query).toContain(
-    'SELECT key AS group_key, greatest(0, sum(own_pageviews)) AS measure_pageviews, sumIf(toInt64(sign), pageviews > 0) AS measure_visits, ' +
+    'SELECT group_key, greatest(0, sum(own_pageviews)) AS measure_pageviews, sumIf(toInt64(sign), pageviews > 0) AS measure_visits, ' +
       'sumIf(toInt64(sign), pageviews = 1 AND events = 0) AS measure_bounces FROM (' +
-      `SELECT city AS key, user, sign > 0 AND ${current} AS has_user, sign, sign * pageviews AS own_pageviews, sign * events AS own_events, pageviews, events, duration_ms ` +
+      `SELECT city AS group_key, user, sign > 0 AND ${current} AS has_user, sign, sign * pageviews AS own_pageviews, sign * events AS own_events, pageviews, events, duration_ms ` +
       `FROM sessions ${project} AND ${wholeDays(4, 'sessions')} AND ${filter} ` +
       `UNION ALL SELECT city, user, ${happened}, 0, ${sign} * (name = 'pageview'), ${sign} * (name != 'pageview'), 0, 0, 0 ` +
       `FROM events ${project} AND (toDate(timestamp), user, session, ${happened}) IN (` +
@@ -614,16 +615,19 @@ test('no injection: the text depends on no value of the request', () => {
   const prefix = 'event:prop:'
   fc.assert(
     fc.property(fc.oneof(request, rollupRequest), (asked) => {
-      const [token] = asked.group_by ?? []
-      const isProperty = token?.startsWith(prefix) === true
+      const isProperty = [...(asked.group_by ?? []), ...(asked.then_by ?? [])].some((token) =>
+        token.startsWith(prefix),
+      )
+      const rename = <Token extends GroupBy>(token: Token): Token =>
+        token.startsWith(prefix) ? (`${prefix}'; --${token.slice(prefix.length)}` as Token) : token
       const other: Given = {
         ...asked,
         filters: swap(asked.filters) as readonly Filter[],
         limit: 77,
         offset: 5,
-        ...(isProperty
-          ? { group_by: [`${prefix}'; --${token.slice(prefix.length)}`], order_by: [] }
-          : {}),
+        ...(isProperty ? { order_by: [] } : {}),
+        ...(asked.group_by === undefined ? {} : { group_by: asked.group_by.map(rename) }),
+        ...(asked.then_by === undefined ? {} : { then_by: asked.then_by.map(rename) }),
       }
       const same = { ...asked, ...(isProperty ? { order_by: [] } : {}) }
       expect(build(other, { project: "p2' OR ''='" }).query).toBe(build(same).query)

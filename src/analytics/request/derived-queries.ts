@@ -1,0 +1,46 @@
+/** Derives the queries whose rows belong to the answer of another: its totals, its largest groups, and what it is compared with. */
+import type { Query, ValueGrouping } from './query.js'
+
+/** Returns a query without its second grouping. */
+export const withoutThenBy = ({ thenBy: _by, groupLimit: _limit, ...query }: Query): Query => query
+
+/** Returns the query whose only row has the totals of a query. */
+export const toTotalsQuery = (query: Query): Query => ({
+  ...withoutThenBy(query),
+  grouping: { kind: 'none' },
+  order: { by: 'group', direction: 'asc' },
+  limit: 1,
+  offset: 0,
+  includesTotals: false,
+  ...(query.compared === undefined
+    ? {}
+    : { compared: { period: query.compared.period, grouping: { kind: 'none' } } }),
+})
+
+/** Returns the same query about the period that it is compared with; undefined if there is no comparison. */
+export const toComparedQuery = ({ compared, ...query }: Query): Query | undefined =>
+  compared === undefined ? undefined : { ...query, ...compared, includesTotals: false }
+
+/** A query for the series of the largest groups. */
+export type RankedQuery = Query & {
+  readonly thenBy: ValueGrouping
+  readonly groupLimit: number
+}
+
+/** Whether a query is for the series of the largest groups. */
+export const isRanked = (query: Query): query is RankedQuery =>
+  query.thenBy !== undefined && query.groupLimit !== undefined
+
+/** Returns the query whose rows are the largest groups of a query, the largest first. */
+export function toRankingQuery({ groupLimit, thenBy, compared: _, ...query }: RankedQuery): Query {
+  const [first = 'users'] = query.metrics
+  return {
+    ...query,
+    metrics: [first],
+    grouping: thenBy,
+    order: { by: first, direction: 'desc' },
+    limit: groupLimit,
+    offset: 0,
+    includesTotals: false,
+  }
+}

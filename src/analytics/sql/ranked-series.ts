@@ -1,0 +1,61 @@
+/** Writes the time series of the largest groups: which these are, and a row for each of them in every bucket. */
+import { join, sql, uint32, type Sql } from '../../clickhouse/sql.js'
+import { MEASURE_COLUMNS } from '../../model/measures.js'
+import { listScans, type Plan } from '../plan/plan.js'
+import { listGroupMeasures, listMeasures, writeBucketKeys, writeGroups } from './groups.js'
+import type { StatementContext } from './rows.js'
+import { listKeys, orderRows, RANKED_KEYS, selectMetrics } from './select.js'
+import { writeGroupsOfShards, type ShardGroup } from './shards.js'
+
+/**
+ * Writes the WITH clause of a statement for series: the values of the largest groups as one array, the largest first. The engine
+ * computes it before the rest, across shards as well, so the rest reads nothing of other groups.
+ *
+ * @param groups the groups of the plan that finds the largest, as a table of FROM
+ */
+export function writeRanking(ranking: Plan, groups: Sql): Sql {
+  const { query } = ranking
+  const columns = selectMetrics(query, query.metrics, listMeasures(listScans(ranking)))
+  const metrics = sql`SELECT ${join([sql`group_key`, ...columns])} FROM ${groups}`
+  const largest = sql`SELECT group_key FROM (${metrics}) ORDER BY ${orderRows(query)} LIMIT ${uint32(query.limit)}`
+  return sql`WITH (SELECT groupArray(group_key) FROM (${largest})) AS ${RANKED_KEYS} `
+}
+
+/** Writes the series of the ranked groups: `group_key`, `then_key`, and a column for each measure. */
+export function writeRankedSeries(
+  context: StatementContext,
+  plan: Plan,
+  group: ShardGroup | undefined,
+): Sql {
+  const measures = listGroupMeasures(plan)
+  const columns = measures.map((measure) => MEASURE_COLUMNS[measure])
+  const empty = join([
+    sql`arrayJoin(${writeBucketKeys(context)}) AS group_key`,
+    sql`arrayJoin(${RANKED_KEYS}) AS then_key`,
+    ...columns.map((column) => sql`0 AS ${column}`),
+  ])
+  const sums = columns.map((column) => sql`sum(series.${column}) AS ${column}`)
+  const keys = listKeys(context.query)
+  const parts = measures.length === 0 ? [] : [writePairs(context, plan, group)]
+  const series = join([...parts, sql`SELECT ${empty}`], sql` UNION ALL `)
+  return sql`SELECT ${join([...keys, ...sums])} FROM (${series}) AS series GROUP BY ${join(keys)}`
+}
+
+/** Writes the buckets of the ranked groups that are not empty. */
+export function writePairs(
+  context: StatementContext,
+  plan: Plan,
+  group: ShardGroup | undefined,
+): Sql {
+  // Every bucket is a row anyway, whatever is in it.
+  const pairs = { ...plan, rows: 'one' } as const
+  return group === undefined
+    ? writeGroups(context, pairs, RANKED_KEYS)
+    : writeGroupsOfShards(
+        context,
+        pairs,
+        group,
+        undefined,
+        sql` WHERE then_key IN (${RANKED_KEYS})`,
+      )
+}
