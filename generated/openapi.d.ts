@@ -1970,6 +1970,8 @@ export interface components {
             readonly totals?: components["schemas"]["Plan"];
             /** @description The plan of the period that the query is compared with, if there is one. */
             readonly comparison?: components["schemas"]["Plan"];
+            /** @description The plan that finds the largest groups of `then_by`, if the query asks for their series. */
+            readonly ranking?: components["schemas"]["Plan"];
         } & {
             readonly [key: string]: unknown;
         };

@@ -5,7 +5,7 @@ import { listNewUserPlans, listScans, type Plan, type Scan } from '../plan/plan.
 import { estimateFacts } from '../plan/sizes.js'
 
 /**
- * Estimates how many rows of events, sessions and rollups a plan reads, with those for its totals and its comparison.
+ * Estimates how many rows of events, sessions and rollups a plan reads, with those for its totals, its largest groups and its comparison.
  *
  * @param sizes those of one shard
  * @param width the number of shards
@@ -13,7 +13,7 @@ import { estimateFacts } from '../plan/sizes.js'
 export function estimateRows(plan: Plan, sizes: ProjectSizes, width: number): number {
   const parts = [plan, ...listNewUserPlans(plan)]
   const own = parts.flatMap(listScans).map((scan) => estimateScannedRows(scan, sizes))
-  const others = [plan.totals, plan.comparison].map((other) =>
+  const others = [plan.totals, plan.ranking, plan.comparison].map((other) =>
     other === undefined ? 0 : estimateRows(other, sizes, width),
   )
   return others.reduce(
