@@ -333,7 +333,7 @@ export interface components {
             readonly metrics?: components["schemas"]["Metrics"];
             readonly group_by?: components["schemas"]["Groupings"];
             readonly order_by?: components["schemas"]["Orders"];
-            readonly limit?: components["schemas"]["Limit"];
+            readonly limit?: components["schemas"]["QueryLimit"];
             readonly offset?: components["schemas"]["Offset"];
             readonly filters?: components["schemas"]["Filters"];
             readonly filtersOperator?: components["schemas"]["FiltersOperator"];
@@ -556,6 +556,15 @@ export interface components {
          *     ]
          */
         readonly Orders: readonly components["schemas"]["OrderBy"][];
+        /**
+         * Query limit
+         * @description The maximum number of rows to return, or `all`, up to 1,000,000 rows. `all` is allowed in every format but JSON, whose responses
+         *     are not streamed. An answer with more rows is refused with `QUERY_TOO_EXPENSIVE`.
+         * @default 100
+         * @example 100
+         * @example all
+         */
+        readonly QueryLimit: number | "all";
         /**
          * Limit
          * Format: int32
@@ -2241,6 +2250,31 @@ export interface components {
             readonly median_seconds: number | null;
         };
         /**
+         * CSV table
+         * @description CSV as RFC 4180: UTF-8, lines end with CRLF, and the first one names the columns. A null is an empty field, an empty text is `""`.
+         * @example country,users
+         *     DE,812
+         */
+        readonly CsvTable: string;
+        /**
+         * NDJSON table
+         * @description One JSON object per row, with the columns as its members. Every line ends with LF.
+         * @example {"country":"DE","users":812}
+         */
+        readonly NdjsonTable: string;
+        /**
+         * Arrow table
+         * @description The stream format of Apache Arrow. The metadata of its schema has `tally.period`, `tally.total` and so on, as the headers.
+         * @example The bytes of a stream
+         */
+        readonly ArrowTable: string;
+        /**
+         * Parquet table
+         * @description A file of Apache Parquet, compressed with Snappy. Its metadata has `tally.period`, `tally.total` and so on, as the headers.
+         * @example The bytes of a file
+         */
+        readonly ParquetTable: string;
+        /**
          * Period
          * @description The period to which the date range was resolved. Both ends are included.
          * @example {
@@ -2747,6 +2781,7 @@ export interface components {
          *     | `PLAN_LIMIT_EXCEEDED` | 403 | the period starts earlier than the retention of the project's plan allows |
          *     | `NOT_FOUND` | 404 | the path does not exist |
          *     | `METHOD_NOT_ALLOWED` | 405 | the path does not support the method; `Allow` lists the methods it supports |
+         *     | `NOT_ACCEPTABLE` | 406 | `Accept` allows none of the formats of the operation; the message lists them |
          *     | `PAYLOAD_TOO_LARGE` | 413 | the body is larger than 64 kB |
          *     | `UNSUPPORTED_MEDIA_TYPE` | 415 | the body is not declared as uncompressed JSON in UTF-8 |
          *     | `QUERY_TOO_EXPENSIVE` | 422 | the query needs more memory, rows or disk space than one query may use; the message says how to narrow it |
@@ -2757,7 +2792,7 @@ export interface components {
          * @example VALIDATION_ERROR
          * @enum {string}
          */
-        readonly ErrorCode: "VALIDATION_ERROR" | "UNAUTHORIZED" | "PLAN_LIMIT_EXCEEDED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "QUERY_TOO_EXPENSIVE" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE" | "QUERY_TIMEOUT";
+        readonly ErrorCode: "VALIDATION_ERROR" | "UNAUTHORIZED" | "PLAN_LIMIT_EXCEEDED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "QUERY_TOO_EXPENSIVE" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE" | "QUERY_TIMEOUT";
     };
     responses: {
         /** @description `VALIDATION_ERROR`: the request is malformed or violates this document. */
@@ -2785,6 +2820,18 @@ export interface components {
         };
         /** @description `PLAN_LIMIT_EXCEEDED`: the period starts earlier than the retention of the plan allows. */
         readonly PlanLimitExceeded: {
+            headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly RateLimit: components["headers"]["RateLimit"];
+                readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description `NOT_ACCEPTABLE`: `Accept` allows none of the formats of the operation. */
+        readonly NotAcceptable: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly RateLimit: components["headers"]["RateLimit"];
@@ -2931,6 +2978,18 @@ export interface components {
         readonly ETag: string;
         /** @description A client may keep the answer, and has to ask each time whether it is still right. */
         readonly CacheControl: string;
+        /** @description The period of the answer, its first and its last second. Sent with formats other than JSON. */
+        readonly TallyPeriod: string;
+        /** @description The number of rows before `limit` and `offset` are applied. Sent with formats other than JSON. */
+        readonly TallyTotal: number;
+        /** @description The `limit` of the request. Sent with formats other than JSON. */
+        readonly TallyLimit: string;
+        /** @description The `offset` of the request. Sent with formats other than JSON. */
+        readonly TallyOffset: number;
+        /** @description The period that the answer is compared with. Sent with formats other than JSON, if the request has `compare`. */
+        readonly TallyComparison: string;
+        /** @description The `totals` of the answer, as JSON. Sent with formats other than JSON, if the request has `include.totals`. */
+        readonly TallyTotals: string;
         /** @description The number of seconds to wait before the next attempt. Sent with every 429 and 503. */
         readonly RetryAfter: number;
         /** @description The authentication scheme to use. */
@@ -2960,6 +3019,12 @@ export interface operations {
             readonly 200: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Tally-Period": components["headers"]["TallyPeriod"];
+                    readonly "Tally-Total": components["headers"]["TallyTotal"];
+                    readonly "Tally-Limit": components["headers"]["TallyLimit"];
+                    readonly "Tally-Offset": components["headers"]["TallyOffset"];
+                    readonly "Tally-Comparison": components["headers"]["TallyComparison"];
+                    readonly "Tally-Totals": components["headers"]["TallyTotals"];
                     readonly "Tally-Cache": components["headers"]["TallyCache"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly "Cache-Control": components["headers"]["CacheControl"];
@@ -2969,6 +3034,10 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["AnalyticsQueryResponse"];
+                    readonly "text/csv": components["schemas"]["CsvTable"];
+                    readonly "application/x-ndjson": components["schemas"]["NdjsonTable"];
+                    readonly "application/vnd.apache.arrow.stream": components["schemas"]["ArrowTable"];
+                    readonly "application/vnd.apache.parquet": components["schemas"]["ParquetTable"];
                 };
             };
             /** @description The answer is the one that `If-None-Match` names. It has no body. */
@@ -2989,6 +3058,7 @@ export interface operations {
             readonly 403: components["responses"]["PlanLimitExceeded"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 406: components["responses"]["NotAcceptable"];
             readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
             readonly 422: components["responses"]["QueryTooExpensive"];
@@ -3017,12 +3087,20 @@ export interface operations {
             readonly 200: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Tally-Period": components["headers"]["TallyPeriod"];
+                    readonly "Tally-Total": components["headers"]["TallyTotal"];
+                    readonly "Tally-Limit": components["headers"]["TallyLimit"];
+                    readonly "Tally-Offset": components["headers"]["TallyOffset"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ValuesResponse"];
+                    readonly "text/csv": components["schemas"]["CsvTable"];
+                    readonly "application/x-ndjson": components["schemas"]["NdjsonTable"];
+                    readonly "application/vnd.apache.arrow.stream": components["schemas"]["ArrowTable"];
+                    readonly "application/vnd.apache.parquet": components["schemas"]["ParquetTable"];
                 };
             };
             readonly 400: components["responses"]["ValidationError"];
@@ -3030,6 +3108,7 @@ export interface operations {
             readonly 403: components["responses"]["PlanLimitExceeded"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 406: components["responses"]["NotAcceptable"];
             readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
             readonly 422: components["responses"]["QueryTooExpensive"];

@@ -40,16 +40,21 @@ export function shapeResponse(
   { rows, total, totals }: AnswerRows,
 ): AnalyticsQueryResponse {
   const { limit, offset } = query
-  const lastCompared = findLastCompared(query) ?? Infinity
   return {
     ...shapeEcho(request, query),
     pagination: { limit, offset, returned: rows.length, total },
-    data: rows.map((row) => ({
-      group: shapeGroup(query, row),
-      ...shapeMetrics(query, row, Number(row.group_key) > lastCompared),
-    })),
+    data: rows.map(createShaper(query)),
     ...(totals === undefined ? {} : { totals: shapeMetrics(query, totals) }),
   }
+}
+
+/** Creates the function that builds a row of the response. */
+export function createShaper(query: Query): (row: StoredRow) => Row {
+  const lastCompared = findLastCompared(query) ?? Infinity
+  return (row) => ({
+    group: shapeGroup(query, row),
+    ...shapeMetrics(query, row, Number(row.group_key) > lastCompared),
+  })
 }
 
 /**
@@ -57,7 +62,7 @@ export function shapeResponse(
  *
  * @param isAlone whether the row is a bucket that the other period does not have
  */
-function shapeMetrics(
+export function shapeMetrics(
   { metrics, compared }: Query,
   row: StoredRow,
   isAlone = false,

@@ -65,18 +65,24 @@ export async function runPlan(
  * another statement reads them.
  */
 async function addTotals(
-  { plan, nonce, group, run }: StatementsContext,
+  context: StatementsContext,
   answer: AnswerRows,
   [first]: readonly StoredRow[],
 ): Promise<AnswerRows> {
-  const { query, totals } = plan
-  if (totals === undefined) return answer
-  const row =
-    first === undefined
-      ? (await run(buildStatement(totals, nonce, group))).rows[0]
-      : toTotals(first, query)
+  const totals = await readTotals(context, first)
+  return totals === undefined ? answer : { ...answer, totals }
+}
+
+/** Returns the totals of which the first row of an answer has a copy, or reads them. Undefined if the query does not ask for them. */
+export async function readTotals(
+  { plan: { query, totals }, nonce, group, run }: StatementsContext,
+  first: StoredRow | undefined,
+): Promise<StoredRow | undefined> {
+  if (totals === undefined) return undefined
+  if (first !== undefined) return toTotals(first, query)
+  const [row] = (await run(buildStatement(totals, nonce, group))).rows
   if (row === undefined) throw new TypeError('totals are always one row')
-  return { ...answer, totals: row }
+  return row
 }
 
 /** Returns the totals of which a row has a copy. Without grouping, they are its own metrics. */

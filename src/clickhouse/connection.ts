@@ -18,6 +18,7 @@ import {
   type QueryResult,
   type Settings,
 } from './statements.js'
+import { sendStream, type ConsumeRows } from './queries/send-stream.js'
 import { runTraced, supervise, type TraceStatement } from './supervise.js'
 
 export type { QueryCost, QueryOptions, QueryResult, Settings } from './statements.js'
@@ -37,6 +38,16 @@ export interface Connection {
    * @throws IncompleteResponseError when rows are missing, and the errors above
    */
   query<Row>(statement: Statement, options?: QueryOptions): Promise<QueryResult<Row>>
+  /**
+   * Runs a SELECT with a LIMIT, and hands its rows to a consumer while they arrive. The statement ends when the consumer settles.
+   *
+   * @throws what the consumer rejects with, and the errors above
+   */
+  stream<Row>(
+    statement: Statement,
+    consume: ConsumeRows<Row>,
+    options?: QueryOptions,
+  ): Promise<void>
   /**
    * Runs a statement without a result: DDL, INSERT … SELECT. When the connection breaks, the statement goes on in
    * ClickHouse: this waits for its end, and returns or throws its outcome.
@@ -91,6 +102,7 @@ export function connect(
   const line: Line = { client, overseer, killsCancelled, trace }
   return {
     query: (statement, options) => runQuery(line, statement, options),
+    stream: (statement, consume, options) => sendStream(line, statement, consume, options),
     execute: (statement, settings, signal) => execute(line, statement, settings, signal),
     upload: (statement, bytes, settings, signal) =>
       upload(line, statement, bytes, settings, signal),

@@ -7,7 +7,7 @@ import type { Store } from './store.js'
 import { linkSignals } from './supervise.js'
 
 /** A row of a rollup may hold a bitmap of many users, so reading even a few rows is worth several threads. */
-const SETTINGS: Settings = {
+export const READ_SETTINGS: Settings = {
   merge_tree_min_rows_for_concurrent_read: '1024',
   merge_tree_min_bytes_for_concurrent_read: '65536',
 }
@@ -24,7 +24,7 @@ export interface QueryScope {
 }
 
 /** Turns a failure of a query into an error of the API. Only filters have patterns, so the request is not valid. */
-const toQueryError = (error: unknown): ApiError =>
+export const toQueryError = (error: unknown): ApiError =>
   isClickHouseError(error, 'CANNOT_COMPILE_REGEXP')
     ? createValidationError([], error)
     : toStoreError(error)
@@ -50,7 +50,7 @@ export function createQueryRunner(
         signal: end.signal,
         ...(requestId === undefined ? {} : { requestId }),
         settings: {
-          ...SETTINGS,
+          ...READ_SETTINGS,
           ...(await readQueryLimits()),
           max_execution_time: left / 1_000,
         },

@@ -118,7 +118,7 @@ export function sendQuery<Row>(
 }
 
 /** Creates an id that no other statement has, even if two requests have the same id: KILL stops a query by it. */
-const createQueryId = (requestId: string | undefined): string =>
+export const createQueryId = (requestId: string | undefined): string =>
   requestId === undefined ? randomUUID() : `${requestId}-${randomUUID()}`
 
 /** Runs a statement without a result, and waits for its outcome when the connection breaks. */

@@ -1,14 +1,10 @@
 /** The store: ClickHouse as the service uses it, with a connection per account. */
 import { SECOND_MS } from '../lib/time.js'
 import { connect, type Connection, type Settings, type TraceStatement } from './connection.js'
-import {
-  createBreaker,
-  observeConnection,
-  type BreakerObserver,
-  type StatementObserver,
-} from './connection-wrappers.js'
+import { createBreaker, type BreakerObserver } from './breaker.js'
+import { observeConnection, type StatementObserver } from './connection-wrappers.js'
 import type { Endpoint } from './endpoint.js'
-import { readOnce, readQueryLimits } from './query-limits.js'
+import { readOnce, readQueryLimits } from './queries/query-limits.js'
 import { sql, statement } from './sql.js'
 
 /** The three connections of the reader share a breaker: while the store hangs, their queries fail at once. */

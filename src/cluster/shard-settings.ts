@@ -23,4 +23,9 @@ export const acrossStores = (connection: Connection): Connection => ({
   ...connection,
   query: (statement, options = {}) =>
     connection.query(statement, { ...options, settings: { ...options.settings, ...SETTINGS } }),
+  stream: (statement, consume, options = {}) =>
+    connection.stream(statement, consume, {
+      ...options,
+      settings: { ...options.settings, ...SETTINGS },
+    }),
 })

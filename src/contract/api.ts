@@ -16,8 +16,10 @@ export const OPTIONAL_MEMBERS = [
 export type OptionalMember = (typeof OPTIONAL_MEMBERS)[number]
 
 /** A validated request: every default is filled in. */
-export type AnalyticsQueryRequest = Required<Omit<QueryBody, OptionalMember>> &
-  Pick<QueryBody, OptionalMember>
+export type AnalyticsQueryRequest = Required<Omit<QueryBody, OptionalMember | 'limit'>> &
+  Pick<QueryBody, OptionalMember> & { readonly limit: number }
+/** A validated request for all rows, which are streamed. */
+export type StreamedQueryRequest = Omit<AnalyticsQueryRequest, 'limit'> & { readonly limit: 'all' }
 export type AnalyticsQueryResponse = Schemas['AnalyticsQueryResponse']
 /** A validated request for the values of a field: every default is filled in. */
 export type ValuesRequest = Required<Schemas['ValuesRequest']>

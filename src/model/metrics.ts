@@ -14,6 +14,8 @@ export interface MetricRow {
   readonly relatesToVisits?: boolean
   /** Whether it is a percentage, so that its change is one of percentage points. */
   readonly isPercentage?: boolean
+  /** Whether it is a number of something, and so a whole number; otherwise it is a ratio. */
+  readonly isCount: boolean
   /** Computes the metric from the columns of its measures. */
   readonly expression: Sql
   /** The name of its column in the rows of a statement, as the client reads it. */
@@ -75,6 +77,7 @@ export const METRICS: Readonly<Record<Metric, MetricRow>> = mapRecord(
   DEFINITIONS,
   (metric, definition) => ({
     ...definition,
+    isCount: definition.measures.length === 1,
     key: `metric_${metric}` as const,
     column: declaredName(`metric_${metric}`),
     totalKey: `total_${metric}` as const,

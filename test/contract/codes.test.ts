@@ -5,7 +5,7 @@ import { ERROR_STATUS } from '../../src/contract/errors.js'
 import { packagePath } from '../../src/lib/package-path.js'
 
 const folder = packagePath('test/integration/http')
-const tests = readdirSync(folder)
+const tests = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => readFileSync(`${folder}/${name}`, 'utf8'))
   .join('\n')

@@ -20,7 +20,22 @@ import { joinTotals, selectTotals } from './totals.js'
  * @param nonce marks the rows as those of one request
  * @param group the shards that the project lives across; undefined if it lives on the one that runs the statement
  */
-export function buildStatement(plan: Plan, nonce: string, group?: ShardGroup): Statement {
+export const buildStatement = (plan: Plan, nonce: string, group?: ShardGroup): Statement =>
+  writeStatement(plan, nonce, group, [])
+
+/** Writes the same statement with a column `row_count` in every row: the number of rows before LIMIT. */
+export const buildCountingStatement = (
+  plan: Plan,
+  nonce: string,
+  group: ShardGroup | undefined,
+): Statement => writeStatement(plan, nonce, group, [sql`count() OVER () AS row_count`])
+
+function writeStatement(
+  plan: Plan,
+  nonce: string,
+  group: ShardGroup | undefined,
+  more: readonly Sql[],
+): Statement {
   const { query } = plan
   const context = createContext(plan)
   const columns = [
@@ -29,6 +44,7 @@ export function buildStatement(plan: Plan, nonce: string, group?: ShardGroup): S
     ...selectCompared(plan),
     ...selectTotals(plan),
     selectOrigin(context.project, nonce),
+    ...more,
   ]
   // A single row needs no order, and ClickHouse some time to find that out.
   const order = query.grouping.kind === 'none' ? sql`` : sql` ORDER BY ${orderRows(query)}`

@@ -17,6 +17,8 @@ import {
 } from '../../http/query/operations.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../../http/query/query-body.js'
 import type { Recall } from '../../http/query/refuse-early.js'
+import { describeValues } from '../../http/formats/describe-answer.js'
+import { negotiateFormat } from '../../http/formats/negotiate.js'
 import { limitBodySize } from '../../http/server/body.js'
 import type { Shutdown } from '../../http/server/graceful-shutdown.js'
 import { treatHeadAsGet } from '../../http/server/http-conformance.js'
@@ -38,20 +40,27 @@ export function buildApiRoutes(
   contract: Contract,
   shutdown: Shutdown,
 ): RouteTable {
-  const checks: readonly Handler[] = [
-    authenticateRequests(api.authenticate),
-    limit,
+  const checkKey: readonly Handler[] = [authenticateRequests(api.authenticate), limit]
+  const checkBody: readonly Handler[] = [
     treatHeadAsGet,
     limitBodySize(MAX_QUERY_BYTES),
     ...readQueryBody,
   ]
+  const checks = [...checkKey, ...checkBody]
+  const checksOfTables = [...checkKey, negotiateFormat, ...checkBody]
   const { checkQuery, checkValues, checkRetention, checkFunnel, checkBatch, checkExplain } =
     contract
   const { stopping } = shutdown
   return {
-    '/v1/analytics/query': { post: [...checks, checkQuery, postAnalyticsQuery(api, stopping)] },
+    '/v1/analytics/query': {
+      post: [...checksOfTables, checkQuery, postAnalyticsQuery(api, stopping)],
+    },
     '/v1/analytics/values': {
-      post: [...checks, checkValues, postOperation(answerValues, api, stopping)],
+      post: [
+        ...checksOfTables,
+        checkValues,
+        postOperation(answerValues, api, stopping, describeValues),
+      ],
     },
     '/v1/analytics/retention': {
       post: [...checks, checkRetention, postOperation(answerRetention, api, stopping)],

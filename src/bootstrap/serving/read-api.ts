@@ -8,11 +8,17 @@ import {
   queryRetention,
   type RetentionDependencies,
 } from '../../analytics/retention/query-retention.js'
+import { streamAnalytics } from '../../analytics/stream-analytics.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type { Statement } from '../../clickhouse/sql.js'
 import { createAuthenticator } from '../../auth/authenticate.js'
 import { openKeyring } from '../../auth/keyring.js'
-import type { ReadProject, RequestScope, RunQuery } from '../../http/query/api-handlers.js'
+import type {
+  ReadProject,
+  RequestScope,
+  RunQuery,
+  StreamQuery,
+} from '../../http/query/api-handlers.js'
 import { createQueryQueue } from '../../http/query/queue/query-queue.js'
 import { ALL_RELATIONS, FACTS } from '../../model/relations.js'
 import { presentProject } from '../../projects/present.js'
@@ -42,13 +48,6 @@ export function createApi(
   })
   instruments?.http.watchQueries(() => queue.count())
   const createDependencies = withData(findData, now)
-  const runQuery: RunQuery = (request, project, scope, onPlan, facts) => {
-    const dependencies = createDependencies(project, scope, onPlan)
-    return queryAnalytics(request, project, {
-      ...dependencies,
-      firstEventAt: async (id) => (facts.firstEventAt = await dependencies.firstEventAt(id)),
-    })
-  }
   const readProject: ReadProject = async (project, scope) =>
     presentProject(project, await findData(project).findFirstEvent(scope))
   return {
@@ -58,11 +57,13 @@ export function createApi(
       instruments?.store(cluster.home.name),
     ),
     recall: authenticator.recall,
-    runQuery,
+    runQuery: createRunQuery(createDependencies),
+    streamQuery: createStreamQuery(createDependencies, findData),
     ...createOperations(createDependencies),
     answers: openAnswers(options, findData),
     readProject,
     queue,
+    streams: createQueryQueue({ ...STREAMS, timeoutMs: config.queryTimeoutMs }),
     now,
     rateLimit: config.rateLimit,
   }
@@ -70,7 +71,7 @@ export function createApi(
 
 /** Creates the operations whose answers are not kept. */
 const createOperations = (
-  createDependencies: ReturnType<typeof withData>,
+  createDependencies: CreateDependencies,
 ): Pick<ApiDependencies, 'listValues' | 'queryRetention' | 'queryFunnel' | 'explainQuery'> => ({
   listValues: (request, project, scope, onPlan) =>
     listValues(request, project, createDependencies(project, scope, onPlan)),
@@ -82,14 +83,34 @@ const createOperations = (
     explainQuery(request, project, createDependencies(project, scope, onPlan)),
 })
 
+const createRunQuery =
+  (createDependencies: CreateDependencies): RunQuery =>
+  (request, project, scope, onPlan, facts) => {
+    const dependencies = createDependencies(project, scope, onPlan)
+    return queryAnalytics(request, project, {
+      ...dependencies,
+      firstEventAt: async (id) => (facts.firstEventAt = await dependencies.firstEventAt(id)),
+    })
+  }
+
+const createStreamQuery =
+  (createDependencies: CreateDependencies, findData: FindData): StreamQuery =>
+  (request, project, scope, onPlan, consume) => {
+    const dependencies = createDependencies(project, scope, onPlan)
+    const stream = findData(project).createStreamer(scope)
+    return streamAnalytics(request, project, { ...dependencies, stream }, consume)
+  }
+
+type CreateDependencies = (
+  project: StoredProject,
+  scope: RequestScope,
+  onPlan: (plan: Plan) => void,
+) => Dependencies & RetentionDependencies & FunnelDependencies
+
 /** Creates the function that finds what a query depends on. */
 const withData =
-  (findData: FindData, now: () => Date) =>
-  (
-    project: StoredProject,
-    scope: RequestScope,
-    onPlan: (plan: Plan) => void,
-  ): Dependencies & RetentionDependencies & FunnelDependencies => {
+  (findData: FindData, now: () => Date): CreateDependencies =>
+  (project, scope, onPlan) => {
     const data = findData(project)
     const reader = data.createReader(scope)
     return {
@@ -122,3 +143,6 @@ function openAnswers(options: ServiceOptions, findData: FindData): Answers {
 
 /** How many queries wait at once. Each keeps a body of up to 64 kB in memory. */
 const MAX_WAITING = 256
+
+/** How many answers are streamed at once. A stream lasts up to a minute, so no other waits for its end. */
+const STREAMS = { perKey: 2, inAll: 4, waiting: 0 }

@@ -3,6 +3,7 @@ import { joinWatches } from '../../changes/join-watches.js'
 import { watchChanges, type ChangeWatch } from '../../changes/watch-changes.js'
 import type { Connection } from '../../clickhouse/connection.js'
 import { withLowPriority } from '../../clickhouse/connection-wrappers.js'
+import { createStreamRunner, type StreamQuery } from '../../clickhouse/queries/run-stream.js'
 import { createQueryRunner } from '../../clickhouse/run.js'
 import type { Store } from '../../clickhouse/store.js'
 import { locate, type Cluster, type ProjectShards } from '../../cluster/cluster.js'
@@ -52,6 +53,8 @@ export interface ProjectData {
   readonly readSizes: ReadSizes
   /** Creates the connection for the statements of a request. */
   readonly createReader: (scope: RequestScope) => Connection
+  /** Creates the runner of statements whose rows are streamed to a request. */
+  readonly createStreamer: (scope: RequestScope) => StreamQuery
   /** Finds the moment of the first event for a request; null if there is none. */
   readonly findFirstEvent: (scope: RequestScope) => Promise<Date | null>
   readonly hasEventsFrom: (moment: Date) => Promise<boolean>
@@ -82,6 +85,8 @@ export const createFindData =
       ),
       readSizes: (projectId) => readMeanSizes(all, ({ readSizes }) => readSizes(projectId)),
       createReader: (scope) => createReader(first.store, openReader(shards), scope),
+      createStreamer: ({ timeoutMs, ...scope }) =>
+        createStreamRunner({ ...first.store, reader: openReader(shards) }, timeoutMs, scope),
       findFirstEvent: (scope) => findFirstEvent(shards, id, scope),
       hasEventsFrom: (moment) =>
         isTrueOfAny(shards, ({ store }) => hasEventsFrom(store.lookups, id, moment)),

@@ -1,11 +1,15 @@
 /** The first and last handlers of the query API: authenticate a request, run its use case and send the response. */
-import type { RequestHandler, Response } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { Answer } from '../../analytics/cache/answers.js'
-import type { AnalyticsQueryRequest } from '../../contract/api.js'
+import type { TableFormat } from '../../contract/answer-formats.js'
+import type { AnalyticsQueryRequest, StreamedQueryRequest } from '../../contract/api.js'
+import { describeStream } from '../formats/describe-answer.js'
+import { sendTable, streamTable } from '../formats/send-table.js'
+import type { Table } from '../formats/table.js'
 import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
 import { createStoppingError } from '../server/graceful-shutdown.js'
 import { createOperationContext, type OperationContext } from './operation-context.js'
-import { answerProject, answerQuery } from './operations.js'
+import { answerProject, answerQuery, streamAnswer } from './operations.js'
 import { sendAnswer } from './send-answer.js'
 import type { ApiUseCases, Authenticate } from './use-cases.js'
 
@@ -23,23 +27,45 @@ export function authenticateRequests(authenticate: Authenticate): RequestHandler
 /** POST /v1/analytics/query */
 export function postAnalyticsQuery(api: ApiUseCases, stopping: AbortSignal): RequestHandler {
   return async (request, response) => {
-    const body = request.body as AnalyticsQueryRequest
-    const send = (answer: Answer): void => sendAnswer(request, response, answer)
+    const body = request.body as AnalyticsQueryRequest | StreamedQueryRequest
+    if (body.limit === 'all') {
+      const format = getTableFormat(request)
+      await respond(response, stopping, ignore, (signal) =>
+        streamAnswer(api, body, createOperationContext(request, signal), (answer) =>
+          streamTable(response, format, describeStream(answer)),
+        ),
+      )
+      return
+    }
+    const send = (answer: Answer): Promise<void> => sendAnswer(request, response, answer)
     await respond(response, stopping, send, (signal) =>
       answerQuery(api, body, createOperationContext(request, signal)),
     )
   }
 }
 
-/** POST of an operation whose answers are not kept. */
-export function postOperation(
+const ignore = (): void => undefined
+
+/** @throws Error for a request that accepts JSON, which is a bug: its limit is not valid */
+function getTableFormat({ answerFormat: format = 'json' }: Request): TableFormat {
+  if (format === 'json') throw new Error('JSON is not streamed')
+  return format
+}
+
+/** POST of an operation whose answers are not kept. @param describe describes an answer as a table; left out for JSON alone */
+export function postOperation<Result extends object>(
   // The validator has made sure of the body.
-  answer: (api: ApiUseCases, body: never, context: OperationContext) => Promise<object>,
+  answer: (api: ApiUseCases, body: never, context: OperationContext) => Promise<Result>,
   api: ApiUseCases,
   stopping: AbortSignal,
+  describe?: (result: Result) => Table,
 ): RequestHandler {
   return async (request, response) => {
-    const send = (result: object): void => void response.json(result)
+    const { answerFormat: format = 'json' } = request
+    const send = async (result: Result): Promise<void> => {
+      if (format === 'json' || describe === undefined) response.json(result)
+      else await sendTable(response, format, describe(result))
+    }
     await respond(response, stopping, send, (signal) =>
       answer(api, request.body as never, createOperationContext(request, signal)),
     )
@@ -60,12 +86,12 @@ export function getProject(api: ApiUseCases, stopping: AbortSignal): RequestHand
 export async function respond<Result>(
   response: Response,
   stopping: AbortSignal,
-  send: (result: Result) => void,
+  send: (result: Result) => void | Promise<void>,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<void> {
   const signal = abortOnDisconnect(response, stopping)
   try {
-    send(await work(signal))
+    await send(await work(signal))
   } catch (error) {
     throw stopping.aborted ? createStoppingError() : error
   }

@@ -1,5 +1,6 @@
 /** The operations of the query API apart from HTTP: each answers a validated body in its turn. */
 import type { Answer } from '../../analytics/cache/answers.js'
+import type { StreamedAnswer } from '../../analytics/stream-analytics.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type {
   AnalyticsQueryRequest,
@@ -9,6 +10,7 @@ import type {
   Project,
   RetentionRequest,
   RetentionResponse,
+  StreamedQueryRequest,
   ValuesRequest,
   ValuesResponse,
 } from '../../contract/api.js'
@@ -36,6 +38,18 @@ export const answerQuery = (
       }),
   )
 }
+
+/** Answers a query row by row. The answer is not kept, and streams have a queue of their own. */
+export const streamAnswer = (
+  { streams, streamQuery }: ApiUseCases,
+  body: StreamedQueryRequest,
+  context: OperationContext,
+  consume: (answer: StreamedAnswer) => Promise<void>,
+): Promise<void> =>
+  streams.run(context.principal.keyId, context.signal, (turn) => {
+    const notePlan = (plan: Plan): void => logPlan(context.logger, plan)
+    return streamQuery(body, context.project, createScope(context, turn), notePlan, consume)
+  })
 
 /** Runs an operation whose answers are not kept. */
 const answerAnew = <Body, Result>(

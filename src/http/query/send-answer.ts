@@ -2,19 +2,32 @@
 import type { Request, Response } from 'express'
 import { createHash } from 'node:crypto'
 import type { Answer } from '../../analytics/cache/answers.js'
+import type { AnalyticsQueryResponse } from '../../contract/api.js'
+import { describeAnswer } from '../formats/describe-answer.js'
+import { sendTable } from '../formats/send-table.js'
 
 /**
  * Sends an answer. A request whose If-None-Match names the answer gets 304 without a body: the query only reads, so it is
  * treated as the standard treats GET. Whether it does is known only once there is an answer.
  */
-export function sendAnswer(request: Request, response: Response, answer: Answer): void {
-  const etag = `"${createHash('sha256').update(answer.text).digest('base64url')}"`
+export async function sendAnswer(
+  request: Request,
+  response: Response,
+  answer: Answer,
+): Promise<void> {
+  const { answerFormat: format = 'json' } = request
+  // Each format has a tag of its own: the tag names the bytes.
+  const named = format === 'json' ? answer.text : `${format} ${answer.text}`
+  const etag = `"${createHash('sha256').update(named).digest('base64url')}"`
   response.setHeader('Tally-Cache', answer.source)
   response.setHeader('ETag', etag)
   // A client may keep the answer, and asks each time whether it is still the right one.
   response.setHeader('Cache-Control', 'private, no-cache')
   if (matches(request.headers['if-none-match'], etag)) {
     response.status(304).end()
+  } else if (format !== 'json') {
+    const { data, ...head } = answer.body ?? (JSON.parse(answer.text) as AnalyticsQueryResponse)
+    await sendTable(response, format, describeAnswer(head, [data]))
   } else if (answer.body === undefined) {
     response.setHeader('Content-Type', 'application/json; charset=utf-8')
     response.setHeader('Content-Length', Buffer.byteLength(answer.text))

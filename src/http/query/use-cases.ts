@@ -1,6 +1,7 @@
 /** The use cases of the query API, as its handlers are passed them. */
 import type { ProjectFacts } from '../../analytics/cache/answer-name.js'
 import type { Answers } from '../../analytics/cache/answers.js'
+import type { StreamedAnswer } from '../../analytics/stream-analytics.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type {
   AnalyticsQueryRequest,
@@ -11,6 +12,7 @@ import type {
   Project,
   RetentionRequest,
   RetentionResponse,
+  StreamedQueryRequest,
   ValuesRequest,
   ValuesResponse,
 } from '../../contract/api.js'
@@ -53,6 +55,19 @@ export type RunQuery = (
   facts: ProjectFacts,
 ) => Promise<AnalyticsQueryResponse>
 
+/**
+ * Runs a query on a project, and hands its rows to `consume` while they arrive.
+ *
+ * @param onPlan is called with the plan before the query runs
+ */
+export type StreamQuery = (
+  request: StreamedQueryRequest,
+  project: StoredProject,
+  scope: RequestScope,
+  onPlan: (plan: Plan) => void,
+  consume: (answer: StreamedAnswer) => Promise<void>,
+) => Promise<void>
+
 /** Runs an operation whose answers are not kept. @param onPlan is called with each plan before it is run */
 export type RunOperation<Body, Result> = (
   request: Body,
@@ -67,6 +82,7 @@ export type ReadProject = (project: StoredProject, scope: RequestScope) => Promi
 /** What the operations of the query API are made of. */
 export interface ApiUseCases {
   readonly runQuery: RunQuery
+  readonly streamQuery: StreamQuery
   /** Lists the values of a field. */
   readonly listValues: RunOperation<ValuesRequest, ValuesResponse>
   /** Counts the users who come back. */
@@ -78,7 +94,9 @@ export interface ApiUseCases {
   readonly readProject: ReadProject
   /** Knows answers that were given before. */
   readonly answers: Answers
-  /** The queue of all requests that read the store. */
+  /** The queue of all requests that read the store, but those of streams. */
   readonly queue: QueryQueue
+  /** The queue of requests whose answers are streamed: they last, and must not delay the others. */
+  readonly streams: QueryQueue
   readonly now: () => Date
 }

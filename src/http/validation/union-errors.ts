@@ -24,6 +24,7 @@ export function buildUnionMessages(document: SpecDocument): UnionMessages {
     within: 'must be visit, or a whole number of seconds from 1 to 315360000',
     'then_by.*': `must be one of: ${dimensions}, ${property}; an interval goes in group_by`,
     field: `must be one of: ${dimensions}, ${property}`,
+    limit: 'must be an integer from 1 to 1000, or all',
   }
 }
 

@@ -2,7 +2,8 @@
 import type { RequestHandler } from 'express'
 import { checkDateRange, checkRules } from '../../analytics/request/cross-field-rules.js'
 import { findTooDeepFilter } from '../../analytics/request/filter-limits.js'
-import type { AnalyticsQueryRequest, ValuesRequest } from '../../contract/api.js'
+import { TABLE_TYPES, type AnswerFormat } from '../../contract/answer-formats.js'
+import type { AnalyticsQueryRequest, FieldError, ValuesRequest } from '../../contract/api.js'
 import { createValidationError } from '../../contract/errors.js'
 import type { SpecDocument } from '../../contract/spec.js'
 import { isRecord } from '../../lib/records.js'
@@ -57,7 +58,22 @@ const addPeriodErrors: AddRuleErrors = ({ errors, invalidFields }, { body }) =>
     ? [...errors, ...checkDateRange(body as unknown as ValuesRequest)]
     : errors
 
-const addRuleErrors: AddRuleErrors = ({ errors, invalidFields }, { body }) =>
+const addRuleErrors: AddRuleErrors = ({ errors, invalidFields }, { body, answerFormat }) =>
   isRecord(body)
-    ? [...errors, ...checkRules(body as unknown as AnalyticsQueryRequest, invalidFields)]
+    ? [
+        ...errors,
+        ...checkRules(body as unknown as AnalyticsQueryRequest, invalidFields),
+        ...(body['limit'] === 'all' ? checkAll(answerFormat) : []),
+      ]
     : errors
+
+/** JSON has no rows before its end, so an answer of any length is not JSON. */
+const checkAll = (format: AnswerFormat = 'json'): readonly FieldError[] =>
+  format === 'json'
+    ? [
+        {
+          field: 'limit',
+          message: `is all, which needs one of these in Accept: ${TABLE_TYPES.join(', ')}`,
+        },
+      ]
+    : []

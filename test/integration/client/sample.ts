@@ -3,7 +3,10 @@ import createClient from 'openapi-fetch'
 import type { paths } from './schema.js'
 
 export async function topCountries(baseUrl: string, key: string) {
-  const client = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${key}` } })
+  const client = createClient<paths, 'application/json'>({
+    baseUrl,
+    headers: { Authorization: `Bearer ${key}` },
+  })
   const { data: project } = await client.GET('/v1/project')
   const { data, error, response } = await client.POST('/v1/analytics/query', {
     body: {

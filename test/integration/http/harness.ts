@@ -178,6 +178,7 @@ export async function startApp({
         header === `Bearer ${KEY}` ? Promise.resolve(CALLER) : Promise.reject(unauthorized()),
       recall: () => undefined,
       runQuery: () => Promise.resolve(ANSWER),
+      streamQuery: () => Promise.reject(new Error('not streamed')),
       answers: createAnswers({
         maxBytes: 0,
         readVersion: () => Promise.resolve(undefined),
@@ -194,6 +195,7 @@ export async function startApp({
       readProject: () => Promise.resolve(PROJECT),
       now: () => NOW,
       queue: createQueryQueue({ perKey: 100, inAll: 100, waiting: 100, timeoutMs: 10_000 }),
+      streams: createQueryQueue({ perKey: 100, inAll: 100, waiting: 0, timeoutMs: 10_000 }),
       rateLimit: 0,
       ...given,
     },

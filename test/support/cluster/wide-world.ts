@@ -1,6 +1,8 @@
 /** Creates projects that live across several shards, with events, and queries them. */
 import { randomUUID } from 'node:crypto'
-import { queryAnalytics } from '../../../src/analytics/query-analytics.js'
+import { queryAnalytics, type Dependencies } from '../../../src/analytics/query-analytics.js'
+import { streamAnalytics, type StreamedAnswer } from '../../../src/analytics/stream-analytics.js'
+import { createStreamRunner } from '../../../src/clickhouse/queries/run-stream.js'
 import type { StoredRow } from '../../../src/analytics/response.js'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import type { Cluster, Shard } from '../../../src/cluster/cluster.js'
@@ -8,7 +10,7 @@ import { locate } from '../../../src/cluster/cluster.js'
 import { createProject } from '../../../src/cluster/directory.js'
 import { findEarliest, findStatementGroup, openReader } from '../../../src/cluster/shard-reads.js'
 import { chooseShard } from '../../../src/cluster/sender.js'
-import type { AnalyticsQueryResponse } from '../../../src/contract/api.js'
+import type { AnalyticsQueryResponse, Row } from '../../../src/contract/api.js'
 import type { MarkedRow } from '../../../src/model/origin.js'
 import type { ProjectSizes } from '../../../src/model/project-sizes.js'
 import type { NewProject, StoredProject } from '../../../src/projects/project.js'
@@ -56,13 +58,45 @@ export function runQuery(
   now: Date = NOW,
   sizes?: ProjectSizes,
 ): Promise<AnalyticsQueryResponse> {
+  return queryAnalytics(
+    fillDefaults(asked),
+    project,
+    createDependencies(cluster, project, now, sizes),
+  )
+}
+
+function createDependencies(
+  cluster: Cluster,
+  project: StoredProject,
+  now: Date,
+  sizes?: ProjectSizes,
+): Dependencies {
   const shards = locate(cluster, project)
   const runner = createQueryRunner({ ...shards[0].store, reader: openReader(shards) }, 30_000)
-  return queryAnalytics(fillDefaults(asked), project, {
+  return {
     group: findStatementGroup(cluster, project),
     readSizes: () => Promise.resolve(sizes),
     run: (statement) => runner<StoredRow & MarkedRow>(statement),
     firstEventAt: (id) => findEarliest(shards, ({ store }) => findFirstEventTime(store.reader, id)),
     now: () => now,
+  }
+}
+
+/** Runs a query for all rows as a stream, without HTTP. Returns what the JSON would have. */
+export async function streamQuery(
+  cluster: Cluster,
+  project: StoredProject,
+  asked: PartialRequest,
+): Promise<Pick<AnalyticsQueryResponse, 'data' | 'totals'> & { readonly total: number }> {
+  const shards = locate(cluster, project)
+  const stream = createStreamRunner({ ...shards[0].store, reader: openReader(shards) }, 30_000)
+  const request = { ...fillDefaults(asked), limit: 'all' as const }
+  const data: Row[] = []
+  let head: Pick<StreamedAnswer, 'total' | 'totals'> = { total: -1 }
+  const dependencies = { ...createDependencies(cluster, project, NOW), stream }
+  await streamAnalytics(request, project, dependencies, async ({ total, totals, batches }) => {
+    head = { total, ...(totals === undefined ? {} : { totals }) }
+    for await (const rows of batches) data.push(...rows)
   })
+  return { ...head, data }
 }

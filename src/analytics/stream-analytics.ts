@@ -1,0 +1,116 @@
+/** Answers a query row by row: a response may have any number of rows, and only some of them are in memory. */
+import type { Statement } from '../clickhouse/sql.js'
+import type { AnalyticsQueryResponse, Row, StreamedQueryRequest } from '../contract/api.js'
+import { ApiError } from '../contract/errors.js'
+import { createNonce, requireOrigin, type MarkedRow, type Origin } from '../model/origin.js'
+import { planAnalytics, type Dependencies, type QueriedProject } from './query-analytics.js'
+import { namePatterns } from './read-rows.js'
+import { listPatternFields } from './request/filter-limits.js'
+import type { Query } from './request/query.js'
+import { createShaper, shapeEcho, shapeMetrics, type StoredRow } from './response.js'
+import { readTotals } from './rounds.js'
+import { buildCountingStatement } from './sql/build-statement.js'
+
+/** The maximum number of rows of a streamed answer. Accounts of the store allow no more. */
+const MAX_STREAMED_ROWS = 1_000_000
+
+/** The rows of a statement, some at a time and never none. At the end it returns how many there are before LIMIT and OFFSET. */
+export type StoredRows<Stored> = AsyncGenerator<readonly Stored[], number, undefined>
+
+export interface StreamDependencies extends Dependencies {
+  /** Runs a statement and hands its rows to `consume`. Both reject with an ApiError, or with what `consume` rejects with. */
+  readonly stream: <Stored>(
+    statement: Statement,
+    consume: (rows: StoredRows<Stored>) => Promise<void>,
+  ) => Promise<void>
+}
+
+/** An answer whose rows are on their way. */
+export interface StreamedAnswer extends Pick<
+  AnalyticsQueryResponse,
+  'period' | 'query' | 'comparison' | 'totals'
+> {
+  /** The number of rows before limit and offset. */
+  readonly total: number
+  /** The rows. It throws an ApiError if they break off. */
+  readonly batches: AsyncGenerator<readonly Row[]>
+}
+
+type CountedRow = StoredRow & MarkedRow & { readonly row_count: number }
+
+/**
+ * Answers a validated request, and hands the answer to `consume`. The numbers are those of `queryAnalytics`. There is one statement,
+ * and no rounds: with all rows, users are counted of all groups anyway.
+ *
+ * @throws ApiError as `queryAnalytics` does, QUERY_TOO_EXPENSIVE for too many rows, or what `consume` rejects with
+ */
+export async function streamAnalytics(
+  asked: StreamedQueryRequest,
+  project: QueriedProject,
+  dependencies: StreamDependencies,
+  consume: (answer: StreamedAnswer) => Promise<void>,
+): Promise<void> {
+  const request = { ...asked, limit: MAX_STREAMED_ROWS }
+  const plan = await planAnalytics(request, project, dependencies)
+  const { query } = plan
+  const { group, onPlan, stream } = dependencies
+  onPlan?.(plan)
+  const origin = { projectId: query.projectId, nonce: createNonce() }
+  const run = async (statement: Statement) => {
+    const answered = await dependencies.run(statement)
+    requireOrigin(answered.rows, origin)
+    return answered
+  }
+  const statement = buildCountingStatement(plan, origin.nonce, group)
+  await stream<CountedRow>(statement, async (rows) => {
+    const first = await rows.next()
+    const [row] = first.done === true ? [] : first.value
+    const total = first.done === true ? first.value : (row?.row_count ?? 0)
+    const expected = Math.min(query.limit, Math.max(total - query.offset, 0))
+    requireFewRows(total - query.offset)
+    if (first.done !== true) requireOrigin(first.value, origin)
+    const totals = await readTotals({ plan, nonce: origin.nonce, group, run }, row)
+    await consume({
+      ...shapeEcho(request, query),
+      ...(totals === undefined ? {} : { totals: shapeMetrics(query, totals) }),
+      total,
+      batches: shapeRows(query, { first, rows, origin, expected }),
+    })
+  }).catch((error: unknown) => {
+    throw namePatterns(error, listPatternFields(request.filters))
+  })
+}
+
+function requireFewRows(rows: number): void {
+  if (rows <= MAX_STREAMED_ROWS) return
+  throw new ApiError(
+    'QUERY_TOO_EXPENSIVE',
+    `The answer has more than ${MAX_STREAMED_ROWS} rows. Narrow date_range or add filters.`,
+  )
+}
+
+interface Source {
+  readonly first: IteratorResult<readonly CountedRow[], number>
+  readonly rows: StoredRows<CountedRow>
+  readonly origin: Origin
+  /** How many rows there must be. */
+  readonly expected: number
+}
+
+/** Shapes rows while they arrive. @throws ApiError INTERNAL_ERROR for rows of another origin, SERVICE_UNAVAILABLE if some are missing */
+async function* shapeRows(
+  query: Query,
+  { first, rows, origin, expected }: Source,
+): AsyncGenerator<readonly Row[]> {
+  const shapeRow = createShaper(query)
+  let count = 0
+  for (let next = first; next.done !== true; next = await rows.next()) {
+    requireOrigin(next.value, origin)
+    count += next.value.length
+    yield next.value.map(shapeRow)
+  }
+  if (count === expected) return
+  throw new ApiError('SERVICE_UNAVAILABLE', 'The answer of the store is incomplete.', {
+    cause: new Error(`the store sent ${count} rows of ${expected}`),
+  })
+}

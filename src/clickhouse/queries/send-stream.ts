@@ -1,0 +1,65 @@
+/** Sends a SELECT whose rows are read while they arrive. */
+import { addAbortSignal } from 'node:stream'
+import { toConnectionError } from '../errors.js'
+import { SEMANTIC_SETTINGS } from '../semantic-settings.js'
+import type { Statement } from '../sql.js'
+import { createQueryId, type Line, type QueryOptions, type Settings } from '../statements.js'
+import { runTraced, supervise } from '../supervise.js'
+import { readRows, type RowStream } from './read-rows.js'
+
+/** Does something with rows. The statement ends when it settles; what it rejects with is not changed. */
+export type ConsumeRows<Row> = (rows: RowStream<Row>) => Promise<void>
+
+/** Settings of every streamed query. */
+const STREAM_SETTINGS: Settings = {
+  ...SEMANTIC_SETTINGS,
+  wait_end_of_query: 0,
+  // An error breaks the connection. Otherwise it would be a line in the format, which is read as well.
+  http_write_exception_in_output_format: 0,
+  exact_rows_before_limit: 1,
+  output_format_json_quote_64bit_integers: 0,
+  // As in the format JSON.
+  output_format_json_validate_utf8: 1,
+}
+
+/** Sends a SELECT, which needs a LIMIT, and hands its rows to a consumer. ClickHouse waits while the consumer is busy. */
+export async function sendStream<Row>(
+  { client, overseer, killsCancelled, trace }: Line,
+  { query, query_params }: Statement,
+  consume: ConsumeRows<Row>,
+  { settings, signal, requestId }: QueryOptions = {},
+): Promise<void> {
+  const query_id = createQueryId(requestId)
+  let failure: { readonly error: unknown } | undefined
+  const send = async (abort_signal: AbortSignal): Promise<void> => {
+    const result = await client.query({
+      query,
+      query_params,
+      query_id,
+      abort_signal,
+      format: 'JSONEachRowWithProgress',
+      use_multipart_params_auto: true,
+      clickhouse_settings: { ...STREAM_SETTINGS, ...settings },
+    })
+    const lines = addAbortSignal(abort_signal, result.stream())
+    try {
+      await consume(readRows<Row>(lines))
+    } catch (error) {
+      failure = { error }
+      throw error
+    } finally {
+      // Ends the statement if there are rows that nobody has read.
+      result.close()
+    }
+  }
+  return runTraced(trace, 'query', query_id, () =>
+    supervise(send, {
+      signal,
+      // A response whose reader is slow goes on after the end of the statement.
+      watch: overseer.watch(query_id, () => false),
+      onCancelled: () => killsCancelled && overseer.kill(query_id),
+    }).catch((error: unknown) => {
+      throw failure?.error === error ? error : toConnectionError(error)
+    }),
+  )
+}

@@ -1,0 +1,57 @@
+/** Sends tables. */
+import type { Response } from 'express'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { MEDIA_TYPES, type TableFormat } from '../../contract/answer-formats.js'
+import type { Facts, Table } from './table.js'
+import { WRITERS } from './write-table.js'
+
+/** The Content-Type of each format. */
+const CONTENT_TYPES: Readonly<Record<TableFormat, string>> = {
+  ...MEDIA_TYPES,
+  csv: `${MEDIA_TYPES.csv}; charset=utf-8; header=present`,
+}
+
+/** Sends a table whose rows are at hand, with its length. */
+export async function sendTable(
+  response: Response,
+  format: TableFormat,
+  table: Table,
+): Promise<void> {
+  const bytes = await buffer(WRITERS[format](table))
+  setTableHeaders(response, format, table.facts)
+  response.setHeader('Content-Length', bytes.length)
+  response.end(bytes)
+}
+
+/**
+ * Sends a table while its rows arrive. The next ones are read when the client has taken the last. If they break off after the first
+ * byte, so does the connection: the response has no end that a client could take for that of the table.
+ */
+export async function streamTable(
+  response: Response,
+  format: TableFormat,
+  table: Table,
+): Promise<void> {
+  const chunks = WRITERS[format](table)
+  // Nothing is sent before there is something to send: until then a failure is an error response.
+  const first = await chunks.next()
+  setTableHeaders(response, format, table.facts)
+  await pipeline(continueWith(first, chunks), response)
+}
+
+async function* continueWith<T>(
+  first: IteratorResult<T, unknown>,
+  rest: AsyncGenerator<T>,
+): AsyncGenerator<T> {
+  if (first.done !== true) yield first.value
+  yield* rest
+}
+
+/** Sets the headers that describe a table: `Tally-Period`, `Tally-Total` and those of its other facts. */
+export function setTableHeaders(response: Response, format: TableFormat, facts: Facts): void {
+  response.setHeader('Content-Type', CONTENT_TYPES[format])
+  for (const [name, value] of Object.entries(facts)) {
+    response.setHeader(`Tally-${name.charAt(0).toUpperCase()}${name.slice(1)}`, value)
+  }
+}

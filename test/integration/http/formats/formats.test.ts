@@ -1,0 +1,198 @@
+/** Answers in every format, over HTTP: the numbers are those of the JSON. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { RunningService } from '../../../../src/bootstrap/serving/start-service.js'
+import {
+  MEDIA_TYPES,
+  TABLE_TYPES,
+  type AnswerFormat,
+  type TableFormat,
+} from '../../../../src/contract/answer-formats.js'
+import type { AnalyticsQueryResponse, ValuesResponse } from '../../../../src/contract/api.js'
+import { readTable } from '../../../support/formats/read-table.js'
+import { toExpectedTable } from '../../../support/formats/expected-table.js'
+import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { createKeys, type TestKeys } from '../../../support/world/keys.js'
+import { startTestService } from '../../../support/world/service.js'
+import { createWorld } from '../../../support/world/world.js'
+import { outcome } from '../harness.js'
+
+const NOW = new Date('2026-06-15T12:00:00Z')
+const TABLES = Object.keys(MEDIA_TYPES).filter((name) => name !== 'json') as TableFormat[]
+const CONTENT_TYPES: Readonly<Record<AnswerFormat, string>> = {
+  ...MEDIA_TYPES,
+  json: 'application/json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8; header=present',
+}
+
+let database: TestDatabase
+let keys: TestKeys
+let service: RunningService
+let token: string
+
+beforeAll(async () => {
+  database = await createDatabase()
+  keys = await createKeys(database.store)
+  const paths = ['/', '/a,b', '/"quoted"', '/=1+1', '/line\nbreak', '/ü']
+  const events = paths.flatMap((path, i) => [
+    {
+      timestamp: `2026-06-1${i % 4}T10:0${i}:00Z`,
+      user_id: `u${i % 3}`,
+      url: `https://example.com${encodeURI(path)}`,
+      country: ['DE', 'FR', ''][i % 3],
+    },
+    {
+      timestamp: `2026-06-1${i % 4}T10:0${i}:30Z`,
+      user_id: `u${i % 3}`,
+      name: 'signup',
+      properties: { 'plan, "x"': path },
+    },
+  ])
+  const { id } = await createWorld(database.store, events)
+  token = await keys.issue(id, NOW)
+  service = await startTestService({
+    store: database.store,
+    env: { DATA_DIR: keys.dataDir },
+    now: () => NOW,
+  })
+})
+afterAll(async () => {
+  await service.stop()
+  await database.drop()
+  await keys.remove()
+})
+
+const ask = (path: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${service.address}/v1/analytics/${path}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/json',
+      ...headers,
+    },
+  })
+
+const readBytes = async (response: Response): Promise<Uint8Array> =>
+  new Uint8Array(await response.arrayBuffer())
+
+describe.each(TABLES)('%s', (format) => {
+  test.each([
+    { what: 'a total', body: {} },
+    {
+      what: 'a breakdown with nulls in any order',
+      body: { group_by: ['event:name'], metrics: ['bounce_rate', 'users', 'visits'] },
+    },
+    { what: 'a breakdown by page', body: { group_by: ['page:path'], metrics: ['pageviews'] } },
+    { what: 'a property', body: { group_by: ['event:prop:plan, "x"'], metrics: ['events'] } },
+    {
+      what: 'a series in a zone, with totals',
+      body: {
+        group_by: ['interval:day'],
+        time_zone: 'Asia/Kathmandu',
+        metrics: ['users', 'views_per_visit', 'visit_duration'],
+        include: { totals: true },
+      },
+    },
+    { what: 'a page', body: { group_by: ['country'], limit: 1, offset: 1 } },
+    { what: 'a page without rows', body: { group_by: ['country'], limit: 1, offset: 100 } },
+  ])('$what', async ({ body }) => {
+    const asked = { date_range: ['2026-06-10', '2026-06-14'], ...body }
+    const json = (await (await ask('query', asked)).json()) as AnalyticsQueryResponse
+    const response = await ask('query', asked, { Accept: MEDIA_TYPES[format] })
+    const bytes = await readBytes(response)
+    expect(await readTable(format, bytes)).toEqual(toExpectedTable(format, json))
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': CONTENT_TYPES[format],
+      'content-length': String(bytes.length),
+      vary: 'Accept',
+      'tally-cache': 'hit',
+      'tally-period': `${json.period.from}/${json.period.to}`,
+      'tally-total': String(json.pagination.total),
+      'tally-limit': String(json.pagination.limit),
+      'tally-offset': String(json.pagination.offset),
+    })
+    const totals = json.totals === undefined ? null : JSON.stringify(json.totals)
+    expect(response.headers.get('tally-totals')).toBe(totals)
+  })
+
+  test('the values of a field', async () => {
+    const asked = { date_range: ['2026-06-10', '2026-06-14'], field: 'page:path' }
+    const { data } = (await (await ask('values', asked)).json()) as ValuesResponse
+    const response = await ask('values', asked, { Accept: MEDIA_TYPES[format] })
+    const { names, rows } = await readTable(format, await readBytes(response))
+    const isText = format === 'csv'
+    expect({ names, rows }).toEqual({
+      names: ['value', 'pageviews', 'events'],
+      rows: data.map(({ value, pageviews, events }) => ({
+        value,
+        pageviews: isText ? String(pageviews) : pageviews,
+        events: isText ? String(events) : events,
+      })),
+    })
+    expect(response.headers.get('tally-total')).toBe(String(data.length))
+  })
+
+  test('an error is JSON', async () => {
+    const response = await ask('query', { date_range: 'never' }, { Accept: MEDIA_TYPES[format] })
+    expect(response.headers.get('content-type')).toBe(CONTENT_TYPES.json)
+    expect(await outcome(response)).toEqual({ status: 400, code: 'VALIDATION_ERROR' })
+  })
+})
+
+describe('Accept', () => {
+  test.each<readonly [string | undefined, AnswerFormat]>([
+    [undefined, 'json'],
+    ['', 'json'],
+    ['*/*', 'json'],
+    ['application/*', 'json'],
+    ['text/*', 'csv'],
+    ['text/html, */*;q=0.1', 'json'],
+    ['application/json; charset=utf-8', 'json'],
+    ['application/json;odata=verbose;q=0.5, text/csv;q=0.4', 'json'],
+    ['application/json;q=0.4, text/csv;header="a,b";q=0.5', 'csv'],
+    ['TEXT/CSV', 'csv'],
+    ['application/json;q=0, */*', 'csv'],
+    ['application/x-ndjson', 'ndjson'],
+    ['application/vnd.apache.parquet, application/vnd.apache.arrow.stream', 'parquet'],
+  ])('%j: %s', async (accept, format) => {
+    const headers = accept === undefined ? {} : { Accept: accept }
+    const response = await ask('query', { date_range: 'today' }, headers)
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      CONTENT_TYPES[format],
+    ])
+  })
+
+  test.each(['text/html', 'application/json;q=0', 'application/vnd.apache.arrow.file, image/*'])(
+    '%j: NOT_ACCEPTABLE with the list',
+    async (accept) => {
+      for (const path of ['query', 'values']) {
+        const response = await ask(path, { date_range: 'today' }, { Accept: accept })
+        expect([response.status, await response.json()]).toEqual([
+          406,
+          {
+            error: {
+              code: 'NOT_ACCEPTABLE',
+              message: `Accept allows none of the formats: ${['application/json', ...TABLE_TYPES].join(', ')}.`,
+            },
+          },
+        ])
+      }
+    },
+  )
+})
+
+test('each format has an entity tag of its own, which is the same the next time', async () => {
+  const body = { date_range: ['2026-06-10', '2026-06-14'], group_by: ['country'] }
+  const types = Object.values(MEDIA_TYPES)
+  const tags = await Promise.all(
+    types.map(async (type) => (await ask('query', body, { Accept: type })).headers.get('etag')),
+  )
+  expect(new Set(tags).size).toBe(types.length)
+  for (const [i, type] of types.entries()) {
+    const again = { Accept: type, 'If-None-Match': tags[i]! }
+    expect((await ask('query', body, again)).status).toBe(304)
+    const other = { Accept: types.at(i - 1)!, 'If-None-Match': tags[i]! }
+    expect((await ask('query', body, other)).status).toBe(200)
+  }
+})

@@ -1,0 +1,73 @@
+/** The laws of formats: the same numbers in five formats, and the same rows in a stream; on one shard and across two. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { buffer } from 'node:stream/consumers'
+import type { TableFormat } from '../../src/contract/answer-formats.js'
+import { describeAnswer } from '../../src/http/formats/describe-answer.js'
+import { WRITERS } from '../../src/http/formats/write-table.js'
+import type { StoredProject } from '../../src/projects/project.js'
+import { event, request } from '../support/arbitrary/world.js'
+import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
+import {
+  newWideProject,
+  runQuery,
+  sendToShards,
+  streamQuery,
+} from '../support/cluster/wide-world.js'
+import { toExpectedTable } from '../support/formats/expected-table.js'
+import { readTable } from '../support/formats/read-table.js'
+import { amount } from '../support/sampling.js'
+
+const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
+const QUESTIONS = amount('LAWS_QUESTIONS', { short: 12, long: 40 })
+const WIDTHS = [1, 2]
+const FORMATS = Object.keys(WRITERS) as TableFormat[]
+
+let cluster: TestCluster
+let projects: readonly StoredProject[]
+
+beforeAll(async () => {
+  cluster = await startCluster(2)
+  projects = await Promise.all(
+    WIDTHS.map((width) => newWideProject(cluster, cluster.shards.slice(0, width))),
+  )
+  const events = fc.array(event, { minLength: 60, maxLength: 60, size: 'max' })
+  const [sent = []] = fc.sample(events, { seed: SEED, numRuns: 1 })
+  await sendToShards(
+    cluster,
+    projects,
+    projects.flatMap(({ id }) => sent.map((one) => ({ ...one, project: id }))),
+  )
+}, 300_000)
+afterAll(() => cluster.stop())
+
+const holds = (law: (project: StoredProject, asked: Parameters<typeof runQuery>[2]) => unknown) =>
+  fc.assert(
+    fc.asyncProperty(fc.constantFrom(...WIDTHS.keys()), request, async (i, asked) => {
+      await law(projects[i]!, asked)
+    }),
+    { seed: SEED, numRuns: QUESTIONS, endOnFailure: false },
+  )
+
+test('an answer has the same rows in every format', () =>
+  holds(async (project, asked) => {
+    const answer = await runQuery(cluster, project, asked)
+    for (const format of FORMATS) {
+      const bytes = await buffer(WRITERS[format](describeAnswer(answer, [answer.data])))
+      expect(await readTable(format, bytes)).toEqual(toExpectedTable(format, answer))
+    }
+  }))
+
+test('a stream has all rows of the JSON', () =>
+  holds(async (project, asked) => {
+    const { data, pagination, ...rest } = await runQuery(cluster, project, {
+      ...asked,
+      limit: 1000,
+    })
+    const totals = rest.totals === undefined ? {} : { totals: rest.totals }
+    expect(await streamQuery(cluster, project, asked)).toEqual({
+      data,
+      total: pagination.total,
+      ...totals,
+    })
+  }))

@@ -1,0 +1,57 @@
+/** The table that an answer is in formats other than JSON, computed from the JSON. */
+import type { TableFormat } from '../../../src/contract/answer-formats.js'
+import type { AnalyticsQueryResponse } from '../../../src/contract/api.js'
+import type { ReadTable } from './read-table.js'
+
+type AnswerRow = Readonly<Record<string, string | number | null>>
+
+/** Computes what is read of a table with the rows of an answer. */
+export function toExpectedTable(
+  format: TableFormat,
+  { period, query, pagination, data, comparison, totals }: AnalyticsQueryResponse,
+): ReadTable {
+  const names = [
+    ...[...query.group_by, ...(query.then_by ?? [])].map((token) =>
+      token.startsWith('interval:') ? 'date' : token,
+    ),
+    ...query.metrics,
+    ...(comparison === undefined ? [] : query.metrics.map((name) => `comparison_${name}`)),
+    ...(comparison === undefined ? [] : query.metrics.map((name) => `comparison_change_${name}`)),
+  ]
+  const rows = data.map(({ group, metrics, comparison: compared }) => {
+    const row = {
+      ...group,
+      ...metrics,
+      ...addPrefix('comparison_', compared?.metrics),
+      ...addPrefix('comparison_change_', compared?.change),
+    } as AnswerRow
+    return format === 'csv' ? toTexts(row) : row
+  })
+  const hasMetadata = format === 'arrow' || format === 'parquet'
+  return {
+    names: format === 'ndjson' && rows.length === 0 ? [] : names,
+    rows,
+    metadata: hasMetadata
+      ? {
+          'tally.period': `${period.from}/${period.to}`,
+          'tally.total': String(pagination.total),
+          'tally.limit': String(pagination.limit),
+          'tally.offset': String(pagination.offset),
+          ...(comparison === undefined
+            ? {}
+            : { 'tally.comparison': `${comparison.period.from}/${comparison.period.to}` }),
+          ...(totals === undefined ? {} : { 'tally.totals': JSON.stringify(totals) }),
+        }
+      : {},
+  }
+}
+
+const toTexts = (row: AnswerRow): AnswerRow =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]),
+  )
+
+const addPrefix = (prefix: string, values: object = {}): object =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [prefix + name, value as unknown]),
+  )
