@@ -18,7 +18,7 @@ import {
   type QueryResult,
   type Settings,
 } from './statements.js'
-import { sendStream, type ConsumeRows } from './queries/send-stream.js'
+import { sendStream, type ConsumeRows } from './stream-rows.js'
 import { runTraced, supervise, type TraceStatement } from './supervise.js'
 
 export type { QueryCost, QueryOptions, QueryResult, Settings } from './statements.js'

@@ -1,13 +1,16 @@
 /** Runs the statements of one query of the API, within its deadline and with errors of the API. */
-import { createValidationError, type ApiError } from '../contract/errors.js'
+import { ApiError, createValidationError } from '../contract/errors.js'
+import { MINUTE_MS, SECOND_MS } from '../lib/time.js'
 import type { QueryResult, Settings } from './connection.js'
+import { LOW_PRIORITY } from './connection-wrappers.js'
 import { isClickHouseError, toStoreError } from './errors.js'
 import type { Statement } from './sql.js'
 import type { Store } from './store.js'
+import type { ConsumeRows, RowStream } from './stream-rows.js'
 import { linkSignals } from './supervise.js'
 
 /** A row of a rollup may hold a bitmap of many users, so reading even a few rows is worth several threads. */
-export const READ_SETTINGS: Settings = {
+const READ_SETTINGS: Settings = {
   merge_tree_min_rows_for_concurrent_read: '1024',
   merge_tree_min_bytes_for_concurrent_read: '65536',
 }
@@ -24,7 +27,7 @@ export interface QueryScope {
 }
 
 /** Turns a failure of a query into an error of the API. Only filters have patterns, so the request is not valid. */
-export const toQueryError = (error: unknown): ApiError =>
+const toQueryError = (error: unknown): ApiError =>
   isClickHouseError(error, 'CANNOT_COMPILE_REGEXP')
     ? createValidationError([], error)
     : toStoreError(error)
@@ -61,5 +64,61 @@ export function createQueryRunner(
       clearTimeout(timer)
       end.unlink()
     }
+  }
+}
+
+/** Streams a SELECT with a LIMIT to a consumer. Both reject with an ApiError, except what the consumer itself rejects with. */
+export type StreamQuery = <Row>(statement: Statement, consume: ConsumeRows<Row>) => Promise<void>
+
+/** How many milliseconds a statement may take in all, with a client that reads slowly. Accounts allow no more. */
+const STREAM_MS = MINUTE_MS
+
+/**
+ * Creates the runner of a streamed query of the API. Its statements leave the CPU to those of other requests.
+ *
+ * @param timeoutMs milliseconds from the start of a statement to its first rows
+ */
+export function createStreamRunner(
+  { reader, readQueryLimits }: Pick<Store, 'reader' | 'readQueryLimits'>,
+  timeoutMs: number,
+  { signal: disconnected, requestId }: QueryScope = {},
+): StreamQuery {
+  return async <Row>(statement: Statement, consume: ConsumeRows<Row>) => {
+    const deadline = new AbortController()
+    const expire = (): void => deadline.abort(new Error('the deadline passed'))
+    const timers = [setTimeout(expire, timeoutMs), setTimeout(expire, STREAM_MS)]
+    const end = linkSignals(disconnected, deadline.signal)
+    try {
+      const settings = {
+        ...READ_SETTINGS,
+        ...LOW_PRIORITY,
+        ...(await readQueryLimits()),
+        max_execution_time: STREAM_MS / SECOND_MS,
+      }
+      await reader.stream<Row>(
+        statement,
+        (rows) => consume(translateErrors(rows, () => clearTimeout(timers[0]))),
+        { signal: end.signal, ...(requestId === undefined ? {} : { requestId }), settings },
+      )
+    } catch (error) {
+      throw error instanceof ApiError ? error : toQueryError(error)
+    } finally {
+      timers.forEach((timer) => clearTimeout(timer))
+      end.unlink()
+    }
+  }
+}
+
+/** Passes rows on. @param onRows is called when they begin to arrive, or have ended */
+async function* translateErrors<Row>(rows: RowStream<Row>, onRows: () => void): RowStream<Row> {
+  try {
+    for (;;) {
+      const next = await rows.next()
+      onRows()
+      if (next.done === true) return next.value
+      yield next.value
+    }
+  } catch (error) {
+    throw toQueryError(error)
   }
 }

@@ -4,7 +4,7 @@ import { connect, type Connection, type Settings, type TraceStatement } from './
 import { createBreaker, type BreakerObserver } from './breaker.js'
 import { observeConnection, type StatementObserver } from './connection-wrappers.js'
 import type { Endpoint } from './endpoint.js'
-import { readOnce, readQueryLimits } from './queries/query-limits.js'
+import { readOnce, readQueryLimits } from './query-limits.js'
 import { sql, statement } from './sql.js'
 
 /** The three connections of the reader share a breaker: while the store hangs, their queries fail at once. */

@@ -1,7 +1,7 @@
 /** What the findings of `tallyhouse doctor` mean: pure functions from facts to verdicts. */
 import { isValidAt, type StoredPublicKey } from '../../auth/public-keys.js'
 import type { MigrationStatus } from '../../clickhouse/migrations/migration-status.js'
-import type { CheckedServer } from '../../clickhouse/server-checks.js'
+import type { CheckedServer } from '../../clickhouse/checks/server-checks.js'
 import type { Role } from '../../config/config.js'
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js'
 import { formatCount } from '../shared/output.js'

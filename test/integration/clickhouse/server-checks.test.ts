@@ -1,7 +1,7 @@
 /** The checks of a server on a real engine. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { connect, type Connection } from '../../../src/clickhouse/connection.js'
-import { checkServer, requireFitServer } from '../../../src/clickhouse/server-checks.js'
+import { checkServer, requireFitServer } from '../../../src/clickhouse/checks/server-checks.js'
 import { identifier, sql, statement } from '../../../src/clickhouse/sql.js'
 import { getTestEndpoint } from '../../support/engine/engine.js'
 import { dropDatabase, newDatabase } from '../../support/store/database.js'

@@ -1,6 +1,6 @@
 /** The rights that an account lacks, from what ClickHouse says that it has. */
 import { expect, test } from '@jest/globals'
-import { findMissingRights } from '../../../src/clickhouse/grants.js'
+import { findMissingRights } from '../../../src/clickhouse/checks/grants.js'
 
 test.each<{ why: string; granted: string[]; needed: string[]; missing: string[] }>([
   {

@@ -1,7 +1,7 @@
 /** The checks of a server: what each makes of the server's answers. */
 import { expect, test } from '@jest/globals'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
-import { judge, SERVER_CHECKS } from '../../../src/clickhouse/server-checks.js'
+import { judge, SERVER_CHECKS } from '../../../src/clickhouse/checks/server-checks.js'
 
 const account = (username: string) => ({ username, password: '' })
 const ENDPOINT: Endpoint = {

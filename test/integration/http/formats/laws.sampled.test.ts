@@ -2,21 +2,21 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { buffer } from 'node:stream/consumers'
-import type { TableFormat } from '../../src/contract/answer-formats.js'
-import { describeAnswer } from '../../src/http/formats/describe-answer.js'
-import { WRITERS } from '../../src/http/formats/write-table.js'
-import type { StoredProject } from '../../src/projects/project.js'
-import { event, request } from '../support/arbitrary/world.js'
-import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
+import type { TableFormat } from '../../../../src/contract/answer-formats.js'
+import { describeAnswer } from '../../../../src/http/formats/describe-answer.js'
+import { WRITERS } from '../../../../src/http/formats/write-table.js'
+import type { StoredProject } from '../../../../src/projects/project.js'
+import { event, request } from '../../../support/arbitrary/world.js'
+import { startCluster, type TestCluster } from '../../../support/cluster/cluster.js'
 import {
   newWideProject,
   runQuery,
   sendToShards,
   streamQuery,
-} from '../support/cluster/wide-world.js'
-import { toExpectedTable } from '../support/formats/expected-table.js'
-import { readTable } from '../support/formats/read-table.js'
-import { amount } from '../support/sampling.js'
+} from '../../../support/cluster/wide-world.js'
+import { toExpectedTable } from '../../../support/formats/expected-table.js'
+import { readTable } from '../../../support/formats/read-table.js'
+import { amount } from '../../../support/sampling.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const QUESTIONS = amount('LAWS_QUESTIONS', { short: 12, long: 40 })

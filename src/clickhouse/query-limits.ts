@@ -1,8 +1,8 @@
 /** The limits of the API's queries. They are sent with each query, so they hold for any account of any server. */
-import { SECOND_MS } from '../../lib/time.js'
-import type { Connection, Settings } from '../connection.js'
-import { QueryCancelledError, StoreUnavailableError } from '../errors.js'
-import { sql, statement, strings } from '../sql.js'
+import { SECOND_MS } from '../lib/time.js'
+import type { Connection, Settings } from './connection.js'
+import { QueryCancelledError, StoreUnavailableError } from './errors.js'
+import { sql, statement, strings } from './sql.js'
 
 /** What every query of the API keeps to. An account may have the same, but nothing else. */
 const RULES = {

@@ -1,8 +1,8 @@
 /** What a ClickHouse must be so that Tallyhouse counts right on it, as a table of checks. */
-import { UserError } from '../lib/errors.js'
-import { connect } from './connection.js'
-import type { Account, Endpoint } from './endpoint.js'
-import { sql, statement, string, type Sql } from './sql.js'
+import { UserError } from '../../lib/errors.js'
+import { connect } from '../connection.js'
+import type { Account, Endpoint } from '../endpoint.js'
+import { sql, statement, string, type Sql } from '../sql.js'
 
 /** The oldest version of ClickHouse on which the tests pass. */
 export const MIN_CLICKHOUSE_VERSION = '26.7'
