@@ -406,77 +406,6 @@ export interface components {
          */
         readonly RetentionInterval: "day" | "week" | "month";
         /**
-         * Funnel request
-         * @description A question for a funnel. Only `date_range` and `steps` are required.
-         */
-        readonly FunnelRequest: {
-            readonly date_range: components["schemas"]["DateRange"];
-            /**
-             * @description The steps, in order. All filters of a request, those of its steps among them, may be at most 20, with at most 40 string
-             *     clauses.
-             * @example [
-             *       {
-             *         "filters": []
-             *       },
-             *       {
-             *         "filters": [
-             *           {
-             *             "type": "event",
-             *             "name": {
-             *               "operator": "eq",
-             *               "value": "signup"
-             *             }
-             *           }
-             *         ]
-             *       }
-             *     ]
-             */
-            readonly steps: readonly components["schemas"]["FunnelStep"][];
-            readonly within?: components["schemas"]["FunnelWindow"];
-            readonly filters?: components["schemas"]["Filters"];
-            readonly filtersOperator?: components["schemas"]["FiltersOperator"];
-        };
-        /**
-         * Funnel step
-         * @description A step of a funnel. It is matched by the events that satisfy its filters; without filters, by every event.
-         * @example {
-         *       "filters": [
-         *         {
-         *           "type": "page",
-         *           "path": {
-         *             "operator": "eq",
-         *             "value": "/pricing"
-         *           }
-         *         }
-         *       ]
-         *     }
-         */
-        readonly FunnelStep: {
-            /**
-             * @description The conditions on an event of this step.
-             * @example [
-             *       {
-             *         "type": "page",
-             *         "path": {
-             *           "operator": "eq",
-             *           "value": "/pricing"
-             *         }
-             *       }
-             *     ]
-             */
-            readonly filters: readonly components["schemas"]["Filter"][];
-            readonly filtersOperator?: components["schemas"]["FiltersOperator"];
-        };
-        /**
-         * Funnel window
-         * @description What the events of a chain lie within: `visit`, the same session, or a number of seconds, counted from the first of them. A
-         *     week has 604,800.
-         * @default visit
-         * @example visit
-         * @example 604800
-         */
-        readonly FunnelWindow: "visit" | number;
-        /**
          * Metrics
          * @description The metrics of every row, in the order of the response. Each may be given once. An empty array selects the three
          *     default metrics. The value of a metric does not depend on the other metrics.
@@ -602,6 +531,77 @@ export interface components {
          *     ]
          */
         readonly Filters: readonly components["schemas"]["Filter"][];
+        /**
+         * Funnel request
+         * @description A question for a funnel. Only `date_range` and `steps` are required.
+         */
+        readonly FunnelRequest: {
+            readonly date_range: components["schemas"]["DateRange"];
+            /**
+             * @description The steps, in order. All filters of a request, those of its steps among them, may be at most 20, with at most 40 string
+             *     clauses.
+             * @example [
+             *       {
+             *         "filters": []
+             *       },
+             *       {
+             *         "filters": [
+             *           {
+             *             "type": "event",
+             *             "name": {
+             *               "operator": "eq",
+             *               "value": "signup"
+             *             }
+             *           }
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly steps: readonly components["schemas"]["FunnelStep"][];
+            readonly within?: components["schemas"]["FunnelWindow"];
+            readonly filters?: components["schemas"]["Filters"];
+            readonly filtersOperator?: components["schemas"]["FiltersOperator"];
+        };
+        /**
+         * Funnel step
+         * @description A step of a funnel. It is matched by the events that satisfy its filters; without filters, by every event.
+         * @example {
+         *       "filters": [
+         *         {
+         *           "type": "page",
+         *           "path": {
+         *             "operator": "eq",
+         *             "value": "/pricing"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        readonly FunnelStep: {
+            /**
+             * @description The conditions on an event of this step.
+             * @example [
+             *       {
+             *         "type": "page",
+             *         "path": {
+             *           "operator": "eq",
+             *           "value": "/pricing"
+             *         }
+             *       }
+             *     ]
+             */
+            readonly filters: readonly components["schemas"]["Filter"][];
+            readonly filtersOperator?: components["schemas"]["FiltersOperator"];
+        };
+        /**
+         * Funnel window
+         * @description What the events of a chain lie within: `visit`, the same session, or a number of seconds, counted from the first of them. A
+         *     week has 604,800.
+         * @default visit
+         * @example visit
+         * @example 604800
+         */
+        readonly FunnelWindow: "visit" | number;
         /**
          * Batch request
          * @description Several queries, each with an id.
