@@ -259,7 +259,7 @@ const anyRequest = grouping.chain((group_by) =>
 
 /** Random requests. Without fast-check's bias towards small values, every kind keeps its weight. */
 export const rollupRequest: fc.Arbitrary<PartialRequest> = fc.noBias(
-  anyRequest.chain(addThenBy(FILTERED_DIMENSIONS as readonly ThenBy[], 6)),
+  anyRequest.chain(addThenBy(FILTERED_DIMENSIONS as readonly ThenBy[], 14)),
 )
 
 /** The session attributes among the dimensions. */
