@@ -461,7 +461,8 @@ export interface components {
          * Group limit
          * Format: int32
          * @description How many groups of `then_by` have a time series; only for an interval in `group_by` with `then_by`. If it is left out, as many as
-         *     fit into `limit` with all their buckets, and at least one. All series together may have at most 100,000 rows.
+         *     fit into `limit` with all their buckets, at least one and at most 1,000. All series together may have at most 100,000 rows
+         *     if it is given.
          * @example 5
          */
         readonly GroupLimit: number;

@@ -136,6 +136,9 @@ function resolveThenBy(
   return { thenBy, groupLimit: resolveGroupLimit(request, grouping, period) }
 }
 
+/** How many groups may have a series. A streamed answer has room for more. */
+const MAX_GROUPS = 1_000
+
 /**
  * Resolves how many groups have a series: as many as were asked for, else as many as fit into `limit` with all their buckets, and
  * at least one.
@@ -145,7 +148,8 @@ function resolveGroupLimit(
   { granularity, zoned }: Series,
   period: Period,
 ): number {
-  return asked ?? Math.max(1, Math.floor(limit / countBuckets(granularity, period, zoned)))
+  const fitting = Math.floor(limit / countBuckets(granularity, period, zoned))
+  return asked ?? Math.min(MAX_GROUPS, Math.max(1, fitting))
 }
 
 function resolveGrouping(

@@ -87,6 +87,8 @@ test.each<[Given, number | undefined]>([
   [{ group_by: ['interval:day'], then_by: ['country'], limit: 5 }, 1],
   [{ group_by: ['interval:month'], then_by: ['country'] }, 100],
   [{ group_by: ['interval:day'], then_by: ['country'], group_limit: 7 }, 7],
+  // As a stream has it.
+  [{ group_by: ['interval:day'], then_by: ['country'], limit: 10_000_000 }, 1_000],
 ])('of %j, this many groups have a series: %j', (given, want) => {
   const request = fillDefaults({ date_range: MONTH, ...given })
   expect(resolveQuery(request, 'p', resolveRange(MONTH)).groupLimit).toBe(want)
