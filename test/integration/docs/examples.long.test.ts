@@ -13,7 +13,14 @@ import {
   writeAnswers,
   type Example,
 } from '../../support/docs/examples.js'
-import { runPython, runShell, runTypeScript, type Running } from '../../support/docs/programs.js'
+import { listBlocks } from '../../support/docs/forms.js'
+import {
+  runCommands,
+  runPython,
+  runShell,
+  runTypeScript,
+  type Running,
+} from '../../support/docs/programs.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { topUpDemo } from '../../support/store/loading.js'
 import { startTestService } from '../../support/world/service.js'
@@ -85,6 +92,12 @@ test('the commands of the recipes get the same answers', async () => {
   const text = await readFile(packagePath(RECIPES), 'utf8')
   const answers = await runShell(text, running)
   expect(answers.map(withoutQuery)).toEqual(listExamples(text).map(readAnswer))
+})
+
+test('the command of the formats page gets the table that it shows', async () => {
+  const text = await readFile(packagePath('docs/formats.md'), 'utf8')
+  const [table] = listBlocks(text, 'csv')
+  expect(await runCommands(text, running)).toEqual([table?.replaceAll('\n', '\r\n')])
 })
 
 test.each([

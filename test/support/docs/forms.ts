@@ -27,7 +27,7 @@ export const formatCode = (path: string, json: string): string =>
   ).join('')
 
 /** Lists the blocks of a language, in order. */
-export const listBlocks = (markdown: string, language: Language): readonly string[] =>
+export const listBlocks = (markdown: string, language: Language | 'csv'): readonly string[] =>
   [...markdown.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(
     ([, block = '']) => block,
   )

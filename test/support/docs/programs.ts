@@ -20,19 +20,23 @@ export interface Running {
   readonly key: string
 }
 
-/** Runs each command that asks, and returns the answers. */
-export async function runShell(
+/** Runs each command that asks, and returns what it prints. */
+export async function runCommands(
   markdown: string,
   { address, key }: Running,
-): Promise<readonly unknown[]> {
-  const answers: unknown[] = []
+): Promise<readonly string[]> {
+  const printed: string[] = []
   for (const block of listBlocks(markdown, 'sh').filter((text) => text.startsWith('curl '))) {
     const command = block.replaceAll(ADDRESS, address)
     const { stdout } = await run('bash', ['-c', command], { env: { ...process.env, KEY: key } })
-    answers.push(JSON.parse(stdout))
+    printed.push(stdout)
   }
-  return answers
+  return printed
 }
+
+/** Runs each command that asks, and returns the answers. */
+export const runShell = async (markdown: string, running: Running): Promise<readonly unknown[]> =>
+  (await runCommands(markdown, running)).map((text): unknown => JSON.parse(text))
 
 /** Lists the blocks of pages, the one that prepares first, and the variable in which each of the others leaves its result. */
 function listCases(pages: readonly string[], language: Language, variable: string) {
