@@ -57,8 +57,8 @@ const CASES: readonly Case[] = [
   ['a day of a zone', 2, { time_zone: 'Asia/Kolkata' }],
   [
     'a day of visits with an event',
-    // The events that show which visits match are read as well, for each of the two tables.
-    3,
+    // The events that show which visits match are read as well, for each part of the statement.
+    5,
     {
       filters: [
         {

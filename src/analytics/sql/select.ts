@@ -24,6 +24,9 @@ function writeUsers(sums: readonly (typeof EVENT_SUMS)[number][]): Sql {
   return sums.length < EVENT_SUMS.length ? atLeast : sql`least(${atLeast}, toInt64(${events}))`
 }
 
+/** A null with the type of a metric: ClickHouse fails to sort rows that were joined to a column of nulls without a type. */
+const NO_VALUE = sql`CAST(NULL, 'Nullable(Float64)')`
+
 /**
  * Writes the columns of some metrics of a query.
  *
@@ -37,7 +40,7 @@ export const selectMetrics = (
   const sums = EVENT_SUMS.filter((sum) => available.includes(sum))
   return metrics.map((metric) => {
     const { expression, column } = METRICS[metric]
-    if (isAlwaysNull(metric, query)) return sql`NULL AS ${column}`
+    if (isAlwaysNull(metric, query)) return sql`${NO_VALUE} AS ${column}`
     return sql`${metric === 'users' ? writeUsers(sums) : expression} AS ${column}`
   })
 }

@@ -74,6 +74,7 @@ const BOUNCE_RATE =
   'if(measure_visits > 0, intDivOrZero(2 * 10000 * measure_bounces + measure_visits, 2 * measure_visits) / 100, NULL) AS metric_bounce_rate'
 const VISITS = 'sum(toInt64(sign)) AS measure_visits'
 const BOUNCES = 'sumIf(toInt64(sign), pageviews = 1 AND events = 0) AS measure_bounces'
+const NO_VALUE = "CAST(NULL, 'Nullable(Float64)')"
 const IS_GROUP = 'sum(pageviews + events) > 0 AS is_row'
 
 const path: Filter = { type: 'page', path: { value: '/a', operator: 'eq' } }
@@ -125,12 +126,12 @@ describe('a statement from facts', () => {
     [
       ['pageviews', 'visits', 'views_per_visit'],
       'page:path',
-      'measure_pageviews AS metric_pageviews, measure_visits AS metric_visits, NULL AS metric_views_per_visit, ',
+      `measure_pageviews AS metric_pageviews, measure_visits AS metric_visits, ${NO_VALUE} AS metric_views_per_visit, `,
     ],
     [
       ['pageviews', 'visits', 'views_per_visit'],
       'event:name',
-      'measure_pageviews AS metric_pageviews, NULL AS metric_visits, NULL AS metric_views_per_visit, ',
+      `measure_pageviews AS metric_pageviews, ${NO_VALUE} AS metric_visits, ${NO_VALUE} AS metric_views_per_visit, `,
     ],
   ])('%j by %s', (metrics, token, columns) => {
     const { query } = fromFacts({ metrics, group_by: [token as GroupBy] })
@@ -309,7 +310,7 @@ describe('a statement from facts', () => {
     const given: Given = { metrics: ['users', 'bounce_rate'], group_by: ['event:prop:plan'] }
     expect(fromFacts(given)).toEqual({
       query:
-        `SELECT group_key, measure_users AS metric_users, NULL AS metric_bounce_rate, ${ORIGIN} FROM (` +
+        `SELECT group_key, measure_users AS metric_users, ${NO_VALUE} AS metric_bounce_rate, ${ORIGIN} FROM (` +
         'SELECT properties[{p2:String}] AS group_key, uniqExact(user) AS measure_users FROM events ' +
         `WHERE project_id = {p0:String} AND ${wholeDays(3)} AND mapContains(properties, {p2:String}) GROUP BY group_key) ` +
         'ORDER BY metric_users DESC NULLS LAST, group_key ASC LIMIT {p5:UInt32} OFFSET {p6:UInt32}',
