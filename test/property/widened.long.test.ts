@@ -17,7 +17,7 @@ import { ARRIVAL, LARGE_SIZES, NOW, type PartialRequest } from '../support/world
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const QUESTIONS = Number(process.env['LAWS_QUESTIONS'] ?? 20)
 const SHARDS = Number(process.env['LAWS_WIDTHS'] ?? 4)
-const BATCHES = 3
+const BATCHES = 4
 
 /**
  * The shards of projects, and the days at which they got the later ones. No visit lasts over these midnights: those of users without
@@ -42,7 +42,7 @@ beforeAll(async () => {
   cluster = await startCluster(SHARDS)
   narrow = await newWideProject(cluster, [])
   widened = await Promise.all(WIDENINGS.slice(0, SHARDS / 2).map(createWidened))
-  const batch = fc.array(createSentEvent(), { minLength: 40, maxLength: 100, size: 'max' })
+  const batch = fc.array(createSentEvent(), { minLength: 60, maxLength: 140, size: 'max' })
   for (const events of fc.sample(batch, { seed: SEED, numRuns: BATCHES })) {
     const rows = [narrow, ...widened].flatMap(({ id }) =>
       events.map((event) => ({ ...event, project: id })),

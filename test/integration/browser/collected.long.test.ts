@@ -91,7 +91,7 @@ describeInBrowser('a visit', () => {
     await page.goto(`${site.url}/start?utm_source=news`, { referer: 'http://search.example/' })
     expect(await inbox(1)).toHaveLength(1)
     await page.evaluate(`history.pushState({}, '', '/join'); tally('signup', { plan: 'pro' })`)
-    const sender = { ip: '127.0.0.1', user_agent: AGENT }
+    const sender = { ip: '127.0.0.1', user_agent: AGENT, language: 'en-US' }
     expect(await inbox(3)).toStrictEqual([
       {
         name: 'pageview',
