@@ -645,17 +645,17 @@ export interface components {
              *       "date_range": "today"
              *     }
              */
-            readonly body: components["schemas"]["AnalyticsQueryRequest"] | components["schemas"]["ValuesRequest"] | components["schemas"]["RetentionRequest"];
+            readonly body: components["schemas"]["AnalyticsQueryRequest"] | components["schemas"]["ValuesRequest"] | components["schemas"]["RetentionRequest"] | components["schemas"]["FunnelRequest"];
         };
         /**
          * Batch operation
          * @description Which operation answers the query: `query` is `POST /v1/analytics/query`, `values` is `POST /v1/analytics/values`,
-         *     `retention` is `POST /v1/analytics/retention`.
+         *     `retention` is `POST /v1/analytics/retention`, `funnel` is `POST /v1/analytics/funnel`.
          * @default query
          * @example query
          * @enum {string}
          */
-        readonly BatchOperation: "query" | "values" | "retention";
+        readonly BatchOperation: "query" | "values" | "retention" | "funnel";
         /**
          * Date range
          * @description The period of the query: a preset, or an array of its start and its end. Both ends are **included**: a period
@@ -1794,7 +1794,7 @@ export interface components {
              *       }
              *     }
              */
-            readonly body: components["schemas"]["AnalyticsQueryResponse"] | components["schemas"]["ValuesResponse"] | components["schemas"]["RetentionResponse"] | components["schemas"]["ErrorResponse"];
+            readonly body: components["schemas"]["AnalyticsQueryResponse"] | components["schemas"]["ValuesResponse"] | components["schemas"]["RetentionResponse"] | components["schemas"]["FunnelResponse"] | components["schemas"]["ErrorResponse"];
             /**
              * Format: int32
              * @description Only with the statuses 429 and 503: the seconds after which to send the query again, as in `Retry-After`.

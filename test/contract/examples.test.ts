@@ -173,7 +173,7 @@ test.each(examplesOf(batch.requestBody!))(
     expect(body.results.map(({ id }) => id)).toEqual(queries.map(({ id }) => id))
     for (const [i, { operation, body: asked }] of filled.entries()) {
       const { status, body: result } = body.results[i]!
-      const path = operation === 'query' ? QUERY : VALUES
+      const path = `/v1/analytics/${operation}`
       const alone = await send(echo, asked, path)
       expect(alone.status).toBe(status)
       if (status !== 200) {
@@ -206,7 +206,7 @@ test.each<[string, unknown, string, string]>([
     'another operation',
     { queries: [{ ...inBatch('a'), operation: 'batch' }] },
     'queries.0.operation',
-    'must be one of: query, values, retention',
+    'must be one of: query, values, retention, funnel',
   ],
   ['another member', { queries: [{ ...inBatch('a'), path: '/' }] }, 'queries.0.path', ''],
   [

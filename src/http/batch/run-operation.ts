@@ -1,7 +1,7 @@
 /** Runs an operation of the query API on a body that did not come as a request of its own. */
 import type { BatchOperation, BatchResult } from '../../contract/api.js'
 import { ERROR_STATUS, type ApiError } from '../../contract/errors.js'
-import { answerQuery, answerRetention, answerValues } from '../query/operations.js'
+import { answerFunnel, answerQuery, answerRetention, answerValues } from '../query/operations.js'
 import type { OperationContext } from '../query/operation-context.js'
 import type { ApiUseCases } from '../query/use-cases.js'
 import { buildErrorBody, unwrapError } from '../server/error-response.js'
@@ -33,6 +33,8 @@ const OPERATIONS: Readonly<Record<BatchOperation, Run>> = {
     answerValues(api, await contract.validateValues(body), context),
   retention: async ({ api, contract }, body, context) =>
     answerRetention(api, await contract.validateRetention(body), context),
+  funnel: async ({ api, contract }, body, context) =>
+    answerFunnel(api, await contract.validateFunnel(body), context),
 }
 
 /** Runs an operation. An error becomes its outcome, as it would become the response to a request. */

@@ -3,7 +3,12 @@ import type { RequestHandler } from 'express'
 import { findTooDeepFilter } from '../../analytics/request/filter-limits.js'
 import { findTooDeepFilterOfFunnel, FUNNEL_RULES } from '../../analytics/funnel/rules.js'
 import { RETENTION_RULES } from '../../analytics/retention/rules.js'
-import type { AnalyticsQueryRequest, RetentionRequest, ValuesRequest } from '../../contract/api.js'
+import type {
+  AnalyticsQueryRequest,
+  FunnelRequest,
+  RetentionRequest,
+  ValuesRequest,
+} from '../../contract/api.js'
 import { readSpecs, type Spec, type SpecName, type Specs } from '../../contract/spec.js'
 import {
   compile,
@@ -45,6 +50,8 @@ export interface Contract {
   validateValues(body: unknown): Promise<ValuesRequest>
   /** Validates a request for retention in the same way. @throws ApiError VALIDATION_ERROR */
   validateRetention(body: unknown): Promise<RetentionRequest>
+  /** Validates a request for a funnel in the same way. @throws ApiError VALIDATION_ERROR */
+  validateFunnel(body: unknown): Promise<FunnelRequest>
 }
 
 const QUERY = { method: 'POST', path: '/v1/analytics/query' } as const
@@ -86,17 +93,18 @@ export async function compileContract(
     RETENTION_RULES,
     ({ filters }) => findTooDeepFilter(filters),
   )
+  const checkFunnel = createOperationCheck(
+    specs.openapi.document,
+    openapi,
+    FUNNEL_RULES,
+    findTooDeepFilterOfFunnel,
+  )
   return {
     specs,
     checkQuery,
     checkValues,
     checkRetention,
-    checkFunnel: createOperationCheck(
-      specs.openapi.document,
-      openapi,
-      FUNNEL_RULES,
-      findTooDeepFilterOfFunnel,
-    ),
+    checkFunnel,
     // The path of the request chooses the operation.
     checkExplain: checkQuery,
     checkBatch: createBatchCheck(openapi),
@@ -107,6 +115,8 @@ export async function compileContract(
       (await validate(checkValues, { ...VALUES, body })) as ValuesRequest,
     validateRetention: async (body) =>
       (await validate(checkRetention, { ...RETENTION, body })) as RetentionRequest,
+    validateFunnel: async (body) =>
+      (await validate(checkFunnel, { ...FUNNEL, body })) as FunnelRequest,
   }
 }
 

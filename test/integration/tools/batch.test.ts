@@ -11,9 +11,11 @@ beforeAll(async () => {
 afterAll(() => shops.stop())
 
 interface Asked {
-  readonly operation?: 'query' | 'values' | 'retention'
+  readonly operation?: 'query' | 'values' | 'retention' | 'funnel'
   readonly body: unknown
 }
+
+const SIGNUP = { filters: [{ type: 'event', name: { operator: 'eq', value: 'signup' } }] }
 
 /** Every kind of answer and of refusal that a query may get. */
 const FIXED: readonly Asked[] = [
@@ -25,6 +27,8 @@ const FIXED: readonly Asked[] = [
   { operation: 'values', body: {} },
   { operation: 'retention', body: { interval: 'day', date_range: '30days', intervals: 3 } },
   { operation: 'retention', body: { interval: 'hour', date_range: '30days' } },
+  { operation: 'funnel', body: { date_range: '30days', steps: [{ filters: [] }, SIGNUP] } },
+  { operation: 'funnel', body: { date_range: 'all', steps: [{ filters: [] }], within: 0 } },
   { body: { date_range: 'someday', limit: 0, filters: [{ type: 'os' }] } },
   { body: { date_range: ['2026-01-02', '2026-01-01'] } },
   { body: {} },
