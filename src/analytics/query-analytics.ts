@@ -1,5 +1,5 @@
 /** Answers an analytics request about one project: the read path from the request to the response. */
-import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../contract/api.js'
+import type { AnalyticsQueryRequest, AnalyticsQueryResponse, DateRange } from '../contract/api.js'
 import type { Statement } from '../clickhouse/sql.js'
 import type { ProjectSizes } from '../model/project-sizes.js'
 import { ALL_RELATIONS, FACTS, type RelationName } from '../model/relations.js'
@@ -7,14 +7,14 @@ import { resolveComparison } from './request/comparison.js'
 import { requireFewBuckets } from './request/intervals.js'
 import { listPatternFields } from './request/filter-limits.js'
 import { resolvePeriod } from './request/period.js'
-import { createNonce, requireOrigin, type MarkedRow } from '../model/origin.js'
+import { createNonce, type MarkedRow } from '../model/origin.js'
 import type { Plan } from './plan/plan.js'
 import { planQuery, planWithOthers } from './plan/planner.js'
 import { withoutWholeSessions } from './plan/ways.js'
 import { resolveQuery, type Query } from './request/query.js'
 import { checkRetention } from './request/retention.js'
 import { requireFewSeriesRows } from './request/then-by.js'
-import { namePatterns } from './read-rows.js'
+import { namePatterns, runMarked } from './read-rows.js'
 import { runPlan } from './rounds.js'
 import { shapeResponse, type AnswerRows, type StoredRow } from './response.js'
 import type { ShardGroup } from './sql/shards.js'
@@ -34,6 +34,19 @@ export interface QueriedProject {
   /** Whether some of them may still have rows of users who have left for others. */
   readonly isWidening: boolean
 }
+
+/**
+ * Resolves a validated request.
+ *
+ * @param first the moment of the project's first event, null without events; read only for the date range `all`
+ * @throws ApiError for a request that is refused
+ */
+export type Resolve<Request, Resolved> = (
+  request: Request,
+  project: QueriedProject,
+  first: Date | null,
+  now: Date,
+) => Resolved
 
 /** The dependencies of planning. */
 export interface PlanDependencies {
@@ -87,11 +100,7 @@ export async function runAnalytics(
 ): Promise<AnswerRows> {
   onPlan?.(plan)
   const origin = { projectId: plan.query.projectId, nonce: createNonce() }
-  return runPlan(plan, origin.nonce, group, async (asked) => {
-    const answered = await run(asked)
-    requireOrigin(answered.rows, origin)
-    return answered
-  })
+  return runPlan(plan, origin.nonce, group, (asked) => runMarked(run, asked, origin))
 }
 
 /**
@@ -103,14 +112,27 @@ export async function runAnalytics(
 export async function planAnalytics(
   request: AnalyticsQueryRequest,
   project: QueriedProject,
-  { firstEventAt, now, listRelations, readSizes, group }: PlanDependencies,
+  dependencies: PlanDependencies,
   narrow: (query: Query) => Query = (query) => query,
 ): Promise<Plan> {
+  const query = narrow(await resolveNow(resolveRequest, request, project, dependencies))
+  return planWithOthers(query, await createPlanner(project, dependencies))
+}
+
+/**
+ * Resolves a request at the current moment.
+ *
+ * @throws the error of `resolve`, or the one that `firstEventAt` rejects with
+ */
+export async function resolveNow<Request extends { readonly date_range: DateRange }, Resolved>(
+  resolve: Resolve<Request, Resolved>,
+  request: Request,
+  project: QueriedProject,
+  { firstEventAt, now }: Pick<PlanDependencies, 'firstEventAt' | 'now'>,
+): Promise<Resolved> {
   const moment = now()
   const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
-  const query = narrow(resolveRequest(request, project, first, moment))
-  const plan = await createPlanner(project, { listRelations, readSizes, group })
-  return planWithOthers(query, plan)
+  return resolve(request, project, first, moment)
 }
 
 /** Creates the function that plans queries about a project, from the relations that may be read and the sizes of the project. */
@@ -133,7 +155,6 @@ export async function createPlanner(
 /**
  * Resolves a validated request to a query.
  *
- * @param first the moment of the project's first event; read only for the date range `all`
  * @throws ApiError PLAN_LIMIT_EXCEEDED, or VALIDATION_ERROR for a series of too many buckets, or a comparison with no period
  */
 export function resolveRequest(

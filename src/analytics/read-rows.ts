@@ -1,7 +1,7 @@
-/** Runs the one statement of an operation, and checks whose rows it returned. */
+/** Runs statements, and checks whose rows they returned. */
 import type { Statement } from '../clickhouse/sql.js'
 import { ApiError, createValidationError } from '../contract/errors.js'
-import { createNonce, requireOrigin, type MarkedRow } from '../model/origin.js'
+import { createNonce, requireOrigin, type MarkedRow, type Origin } from '../model/origin.js'
 
 /** Runs a statement; rejects with an ApiError. */
 export type RunRows<Row> = (
@@ -16,7 +16,22 @@ export interface Asked {
 }
 
 /**
- * Runs a statement that marks its rows.
+ * Runs a statement, and checks that its rows are of an origin.
+ *
+ * @throws ApiError INTERNAL_ERROR for rows of another project or request, or the error that `run` rejects with
+ */
+export async function runMarked<Result extends { readonly rows: readonly MarkedRow[] }>(
+  run: (statement: Statement) => Promise<Result>,
+  statement: Statement,
+  origin: Origin,
+): Promise<Result> {
+  const result = await run(statement)
+  requireOrigin(result.rows, origin)
+  return result
+}
+
+/**
+ * Runs the one statement of an operation, which marks its rows.
  *
  * @param build writes the statement; its nonce marks the rows as those of this request
  * @throws ApiError INTERNAL_ERROR for rows of another project or request, VALIDATION_ERROR for a pattern that only the store
@@ -28,10 +43,9 @@ export async function readRows<Row>(
   build: (nonce: string) => Statement,
 ): Promise<readonly Row[]> {
   const origin = { projectId, nonce: createNonce() }
-  const { rows } = await run(build(origin.nonce)).catch((error: unknown) => {
+  const { rows } = await runMarked(run, build(origin.nonce), origin).catch((error: unknown) => {
     throw namePatterns(error, patternFields)
   })
-  requireOrigin(rows, origin)
   return rows
 }
 

@@ -4,7 +4,7 @@ import type { AnalyticsQueryResponse, Row, StreamedQueryRequest } from '../contr
 import { ApiError } from '../contract/errors.js'
 import { createNonce, requireOrigin, type MarkedRow, type Origin } from '../model/origin.js'
 import { planAnalytics, type Dependencies, type QueriedProject } from './query-analytics.js'
-import { namePatterns } from './read-rows.js'
+import { namePatterns, runMarked } from './read-rows.js'
 import { listPatternFields } from './request/filter-limits.js'
 import type { Query } from './request/query.js'
 import { createShaper, shapeEcho, shapeMetrics, type StoredRow } from './response.js'
@@ -56,11 +56,7 @@ export async function streamAnalytics(
   const { group, onPlan, stream } = dependencies
   onPlan?.(plan)
   const origin = { projectId: query.projectId, nonce: createNonce() }
-  const run = async (statement: Statement) => {
-    const answered = await dependencies.run(statement)
-    requireOrigin(answered.rows, origin)
-    return answered
-  }
+  const run = (asked: Statement) => runMarked(dependencies.run, asked, origin)
   const statement = buildCountingStatement(plan, origin.nonce, group)
   await stream<CountedRow>(statement, async (rows) => {
     const first = await rows.next()

@@ -1,13 +1,20 @@
 /** Answers a request for a funnel: how many users go through its steps, one after the other. */
 import type { FunnelRequest, FunnelResponse, FunnelStepResult } from '../../contract/api.js'
 import type { Plan } from '../plan/plan.js'
-import { createPlanner, type PlanDependencies, type QueriedProject } from '../query-analytics.js'
+import {
+  createPlanner,
+  resolveNow,
+  type PlanDependencies,
+  type QueriedProject,
+  type Resolve,
+} from '../query-analytics.js'
 import { readRows, type RunRows } from '../read-rows.js'
+import { resolveFilteredQuery } from '../request/derived-queries.js'
 import { listPlacedPatternFields } from '../request/filter-limits.js'
 import { parseFilters } from '../request/filters.js'
-import { formatPeriod, resolvePeriod, type Period } from '../request/period.js'
-import { resolveQuery } from '../request/query.js'
-import { checkRetention } from '../request/retention.js'
+import { formatPeriod, type Period } from '../request/period.js'
+import type { Query } from '../request/query.js'
+import { resolveAllowedPeriod } from '../request/retention.js'
 import { listFunnelFilters } from './rules.js'
 import { buildFunnelStatement, type FunnelRow } from './statement.js'
 
@@ -28,45 +35,34 @@ export async function queryFunnel(
   project: QueriedProject,
   dependencies: FunnelDependencies,
 ): Promise<FunnelResponse> {
-  const { firstEventAt, run, onPlan, group } = dependencies
-  const now = dependencies.now()
-  const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
-  const period = resolvePeriod(request.date_range, first ?? project.createdAt, now)
-  checkRetention(period, project.retentionDays, now)
+  const { run, onPlan, group } = dependencies
+  const query = await resolveNow(resolveFunnel, request, project, dependencies)
   // The order of events is known to events alone.
   const planEvents = await createPlanner(project, {
     ...dependencies,
     listRelations: () => ['events'],
   })
-  const plan = planEvents(toQuery(request, project.id, period))
+  const plan = planEvents(query)
   onPlan?.(plan)
   const funnel = { plan, steps: request.steps.map(parseFilters), within: request.within }
   const patternFields = listPlacedPatternFields(listFunnelFilters(request))
   const rows = await readRows({ projectId: project.id, patternFields }, run, (nonce) =>
     buildFunnelStatement(funnel, nonce, group),
   )
-  return shapeResponse(request, period, rows[0])
+  return shapeResponse(request, query.period, rows[0])
 }
 
-/** Builds the query of the events that all steps look at. */
-const toQuery = (
-  { date_range, filters, filtersOperator }: FunnelRequest,
-  projectId: string,
-  period: Period,
-) =>
-  resolveQuery(
-    {
-      date_range,
-      metrics: ['users'],
-      group_by: [],
-      order_by: [],
-      limit: 1,
-      offset: 0,
-      filters,
-      filtersOperator,
-    },
-    projectId,
-    period,
+/**
+ * Resolves a validated request to the query of the events that all steps look at.
+ *
+ * @throws ApiError PLAN_LIMIT_EXCEEDED
+ */
+const resolveFunnel: Resolve<FunnelRequest, Query> = (request, project, first, now) =>
+  resolveFilteredQuery(
+    request,
+    { metrics: ['users'], group_by: [] },
+    project.id,
+    resolveAllowedPeriod(request.date_range, project, first, now),
   )
 
 function shapeResponse(

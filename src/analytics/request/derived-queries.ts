@@ -1,5 +1,31 @@
-/** Derives the queries whose rows belong to the answer of another: its totals, its largest groups, and what it is compared with. */
-import type { Query, ValueGrouping } from './query.js'
+/**
+ * Derives the queries whose rows belong to the answer of another: its totals, its largest groups, and what it is compared with.
+ * Also those that other operations are planned as.
+ */
+import type { AnalyticsQueryRequest } from '../../contract/api.js'
+import type { Period } from './period.js'
+import { resolveQuery, type Query, type ValueGrouping } from './query.js'
+
+/**
+ * Builds the query for the events of an operation. Neither its order nor its pages matter.
+ *
+ * @param filtered the request of the operation
+ */
+export const resolveFilteredQuery = (
+  {
+    date_range,
+    filters,
+    filtersOperator,
+  }: Pick<AnalyticsQueryRequest, 'date_range' | 'filters' | 'filtersOperator'>,
+  asked: Pick<AnalyticsQueryRequest, 'metrics' | 'group_by'>,
+  projectId: string,
+  period: Period,
+): Query =>
+  resolveQuery(
+    { date_range, ...asked, order_by: [], limit: 1, offset: 0, filters, filtersOperator },
+    projectId,
+    period,
+  )
 
 /** Returns a query without its second grouping. */
 export const withoutThenBy = ({ thenBy: _by, groupLimit: _limit, ...query }: Query): Query => query

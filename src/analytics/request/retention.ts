@@ -1,7 +1,32 @@
 /** Rejects periods that start before the data that the project's plan keeps. */
+import type { DateRange } from '../../contract/api.js'
 import { ApiError } from '../../contract/errors.js'
 import { addDays, startOfDay } from '../../lib/time.js'
-import type { Period } from './period.js'
+import { resolvePeriod, type Period } from './period.js'
+
+/** What the period of a request depends on, besides its date range. */
+interface ProjectDates {
+  readonly createdAt: Date
+  /** How many days back queries may reach; null for no limit. */
+  readonly retentionDays: number | null
+}
+
+/**
+ * Resolves the date range of a request, and checks that it does not start before the retention of the project.
+ *
+ * @param first the moment of the project's first event, null without events; read only for the date range `all`
+ * @throws ApiError PLAN_LIMIT_EXCEEDED
+ */
+export function resolveAllowedPeriod(
+  range: DateRange,
+  { createdAt, retentionDays }: ProjectDates,
+  first: Date | null,
+  now: Date,
+): Period {
+  const period = resolvePeriod(range, first ?? createdAt, now)
+  checkRetention(period, retentionDays, now)
+  return period
+}
 
 /**
  * Checks that a period does not start before the retention of the project.

@@ -4,7 +4,9 @@ import { createValidationError } from '../../contract/errors.js'
 import { addMs, SECOND_MS, startOfSecond } from '../../lib/time.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { numberBuckets } from '../request/buckets.js'
+import type { Resolve } from '../query-analytics.js'
 import type { Period } from '../request/period.js'
+import { resolveAllowedPeriod } from '../request/retention.js'
 
 /** The cohorts are numbered as the buckets of a time series are. */
 export interface Grid {
@@ -21,6 +23,14 @@ export interface Grid {
 
 /** How many counts a table may have: cohorts multiplied by the intervals after each. */
 export const MAX_COUNTS = 10_000
+
+/**
+ * Resolves a validated request to its grid.
+ *
+ * @throws ApiError PLAN_LIMIT_EXCEEDED, or VALIDATION_ERROR if it has too many counts
+ */
+export const resolveRetention: Resolve<RetentionRequest, Grid> = (request, project, first, now) =>
+  resolveGrid(request, resolveAllowedPeriod(request.date_range, project, first, now), now)
 
 /** The parts of a request that decide the size of its grid. */
 type Sized = Pick<RetentionRequest, 'interval' | 'intervals'>

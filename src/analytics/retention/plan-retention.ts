@@ -1,10 +1,11 @@
 /** Plans a retention table: which relations are read for the cohorts, and for what their users did later. */
-import type { AnalyticsQueryRequest, RetentionRequest } from '../../contract/api.js'
+import type { Metric, RetentionRequest } from '../../contract/api.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import type { Plan } from '../plan/plan.js'
 import { numberBuckets } from '../request/buckets.js'
 import type { Period } from '../request/period.js'
-import { resolveQuery, type Query } from '../request/query.js'
+import { resolveFilteredQuery } from '../request/derived-queries.js'
+import type { Query } from '../request/query.js'
 import type { Grid } from './grid.js'
 
 export interface RetentionPlan {
@@ -47,22 +48,14 @@ const getEarlier = (one: Date, other: Date): Date => (one < other ? one : other)
 
 /** Builds the query for a metric by interval. Its predicate is that of the request. */
 const toQuery = (
-  { interval, date_range, filters, filtersOperator }: RetentionRequest,
+  { interval, ...request }: RetentionRequest,
   projectId: string,
-  metric: AnalyticsQueryRequest['metrics'][number],
+  metric: Metric,
   period: Period,
 ): Query =>
-  resolveQuery(
-    {
-      date_range,
-      metrics: [metric],
-      group_by: [`interval:${interval}`],
-      order_by: [],
-      limit: 1,
-      offset: 0,
-      filters,
-      filtersOperator,
-    },
+  resolveFilteredQuery(
+    request,
+    { metrics: [metric], group_by: [`interval:${interval}`] },
     projectId,
     period,
   )

@@ -2,12 +2,16 @@
 import type { Cohort, RetentionRequest, RetentionResponse } from '../../contract/api.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import type { Plan } from '../plan/plan.js'
-import { createPlanner, type PlanDependencies, type QueriedProject } from '../query-analytics.js'
+import {
+  createPlanner,
+  resolveNow,
+  type PlanDependencies,
+  type QueriedProject,
+} from '../query-analytics.js'
 import { readRows, type RunRows } from '../read-rows.js'
 import { listPatternFields } from '../request/filter-limits.js'
-import { formatMoment, formatPeriod, resolvePeriod } from '../request/period.js'
-import { checkRetention } from '../request/retention.js'
-import { hasBegun, resolveGrid, type Grid } from './grid.js'
+import { formatMoment, formatPeriod } from '../request/period.js'
+import { hasBegun, resolveRetention, type Grid } from './grid.js'
 import { planRetention } from './plan-retention.js'
 import { buildRetentionStatement, type CohortRow } from './statement.js'
 
@@ -28,12 +32,8 @@ export async function queryRetention(
   project: QueriedProject,
   dependencies: RetentionDependencies,
 ): Promise<RetentionResponse> {
-  const { firstEventAt, run, onPlan, group } = dependencies
-  const now = dependencies.now()
-  const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
-  const period = resolvePeriod(request.date_range, first ?? project.createdAt, now)
-  checkRetention(period, project.retentionDays, now)
-  const grid = resolveGrid(request, period, now)
+  const { run, onPlan, group } = dependencies
+  const grid = await resolveNow(resolveRetention, request, project, dependencies)
   const plan = planRetention(request, project.id, grid, await createPlanner(project, dependencies))
   if (plan === undefined) return shapeResponse(request, grid, [])
   for (const part of [plan.cohorts, plan.later]) if (part !== undefined) onPlan?.(part)
