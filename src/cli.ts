@@ -56,6 +56,8 @@ function createProgram(): Command {
     .version(readVersion(), '-V, --version', 'Print the version')
     .helpOption('-h, --help', 'Show help')
     .helpCommand('help [command]', 'Show the help of a command')
+    // A command may have options of the same names as its subcommands.
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, 'tallyhouse: ')),

@@ -1,122 +1,80 @@
 /** The command `tallyhouse ask`. */
-import { InvalidArgumentError, Option } from 'commander'
-import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
-import { readService } from '../../config/config.js'
-import { SERVICE_VARIABLES } from '../../config/service-address.js'
-import { UserError } from '../../lib/errors.js'
-import { isRecord } from '../../lib/records.js'
+import { Option, type Command } from 'commander'
 import type { AddCommand, CommandContext } from '../shared/context.js'
-import { appendValue } from '../shared/options.js'
-import { formatJson, formatTable } from '../shared/output.js'
-import { requireReadable } from '../shared/require-readable.js'
 import { buildBody, type QueryOptions } from './build-body.js'
 import { formatRowsAsCsv, formatRowsAsTable } from './format-rows.js'
-import { askService, type ServiceResponse } from './service-client.js'
+import { addFunnel } from './funnel.js'
+import {
+  addBodyAndFormat,
+  addFilters,
+  addPeriod,
+  parseNumber,
+  SERVICE_HELP,
+  type SharedOptions,
+} from './options.js'
+import { printAnswer, requestAnswer, type Answer } from './request-answer.js'
+import { addRetention } from './retention.js'
 
-interface AskOptions extends QueryOptions {
-  readonly body?: string
-  readonly format: 'table' | 'csv' | 'json'
-}
+type AskOptions = SharedOptions & QueryOptions
 
-const QUERY_PATH = '/v1/analytics/query'
-const STDIN = '-'
+const PATH = '/v1/analytics/query'
 
 export const addAsk: AddCommand = (program, context) => {
-  program
-    .command('ask')
-    .description('Query a running service with an API key')
-    .option('--period <period>', 'Preset such as 30days, or 2026-01-01..2026-01-31', '30days')
+  const ask = program.command('ask').description('Query a running service with an API key')
+  addQueryOptions(ask)
+    .addHelpText('after', SERVICE_HELP)
+    // The options of a question stand behind its name.
+    .enablePositionalOptions()
+    .action(async (options: AskOptions) => askQuery(context, options))
+  addRetention(ask, context)
+  addFunnel(ask, context)
+}
+
+function addQueryOptions(command: Command): Command {
+  addPeriod(command, '30days')
     .option('--metrics <names>', 'Metrics, separated by commas', splitList)
     .option('--group-by <field>', 'Grouping, such as country or interval:day')
+    .option('--then-by <field>', 'Second grouping')
+    .option('--top <count>', 'Number of groups of --then-by that have a time series', parseNumber)
     .option('--order-by <field>', 'Field to order by, with :asc or :desc')
-    .option('--filter <filter>', 'Such as "country is DE,FR", or JSON; repeatable', appendValue)
-    .option('--any', 'Count events that satisfy any of the filters instead of all')
+  addFilters(command)
+    .option(
+      '--compare <period>',
+      'Period to compare with: previous_period, previous_year, or as for --period two dates',
+    )
+    .addOption(
+      new Option('--align <unit>', 'Compare the same weekdays instead of dates').choices([
+        'weekday',
+      ]),
+    )
     .option('--time-zone <zone>', 'Time zone of dates and buckets, such as Europe/Berlin')
     .option('--limit <count>', 'Number of rows', parseNumber)
     .option('--offset <count>', 'Number of rows to skip', parseNumber)
-    .option(
-      '--body <file>',
-      'Body of POST /v1/analytics/query instead of options; - reads standard input',
-    )
-    .addOption(
-      new Option('--format <format>', 'Format of the output')
-        .choices(['table', 'csv', 'json'])
-        .default('table'),
-    )
-    .addHelpText(
-      'after',
-      `\nEnvironment variables:\n${VARIABLES_HELP}\n\nExit codes: 0 answered, 1 refused or not reached, 2 wrong options.`,
-    )
-    .action(async (options: AskOptions) => ask(context, options))
+  return addBodyAndFormat(command, PATH)
 }
-
-const VARIABLES_HELP = formatTable(
-  Object.entries(SERVICE_VARIABLES).map(([name, help]) => [`  ${name}`, help]),
-)
 
 const splitList = (value: string): readonly string[] => value.split(',').map((one) => one.trim())
 
-function parseNumber(value: string): number {
-  if (/^\d{1,10}$/.test(value)) return Number(value)
-  throw new InvalidArgumentError('Expected a whole number.')
-}
-
 /** @throws UserError if the service refuses the query or does not respond; details are noted first */
-async function ask(context: CommandContext, options: AskOptions): Promise<void> {
-  const service = readService()
-  const body = options.body === undefined ? buildBody(options) : await readBody(options.body)
-  const rows = requireRows(context, await askService(service, QUERY_PATH, body))
-  context.print(formatAnswer(rows, options.format))
-  const { returned, total } = rows.pagination
-  if (returned < total && options.format !== 'json') {
-    context.note(`${returned} of ${total} rows: --limit and --offset select others`)
-  }
+async function askQuery(context: CommandContext, options: AskOptions): Promise<void> {
+  const answer = await requestAnswer(context, PATH, options.body ?? buildBody(options))
+  const { format } = options
+  printAnswer(context, answer, format, { table: formatRowsAsTable, csv: formatRowsAsCsv })
+  if (format !== 'json') for (const line of describeRest(answer)) context.note(line)
 }
 
-async function readBody(file: string): Promise<unknown> {
-  if (file !== STDIN) await requireReadable(file)
-  const read = file === STDIN ? await text(process.stdin) : await readFile(file, 'utf8')
-  try {
-    return JSON.parse(read) as unknown
-  } catch {
-    throw new UserError('the body is not valid JSON')
-  }
+/** Describes what rows do not show: the period that they are compared with, and how many there are. */
+function describeRest({ comparison, pagination }: Answer): readonly string[] {
+  const period =
+    comparison === undefined
+      ? []
+      : [`compared with ${comparison.period.from} to ${comparison.period.to}`]
+  return [...period, ...(pagination === undefined ? [] : describePage(pagination))]
 }
 
-interface Rows {
-  readonly data: readonly unknown[]
-  readonly pagination: { readonly returned: number; readonly total: number }
-}
-
-const isAnswer = (body: unknown): body is Rows =>
-  isRecord(body) && Array.isArray(body['data']) && isRecord(body['pagination'])
-
-/** @throws UserError with the message of the service; the fields that are invalid are noted first */
-function requireRows({ note }: CommandContext, { status, body }: ServiceResponse): Rows {
-  if (status === 200 && isAnswer(body)) return body
-  const error = isRecord(body) && isRecord(body['error']) ? body['error'] : {}
-  const { message, code, details } = error
-  if (Array.isArray(details)) {
-    for (const one of details as readonly { field: string; message: string }[])
-      note(`${one.field}: ${one.message}`)
-  }
-  throw new UserError(
-    typeof message === 'string'
-      ? `${String(code)}: ${message}`
-      : `the response is not one of Tallyhouse (status ${status})`,
-  )
-}
-
-function formatAnswer(answer: Rows, format: AskOptions['format']): string {
-  switch (format) {
-    case 'json':
-      return formatJson(answer)
-    case 'csv':
-      return formatRowsAsCsv(answer.data)
-    case 'table':
-      return formatRowsAsTable(answer.data)
-    default:
-      return format satisfies never
-  }
+function describePage({ returned, total }: NonNullable<Answer['pagination']>): readonly string[] {
+  if (total === 0) return ['no rows']
+  return returned < total
+    ? [`${returned} of ${total} rows: --limit and --offset select others`]
+    : []
 }

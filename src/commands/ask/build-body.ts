@@ -1,32 +1,55 @@
 /** Builds the body of a query from the options of the command line. The service checks it. */
 import { omitUndefined } from '../shared/options.js'
+import type { SharedOptions } from './options.js'
 import { parseFilter } from './parse-filter.js'
 
-export interface QueryOptions {
-  readonly period: string
+export interface QueryOptions extends Pick<SharedOptions, 'period' | 'filter' | 'any'> {
   readonly metrics?: readonly string[]
   readonly groupBy?: string
+  readonly thenBy?: string
+  readonly top?: number
   readonly orderBy?: string
+  readonly compare?: string
+  readonly align?: string
   readonly limit?: number
   readonly offset?: number
-  readonly filter?: readonly string[]
-  readonly any?: boolean
   readonly timeZone?: string
 }
 
 /** @throws UserError for a filter of another form */
 export const buildBody = (options: QueryOptions): object =>
   omitUndefined({
-    date_range: parsePeriod(options.period),
+    ...buildSharedBody(options),
     metrics: options.metrics,
-    group_by: options.groupBy === undefined ? undefined : [options.groupBy],
+    group_by: toList(options.groupBy),
+    then_by: toList(options.thenBy),
+    group_limit: options.top,
     order_by: options.orderBy === undefined ? undefined : [parseOrder(options.orderBy)],
     limit: options.limit,
     offset: options.offset,
-    filters: options.filter?.map(parseFilter),
-    filtersOperator: options.any === true ? 'or' : undefined,
     time_zone: options.timeZone,
+    compare: options.compare === undefined ? undefined : parsePeriod(options.compare),
+    compare_align: options.align,
   })
+
+/**
+ * Builds the members that all questions have: period and filters.
+ *
+ * @throws UserError for a filter of another form
+ */
+export const buildSharedBody = ({
+  period,
+  filter,
+  any,
+}: Pick<SharedOptions, 'period' | 'filter' | 'any'>): object =>
+  omitUndefined({
+    date_range: parsePeriod(period),
+    filters: filter?.map(parseFilter),
+    filtersOperator: any === true ? 'or' : undefined,
+  })
+
+const toList = (value: string | undefined): readonly string[] | undefined =>
+  value === undefined ? undefined : [value]
 
 /** A preset, or two ends: `2026-01-01..2026-01-31`. */
 function parsePeriod(text: string): string | readonly string[] {

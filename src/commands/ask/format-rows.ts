@@ -1,5 +1,6 @@
 /** Formats the rows of a response as a table or as CSV. */
 import { isRecord } from '../../lib/records.js'
+import { METRICS } from '../../model/metrics.js'
 import { formatTable } from '../shared/output.js'
 
 type Cell = string | number | boolean | null
@@ -8,24 +9,65 @@ type FlatRow = ReadonlyMap<string, Cell>
 /** The levels of a row that are not part of the names of columns. */
 const PLAIN_LEVELS: ReadonlySet<string> = new Set(['group', 'metrics'])
 
-/** Formats rows in aligned columns. Values come from visitors, so nothing that controls a terminal is printed. */
+const COMPARED = 'comparison_'
+const CHANGE = 'comparison_change_'
+
+/**
+ * Formats rows in aligned columns. Those of a comparison stand beside their metrics. Values come from visitors, so nothing that
+ * controls a terminal is printed.
+ */
 export function formatRowsAsTable(rows: readonly unknown[]): string {
-  const { columns, cells } = flattenAll(rows)
+  const flat = rows.map(flattenRow)
+  const columns = orderColumns(listColumns(flat))
   return formatTable([
-    columns.map((name) => name.toUpperCase()),
-    ...cells.map((row) => row.map((cell) => (cell === null ? '-' : escapeControls(String(cell))))),
+    columns.map(formatHeading),
+    ...flat.map((row) => columns.map((name) => formatCell(name, row.get(name) ?? null))),
   ])
 }
 
-/** Formats rows as CSV (RFC 4180). A missing number is an empty field. */
+/** Formats rows as CSV (RFC 4180), as the service does. A missing number is an empty field, an empty text has quotes. */
 export function formatRowsAsCsv(rows: readonly unknown[]): string {
-  const { columns, cells } = flattenAll(rows)
-  return [columns, ...cells].map((row) => row.map(formatField).join(',')).join('\r\n')
+  const flat = rows.map(flattenRow)
+  const columns = listColumns(flat)
+  return [columns, ...flat.map((row) => columns.map((name) => row.get(name) ?? null))]
+    .map((row) => row.map(formatField).join(','))
+    .join('\r\n')
+}
+
+/** Lists every metric with its value in the other period and its change beside it. */
+function orderColumns(columns: readonly string[]): readonly string[] {
+  const own = columns.filter((name) => !name.startsWith(COMPARED))
+  return own.flatMap((name) => [
+    name,
+    ...[`${COMPARED}${name}`, `${CHANGE}${name}`].filter((other) => columns.includes(other)),
+  ])
+}
+
+function formatHeading(column: string): string {
+  if (column.startsWith(CHANGE)) return 'CHANGE'
+  return column.startsWith(COMPARED) ? 'BEFORE' : column.toUpperCase()
+}
+
+function formatCell(column: string, value: Cell): string {
+  if (value === null) return '-'
+  if (value === '') return '""'
+  return column.startsWith(CHANGE)
+    ? formatChange(column.slice(CHANGE.length), Number(value))
+    : escapeControls(String(value))
+}
+
+/** A change with its sign: in per cent, or of a percentage in percentage points. */
+function formatChange(metric: string, change: number): string {
+  const isPercentage = Object.entries(METRICS).some(
+    ([name, row]) => name === metric && row.isPercentage === true,
+  )
+  return `${change > 0 ? '+' : ''}${change}${isPercentage ? ' pp' : '%'}`
 }
 
 const formatField = (cell: Cell): string => {
-  const text = cell === null ? '' : String(cell)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  if (cell === null) return ''
+  const text = String(cell)
+  return /^$|[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 const escapeControls = (text: string): string =>
@@ -34,14 +76,11 @@ const escapeControls = (text: string): string =>
     (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
   )
 
-function flattenAll(rows: readonly unknown[]): {
-  readonly columns: readonly string[]
-  readonly cells: readonly (readonly Cell[])[]
-} {
-  const flat = rows.map((row) => new Map(flatten(row, '')))
-  const columns = [...new Set(flat.flatMap((row: FlatRow) => [...row.keys()]))]
-  return { columns, cells: flat.map((row) => columns.map((name) => row.get(name) ?? null)) }
-}
+const flattenRow = (row: unknown): FlatRow => new Map(flatten(row, ''))
+
+const listColumns = (rows: readonly FlatRow[]): readonly string[] => [
+  ...new Set(rows.flatMap((row) => [...row.keys()])),
+]
 
 /** Lists the values of a row with the names of their columns: `users`, `comparison_users`. */
 function flatten(value: unknown, name: string): readonly (readonly [string, Cell])[] {

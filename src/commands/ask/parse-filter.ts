@@ -1,4 +1,7 @@
-/** Parses a filter of the command line: JSON as in the contract, or `field operator values`, such as `country is DE,FR`. */
+/**
+ * Parses a filter of the command line: JSON as in the contract, or `field operator values`, such as `country is DE,FR`, which
+ * `visit with` or `visit without` makes one of whole visits.
+ */
 import { UserError } from '../../lib/errors.js'
 
 type Clause = Readonly<Record<string, unknown>>
@@ -42,9 +45,13 @@ const ofSelf = (kind: Field['kind'], type: string): Field => ({
 const FIELDS: Readonly<Record<string, Field>> = {
   country: ofMember('list', 'location', 'country'),
   city: ofMember('list', 'location', 'city'),
+  region: ofSelf('list', 'region'),
+  language: ofSelf('list', 'language'),
   'page:origin': ofMember('text', 'page', 'origin'),
   'page:path': ofMember('text', 'page', 'path'),
   'page:hash': ofMember('text', 'page', 'hash'),
+  'page:entry': ofSelf('text', 'entry_page'),
+  'page:exit': ofSelf('text', 'exit_page'),
   browser: ofSelf('list', 'browser'),
   device_type: ofSelf('list', 'device'),
   os: ofSelf('list', 'os'),
@@ -60,11 +67,26 @@ const FIELDS: Readonly<Record<string, Field>> = {
   'event:name': ofMember('text', 'event', 'name'),
 }
 
+const PROPERTY = 'event:prop:'
+
+/** Finds a field by the name of its grouping; undefined if there is none. */
+function findField(name: string): Field | undefined {
+  if (Object.hasOwn(FIELDS, name)) return FIELDS[name]
+  const property = name.slice(PROPERTY.length)
+  if (!name.startsWith(PROPERTY) || property === '') return undefined
+  return {
+    kind: 'text',
+    build: (clause) => ({ type: 'event', properties: [{ property, ...clause }] }),
+  }
+}
+
 const WORDS = Object.keys(OPERATORS).sort((one, other) => other.length - one.length)
 const FORM = new RegExp(
   `^(?<field>\\S+)\\s+(?<words>${WORDS.join('|')})(?:\\s+(?<values>.*))?$`,
   's',
 )
+
+const VISIT = /^visit (?<word>with|without)\s+(?<rest>.+)$/s
 
 /**
  * Parses a filter. Values are separated by commas; JSON can have any value.
@@ -74,6 +96,11 @@ const FORM = new RegExp(
 export function parseFilter(text: string): unknown {
   const trimmed = text.trim()
   if (trimmed.startsWith('{')) return parseJson(trimmed)
+  const { word, rest } = VISIT.exec(trimmed)?.groups ?? {}
+  if (rest !== undefined) {
+    const visit = { type: 'visit', filters: [parseFilter(rest)] }
+    return word === 'with' ? visit : { type: 'group', operator: 'not', filters: [visit] }
+  }
   const { field = '', words = '', values = '' } = FORM.exec(trimmed)?.groups ?? {}
   const operator = OPERATORS[words]
   if (operator === undefined) {
@@ -81,9 +108,9 @@ export function parseFilter(text: string): unknown {
       `a filter is JSON, or a field, an operator and values: country is DE,FR (operators: ${Object.keys(OPERATORS).join(', ')})`,
     )
   }
-  const known = Object.hasOwn(FIELDS, field) ? FIELDS[field] : undefined
+  const known = findField(field)
   if (known === undefined) {
-    const names = Object.keys(FIELDS).join(', ')
+    const names = [...Object.keys(FIELDS), `${PROPERTY}NAME`].join(', ')
     throw new UserError(`the field of a filter must be one of: ${names}; other filters are JSON`)
   }
   return buildFilter(

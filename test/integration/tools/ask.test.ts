@@ -45,6 +45,69 @@ test('by options, as a table', async () => {
   })
 })
 
+test('compared, as a table', async () => {
+  const period = ['--period', '2026-06-02..2026-06-02', '--compare', '2026-06-01..2026-06-01']
+  const options = ['--metrics', 'users,pageviews,bounce_rate', '--group-by', 'country']
+  expect(await ask([...period, ...options])).toEqual({
+    code: 0,
+    stdout:
+      'COUNTRY  USERS  BEFORE  CHANGE  PAGEVIEWS  BEFORE  CHANGE  BOUNCE_RATE  BEFORE  CHANGE\n' +
+      'DE       1      1       0%      2          1       +100%   0            100     -100 pp\n',
+    stderr: 'compared with 2026-06-01T00:00:00Z to 2026-06-01T23:59:59Z\n',
+  })
+})
+
+test('the series of the largest groups, compared with the same weekdays, as CSV', async () => {
+  const options = ['--period', '2026-06-03..2026-06-04', '--metrics', 'users', '--format', 'csv']
+  const compared = ['--compare', 'previous_period', '--align', 'weekday']
+  const grouped = ['--group-by', 'interval:day', '--then-by', 'country', '--top', '1']
+  expect(await ask([...options, ...compared, ...grouped])).toEqual({
+    code: 0,
+    stdout:
+      'date,country,users,comparison_users,comparison_change_users\r\n' +
+      '2026-06-03T00:00:00Z,FR,1,0,\r\n2026-06-04T00:00:00Z,FR,0,0,\n',
+    stderr: 'compared with 2026-05-27T00:00:00Z to 2026-05-28T23:59:59Z\n',
+  })
+})
+
+test('nothing found', async () => {
+  expect(await ask(['--group-by', 'country', '--filter', 'country is XX'])).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'no rows\n',
+  })
+})
+
+test('retention, by options and by a body', async () => {
+  const period = ['--period', '2026-05-25..2026-06-07', '--interval', 'week']
+  expect(await ask(['retention', ...period])).toEqual({
+    code: 0,
+    stdout: 'START       USERS  +1\n2026-05-25  0      0\n2026-06-01  4      0 (0.0%)\n',
+    stderr: '',
+  })
+  const input = JSON.stringify({ interval: 'day', date_range: ['2026-06-01', '2026-06-02'] })
+  expect(await ask(['retention', '--body', '-', '--format', 'csv'], {}, input)).toEqual({
+    code: 0,
+    stdout: 'start,size,count_1\r\n2026-06-01T00:00:00Z,1,0\r\n2026-06-02T00:00:00Z,1,0\n',
+    stderr: '',
+  })
+})
+
+test('a funnel, by options and by a body', async () => {
+  const steps = ['--step', 'country is DE,FR', '--step', 'event:name is signup']
+  expect(await ask(['funnel', ...steps, '--within', '1h'])).toEqual({
+    code: 0,
+    stdout:
+      'STEP  USERS  SHARE_OF_FIRST  SHARE_OF_PREVIOUS  MEDIAN_SECONDS\n' +
+      '1     3      100             -                  -\n' +
+      '2     1      33.33           33.33              60\n',
+    stderr: '',
+  })
+  const input = JSON.stringify({ date_range: 'today', steps: [{ filters: [] }, { filters: [] }] })
+  const { code, stdout } = await ask(['funnel', '--body', '-', '--format', 'json'], {}, input)
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { data: [{ step: 1 }, { step: 2 }] }])
+})
+
 test('by a body, as CSV and as JSON', async () => {
   const input = JSON.stringify(BODY)
   expect(await ask(['--body', '-', '--format', 'csv'], {}, input)).toEqual({
@@ -72,6 +135,23 @@ test.each<[string, readonly string[], object, number, string]>([
   ],
   ['another format', ['--format', 'xml'], {}, 2, 'Allowed choices are table, csv, json'],
   ['another limit', ['--limit', 'many'], {}, 2, 'Expected a whole number.'],
+  [
+    'options beside a body',
+    ['--body', '-', '--limit', '3'],
+    {},
+    2,
+    "cannot be used with option '--limit",
+  ],
+  [
+    'options before retention',
+    ['--period', 'today', 'retention'],
+    {},
+    2,
+    "option '--period <period>' must follow 'retention'",
+  ],
+  ['another interval', ['retention', '--interval', 'hour'], {}, 2, 'Allowed choices are day,'],
+  ['another time', ['funnel', '--within', 'soon'], {}, 2, 'Expected visit, or a time such as 90s'],
+  ['a funnel without steps', ['funnel'], {}, 1, 'steps: must have at least 2 items'],
   ['a filter of another form', ['--filter', 'country'], {}, 1, 'a filter is JSON, or a field'],
   ['a file that is not there', ['--body', '/none.json'], {}, 1, '/none.json'],
   ['no key', [], { TALLYHOUSE_API_KEY: '' }, 1, 'TALLYHOUSE_API_KEY must be set'],

@@ -1,0 +1,38 @@
+/** Formats the cohorts of retention as a table or as CSV. */
+import { formatTable } from '../shared/output.js'
+
+interface Cohort {
+  readonly start: string
+  readonly size: number
+  /** Null for intervals that lie ahead. */
+  readonly counts: readonly (number | null)[]
+}
+
+/** Formats one line per cohort: its first day, its users, and how many came back in each interval after it, with their share. */
+export function formatCohortsAsTable(rows: readonly unknown[]): string {
+  const cohorts = rows as readonly Cohort[]
+  return formatTable([
+    ['START', 'USERS', ...(cohorts[0]?.counts ?? []).map((_, i) => `+${i + 1}`)],
+    ...cohorts.map(({ start, size, counts }) => [
+      start.slice(0, 10),
+      String(size),
+      ...counts.map((count) => formatShare(count, size)),
+    ]),
+  ])
+}
+
+const formatShare = (count: number | null, size: number): string => {
+  if (count === null) return '-'
+  return size === 0 ? String(count) : `${count} (${((100 * count) / size).toFixed(1)}%)`
+}
+
+/** Formats cohorts as CSV. Intervals that lie ahead are empty fields. */
+export function formatCohortsAsCsv(rows: readonly unknown[]): string {
+  const cohorts = rows as readonly Cohort[]
+  return [
+    ['start', 'size', ...(cohorts[0]?.counts ?? []).map((_, i) => `count_${i + 1}`)],
+    ...cohorts.map(({ start, size, counts }) => [start, size, ...counts]),
+  ]
+    .map((row) => row.join(','))
+    .join('\r\n')
+}

@@ -1,0 +1,65 @@
+/** The command `tallyhouse ask funnel`. */
+import { InvalidArgumentError } from 'commander'
+import { appendValue, omitUndefined } from '../shared/options.js'
+import type { AddCommand, CommandContext } from '../shared/context.js'
+import { buildSharedBody } from './build-body.js'
+import { formatRowsAsCsv, formatRowsAsTable } from './format-rows.js'
+import {
+  addBodyAndFormat,
+  addFilters,
+  addPeriod,
+  refuseEarlierOptions,
+  SERVICE_HELP,
+  type SharedOptions,
+} from './options.js'
+import { parseFilter } from './parse-filter.js'
+import { printAnswer, requestAnswer } from './request-answer.js'
+
+interface FunnelOptions extends SharedOptions {
+  readonly step?: readonly string[]
+  readonly within?: string | number
+}
+
+const PATH = '/v1/analytics/funnel'
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+
+export const addFunnel: AddCommand = (ask, context) => {
+  const command = ask
+    .command('funnel')
+    .description('Count the users who go through steps, one after the other')
+  addPeriod(command, '30days')
+    .option('--step <filter>', 'Step, as --filter; give 2 to 10 in order', appendValue)
+    .option('--within <time>', 'Time for all steps: visit, or such as 30m, 12h, 7d', parseWindow)
+  addBodyAndFormat(addFilters(command), PATH)
+    .addHelpText('after', SERVICE_HELP)
+    .action(async (options: FunnelOptions) => {
+      refuseEarlierOptions(command)
+      await askFunnel(context, options)
+    })
+}
+
+/**
+ * Parses the time that steps may take: `visit`, or a number with a unit, which is returned in seconds.
+ *
+ * @throws InvalidArgumentError
+ */
+export function parseWindow(text: string): string | number {
+  if (text === 'visit') return text
+  const { count, unit } = /^(?<count>[1-9]\d{0,8})(?<unit>[smhd])$/.exec(text)?.groups ?? {}
+  if (count !== undefined && unit !== undefined) return Number(count) * (SECONDS[unit] ?? 1)
+  throw new InvalidArgumentError('Expected visit, or a time such as 90s, 30m, 12h or 7d.')
+}
+
+/** @throws UserError if the service refuses the question or does not respond; details are noted first */
+async function askFunnel(context: CommandContext, options: FunnelOptions): Promise<void> {
+  const answer = await requestAnswer(context, PATH, options.body ?? buildFunnelBody(options))
+  printAnswer(context, answer, options.format, { table: formatRowsAsTable, csv: formatRowsAsCsv })
+}
+
+/** @throws UserError for a filter of another form */
+export const buildFunnelBody = (options: Omit<FunnelOptions, 'format'>): object =>
+  omitUndefined({
+    steps: (options.step ?? []).map((step) => ({ filters: [parseFilter(step)] })),
+    within: options.within,
+    ...buildSharedBody(options),
+  })
