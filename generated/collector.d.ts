@@ -109,6 +109,13 @@ export interface components {
          * @description The fields of an event. Values by which queries can group or filter are truncated to 1,024 characters, and so is
          *     `user_agent`. An event has at most 32 kB (32,768 bytes) as JSON without white space, including the address, user
          *     agent and id that the service adds.
+         * @example {
+         *       "name": "signup",
+         *       "user_id": "u42",
+         *       "properties": {
+         *         "plan": "pro"
+         *       }
+         *     }
          */
         readonly EventFields: {
             /**
@@ -255,7 +262,7 @@ export interface components {
             readonly ip?: string | null;
             /**
              * Format: country
-             * @description The country, as an ISO 3166-1 alpha-2 code. Takes precedence over `ip`.
+             * @description The country, as an ISO 3166-1 alpha-2 code in capital letters. Takes precedence over `ip`.
              * @example DE
              */
             readonly country?: string | null;
@@ -311,6 +318,12 @@ export interface components {
         /**
          * Error response
          * @description The body of every error response.
+         * @example {
+         *       "error": {
+         *         "code": "UNAUTHORIZED",
+         *         "message": "The public token is missing or not valid."
+         *       }
+         *     }
          */
         readonly ErrorResponse: {
             readonly error: components["schemas"]["Error"];
@@ -318,6 +331,10 @@ export interface components {
         /**
          * Error
          * @description An error, as a code and a message.
+         * @example {
+         *       "code": "UNAUTHORIZED",
+         *       "message": "The public token is missing or not valid."
+         *     }
          */
         readonly Error: {
             /**

@@ -62,17 +62,18 @@ export interface paths {
          * Query retention
          * @description Counts how many users come back: by the interval in which they came first, and by the intervals after it.
          *
-         *     A **cohort** are the users whose first event ever, matching the filters or not, lies in an interval of the period, and who
+         *     A **cohort** consists of the users whose first event ever, matching the filters or not, lies in an interval of the period, and who
          *     have a matching event in that interval: those that the metric `new_users` counts in a time series with the same
          *     filters. Each of the `counts` says how many of them have a matching event in an interval that follows.
          *
-         *     - Intervals are those of UTC: days, ISO weeks from Monday on, or calendar months. A period that starts
-         *       or ends within an interval has a part of its users in the first or last cohort: those whose first event lies in the
-         *       period. The intervals that follow are whole ones, also beyond the end of the period.
-         *     - What lies ahead of the current second is `null`: a cohort or an interval that has not begun. `0` means that nobody
-         *       was there. The interval that is running counts as far as it has come. Events dated later than now do not count.
-         *     - The first event of a user is the first that the project still has: of a project that keeps its events for some days
-         *       only, users from before count as new again. A user without an id is new each day, and comes back on no other.
+         *     - Intervals are days, ISO weeks (from Monday) or calendar months, in UTC. If the period starts or ends within an
+         *       interval, the first or last cohort has only the users whose first event lies in the period. The intervals that
+         *       follow are always whole, even beyond the end of the period.
+         *     - A cohort or an interval that has not begun is `null`. `0` means that nobody came. The current interval counts up to
+         *       now. Events dated later than now do not count.
+         *     - The first event of a user is the first that the project still has. If a project keeps its events for a limited time,
+         *       users whose earlier events were deleted count as new again. A user without an id is new each day, and never comes
+         *       back on another.
          *     - If the plan limits how far back queries can go, the start of `date_range` is checked. Events before it are never
          *       counted, but users who had one belong to no cohort, as with `new_users`.
          *
@@ -143,7 +144,7 @@ export interface paths {
          *       batch, get the status 429.
          *     - Four queries are answered at a time, each in its turn and with its own deadline (see Limits). A batch may therefore take
          *       five times as long as a query: let a client wait for at least 60 seconds.
-         *     - Answers are kept and given again as those of single queries are, but a batch has no `ETag`.
+         *     - Its queries use the same cache as single queries, but a batch has no `ETag`.
          */
         readonly post: operations["queryBatch"];
         readonly delete?: never;
@@ -287,7 +288,7 @@ export interface paths {
         };
         /**
          * Get this document for OpenAPI 3.0
-         * @description A copy of `/openapi.json` in OpenAPI 3.0.3, for generators that do not know 3.1. It says a little less.
+         * @description A copy of `/openapi.json` in OpenAPI 3.0.3, for generators that do not know 3.1. It omits what 3.0 cannot express.
          */
         readonly get: operations["getContract30"];
         readonly put?: never;
@@ -327,6 +328,16 @@ export interface components {
          * @description A query about the traffic of the project. Only `date_range` is required. The body may have at most
          *     64 kB (65,536 bytes). Properties that are not listed here are rejected. If a property occurs several times in a JSON
          *     object, its last value counts.
+         * @example {
+         *       "date_range": "30days",
+         *       "metrics": [
+         *         "users",
+         *         "bounce_rate"
+         *       ],
+         *       "group_by": [
+         *         "country"
+         *       ]
+         *     }
          */
         readonly AnalyticsQueryRequest: {
             readonly date_range: components["schemas"]["DateRange"];
@@ -353,14 +364,18 @@ export interface components {
          */
         readonly Include: {
             /**
-             * @description `true`: the response has `totals`, the metrics of the same query without its grouping. Nothing if left out.
+             * @description `true`: the response has `totals`, the metrics of the same query without its grouping. Otherwise it has none.
              * @example true
              */
             readonly totals?: boolean;
         };
         /**
          * Values request
-         * @description A question for the values of a field. Only `field` and `date_range` are required.
+         * @description A request for the values of a field. Only `field` and `date_range` are required.
+         * @example {
+         *       "field": "country",
+         *       "date_range": "30days"
+         *     }
          */
         readonly ValuesRequest: {
             readonly field: components["schemas"]["ValueField"];
@@ -383,7 +398,11 @@ export interface components {
         readonly ValueField: components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
         /**
          * Retention request
-         * @description A question for the users who come back. Only `interval` and `date_range` are required.
+         * @description A request for the users who come back. Only `interval` and `date_range` are required.
+         * @example {
+         *       "interval": "month",
+         *       "date_range": "6months"
+         *     }
          */
         readonly RetentionRequest: {
             readonly interval: components["schemas"]["RetentionInterval"];
@@ -534,7 +553,34 @@ export interface components {
         readonly Filters: readonly components["schemas"]["Filter"][];
         /**
          * Funnel request
-         * @description A question for a funnel. Only `date_range` and `steps` are required.
+         * @description A request for a funnel. Only `date_range` and `steps` are required.
+         * @example {
+         *       "date_range": "30days",
+         *       "steps": [
+         *         {
+         *           "filters": [
+         *             {
+         *               "type": "page",
+         *               "path": {
+         *                 "operator": "eq",
+         *                 "value": "/pricing"
+         *               }
+         *             }
+         *           ]
+         *         },
+         *         {
+         *           "filters": [
+         *             {
+         *               "type": "event",
+         *               "name": {
+         *                 "operator": "eq",
+         *                 "value": "signup"
+         *               }
+         *             }
+         *           ]
+         *         }
+         *       ]
+         *     }
          */
         readonly FunnelRequest: {
             readonly date_range: components["schemas"]["DateRange"];
@@ -606,6 +652,16 @@ export interface components {
         /**
          * Batch request
          * @description Several queries, each with an id.
+         * @example {
+         *       "queries": [
+         *         {
+         *           "id": "visitors",
+         *           "body": {
+         *             "date_range": "today"
+         *           }
+         *         }
+         *       ]
+         *     }
          */
         readonly BatchRequest: {
             /**
@@ -699,8 +755,8 @@ export interface components {
         /**
          * Date or second
          * Format: utc-date-or-second
-         * @description A UTC date (`YYYY-MM-DD`) or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must exist in the calendar, in
-         *     the years 0001 to 9999. Fractions of a second and offsets other than `Z` are rejected.
+         * @description A date (`YYYY-MM-DD`), of UTC or of the `time_zone` of the query, or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must
+         *     exist in the calendar, in the years 0001 to 9999. Fractions of a second and offsets other than `Z` are rejected.
          * @example 2026-01-31
          * @example 2026-01-31T10:00:00Z
          */
@@ -721,8 +777,8 @@ export interface components {
          *     - `events_per_visit`: `events` ÷ `visits`, by the same rules.
          *     - `new_users`: the number of those `users` whose first event ever, matching or not, lies in the period, or in the
          *       bucket of a time series. Over all buckets it adds up to the new users of the period. The first event is the first that
-         *       the project still has: of a project that keeps its events for some days only, users from before count as new again. A user
-         *       without an id is new each day.
+         *       the project still has: if a project keeps its events for a limited time, users whose earlier events were deleted
+         *       count as new again. A user without an id is new each day.
          *
          *     An event matches if it satisfies the filters. A visit matches if at least one of its events does. Bounce and
          *     duration always describe the whole visit, even if a filter selects only one of its pages or the visit
@@ -740,6 +796,7 @@ export interface components {
          *     |---|---|---|
          *     | intervals | one per bucket of the period, including empty buckets | those that started in the bucket |
          *     | session attributes | one per value, including `""` (none) | those with the value |
+         *     | `page:entry`, `page:exit` | one per page on which a session was entered or left | those that were entered or left on the page |
          *     | `page:origin`, `page:path` | one per page of any matching event | those that *entered* on the page; the first two metrics are `null` if none did |
          *     | `event:name` | one per name of a custom event | always `null` |
          *     | `event:prop:<name>` | one per value among the events that have the property | always `null` |
@@ -803,8 +860,8 @@ export interface components {
          *     Days, months and years are those of `time_zone`. A date that the other month or year does not have becomes the last day
          *     of its month: 29 February is compared with 28 February. A row is compared with the same group, whose counts are 0 if it
          *     has no event in the other period. A bucket is compared with the one of the same number: the other period is divided into
-         *     buckets of the same size, at most 10,000. Both periods must lie within the retention. Both are read by the same
-         *     statement.
+         *     buckets of the same size, at most 10,000. Both periods must lie within the data retention of the plan. Both are read
+         *     at the same moment.
          * @example previous_period
          * @example [
          *       "2025-12-01",
@@ -1552,7 +1609,8 @@ export interface components {
          *     A pattern is written in the syntax of [RE2](https://github.com/google/re2/wiki/Syntax), and has at most 256
          *     characters. It may match anywhere: anchor it with `^` and `$` for a match of the whole string. `.` matches any
          *     character, line breaks included. Repetitions with counts are limited: `{1000}` is the longest, and written out
-         *     the whole pattern may have at most 2,000 parts. Neither look-around nor back-references exist.
+         *     the whole pattern may have at most 2,000 parts. Neither look-around nor back-references exist. A pattern that does
+         *     not compile is rejected, and the message says at which character.
          * @example startsWith
          * @enum {string}
          */
@@ -1646,6 +1704,45 @@ export interface components {
         /**
          * Analytics query response
          * @description The result of a query, with the query as the service interpreted it.
+         * @example {
+         *       "period": {
+         *         "from": "2026-01-01T00:00:00Z",
+         *         "to": "2026-01-31T23:59:59Z"
+         *       },
+         *       "query": {
+         *         "date_range": [
+         *           "2026-01-01",
+         *           "2026-01-31"
+         *         ],
+         *         "metrics": [
+         *           "users"
+         *         ],
+         *         "group_by": [
+         *           "country"
+         *         ],
+         *         "order_by": [],
+         *         "limit": 1,
+         *         "offset": 0,
+         *         "filters": [],
+         *         "filtersOperator": "and"
+         *       },
+         *       "pagination": {
+         *         "limit": 1,
+         *         "offset": 0,
+         *         "returned": 1,
+         *         "total": 38
+         *       },
+         *       "data": [
+         *         {
+         *           "group": {
+         *             "country": "DE"
+         *           },
+         *           "metrics": {
+         *             "users": 812
+         *           }
+         *         }
+         *       ]
+         *     }
          */
         readonly AnalyticsQueryResponse: {
             readonly period: components["schemas"]["Period"];
@@ -1670,7 +1767,35 @@ export interface components {
         };
         /**
          * Values response
-         * @description The values of a field in a period, with the question as the service interpreted it.
+         * @description The values of a field in a period, with the request as the service interpreted it.
+         * @example {
+         *       "period": {
+         *         "from": "2026-01-01T00:00:00Z",
+         *         "to": "2026-01-31T23:59:59Z"
+         *       },
+         *       "query": {
+         *         "field": "country",
+         *         "date_range": [
+         *           "2026-01-01",
+         *           "2026-01-31"
+         *         ],
+         *         "search": "",
+         *         "limit": 1
+         *       },
+         *       "pagination": {
+         *         "limit": 1,
+         *         "offset": 0,
+         *         "returned": 1,
+         *         "total": 38
+         *       },
+         *       "data": [
+         *         {
+         *           "value": "DE",
+         *           "pageviews": 3204,
+         *           "events": 87
+         *         }
+         *       ]
+         *     }
          */
         readonly ValuesResponse: {
             readonly period: components["schemas"]["Period"];
@@ -1690,7 +1815,16 @@ export interface components {
         };
         /**
          * Resolved values query
-         * @description The question as the service interpreted it, with every default filled in.
+         * @description The request as the service interpreted it, with every default filled in.
+         * @example {
+         *       "field": "country",
+         *       "date_range": [
+         *         "2026-01-01",
+         *         "2026-01-31"
+         *       ],
+         *       "search": "",
+         *       "limit": 1
+         *     }
          */
         readonly ResolvedValuesQuery: {
             readonly field: components["schemas"]["ValueField"];
@@ -1738,6 +1872,21 @@ export interface components {
         /**
          * Batch response
          * @description The results of the queries of a batch.
+         * @example {
+         *       "results": [
+         *         {
+         *           "id": "visitors",
+         *           "status": 429,
+         *           "body": {
+         *             "error": {
+         *               "code": "RATE_LIMIT_EXCEEDED",
+         *               "message": "Too many requests."
+         *             }
+         *           },
+         *           "retry_after": 12
+         *         }
+         *       ]
+         *     }
          */
         readonly BatchResponse: {
             /**
@@ -1804,7 +1953,39 @@ export interface components {
         };
         /**
          * Retention response
-         * @description The users who came back, with the question as the service interpreted it.
+         * @description The users who came back, with the request as the service interpreted it.
+         * @example {
+         *       "period": {
+         *         "from": "2026-01-01T00:00:00Z",
+         *         "to": "2026-02-28T23:59:59Z"
+         *       },
+         *       "query": {
+         *         "interval": "month",
+         *         "date_range": [
+         *           "2026-01-01",
+         *           "2026-02-28"
+         *         ],
+         *         "intervals": 1,
+         *         "filters": [],
+         *         "filtersOperator": "and"
+         *       },
+         *       "data": [
+         *         {
+         *           "start": "2026-01-01T00:00:00Z",
+         *           "size": 530,
+         *           "counts": [
+         *             112
+         *           ]
+         *         },
+         *         {
+         *           "start": "2026-02-01T00:00:00Z",
+         *           "size": 481,
+         *           "counts": [
+         *             57
+         *           ]
+         *         }
+         *       ]
+         *     }
          */
         readonly RetentionResponse: {
             readonly period: components["schemas"]["Period"];
@@ -1826,7 +2007,17 @@ export interface components {
         };
         /**
          * Resolved retention query
-         * @description The question as the service interpreted it, with every default filled in.
+         * @description The request as the service interpreted it, with every default filled in.
+         * @example {
+         *       "interval": "month",
+         *       "date_range": [
+         *         "2026-01-01",
+         *         "2026-02-28"
+         *       ],
+         *       "intervals": 1,
+         *       "filters": [],
+         *       "filtersOperator": "and"
+         *     }
          */
         readonly ResolvedRetentionQuery: {
             readonly interval: components["schemas"]["RetentionInterval"];
@@ -1889,6 +2080,48 @@ export interface components {
         /**
          * Explain response
          * @description How a query would be answered.
+         * @example {
+         *       "period": {
+         *         "from": "2026-01-01T00:00:00Z",
+         *         "to": "2026-01-31T23:59:59Z"
+         *       },
+         *       "query": {
+         *         "date_range": [
+         *           "2026-01-01",
+         *           "2026-01-31"
+         *         ],
+         *         "metrics": [
+         *           "users"
+         *         ],
+         *         "group_by": [
+         *           "country"
+         *         ],
+         *         "order_by": [],
+         *         "limit": 1,
+         *         "offset": 0,
+         *         "filters": [],
+         *         "filtersOperator": "and"
+         *       },
+         *       "plan": {
+         *         "period": {
+         *           "from": "2026-01-01T00:00:00Z",
+         *           "to": "2026-01-31T23:59:59Z"
+         *         },
+         *         "reads": [],
+         *         "rejected": [],
+         *         "userCounting": "all",
+         *         "considered": []
+         *       },
+         *       "shards": 1,
+         *       "estimatedRows": 38,
+         *       "statement": {
+         *         "sql": "SELECT count() FROM events WHERE project_id = {p0:String}",
+         *         "parameters": {
+         *           "p0": "shop"
+         *         },
+         *         "isOnly": true
+         *       }
+         *     }
          */
         readonly ExplainResponse: {
             readonly period: components["schemas"]["Period"];
@@ -1897,7 +2130,7 @@ export interface components {
             readonly plan: components["schemas"]["Plan"];
             /**
              * Format: int32
-             * @description The number of database servers that the project lives across.
+             * @description The number of database servers that store the project.
              * @example 1
              */
             readonly shards: number;
@@ -1959,8 +2192,8 @@ export interface components {
              */
             readonly rejected: readonly components["schemas"]["RejectedRelation"][];
             /**
-             * @description Whose users are counted: those of `all` groups; or in a second step those of the groups on the `page`, or of the
-             *     `candidates` with enough events to be on it.
+             * @description When users are counted. `all`: at once, for all groups. `page`: in a second step, for the groups on the page.
+             *     `candidates`: in a second step, for the groups with enough events to be on the page.
              * @example all
              */
             readonly userCounting: string;
@@ -2111,7 +2344,7 @@ export interface components {
              */
             readonly ms: number;
             /**
-             * @description How many of them the server takes that asks the others. Only for a project across several.
+             * @description The part of `ms` that the server takes that combines the results of the others. Only for a project on several servers.
              * @example 1.2
              */
             readonly askingMs?: number;
@@ -2156,7 +2389,56 @@ export interface components {
         };
         /**
          * Funnel response
-         * @description The steps of a funnel, with the question as the service interpreted it.
+         * @description The steps of a funnel, with the request as the service interpreted it.
+         * @example {
+         *       "period": {
+         *         "from": "2026-01-01T00:00:00Z",
+         *         "to": "2026-01-31T23:59:59Z"
+         *       },
+         *       "query": {
+         *         "date_range": [
+         *           "2026-01-01",
+         *           "2026-01-31"
+         *         ],
+         *         "steps": [
+         *           {
+         *             "filters": [],
+         *             "filtersOperator": "and"
+         *           },
+         *           {
+         *             "filters": [
+         *               {
+         *                 "type": "event",
+         *                 "name": {
+         *                   "operator": "eq",
+         *                   "value": "signup"
+         *                 }
+         *               }
+         *             ],
+         *             "filtersOperator": "and"
+         *           }
+         *         ],
+         *         "within": "visit",
+         *         "filters": [],
+         *         "filtersOperator": "and"
+         *       },
+         *       "data": [
+         *         {
+         *           "step": 1,
+         *           "users": 812,
+         *           "share_of_first": 100,
+         *           "share_of_previous": null,
+         *           "median_seconds": null
+         *         },
+         *         {
+         *           "step": 2,
+         *           "users": 203,
+         *           "share_of_first": 25,
+         *           "share_of_previous": 25,
+         *           "median_seconds": 41.5
+         *         }
+         *       ]
+         *     }
          */
         readonly FunnelResponse: {
             readonly period: components["schemas"]["Period"];
@@ -2177,7 +2459,34 @@ export interface components {
         };
         /**
          * Resolved funnel query
-         * @description The question as the service interpreted it, with every default filled in.
+         * @description The request as the service interpreted it, with every default filled in.
+         * @example {
+         *       "date_range": [
+         *         "2026-01-01",
+         *         "2026-01-31"
+         *       ],
+         *       "steps": [
+         *         {
+         *           "filters": [],
+         *           "filtersOperator": "and"
+         *         },
+         *         {
+         *           "filters": [
+         *             {
+         *               "type": "event",
+         *               "name": {
+         *                 "operator": "eq",
+         *                 "value": "signup"
+         *               }
+         *             }
+         *           ],
+         *           "filtersOperator": "and"
+         *         }
+         *       ],
+         *       "within": "visit",
+         *       "filters": [],
+         *       "filtersOperator": "and"
+         *     }
          */
         readonly ResolvedFunnelQuery: {
             readonly date_range: components["schemas"]["DateRange"];
@@ -2304,6 +2613,23 @@ export interface components {
         /**
          * Resolved query
          * @description The query as the service interpreted it, with every default filled in.
+         * @example {
+         *       "date_range": [
+         *         "2026-01-01",
+         *         "2026-01-31"
+         *       ],
+         *       "metrics": [
+         *         "users"
+         *       ],
+         *       "group_by": [
+         *         "country"
+         *       ],
+         *       "order_by": [],
+         *       "limit": 1,
+         *       "offset": 0,
+         *       "filters": [],
+         *       "filtersOperator": "and"
+         *     }
          */
         readonly ResolvedQuery: {
             readonly date_range: components["schemas"]["DateRange"];
@@ -2473,8 +2799,8 @@ export interface components {
          */
         readonly RowComparison: {
             /**
-             * @description The requested metrics in the other period, as the same query about it returns them. Counts of a group without any
-             *     event there are 0, its other metrics `null`. All are `null` if the other period has no bucket of this number.
+             * @description The requested metrics in the other period, as the same query about it returns them. If the group has no event there,
+             *     its counts are 0, and its other metrics `null`. If the other period has no bucket of this number, all are `null`.
              * @example {
              *       "users": 790,
              *       "bounce_rate": 43.5
@@ -2571,6 +2897,23 @@ export interface components {
         /**
          * Project response
          * @description The project of the API key.
+         * @example {
+         *       "project": {
+         *         "id": "prj_4f9a2c",
+         *         "name": "Example Shop",
+         *         "domain": "shop.example.com",
+         *         "token": "tallypub_8d1e5b7c",
+         *         "createdAt": "2025-11-03T09:12:44.120Z",
+         *         "firstEventAt": "2025-11-03T10:01:07.000Z",
+         *         "hasPublicDashboard": false,
+         *         "excludedIps": [
+         *           "203.0.113.7"
+         *         ],
+         *         "excludedCountries": [
+         *           "KP"
+         *         ]
+         *       }
+         *     }
          */
         readonly ProjectResponse: {
             readonly project: components["schemas"]["Project"];
@@ -2579,6 +2922,21 @@ export interface components {
          * Project
          * @description A project: one site or application whose traffic is recorded. This API only reads it; the operator of the
          *     service changes `excludedIps` and `excludedCountries` on the command line.
+         * @example {
+         *       "id": "prj_4f9a2c",
+         *       "name": "Example Shop",
+         *       "domain": "shop.example.com",
+         *       "token": "tallypub_8d1e5b7c",
+         *       "createdAt": "2025-11-03T09:12:44.120Z",
+         *       "firstEventAt": "2025-11-03T10:01:07.000Z",
+         *       "hasPublicDashboard": false,
+         *       "excludedIps": [
+         *         "203.0.113.7"
+         *       ],
+         *       "excludedCountries": [
+         *         "KP"
+         *       ]
+         *     }
          */
         readonly Project: {
             /**
@@ -2664,18 +3022,18 @@ export interface components {
             readonly status: "ready" | "degraded";
             /**
              * Format: int64
-             * @description How many accepted events are not counted yet. Only if they wait for long.
+             * @description How many accepted events are not counted yet. Sent only if the oldest has waited for more than a minute.
              * @example 120000
              */
             readonly waiting_events?: number;
             /**
              * Format: int64
-             * @description For how long the oldest of them has been waiting.
+             * @description For how many seconds the oldest of them has been waiting. Sent with `waiting_events`.
              * @example 94
              */
             readonly oldest_waiting_seconds?: number;
             /**
-             * @description The servers of a cluster that do not respond. Projects on others are answered.
+             * @description The servers of a cluster that do not respond. Queries about projects on other servers are answered.
              * @example [
              *       "eu-2"
              *     ]
@@ -2723,6 +3081,12 @@ export interface components {
         /**
          * Error response
          * @description The body of every error response.
+         * @example {
+         *       "error": {
+         *         "code": "UNAUTHORIZED",
+         *         "message": "The API key is missing or not valid."
+         *       }
+         *     }
          */
         readonly ErrorResponse: {
             readonly error: components["schemas"]["Error"];
@@ -2730,6 +3094,10 @@ export interface components {
         /**
          * Error
          * @description An error, as a code and a message.
+         * @example {
+         *       "code": "UNAUTHORIZED",
+         *       "message": "The API key is missing or not valid."
+         *     }
          */
         readonly Error: {
             /**
@@ -2917,6 +3285,17 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
+        /** @description `SERVICE_UNAVAILABLE`: the database does not respond, or the service is starting or stopping. */
+        readonly NotReady: {
+            headers: {
+                readonly "X-Request-Id": components["headers"]["RequestId"];
+                readonly "Retry-After": components["headers"]["RetryAfter"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
         /** @description `QUERY_TIMEOUT`: the query took too long and was cancelled. */
         readonly QueryTimeout: {
             headers: {
@@ -2973,11 +3352,14 @@ export interface components {
         readonly RateLimit: string;
         /** @description The number of requests allowed per window (`q`), the length of the window in seconds (`w`), and a hash that identifies the API key (`pk`). */
         readonly RateLimitPolicy: string;
-        /** @description How the answer came about. `miss`, it was computed; `hit`, it was known, and the data has not changed since; `coalesced`, it was computed for an equal query at the same time. All three are exact. */
+        /**
+         * @description How the answer was found. `miss`: it was computed. `hit`: it was in the cache, and the data has not changed since.
+         *     `coalesced`: it was computed for an equal query at the same time. All three are exact.
+         */
         readonly TallyCache: "miss" | "hit" | "coalesced";
         /** @description A strong entity tag. It is the same for the same body, from whichever process. */
         readonly ETag: string;
-        /** @description A client may keep the answer, and has to ask each time whether it is still right. */
+        /** @description A client may keep the response, but must ask each time whether it is still current (see Caching). */
         readonly CacheControl: string;
         /** @description The period of the answer, its first and its last second. Sent with formats other than JSON. */
         readonly TallyPeriod: string;
@@ -3127,7 +3509,7 @@ export interface operations {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description The question, as JSON in UTF-8, at most 64 kB. */
+        /** @description The request, as JSON in UTF-8, at most 64 kB. */
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": components["schemas"]["RetentionRequest"];
@@ -3168,7 +3550,7 @@ export interface operations {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description The question, as JSON in UTF-8, at most 64 kB. */
+        /** @description The request, as JSON in UTF-8, at most 64 kB. */
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": components["schemas"]["FunnelRequest"];
@@ -3358,7 +3740,7 @@ export interface operations {
                 };
             };
             readonly 405: components["responses"]["MethodNotAllowed"];
-            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 503: components["responses"]["NotReady"];
             readonly default: components["responses"]["OtherError"];
         };
     };
