@@ -2344,7 +2344,7 @@ export interface components {
              */
             readonly ms: number;
             /**
-             * @description The part of `ms` that the server takes that combines the results of the others. Only for a project on several servers.
+             * @description The part of `ms` that it takes to ask the servers and to combine their results. Only for a project on several servers.
              * @example 1.2
              */
             readonly askingMs?: number;
