@@ -177,6 +177,54 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/analytics/retention/explain": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Explain retention
+         * @description Shows how a request for retention would be answered, as `POST /v1/analytics/explain` does for a query: which tables are read for the
+         *     cohorts and for what their users did later, and the SQL. It is not run: no event is read. It is refused as
+         *     `POST /v1/analytics/retention` would refuse it.
+         *
+         *     The names of tables, the reasons and the SQL are for readers. They may change with every version of the service.
+         */
+        readonly post: operations["explainRetention"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/analytics/funnel/explain": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Explain a funnel
+         * @description Shows how a request for a funnel would be answered, as `POST /v1/analytics/explain` does for a query: what is read and why no
+         *     pre-computed counts, and the SQL. It is not run: no event is read. It is refused as `POST /v1/analytics/funnel` would
+         *     refuse it.
+         *
+         *     The names of tables, the reasons and the SQL are for readers. They may change with every version of the service.
+         */
+        readonly post: operations["explainFunnel"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/project": {
         readonly parameters: {
             readonly query?: never;
@@ -2143,6 +2191,66 @@ export interface components {
             readonly statement: components["schemas"]["PlannedStatement"];
         };
         /**
+         * Retention explain response
+         * @description How a request for retention would be answered.
+         */
+        readonly RetentionExplainResponse: {
+            readonly period: components["schemas"]["Period"];
+            readonly query: components["schemas"]["ResolvedRetentionQuery"];
+            readonly plan: components["schemas"]["RetentionPlan"];
+            /**
+             * Format: int32
+             * @description The number of database servers that the project lives across.
+             * @example 1
+             */
+            readonly shards: number;
+            /**
+             * Format: int64
+             * @description About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet.
+             * @example 62
+             */
+            readonly estimatedRows: number | null;
+            /** @description The SQL of the answer. Absent if the whole table lies ahead. */
+            readonly statement?: components["schemas"]["PlannedStatement"];
+        };
+        /**
+         * Retention plan
+         * @description What a request for retention reads, and why; empty if the whole table lies ahead.
+         * @example {}
+         */
+        readonly RetentionPlan: {
+            /**
+             * @description The plan of a query for the metric `new_users` by interval: its `newUsers` are the plans that find the users of each cohort, and
+             *     those who were there in the intervals of the period.
+             */
+            readonly cohorts?: components["schemas"]["Plan"];
+            /** @description The plan that finds the users of the intervals after the period, if any of them has begun. */
+            readonly later?: components["schemas"]["Plan"];
+        };
+        /**
+         * Funnel explain response
+         * @description How a request for a funnel would be answered.
+         */
+        readonly FunnelExplainResponse: {
+            readonly period: components["schemas"]["Period"];
+            readonly query: components["schemas"]["ResolvedFunnelQuery"];
+            /** @description The plan of the events that all steps look at. */
+            readonly plan: components["schemas"]["Plan"];
+            /**
+             * Format: int32
+             * @description The number of database servers that the project lives across.
+             * @example 1
+             */
+            readonly shards: number;
+            /**
+             * Format: int64
+             * @description About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet.
+             * @example 62
+             */
+            readonly estimatedRows: number | null;
+            readonly statement: components["schemas"]["PlannedStatement"];
+        };
+        /**
          * Plan
          * @description What a query reads, and why. It contains none of the values that the query filters by.
          * @example {
@@ -3646,6 +3754,88 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ExplainResponse"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["PlanLimitExceeded"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 422: components["responses"]["QueryTooExpensive"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["QueryTimeout"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly explainRetention: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The question, as JSON in UTF-8, at most 64 kB. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["RetentionRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The explanation. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RetentionExplainResponse"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["PlanLimitExceeded"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 422: components["responses"]["QueryTooExpensive"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["QueryTimeout"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly explainFunnel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The question, as JSON in UTF-8, at most 64 kB. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["FunnelRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The explanation. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["FunnelExplainResponse"];
                 };
             };
             readonly 400: components["responses"]["ValidationError"];

@@ -2,7 +2,7 @@
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse, DateRange } from '../contract/api.js'
 import type { Statement } from '../clickhouse/sql.js'
 import type { ProjectSizes } from '../model/project-sizes.js'
-import { ALL_RELATIONS, FACTS, type RelationName } from '../model/relations.js'
+import { ALL_RELATIONS, isRollup, type RelationName } from '../model/relations.js'
 import { resolveComparison } from './request/comparison.js'
 import { requireFewBuckets } from './request/intervals.js'
 import { listPatternFields } from './request/filter-limits.js'
@@ -135,6 +135,8 @@ export async function resolveNow<Request extends { readonly date_range: DateRang
   return resolve(request, project, first, moment)
 }
 
+const isFact = (relation: RelationName): boolean => !isRollup(relation)
+
 /** Creates the function that plans queries about a project, from the relations that may be read and the sizes of the project. */
 export async function createPlanner(
   project: QueriedProject,
@@ -145,7 +147,8 @@ export async function createPlanner(
   }: Pick<PlanDependencies, 'listRelations' | 'readSizes' | 'group'>,
 ): Promise<(query: Query) => Plan> {
   const sizes = await readSizes?.(project.id)
-  const known = group?.isWidening === true ? FACTS : (listRelations?.() ?? ALL_RELATIONS)
+  const listed = listRelations?.() ?? ALL_RELATIONS
+  const known = group?.isWidening === true ? listed.filter(isFact) : listed
   const isCut = project.keepDays !== null || project.hasCutSessions
   // Without their sessions, events would be missed.
   const relations = isCut ? withoutWholeSessions(known) : known

@@ -49,6 +49,8 @@ export interface BatchRequest {
 export type BatchResponse = Schemas['BatchResponse']
 /** How a query would be answered. */
 export type ExplainResponse = Schemas['ExplainResponse']
+export type RetentionExplainResponse = Schemas['RetentionExplainResponse']
+export type FunnelExplainResponse = Schemas['FunnelExplainResponse']
 export type BatchResult = Schemas['BatchResult']
 export type Period = Schemas['Period']
 export type Row = Schemas['Row']

@@ -1,7 +1,15 @@
 /** The examples of retention and funnels are valid, and requests that break its rules are refused. */
 import { expect, test } from '@jest/globals'
 import request from 'supertest'
-import { contractApp, echoApp, FUNNEL, RETENTION, send } from './contract-app.js'
+import {
+  contractApp,
+  echoApp,
+  FUNNEL,
+  FUNNEL_EXPLAIN,
+  RETENTION,
+  RETENTION_EXPLAIN,
+  send,
+} from './contract-app.js'
 import { document, examplesOf } from './document.js'
 
 interface Example {
@@ -11,19 +19,24 @@ interface Example {
   readonly body: { readonly query: object }
 }
 
-/** Fills in what an example leaves out. */
-const FILL: Readonly<Record<string, (asked: object) => object>> = {
-  [RETENTION]: (asked) => ({ filters: [], filtersOperator: 'and', ...asked }),
-  [FUNNEL]: (asked) => ({
-    within: 'visit',
-    filters: [],
+type Fill = (asked: object) => object
+const fillRetention: Fill = (asked) => ({ filters: [], filtersOperator: 'and', ...asked })
+const fillFunnel: Fill = (asked) => ({
+  within: 'visit',
+  filters: [],
+  filtersOperator: 'and',
+  ...asked,
+  steps: (asked as { readonly steps: readonly object[] }).steps.map((step) => ({
     filtersOperator: 'and',
-    ...asked,
-    steps: (asked as { readonly steps: readonly object[] }).steps.map((step) => ({
-      filtersOperator: 'and',
-      ...step,
-    })),
-  }),
+    ...step,
+  })),
+})
+/** Fills in what an example leaves out. */
+const FILL: Readonly<Record<string, Fill>> = {
+  [RETENTION]: fillRetention,
+  [FUNNEL]: fillFunnel,
+  [RETENTION_EXPLAIN]: fillRetention,
+  [FUNNEL_EXPLAIN]: fillFunnel,
 }
 /** What an answer shows beyond that. */
 const SHOWN: Readonly<Record<string, object>> = { retention: { intervals: 2 } }

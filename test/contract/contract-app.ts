@@ -13,6 +13,8 @@ export const EXPLAIN = '/v1/analytics/explain'
 export const BATCH = '/v1/analytics/batch'
 export const RETENTION = '/v1/analytics/retention'
 export const FUNNEL = '/v1/analytics/funnel'
+export const RETENTION_EXPLAIN = '/v1/analytics/retention/explain'
+export const FUNNEL_EXPLAIN = '/v1/analytics/funnel/explain'
 export const PROJECT = '/v1/project'
 
 const contract = await compileContract({ validateResponses: true })
@@ -32,6 +34,8 @@ export function contractApp(answer: RequestHandler): Express {
     [RETENTION]: { post: ofRetention },
     [FUNNEL]: { post: ofFunnel },
     [EXPLAIN]: { post: handlers },
+    [RETENTION_EXPLAIN]: { post: ofRetention },
+    [FUNNEL_EXPLAIN]: { post: ofFunnel },
     [BATCH]: { post: ofBatch },
     [PROJECT]: { get: handlers },
   })

@@ -33,6 +33,8 @@ test('the operations are those of the service', () => {
     ['queryFunnel', 'post', '/v1/analytics/funnel'],
     ['queryBatch', 'post', '/v1/analytics/batch'],
     ['explainQuery', 'post', '/v1/analytics/explain'],
+    ['explainRetention', 'post', '/v1/analytics/retention/explain'],
+    ['explainFunnel', 'post', '/v1/analytics/funnel/explain'],
     ['getProject', 'get', '/v1/project'],
     ['getLiveness', 'get', '/livez'],
     ['getReadiness', 'get', '/readyz'],

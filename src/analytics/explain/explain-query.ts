@@ -1,14 +1,10 @@
 /** Explains how a request would be answered, without reading any event: its plan and its statement. */
 import type { AnalyticsQueryRequest, ExplainResponse } from '../../contract/api.js'
-import type { ProjectSizes } from '../../model/project-sizes.js'
 import { describePlan } from '../plan/describe.js'
 import { planAnalytics, type PlanDependencies, type QueriedProject } from '../query-analytics.js'
 import { shapeEcho } from '../response.js'
 import { buildFirstStatement } from '../rounds.js'
-import { estimateRows } from './estimate-rows.js'
-
-/** Stands in a statement for what marks its rows as those of one request. */
-const NONCE = 'explain'
+import { describeStatement, estimateAllRows, NONCE, planWithSizes } from './describe-work.js'
 
 /**
  * Explains a validated request.
@@ -18,26 +14,22 @@ const NONCE = 'explain'
 export async function explainQuery(
   request: AnalyticsQueryRequest,
   project: QueriedProject,
-  { readSizes, ...dependencies }: PlanDependencies,
+  dependencies: PlanDependencies,
 ): Promise<ExplainResponse> {
-  let sizes: ProjectSizes | undefined
-  const plan = await planAnalytics(request, project, {
-    ...dependencies,
-    readSizes: async (projectId) => (sizes = await readSizes?.(projectId)),
-  })
+  const { planned: plan, sizes } = await planWithSizes(dependencies, (given) =>
+    planAnalytics(request, project, given),
+  )
   const { group } = dependencies
-  const width = group?.width ?? 1
-  const { query, query_params } = buildFirstStatement(plan, NONCE, group)
+  const shards = group?.width ?? 1
   return {
     ...shapeEcho(request, plan.query),
     // The contract allows for further members; the description has only those that it names.
     plan: describePlan(plan) as ExplainResponse['plan'],
-    shards: width,
-    estimatedRows: sizes === undefined ? null : estimateRows(plan, sizes, width),
-    statement: {
-      sql: query,
-      parameters: query_params,
-      isOnly: group === undefined || plan.userCounting.kind === 'all',
-    },
+    shards,
+    estimatedRows: estimateAllRows([plan], sizes, shards),
+    statement: describeStatement(
+      buildFirstStatement(plan, NONCE, group),
+      group === undefined || plan.userCounting.kind === 'all',
+    ),
   }
 }

@@ -44,6 +44,10 @@ export function planRetention(
   }
 }
 
+/** Lists the plans of a table: they are read by one statement. */
+export const listRetentionPlans = ({ cohorts, later }: RetentionPlan): readonly Plan[] =>
+  later === undefined ? [cohorts] : [cohorts, later]
+
 const getEarlier = (one: Date, other: Date): Date => (one < other ? one : other)
 
 /** Builds the query for a metric by interval. Its predicate is that of the request. */

@@ -12,13 +12,20 @@ import { readRows, type RunRows } from '../read-rows.js'
 import { listPatternFields } from '../request/filter-limits.js'
 import { formatMoment, formatPeriod } from '../request/period.js'
 import { hasBegun, resolveRetention, type Grid } from './grid.js'
-import { planRetention } from './plan-retention.js'
+import { listRetentionPlans, planRetention, type RetentionPlan } from './plan-retention.js'
 import { buildRetentionStatement, type CohortRow } from './statement.js'
 
 export interface RetentionDependencies extends PlanDependencies {
   readonly run: RunRows<CohortRow>
   /** Called with each plan before they are run. */
   readonly onPlan?: (plan: Plan) => void
+}
+
+/** A request that is resolved and planned. */
+export interface PreparedRetention {
+  readonly grid: Grid
+  /** Undefined if the whole table lies ahead. */
+  readonly plan: RetentionPlan | undefined
 }
 
 /**
@@ -33,10 +40,9 @@ export async function queryRetention(
   dependencies: RetentionDependencies,
 ): Promise<RetentionResponse> {
   const { run, onPlan, group } = dependencies
-  const grid = await resolveNow(resolveRetention, request, project, dependencies)
-  const plan = planRetention(request, project.id, grid, await createPlanner(project, dependencies))
+  const { grid, plan } = await prepareRetention(request, project, dependencies)
   if (plan === undefined) return shapeResponse(request, grid, [])
-  for (const part of [plan.cohorts, plan.later]) if (part !== undefined) onPlan?.(part)
+  for (const part of listRetentionPlans(plan)) onPlan?.(part)
   const patternFields = listPatternFields(request.filters)
   const rows = await readRows<CohortRow>({ projectId: project.id, patternFields }, run, (nonce) =>
     buildRetentionStatement(plan, nonce, group),
@@ -44,21 +50,44 @@ export async function queryRetention(
   return shapeResponse(request, grid, rows)
 }
 
+/**
+ * Resolves and plans a validated request.
+ *
+ * @throws ApiError PLAN_LIMIT_EXCEEDED, VALIDATION_ERROR for too many counts, or the error that `firstEventAt` rejects with
+ */
+export async function prepareRetention(
+  request: RetentionRequest,
+  project: QueriedProject,
+  dependencies: PlanDependencies,
+): Promise<PreparedRetention> {
+  const grid = await resolveNow(resolveRetention, request, project, dependencies)
+  const plan = await createPlanner(project, dependencies)
+  return { grid, plan: planRetention(request, project.id, grid, plan) }
+}
+
 function shapeResponse(
-  { interval, date_range, filters, filtersOperator }: RetentionRequest,
+  request: RetentionRequest,
   grid: Grid,
   rows: readonly CohortRow[],
 ): RetentionResponse {
-  const { firstCohort, lastCohort, intervals, period } = grid
+  const { firstCohort, lastCohort } = grid
   const counts = new Map(rows.map((row) => [row.group_key, row.counts]))
   return {
-    period: formatPeriod(period),
-    query: { interval, date_range, intervals, filters, filtersOperator },
+    ...shapeRetentionEcho(request, grid),
     data: Array.from({ length: lastCohort - firstCohort + 1 }, (_, i) =>
       shapeCohort(grid, firstCohort + i, counts.get(firstCohort + i) ?? []),
     ),
   }
 }
+
+/** Builds the part of the body that repeats the question. It comes first. */
+export const shapeRetentionEcho = (
+  { interval, date_range, filters, filtersOperator }: RetentionRequest,
+  { period, intervals }: Grid,
+): Pick<RetentionResponse, 'period' | 'query'> => ({
+  period: formatPeriod(period),
+  query: { interval, date_range, intervals, filters, filtersOperator },
+})
 
 /** Shapes a cohort. What lies ahead is null. */
 function shapeCohort(grid: Grid, cohort: number, counts: readonly number[]): Cohort {

@@ -12,7 +12,9 @@ import {
 import {
   answerExplain,
   answerFunnel,
+  answerFunnelExplain,
   answerRetention,
+  answerRetentionExplain,
   answerValues,
 } from '../../http/query/operations.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../../http/query/query-body.js'
@@ -48,34 +50,31 @@ export function buildApiRoutes(
   ]
   const checks = [...checkKey, ...checkBody]
   const checksOfTables = [...checkKey, negotiateFormat, ...checkBody]
-  const { checkQuery, checkValues, checkRetention, checkFunnel, checkBatch, checkExplain } =
-    contract
+  // They also check requests that are to be explained: the path of a request chooses its operation.
+  const { checkQuery, checkValues, checkRetention, checkFunnel, checkBatch } = contract
   const { stopping } = shutdown
+  const post = (check: Handler, answer: Handler, before = checks) => ({
+    post: [...before, check, answer],
+  })
   return {
-    '/v1/analytics/query': {
-      post: [...checksOfTables, checkQuery, postAnalyticsQuery(api, stopping)],
-    },
-    '/v1/analytics/values': {
-      post: [
-        ...checksOfTables,
-        checkValues,
-        postOperation(answerValues, api, stopping, describeValues),
-      ],
-    },
-    '/v1/analytics/retention': {
-      post: [...checks, checkRetention, postOperation(answerRetention, api, stopping)],
-    },
-    '/v1/analytics/funnel': {
-      post: [...checks, checkFunnel, postOperation(answerFunnel, api, stopping)],
-    },
-    '/v1/analytics/batch': {
-      post: [...checks, checkBatch, postBatch({ api, contract }, limit, stopping)],
-    },
-    '/v1/analytics/explain': {
-      post: [...checks, checkExplain, postOperation(answerExplain, api, stopping)],
-    },
-    '/v1/project': {
-      get: [...checks, checkQuery, getProject(api, stopping)],
-    },
+    '/v1/analytics/query': post(checkQuery, postAnalyticsQuery(api, stopping), checksOfTables),
+    '/v1/analytics/values': post(
+      checkValues,
+      postOperation(answerValues, api, stopping, describeValues),
+      checksOfTables,
+    ),
+    '/v1/analytics/retention': post(checkRetention, postOperation(answerRetention, api, stopping)),
+    '/v1/analytics/funnel': post(checkFunnel, postOperation(answerFunnel, api, stopping)),
+    '/v1/analytics/batch': post(checkBatch, postBatch({ api, contract }, limit, stopping)),
+    '/v1/analytics/explain': post(checkQuery, postOperation(answerExplain, api, stopping)),
+    '/v1/analytics/retention/explain': post(
+      checkRetention,
+      postOperation(answerRetentionExplain, api, stopping),
+    ),
+    '/v1/analytics/funnel/explain': post(
+      checkFunnel,
+      postOperation(answerFunnelExplain, api, stopping),
+    ),
+    '/v1/project': { get: [...checks, checkQuery, getProject(api, stopping)] },
   }
 }

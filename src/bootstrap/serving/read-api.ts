@@ -1,7 +1,9 @@
 /** Creates the use cases of the query API over the stores of a cluster. */
 import { createAnswers, type Answers } from '../../analytics/cache/answers.js'
 import { queryFunnel, type FunnelDependencies } from '../../analytics/funnel/query-funnel.js'
+import { explainFunnel } from '../../analytics/explain/explain-funnel.js'
 import { explainQuery } from '../../analytics/explain/explain-query.js'
+import { explainRetention } from '../../analytics/explain/explain-retention.js'
 import { listValues } from '../../analytics/list-values.js'
 import { queryAnalytics, type Dependencies } from '../../analytics/query-analytics.js'
 import {
@@ -72,7 +74,15 @@ export function createApi(
 /** Creates the operations whose answers are not kept. */
 const createOperations = (
   createDependencies: CreateDependencies,
-): Pick<ApiDependencies, 'listValues' | 'queryRetention' | 'queryFunnel' | 'explainQuery'> => ({
+): Pick<
+  ApiDependencies,
+  | 'listValues'
+  | 'queryRetention'
+  | 'queryFunnel'
+  | 'explainQuery'
+  | 'explainRetention'
+  | 'explainFunnel'
+> => ({
   listValues: (request, project, scope, onPlan) =>
     listValues(request, project, createDependencies(project, scope, onPlan)),
   queryRetention: (request, project, scope, onPlan) =>
@@ -81,6 +91,10 @@ const createOperations = (
     queryFunnel(request, project, createDependencies(project, scope, onPlan)),
   explainQuery: (request, project, scope, onPlan) =>
     explainQuery(request, project, createDependencies(project, scope, onPlan)),
+  explainRetention: (request, project, scope, onPlan) =>
+    explainRetention(request, project, createDependencies(project, scope, onPlan)),
+  explainFunnel: (request, project, scope, onPlan) =>
+    explainFunnel(request, project, createDependencies(project, scope, onPlan)),
 })
 
 const createRunQuery =

@@ -4,10 +4,12 @@ import type { StreamedAnswer } from '../../analytics/stream-analytics.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type {
   AnalyticsQueryRequest,
+  FunnelExplainResponse,
   FunnelRequest,
   FunnelResponse,
   ExplainResponse,
   Project,
+  RetentionExplainResponse,
   RetentionRequest,
   RetentionResponse,
   StreamedQueryRequest,
@@ -89,6 +91,20 @@ export const answerExplain = (
   body: AnalyticsQueryRequest,
   context: OperationContext,
 ): Promise<ExplainResponse> => answerAnew(explainQuery, queue, body, context)
+
+/** Explains a request for retention. */
+export const answerRetentionExplain = (
+  { explainRetention, queue }: ApiUseCases,
+  body: RetentionRequest,
+  context: OperationContext,
+): Promise<RetentionExplainResponse> => answerAnew(explainRetention, queue, body, context)
+
+/** Explains a request for a funnel. */
+export const answerFunnelExplain = (
+  { explainFunnel, queue }: ApiUseCases,
+  body: FunnelRequest,
+  context: OperationContext,
+): Promise<FunnelExplainResponse> => answerAnew(explainFunnel, queue, body, context)
 
 /** Reads the project of the API key. */
 export const answerProject = (

@@ -34,6 +34,8 @@ const ROUTES: ReadonlyMap<string, string> = new Map([
   ['POST /v1/analytics/funnel', '/v1/analytics/funnel'],
   ['POST /v1/analytics/batch', '/v1/analytics/batch'],
   ['POST /v1/analytics/explain', '/v1/analytics/explain'],
+  ['POST /v1/analytics/retention/explain', '/v1/analytics/retention/explain'],
+  ['POST /v1/analytics/funnel/explain', '/v1/analytics/funnel/explain'],
   ['GET /v1/project', '/v1/project'],
 ])
 

@@ -6,10 +6,12 @@ import type { Plan } from '../../analytics/plan/plan.js'
 import type {
   AnalyticsQueryRequest,
   AnalyticsQueryResponse,
+  FunnelExplainResponse,
   FunnelRequest,
   FunnelResponse,
   ExplainResponse,
   Project,
+  RetentionExplainResponse,
   RetentionRequest,
   RetentionResponse,
   StreamedQueryRequest,
@@ -89,8 +91,10 @@ export interface ApiUseCases {
   readonly queryRetention: RunOperation<RetentionRequest, RetentionResponse>
   /** Counts the users who go through some steps. */
   readonly queryFunnel: RunOperation<FunnelRequest, FunnelResponse>
-  /** Explains how a query would be answered, without running it. */
+  /** Explain how a request would be answered, without running it. */
   readonly explainQuery: RunOperation<AnalyticsQueryRequest, ExplainResponse>
+  readonly explainRetention: RunOperation<RetentionRequest, RetentionExplainResponse>
+  readonly explainFunnel: RunOperation<FunnelRequest, FunnelExplainResponse>
   readonly readProject: ReadProject
   /** Knows answers that were given before. */
   readonly answers: Answers

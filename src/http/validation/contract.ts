@@ -26,16 +26,14 @@ import { createQueryCheck, createValuesCheck } from './validate-query.js'
 /** The compiled contracts. */
 export interface Contract {
   readonly specs: Specs
-  /** Validates a request to the query API whose body has been parsed. */
+  /** Validates a request to the query API whose body has been parsed; also a query that is to be explained. */
   readonly checkQuery: RequestHandler
   /** Validates a request for values whose body has been parsed. */
   readonly checkValues: RequestHandler
-  /** Validates a request for retention whose body has been parsed. */
+  /** Validates a request for retention whose body has been parsed; also one that is to be explained. */
   readonly checkRetention: RequestHandler
-  /** Validates a request for a funnel whose body has been parsed. */
+  /** Validates a request for a funnel whose body has been parsed; also one that is to be explained. */
   readonly checkFunnel: RequestHandler
-  /** Validates a query that is to be explained. */
-  readonly checkExplain: RequestHandler
   /** Validates a batch whose body has been parsed, but not its queries. */
   readonly checkBatch: RequestHandler
   /** Validates a request to the collector whose body has been normalized to `{ events }`. */
@@ -59,7 +57,10 @@ const VALUES = { method: 'POST', path: '/v1/analytics/values' } as const
 const RETENTION = { method: 'POST', path: '/v1/analytics/retention' } as const
 const FUNNEL = { method: 'POST', path: '/v1/analytics/funnel' } as const
 const BATCH = { method: 'POST', path: '/v1/analytics/batch' } as const
-const EXPLAIN = { method: 'POST', path: '/v1/analytics/explain' } as const
+const EXPLAINS = ['explain', 'retention/explain', 'funnel/explain'].map((name) => ({
+  method: 'POST' as const,
+  path: `/v1/analytics/${name}`,
+}))
 const PROJECT = { method: 'GET', path: '/v1/project' } as const
 const EVENTS = { method: 'POST', path: '/v1/events' } as const
 
@@ -77,7 +78,7 @@ export async function compileContract(
   const openapi = createValidator(specs.openapi.document, options)
   const collector = createValidator(specs.collector.document, options)
   if (names.includes('openapi')) {
-    for (const operation of [QUERY, VALUES, RETENTION, FUNNEL, BATCH, EXPLAIN, PROJECT]) {
+    for (const operation of [QUERY, VALUES, RETENTION, FUNNEL, BATCH, ...EXPLAINS, PROJECT]) {
       await compile(openapi, findExample(specs.openapi, operation))
     }
   }
@@ -105,8 +106,6 @@ export async function compileContract(
     checkValues,
     checkRetention,
     checkFunnel,
-    // The path of the request chooses the operation.
-    checkExplain: checkQuery,
     checkBatch: createBatchCheck(openapi),
     checkEvents: createEventsCheck(specs.collector.document, collector),
     validateQuery: async (body) =>

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import type { PlanDescription } from '../../../src/analytics/plan/describe.js'
-import { addExplain } from '../../../src/commands/explain.js'
+import { addExplain } from '../../../src/commands/explain/explain.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { runCli } from '../../support/cli/cli.js'
 import { runCommand, formatServerUrl, type CommandResult } from '../../support/cli/commands.js'
@@ -187,6 +187,64 @@ test('how the largest groups are found is explained before their series, with on
   expect(explained.ranking).toMatchObject({ userCounting: 'candidates' })
   const text = (await explain(body)).stdout
   expect(text).toMatch(/\n\nthe largest groups\n\nREAD (.*\n)+\n(.*\n)*\ntheir series\n\nREAD /)
+})
+
+test('retention is explained by the plans of its cohorts and of those who came later', async () => {
+  const body = { interval: 'month', date_range: ['2025-12-01', '2025-12-31'], intervals: 2 }
+  const args = ['--operation', 'retention']
+  const { stdout, ...rest } = await explain(body, [...args, '--json'])
+  expect(rest).toEqual({ stderr: '', error: undefined })
+  const { cohorts, later, ...others } = JSON.parse(stdout) as Record<string, PlanDescription>
+  const period = { from: '2025-12-01T00:00:00Z', to: '2025-12-31T23:59:59Z' }
+  expect(others).toEqual({
+    period,
+    sql: expect.stringMatching(/^SELECT\n/),
+    parameters: expect.any(Object),
+    run: {
+      rowsRead: expect.any(Number),
+      bytesRead: expect.any(Number),
+      ms: expect.any(Number),
+      rows: 1,
+    },
+  })
+  const reads = [{ relation: 'users_monthly', dimension: 'total', measures: ['users'] }]
+  expect(cohorts).toMatchObject({ period, newUsers: { users: { period, reads } } })
+  expect(later).toMatchObject({ period: { from: '2026-01-01T00:00:00Z' }, reads })
+  const text = (await explain(body, args)).stdout
+  expect(text).toMatch(
+    /^period {2}2025-12-01.*\n\nthe cohorts\n\n(.*\n)*new users: the users of each group\n/,
+  )
+  expect(text).toContain('\n\nwho came after the period\n\nREAD ')
+  const ahead = { ...body, date_range: ['2027-01-01', '2027-01-31'] }
+  expect((await explain(ahead, args)).stdout).toBe(
+    'period  2027-01-01T00:00:00Z to 2027-01-31T23:59:59Z\n\nnothing is read: the whole table lies ahead\n',
+  )
+})
+
+test('a funnel is explained: rollups do not know the order of events', async () => {
+  const body = {
+    date_range: ['2025-12-01', '2025-12-31'],
+    steps: [{ filters: [] }, { filters: [] }],
+  }
+  const args = ['--operation', 'funnel']
+  const { stdout, ...rest } = await explain(body, args)
+  expect(rest).toEqual({ stderr: '', error: undefined })
+  expect(stdout.split('\n\n')).toEqual([
+    'period  2025-12-01T00:00:00Z to 2025-12-31T23:59:59Z\nusers   counted for every group',
+    expect.stringMatching(/^READ .*\nevents +- +users +- +2025-12-01T/),
+    expect.stringMatching(
+      /^NOT READ .*\nusers_monthly +users +it does not know the order of events\n/,
+    ),
+    expect.stringMatching(/^WAY .*\nevents +[\d.]+ +chosen$/),
+    expect.stringMatching(/^SELECT\n/),
+    expect.stringMatching(/^p0 +"shop"\n/),
+    expect.stringMatching(/^rows read .*\nbytes read .*\nrows {8}1\nms /),
+  ])
+  expect(await explain({ ...body, steps: [] }, args)).toEqual({
+    stdout: '',
+    stderr: 'steps: must have at least 2 items\n',
+    error: 'the query is invalid',
+  })
 })
 
 test('parts of a period that are read from one relation are listed below each other', async () => {

@@ -152,6 +152,8 @@ export interface RunningApp {
   collect(body: unknown, init?: RequestInit): Promise<Response>
 }
 
+const notExplained = () => Promise.reject(new Error('not explained here'))
+
 /** Compiled once, for all applications of a test file. */
 let contract: Promise<Contract> | undefined
 
@@ -191,7 +193,9 @@ export async function startApp({
       listValues: () => Promise.resolve(VALUES),
       queryRetention: () => Promise.resolve(RETENTION),
       queryFunnel: () => Promise.resolve(FUNNEL),
-      explainQuery: () => Promise.reject(new Error('not explained here')),
+      explainQuery: notExplained,
+      explainRetention: notExplained,
+      explainFunnel: notExplained,
       readProject: () => Promise.resolve(PROJECT),
       now: () => NOW,
       queue: createQueryQueue({ perKey: 100, inAll: 100, waiting: 100, timeoutMs: 10_000 }),

@@ -1,6 +1,10 @@
-/** `POST /v1/analytics/explain`: how a query is answered, without running it. */
+/** `POST /v1/analytics/explain` and those of retention and funnels: how a question is answered, without running it. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { ExplainResponse } from '../../../src/contract/api.js'
+import type {
+  ExplainResponse,
+  FunnelExplainResponse,
+  RetentionExplainResponse,
+} from '../../../src/contract/api.js'
 import { post, read, startShops, type Shop, type Shops } from './shops.js'
 
 let shops: Shops
@@ -17,20 +21,24 @@ const QUESTION = {
   limit: 7,
 } as const
 
-const explain = (shop: Shop, body: object) => post(shops.service, shop, 'explain', body)
-
 /** Explains a query until the service knows the sizes of the project. */
-async function explained(shop: Shop, body: object): Promise<ExplainResponse> {
+async function explained<Explanation extends { readonly estimatedRows: number | null }>(
+  shop: Shop,
+  body: object,
+  operation = 'explain',
+): Promise<Explanation> {
   for (;;) {
-    const response = await explain(shop, body)
+    const response = await post(shops.service, shop, operation, body)
     expect(response.status).toBe(200)
-    const explanation = (await response.json()) as ExplainResponse
+    const explanation = (await response.json()) as Explanation
     if (explanation.estimatedRows !== null) return explanation
   }
 }
 
+const explain = (shop: Shop, body: object) => explained<ExplainResponse>(shop, body)
+
 test('it shows the relations, the reasons, the statement and its parameters', async () => {
-  const { plan, ...rest } = await explained(shops.narrow, { ...QUESTION, filters: [] })
+  const { plan, ...rest } = await explain(shops.narrow, { ...QUESTION, filters: [] })
   expect(rest).toEqual({
     period: { from: '2026-05-01T00:00:00Z', to: '2026-06-02T12:00:00Z' },
     query: { ...QUESTION, order_by: [], offset: 0, filters: [], filtersOperator: 'and' },
@@ -62,7 +70,7 @@ test('it shows the relations, the reasons, the statement and its parameters', as
 
 test('values are parameters only, and none is of another project', async () => {
   for (const shop of [shops.narrow, shops.wide]) {
-    const { statement: planned, plan } = await explained(shop, QUESTION)
+    const { statement: planned, plan } = await explain(shop, QUESTION)
     expect(planned.sql).not.toMatch(/secret|narrow|'wide|LIMIT \d/)
     expect(JSON.stringify(plan)).not.toContain('secret')
     const values = Object.values(planned.parameters)
@@ -73,7 +81,7 @@ test('values are parameters only, and none is of another project', async () => {
 })
 
 test('the statement of a project across two shards reads both', async () => {
-  const { shards, statement: planned, plan } = await explained(shops.wide, QUESTION)
+  const { shards, statement: planned, plan } = await explain(shops.wide, QUESTION)
   expect([shards, planned.isOnly]).toEqual([2, true])
   expect(planned.sql).toMatch(/ FROM cluster\(/)
   expect(plan.considered.every(({ askingMs }) => askingMs !== undefined)).toBe(true)
@@ -81,7 +89,7 @@ test('the statement of a project across two shards reads both', async () => {
 
 test('the statement is one that the database can run', async () => {
   const asked = { ...QUESTION, date_range: '30days', filters: [] }
-  const { statement: planned } = await explained(shops.narrow, asked)
+  const { statement: planned } = await explain(shops.narrow, asked)
   const { rows } = await shops.cluster.home.store.reader.query<{ group_key: string }>({
     query: planned.sql,
     query_params: planned.parameters as Record<string, string>,
@@ -107,6 +115,111 @@ test.each<[string, unknown, number, string]>([
   expect(refused).toEqual(alone)
   expect([refused.status, JSON.stringify(refused.body)]).toEqual([
     status,
+    expect.stringContaining(`"field":"${field}"`),
+  ])
+})
+
+const RETENTION = { interval: 'month', date_range: ['2026-04-01', '2026-05-31'], intervals: 3 }
+const SECRET = {
+  filters: [{ type: 'browser', operator: 'oneOf', value: ["it's secret"] }],
+  filtersOperator: 'and',
+}
+const FUNNEL = { date_range: '30days', steps: [{ filters: [], filtersOperator: 'and' }, SECRET] }
+
+test('of retention it shows the plans of the cohorts and of what came later', async () => {
+  const path = 'retention/explain'
+  const { plan, ...rest } = await explained<RetentionExplainResponse>(shops.narrow, RETENTION, path)
+  expect(rest).toEqual({
+    period: { from: '2026-04-01T00:00:00Z', to: '2026-05-31T23:59:59Z' },
+    query: { ...RETENTION, filters: [], filtersOperator: 'and' },
+    shards: 1,
+    estimatedRows: expect.any(Number),
+    statement: {
+      sql: expect.stringMatching(/^SELECT group_key, counts, /),
+      parameters: expect.objectContaining({ p0: 'narrow' }),
+      isOnly: true,
+    },
+  })
+  const reads = [expect.objectContaining({ measures: ['users'], filteredBy: null })]
+  const earlier = { from: '1970-01-01T00:00:00Z', to: '2026-03-31T23:59:59Z' }
+  expect(plan).toMatchObject({
+    cohorts: {
+      period: rest.period,
+      newUsers: { users: { period: rest.period, reads }, earlier: { period: earlier } },
+    },
+    later: { period: { from: '2026-06-01T00:00:00Z', to: '2026-06-15T12:34:56Z' } },
+  })
+})
+
+test('for a table that lies ahead nothing is read', async () => {
+  const asked = { ...RETENTION, date_range: ['2027-01-01', '2027-01-31'] }
+  const path = 'retention/explain'
+  expect(await explained<RetentionExplainResponse>(shops.wide, asked, path)).toEqual({
+    period: { from: '2027-01-01T00:00:00Z', to: '2027-01-31T23:59:59Z' },
+    query: { ...asked, filters: [], filtersOperator: 'and' },
+    plan: {},
+    shards: 2,
+    estimatedRows: 0,
+  })
+})
+
+test('of a funnel it shows that events are read, and why nothing else', async () => {
+  const path = 'funnel/explain'
+  const { plan, ...rest } = await explained<FunnelExplainResponse>(shops.narrow, FUNNEL, path)
+  expect(rest).toEqual({
+    period: { from: '2026-05-17T00:00:00Z', to: '2026-06-15T12:34:56Z' },
+    query: { ...FUNNEL, within: 'visit', filters: [], filtersOperator: 'and' },
+    shards: 1,
+    estimatedRows: expect.any(Number),
+    statement: {
+      sql: expect.stringMatching(/^SELECT users, medians, /),
+      parameters: expect.objectContaining({ p0: 'narrow' }),
+      isOnly: true,
+    },
+  })
+  expect(plan).toEqual({
+    period: rest.period,
+    reads: [{ relation: 'events', measures: ['users'], periods: [rest.period], filteredBy: null }],
+    rejected: ['users_monthly', 'users_daily', 'whole_sessions'].map((relation) => ({
+      relation,
+      measures: ['users'],
+      reason: 'it does not know the order of events',
+    })),
+    userCounting: 'all',
+    considered: [{ name: 'events', ms: expect.any(Number), isChosen: true }],
+  })
+})
+
+test.each([
+  ['retention', { ...RETENTION, ...SECRET }],
+  ['funnel', FUNNEL],
+])('the values of %s are parameters only, and the database can run it', async (name, body) => {
+  const { reader } = shops.cluster.home.store
+  for (const shop of [shops.narrow, shops.wide]) {
+    const path = `${name}/explain`
+    const { statement: planned } = await explained<FunnelExplainResponse>(shop, body, path)
+    expect(planned.sql).not.toMatch(/secret|narrow|'wide/)
+    expect(planned.sql.includes(' FROM cluster(')).toBe(shop === shops.wide)
+    const values = Object.values(planned.parameters)
+    expect(values).toEqual(expect.arrayContaining([shop.id, ["it's secret"]]))
+    if (shop === shops.wide) continue
+    const query_params = planned.parameters as Record<string, string>
+    const { rows } = await reader.query({ query: planned.sql, query_params })
+    expect(rows.length).toBeGreaterThan(0)
+  }
+})
+
+test.each<[string, string, unknown, string]>([
+  ['too many counts', 'retention', { ...RETENTION, intervals: 9_999 }, 'interval'],
+  ['another interval', 'retention', { ...RETENTION, interval: 'hour' }, 'interval'],
+  ['one step', 'funnel', { ...FUNNEL, steps: [SECRET] }, 'steps'],
+  ['no period', 'funnel', { steps: FUNNEL.steps }, 'date_range'],
+])('%s is refused as by the operation itself', async (_, name, body, field) => {
+  const refused = await read(await post(shops.service, shops.narrow, `${name}/explain`, body))
+  const alone = await read(await post(shops.service, shops.narrow, name, body))
+  expect(refused).toEqual(alone)
+  expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+    400,
     expect.stringContaining(`"field":"${field}"`),
   ])
 })

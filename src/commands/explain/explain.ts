@@ -1,25 +1,26 @@
 /** The command `tallyhouse explain`. */
+import { Option } from 'commander'
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { types } from 'node:util'
-import { describePlan } from '../analytics/plan/describe.js'
-import { planAnalytics } from '../analytics/query-analytics.js'
-import type { AnalyticsQueryRequest } from '../contract/api.js'
-import { locate, type Cluster } from '../cluster/cluster.js'
-import { findEarliest, findStatementGroup, readMeanSizes } from '../cluster/shard-reads.js'
-import { ApiError } from '../contract/errors.js'
-import { findFirstEventTime } from '../projects/event-times.js'
-import { readProjectSizes } from '../projects/project-sizes.js'
-import { requireProject } from '../projects/store.js'
-import { UserError } from '../lib/errors.js'
-import type { AddCommand, CommandContext } from './shared/context.js'
-import { runExplained } from './explain-run.js'
-import { printExplanation, type ExplainedStatement, type Explanation } from './explain-output.js'
-import { requireReadable } from './shared/require-readable.js'
-import { withStore } from './shared/with-store.js'
+import { locate, type Cluster } from '../../cluster/cluster.js'
+import { findEarliest, findStatementGroup, readMeanSizes } from '../../cluster/shard-reads.js'
+import { ApiError } from '../../contract/errors.js'
+import { findFirstEventTime } from '../../projects/event-times.js'
+import { readProjectSizes } from '../../projects/project-sizes.js'
+import { requireProject } from '../../projects/store.js'
+import { UserError } from '../../lib/errors.js'
+import type { AddCommand, CommandContext } from '../shared/context.js'
+import type { ExplainedStatement, Explanation } from './explanation.js'
+import type { ExplainedOperation, Prepare } from './prepare.js'
+import { printExplanation } from './print-explanation.js'
+import { runExplained } from './run-explained.js'
+import { requireReadable } from '../shared/require-readable.js'
+import { withStore } from '../shared/with-store.js'
 
 interface ExplainOptions {
   readonly project: string
+  readonly operation: ExplainedOperation
   readonly json?: boolean
 }
 
@@ -29,13 +30,18 @@ export const addExplain: AddCommand = (program, context) => {
   program
     .command('explain')
     .description('Run a query and show how: which tables it reads and why, its SQL and its cost')
-    .argument('[file]', 'Body of POST /v1/analytics/query; - reads standard input', STDIN)
+    .argument('[file]', 'Body of POST /v1/analytics/<operation>; - reads standard input', STDIN)
     .requiredOption('--project <id>', 'Project to query')
+    .addOption(
+      new Option('--operation <name>', 'Operation that the body is for')
+        .choices(['query', 'retention', 'funnel'] satisfies readonly ExplainedOperation[])
+        .default('query'),
+    )
     .option('--json', 'Print JSON')
     .action(async (file: string, options: ExplainOptions) => {
-      const request = await readRequest(context, file)
+      const prepare = await readRequest(context, file, options.operation)
       await withStore(context, 'explain', ({ cluster }) =>
-        explain(context, cluster, request, options),
+        explain(context, cluster, prepare, options),
       )
     })
 }
@@ -45,15 +51,20 @@ export const addExplain: AddCommand = (program, context) => {
  *
  * @throws UserError when the file cannot be read or the query is invalid
  */
-async function readRequest({ note }: CommandContext, file: string): Promise<AnalyticsQueryRequest> {
+async function readRequest(
+  { note }: CommandContext,
+  file: string,
+  operation: ExplainedOperation,
+): Promise<Prepare> {
   if (file !== STDIN) await requireReadable(file)
   // Imported here, because they take longer to load than all other commands together.
-  const { parseQueryBody } = await import('../http/query/query-body.js')
-  const { compileContract } = await import('../http/validation/contract.js')
+  const { parseQueryBody } = await import('../../http/query/query-body.js')
+  const { compileContract } = await import('../../http/validation/contract.js')
+  const { OPERATIONS } = await import('./prepare.js')
   const body = file === STDIN ? await buffer(process.stdin) : await readFile(file)
   try {
     const contract = await compileContract({ validateResponses: false }, ['openapi'])
-    return await contract.validateQuery(parseQueryBody(body))
+    return await OPERATIONS[operation](contract, parseQueryBody(body))
   } catch (error) {
     if (!(error instanceof ApiError) || error.details === undefined) throw error
     for (const { field, message } of error.details) note(`${field}: ${message}`)
@@ -70,14 +81,13 @@ async function readRequest({ note }: CommandContext, file: string): Promise<Anal
 async function explain(
   context: CommandContext,
   cluster: Cluster,
-  request: AnalyticsQueryRequest,
+  prepare: Prepare,
   options: ExplainOptions,
 ): Promise<void> {
   const project = await requireProject(cluster.home.store.reader, options.project)
   const shards = locate(cluster, project)
   const group = findStatementGroup(cluster, project)
-  const plan = await planAnalytics(
-    request,
+  const { description, answer } = await prepare(
     { ...project, retentionDays: null },
     {
       firstEventAt: (projectId) =>
@@ -91,14 +101,10 @@ async function explain(
         ),
     },
   )
-  const explained = {
-    ...(project.shards.length === 0 ? {} : { shards: project.shards }),
-    ...describePlan(plan),
-  }
   const statements: ExplainedStatement[] = []
   let run: Explanation['run'] = null
   try {
-    run = await runExplained(context, shards, { plan, group }, statements)
+    if (answer !== undefined) run = await runExplained(context, shards, answer, statements)
   } catch (error) {
     // The service hides the store's message from its clients. Here it helps.
     if (error instanceof ApiError && types.isNativeError(error.cause)) {
@@ -106,6 +112,7 @@ async function explain(
     }
     throw error
   } finally {
-    printExplanation(context, { ...explained, statements, run }, options)
+    const names = project.shards.length === 0 ? {} : { shards: project.shards }
+    printExplanation(context, { description, ...names, statements, run }, options)
   }
 }

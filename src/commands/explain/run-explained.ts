@@ -1,21 +1,23 @@
 /** Runs the query of `tallyhouse explain`, and reads what it cost: each statement, and each shard, if the project lives across several. */
 import { randomUUID } from 'node:crypto'
-import type { Plan } from '../analytics/plan/plan.js'
-import type { StoredRow } from '../analytics/response.js'
-import { runPlan } from '../analytics/rounds.js'
-import type { Connection } from '../clickhouse/connection.js'
-import { getClickHouseReason } from '../clickhouse/errors.js'
-import { createQueryRunner } from '../clickhouse/run.js'
-import { sql, statement, string, type Statement } from '../clickhouse/sql.js'
-import type { ProjectShards } from '../cluster/cluster.js'
-import { isStoreFailure } from '../cluster/reach.js'
-import { openReader, type StatementGroup } from '../cluster/shard-reads.js'
-import { readLoggedCosts, withLog, type LoggedCosts } from '../cluster/shard-costs.js'
-import type { ExplainedStatement, Explanation, RunCost, ShardCosts } from './explain-output.js'
-import type { CommandContext } from './shared/context.js'
+import type { StoredRow } from '../../analytics/response.js'
+import type { RunStatement } from '../../analytics/rounds.js'
+import type { Connection } from '../../clickhouse/connection.js'
+import { getClickHouseReason } from '../../clickhouse/errors.js'
+import { createQueryRunner } from '../../clickhouse/run.js'
+import { sql, statement, string, type Statement } from '../../clickhouse/sql.js'
+import type { ProjectShards } from '../../cluster/cluster.js'
+import { isStoreFailure } from '../../cluster/reach.js'
+import { openReader } from '../../cluster/shard-reads.js'
+import { readLoggedCosts, withLog, type LoggedCosts } from '../../cluster/shard-costs.js'
+import type { ExplainedStatement, Explanation, RunCost, ShardCosts } from './explanation.js'
+import type { CommandContext } from '../shared/context.js'
+
+/** Runs the statements of an answer, and returns its rows. */
+export type RunAnswer = (run: RunStatement) => Promise<{ readonly rows: readonly object[] }>
 
 /**
- * Runs a plan as the service does.
+ * Runs the statements of an answer as the service does.
  *
  * @param statements takes each statement that is run, with its cost if it succeeds
  * @returns what the statements cost together
@@ -24,7 +26,7 @@ import type { CommandContext } from './shared/context.js'
 export async function runExplained(
   context: CommandContext,
   shards: ProjectShards,
-  { plan, group }: { readonly plan: Plan; readonly group: StatementGroup | undefined },
+  answer: RunAnswer,
   statements: ExplainedStatement[],
 ): Promise<NonNullable<Explanation['run']>> {
   const [{ store }, ...others] = shards
@@ -32,7 +34,7 @@ export async function runExplained(
   const reader = others.length === 0 ? store.reader : withLog(openReader(shards))
   const { queryTimeoutMs } = context.config()
   const run = createQueryRunner({ ...store, reader }, queryTimeoutMs, { requestId })
-  const { rows } = await runPlan(plan, 'explain', group, async (asked) => {
+  const { rows } = await answer(async (asked) => {
     const text = await formatSql(store.reader, asked)
     const explained = { sql: text, parameters: asked.query_params, run: null }
     const number = statements.push(explained) - 1
