@@ -2193,6 +2193,25 @@ export interface components {
         /**
          * Retention explain response
          * @description How a request for retention would be answered.
+         * @example {
+         *       "period": {
+         *         "from": "2026-01-01T00:00:00Z",
+         *         "to": "2026-01-31T23:59:59Z"
+         *       },
+         *       "query": {
+         *         "interval": "month",
+         *         "date_range": [
+         *           "2026-01-01",
+         *           "2026-01-31"
+         *         ],
+         *         "intervals": 1,
+         *         "filters": [],
+         *         "filtersOperator": "and"
+         *       },
+         *       "plan": {},
+         *       "shards": 1,
+         *       "estimatedRows": 0
+         *     }
          */
         readonly RetentionExplainResponse: {
             readonly period: components["schemas"]["Period"];
@@ -2200,7 +2219,7 @@ export interface components {
             readonly plan: components["schemas"]["RetentionPlan"];
             /**
              * Format: int32
-             * @description The number of database servers that the project lives across.
+             * @description The number of database servers that store the project.
              * @example 1
              */
             readonly shards: number;
@@ -2230,6 +2249,50 @@ export interface components {
         /**
          * Funnel explain response
          * @description How a request for a funnel would be answered.
+         * @example {
+         *       "period": {
+         *         "from": "2026-01-01T00:00:00Z",
+         *         "to": "2026-01-31T23:59:59Z"
+         *       },
+         *       "query": {
+         *         "date_range": [
+         *           "2026-01-01",
+         *           "2026-01-31"
+         *         ],
+         *         "steps": [
+         *           {
+         *             "filters": [],
+         *             "filtersOperator": "and"
+         *           },
+         *           {
+         *             "filters": [],
+         *             "filtersOperator": "and"
+         *           }
+         *         ],
+         *         "within": "visit",
+         *         "filters": [],
+         *         "filtersOperator": "and"
+         *       },
+         *       "plan": {
+         *         "period": {
+         *           "from": "2026-01-01T00:00:00Z",
+         *           "to": "2026-01-31T23:59:59Z"
+         *         },
+         *         "reads": [],
+         *         "rejected": [],
+         *         "userCounting": "all",
+         *         "considered": []
+         *       },
+         *       "shards": 1,
+         *       "estimatedRows": 38,
+         *       "statement": {
+         *         "sql": "SELECT count() FROM events WHERE project_id = {p0:String}",
+         *         "parameters": {
+         *           "p0": "shop"
+         *         },
+         *         "isOnly": true
+         *       }
+         *     }
          */
         readonly FunnelExplainResponse: {
             readonly period: components["schemas"]["Period"];
@@ -2238,7 +2301,7 @@ export interface components {
             readonly plan: components["schemas"]["Plan"];
             /**
              * Format: int32
-             * @description The number of database servers that the project lives across.
+             * @description The number of database servers that store the project.
              * @example 1
              */
             readonly shards: number;
