@@ -26,6 +26,7 @@ const WANT: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'Size of the body': MAX_QUERY_BYTES,
     'Rows of an answer (`limit`)': queries['Limit']!.maximum,
     'Rows of an answer if you give no `limit`': queries['Limit']!.default,
+    'Rows of a stream (`"limit": "all"`)': readText(queries['QueryLimit'], /up to ([\d,]+) rows/),
     'Rows that can be skipped (`offset`)': queries['Offset']!.maximum,
     'Metrics of a query': queries['Metrics']!.maxItems,
     'Queries of a batch': queries['BatchRequest']!.properties!['queries']!.maxItems,
@@ -74,7 +75,8 @@ const WANT: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 }
 
 function readText(schema: unknown, pattern: RegExp): number {
-  return Number(pattern.exec((schema as { readonly description: string }).description)![1])
+  const [, found] = pattern.exec((schema as { readonly description: string }).description)!
+  return Number(found!.replaceAll(',', ''))
 }
 
 const toNumber = (cell = ''): number => Number(cell.replace(/,| bytes$/g, ''))
