@@ -1,7 +1,8 @@
 /** Generates the events of the demo in order of time. Each day is the same whenever it is generated. */
 import { DAY_MS, HOUR_MS } from '../lib/time.js'
+import { createLaunchChooser } from './launch-sources.js'
 import { createRandom } from './random.js'
-import { getSourceChooser } from './sources.js'
+import { getSourceChooser, type Source } from './sources.js'
 import { chooseHour, generateDays, toDayNumber, type Day } from './traffic.js'
 import { chooseReturningUser, createUser } from './users.js'
 import { generateVisit, type DemoEvent } from './visit.js'
@@ -45,13 +46,17 @@ function generateVisits(day: Day): readonly DemoEvent[] {
   const midnight = day.number * DAY_MS
   const date = new Date(midnight)
   const prefix = `demo-${date.toISOString().slice(0, 10)}`
-  const chooseSource = getSourceChooser(date.getUTCMonth() + 1)
+  const chooseOther = getSourceChooser(date.getUTCMonth() + 1)
+  const { extra = 0, campaign = '' } = day.launch ?? {}
+  const chooseLaunch = createLaunchChooser(campaign)
+  const chooseSource = (): Source =>
+    extra > 0 && random.chance(extra / (1 + extra)) ? chooseLaunch(random) : chooseOther(random)
   return Array.from({ length: day.visits }, (_, i) => {
     const isFirst = i < day.newUsers
     const user = isFirst ? createUser(day.knownUsers + i + 1) : chooseReturningUser(day, random)
     const hour = (24 + chooseHour(random).hour - user.place.offset) % 24
     const startAt = midnight + hour * HOUR_MS + random.below(HOUR_MS)
-    const visit = { id: `${prefix}-${i}`, startAt, user, isFirst, source: chooseSource(random) }
+    const visit = { id: `${prefix}-${i}`, startAt, user, isFirst, source: chooseSource() }
     return generateVisit(visit, random)
   }).flat()
 }

@@ -4,6 +4,9 @@ import { addRankedWeights, createChooser, type Weighted } from './weighted.js'
 export const DOMAIN = 'shop.example'
 export const ORIGIN = `https://${DOMAIN}`
 
+/** The page of the latest launch. */
+export const LAUNCH_PAGE = '/new'
+
 export interface Page extends Weighted {
   readonly path: string
   /** Only on the page of a product. */
@@ -67,6 +70,7 @@ const POSTS = [
 const OTHERS: readonly Page[] = [
   { path: '/products', weight: 14 },
   { path: '/sale', weight: 9 },
+  { path: LAUNCH_PAGE, weight: 4 },
   { path: '/collections/hiking', weight: 6 },
   { path: '/collections/camping', weight: 5 },
   { path: '/collections/running', weight: 3.5 },

@@ -16,11 +16,7 @@ export interface Source extends Weighted {
   readonly months?: readonly number[]
 }
 
-const createReferrer = (
-  name: string,
-  type: string,
-  url: string,
-): { readonly fields: Source['fields'] } => ({
+const createReferrer = (name: string, type: string, url: string): Pick<Source, 'fields'> => ({
   fields: { referrer: name, referrer_type: type, referrer_url: url },
 })
 
@@ -31,14 +27,22 @@ const buildQuery = (tags: Readonly<Record<string, string>>): string =>
 
 const google = createReferrer('Google', 'search', 'https://www.google.com/')
 const paidGoogle = createReferrer('Google', 'paid', 'https://www.google.com/')
-const paidInstagram = createReferrer('Instagram', 'paid', 'https://l.instagram.com/')
-const newsletter = { fields: { referrer_type: 'email' } }
+export const paidInstagram = createReferrer('Instagram', 'paid', 'https://l.instagram.com/')
+export const newsletter = { fields: { referrer_type: 'email' } }
 
 const buildAdsQuery = (campaign: string, content: string, term: string): string =>
   buildQuery({ source: 'google', medium: 'cpc', campaign, content, term })
-const buildSocialQuery = (campaign: string, content: string): string =>
+export const buildSocialQuery = (campaign: string, content: string): string =>
   buildQuery({ source: 'instagram', medium: 'paid-social', campaign, content })
-const buildMailQuery = (campaign: string): string =>
+export const instagram = createReferrer('Instagram', 'social', 'https://l.instagram.com/')
+export const youTube = createReferrer('YouTube', 'social', 'https://www.youtube.com/')
+export const trailblog = createReferrer(
+  'trailblog.example',
+  'unknown',
+  'https://trailblog.example/gear/packing-list',
+)
+
+export const buildMailQuery = (campaign: string): string =>
   buildQuery({ source: 'newsletter', medium: 'email', campaign })
 
 const SOURCES: readonly Source[] = [
@@ -59,7 +63,7 @@ const SOURCES: readonly Source[] = [
   { weight: 0.8, ...createReferrer('Ecosia', 'search', 'https://www.ecosia.org/'), bounces: 0.49 },
   {
     weight: 5,
-    ...createReferrer('Instagram', 'social', 'https://l.instagram.com/'),
+    ...instagram,
     bounces: 0.64,
   },
   {
@@ -75,7 +79,7 @@ const SOURCES: readonly Source[] = [
   },
   {
     weight: 1.6,
-    ...createReferrer('YouTube', 'social', 'https://www.youtube.com/'),
+    ...youTube,
     bounces: 0.58,
   },
   {
@@ -103,11 +107,7 @@ const SOURCES: readonly Source[] = [
   },
   {
     weight: 1.7,
-    ...createReferrer(
-      'trailblog.example',
-      'unknown',
-      'https://trailblog.example/gear/packing-list',
-    ),
+    ...trailblog,
     deep: true,
     bounces: 0.46,
   },
@@ -132,11 +132,10 @@ const SOURCES: readonly Source[] = [
     bounces: 0.55,
   },
   {
-    weight: 3,
+    weight: 2,
     ...paidInstagram,
-    query: buildSocialQuery('autumn-layers', 'reel'),
+    query: buildSocialQuery('layers', 'reel'),
     landing: '/collections/hiking',
-    months: [9, 10],
     bounces: 0.62,
   },
   {
@@ -170,6 +169,20 @@ const SOURCES: readonly Source[] = [
     landing: '/sale',
     months: [3, 4],
     bounces: 0.35,
+  },
+  {
+    weight: 1.2,
+    ...createReferrer('gear-deals.example', 'paid', 'https://gear-deals.example/'),
+    query: buildQuery({ source: 'gear-deals', medium: 'affiliate', campaign: 'partners' }),
+    deep: true,
+    bounces: 0.57,
+  },
+  {
+    weight: 0.9,
+    fields: { referrer_type: 'unknown' },
+    query: buildQuery({ source: 'store', medium: 'qr', campaign: 'shelf' }),
+    deep: true,
+    bounces: 0.29,
   },
 ]
 

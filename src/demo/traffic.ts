@@ -1,5 +1,6 @@
 /** The traffic of the demo: visits and new users of each day, and the hours of the visits. */
 import { DAY_MS } from '../lib/time.js'
+import { findLaunch, type LaunchTraffic } from './launches.js'
 import { createRandom } from './random.js'
 import { createChooser, type Weighted } from './weighted.js'
 
@@ -8,7 +9,7 @@ export const toDayNumber = (moment: Date): number => Math.floor(moment.getTime()
 
 const SEED = 1
 /** Visits of an average day half way through the growth. */
-const MEAN_VISITS = 780
+const MEAN_VISITS = 717
 const GROWTH_DAYS = 395
 /** Users before the first day. */
 const INITIAL_USERS = 4_000
@@ -16,7 +17,7 @@ const INITIAL_USERS = 4_000
 const NEW_USER_SHARE = 0.42
 
 /** Factors by day of the week; 1970-01-01 was a Thursday. */
-const WEEKDAY_FACTORS = [1.02, 0.94, 0.86, 1.08, 1.06, 1.03, 1.04]
+const WEEKDAY_FACTORS = [1.02, 0.92, 0.76, 1.14, 1.12, 1.04, 1]
 /** Factors by month: people go outdoors in summer and shop in November. */
 const MONTH_FACTORS = [0.92, 0.9, 0.97, 1.02, 1.08, 1.1, 1.05, 1, 0.96, 0.97, 1.2, 1.1]
 
@@ -29,6 +30,8 @@ export interface Day {
   readonly knownUsers: number
   /** The number of users that come for the first time; they get the next numbers. */
   readonly newUsers: number
+  /** The launch that brings some of the visits. */
+  readonly launch: LaunchTraffic | undefined
 }
 
 /** Generates all days from the first one; never ends. @param first counted from 1970-01-01 */
@@ -36,17 +39,17 @@ export function* generateDays(first: number): Generator<Day, never> {
   let knownUsers = INITIAL_USERS
   for (let number = first; ; number++) {
     const random = createRandom(SEED, number)
-    const visits = Math.round(
-      computeExpectedVisits(number, number - first) * (0.93 + 0.14 * random.next()),
-    )
+    const launch = findLaunch(number)
+    const expected = computeExpectedVisits(number, number - first) * (1 + (launch?.extra ?? 0))
+    const visits = Math.round(expected * (0.93 + 0.14 * random.next()))
     const newUsers = Math.round(visits * (NEW_USER_SHARE - 0.02 + 0.04 * random.next()))
-    yield { number, visits, knownUsers, newUsers }
+    yield { number, visits, knownUsers, newUsers, launch }
     knownUsers += newUsers
   }
 }
 
 /**
- * Computes the mean number of visits of a day.
+ * Computes the mean number of visits of a day, without those that a launch adds.
  *
  * @param day counted from 1970-01-01
  * @param age days since the demo began

@@ -10,6 +10,8 @@ export interface User {
   readonly id: string
   readonly place: Place
   readonly device: Device
+  /** The language that the browser prefers. */
+  readonly language: string
   /** The plan the user signs up for on the first visit; absent for users who stay anonymous. */
   readonly plan?: string
 }
@@ -28,8 +30,9 @@ export function createUser(number: number): User {
   const random = createRandom(SEED, number)
   const place = choosePlace(random)
   const device = chooseDevice(random)
+  const { language } = place.chooseLanguage(random)
   const plan = random.chance(MEMBER_SHARE) ? { plan: choosePlan(random).plan } : {}
-  return { number, id: `u${String(number).padStart(7, '0')}`, place, device, ...plan }
+  return { number, id: `u${String(number).padStart(7, '0')}`, place, device, language, ...plan }
 }
 
 /** Chooses a user of earlier days: recent users and members are more likely. */

@@ -58,7 +58,8 @@ interface Recorder {
 
 function createRecorder(visit: Visit, random: Random): Recorder {
   const { user, source } = visit
-  const { country, city } = user.place
+  const { language } = user
+  const { country, region, city } = user.place
   const { browser, os, device_type } = user.device
   const events: DemoEvent[] = []
   let at = visit.startAt
@@ -75,7 +76,7 @@ function createRecorder(visit: Visit, random: Random): Recorder {
       user_id: user.id,
       anonymous: !isIdentified,
       url: buildUrl(path, isEntry ? source.query : undefined),
-      ...{ country, city, browser, os, device_type },
+      ...{ country, region, city, language, browser, os, device_type },
       properties,
     }
     events.push(isEntry ? { ...event, ...source.fields } : event)
@@ -117,6 +118,7 @@ export function generateVisit(visit: Visit, random: Random): readonly DemoEvent[
 
   const cart = browse(recorder, entry, random)
   if (plan !== undefined) signUp(recorder, plan, random)
+  else if (!recorder.isIdentified() && random.chance(0.09)) giveUpSigningUp(recorder, random)
   if (cart.length > 0 && random.chance(0.6)) checkOut(recorder, cart, user, random)
   if (plan === undefined && random.chance(0.03)) recorder.track('newsletter', { place: 'footer' })
   return recorder.events
@@ -150,10 +152,21 @@ function browse(recorder: Recorder, entry: Page, random: Random): readonly Produ
   return cart
 }
 
+/** Signs up: most visitors read about the membership first. */
 function signUp(recorder: Recorder, plan: string, random: Random): void {
+  if (random.chance(0.7) && recorder.getPath() !== '/membership') recorder.view('/membership')
   recorder.view('/signup')
+  recorder.track('signup_start', {})
   recorder.identify()
   recorder.track('signup', { plan, method: chooseSignupMethod(random).method })
+}
+
+/** Begins to sign up, and leaves at one of the steps. */
+function giveUpSigningUp(recorder: Recorder, random: Random): void {
+  if (recorder.getPath() !== '/membership') recorder.view('/membership')
+  if (random.chance(0.45)) return
+  recorder.view('/signup')
+  if (random.chance(0.5)) recorder.track('signup_start', {})
 }
 
 /** Opens the checkout; seven of ten visitors complete it. */

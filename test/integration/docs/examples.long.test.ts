@@ -21,6 +21,7 @@ import {
   runTypeScript,
   type Running,
 } from '../../support/docs/programs.js'
+import { writeOutputs } from '../../support/docs/terminal.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { topUpDemo } from '../../support/store/loading.js'
 import { startTestService } from '../../support/world/service.js'
@@ -76,6 +77,14 @@ test.each(files)('the answers in %s are those of the service', async (file) => {
   else if (examples.length > 0) expect(text).toBe(written)
 })
 
+test('the commands of the terminal page print what it shows', async () => {
+  const file = packagePath('docs/terminal.md')
+  const text = await readFile(file, 'utf8')
+  const written = await writeOutputs(text, running)
+  if (isWriting) await writeFile(file, written)
+  else expect(text).toBe(written)
+})
+
 /** What the page shows of an answer. */
 const withoutQuery = (answer: unknown): unknown => ({ ...(answer as object), query: undefined })
 
@@ -96,8 +105,11 @@ test('the commands of the recipes get the same answers', async () => {
 
 test('the command of the formats page gets the table that it shows', async () => {
   const text = await readFile(packagePath('docs/formats.md'), 'utf8')
-  const [table] = listBlocks(text, 'csv')
-  expect(await runCommands(text, running)).toEqual([table?.replaceAll('\n', '\r\n')])
+  const [table = ''] = listBlocks(text, 'csv')
+  const [answer = ''] = await runCommands(text, running)
+  const shown = answer.replaceAll('\r\n', '\n')
+  if (isWriting) await writeFile(packagePath('docs/formats.md'), text.replace(table, shown))
+  else expect([table, answer]).toEqual([shown, shown.replaceAll('\n', '\r\n')])
 })
 
 test.each([

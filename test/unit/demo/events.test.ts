@@ -78,8 +78,65 @@ describe('events are realistic', () => {
     const returning = [...days.values()].filter(({ size }) => size > 1).length / days.size
     expect(returning).toBeGreaterThan(0.15)
     expect(new Set(events.map((event) => event['name']))).toEqual(
-      new Set([undefined, 'search', 'add_to_cart', 'signup', 'purchase', 'newsletter']),
+      new Set([
+        undefined,
+        'search',
+        'add_to_cart',
+        'signup_start',
+        'signup',
+        'purchase',
+        'newsletter',
+      ]),
     )
+  })
+
+  test('fewer users complete each step of signing up', () => {
+    const countUsers = (isStep: (event: DemoEvent) => boolean): number =>
+      new Set(events.filter(isStep).map((event) => event['user_id'])).size
+    const users = [
+      countUsers(({ url }) => url === 'https://shop.example/membership'),
+      countUsers(({ url }) => url === 'https://shop.example/signup'),
+      countUsers(({ name }) => name === 'signup_start'),
+      countUsers(({ name }) => name === 'signup'),
+    ]
+    for (const [i, count] of users.slice(1).entries()) expect(count).toBeLessThan(users[i]!)
+  })
+
+  test.each<[string, RegExp, number]>([
+    ['language', /^[a-z]{2}(-[A-Z]{2})?$/, 12],
+    ['region', /^[A-Z]{2}-[A-Z0-9]{1,3}$|^$/, 20],
+  ])('all events have a %s, as the collector derives it', (field, form, least) => {
+    const values = new Set(events.map((event) => String(event[field])))
+    expect([...values].filter((value) => !form.test(value))).toEqual([])
+    expect(values.size).toBeGreaterThan(least)
+  })
+
+  test('visits come by every channel, those of Other among them', () => {
+    const types = new Set(events.map((event) => event['referrer_type']))
+    expect([...types].sort()).toEqual([
+      'email',
+      'llm',
+      'paid',
+      'search',
+      'social',
+      'unknown',
+      undefined,
+    ])
+    for (const medium of ['qr', 'affiliate', 'cpc', 'paid-social', 'email']) {
+      expect(events.some(({ url }) => String(url).includes(`utm_medium=${medium}`))).toBe(true)
+    }
+  })
+
+  test('the day of a launch has twice the visits of the Tuesday before, some by its campaign', () => {
+    const day = (date: string): readonly DemoEvent[] =>
+      listEvents({ from: at(`${date}T00:00:00Z`), until: at(`${date}T23:59:59Z`) })
+    const [before, launch] = [day('2026-03-03'), day('2026-03-10')]
+    const isOfLaunch = ({ url }: DemoEvent): boolean =>
+      String(url).includes('utm_campaign=launch-march')
+    expect(launch.length).toBeGreaterThan(1.7 * before.length)
+    expect(before.some(isOfLaunch)).toBe(false)
+    expect(launch.some(isOfLaunch)).toBe(true)
+    expect(day('2026-03-20').some(isOfLaunch)).toBe(false)
   })
 
   test('users are not anonymous after signing up', () => {
