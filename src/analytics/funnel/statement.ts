@@ -1,6 +1,7 @@
 /** Writes the one statement of a funnel. */
 import { join, or, sql, statement, uint32, type Sql, type Statement } from '../../clickhouse/sql.js'
 import type { FunnelRequest } from '../../contract/api.js'
+import { SECOND_MS } from '../../lib/time.js'
 import { selectOrigin } from '../../model/origin.js'
 import type { Plan } from '../plan/plan.js'
 import type { Predicate } from '../request/filters.js'
@@ -8,7 +9,9 @@ import { writeFilter } from '../sql/filter.js'
 import { createContext, writeRowsWithin, type StatementContext } from '../sql/rows.js'
 import { toShardContext, writeRowsOfShards, type ShardGroup } from '../sql/shards.js'
 import { createWhereWriter } from '../sql/where.js'
-import { writeCompletions } from './completions.js'
+import { writeCompletionsInTime } from './in-time.js'
+import { writeCompletionsInVisits } from './in-visits.js'
+import { listLaterSteps, nameGap, nameMatches } from './names.js'
 
 export interface Funnel {
   /** The plan of the events that all steps look at. */
@@ -19,7 +22,7 @@ export interface Funnel {
 
 /** The row of the statement. */
 export interface FunnelRow {
-  /** How many users complete each step; empty if there is no event. */
+  /** How many users complete each step. */
   readonly users: readonly number[]
   /** For each step but the first, the median of the milliseconds from the step before it; null if nobody completes it. */
   readonly medians: readonly (number | null)[]
@@ -40,51 +43,51 @@ const MEDIAN = sql`quantileExactInclusiveIf`
 
 /** Writes the users of each step, and the medians. */
 const countSteps = (context: StatementContext, funnel: Funnel): Sql =>
-  sql`SELECT ${COUNT_USERS} AS users, [${writeMedians(funnel, sql``)}] AS medians FROM (${writeUsers(context, funnel)}) AS completions`
+  sql`SELECT ${countUsers(funnel)} AS users, [${writeMedians(funnel, sql``)}] AS medians FROM (${writeUsers(context, funnel)}) AS completions`
 
 /** A user is on one shard, so counts add up. Medians do not: each shard sends all times. */
 function countOnShards(context: StatementContext, funnel: Funnel, group: ShardGroup): Sql {
   const completions = writeUsers(toShardContext(context, group), funnel)
-  const view = sql`SELECT ${COUNT_USERS} AS users, [${writeMedians(funnel, sql`State`)}] AS states FROM (${completions}) AS completions`
+  const view = sql`SELECT ${countUsers(funnel)} AS users, [${writeMedians(funnel, sql`State`)}] AS states FROM (${completions}) AS completions`
   const medians = funnel.steps
     .slice(1)
     .map((_step, i) => sql`${MEDIAN}Merge(0.5)(shards.states[${uint32(i + 1)}])`)
   return sql`SELECT sumForEach(shards.users) AS users, [${join(medians)}] AS medians FROM ${writeRowsOfShards(group, view)}`
 }
 
-const COUNT_USERS = sql`sumForEach(arrayMap(gap -> toInt64(gap > 0), gaps))`
+/** Every user completes the first step. */
+function countUsers({ steps }: Funnel): Sql {
+  const later = listLaterSteps(steps.length).map((step) => sql`countIf(${nameGap(step)} > 0)`)
+  return sql`CAST([${join([sql`count()`, ...later])}], 'Array(Int64)')`
+}
 
 const writeMedians = ({ steps }: Funnel, suffix: Sql): Sql =>
   join(
-    steps.slice(1).map((_step, i) => {
-      const gap = sql`gaps[${uint32(i + 2)}]`
-      return sql`${MEDIAN}${suffix}(0.5)(${gap}, ${gap} > 0)`
-    }),
+    listLaterSteps(steps.length).map(
+      (step) => sql`${MEDIAN}${suffix}(0.5)(${nameGap(step)}, ${nameGap(step)} > 0)`,
+    ),
   )
 
-const writeUsers = (context: StatementContext, funnel: Funnel): Sql =>
-  writeCompletions(selectEntries(context, funnel), funnel.steps.length, funnel.within)
+/** Writes the users who complete the first step, with how long each other step takes them. */
+function writeUsers(context: StatementContext, funnel: Funnel): Sql {
+  const { steps, within } = funnel
+  const events = selectEvents(context, funnel)
+  return within === 'visit'
+    ? writeCompletionsInVisits(events, steps.length)
+    : writeCompletionsInTime(events, steps.length, within * SECOND_MS)
+}
 
-/**
- * Selects an entry for each event and each step that it matches: the milliseconds of the event and the step as one number. Among
- * entries of the same moment, those of later steps come first: an event cannot follow another one of its moment.
- */
-function selectEntries(context: StatementContext, { plan, steps }: Funnel): Sql {
+/** Selects the events that match any step, each with its moment in milliseconds, which is positive, and the steps that it matches. */
+function selectEvents(context: StatementContext, { plan, steps }: Funnel): Sql {
   const conditions = steps.map((predicate) =>
     writeFilter({ ...context, where: createWhereWriter(predicate) }, 'events'),
   )
-  const codes = conditions.map(
-    (condition, i) => sql`if(${condition}, ${uint32(ENTRY_RADIX - 1 - i)}, 0)`,
-  )
+  const matches = conditions.map((condition, i) => sql`${condition} AS ${nameMatches(i + 1)}`)
   const rows = writeRowsWithin(
     context,
     'events',
     [plan.query.period],
     [writeFilter(context, 'events'), or(conditions)],
   )
-  const moment = sql`(toUnixTimestamp64Milli(timestamp) + 1) * ${uint32(ENTRY_RADIX)}`
-  return sql`SELECT user, session, ${moment} + arrayJoin(arrayFilter(code -> code > 0, [${join(codes)}])) AS entry FROM ${rows}`
+  return sql`SELECT user, session, toUnixTimestamp64Milli(timestamp) + 1 AS moment, ${join(matches)} FROM ${rows}`
 }
-
-/** An entry is a multiple of this for its moment, plus the number less 1 for the first step, less 2 for the second and so on. */
-export const ENTRY_RADIX = 16
