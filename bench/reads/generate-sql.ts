@@ -51,6 +51,8 @@ SELECT
   arrayMap(i -> concat('/section/', toString(${writeRank(sql`5000`, sql`n, 9, i`)})), range(length)) AS paths,
   ${writeRank(sql`200`, sql`person`)} AS place,
   concat(char(65 + place % 20), char(65 + intDiv(place, 20) % 20)) AS country,
+  concat(country, '-', toString(1 + place % 7)) AS region,
+  ['en', 'de', 'fr', 'es', 'pt'][${writeRank(sql`5.9`, sql`person, 5`)}] AS language,
   concat('City ', toString(place), '-', toString(${writeRank(sql`30`, sql`person, 1`)})) AS city,
   ['Chrome', 'Safari', 'Edge', 'Firefox', 'Samsung Internet', 'Opera', 'DuckDuckGo'][${writeRank(sql`8`, sql`person, 2`)}] AS browser,
   ['desktop', 'mobile', 'tablet'][${writeRank(sql`3.9`, sql`person, 3`)}] AS device_type,
@@ -97,11 +99,13 @@ export const insertSessions = (
 ): Sql => sql`
 INSERT INTO ${table} (
   project_id, session, load, sign, user, session_id, start_at, end_at, pageviews, events,
-  entry_origin, entry_path, entry_at, ${ATTRIBUTES})
+  entry_origin, entry_path, entry_at, exit_path, exit_at, ${ATTRIBUTES})
 SELECT
   project_id, session, 1, 1, user, '', times[1], times[-1], countEqual(names, 'pageview') AS viewed, length - viewed,
   if(viewed > 0, 'https://example.com', ''), if(viewed > 0, paths[indexOf(names, 'pageview')], ''),
-  times[greatest(1, indexOf(names, 'pageview'))], ${ATTRIBUTES}
+  times[greatest(1, indexOf(names, 'pageview'))],
+  if(viewed > 0, paths[arrayLastIndex(name -> name = 'pageview', names)], ''),
+  times[if(viewed > 0, arrayLastIndex(name -> name = 'pageview', names), -1)], ${ATTRIBUTES}
 FROM (${select(selectVisits(scale, slice))})`
 
 export const INSERT_USERS = sql`

@@ -113,6 +113,7 @@ function selectMetrics(query: BenchQuery, groups: Sql): Statement {
 }
 
 function writeOrder({ shape, period }: BenchQuery): Sql {
+  if (shape.order !== undefined) return shape.order
   if (shape.isSeries !== true) return sql`ORDER BY metric_users DESC, key`
   return sql`ORDER BY key WITH FILL FROM ${day(period.start)} TO ${day(period.end)} STEP ${period.step}`
 }

@@ -20,6 +20,8 @@ export interface Shape {
   readonly isVisit: Sql
   /** Whether rows are buckets in order of time, empty ones included. */
   readonly isSeries?: boolean
+  /** The order of the rows by hand. Absent: by users, or with empty buckets in order of time. */
+  readonly order?: Sql
 }
 
 export interface BenchQuery {

@@ -10,6 +10,7 @@ import type { Account, Endpoint } from '../../src/clickhouse/endpoint.js'
 import type { ProjectSizes } from '../../src/model/project-sizes.js'
 import { ALL_RELATIONS } from '../../src/model/relations.js'
 import type { Statement } from '../../src/clickhouse/sql.js'
+import { createQueryId } from '../../src/clickhouse/statements.js'
 
 /** Builds the statement that the service runs for a request. */
 export function buildQueryStatement(
@@ -18,7 +19,7 @@ export function buildQueryStatement(
   now: Date,
   sizes?: ProjectSizes,
 ): Statement {
-  const period = resolvePeriod(request.date_range, now, now)
+  const period = resolvePeriod(request.date_range, now, now, request.time_zone)
   const query = resolveQuery(request, projectId, period)
   return buildStatement(planQuery(query, ALL_RELATIONS, sizes), 'bench')
 }
@@ -31,7 +32,8 @@ export async function findEndpoint(dataDir: string): Promise<Endpoint> {
 }
 
 export interface BareClient {
-  readonly run: <Row>(statement: Statement) => Promise<ResponseJSON<Row>>
+  /** @param requestId starts the id of the statement */
+  readonly run: <Row>(statement: Statement, requestId?: string) => Promise<ResponseJSON<Row>>
   readonly close: () => Promise<void>
 }
 
@@ -49,10 +51,11 @@ export function createBareClient(
     log: { level: 127 },
   })
   return {
-    run: async <Row>({ query, query_params }: Statement) => {
+    run: async <Row>({ query, query_params }: Statement, requestId?: string) => {
       const response = await client.query({
         query,
         query_params,
+        query_id: createQueryId(requestId),
         format: 'JSON',
         clickhouse_settings: {
           wait_end_of_query: 1,

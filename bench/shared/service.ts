@@ -76,16 +76,39 @@ export async function issueToken(
 /** Sends a query, given as the body of the request. */
 export type SendQuery = (body: string) => Promise<AnalyticsQueryResponse>
 
-/** Sends queries over one connection that stays open, with Node's HTTP client, as the bare client does. */
+/** Sends queries over one connection that stays open. */
 export function createQueryClient(address: string, token: string): SendQuery {
+  const send = createClient(address, token)
+  return async (body) =>
+    JSON.parse(await send({ path: '/v1/analytics/query', body })) as AnalyticsQueryResponse
+}
+
+/** A request to one of the operations. */
+export interface BenchRequest {
+  readonly path: string
+  readonly body: string
+  /** The media type of the response; absent: JSON. */
+  readonly accept?: string
+}
+
+/** Sends a request and returns the body of the response. @param requestId starts the ids of its statements */
+export type SendRequest = (request: BenchRequest, requestId?: string) => Promise<string>
+
+/** Sends requests over one connection that stays open, with Node's HTTP client, as the bare client does. */
+export function createClient(address: string, token: string): SendRequest {
   const agent = new Agent({ keepAlive: true })
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
-  return async (body) => {
-    const call = request(`${address}/v1/analytics/query`, { method: 'POST', agent, headers })
+  return async ({ path, body, accept }, requestId) => {
+    const headers = {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/json',
+      ...(accept === undefined ? {} : { Accept: accept }),
+      ...(requestId === undefined ? {} : { 'X-Request-Id': requestId }),
+    }
+    const call = request(`${address}${path}`, { method: 'POST', agent, headers })
     call.end(body)
     const [response] = (await once(call, 'response')) as [IncomingMessage]
     const responseText = await text(response)
     if (response.statusCode !== 200) throw new Error(responseText)
-    return JSON.parse(responseText) as AnalyticsQueryResponse
+    return responseText
   }
 }

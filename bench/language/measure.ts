@@ -1,0 +1,88 @@
+/** Measures a question and what stands beside it, in turn. */
+import { randomUUID } from 'node:crypto'
+import type { Statement } from '../../src/clickhouse/sql.js'
+import type { Store } from '../../src/clickhouse/store.js'
+import type { BareClient } from '../shared/bare.js'
+import { readCosts } from '../shared/cpu-times.js'
+import { measureMs, summarize } from '../shared/figures.js'
+import type { SendRequest } from '../shared/service.js'
+import type { ByHand, HandRow, Pair } from './pair.js'
+
+/** Medians. */
+export interface Times {
+  readonly ms: number
+  /** CPU time of the engine. */
+  readonly cpuMs: number
+  readonly rowsRead: number
+}
+
+export interface Measured {
+  readonly pair: Pair
+  readonly asked: Times
+  readonly beside: Times
+}
+
+export interface MeasureOptions {
+  readonly store: Store
+  readonly send: SendRequest
+  readonly client: BareClient
+  readonly runs: number
+}
+
+/** Runs something as the statements of a request. */
+type Run = (requestId: string) => Promise<unknown>
+
+/** @throws Error when the service and a hand-written statement return different rows */
+export async function measurePair(pair: Pair, options: MeasureOptions): Promise<Measured> {
+  const { store, send, runs } = options
+  const ask: Run = (requestId) => send(pair.request, requestId)
+  await ask(randomUUID())
+  const other = await prepare(pair, options)
+  const sides = [ask, other].map((run) => ({ run, ids: [] as string[], times: [] as number[] }))
+  for (let i = 0; i < runs; i++) {
+    for (const { run, ids, times } of i % 2 === 0 ? sides : sides.toReversed()) {
+      const requestId = randomUUID()
+      ids.push(requestId)
+      times.push(await measureMs(() => run(requestId)))
+    }
+  }
+  const costs = await readCosts(store)
+  const [asked, compared] = sides.map(({ ids, times }): Times => {
+    const known = ids.flatMap((id) => costs.get(id) ?? [])
+    if (known.length < runs) throw new Error(`${pair.name}: the engine has not logged every run`)
+    return {
+      ms: summarize(times).median,
+      cpuMs: summarize(known.map(({ cpuMs }) => cpuMs)).median,
+      rowsRead: summarize(known.map(({ rowsRead }) => rowsRead)).median,
+    }
+  })
+  return { pair, asked: asked!, beside: compared! }
+}
+
+/** Finds what to run beside the question, and runs it once. */
+async function prepare({ request, beside }: Pair, options: MeasureOptions): Promise<Run> {
+  const { send, client } = options
+  if ('request' in beside) {
+    const simpler = beside.request
+    await send(simpler)
+    return (requestId) => send(simpler, requestId)
+  }
+  const fastest = await findFastest(beside, await send(request), client)
+  return (requestId) => client.run(fastest, requestId)
+}
+
+/** Runs all hand-written statements three times, checks their rows, and returns the one with the fastest run. */
+async function findFastest(
+  { ways, check }: ByHand,
+  answer: string,
+  client: BareClient,
+): Promise<Statement> {
+  const tried: (readonly [number, Statement])[] = []
+  for (const way of ways) {
+    const { data } = await client.run<HandRow>(way)
+    check(answer, data)
+    const times = [await measureMs(() => client.run(way)), await measureMs(() => client.run(way))]
+    tried.push([Math.min(...times), way])
+  }
+  return tried.reduce((best, one) => (one[0] < best[0] ? one : best))[1]
+}
