@@ -1,15 +1,15 @@
 /** Measures the query language: each question beside a simpler one, or beside the best statement by hand. */
-import { connectStore, type Store } from '../src/clickhouse/store.js'
-import { COHORT_PAIRS } from './language/cohorts.js'
-import { measurePair, type Measured } from './language/measure.js'
-import { QUERY_PAIRS } from './language/queries.js'
-import { printStreams } from './language/streams.js'
-import { waitForMerges } from './reads/disk.js'
-import { generateYear, LARGE } from './reads/generate.js'
-import { createBareClient, findEndpoint } from './shared/bare.js'
-import { openBenchStore, withDataFolder } from './shared/data-folder.js'
-import { formatTenths, formatWhole, printMachine, printTable } from './shared/figures.js'
-import { createClient, issueToken, startServiceProcess } from './shared/service.js'
+import { connectStore, type Store } from '../../src/clickhouse/store.js'
+import { COHORT_PAIRS } from './cohorts.js'
+import { measurePair, type Measured } from './measure.js'
+import { QUERY_PAIRS } from './queries.js'
+import { printStreams } from './streams.js'
+import { waitForMerges } from '../reads/disk.js'
+import { generateYear, LARGE } from '../reads/generate.js'
+import { createBareClient, findEndpoint } from '../shared/bare.js'
+import { openBenchStore, withDataFolder } from '../shared/data-folder.js'
+import { formatTenths, formatWhole, printMachine, printTable } from '../shared/figures.js'
+import { createClient, issueToken, startServiceProcess } from '../shared/service.js'
 
 const EVENTS = Number(process.env['EVENTS'] ?? 20_000_000)
 const RUNS = Number(process.env['RUNS'] ?? 15)
