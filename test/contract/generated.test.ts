@@ -1,10 +1,20 @@
 /** The committed types are those that the contracts generate. */
 import { readFile } from 'node:fs/promises'
 import { expect, test } from '@jest/globals'
+import {
+  generatePythonModels,
+  PYTHON_MODELS,
+  readContract,
+} from '../../scripts/generate-python-models.js'
 import { CONTRACTS, generateTypes } from '../../scripts/generate-types.js'
 import { packagePath } from '../../src/lib/package-path.js'
 
 test.each(CONTRACTS)('generated/%s.d.ts is up to date with its contract', async (name) => {
   const committed = await readFile(packagePath(`generated/${name}.d.ts`), 'utf8')
   expect(committed).toBe(await generateTypes(name))
+})
+
+test('so are the models of the Python client', async () => {
+  const committed = await readFile(packagePath(PYTHON_MODELS), 'utf8')
+  expect(committed).toBe(generatePythonModels(await readContract()))
 })

@@ -1,0 +1,53 @@
+"""A client of the query API of Tallyhouse."""
+
+from ._version import __version__
+from .async_client import AsyncClient
+from .client import Client
+from .errors import NO_RESPONSE, TallyhouseError
+from .models import AnalyticsQueryRequest as QueryRequest
+from .models import AnalyticsQueryResponse as QueryResponse
+from .models import (
+    BatchRequest,
+    BatchResponse,
+    ErrorCode,
+    ExplainResponse,
+    FieldError,
+    Filter,
+    FunnelRequest,
+    FunnelResponse,
+    Metric,
+    Project,
+    RetentionRequest,
+    RetentionResponse,
+    Row,
+    ValuesRequest,
+    ValuesResponse,
+)
+from .tables import Format, TableInfo
+
+__all__ = [
+    "NO_RESPONSE",
+    "AsyncClient",
+    "BatchRequest",
+    "BatchResponse",
+    "Client",
+    "ErrorCode",
+    "ExplainResponse",
+    "FieldError",
+    "Filter",
+    "Format",
+    "FunnelRequest",
+    "FunnelResponse",
+    "Metric",
+    "Project",
+    "QueryRequest",
+    "QueryResponse",
+    "RetentionRequest",
+    "RetentionResponse",
+    "Row",
+    "TableInfo",
+    "TallyhouseError",
+    "ValuesRequest",
+    "ValuesResponse",
+    "__version__",
+]

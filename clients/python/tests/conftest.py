@@ -1,0 +1,30 @@
+"""The service that the tests ask: that of TALLYHOUSE_URL and TALLYHOUSE_API_KEY. Without it, the tests that need it are skipped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from tallyhouse import Client
+
+
+class Service(NamedTuple):
+    url: str
+    api_key: str
+
+
+@pytest.fixture(scope="session")
+def service() -> Service:
+    url, api_key = os.environ.get("TALLYHOUSE_URL"), os.environ.get("TALLYHOUSE_API_KEY")
+    if url is None or api_key is None:
+        pytest.skip("no service: set TALLYHOUSE_URL and TALLYHOUSE_API_KEY")
+    return Service(url, api_key)
+
+
+@pytest.fixture
+def client(service: Service) -> Iterator[Client]:
+    with Client(*service) as client:
+        yield client

@@ -1,0 +1,94 @@
+"""The client for asyncio gets what the other client gets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from conftest import Service
+from world import BY_NOTE, BY_PATH, DAY, PATHS
+
+from tallyhouse import AsyncClient, Client, QueryRequest, TallyhouseError
+
+ON_DAY: QueryRequest = {**BY_PATH, "date_range": DAY}
+
+Ask = tuple[Callable[[Client], Any], Callable[[AsyncClient], Awaitable[Any]]]
+
+OPERATIONS: dict[str, Ask] = {
+    "query": (lambda c: c.query(ON_DAY), lambda c: c.query(ON_DAY)),
+    "values": (
+        lambda c: c.values({"field": "country", "date_range": DAY}),
+        lambda c: c.values({"field": "country", "date_range": DAY}),
+    ),
+    "batch": (
+        lambda c: c.batch({"queries": [{"id": "a", "body": ON_DAY}]}),
+        lambda c: c.batch({"queries": [{"id": "a", "body": ON_DAY}]}),
+    ),
+    "retention": (
+        lambda c: c.retention({"interval": "day", "date_range": DAY}),
+        lambda c: c.retention({"interval": "day", "date_range": DAY}),
+    ),
+    "funnel": (
+        lambda c: c.funnel({"date_range": DAY, "steps": [{"filters": []}, {"filters": []}]}),
+        lambda c: c.funnel({"date_range": DAY, "steps": [{"filters": []}, {"filters": []}]}),
+    ),
+    "explain": (lambda c: c.explain(ON_DAY), lambda c: c.explain(ON_DAY)),
+    "project": (lambda c: c.project(), lambda c: c.project()),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_each_operation_is_answered(client: Client, service: Service, name: str) -> None:
+    ask, ask_async = OPERATIONS[name]
+
+    async def run() -> Any:
+        async with AsyncClient(*service) as other:
+            return await ask_async(other)
+
+    assert asyncio.run(run()) == ask(client)
+
+
+def test_rows_and_tables(client: Client, service: Service, tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+
+    async def run() -> None:
+        async with AsyncClient(*service) as other:
+            rows = [row async for row in other.rows({**BY_PATH, "limit": 3})]
+            assert [row["group"]["page:path"] for row in rows] == PATHS
+            assert (await other.frame(BY_NOTE)).equals(client.frame(BY_NOTE))
+            await other.download(BY_NOTE, tmp_path / "async.csv")
+
+    asyncio.run(run())
+    client.download(BY_NOTE, tmp_path / "sync.csv")
+    assert (tmp_path / "async.csv").read_bytes() == (tmp_path / "sync.csv").read_bytes()
+
+
+def test_an_arrow_table(client: Client, service: Service) -> None:
+    pytest.importorskip("pyarrow")
+
+    async def run() -> Any:
+        async with AsyncClient(*service) as other:
+            return await other.arrow(BY_NOTE)
+
+    assert asyncio.run(run()).equals(client.arrow(BY_NOTE))
+
+
+def test_requests_are_sent_again_and_errors_raised() -> None:
+    statuses = [429, 503, 400]
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        error = {"error": {"code": "SOME_CODE", "message": "later"}}
+        return httpx.Response(statuses.pop(0), headers={"Retry-After": "0"}, json=error)
+
+    async def run() -> None:
+        transport = httpx.MockTransport(answer)
+        async with AsyncClient("http://stats.example", "key", transport=transport) as other:
+            await other.project()
+
+    with pytest.raises(TallyhouseError) as refused:
+        asyncio.run(run())
+    assert (refused.value.status, refused.value.code, statuses) == (400, "SOME_CODE", [])

@@ -1,0 +1,33 @@
+"""A misspelt query is found by pyright: each comment below would be an error of its own if its line had none."""
+# pyright: strict, reportUnnecessaryTypeIgnoreComment=true
+
+from __future__ import annotations
+
+from tallyhouse import QueryRequest, QueryResponse
+
+VALID: QueryRequest = {
+    "date_range": ["2026-06-01", "2026-06-14"],
+    "metrics": ["users", "bounce_rate"],
+    "group_by": ["event:prop:plan"],
+    "order_by": [["users", "desc"]],
+    "filters": [
+        {"type": "page", "path": {"operator": "startsWith", "value": "/blog"}},
+        {"type": "group", "operator": "not", "filters": [{"type": "user", "anonymous": True}]},
+    ],
+}
+
+without_period: QueryRequest = {"metrics": ["users"]}  # pyright: ignore[reportAssignmentType]
+period: QueryRequest = {"date_range": "30day"}  # pyright: ignore[reportAssignmentType]
+metric: QueryRequest = {"date_range": "all", "metrics": ["visitors"]}  # pyright: ignore[reportAssignmentType]
+clause: QueryRequest = {"date_range": "all", "filters": [{"type": "page", "path": "/"}]}  # pyright: ignore[reportAssignmentType]
+member: QueryRequest = {"date_range": "all", "groupby": ["country"]}  # pyright: ignore[reportAssignmentType]
+
+
+def read_first(answer: QueryResponse) -> tuple[str, int, float | None]:
+    """The types of an answer are known without a cast."""
+    row = answer["data"][0]
+    return row["group"]["country"], row["metrics"].get("users", 0), row["metrics"].get("bounce_rate")
+
+
+def test_requests_know_what_they_need() -> None:
+    assert QueryRequest.__required_keys__ == {"date_range"}

@@ -1,0 +1,48 @@
+/** The Python client type-checks, and its package can be built, installed and used. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { describeWithPython, HOME, runIn } from './python.js'
+
+describeWithPython('its types', ['httpx', 'pandas'], (_, python) => {
+  beforeAll(async () => {
+    if (existsSync(path.join(HOME, 'node_modules'))) return
+    await runIn('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'])
+  }, 600_000)
+
+  test('pyright finds no error, and those in misspelt queries', async () => {
+    const pyright = path.join(HOME, 'node_modules/.bin/pyright')
+    expect(await runIn(pyright, ['--pythonpath', python])).toMatch(/^0 errors/m)
+  })
+})
+
+describe('its package', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-python-'))
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  describeWithPython('in a venv', ['httpx', 'hatchling', 'venv'], (runPython) => {
+    test('is installed with its types and runs', async () => {
+      await runPython(['-m', 'venv', '--system-site-packages', folder])
+      const options = ['--quiet', '--no-index', '--no-build-isolation', '--no-deps']
+      const python = path.join(folder, 'bin/python')
+      await runIn(python, ['-m', 'pip', 'install', ...options, HOME])
+      const where = 'import tallyhouse, os; print(os.path.dirname(tallyhouse.__file__))'
+      const [installed = ''] = (await runIn(python, ['-P', '-c', where])).split('\n')
+      expect(installed.startsWith(folder)).toBe(true)
+      const sources = await readdir(path.join(HOME, 'src/tallyhouse'))
+      const files = await readdir(installed)
+      const isCache = (name: string): boolean => name === '__pycache__'
+      expect(files.filter((name) => !isCache(name)).sort()).toEqual(
+        sources.filter((name) => !isCache(name)).sort(),
+      )
+      const about =
+        'import importlib.metadata as m; a = m.metadata("tallyhouse-client"); print(a["Version"], a["License-Expression"])'
+      expect((await runIn(python, ['-P', '-c', about])).trim()).toBe('0.1.0 Apache-2.0')
+    })
+  })
+})
