@@ -10,11 +10,14 @@ from typing import Any
 import httpx
 import pytest
 from conftest import Service
-from world import BY_NOTE, BY_PATH, DAY, PATHS
+from world import BY_NOTE, BY_PATH, DAY, FUNNEL, PATHS
 
-from tallyhouse import AsyncClient, Client, QueryRequest, TallyhouseError
+from tallyhouse import AsyncClient, Client, QueryRequest, RetentionRequest, TallyhouseError
 
 ON_DAY: QueryRequest = {**BY_PATH, "date_range": DAY}
+
+PAST: RetentionRequest = {"interval": "day", "date_range": ["2026-06-01", "2026-06-10"], "intervals": 1}
+"""A plan that does not depend on the second of the request."""
 
 Ask = tuple[Callable[[Client], Any], Callable[[AsyncClient], Awaitable[Any]]]
 
@@ -32,10 +35,9 @@ OPERATIONS: dict[str, Ask] = {
         lambda c: c.retention({"interval": "day", "date_range": DAY}),
         lambda c: c.retention({"interval": "day", "date_range": DAY}),
     ),
-    "funnel": (
-        lambda c: c.funnel({"date_range": DAY, "steps": [{"filters": []}, {"filters": []}]}),
-        lambda c: c.funnel({"date_range": DAY, "steps": [{"filters": []}, {"filters": []}]}),
-    ),
+    "funnel": (lambda c: c.funnel(FUNNEL), lambda c: c.funnel(FUNNEL)),
+    "explain_funnel": (lambda c: c.explain_funnel(FUNNEL), lambda c: c.explain_funnel(FUNNEL)),
+    "explain_retention": (lambda c: c.explain_retention(PAST), lambda c: c.explain_retention(PAST)),
     "explain": (lambda c: c.explain(ON_DAY), lambda c: c.explain(ON_DAY)),
     "project": (lambda c: c.project(), lambda c: c.project()),
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import Service
-from world import BY_NOTE, BY_PATH, DAY, NOTES, PATHS
+from world import BY_NOTE, BY_PATH, DAY, FUNNEL, NOTES, PATHS
 
 from tallyhouse import Client, TallyhouseError
 
@@ -25,16 +25,10 @@ def test_each_operation_is_answered(client: Client) -> None:
     assert client.explain(BY_PATH)["shards"] == 1
     retained = client.retention({"interval": "day", "date_range": DAY})
     assert [cohort["size"] for cohort in retained["data"]] == [7]
-    funnel = client.funnel(
-        {
-            "date_range": DAY,
-            "steps": [
-                {"filters": [{"type": "page", "path": {"operator": "startsWith", "value": "/"}}]},
-                {"filters": [{"type": "event", "name": {"operator": "eq", "value": "noted"}}]},
-            ],
-        }
-    )
+    assert client.explain_retention({"interval": "day", "date_range": DAY})["shards"] == 1
+    funnel = client.funnel(FUNNEL)
     assert [step["users"] for step in funnel["data"]] == [7, 1]
+    assert client.explain_funnel(FUNNEL)["shards"] == 1
     assert client.project()["domain"] == "example.com"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallyhouse import QueryRequest
+from tallyhouse import FunnelRequest, QueryRequest
 
 DAY = ("2026-06-15", "2026-06-15")
 
@@ -23,4 +23,12 @@ BY_NOTE: QueryRequest = {
     "group_by": ["event:prop:note"],
     "compare": "previous_period",
     "include": {"totals": True},
+}
+
+FUNNEL: FunnelRequest = {
+    "date_range": DAY,
+    "steps": [
+        {"filters": [{"type": "page", "path": {"operator": "startsWith", "value": "/"}}]},
+        {"filters": [{"type": "event", "name": {"operator": "eq", "value": "noted"}}]},
+    ],
 }

@@ -16,6 +16,8 @@ RETENTION: Final = "/v1/analytics/retention"
 FUNNEL: Final = "/v1/analytics/funnel"
 BATCH: Final = "/v1/analytics/batch"
 EXPLAIN: Final = "/v1/analytics/explain"
+EXPLAIN_RETENTION: Final = "/v1/analytics/retention/explain"
+EXPLAIN_FUNNEL: Final = "/v1/analytics/funnel/explain"
 PROJECT: Final = "/v1/project"
 
 JSON: Final = "application/json"

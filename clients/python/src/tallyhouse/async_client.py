@@ -19,9 +19,11 @@ from .models import (
     BatchRequest,
     BatchResponse,
     ExplainResponse,
+    FunnelExplainResponse,
     FunnelRequest,
     FunnelResponse,
     Project,
+    RetentionExplainResponse,
     RetentionRequest,
     RetentionResponse,
     Row,
@@ -130,6 +132,15 @@ class AsyncClient:
     async def explain(self, body: AnalyticsQueryRequest) -> ExplainResponse:
         """POST /v1/analytics/explain"""
         return cast("ExplainResponse", await self._ask(_wire.EXPLAIN, body))
+
+    async def explain_retention(self, body: RetentionRequest) -> RetentionExplainResponse:
+        """POST /v1/analytics/retention/explain"""
+        path = _wire.EXPLAIN_RETENTION
+        return cast("RetentionExplainResponse", await self._ask(path, body))
+
+    async def explain_funnel(self, body: FunnelRequest) -> FunnelExplainResponse:
+        """POST /v1/analytics/funnel/explain"""
+        return cast("FunnelExplainResponse", await self._ask(_wire.EXPLAIN_FUNNEL, body))
 
     async def project(self) -> Project:
         """GET /v1/project"""

@@ -19,9 +19,11 @@ from .models import (
     BatchRequest,
     BatchResponse,
     ExplainResponse,
+    FunnelExplainResponse,
     FunnelRequest,
     FunnelResponse,
     Project,
+    RetentionExplainResponse,
     RetentionRequest,
     RetentionResponse,
     Row,
@@ -129,6 +131,15 @@ class Client:
     def explain(self, body: AnalyticsQueryRequest) -> ExplainResponse:
         """POST /v1/analytics/explain"""
         return cast("ExplainResponse", self._ask(_wire.EXPLAIN, body))
+
+    def explain_retention(self, body: RetentionRequest) -> RetentionExplainResponse:
+        """POST /v1/analytics/retention/explain"""
+        path = _wire.EXPLAIN_RETENTION
+        return cast("RetentionExplainResponse", self._ask(path, body))
+
+    def explain_funnel(self, body: FunnelRequest) -> FunnelExplainResponse:
+        """POST /v1/analytics/funnel/explain"""
+        return cast("FunnelExplainResponse", self._ask(_wire.EXPLAIN_FUNNEL, body))
 
     def project(self) -> Project:
         """GET /v1/project"""

@@ -35,11 +35,11 @@ class Include(TypedDict):
     """What the response has beside its rows."""
 
     totals: NotRequired[bool]
-    """`true`: the response has `totals`, the metrics of the same query without its grouping. Nothing if left out."""
+    """`true`: the response has `totals`, the metrics of the same query without its grouping. Otherwise it has none."""
 
 
 class ValuesRequest(TypedDict):
-    """A question for the values of a field. Only `field` and `date_range` are required."""
+    """A request for the values of a field. Only `field` and `date_range` are required."""
 
     field: "ValueField"
     date_range: "DateRange"
@@ -106,7 +106,7 @@ ValueField: TypeAlias = Dimension | PropertyGrouping
 
 
 class RetentionRequest(TypedDict):
-    """A question for the users who come back. Only `interval` and `date_range` are required."""
+    """A request for the users who come back. Only `interval` and `date_range` are required."""
 
     interval: "RetentionInterval"
     date_range: "DateRange"
@@ -148,8 +148,8 @@ Metric: TypeAlias = Literal[
 - `events_per_visit`: `events` ÷ `visits`, by the same rules.
 - `new_users`: the number of those `users` whose first event ever, matching or not, lies in the period, or in the
   bucket of a time series. Over all buckets it adds up to the new users of the period. The first event is the first that
-  the project still has: of a project that keeps its events for some days only, users from before count as new again. A user
-  without an id is new each day.
+  the project still has: if a project keeps its events for a limited time, users whose earlier events were deleted
+  count as new again. A user without an id is new each day.
 
 An event matches if it satisfies the filters. A visit matches if at least one of its events does. Bounce and
 duration always describe the whole visit, even if a filter selects only one of its pages or the visit
@@ -201,6 +201,7 @@ the visits of `bounce_rate`, `visit_duration` and `visits` are attributed:
 |---|---|---|
 | intervals | one per bucket of the period, including empty buckets | those that started in the bucket |
 | session attributes | one per value, including `""` (none) | those with the value |
+| `page:entry`, `page:exit` | one per page on which a session was entered or left | those that were entered or left on the page |
 | `page:origin`, `page:path` | one per page of any matching event | those that *entered* on the page; the first two metrics are `null` if none did |
 | `event:name` | one per name of a custom event | always `null` |
 | `event:prop:<name>` | one per value among the events that have the property | always `null` |
@@ -552,7 +553,7 @@ among them, may be at most 20. They may have at most 40 string clauses. These ar
 
 
 class FunnelRequest(TypedDict):
-    """A question for a funnel. Only `date_range` and `steps` are required."""
+    """A request for a funnel. Only `date_range` and `steps` are required."""
 
     date_range: "DateRange"
     steps: "list[FunnelStep]"
@@ -594,13 +595,13 @@ class BatchQuery(TypedDict):
     """The id by which the result is found. No other query of the batch has it."""
 
     operation: NotRequired["BatchOperation"]
-    body: "AnalyticsQueryRequest | ValuesRequest | RetentionRequest"
+    body: "AnalyticsQueryRequest | ValuesRequest | RetentionRequest | FunnelRequest"
     """The body of the request that the operation would get alone."""
 
 
-BatchOperation: TypeAlias = Literal["query", "values", "retention"]
+BatchOperation: TypeAlias = Literal["query", "values", "retention", "funnel"]
 """Which operation answers the query: `query` is `POST /v1/analytics/query`, `values` is `POST /v1/analytics/values`,
-`retention` is `POST /v1/analytics/retention`.
+`retention` is `POST /v1/analytics/retention`, `funnel` is `POST /v1/analytics/funnel`.
 """
 
 
@@ -643,8 +644,8 @@ Preset: TypeAlias = Literal[
 
 
 DateOrSecond: TypeAlias = str
-"""A UTC date (`YYYY-MM-DD`) or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must exist in the calendar, in
-the years 0001 to 9999. Fractions of a second and offsets other than `Z` are rejected.
+"""A date (`YYYY-MM-DD`), of UTC or of the `time_zone` of the query, or a UTC second (`YYYY-MM-DDThh:mm:ssZ`). It must
+exist in the calendar, in the years 0001 to 9999. Fractions of a second and offsets other than `Z` are rejected.
 """
 
 
@@ -689,8 +690,8 @@ the same metrics in it and their change. Rows, order and pages remain those of `
 Days, months and years are those of `time_zone`. A date that the other month or year does not have becomes the last day
 of its month: 29 February is compared with 28 February. A row is compared with the same group, whose counts are 0 if it
 has no event in the other period. A bucket is compared with the one of the same number: the other period is divided into
-buckets of the same size, at most 10,000. Both periods must lie within the retention. Both are read by the same
-statement.
+buckets of the same size, at most 10,000. Both periods must lie within the data retention of the plan. Both are read
+at the same moment.
 """
 
 
@@ -774,7 +775,8 @@ event without the value, or without the property, satisfies them.
 A pattern is written in the syntax of [RE2](https://github.com/google/re2/wiki/Syntax), and has at most 256
 characters. It may match anywhere: anchor it with `^` and `$` for a match of the whole string. `.` matches any
 character, line breaks included. Repetitions with counts are limited: `{1000}` is the longest, and written out
-the whole pattern may have at most 2,000 parts. Neither look-around nor back-references exist.
+the whole pattern may have at most 2,000 parts. Neither look-around nor back-references exist. A pattern that does
+not compile is rejected, and the message says at which character.
 """
 
 
@@ -870,7 +872,7 @@ class AnalyticsQueryResponse(TypedDict):
 
 
 class ValuesResponse(TypedDict):
-    """The values of a field in a period, with the question as the service interpreted it."""
+    """The values of a field in a period, with the request as the service interpreted it."""
 
     period: "Period"
     query: "ResolvedValuesQuery"
@@ -880,7 +882,7 @@ class ValuesResponse(TypedDict):
 
 
 class ResolvedValuesQuery(TypedDict):
-    """The question as the service interpreted it, with every default filled in."""
+    """The request as the service interpreted it, with every default filled in."""
 
     field: "ValueField"
     date_range: "DateRange"
@@ -920,7 +922,7 @@ class BatchResult(TypedDict):
     status: int
     """The status that the query would get alone."""
 
-    body: "AnalyticsQueryResponse | ValuesResponse | RetentionResponse | ErrorResponse"
+    body: "AnalyticsQueryResponse | ValuesResponse | RetentionResponse | FunnelResponse | ErrorResponse"
     """The body that the query would get alone, an error unless the status is 200."""
 
     retry_after: NotRequired[int]
@@ -928,7 +930,7 @@ class BatchResult(TypedDict):
 
 
 class RetentionResponse(TypedDict):
-    """The users who came back, with the question as the service interpreted it."""
+    """The users who came back, with the request as the service interpreted it."""
 
     period: "Period"
     query: "ResolvedRetentionQuery"
@@ -937,7 +939,7 @@ class RetentionResponse(TypedDict):
 
 
 class ResolvedRetentionQuery(TypedDict):
-    """The question as the service interpreted it, with every default filled in."""
+    """The request as the service interpreted it, with every default filled in."""
 
     interval: "RetentionInterval"
     date_range: "DateRange"
@@ -973,7 +975,52 @@ class ExplainResponse(TypedDict):
     comparison: NotRequired["Comparison"]
     plan: "Plan"
     shards: int
-    """The number of database servers that the project lives across."""
+    """The number of database servers that store the project."""
+
+    estimatedRows: int | None
+    """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet."""
+
+    statement: "PlannedStatement"
+
+
+class RetentionExplainResponse(TypedDict):
+    """How a request for retention would be answered."""
+
+    period: "Period"
+    query: "ResolvedRetentionQuery"
+    plan: "RetentionPlan"
+    shards: int
+    """The number of database servers that store the project."""
+
+    estimatedRows: int | None
+    """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet."""
+
+    statement: NotRequired["PlannedStatement"]
+    """The SQL of the answer. Absent if the whole table lies ahead."""
+
+
+class RetentionPlan(TypedDict):
+    """What a request for retention reads, and why; empty if the whole table lies ahead."""
+
+    cohorts: NotRequired["Plan"]
+    """The plan of a query for the metric `new_users` by interval: its `newUsers` are the plans that find the users of each cohort, and
+    those who were there in the intervals of the period.
+    """
+
+    later: NotRequired["Plan"]
+    """The plan that finds the users of the intervals after the period, if any of them has begun."""
+
+
+class FunnelExplainResponse(TypedDict):
+    """How a request for a funnel would be answered."""
+
+    period: "Period"
+    query: "ResolvedFunnelQuery"
+    plan: "Plan"
+    """The plan of the events that all steps look at."""
+
+    shards: int
+    """The number of database servers that store the project."""
 
     estimatedRows: int | None
     """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet."""
@@ -992,8 +1039,8 @@ class Plan(TypedDict):
     """The cheaper tables that are not read, or not for everything, with the reason."""
 
     userCounting: str
-    """Whose users are counted: those of `all` groups; or in a second step those of the groups on the `page`, or of the
-    `candidates` with enough events to be on it.
+    """When users are counted. `all`: at once, for all groups. `page`: in a second step, for the groups on the page.
+    `candidates`: in a second step, for the groups with enough events to be on the page.
     """
 
     considered: "list[ConsideredWay]"
@@ -1064,7 +1111,7 @@ class ConsideredWay(TypedDict):
     """Estimated milliseconds of CPU time, on all servers together."""
 
     askingMs: NotRequired[float]
-    """How many of them the server takes that asks the others. Only for a project across several."""
+    """The part of `ms` that it takes to ask the servers and to combine their results. Only for a project on several servers."""
 
     isChosen: bool
     """Whether the query is answered in this way."""
@@ -1086,7 +1133,7 @@ class PlannedStatement(TypedDict):
 
 
 class FunnelResponse(TypedDict):
-    """The steps of a funnel, with the question as the service interpreted it."""
+    """The steps of a funnel, with the request as the service interpreted it."""
 
     period: "Period"
     query: "ResolvedFunnelQuery"
@@ -1095,7 +1142,7 @@ class FunnelResponse(TypedDict):
 
 
 class ResolvedFunnelQuery(TypedDict):
-    """The question as the service interpreted it, with every default filled in."""
+    """The request as the service interpreted it, with every default filled in."""
 
     date_range: "DateRange"
     steps: "list[FunnelStep]"
@@ -1237,8 +1284,8 @@ class RowComparison(TypedDict):
     """The metrics of the same group in the other period, and their change. Sent if the query has `compare`."""
 
     metrics: dict[str, float | None]
-    """The requested metrics in the other period, as the same query about it returns them. Counts of a group without any
-    event there are 0, its other metrics `null`. All are `null` if the other period has no bucket of this number.
+    """The requested metrics in the other period, as the same query about it returns them. If the group has no event there,
+    its counts are 0, and its other metrics `null`. If the other period has no bucket of this number, all are `null`.
     """
 
     change: dict[str, float | None]
