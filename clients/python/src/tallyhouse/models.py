@@ -188,6 +188,9 @@ A bucket is labelled with the time at which it starts, in UTC or in the `time_zo
 the period, but the bucket counts only what lies inside the period. Buckets continue without a gap until the
 end of the period. In an empty bucket the counts are 0, and rates and means are `null`.
 
+`query.interval` of the response is the size of the buckets. With `interval:auto` it is sent only if the request has one
+of the members that `ResolvedQuery` names: send a `time_zone`, such as `UTC`, to get it.
+
 A series may have at most 10,000 buckets, except one of `interval:auto` in UTC. `limit` and `offset` page them like any
 other rows.
 """
