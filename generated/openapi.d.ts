@@ -3694,12 +3694,18 @@ export interface operations {
             readonly 200: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Tally-Period": components["headers"]["TallyPeriod"];
+                    readonly "Tally-Total": components["headers"]["TallyTotal"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["RetentionResponse"];
+                    readonly "text/csv": components["schemas"]["CsvTable"];
+                    readonly "application/x-ndjson": components["schemas"]["NdjsonTable"];
+                    readonly "application/vnd.apache.arrow.stream": components["schemas"]["ArrowTable"];
+                    readonly "application/vnd.apache.parquet": components["schemas"]["ParquetTable"];
                 };
             };
             readonly 400: components["responses"]["ValidationError"];
@@ -3707,6 +3713,7 @@ export interface operations {
             readonly 403: components["responses"]["PlanLimitExceeded"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 406: components["responses"]["NotAcceptable"];
             readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
             readonly 422: components["responses"]["QueryTooExpensive"];
@@ -3735,12 +3742,18 @@ export interface operations {
             readonly 200: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Tally-Period": components["headers"]["TallyPeriod"];
+                    readonly "Tally-Total": components["headers"]["TallyTotal"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["FunnelResponse"];
+                    readonly "text/csv": components["schemas"]["CsvTable"];
+                    readonly "application/x-ndjson": components["schemas"]["NdjsonTable"];
+                    readonly "application/vnd.apache.arrow.stream": components["schemas"]["ArrowTable"];
+                    readonly "application/vnd.apache.parquet": components["schemas"]["ParquetTable"];
                 };
             };
             readonly 400: components["responses"]["ValidationError"];
@@ -3748,6 +3761,7 @@ export interface operations {
             readonly 403: components["responses"]["PlanLimitExceeded"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 406: components["responses"]["NotAcceptable"];
             readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
             readonly 422: components["responses"]["QueryTooExpensive"];
@@ -3788,6 +3802,7 @@ export interface operations {
             readonly 401: components["responses"]["Unauthorized"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 406: components["responses"]["NotAcceptable"];
             readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
             readonly 429: components["responses"]["RateLimitExceeded"];
@@ -3827,6 +3842,7 @@ export interface operations {
             readonly 403: components["responses"]["PlanLimitExceeded"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 406: components["responses"]["NotAcceptable"];
             readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
             readonly 422: components["responses"]["QueryTooExpensive"];
@@ -3868,6 +3884,7 @@ export interface operations {
             readonly 403: components["responses"]["PlanLimitExceeded"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 406: components["responses"]["NotAcceptable"];
             readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
             readonly 422: components["responses"]["QueryTooExpensive"];
@@ -3909,6 +3926,7 @@ export interface operations {
             readonly 403: components["responses"]["PlanLimitExceeded"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 406: components["responses"]["NotAcceptable"];
             readonly 413: components["responses"]["PayloadTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];
             readonly 422: components["responses"]["QueryTooExpensive"];

@@ -19,8 +19,12 @@ import {
 } from '../../http/query/operations.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../../http/query/query-body.js'
 import type { Recall } from '../../http/query/refuse-early.js'
-import { describeValues } from '../../http/formats/describe-answer.js'
-import { negotiateFormat } from '../../http/formats/negotiate.js'
+import {
+  describeFunnel,
+  describeRetention,
+  describeValues,
+} from '../../http/formats/describe-answer.js'
+import { negotiateJson, negotiateTable } from '../../http/formats/negotiate.js'
 import { limitBodySize } from '../../http/server/body.js'
 import type { Shutdown } from '../../http/server/graceful-shutdown.js'
 import { treatHeadAsGet } from '../../http/server/http-conformance.js'
@@ -48,33 +52,38 @@ export function buildApiRoutes(
     limitBodySize(MAX_QUERY_BYTES),
     ...readQueryBody,
   ]
-  const checks = [...checkKey, ...checkBody]
-  const checksOfTables = [...checkKey, negotiateFormat, ...checkBody]
   // They also check requests that are to be explained: the path of a request chooses its operation.
   const { checkQuery, checkValues, checkRetention, checkFunnel, checkBatch } = contract
   const { stopping } = shutdown
-  const post = (check: Handler, answer: Handler, before = checks) => ({
-    post: [...before, check, answer],
+  const post = (negotiate: Handler, check: Handler, answer: Handler) => ({
+    post: [...checkKey, negotiate, ...checkBody, check, answer],
   })
+  const postForJson = (check: Handler, answer: Handler) => post(negotiateJson, check, answer)
+  const postForTable = (check: Handler, answer: Handler) => post(negotiateTable, check, answer)
   return {
-    '/v1/analytics/query': post(checkQuery, postAnalyticsQuery(api, stopping), checksOfTables),
-    '/v1/analytics/values': post(
+    '/v1/analytics/query': postForTable(checkQuery, postAnalyticsQuery(api, stopping)),
+    '/v1/analytics/values': postForTable(
       checkValues,
       postOperation(answerValues, api, stopping, describeValues),
-      checksOfTables,
     ),
-    '/v1/analytics/retention': post(checkRetention, postOperation(answerRetention, api, stopping)),
-    '/v1/analytics/funnel': post(checkFunnel, postOperation(answerFunnel, api, stopping)),
-    '/v1/analytics/batch': post(checkBatch, postBatch({ api, contract }, limit, stopping)),
-    '/v1/analytics/explain': post(checkQuery, postOperation(answerExplain, api, stopping)),
-    '/v1/analytics/retention/explain': post(
+    '/v1/analytics/retention': postForTable(
+      checkRetention,
+      postOperation(answerRetention, api, stopping, describeRetention),
+    ),
+    '/v1/analytics/funnel': postForTable(
+      checkFunnel,
+      postOperation(answerFunnel, api, stopping, describeFunnel),
+    ),
+    '/v1/analytics/batch': postForJson(checkBatch, postBatch({ api, contract }, limit, stopping)),
+    '/v1/analytics/explain': postForJson(checkQuery, postOperation(answerExplain, api, stopping)),
+    '/v1/analytics/retention/explain': postForJson(
       checkRetention,
       postOperation(answerRetentionExplain, api, stopping),
     ),
-    '/v1/analytics/funnel/explain': post(
+    '/v1/analytics/funnel/explain': postForJson(
       checkFunnel,
       postOperation(answerFunnelExplain, api, stopping),
     ),
-    '/v1/project': { get: [...checks, checkQuery, getProject(api, stopping)] },
+    '/v1/project': { get: [...checkKey, ...checkBody, checkQuery, getProject(api, stopping)] },
   }
 }

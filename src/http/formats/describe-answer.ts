@@ -3,9 +3,12 @@ import type { StreamedAnswer } from '../../analytics/stream-analytics.js'
 import { isInterval } from '../../analytics/request/intervals.js'
 import type {
   AnalyticsQueryResponse,
+  FunnelResponse,
+  FunnelStepResult,
   GroupBy,
   Metric,
   Period,
+  RetentionResponse,
   Row,
   ValuesResponse,
 } from '../../contract/api.js'
@@ -61,6 +64,44 @@ const VALUE_COLUMNS: readonly SourceColumn<ValuesResponse['data'][number]>[] = [
   { name: 'value', type: 'text', read: ({ value }) => value },
   { name: 'pageviews', type: 'integer', read: ({ pageviews }) => pageviews },
   { name: 'events', type: 'integer', read: ({ events }) => events },
+]
+
+/** Describes a retention table: a row for each cohort and each interval from its own on, in which its users are its size. */
+export const describeRetention = ({ period, data }: RetentionResponse): Table => {
+  const rows = data.flatMap(({ start, size, counts }) =>
+    [size, ...counts].map((users, interval): CohortCell => ({ start, size, interval, users })),
+  )
+  return createTable(COHORT_COLUMNS, [rows], {
+    period: writePeriod(period),
+    total: String(rows.length),
+  })
+}
+
+interface CohortCell {
+  readonly start: string
+  readonly size: number | null
+  /** How many intervals after the one of the cohort. */
+  readonly interval: number
+  readonly users: number | null
+}
+
+const COHORT_COLUMNS: readonly SourceColumn<CohortCell>[] = [
+  { name: 'cohort', type: 'text', read: ({ start }) => start },
+  { name: 'size', type: 'integer', read: ({ size }) => size },
+  { name: 'interval', type: 'integer', read: ({ interval }) => interval },
+  { name: 'users', type: 'integer', read: ({ users }) => users },
+]
+
+/** Describes the steps of a funnel. */
+export const describeFunnel = ({ period, data }: FunnelResponse): Table =>
+  createTable(STEP_COLUMNS, [data], { period: writePeriod(period), total: String(data.length) })
+
+const STEP_COLUMNS: readonly SourceColumn<FunnelStepResult>[] = [
+  { name: 'step', type: 'integer', read: ({ step }) => step },
+  { name: 'users', type: 'integer', read: ({ users }) => users },
+  { name: 'share_of_first', type: 'number', read: ({ share_of_first }) => share_of_first },
+  { name: 'share_of_previous', type: 'number', read: ({ share_of_previous }) => share_of_previous },
+  { name: 'median_seconds', type: 'number', read: ({ median_seconds }) => median_seconds },
 ]
 
 /** Writes a period as ISO 8601 does an interval; but both ends are included. */

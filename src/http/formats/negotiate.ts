@@ -4,20 +4,29 @@ import { MEDIA_TYPES, type AnswerFormat } from '../../contract/answer-formats.js
 import { ApiError } from '../../contract/errors.js'
 import '../server/request-context.js'
 
-const FORMATS = Object.keys(MEDIA_TYPES) as readonly AnswerFormat[]
-const TYPES = Object.values(MEDIA_TYPES)
-
-/** Sets `request.answerFormat`. @throws ApiError NOT_ACCEPTABLE for a request that accepts none of the formats */
-export const negotiateFormat: RequestHandler = (request, response, next) => {
-  response.vary('Accept')
-  const type = withoutParameters(request).accepts([...TYPES])
-  const format = FORMATS.find((name) => MEDIA_TYPES[name] === type)
-  if (format === undefined) {
-    throw new ApiError('NOT_ACCEPTABLE', `Accept allows none of the formats: ${TYPES.join(', ')}.`)
+/**
+ * Creates the handler that sets `request.answerFormat` to one of some formats. It throws ApiError NOT_ACCEPTABLE for a request that
+ * accepts none of them.
+ */
+const negotiate = (formats: readonly AnswerFormat[]): RequestHandler => {
+  const types = formats.map((name) => MEDIA_TYPES[name])
+  return (request, response, next) => {
+    response.vary('Accept')
+    const type = withoutParameters(request).accepts(types)
+    const format = formats.find((name) => MEDIA_TYPES[name] === type)
+    if (format === undefined) {
+      const list = types.join(', ')
+      throw new ApiError('NOT_ACCEPTABLE', `Accept allows none of the formats: ${list}.`)
+    }
+    request.answerFormat = format
+    next()
   }
-  request.answerFormat = format
-  next()
 }
+
+/** For answers that are rows. */
+export const negotiateTable = negotiate(Object.keys(MEDIA_TYPES) as readonly AnswerFormat[])
+/** For answers that are no rows. */
+export const negotiateJson = negotiate(['json'])
 
 /** A parameter of a media type that is not its weight: charset, version. */
 const PARAMETER = /;\s*(?!q\s*=)[^;,="\s]+\s*=\s*(?:"[^"]*"|[^;,"]*)/gi

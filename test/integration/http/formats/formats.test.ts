@@ -7,7 +7,13 @@ import {
   type AnswerFormat,
   type TableFormat,
 } from '../../../../src/contract/answer-formats.js'
-import type { AnalyticsQueryResponse, ValuesResponse } from '../../../../src/contract/api.js'
+import type {
+  AnalyticsQueryResponse,
+  FunnelResponse,
+  Period,
+  RetentionResponse,
+  ValuesResponse,
+} from '../../../../src/contract/api.js'
 import { readTable } from '../../../support/formats/read-table.js'
 import { toExpectedTable } from '../../../support/formats/expected-table.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
@@ -75,6 +81,58 @@ const ask = (path: string, body: object, headers: Record<string, string> = {}): 
 const readBytes = async (response: Response): Promise<Uint8Array> =>
   new Uint8Array(await response.arrayBuffer())
 
+type Cell = string | number | null
+interface Answer {
+  readonly period: Period
+  readonly data: readonly unknown[]
+}
+interface Operation {
+  readonly operation: string
+  readonly body: object
+  readonly names: readonly string[]
+  readonly toRows: (data: Answer['data']) => readonly (readonly Cell[])[]
+}
+
+/** The operations beside the query, the columns of their tables, and the rows as the JSON has them. */
+const OPERATIONS: readonly Operation[] = [
+  {
+    operation: 'values',
+    body: { field: 'page:path' },
+    names: ['value', 'pageviews', 'events'],
+    toRows: (data) =>
+      (data as ValuesResponse['data']).map((row) => [row.value, row.pageviews, row.events]),
+  },
+  {
+    operation: 'retention',
+    body: { interval: 'day', intervals: 4 },
+    names: ['cohort', 'size', 'interval', 'users'],
+    toRows: (data) =>
+      (data as RetentionResponse['data']).flatMap(({ start, size, counts }): Cell[][] => [
+        [start, size, 0, size],
+        ...counts.map((users, i) => [start, size, i + 1, users]),
+      ]),
+  },
+  {
+    operation: 'funnel',
+    body: {
+      steps: [
+        { filters: [] },
+        { filters: [{ type: 'page', path: { operator: 'eq', value: '/' } }] },
+      ],
+      within: 86_400,
+    },
+    names: ['step', 'users', 'share_of_first', 'share_of_previous', 'median_seconds'],
+    toRows: (data) =>
+      (data as FunnelResponse['data']).map((row) => [
+        row.step,
+        row.users,
+        row.share_of_first,
+        row.share_of_previous,
+        row.median_seconds,
+      ]),
+  },
+]
+
 describe.each(TABLES)('%s', (format) => {
   test.each([
     { what: 'a total', body: {} },
@@ -115,21 +173,26 @@ describe.each(TABLES)('%s', (format) => {
     expect(response.headers.get('tally-totals')).toBe(totals)
   })
 
-  test('the values of a field', async () => {
-    const asked = { date_range: ['2026-06-10', '2026-06-14'], field: 'page:path' }
-    const { data } = (await (await ask('values', asked)).json()) as ValuesResponse
-    const response = await ask('values', asked, { Accept: MEDIA_TYPES[format] })
-    const { names, rows } = await readTable(format, await readBytes(response))
-    const isText = format === 'csv'
-    expect({ names, rows }).toEqual({
-      names: ['value', 'pageviews', 'events'],
-      rows: data.map(({ value, pageviews, events }) => ({
-        value,
-        pageviews: isText ? String(pageviews) : pageviews,
-        events: isText ? String(events) : events,
-      })),
+  test.each(OPERATIONS)('$operation', async ({ operation, body, names, toRows }) => {
+    const asked = { date_range: ['2026-06-10', '2026-06-14'], ...body }
+    const json = (await (await ask(operation, asked)).json()) as Answer
+    const response = await ask(operation, asked, { Accept: MEDIA_TYPES[format] })
+    const bytes = await readBytes(response)
+    const table = await readTable(format, bytes)
+    const want = toRows(json.data)
+    const write = (cell: Cell): Cell => (format === 'csv' && cell !== null ? String(cell) : cell)
+    expect([table.names, table.rows]).toEqual([
+      names,
+      want.map((cells) => Object.fromEntries(cells.map((cell, i) => [names[i]!, write(cell)]))),
+    ])
+    expect(want.length).toBeGreaterThan(1)
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': CONTENT_TYPES[format],
+      'content-length': String(bytes.length),
+      vary: 'Accept',
+      'tally-period': `${json.period.from}/${json.period.to}`,
+      'tally-total': String(want.length),
     })
-    expect(response.headers.get('tally-total')).toBe(String(data.length))
   })
 
   test('an error is JSON', async () => {
@@ -166,7 +229,7 @@ describe('Accept', () => {
   test.each(['text/html', 'application/json;q=0', 'application/vnd.apache.arrow.file, image/*'])(
     '%j: NOT_ACCEPTABLE with the list',
     async (accept) => {
-      for (const path of ['query', 'values']) {
+      for (const path of ['query', ...OPERATIONS.map(({ operation }) => operation)]) {
         const response = await ask(path, { date_range: 'today' }, { Accept: accept })
         expect([response.status, await response.json()]).toEqual([
           406,
@@ -180,6 +243,33 @@ describe('Accept', () => {
       }
     },
   )
+})
+
+test.each(['batch', 'explain', 'retention/explain', 'funnel/explain'])(
+  '%s is JSON alone',
+  async (path) => {
+    const response = await ask(path, {}, { Accept: 'text/csv' })
+    expect([response.status, await response.json()]).toEqual([
+      406,
+      {
+        error: {
+          code: 'NOT_ACCEPTABLE',
+          message: 'Accept allows none of the formats: application/json.',
+        },
+      },
+    ])
+    expect(await outcome(await ask(path, {}, { Accept: 'text/csv, */*;q=0.1' }))).toEqual({
+      status: 400,
+      code: 'VALIDATION_ERROR',
+    })
+  },
+)
+
+test('the project is JSON, whatever Accept says', async () => {
+  const response = await fetch(`${service.address}/v1/project`, {
+    headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv' },
+  })
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, CONTENT_TYPES.json])
 })
 
 test('each format has an entity tag of its own, which is the same the next time', async () => {
