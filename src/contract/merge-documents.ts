@@ -6,10 +6,15 @@ import type { SpecDocument } from './spec.js'
 type Json = Readonly<Record<string, unknown>>
 type Components = Readonly<Record<string, Json>>
 
+/** A tag, which groups operations. Its name is unique in a document. */
+interface Tag {
+  readonly name: string
+}
+
 /** The parts of a contract that are merged. */
 interface Document {
   readonly info: { readonly description: string }
-  readonly tags: readonly unknown[]
+  readonly tags: readonly Tag[]
   readonly paths: Json
   readonly components: Components
 }
@@ -31,7 +36,7 @@ export function mergeDocuments(first: SpecDocument, second: SpecDocument): SpecD
       ...one.info,
       description: [one.info.description, HEADING, other.info.description].join('\n\n'),
     },
-    tags: [...one.tags, ...other.tags],
+    tags: mergeTags(one.tags, other.tags),
     paths: { ...one.paths, ...renamed.paths },
     components: mergeComponents(one.components, renamed.components),
   }
@@ -87,6 +92,12 @@ function rename(document: Document, references: ReadonlySet<string>): unknown {
     ),
   )
   return { ...(follow(document) as object), components }
+}
+
+/** A tag that both documents have is described by the first. */
+const mergeTags = (some: readonly Tag[], others: readonly Tag[]): readonly Tag[] => {
+  const names = new Set(some.map(({ name }) => name))
+  return [...some, ...others.filter(({ name }) => !names.has(name))]
 }
 
 const mergeComponents = (one: Components, other: Components): Components =>
