@@ -2232,12 +2232,12 @@ export interface components {
              * @example 62
              */
             readonly estimatedRows: number | null;
-            /** @description The SQL of the answer. Absent if the whole table lies ahead. */
+            /** @description The SQL of the answer. Absent if no interval of the table has begun. */
             readonly statement?: components["schemas"]["PlannedStatement"];
         };
         /**
          * Retention plan
-         * @description What a request for retention reads, and why; empty if the whole table lies ahead.
+         * @description What a request for retention reads, and why; empty if no interval of the table has begun.
          * @example {}
          */
         readonly RetentionPlan: {
@@ -3860,7 +3860,7 @@ export interface operations {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description The question, as JSON in UTF-8, at most 64 kB. */
+        /** @description The request, as JSON in UTF-8, at most 64 kB. */
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": components["schemas"]["RetentionRequest"];
@@ -3902,7 +3902,7 @@ export interface operations {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description The question, as JSON in UTF-8, at most 64 kB. */
+        /** @description The request, as JSON in UTF-8, at most 64 kB. */
         readonly requestBody: {
             readonly content: {
                 readonly "application/json": components["schemas"]["FunnelRequest"];
