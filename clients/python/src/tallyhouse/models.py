@@ -999,11 +999,11 @@ class RetentionExplainResponse(TypedDict):
     """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet."""
 
     statement: NotRequired["PlannedStatement"]
-    """The SQL of the answer. Absent if the whole table lies ahead."""
+    """The SQL of the answer. Absent if no interval of the table has begun."""
 
 
 class RetentionPlan(TypedDict):
-    """What a request for retention reads, and why; empty if the whole table lies ahead."""
+    """What a request for retention reads, and why; empty if no interval of the table has begun."""
 
     cohorts: NotRequired["Plan"]
     """The plan of a query for the metric `new_users` by interval: its `newUsers` are the plans that find the users of each cohort, and
