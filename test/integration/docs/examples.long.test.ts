@@ -1,6 +1,5 @@
 /** The docs show what the service answers: each example is asked, in each language that shows it. `npm run docs` writes the answers. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { issueKey } from '../../../src/auth/api-keys.js'
 import { openSigningKey } from '../../../src/auth/signing-key.js'
@@ -22,6 +21,7 @@ import {
   type Running,
 } from '../../support/docs/programs.js'
 import { writeOutputs } from '../../support/docs/terminal.js'
+import { findPython } from '../client/python.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { topUpDemo } from '../../support/store/loading.js'
 import { startTestService } from '../../support/world/service.js'
@@ -88,14 +88,7 @@ test('the commands of the terminal page print what it shows', async () => {
 /** What the page shows of an answer. */
 const withoutQuery = (answer: unknown): unknown => ({ ...(answer as object), query: undefined })
 
-const hasPython = (() => {
-  try {
-    execFileSync('python3', ['--version'])
-    return true
-  } catch {
-    return false
-  }
-})()
+const python = findPython('httpx')
 
 test('the commands of the recipes get the same answers', async () => {
   const text = await readFile(packagePath(RECIPES), 'utf8')
@@ -114,7 +107,7 @@ test('the command of the formats page gets the table that it shows', async () =>
 
 test.each([
   ['TypeScript', runTypeScript],
-  ...(hasPython ? ([['Python', runPython]] as const) : []),
+  ...(python === undefined ? [] : ([['Python', runPython.bind(null, python)]] as const)),
 ])(
   'the recipes in %s get the same answers, and the loop over pages all rows',
   async (_, runAll) => {

@@ -11,8 +11,12 @@ const FORMS: Readonly<Record<Language, (path: string, json: string) => string>> 
   -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
   -d '${json.replaceAll("'", `'\\''`)}'`,
   ts: (path, json) => `const { data, error } = await tallyhouse.POST('${path}', { body: ${json} })`,
-  python: (path, json) => `answer = ask("${path}", ${toPython(json)})`,
+  python: (path, json) => `answer = tally.${nameMethod(path)}(${toPython(json)})`,
 }
+
+/** Returns the method of the Python client for an operation: `explain_funnel` for `/v1/analytics/funnel/explain`. */
+const nameMethod = (path: string): string =>
+  path.replace('/v1/analytics/', '').split('/').reverse().join('_')
 
 /** JSON is Python, but for three words. */
 const WORDS: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' }

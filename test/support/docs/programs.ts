@@ -5,6 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import openapiTypescript, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
+import { packagePath } from '../../../src/lib/package-path.js'
 import { readSpec } from '../../../src/contract/spec.js'
 import { listBlocks, type Language } from './forms.js'
 
@@ -48,17 +49,21 @@ function listCases(pages: readonly string[], language: Language, variable: strin
   return { setup, cases }
 }
 
-/** Runs the first block of the pages, which prepares, then all others; returns the result of each. */
+/** Runs the first block of the pages, which prepares, then all others; returns the result of each. @param python the command */
 export async function runPython(
+  python: string,
   pages: readonly string[],
   { folder, address, key }: Running,
 ): Promise<readonly unknown[]> {
   const { setup, cases } = listCases(pages, 'python', 'answer')
   const lines = cases.map(({ block, result }) => `${block}answers.append(${result})`)
-  const program = [setup, 'answers = []', ...lines, 'print(json.dumps(answers))', ''].join('\n')
+  const show = 'import json\nprint(json.dumps(answers))\n'
+  const program = [setup, 'answers = []', ...lines, show].join('\n')
   const file = path.join(folder, 'program.py')
   await writeFile(file, program.replaceAll(ADDRESS, address))
-  const { stdout } = await run('python3', [file], { env: { ...process.env, KEY: key } })
+  const { stdout } = await run(python, [file], {
+    env: { ...process.env, KEY: key, PYTHONPATH: packagePath('clients/python/src') },
+  })
   return JSON.parse(stdout) as readonly unknown[]
 }
 
