@@ -1,12 +1,6 @@
 /** Formats the cohorts of retention as a table or as CSV. */
+import type { Cohort } from '../../contract/api.js'
 import { formatTable } from '../shared/output.js'
-
-interface Cohort {
-  readonly start: string
-  readonly size: number
-  /** Null for intervals that lie ahead. */
-  readonly counts: readonly (number | null)[]
-}
 
 /** Formats one line per cohort: its first day, its users, and how many came back in each interval after it, with their share. */
 export function formatCohortsAsTable(rows: readonly unknown[]): string {
@@ -15,15 +9,17 @@ export function formatCohortsAsTable(rows: readonly unknown[]): string {
     ['START', 'USERS', ...(cohorts[0]?.counts ?? []).map((_, i) => `+${i + 1}`)],
     ...cohorts.map(({ start, size, counts }) => [
       start.slice(0, 10),
-      String(size),
+      size === null ? '-' : String(size),
       ...counts.map((count) => formatShare(count, size)),
     ]),
   ])
 }
 
-const formatShare = (count: number | null, size: number): string => {
+const formatShare = (count: number | null, size: number | null): string => {
   if (count === null) return '-'
-  return size === 0 ? String(count) : `${count} (${((100 * count) / size).toFixed(1)}%)`
+  return size === null || size === 0
+    ? String(count)
+    : `${count} (${((100 * count) / size).toFixed(1)}%)`
 }
 
 /** Formats cohorts as CSV. Intervals that lie ahead are empty fields. */

@@ -1,8 +1,8 @@
 /** Logs the plan of a query, which shows why the query is slow. */
-import { describePlan, type PlanDescription } from '../../analytics/plan/describe.js'
+import { describePlan } from '../../analytics/plan/describe.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type { Logger } from '../../lib/log.js'
-import { mapRecord } from '../../lib/records.js'
+import { isRecord, mapRecord } from '../../lib/records.js'
 import { PROPERTY_PREFIX } from '../../model/dimensions.js'
 
 /**
@@ -15,29 +15,12 @@ export function logPlan(logger: Logger, plan: Plan): void {
   logger.debug({ plan: hideProperties(describePlan(plan)) }, 'planned')
 }
 
-const hideProperties = ({
-  reads,
-  rejected,
-  totals,
-  ranking,
-  newUsers,
-  comparison,
-  ...rest
-}: PlanDescription): object => ({
-  ...rest,
-  reads: reads.map(({ dimension, ...read }) => ({
-    ...read,
-    ...(dimension === undefined ? {} : { dimension: hidePropertyNames(dimension) }),
-  })),
-  rejected: rejected.map((one) => ({ ...one, reason: hidePropertyNames(one.reason) })),
-  ...(newUsers === undefined ? {} : { newUsers: hideAll({ ...newUsers }) }),
-  ...(totals === undefined ? {} : { totals: hideProperties(totals) }),
-  ...(comparison === undefined ? {} : { comparison: hideProperties(comparison) }),
-  ...(ranking === undefined ? {} : { ranking: hideProperties(ranking) }),
-})
-
-const hideAll = (parts: Readonly<Record<string, PlanDescription>>): object =>
-  mapRecord(parts, (_name, part) => hideProperties(part))
+/** Hides the names of properties in all texts of a description. */
+function hideProperties(value: unknown): unknown {
+  if (typeof value === 'string') return hidePropertyNames(value)
+  if (Array.isArray(value)) return value.map(hideProperties)
+  return isRecord(value) ? mapRecord(value, (_name, part) => hideProperties(part)) : value
+}
 
 /** Cuts a text off after the first `event:prop:`. Property names come from clients and may hold anything. */
 function hidePropertyNames(text: string): string {

@@ -24,7 +24,9 @@ export function limitRate(perMinute: number): RequestHandler {
     // The library's checks concern limits by IP address behind proxies.
     validate: false,
     handler: (_request, response, next) => {
-      const headers = { 'Retry-After': String(response.getHeader('Retry-After')) }
+      // At the end of a window the library says 0.
+      const seconds = Math.max(1, Number(response.getHeader('Retry-After')))
+      const headers = { 'Retry-After': String(seconds) }
       next(new ApiError('RATE_LIMIT_EXCEEDED', MESSAGE, { headers }))
     },
   })

@@ -196,6 +196,7 @@ test('nothing of a value controls the terminal, or breaks CSV', () => {
 const COHORTS = [
   { start: '2026-03-02T00:00:00Z', size: 40, counts: [22, 0] },
   { start: '2026-03-09T00:00:00Z', size: 0, counts: [0, null] },
+  { start: '2026-03-16T00:00:00Z', size: null, counts: [null, null] },
 ]
 
 test('cohorts as a table and as CSV', () => {
@@ -204,10 +205,11 @@ test('cohorts as a table and as CSV', () => {
       'START       USERS  +1          +2',
       '2026-03-02  40     22 (55.0%)  0 (0.0%)',
       '2026-03-09  0      0           -',
+      '2026-03-16  -      -           -',
     ].join('\n'),
   )
   expect(formatCohortsAsCsv(COHORTS)).toBe(
-    'start,size,count_1,count_2\r\n2026-03-02T00:00:00Z,40,22,0\r\n2026-03-09T00:00:00Z,0,0,',
+    'start,size,count_1,count_2\r\n2026-03-02T00:00:00Z,40,22,0\r\n2026-03-09T00:00:00Z,0,0,\r\n2026-03-16T00:00:00Z,,,',
   )
 })
 
