@@ -46,6 +46,8 @@ export interface Config extends Stores {
   readonly rateLimit: number
   /** Whether responses are checked against the contract before they are sent. */
   readonly validateResponses: boolean
+  /** Whether all operations of the contracts are compiled at the start, or else some at their first request. */
+  readonly compileAll: boolean
 }
 
 /**
@@ -79,6 +81,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     maxWaitingValues: read(env, 'MAX_WAITING_VALUES'),
     rateLimit: read(env, 'RATE_LIMIT'),
     validateResponses: read(env, 'NODE_ENV') !== 'production',
+    compileAll: read(env, 'NODE_ENV') === 'production',
   }
 }
 

@@ -174,7 +174,8 @@ export const VARIABLES = {
     ...integer(0, 1_000_000_000),
   },
   NODE_ENV: {
-    description: 'production skips the check of responses against the contract',
+    description:
+      'production compiles the whole contract at the start, and skips the check of responses against it',
     fallback: 'development',
     ...oneOf(ENVIRONMENTS),
   },

@@ -1,6 +1,6 @@
 /** Reads the OpenAPI documents: the service validates requests against them and publishes them. */
 import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
+import { CORE_SCHEMA, load } from 'js-yaml'
 import { packagePath } from '../lib/package-path.js'
 
 /** The parts of a schema that this code reads. */
@@ -33,7 +33,8 @@ export type Specs = Readonly<Record<SpecName, Spec>>
  */
 export function readSpec(name: SpecName): Spec {
   const yaml = readFileSync(packagePath(`openapi/${name}.yaml`), 'utf8')
-  return { yaml, document: parse(yaml) as SpecDocument }
+  // Five times faster than `yaml`, which also edits documents. CORE_SCHEMA takes no text for a date.
+  return { yaml, document: load(yaml, { schema: CORE_SCHEMA }) as SpecDocument }
 }
 
 /** Reads both contracts. */

@@ -118,6 +118,13 @@ describe('a construct that the validator does not support must be marked', () =>
   })
 })
 
+test.each([true, false])(
+  'all operations compile; responses are checked: %s',
+  async (validateResponses) => {
+    await expect(compileContract({ validateResponses })).resolves.toMatchObject({ specs })
+  },
+)
+
 describe('the error of an invalid operation names it', () => {
   test('an invalid pattern', async () => {
     const document = edited(

@@ -24,8 +24,8 @@ export interface RunningService {
 }
 
 /**
- * Starts the service. The application takes its requests only once the contracts are compiled, so the first one is not
- * slower than others.
+ * Starts the service. The application takes its requests only once the contracts are compiled, in production with all
+ * operations, so the first one is not slower than others.
  *
  * @throws Error if a contract does not compile; the system's error if the address cannot be bound
  */

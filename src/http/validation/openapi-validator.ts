@@ -31,13 +31,29 @@ export interface OperationExample extends OperationRequest {
   readonly response: { readonly status: number; readonly body: unknown }
 }
 
-/** Creates the middleware that validates requests whose bodies have been parsed, and their responses if wanted. */
+/**
+ * Creates the middleware that validates requests whose bodies have been parsed, and their responses if wanted. The
+ * first request prepares the contract: a process does without those that nobody asks.
+ */
 export function createValidator(
+  document: SpecDocument,
+  options: ValidationOptions,
+): RequestHandler {
+  let validator: RequestHandler | undefined
+  return (request, response, next) => {
+    validator ??= prepareValidator(document, options)
+    void validator(request, response, next)
+  }
+}
+
+function prepareValidator(
   document: SpecDocument,
   { validateResponses }: ValidationOptions,
 ): RequestHandler {
   const handlers = OpenApiValidator.middleware({
     apiSpec: prepareDocument(document) as ValidatorOptions['apiSpec'],
+    // The contracts are part of the package, and linted against the schema of OpenAPI.
+    validateApiSpec: false,
     formats: FORMATS,
     validateRequests: { allErrors: true },
     validateResponses,

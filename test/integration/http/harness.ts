@@ -223,7 +223,7 @@ export async function startApp({
       ...given,
     },
     isReady: () => Promise.resolve(true),
-    contract: await (contract ??= compileContract({ validateResponses: true })),
+    contract: await (contract ??= compileContract({ validateResponses: true, compileAll: false })),
     shutdown,
     logger,
     ...given,

@@ -64,6 +64,13 @@ test('a key reads its project', async () => {
   expect(await response.json()).toMatchObject({ project: { id: 'shop', firstEventAt: null } })
 })
 
+test('in production, where the contract is compiled before the first request', async () => {
+  const production = await start({ NODE_ENV: 'production' })
+  const response = await project(`Bearer ${token}`, production)
+  expect(await response.json()).toMatchObject({ project: { id: 'shop' } })
+  await production.stop()
+})
+
 test('a key runs a query', async () => {
   const response = await ask({ date_range: ['2026-03-01', '2026-03-09'], metrics: ['users'] })
   expect(response.status).toBe(200)

@@ -30,6 +30,7 @@ const DEFAULTS: Config = {
   maxWaitingValues: 200_000,
   rateLimit: 60_000,
   validateResponses: true,
+  compileAll: false,
   role: 'all',
   trustedProxies: 0,
 }
@@ -59,7 +60,11 @@ test.each<{ why: string; env: NodeJS.ProcessEnv; want: Partial<Config> }>([
   { why: 'a rate', env: { RATE_LIMIT: '0' }, want: { rateLimit: 0 } },
   { why: 'a role', env: { ROLE: 'collector' }, want: { role: 'collector' } },
   { why: 'proxies', env: { TRUSTED_PROXIES: '2' }, want: { trustedProxies: 2 } },
-  { why: 'production', env: { NODE_ENV: 'production' }, want: { validateResponses: false } },
+  {
+    why: 'production',
+    env: { NODE_ENV: 'production' },
+    want: { validateResponses: false, compileAll: true },
+  },
   { why: 'engines', env: { EMBEDDED_SHARDS: '3' }, want: { embeddedShards: 3 } },
   {
     why: 'wide projects',
