@@ -18,9 +18,10 @@ export const query = ({ range }: BenchPeriod, asked: Asked, accept?: string): Be
   ...(accept === undefined ? {} : { accept }),
 })
 
-/** Lists the rows of an answer: the keys of the group, the days of buckets alone, and then the metrics. */
+/** Lists the rows of an answer: the keys of the group, the days of buckets alone, and then the metrics. A total has an empty key. */
 const listRows = (answer: string): readonly (readonly unknown[])[] =>
   (JSON.parse(answer) as AnalyticsQueryResponse).data.map(({ group, metrics }) => [
+    ...(Object.keys(group).length === 0 ? [''] : []),
     ...Object.entries(group).map(([name, key]) => (name === 'date' ? key.slice(0, 10) : key)),
     ...Object.values(metrics),
   ])

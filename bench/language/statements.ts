@@ -40,7 +40,7 @@ export const selectCohorts = (): Statement =>
   statement(sql`
 SELECT toInt64(arrayMin(came)) AS cohort, toInt64(arrayJoin(came)) AS month, toInt64(count()) AS users
 FROM (
-  SELECT user, bitPositionsToArray(groupBitOr(toUInt16(bitShiftLeft(1, toMonth(day) - 1)))) AS came
+  SELECT user, bitPositionsToArray(groupBitOr(bitShiftLeft(toUInt16(1), toMonth(day) - 1))) AS came
   FROM ${writeEvents(YEAR)} GROUP BY user
 )
 GROUP BY cohort, month ORDER BY cohort, month`)
