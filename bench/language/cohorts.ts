@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { or, sql, statement, uint64, type Sql, type Statement } from '../../src/clickhouse/sql.js'
 import type { FunnelRequest, FunnelResponse, RetentionResponse } from '../../src/contract/api.js'
 import { SECOND_MS } from '../../src/lib/time.js'
-import { MONTH, YEAR } from '../reads/periods.js'
+import { MONTH, YEAR, type BenchPeriod } from '../reads/periods.js'
 import type { HandRow, Pair } from './pair.js'
 import { selectCohorts, writeEvents } from './statements.js'
 
@@ -71,12 +71,14 @@ const DAY_SECONDS = 86_400
 function selectLevels(
   steps: readonly Step[],
   within: FunnelRequest['within'],
+  period: BenchPeriod,
 ): readonly Statement[] {
   const [first, second, third] = steps.map(({ condition }) => condition)
   const window = uint64((within === 'visit' ? DAY_SECONDS : within) * SECOND_MS)
   const level = sql`windowFunnel(${window})(${MOMENT}, ${first!}, ${second!}, ${third!}) AS level`
   const matching = or(steps.map(({ condition }) => condition))
-  return [writeEvents(MONTH), sql`${writeEvents(MONTH)} AND ${matching}`].map((events) => {
+  const inPeriod = writeEvents(period)
+  return [inPeriod, sql`${inPeriod} AND ${matching}`].map((events) => {
     const users =
       within === 'visit'
         ? sql`SELECT max(level) AS level FROM (SELECT any(user) AS owner, ${level} FROM ${events} GROUP BY session) GROUP BY owner`
@@ -98,24 +100,33 @@ function checkLevels(answer: string, [row = {}]: readonly HandRow[]): void {
   if (!isDeepStrictEqual(users, byHand)) console.error(`${users.join()}, by hand ${byHand.join()}`)
 }
 
-const FUNNEL_PAIRS: readonly Pair[] = Object.entries(FUNNELS).flatMap(([name, steps]) =>
-  (['visit', DAY_SECONDS] as const).map((within) => ({
-    name: `30 days, funnel within a ${within === 'visit' ? 'visit' : 'day'}: ${name}`,
-    request: {
-      path: '/v1/analytics/funnel',
-      body: JSON.stringify({
-        date_range: MONTH.range,
-        steps: steps.map(({ filters }) => ({ filters })),
-        within,
-      }),
-    },
-    beside: {
-      name: 'by hand, `windowFunnel`',
-      ways: selectLevels(steps, within),
-      check: checkLevels,
-    },
-    target: { times: 1 },
-  })),
+const compareFunnel = (
+  period: BenchPeriod,
+  name: string,
+  steps: readonly Step[],
+  within: FunnelRequest['within'],
+): Pair => ({
+  name: `${period.name}, funnel within a ${within === 'visit' ? 'visit' : 'day'}: ${name}`,
+  request: {
+    path: '/v1/analytics/funnel',
+    body: JSON.stringify({
+      date_range: period.range,
+      steps: steps.map(({ filters }) => ({ filters })),
+      within,
+    }),
+  },
+  beside: {
+    name: 'by hand, `windowFunnel`',
+    ways: selectLevels(steps, within, period),
+    check: checkLevels,
+  },
+  ...(period === MONTH ? { target: { times: 1 } } : {}),
+})
+
+const FUNNEL_PAIRS: readonly Pair[] = [MONTH, YEAR].flatMap((period) =>
+  Object.entries(FUNNELS).flatMap(([name, steps]) =>
+    (['visit', DAY_SECONDS] as const).map((within) => compareFunnel(period, name, steps, within)),
+  ),
 )
 
 export const COHORT_PAIRS: readonly Pair[] = [RETENTION, ...FUNNEL_PAIRS]
