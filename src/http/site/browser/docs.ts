@@ -2,6 +2,14 @@
 
 declare const SwaggerUIBundle: (options: object) => void
 
+// Swagger UI is dark if its root has this class.
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const showColors = (): void => {
+  document.documentElement.classList.toggle('dark-mode', dark.matches)
+}
+showColors()
+dark.addEventListener('change', showColors)
+
 const contract = document.documentElement.dataset['contract'] ?? ''
 
 void fetch(contract)

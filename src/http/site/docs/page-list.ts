@@ -31,9 +31,16 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
   { title: 'Learn', pages: [HOME, ...['start', 'concepts', 'recipes'].map(definePage)] },
   {
     title: 'Look up',
-    pages: ['terminal', 'paging', 'formats', 'time-zones', 'cookieless', 'errors', 'limits'].map(
-      definePage,
-    ),
+    pages: [
+      'terminal',
+      'paging',
+      'formats',
+      'time-zones',
+      'channels',
+      'cookieless',
+      'errors',
+      'limits',
+    ].map(definePage),
   },
   { title: 'Operate', pages: [...['operations', 'cluster'].map(definePage), CHANGELOG] },
 ]
