@@ -16,19 +16,19 @@ export function formatCohortsAsTable(rows: readonly unknown[]): string {
 }
 
 const formatShare = (count: number | null, size: number | null): string => {
-  if (count === null) return '-'
-  return size === null || size === 0
-    ? String(count)
-    : `${count} (${((100 * count) / size).toFixed(1)}%)`
+  if (count === null || size === null) return '-'
+  return size === 0 ? String(count) : `${count} (${((100 * count) / size).toFixed(1)}%)`
 }
 
-/** Formats cohorts as CSV. Intervals that lie ahead are empty fields. */
+/**
+ * Formats cohorts as CSV with the columns of the service: a row for each cohort and interval, from that of the cohort itself on, which
+ * is 0. Intervals that lie ahead have an empty field.
+ */
 export function formatCohortsAsCsv(rows: readonly unknown[]): string {
-  const cohorts = rows as readonly Cohort[]
-  return [
-    ['start', 'size', ...(cohorts[0]?.counts ?? []).map((_, i) => `count_${i + 1}`)],
-    ...cohorts.map(({ start, size, counts }) => [start, size, ...counts]),
-  ]
+  const lines = (rows as readonly Cohort[]).flatMap(({ start, size, counts }) =>
+    [size, ...counts].map((users, interval) => [start, size, interval, users]),
+  )
+  return [['cohort', 'size', 'interval', 'users'], ...lines]
     .map((row) => row.join(','))
     .join('\r\n')
 }

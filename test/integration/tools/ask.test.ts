@@ -88,7 +88,9 @@ test('retention, by options and by a body', async () => {
   const input = JSON.stringify({ interval: 'day', date_range: ['2026-06-01', '2026-06-02'] })
   expect(await ask(['retention', '--body', '-', '--format', 'csv'], {}, input)).toEqual({
     code: 0,
-    stdout: 'start,size,count_1\r\n2026-06-01T00:00:00Z,1,0\r\n2026-06-02T00:00:00Z,1,0\n',
+    stdout:
+      'cohort,size,interval,users\r\n2026-06-01T00:00:00Z,1,0,1\r\n2026-06-01T00:00:00Z,1,1,0\r\n' +
+      '2026-06-02T00:00:00Z,1,0,1\r\n2026-06-02T00:00:00Z,1,1,0\n',
     stderr: '',
   })
 })
