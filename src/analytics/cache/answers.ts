@@ -9,67 +9,93 @@ import type {
   AnalyticsQueryRequest,
   AnalyticsQueryResponse,
   AnswerSource,
+  FunnelRequest,
+  FunnelResponse,
+  RetentionRequest,
+  RetentionResponse,
 } from '../../contract/api.js'
-import { ApiError } from '../../contract/errors.js'
-import { resolveRequest } from '../query-analytics.js'
 import type { Query } from '../request/query.js'
-import { shapeEcho } from '../response.js'
-import { listNames, nameAnswer, type ProjectFacts } from './answer-name.js'
-import { createAnswerStore } from './answer-store.js'
+import type { Grid } from '../retention/grid.js'
+import { createAnswerStore, type AnswerStore } from './answer-store.js'
 import {
   computeAndKeep,
   type AnswersOptions,
   type Cache,
   type Compute,
   type Computed,
-  type Question,
   type Work,
 } from './compute-answer.js'
 import { createNameCounter } from './name-counter.js'
+import type { DatedRequest, KeptOperation } from './operation.js'
+import { FUNNELS, QUERIES, RETENTIONS } from './operations.js'
+import { listNames, nameQuestion, resolveKnown, type Question } from './question.js'
 import { createSharedWork } from './share-work.js'
 
-export interface Answer {
+export interface Answer<Body> {
   readonly source: AnswerSource
   /** The body of the response, as JSON. */
   readonly text: string
   /** The same as an object, if it was computed for this question. */
-  readonly body?: AnalyticsQueryResponse
+  readonly body?: Body
 }
 
+/** Answers a question. @throws what `compute` rejects with, or the reason of the question's signal */
+export type AnswerQuestion<Request, Resolved, Body> = (
+  question: Question<Request>,
+  compute: Compute<Resolved, Body>,
+) => Promise<Answer<Body>>
+
+/** The answers to each operation. All of them share one room. */
 export interface Answers {
-  /** @throws what `compute` rejects with, or the reason of the question's signal */
-  readonly answer: (question: Question, compute: Compute) => Promise<Answer>
+  readonly query: AnswerQuestion<AnalyticsQueryRequest, Query, AnalyticsQueryResponse>
+  readonly retention: AnswerQuestion<RetentionRequest, Grid, RetentionResponse>
+  readonly funnel: AnswerQuestion<FunnelRequest, Query, FunnelResponse>
   /** Returns how many bytes the kept answers take. */
   readonly countBytes: () => number
 }
 
 export function createAnswers(options: AnswersOptions): Answers {
   const store = createAnswerStore(options.maxBytes)
-  const shared = createSharedWork<Computed>()
-  const cache: Cache = { ...options, store, shared, underWay: createNameCounter() }
   return {
-    answer: async (question, compute) => {
-      const given = await answer(cache, question, compute)
-      options.onAnswer?.(given.source)
-      return given
-    },
+    query: createAnswerer(options, store, QUERIES),
+    retention: createAnswerer(options, store, RETENTIONS),
+    funnel: createAnswerer(options, store, FUNNELS),
     countBytes: store.countBytes,
   }
 }
 
-async function answer(cache: Cache, question: Question, compute: Compute): Promise<Answer> {
-  const { store, underWay, readsRollups, now } = cache
-  const { project } = question
-  const query = resolveKnown(question, {}, question.now ?? now())
-  const names = query === undefined ? [] : listNames(project, query, readsRollups(project))
+function createAnswerer<Request extends DatedRequest, Resolved, Body>(
+  options: AnswersOptions,
+  store: AnswerStore,
+  operation: KeptOperation<Request, Resolved, Body>,
+): AnswerQuestion<Request, Resolved, Body> {
+  const shared = createSharedWork<Computed<Resolved, Body>>()
+  const cache = { ...options, operation, store, shared, underWay: createNameCounter() }
+  return async (question, compute) => {
+    const given = await answer(cache, question, compute)
+    options.onAnswer?.(given.source)
+    return given
+  }
+}
+
+async function answer<Request extends DatedRequest, Resolved, Body>(
+  cache: Cache<Request, Resolved, Body>,
+  question: Question<Request>,
+  compute: Compute<Resolved, Body>,
+): Promise<Answer<Body>> {
+  const { store, underWay, now } = cache
+  const resolved = resolveKnown(cache.operation, question, {}, question.now ?? now())
+  const isFromRollups = cache.readsRollups(question.project)
+  const names =
+    resolved === undefined ? [] : listNames(cache.operation, question, resolved, isFromRollups)
   // Only an answer that may be kept or on its way is worth waiting for the version of the data.
   const isNew = !names.some((name) => store.has(name) || underWay.has(name))
-  const seen = isNew ? cache.getLastVersion(project) : undefined
+  const seen = isNew ? cache.getLastVersion(question.project) : undefined
   const leave = underWay.add(names)
   try {
-    return query === undefined || seen === undefined
+    return resolved === undefined || seen === undefined
       ? await answerKnown(cache, question, compute)
-      : await answerNew(cache, question, compute, query, seen)
+      : await answerNew(cache, question, compute, resolved, seen)
   } finally {
     leave()
   }
@@ -79,18 +105,18 @@ async function answer(cache: Cache, question: Question, compute: Compute): Promi
  * Answers a question to which no answer is kept or on its way, without waiting for the version of the data. The answer is
  * kept if the version that was seen before it was computed is still the same afterwards.
  */
-async function answerNew(
-  cache: Cache,
-  question: Question,
-  compute: Compute,
-  query: Query,
+async function answerNew<Request extends DatedRequest, Resolved, Body>(
+  cache: Cache<Request, Resolved, Body>,
+  question: Question<Request>,
+  compute: Compute<Resolved, Body>,
+  resolved: Resolved,
   version: string,
-): Promise<Answer> {
+): Promise<Answer<Body>> {
   const { store, shared, readsRollups } = cache
   const { project, asker, signal } = question
   const facts = store.getFacts(project.id, version)
   const work = { question, compute, version, facts, isVersionCurrent: false }
-  const name = nameAnswer(project, query, facts, readsRollups(project))
+  const name = nameQuestion(cache.operation, question, resolved, facts, readsRollups(project))
   const { result } = await shared.share(nameWork(asker, version, name), signal, (whileWanted) =>
     computeAndKeep(cache, work, whileWanted),
   )
@@ -98,21 +124,33 @@ async function answerNew(
 }
 
 /** Answers a question from what is kept or on its way, if that is of the current version of the data. */
-async function answerKnown(cache: Cache, question: Question, compute: Compute): Promise<Answer> {
-  const { store, shared, now } = cache
+async function answerKnown<Request extends DatedRequest, Resolved, Body>(
+  cache: Cache<Request, Resolved, Body>,
+  question: Question<Request>,
+  compute: Compute<Resolved, Body>,
+): Promise<Answer<Body>> {
+  const { operation, store, shared, now } = cache
   const { request, project, asker, signal } = question
   const version = await cache.readVersion(project)
   const facts = version === undefined ? {} : store.getFacts(project.id, version)
-  const work: Work = { question, compute, version, facts, isVersionCurrent: true }
-  const query = resolveKnown(question, facts, question.now ?? now())
-  if (version === undefined || query === undefined) {
+  const work: Work<Request, Resolved, Body> = {
+    question,
+    compute,
+    version,
+    facts,
+    isVersionCurrent: true,
+  }
+  const resolved = resolveKnown(cache.operation, question, facts, question.now ?? now())
+  if (version === undefined || resolved === undefined) {
     return toMiss(await computeAndKeep(cache, work, signal))
   }
   const isFromRollups = cache.readsRollups(project)
-  const nameNow = (one: Query): string => nameAnswer(project, one, facts, isFromRollups)
-  const name = nameNow(query)
+  const nameNow = (one: Resolved): string =>
+    nameQuestion(cache.operation, question, one, facts, isFromRollups)
+  const write = (rows: string): string => writeAnswer(operation.shapeEcho(request, resolved), rows)
+  const name = nameNow(resolved)
   const kept = store.get(project.id, version, name)
-  const text = kept === undefined ? undefined : writeAnswer(request, query, kept)
+  const text = kept === undefined ? undefined : write(kept)
   // Last of all, because the process may have been suspended. From here to the socket nothing is waited for.
   if (!cache.isCurrent(project, version)) {
     return toMiss(await computeAndKeep(cache, { ...work, version: undefined }, signal))
@@ -125,8 +163,8 @@ async function answerKnown(cache: Cache, question: Question, compute: Compute): 
   )
   if (!hasJoined) return toMiss(result)
   // The one that asked first may have waited for its turn until the period that ends now was another one.
-  const isSame = result.query !== undefined && nameNow(result.query) === nameNow(query)
-  if (isSame) return { source: 'coalesced', text: writeAnswer(request, query, result.rows) }
+  const isSame = result.resolved !== undefined && nameNow(result.resolved) === nameNow(resolved)
+  if (isSame) return { source: 'coalesced', text: write(result.rows) }
   return toMiss(await computeAndKeep(cache, work, signal))
 }
 
@@ -134,30 +172,12 @@ async function answerKnown(cache: Cache, question: Question, compute: Compute): 
 const nameWork = (asker: string, version: string, name: string): string =>
   JSON.stringify([asker, version, name])
 
-const toMiss = ({ body }: Computed): Answer => ({
+const toMiss = <Resolved, Body>({ body }: Computed<Resolved, Body>): Answer<Body> => ({
   source: 'miss',
   body,
   text: JSON.stringify(body),
 })
 
-/**
- * Resolves a question without the store; returns undefined when that needs the first event, which is unknown, or the
- * question is refused: its computation refuses it in its turn.
- */
-function resolveKnown(
-  { request, project }: Question,
-  { firstEventAt }: ProjectFacts,
-  now: Date,
-): Query | undefined {
-  if (request.date_range === 'all' && firstEventAt === undefined) return undefined
-  try {
-    return resolveRequest(request, project, firstEventAt ?? null, now)
-  } catch (error) {
-    if (error instanceof ApiError) return undefined
-    throw error
-  }
-}
-
-/** Writes a response as JSON.stringify does. */
-const writeAnswer = (request: AnalyticsQueryRequest, query: Query, rows: string): string =>
-  `${JSON.stringify(shapeEcho(request, query)).slice(0, -1)},${rows.slice(1)}`
+/** Writes a response as JSON.stringify does. @param echo the part that repeats the question */
+const writeAnswer = (echo: object, rows: string): string =>
+  `${JSON.stringify(echo).slice(0, -1)},${rows.slice(1)}`

@@ -1,36 +1,21 @@
 /** Computes answers, and keeps them with the version of the data that they were computed from. */
-import type {
-  AnalyticsQueryRequest,
-  AnalyticsQueryResponse,
-  AnswerSource,
-} from '../../contract/api.js'
-import type { Plan } from '../plan/plan.js'
+import type { AnswerSource } from '../../contract/api.js'
 import type { QueriedProject } from '../query-analytics.js'
-import type { Query } from '../request/query.js'
-import { isEmptyFrom, nameAnswer, type ProjectFacts } from './answer-name.js'
+import { isEmptyFrom, type ProjectFacts } from './answer-name.js'
 import type { AnswerStore } from './answer-store.js'
 import type { NameCounter } from './name-counter.js'
+import type { DatedRequest, KeptOperation } from './operation.js'
+import { nameQuestion, type Question } from './question.js'
 import type { SharedWork } from './share-work.js'
 
-export interface Question {
-  readonly request: AnalyticsQueryRequest
-  readonly project: QueriedProject
-  /** Only questions with the same asker share their work, because it counts for the asker. */
-  readonly asker: string
-  /** Aborts when the answer is no longer wanted. */
-  readonly signal: AbortSignal
-  /** The moment at which the question is asked; the clock says it if left out. The computation knows the same. */
-  readonly now?: Date | undefined
-}
-
 /** Computes the answer to a question. */
-export type Compute = (options: {
+export type Compute<Resolved, Body> = (options: {
   readonly signal: AbortSignal
   /** What is known about the data when the question is asked. The computation adds what it learns. */
   readonly facts: ProjectFacts
-  /** To be called with the plan. */
-  readonly onPlan: (plan: Plan) => void
-}) => Promise<AnalyticsQueryResponse>
+  /** To be called with what the request is resolved to. */
+  readonly onResolve: (resolved: Resolved) => void
+}) => Promise<Body>
 
 export interface AnswersOptions {
   /** The room for answers; 0 to keep none. Equal questions at the same time share their work in any case. */
@@ -50,27 +35,28 @@ export interface AnswersOptions {
 }
 
 /** A computed answer. */
-export interface Computed {
+export interface Computed<Resolved, Body> {
   /** The response to the one that asked first. */
-  readonly body: AnalyticsQueryResponse
+  readonly body: Body
   /** Its rows, as JSON. */
   readonly rows: string
   /** What was computed; undefined if the computation did not say so. */
-  readonly query: Query | undefined
+  readonly resolved: Resolved | undefined
 }
 
-/** What answers are made with. */
-export type Cache = AnswersOptions & {
+/** What the answers of an operation are made with. */
+export type Cache<Request extends DatedRequest, Resolved, Body> = AnswersOptions & {
+  readonly operation: KeptOperation<Request, Resolved, Body>
   readonly store: AnswerStore
-  readonly shared: SharedWork<Computed>
+  readonly shared: SharedWork<Computed<Resolved, Body>>
   /** The names of the answers that are being computed or waited for. */
   readonly underWay: NameCounter
 }
 
 /** A question, and what is known about the data when it is asked. */
-export interface Work {
-  readonly question: Question
-  readonly compute: Compute
+export interface Work<Request, Resolved, Body> {
+  readonly question: Question<Request>
+  readonly compute: Compute<Resolved, Body>
   /** The version of the data that was read, or seen, before; undefined if there was none. */
   readonly version: string | undefined
   /** Whether the version was read for this question; otherwise it is the last one that was seen. */
@@ -79,34 +65,40 @@ export interface Work {
 }
 
 /** Computes an answer, and keeps it if the data has a version. */
-export async function computeAndKeep(
-  cache: Cache,
-  work: Work,
+export async function computeAndKeep<Request extends DatedRequest, Resolved, Body>(
+  cache: Cache<Request, Resolved, Body>,
+  work: Work<Request, Resolved, Body>,
   signal: AbortSignal,
-): Promise<Computed> {
-  const { project } = work.question
-  const plans: Plan[] = []
-  const isFromRollups = cache.readsRollups(project)
+): Promise<Computed<Resolved, Body>> {
+  const { question, facts } = work
+  const found: Resolved[] = []
+  const isFromRollups = cache.readsRollups(question.project)
   const body = await work.compute({
     signal,
-    facts: work.facts,
-    onPlan: (plan) => plans.push(plan),
+    facts,
+    onResolve: (resolved) => found.push(resolved),
   })
-  const query = plans[0]?.query
-  const rows = writeRows(body)
-  if (query !== undefined) {
-    const name = (): string => nameAnswer(project, query, work.facts, isFromRollups)
+  const [resolved] = found
+  const rows = JSON.stringify(cache.operation.pickRows(body))
+  if (resolved !== undefined) {
+    const name = (): string =>
+      nameQuestion(cache.operation, question, resolved, facts, isFromRollups)
+    const end = cache.operation.listEnds(question.request, resolved).at(-1)
     // Nobody waits for this. If it fails, the answer is computed again.
-    void keep(cache, work, query, name, rows).catch(() => undefined)
+    if (end !== undefined) void keep(cache, work, end, name, rows).catch(() => undefined)
   }
-  return { body, rows, query }
+  return { body, rows, resolved }
 }
 
-/** Keeps the answer to a query, at once if its version of the data is known to be the current one. */
-async function keep(
-  { store, maxBytes, hasEventsFrom, readVersion, now }: Cache,
-  { question: { project }, version, facts, isVersionCurrent }: Work,
-  { period: { end } }: Query,
+/**
+ * Keeps the rows of an answer, at once if their version of the data is known to be the current one.
+ *
+ * @param end no event from there on was read
+ */
+async function keep<Request extends DatedRequest, Resolved, Body>(
+  { store, maxBytes, hasEventsFrom, readVersion, now }: Cache<Request, Resolved, Body>,
+  { question: { project }, version, facts, isVersionCurrent }: Work<Request, Resolved, Body>,
+  end: Date,
   name: () => string,
   rows: string,
 ): Promise<void> {
@@ -119,7 +111,3 @@ async function keep(
   facts.emptyFrom = end
   store.set(project.id, version, name(), rows)
 }
-
-/** Writes the part of a response that does not repeat the question, as JSON. */
-const writeRows = ({ pagination, data, totals }: AnalyticsQueryResponse): string =>
-  JSON.stringify({ pagination, data, totals })

@@ -81,7 +81,7 @@ const REJECTED: readonly RejectedRelation[] = ALL_RELATIONS.filter(
  *
  * @throws ApiError PLAN_LIMIT_EXCEEDED
  */
-const resolveFunnel: Resolve<FunnelRequest, Query> = (request, project, first, now) =>
+export const resolveFunnel: Resolve<FunnelRequest, Query> = (request, project, first, now) =>
   resolveFilteredQuery(
     request,
     { metrics: ['users'], group_by: [] },

@@ -68,6 +68,17 @@ export function checkGridSize(request: Sized, period: Period): readonly FieldErr
 const countIntervals = ({ intervals }: Sized, cohorts: number): number =>
   intervals ?? Math.max(1, cohorts - 1)
 
+/** Returns the end of what is read for the cohorts, and the end of what is read in all. Nothing lies after the current second. */
+export function findReadEnds(grid: Grid): readonly [cohorts: Date, all: Date] {
+  const { granularity, period, intervals, end } = grid
+  const cohorts = getEarlier(period.end, end)
+  const [, lastCohort] = numberBuckets(granularity, { start: period.start, end: cohorts })
+  const all = GRANULARITIES[granularity].toStart(lastCohort + intervals + 1)
+  return [cohorts, getEarlier(all, end)]
+}
+
+const getEarlier = (one: Date, other: Date): Date => (one < other ? one : other)
+
 /** Whether an interval has begun. */
 export const hasBegun = ({ granularity, end }: Grid, bucket: number): boolean =>
   GRANULARITIES[granularity].toStart(bucket) < end

@@ -1,12 +1,11 @@
 /** Plans a retention table: which relations are read for the cohorts, and for what their users did later. */
 import type { Metric, RetentionRequest } from '../../contract/api.js'
-import { GRANULARITIES } from '../../model/granularities.js'
 import type { Plan } from '../plan/plan.js'
 import { numberBuckets } from '../request/buckets.js'
 import type { Period } from '../request/period.js'
 import { resolveFilteredQuery } from '../request/derived-queries.js'
 import type { Query } from '../request/query.js'
-import type { Grid } from './grid.js'
+import { findReadEnds, type Grid } from './grid.js'
 
 export interface RetentionPlan {
   readonly grid: Grid
@@ -26,12 +25,12 @@ export function planRetention(
   grid: Grid,
   plan: (query: Query) => Plan,
 ): RetentionPlan | undefined {
-  const { granularity, period, intervals, end } = grid
+  const { granularity, period, end } = grid
   if (period.start >= end) return undefined
-  const begun = { start: period.start, end: getEarlier(period.end, end) }
+  const [cohortsEnd, readEnd] = findReadEnds(grid)
+  const begun = { start: period.start, end: cohortsEnd }
+  const after = { start: cohortsEnd, end: readEnd }
   const [, lastCohort] = numberBuckets(granularity, begun)
-  const lastEnd = GRANULARITIES[granularity].toStart(lastCohort + intervals + 1)
-  const after = { start: begun.end, end: getEarlier(lastEnd, end) }
   const [, lastInterval] = numberBuckets(granularity, { start: period.start, end: after.end })
   return {
     grid,
@@ -47,8 +46,6 @@ export function planRetention(
 /** Lists the plans of a table: they are read by one statement. */
 export const listRetentionPlans = ({ cohorts, later }: RetentionPlan): readonly Plan[] =>
   later === undefined ? [cohorts] : [cohorts, later]
-
-const getEarlier = (one: Date, other: Date): Date => (one < other ? one : other)
 
 /** Builds the query for a metric by interval. Its predicate is that of the request. */
 const toQuery = (

@@ -19,6 +19,8 @@ export interface RetentionDependencies extends PlanDependencies {
   readonly run: RunRows<CohortRow>
   /** Called with each plan before they are run. */
   readonly onPlan?: (plan: Plan) => void
+  /** Called with what the request is resolved to. */
+  readonly onResolve?: (grid: Grid) => void
 }
 
 /** A request that is resolved and planned. */
@@ -39,8 +41,9 @@ export async function queryRetention(
   project: QueriedProject,
   dependencies: RetentionDependencies,
 ): Promise<RetentionResponse> {
-  const { run, onPlan, group } = dependencies
+  const { run, onPlan, onResolve, group } = dependencies
   const { grid, plan } = await prepareRetention(request, project, dependencies)
+  onResolve?.(grid)
   if (plan === undefined) return shapeResponse(request, grid, [])
   for (const part of listRetentionPlans(plan)) onPlan?.(part)
   const patternFields = listPatternFields(request.filters)

@@ -5,6 +5,7 @@ import {
   authenticateRequests,
   getProject,
   postAnalyticsQuery,
+  postKept,
   postOperation,
   type ApiUseCases,
   type Authenticate,
@@ -68,11 +69,11 @@ export function buildApiRoutes(
     ),
     '/v1/analytics/retention': postForTable(
       checkRetention,
-      postOperation(answerRetention, api, stopping, describeRetention),
+      postKept(answerRetention, api, stopping, describeRetention),
     ),
     '/v1/analytics/funnel': postForTable(
       checkFunnel,
-      postOperation(answerFunnel, api, stopping, describeFunnel),
+      postKept(answerFunnel, api, stopping, describeFunnel),
     ),
     '/v1/analytics/batch': postForJson(checkBatch, postBatch({ api, contract }, limit, stopping)),
     '/v1/analytics/explain': postForJson(checkQuery, postOperation(answerExplain, api, stopping)),

@@ -10,15 +10,16 @@ import {
   queryRetention,
   type RetentionDependencies,
 } from '../../analytics/retention/query-retention.js'
+import type { Query } from '../../analytics/request/query.js'
 import { streamAnalytics } from '../../analytics/stream-analytics.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type { Statement } from '../../clickhouse/sql.js'
 import { createAuthenticator } from '../../auth/authenticate.js'
 import { openKeyring } from '../../auth/keyring.js'
 import type {
+  Notes,
   ReadProject,
   RequestScope,
-  RunQuery,
   StreamQuery,
 } from '../../http/query/api-handlers.js'
 import { createQueryQueue } from '../../http/query/queue/query-queue.js'
@@ -59,7 +60,7 @@ export function createApi(
       instruments?.store(cluster.home.name),
     ),
     recall: authenticator.recall,
-    runQuery: createRunQuery(createDependencies),
+    ...createKeptOperations(createDependencies),
     streamQuery: createStreamQuery(createDependencies, findData),
     ...createOperations(createDependencies),
     answers: openAnswers(options, findData),
@@ -74,21 +75,9 @@ export function createApi(
 /** Creates the operations whose answers are not kept. */
 const createOperations = (
   createDependencies: CreateDependencies,
-): Pick<
-  ApiDependencies,
-  | 'listValues'
-  | 'queryRetention'
-  | 'queryFunnel'
-  | 'explainQuery'
-  | 'explainRetention'
-  | 'explainFunnel'
-> => ({
+): Pick<ApiDependencies, 'listValues' | 'explainQuery' | 'explainRetention' | 'explainFunnel'> => ({
   listValues: (request, project, scope, onPlan) =>
     listValues(request, project, createDependencies(project, scope, onPlan)),
-  queryRetention: (request, project, scope, onPlan) =>
-    queryRetention(request, project, createDependencies(project, scope, onPlan)),
-  queryFunnel: (request, project, scope, onPlan) =>
-    queryFunnel(request, project, createDependencies(project, scope, onPlan)),
   explainQuery: (request, project, scope, onPlan) =>
     explainQuery(request, project, createDependencies(project, scope, onPlan)),
   explainRetention: (request, project, scope, onPlan) =>
@@ -97,15 +86,38 @@ const createOperations = (
     explainFunnel(request, project, createDependencies(project, scope, onPlan)),
 })
 
-const createRunQuery =
-  (createDependencies: CreateDependencies): RunQuery =>
-  (request, project, scope, onPlan, facts) => {
-    const dependencies = createDependencies(project, scope, onPlan)
-    return queryAnalytics(request, project, {
+/** Creates the operations whose answers are kept. */
+const createKeptOperations = (
+  createDependencies: CreateDependencies,
+): Pick<ApiDependencies, 'runQuery' | 'queryRetention' | 'queryFunnel'> => {
+  const createKeeping: CreateKeeping = (project, scope, onPlan, { facts, onResolve }) => {
+    const dependencies = createDependencies(project, scope, (plan) => {
+      onPlan(plan)
+      onResolve(plan.query)
+    })
+    return {
       ...dependencies,
       firstEventAt: async (id) => (facts.firstEventAt = await dependencies.firstEventAt(id)),
-    })
+    }
   }
+  return {
+    runQuery: (request, project, scope, onPlan, notes) =>
+      queryAnalytics(request, project, createKeeping(project, scope, onPlan, notes)),
+    queryRetention: (request, project, scope, onPlan, { facts, onResolve }) => {
+      const dependencies = createKeeping(project, scope, onPlan, { facts, onResolve: ignore })
+      return queryRetention(request, project, { ...dependencies, onResolve })
+    },
+    queryFunnel: (request, project, scope, onPlan, notes) =>
+      queryFunnel(request, project, createKeeping(project, scope, onPlan, notes)),
+  }
+}
+
+const ignore = (): void => undefined
+
+/** Creates dependencies that note what is learnt: also what a request is resolved to, if that is the query of its plan. */
+type CreateKeeping = (
+  ...args: [...Parameters<CreateDependencies>, notes: Notes<Query>]
+) => ReturnType<CreateDependencies>
 
 const createStreamQuery =
   (createDependencies: CreateDependencies, findData: FindData): StreamQuery =>

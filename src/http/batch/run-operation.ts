@@ -3,6 +3,7 @@ import type { BatchOperation, BatchResult } from '../../contract/api.js'
 import { ERROR_STATUS, type ApiError } from '../../contract/errors.js'
 import { answerFunnel, answerQuery, answerRetention, answerValues } from '../query/operations.js'
 import type { OperationContext } from '../query/operation-context.js'
+import { getBody } from '../query/send-answer.js'
 import type { ApiUseCases } from '../query/use-cases.js'
 import { buildErrorBody, unwrapError } from '../server/error-response.js'
 import { createNotJsonObjectError, toApiError } from '../server/translate-error.js'
@@ -25,16 +26,14 @@ type Run = (
 
 /** Validates and answers a body, by the name of the operation. */
 const OPERATIONS: Readonly<Record<BatchOperation, Run>> = {
-  query: async ({ api, contract }, body, context) => {
-    const answer = await answerQuery(api, await contract.validateQuery(body), context)
-    return answer.body ?? (JSON.parse(answer.text) as BatchResult['body'])
-  },
+  query: async ({ api, contract }, body, context) =>
+    getBody(await answerQuery(api, await contract.validateQuery(body), context)),
   values: async ({ api, contract }, body, context) =>
     answerValues(api, await contract.validateValues(body), context),
   retention: async ({ api, contract }, body, context) =>
-    answerRetention(api, await contract.validateRetention(body), context),
+    getBody(await answerRetention(api, await contract.validateRetention(body), context)),
   funnel: async ({ api, contract }, body, context) =>
-    answerFunnel(api, await contract.validateFunnel(body), context),
+    getBody(await answerFunnel(api, await contract.validateFunnel(body), context)),
 }
 
 /** Runs an operation. An error becomes its outcome, as it would become the response to a request. */

@@ -44,6 +44,10 @@ export const describeAnswer = (
     ...(head.totals === undefined ? {} : { totals: JSON.stringify(head.totals) }),
   })
 
+/** Describes the response to a query. */
+export const describeResponse = ({ data, ...head }: AnalyticsQueryResponse): Table =>
+  describeAnswer(head, [data])
+
 /** Describes an answer whose rows are on their way. */
 export const describeStream = ({ batches, total, ...head }: StreamedAnswer): Table =>
   describeAnswer(

@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { Answer } from '../../analytics/cache/answers.js'
 import type { TableFormat } from '../../contract/answer-formats.js'
 import type { AnalyticsQueryRequest, StreamedQueryRequest } from '../../contract/api.js'
-import { describeStream } from '../formats/describe-answer.js'
+import { describeResponse, describeStream } from '../formats/describe-answer.js'
 import { sendTable, streamTable } from '../formats/send-table.js'
 import type { Table } from '../formats/table.js'
 import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
@@ -26,20 +26,18 @@ export function authenticateRequests(authenticate: Authenticate): RequestHandler
 
 /** POST /v1/analytics/query */
 export function postAnalyticsQuery(api: ApiUseCases, stopping: AbortSignal): RequestHandler {
-  return async (request, response) => {
+  const postWhole = postKept(answerQuery, api, stopping, describeResponse)
+  return async (request, response, next) => {
     const body = request.body as AnalyticsQueryRequest | StreamedQueryRequest
-    if (body.limit === 'all') {
-      const format = getTableFormat(request)
-      await respond(response, stopping, ignore, (signal) =>
-        streamAnswer(api, body, createOperationContext(request, signal), (answer) =>
-          streamTable(response, format, describeStream(answer)),
-        ),
-      )
+    if (body.limit !== 'all') {
+      await postWhole(request, response, next)
       return
     }
-    const send = (answer: Answer): Promise<void> => sendAnswer(request, response, answer)
-    await respond(response, stopping, send, (signal) =>
-      answerQuery(api, body, createOperationContext(request, signal)),
+    const format = getTableFormat(request)
+    await respond(response, stopping, ignore, (signal) =>
+      streamAnswer(api, body, createOperationContext(request, signal), (answer) =>
+        streamTable(response, format, describeStream(answer)),
+      ),
     )
   }
 }
@@ -50,6 +48,23 @@ const ignore = (): void => undefined
 function getTableFormat({ answerFormat: format = 'json' }: Request): TableFormat {
   if (format === 'json') throw new Error('JSON is not streamed')
   return format
+}
+
+/** POST of an operation whose answers are kept. @param describe describes the body of an answer as a table */
+export function postKept<Body>(
+  // The validator has made sure of the body.
+  answer: (api: ApiUseCases, body: never, context: OperationContext) => Promise<Answer<Body>>,
+  api: ApiUseCases,
+  stopping: AbortSignal,
+  describe: (body: Body) => Table,
+): RequestHandler {
+  return async (request, response) => {
+    const send = (given: Answer<Body>): Promise<void> =>
+      sendAnswer(request, response, given, describe)
+    await respond(response, stopping, send, (signal) =>
+      answer(api, request.body as never, createOperationContext(request, signal)),
+    )
+  }
 }
 
 /** POST of an operation whose answers are not kept. @param describe describes an answer as a table; left out for JSON alone */

@@ -1,9 +1,10 @@
 /** The operations of the query API apart from HTTP: each answers a validated body in its turn. */
-import type { Answer } from '../../analytics/cache/answers.js'
+import type { Answer, AnswerQuestion } from '../../analytics/cache/answers.js'
 import type { StreamedAnswer } from '../../analytics/stream-analytics.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type {
   AnalyticsQueryRequest,
+  AnalyticsQueryResponse,
   FunnelExplainResponse,
   FunnelRequest,
   FunnelResponse,
@@ -18,28 +19,50 @@ import type {
 } from '../../contract/api.js'
 import { logPlan } from './plan-log.js'
 import type { QueryQueue, Turn } from './queue/query-queue.js'
-import type { ApiUseCases, RequestScope, RunOperation } from './use-cases.js'
+import type { ApiUseCases, RequestScope, RunKept, RunOperation } from './use-cases.js'
 import type { OperationContext } from './operation-context.js'
 
-/** Answers a query. A known answer needs no turn. */
+/** Runs an operation whose answers are kept. A known answer needs no turn. */
+const answerKept = <Body, Resolved, Result>(
+  answer: AnswerQuestion<Body, Resolved, Result>,
+  run: RunKept<Body, Resolved, Result>,
+  queue: QueryQueue,
+  body: Body,
+  context: OperationContext,
+): Promise<Answer<Result>> => {
+  const { principal, project, logger, now } = context
+  return answer(
+    { request: body, project, asker: principal.keyId, signal: context.signal, now },
+    ({ signal, ...notes }) =>
+      queue.run(principal.keyId, signal, (turn) => {
+        const scope = createScope(context, turn, signal)
+        return run(body, project, scope, (plan) => logPlan(logger, plan), notes)
+      }),
+  )
+}
+
+/** Answers a query. */
 export const answerQuery = (
   { answers, queue, runQuery }: ApiUseCases,
   body: AnalyticsQueryRequest,
   context: OperationContext,
-): Promise<Answer> => {
-  const { principal, project, logger, now } = context
-  return answers.answer(
-    { request: body, project, asker: principal.keyId, signal: context.signal, now },
-    ({ signal, facts, onPlan }) =>
-      queue.run(principal.keyId, signal, (turn) => {
-        const notePlan = (plan: Plan): void => {
-          logPlan(logger, plan)
-          onPlan(plan)
-        }
-        return runQuery(body, project, createScope(context, turn, signal), notePlan, facts)
-      }),
-  )
-}
+): Promise<Answer<AnalyticsQueryResponse>> =>
+  answerKept(answers.query, runQuery, queue, body, context)
+
+/** Counts the users who come back. */
+export const answerRetention = (
+  { answers, queue, queryRetention }: ApiUseCases,
+  body: RetentionRequest,
+  context: OperationContext,
+): Promise<Answer<RetentionResponse>> =>
+  answerKept(answers.retention, queryRetention, queue, body, context)
+
+/** Counts the users who go through some steps. */
+export const answerFunnel = (
+  { answers, queue, queryFunnel }: ApiUseCases,
+  body: FunnelRequest,
+  context: OperationContext,
+): Promise<Answer<FunnelResponse>> => answerKept(answers.funnel, queryFunnel, queue, body, context)
 
 /** Answers a query row by row. The answer is not kept, and streams have a queue of their own. */
 export const streamAnswer = (
@@ -70,20 +93,6 @@ export const answerValues = (
   body: ValuesRequest,
   context: OperationContext,
 ): Promise<ValuesResponse> => answerAnew(listValues, queue, body, context)
-
-/** Counts the users who come back. */
-export const answerRetention = (
-  { queryRetention, queue }: ApiUseCases,
-  body: RetentionRequest,
-  context: OperationContext,
-): Promise<RetentionResponse> => answerAnew(queryRetention, queue, body, context)
-
-/** Counts the users who go through some steps. */
-export const answerFunnel = (
-  { queryFunnel, queue }: ApiUseCases,
-  body: FunnelRequest,
-  context: OperationContext,
-): Promise<FunnelResponse> => answerAnew(queryFunnel, queue, body, context)
 
 /** Explains a query. */
 export const answerExplain = (

@@ -3,6 +3,8 @@ import type { ProjectFacts } from '../../analytics/cache/answer-name.js'
 import type { Answers } from '../../analytics/cache/answers.js'
 import type { StreamedAnswer } from '../../analytics/stream-analytics.js'
 import type { Plan } from '../../analytics/plan/plan.js'
+import type { Query } from '../../analytics/request/query.js'
+import type { Grid } from '../../analytics/retention/grid.js'
 import type {
   AnalyticsQueryRequest,
   AnalyticsQueryResponse,
@@ -43,19 +45,22 @@ export interface RequestScope {
   readonly now?: Date | undefined
 }
 
-/**
- * Runs a query on a project.
- *
- * @param onPlan is called with the plan before the query runs
- * @param facts takes what the query learns about the project's data
- */
-export type RunQuery = (
-  request: AnalyticsQueryRequest,
+/** What an operation learns whose answers are kept. */
+export interface Notes<Resolved> {
+  /** Takes what the operation learns about the project's data. */
+  readonly facts: ProjectFacts
+  /** Is called with what the request is resolved to. */
+  readonly onResolve: (resolved: Resolved) => void
+}
+
+/** Runs an operation whose answers are kept. @param onPlan is called with each plan before it is run */
+export type RunKept<Body, Resolved, Result> = (
+  request: Body,
   project: StoredProject,
   scope: RequestScope,
   onPlan: (plan: Plan) => void,
-  facts: ProjectFacts,
-) => Promise<AnalyticsQueryResponse>
+  notes: Notes<Resolved>,
+) => Promise<Result>
 
 /**
  * Runs a query on a project, and hands its rows to `consume` while they arrive.
@@ -78,6 +83,9 @@ export type RunOperation<Body, Result> = (
   onPlan: (plan: Plan) => void,
 ) => Promise<Result>
 
+/** Runs a query on a project. */
+export type RunQuery = RunKept<AnalyticsQueryRequest, Query, AnalyticsQueryResponse>
+
 /** Reads the public fields of a project. */
 export type ReadProject = (project: StoredProject, scope: RequestScope) => Promise<Project>
 
@@ -88,9 +96,9 @@ export interface ApiUseCases {
   /** Lists the values of a field. */
   readonly listValues: RunOperation<ValuesRequest, ValuesResponse>
   /** Counts the users who come back. */
-  readonly queryRetention: RunOperation<RetentionRequest, RetentionResponse>
+  readonly queryRetention: RunKept<RetentionRequest, Grid, RetentionResponse>
   /** Counts the users who go through some steps. */
-  readonly queryFunnel: RunOperation<FunnelRequest, FunnelResponse>
+  readonly queryFunnel: RunKept<FunnelRequest, Query, FunnelResponse>
   /** Explain how a request would be answered, without running it. */
   readonly explainQuery: RunOperation<AnalyticsQueryRequest, ExplainResponse>
   readonly explainRetention: RunOperation<RetentionRequest, RetentionExplainResponse>

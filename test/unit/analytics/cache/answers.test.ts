@@ -1,7 +1,6 @@
 /** Answers from memory: which questions have the same one, and until when. */
 import { expect, test } from '@jest/globals'
 import { createAnswers, type Answers } from '../../../../src/analytics/cache/answers.js'
-import { planQuery } from '../../../../src/analytics/plan/planner.js'
 import { resolveRequest, type QueriedProject } from '../../../../src/analytics/query-analytics.js'
 import { shapeEcho } from '../../../../src/analytics/response.js'
 import { fillDefaults, type PartialRequest } from '../../../support/world/world.js'
@@ -72,13 +71,13 @@ function createWorld({
     asker = 'key',
   ): Promise<[source: string, count: unknown]> => {
     const request = fillDefaults(asked)
-    const { source, text, body } = await answers.answer(
+    const { source, text, body } = await answers.query(
       { request, project, asker, signal: new AbortController().signal },
-      async ({ facts, onPlan }) => {
+      async ({ facts, onResolve }) => {
         await state.turn
         if (request.date_range === 'all') facts.firstEventAt = state.first
         const query = resolveRequest(request, project, facts.firstEventAt ?? null, state.now)
-        onPlan(planQuery(query))
+        onResolve(query)
         const row = { group: {}, metrics: { users: ++computed } }
         return {
           ...shapeEcho(request, query),
