@@ -78,7 +78,6 @@ export interface paths {
          *       counted, but users who had one belong to no cohort, as with `new_users`.
          *
          *     Numbers of different cohorts add up, since a user belongs to one at most; those of different intervals do not.
-         *     Unlike those of queries, these answers are computed anew for each request and have no `ETag`.
          */
         readonly post: operations["queryRetention"];
         readonly delete?: never;
@@ -113,8 +112,6 @@ export interface paths {
          *       can precede it in a chain to the first event that completes it. If events of several visits at the same moment
          *       are the first, the shortest time counts. Of an even number of users, it is the mean of the two in the middle.
          *     - A user without an id is new each day, so chains over several days are those of users with an id.
-         *
-         *     Unlike those of queries, these answers are computed anew for each request and have no `ETag`.
          */
         readonly post: operations["queryFunnel"];
         readonly delete?: never;
@@ -3696,6 +3693,9 @@ export interface operations {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
                     readonly "Tally-Period": components["headers"]["TallyPeriod"];
                     readonly "Tally-Total": components["headers"]["TallyTotal"];
+                    readonly "Tally-Cache": components["headers"]["TallyCache"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly [name: string]: unknown;
@@ -3707,6 +3707,19 @@ export interface operations {
                     readonly "application/vnd.apache.arrow.stream": components["schemas"]["ArrowTable"];
                     readonly "application/vnd.apache.parquet": components["schemas"]["ParquetTable"];
                 };
+            };
+            /** @description The answer is the one that `If-None-Match` names. It has no body. */
+            readonly 304: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Tally-Cache": components["headers"]["TallyCache"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];
@@ -3744,6 +3757,9 @@ export interface operations {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
                     readonly "Tally-Period": components["headers"]["TallyPeriod"];
                     readonly "Tally-Total": components["headers"]["TallyTotal"];
+                    readonly "Tally-Cache": components["headers"]["TallyCache"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly [name: string]: unknown;
@@ -3755,6 +3771,19 @@ export interface operations {
                     readonly "application/vnd.apache.arrow.stream": components["schemas"]["ArrowTable"];
                     readonly "application/vnd.apache.parquet": components["schemas"]["ParquetTable"];
                 };
+            };
+            /** @description The answer is the one that `If-None-Match` names. It has no body. */
+            readonly 304: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Tally-Cache": components["headers"]["TallyCache"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];

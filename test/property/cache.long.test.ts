@@ -38,6 +38,7 @@ const NOW = new Date('2026-06-15T12:00:00Z')
 /** The limits of tests on the age of events. */
 const CONTEXT = createLoaderContext(36_500)
 
+const EARLY = { filters: [{ type: 'page', path: { operator: 'eq', value: '/early' } }] }
 const QUESTIONS = [
   { date_range: '30days', metrics: ['users', 'pageviews', 'events', 'bounce_rate'] },
   { date_range: [DAY, DAY], group_by: ['page:path'], metrics: ['users', 'pageviews'] },
@@ -46,6 +47,14 @@ const QUESTIONS = [
   { date_range: ['2026-06-15', '2026-06-15'], group_by: ['utm_source'], compare: [DAY, DAY] },
   { date_range: 'today', compare: 'previous_period', group_by: ['interval:auto'] },
 ]
+/** Bodies of other operations, by their path. */
+const COHORTS = [
+  ['retention', { date_range: '7days', interval: 'day' }],
+  ['funnel', { date_range: '7days', steps: [EARLY, { filters: [] }] }],
+] as const
+const ASKED = [...QUESTIONS.map((body) => ['query', body] as const), ...COHORTS]
+
+type Asked = readonly [path: string, body: object]
 
 /** The nth inserts: new and known users, and an earlier event that moves a session to another source. */
 const events = (n: number): object[] => [
@@ -78,29 +87,38 @@ test('with and without cache the same bytes, while events arrive, move and are d
     logger: createLogger('silent'),
     intervals: { loadMs: 50, pollMs: 20 },
   })
-  const ask = async ({ address }: RunningService, body: object, asker: string) => {
-    const response = await fetch(`${address}/v1/analytics/query`, {
+  const ask = async ({ address }: RunningService, [path, body]: Asked, asker: string) => {
+    const response = await fetch(`${address}/v1/analytics/${path}`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${asker}`, 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     })
     return { text: await response.text(), source: response.headers.get('tally-cache') }
   }
-  const found = { compared: 0, hits: 0, versions: new Set<string>(), different: [] as unknown[] }
+  const found = {
+    compared: 0,
+    hits: 0,
+    versions: new Set<string>(),
+    hitPaths: new Set<string>(),
+    different: [] as unknown[],
+  }
   const state = { isOn: true }
-  const compare = async (body: object, asker: string): Promise<void> => {
-    const before = await ask(uncached, body, asker)
-    const given = await ask(cached, body, asker)
-    const after = await ask(uncached, body, asker)
-    if (given.source === 'hit') found.hits++
+  const compare = async (asked: Asked, asker: string): Promise<void> => {
+    const before = await ask(uncached, asked, asker)
+    const given = await ask(cached, asked, asker)
+    const after = await ask(uncached, asked, asker)
+    if (given.source === 'hit') {
+      found.hits++
+      found.hitPaths.add(asked[0])
+    }
     found.versions.add(after.text)
     if (before.text !== after.text) return
     found.compared++
-    if (given.text !== after.text) found.different.push([body, given, after.text])
+    if (given.text !== after.text) found.different.push([asked, given, after.text])
   }
-  const asking = QUESTIONS.flatMap((body) =>
+  const asking = ASKED.flatMap((asked) =>
     [key, quietKey].map(async (asker) => {
-      while (state.isOn) await compare(body, asker)
+      while (state.isOn) await compare(asked, asker)
     }),
   )
   for (let n = 0; n < ROUNDS; n++) {
@@ -116,6 +134,7 @@ test('with and without cache the same bytes, while events arrive, move and are d
   expect(found.different).toEqual([])
   // The comparison would be in vain without these.
   expect(found.hits).toBeGreaterThan(50)
+  expect([...found.hitPaths].sort()).toEqual(['funnel', 'query', 'retention'])
   expect(found.compared).toBeGreaterThan(50)
   expect(found.versions.size).toBeGreaterThan(ROUNDS)
 }, 300_000)

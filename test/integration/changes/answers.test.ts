@@ -37,8 +37,9 @@ const ask = (
   key: string,
   body: object = TODAY,
   headers: Record<string, string> = {},
+  path = 'query',
 ): Promise<Response> =>
-  fetch(`${address}/v1/analytics/query`, {
+  fetch(`${address}/v1/analytics/${path}`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify(body),
@@ -120,6 +121,30 @@ describe('the headers of an answer', () => {
       status: 200,
       etag,
     })
+  })
+
+  test.each([
+    ['retention', { date_range: 'today', interval: 'day' }],
+    ['funnel', { date_range: 'today', steps: [{ filters: [] }, { filters: [] }] }],
+  ])('those of %s have them, too, until events are loaded', async (path, body) => {
+    const project = await createWorld(database.store, [event('u1')])
+    const key = await keys.issue(project.id, NOW)
+    const askOne = (of: RunningService, headers = {}) => ask(of, key, body, headers, path)
+    const askUntilHit = async (): Promise<Awaited<ReturnType<typeof read>>> => {
+      const answer = await read(await askOne(service))
+      return answer.source === 'hit' ? answer : askUntilHit()
+    }
+    const fresh = await read(await askOne(uncached))
+    expect(await askUntilHit()).toEqual({ ...fresh, source: 'hit' })
+    const known = await askOne(service, { 'If-None-Match': fresh.etag! })
+    expect(await read(known)).toMatchObject({ status: 304, etag: fresh.etag, text: '' })
+    const csv = await askOne(service, { Accept: 'text/csv' })
+    expect(csv.headers.get('etag')).not.toBe(fresh.etag)
+    await send(database.store, project, [event('u2')])
+    await forget()
+    const later = await read(await askOne(uncached))
+    expect(later.text).not.toBe(fresh.text)
+    expect(await askUntilHit()).toEqual({ ...later, source: 'hit' })
   })
 
   test('errors have none of them', async () => {

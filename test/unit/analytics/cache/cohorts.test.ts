@@ -1,0 +1,147 @@
+/** Answers of retention and funnels from memory: which questions have the same one, and until when. */
+import { expect, test } from '@jest/globals'
+import { createAnswers } from '../../../../src/analytics/cache/answers.js'
+import { resolveFunnel } from '../../../../src/analytics/funnel/query-funnel.js'
+import type { QueriedProject } from '../../../../src/analytics/query-analytics.js'
+import { resolveRetention } from '../../../../src/analytics/retention/grid.js'
+import type { FunnelRequest, RetentionRequest } from '../../../../src/contract/api.js'
+
+const PROJECT: QueriedProject = {
+  id: 'p',
+  createdAt: new Date('2026-01-01T00:00:00Z'),
+  retentionDays: null,
+  keepDays: null,
+  hasCutSessions: false,
+  shards: [],
+  isWidening: false,
+}
+const NOON = new Date('2026-06-15T12:00:00.500Z')
+const RETENTION: RetentionRequest = {
+  interval: 'day',
+  date_range: ['2026-06-10', '2026-06-12'],
+  filters: [],
+  filtersOperator: 'and',
+}
+const FIREFOX: RetentionRequest['filters'] = [
+  { type: 'browser', operator: 'oneOf', value: ['Firefox'] },
+]
+const STEP: FunnelRequest['steps'][number] = { filters: [], filtersOperator: 'and' }
+const FUNNEL: FunnelRequest = {
+  date_range: ['2026-06-10', '2026-06-12'],
+  steps: [STEP, { ...STEP, filters: FIREFOX }],
+  within: 'visit',
+  filters: [],
+  filtersOperator: 'and',
+}
+
+/** Answers whose rows count how often one was computed. @param last the last event */
+function createWorld(last = new Date('2026-06-15T11:00:00Z')) {
+  const state = { now: NOON }
+  const answers = createAnswers({
+    maxBytes: 1_000_000,
+    readVersion: () => Promise.resolve('1'),
+    getLastVersion: () => '1',
+    isCurrent: () => true,
+    hasEventsFrom: (_project, moment) => Promise.resolve(last >= moment),
+    readsRollups: () => true,
+    now: () => state.now,
+  })
+  let computed = 0
+  const period = { from: '', to: '' }
+  const common = { project: PROJECT, asker: 'key', signal: new AbortController().signal }
+  const read = async ({ source, text }: { source: string; text: string }) => {
+    // What is learnt after an answer is learnt by now.
+    await new Promise(setImmediate)
+    const { data } = JSON.parse(text) as { data: readonly [Readonly<Record<string, number>>] }
+    return [source, data[0]['size'] ?? data[0]['users']]
+  }
+  const askRetention = async (asked: Partial<RetentionRequest> = {}) => {
+    const request = { ...RETENTION, ...asked }
+    const given = await answers.retention({ ...common, request }, ({ onResolve }) => {
+      const grid = resolveRetention(request, PROJECT, null, state.now)
+      onResolve(grid)
+      const data = [{ start: '', size: ++computed, counts: [] }]
+      return Promise.resolve({ period, query: { ...request, intervals: grid.intervals }, data })
+    })
+    return read(given)
+  }
+  const askFunnel = async (asked: Partial<FunnelRequest> = {}) => {
+    const request = { ...FUNNEL, ...asked }
+    const given = await answers.funnel({ ...common, request }, ({ onResolve }) => {
+      onResolve(resolveFunnel(request, PROJECT, null, state.now))
+      const nulls = { share_of_first: null, share_of_previous: null, median_seconds: null }
+      const data = [{ step: 1, users: ++computed, ...nulls }]
+      return Promise.resolve({ period, query: request, data })
+    })
+    return read(given)
+  }
+  return { state, askRetention, askFunnel }
+}
+
+test.each<[name: string, other: Partial<RetentionRequest>, isSame: boolean]>([
+  ['again', {}, true],
+  ['with the intervals that are the default', { intervals: 2 }, true],
+  ['with seconds', { date_range: ['2026-06-10T00:00:00Z', '2026-06-12T23:59:59Z'] }, true],
+  ['with more intervals', { intervals: 3 }, false],
+  ['by week', { interval: 'week' }, false],
+  ['with a filter', { filters: FIREFOX }, false],
+  ['from another moment', { date_range: ['2026-06-10T00:00:01Z', '2026-06-12'] }, false],
+  ['to another day', { date_range: ['2026-06-10', '2026-06-13'], intervals: 2 }, false],
+])('retention %s', async (_name, other, isSame) => {
+  const { askRetention } = createWorld()
+  expect(await askRetention()).toEqual(['miss', 1])
+  expect(await askRetention(other)).toEqual(isSame ? ['hit', 1] : ['miss', 2])
+})
+
+test.each<[name: string, other: Partial<FunnelRequest>, isSame: boolean]>([
+  ['again', {}, true],
+  ['with seconds', { date_range: ['2026-06-10T00:00:00Z', '2026-06-12T23:59:59Z'] }, true],
+  ['within seconds', { within: 60 }, false],
+  ['with other steps', { steps: [STEP, STEP] }, false],
+  ['with steps in another order', { steps: [...FUNNEL.steps].reverse() }, false],
+  ['with a filter', { filters: FIREFOX }, false],
+  ['to another day', { date_range: ['2026-06-10', '2026-06-13'] }, false],
+])('a funnel %s', async (_name, other, isSame) => {
+  const { askFunnel } = createWorld()
+  expect(await askFunnel()).toEqual(['miss', 1])
+  expect(await askFunnel(other)).toEqual(isSame ? ['hit', 1] : ['miss', 2])
+})
+
+test('no answer of one operation is given to another', async () => {
+  const { askRetention, askFunnel } = createWorld()
+  expect(await askRetention()).toEqual(['miss', 1])
+  expect(await askFunnel()).toEqual(['miss', 2])
+})
+
+test('retention of the past is the same at any time, that of the present until an interval begins', async () => {
+  const { state, askRetention } = createWorld()
+  const running: Partial<RetentionRequest> = { date_range: '7days', intervals: 6 }
+  expect(await askRetention()).toEqual(['miss', 1])
+  expect(await askRetention(running)).toEqual(['miss', 2])
+  state.now = new Date('2026-06-15T23:59:59Z')
+  expect(await askRetention()).toEqual(['hit', 1])
+  expect(await askRetention(running)).toEqual(['hit', 2])
+  state.now = new Date('2026-06-16T00:00:00Z')
+  expect(await askRetention()).toEqual(['hit', 1])
+  // The same days, but one more has begun.
+  const same: Partial<RetentionRequest> = { ...running, date_range: ['2026-06-09', '2026-06-15'] }
+  expect(await askRetention(same)).toEqual(['miss', 3])
+})
+
+test('with an event after now, an answer about the present is given for a second', async () => {
+  const { state, askRetention, askFunnel } = createWorld(new Date('2026-06-15T13:00:00Z'))
+  const period = { date_range: '7days' } as const
+  expect([await askRetention(period), await askFunnel(period)]).toEqual([
+    ['miss', 1],
+    ['miss', 2],
+  ])
+  expect([await askRetention(period), await askFunnel(period)]).toEqual([
+    ['hit', 1],
+    ['hit', 2],
+  ])
+  state.now = new Date('2026-06-15T12:00:01.500Z')
+  expect([await askRetention(period), await askFunnel(period)]).toEqual([
+    ['miss', 3],
+    ['miss', 4],
+  ])
+})
