@@ -9,6 +9,7 @@ const ROOMS = [
   { room: 'lib' },
   { room: 'telemetry' },
   { room: 'contract' },
+  { room: 'mcp', except: ['telemetry'] },
   { room: 'clickhouse' },
   { room: 'config', except: ['contract'] },
   { room: 'model', except: ['config'] },
@@ -44,10 +45,15 @@ const METRICS = {
   regex: '^(prom-client|@opentelemetry/)',
   message: 'Only src/telemetry knows the libraries of metrics and traces; other rooms call hooks.',
 }
+const MCP = {
+  regex: '^@modelcontextprotocol/',
+  message: 'Only src/mcp knows the protocol; other rooms pass it what runs a tool.',
+}
 const LIBRARIES = [
   { known: ['http', 'bootstrap'], rule: EXPRESS },
   { known: ['clickhouse'], rule: CLIENT },
   { known: ['telemetry'], rule: METRICS },
+  { known: ['mcp'], rule: MCP },
 ]
 
 const DATABASE = {

@@ -20,6 +20,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   key: async () => (await import('./commands/key.js')).addKey,
   user: async () => (await import('./commands/user.js')).addUser,
   ask: async () => (await import('./commands/ask/ask.js')).addAsk,
+  mcp: async () => (await import('./commands/ask/mcp.js')).addMcp,
   explain: async () => (await import('./commands/explain/explain.js')).addExplain,
   rollups: async () => (await import('./commands/rollups.js')).addRollups,
   cluster: async () => (await import('./commands/cluster/cluster.js')).addCluster,

@@ -1,6 +1,8 @@
 /** The routes of the query API, and the use cases that they run. */
 import type { RequestHandler } from 'express'
 import { postBatch } from '../../http/batch/post-batch.js'
+import { postMcp } from '../../http/mcp/post-mcp.js'
+import { refusePages } from '../../http/mcp/refuse-pages.js'
 import {
   authenticateRequests,
   getProject,
@@ -86,5 +88,8 @@ export function buildApiRoutes(
       postOperation(answerFunnelExplain, api, stopping),
     ),
     '/v1/project': { get: [...checkKey, ...checkBody, checkQuery, getProject(api, stopping)] },
+    '/mcp': {
+      post: [refusePages, ...checkKey, ...checkBody, postMcp({ api, contract }, stopping)],
+    },
   }
 }

@@ -7,6 +7,8 @@ export interface ServiceResponse {
   readonly status: number
   /** Its body as JSON; undefined if it is something else. */
   readonly body: unknown
+  /** The seconds after which to try again, if it said so. */
+  readonly retryAfter?: number
 }
 
 /** How long a response may take: a service ends a query after 10 seconds, unless it is configured otherwise. */
@@ -16,24 +18,32 @@ const TIMEOUT_MS = 60_000
  * Sends a request to an operation.
  *
  * @param body undefined for GET
+ * @param signal aborts the request
  * @throws UserError if there is no response of a service; the message contains neither the key nor the body
  */
 export async function askService(
   { url, apiKey }: ServiceAddress,
   path: string,
   body?: unknown,
+  signal?: AbortSignal,
 ): Promise<ServiceResponse> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
   const response = await fetch(new URL(path, url), {
     method: body === undefined ? 'GET' : 'POST',
     headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     // A redirect would carry the key to another address.
     redirect: 'manual',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
   }).catch((error: unknown) => {
     throw new UserError(`${url.origin} does not respond: ${describeFailure(error)}`)
   })
-  return { status: response.status, body: parse(await response.text()) }
+  const retryAfter = response.headers.get('Retry-After')
+  return {
+    status: response.status,
+    body: parse(await response.text()),
+    ...(retryAfter !== null && { retryAfter: Number(retryAfter) }),
+  }
 }
 
 /** fetch says only that it failed; its cause says why. */

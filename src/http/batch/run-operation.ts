@@ -1,7 +1,23 @@
 /** Runs an operation of the query API on a body that did not come as a request of its own. */
-import type { BatchOperation, BatchResult } from '../../contract/api.js'
+import type {
+  AnalyticsQueryResponse,
+  BatchOperation,
+  ErrorResponse,
+  ExplainResponse,
+  FunnelResponse,
+  Project,
+  RetentionResponse,
+  ValuesResponse,
+} from '../../contract/api.js'
 import { ERROR_STATUS, type ApiError } from '../../contract/errors.js'
-import { answerFunnel, answerQuery, answerRetention, answerValues } from '../query/operations.js'
+import {
+  answerExplain,
+  answerFunnel,
+  answerProject,
+  answerQuery,
+  answerRetention,
+  answerValues,
+} from '../query/operations.js'
 import type { OperationContext } from '../query/operation-context.js'
 import { getBody } from '../query/send-answer.js'
 import type { ApiUseCases } from '../query/use-cases.js'
@@ -10,7 +26,11 @@ import { createNotJsonObjectError, toApiError } from '../server/translate-error.
 import type { Contract } from '../validation/contract.js'
 
 /** What an operation responds: its status, its body, and when to try again. */
-export type Outcome = Omit<BatchResult, 'id'>
+export interface Outcome<Body> {
+  readonly status: number
+  readonly body: Body | ErrorResponse
+  readonly retry_after?: number
+}
 
 /** What operations are run with. */
 export interface Operations {
@@ -18,14 +38,26 @@ export interface Operations {
   readonly contract: Contract
 }
 
-type Run = (
+/** The answer of each operation. */
+interface Answers extends Readonly<Record<BatchOperation, object>> {
+  readonly query: AnalyticsQueryResponse
+  readonly values: ValuesResponse
+  readonly retention: RetentionResponse
+  readonly funnel: FunnelResponse
+  readonly explain: ExplainResponse
+  readonly project: { readonly project: Project }
+}
+
+export type Operation = keyof Answers
+
+type Run<Answer> = (
   operations: Operations,
   body: unknown,
   context: OperationContext,
-) => Promise<BatchResult['body']>
+) => Promise<Answer>
 
 /** Validates and answers a body, by the name of the operation. */
-const OPERATIONS: Readonly<Record<BatchOperation, Run>> = {
+const OPERATIONS: { readonly [Name in Operation]: Run<Answers[Name]> } = {
   query: async ({ api, contract }, body, context) =>
     getBody(await answerQuery(api, await contract.validateQuery(body), context)),
   values: async ({ api, contract }, body, context) =>
@@ -34,15 +66,19 @@ const OPERATIONS: Readonly<Record<BatchOperation, Run>> = {
     getBody(await answerRetention(api, await contract.validateRetention(body), context)),
   funnel: async ({ api, contract }, body, context) =>
     getBody(await answerFunnel(api, await contract.validateFunnel(body), context)),
+  explain: async ({ api, contract }, body, context) =>
+    answerExplain(api, await contract.validateQuery(body), context),
+  // It has no body.
+  project: ({ api }, _body, context) => answerProject(api, context),
 }
 
 /** Runs an operation. An error becomes its outcome, as it would become the response to a request. */
-export async function runOperation(
+export async function runOperation<Name extends Operation>(
   operations: Operations,
-  operation: BatchOperation,
+  operation: Name,
   body: unknown,
   context: OperationContext,
-): Promise<Outcome> {
+): Promise<Outcome<Answers[Name]>> {
   try {
     if (typeof body !== 'object' || body === null) {
       throw createNotJsonObjectError(JSON.stringify(body))
@@ -57,7 +93,7 @@ export async function runOperation(
 }
 
 /** Returns the outcome of an operation that failed. */
-export function describeFailure(error: ApiError): Outcome {
+export function describeFailure(error: ApiError): Outcome<never> {
   const seconds = error.headers['Retry-After']
   return {
     status: ERROR_STATUS[error.code],

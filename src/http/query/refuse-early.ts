@@ -37,6 +37,7 @@ const ROUTES: ReadonlyMap<string, string> = new Map([
   ['POST /v1/analytics/retention/explain', '/v1/analytics/retention/explain'],
   ['POST /v1/analytics/funnel/explain', '/v1/analytics/funnel/explain'],
   ['GET /v1/project', '/v1/project'],
+  ['POST /mcp', '/mcp'],
 ])
 
 /**

@@ -25,6 +25,12 @@ async function listRefused(
 test.each([
   ['lib/bad.ts', ['../clickhouse/sql.js', '../contract/errors.js'], ['./text.js', 'node:path']],
   ['telemetry/bad.ts', ['../clickhouse/store.js'], ['prom-client', '../lib/time.js']],
+  [
+    'mcp/bad.ts',
+    ['../http/query/operations.js', '../clickhouse/sql.js'],
+    ['@modelcontextprotocol/sdk/types.js', '../contract/spec.js'],
+  ],
+  ['http/mcp/bad.ts', ['@modelcontextprotocol/sdk/types.js'], ['../../mcp/tools.js']],
   ['ingest/loader/worse.ts', ['prom-client', '@opentelemetry/api'], ['../../lib/time.js']],
   ['clickhouse/embedded/bad.ts', ['../../ingest/loader/loader.js'], ['../../lib/errors.js']],
   [

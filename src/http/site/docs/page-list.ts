@@ -35,6 +35,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'terminal',
       'paging',
       'formats',
+      'mcp',
       'time-zones',
       'channels',
       'cookieless',

@@ -1,0 +1,38 @@
+/** The command `tallyhouse mcp`. */
+import { readService } from '../../config/config.js'
+import { SERVICE_VARIABLES } from '../../config/service-address.js'
+import { readSpec } from '../../contract/spec.js'
+import { UserError } from '../../lib/errors.js'
+import { isRecord } from '../../lib/records.js'
+import type { ToolOutcome } from '../../mcp/call-result.js'
+import type { RunTool } from '../../mcp/create-server.js'
+import { TOOLS } from '../../mcp/tools.js'
+import type { AddCommand } from '../shared/context.js'
+import { formatTable } from '../shared/output.js'
+import { askService, type ServiceResponse } from './service-client.js'
+
+export const addMcp: AddCommand = (program) => {
+  program
+    .command('mcp')
+    .description('Serve a running service to a language model over standard input and output (MCP)')
+    .addHelpText('after', `\nEnvironment variables:\n${formatTable(VARIABLES)}`)
+    .action(async () => {
+      const service = readService()
+      // Imported here, because it takes longer to load than most other commands.
+      const { serveStdio } = await import('../../mcp/serve-stdio.js')
+      const { listTools } = await import('../../mcp/list-tools.js')
+      const run: RunTool = async (tool, body, signal) =>
+        requireOutcome(await askService(service, TOOLS[tool].path, body, signal))
+      await serveStdio({ tools: listTools(readSpec('openapi').document), run })
+    })
+}
+
+const VARIABLES = Object.entries(SERVICE_VARIABLES).map(([name, help]) => [`  ${name}`, help])
+
+/** @throws UserError for a response that is not one of Tallyhouse, such as that of a proxy */
+function requireOutcome({ status, body, retryAfter }: ServiceResponse): ToolOutcome {
+  if (!isRecord(body) || (status !== 200 && !isRecord(body['error']))) {
+    throw new UserError(`the response is not one of Tallyhouse (status ${status})`)
+  }
+  return { status, body, ...(retryAfter !== undefined && { retry_after: retryAfter }) }
+}

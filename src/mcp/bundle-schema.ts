@@ -1,0 +1,95 @@
+/**
+ * Bundles a schema of the contract into a JSON Schema (2020-12) that refers to nothing outside of itself. It accepts what
+ * the schema of the contract accepts. What JSON Schema does not know is left out, and what many clients do not know is written twice:
+ *
+ * | contract | here |
+ * |---|---|
+ * | `#/components/schemas/X` | `#/$defs/X` |
+ * | `discriminator` | nothing: each branch names its `type` |
+ * | a format of `FORMATS` | nothing: a pattern stands beside it |
+ * | `prefixItems` | `items` as well, for clients that do not know tuples |
+ * | `title`, `x-…` | nothing |
+ */
+import { FORMATS } from '../contract/formats.js'
+import type { SpecDocument } from '../contract/spec.js'
+import { isRecord, mapRecord } from '../lib/records.js'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A schema of objects. */
+export interface ObjectSchema {
+  readonly [keyword: string]: unknown
+  readonly type: 'object'
+}
+
+const PREFIX = '#/components/schemas/'
+const DROPPED: ReadonlySet<string> = new Set(['discriminator', 'title'])
+const TEXTS: ReadonlySet<string> = new Set(['description', 'examples'])
+const LISTS: ReadonlySet<string> = new Set(['oneOf', 'anyOf', 'allOf', 'prefixItems'])
+const INNER: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not'])
+
+/**
+ * Bundles the schema of objects with this name.
+ *
+ * @param described the definitions that have been described before. They are repeated without descriptions and examples; those that
+ *   are described now are added
+ * @throws Error if the contract has no such schema, or it is not one of objects
+ */
+export function bundleSchema(
+  document: SpecDocument,
+  name: string,
+  described: Set<string>,
+): ObjectSchema {
+  const definitions = new Map<string, Json>()
+  const define = (found: string): void => {
+    if (definitions.has(found)) return
+    // A schema may contain itself.
+    definitions.set(found, {})
+    const hasTexts = !described.has(found)
+    described.add(found)
+    definitions.set(found, copySchema(getSchema(document, found), hasTexts, define))
+  }
+  const { type, ...schema } = copySchema(getSchema(document, name), true, define)
+  if (type !== 'object') throw new Error(`${name} is not a schema of objects`)
+  return {
+    type,
+    ...schema,
+    ...(definitions.size > 0 && { $defs: Object.fromEntries(definitions) }),
+  }
+}
+
+function getSchema({ components }: SpecDocument, name: string): Json {
+  const schema = components.schemas[name]
+  if (schema === undefined) throw new Error(`the contract has no schema ${name}`)
+  return schema as Json
+}
+
+/** Copies a schema. @param define is called with the name of each schema that it refers to */
+function copySchema(schema: Json, hasTexts: boolean, define: (name: string) => void): Json {
+  const copy = (inner: unknown): Json => copySchema(inner as Json, hasTexts, define)
+  const entries = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
+    if (key.startsWith('x-') || DROPPED.has(key)) return []
+    if (key === 'format' && Object.hasOwn(FORMATS, String(value))) return []
+    if (TEXTS.has(key) && !hasTexts) return []
+    if (key === '$ref') return [[key, copyReference(String(value), define)]]
+    if (key === 'properties') return [[key, mapRecord(value as Json, (_, inner) => copy(inner))]]
+    if (LISTS.has(key)) return [[key, (value as readonly unknown[]).map(copy)]]
+    return [[key, INNER.has(key) && isRecord(value) ? copy(value) : value]]
+  })
+  const copied = Object.fromEntries(entries)
+  const { prefixItems } = copied
+  return Array.isArray(prefixItems) ? { ...copied, items: uniteItems(prefixItems) } : copied
+}
+
+function copyReference(reference: string, define: (name: string) => void): string {
+  const name = reference.slice(PREFIX.length)
+  define(name)
+  return `#/$defs/${name}`
+}
+
+/** Returns a schema for every item of a tuple. */
+function uniteItems(items: readonly Json[]): Json {
+  const distinct = [...new Map(items.map((item) => [JSON.stringify(item), item])).values()]
+  const [first = {}] = distinct
+  return distinct.length === 1 ? first : { anyOf: distinct }
+}

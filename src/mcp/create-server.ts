@@ -1,0 +1,58 @@
+/** Creates the server of one connection of the protocol. */
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js'
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
+import { readVersion } from '../lib/version.js'
+import { buildCallResult, refuseArguments, type ToolOutcome } from './call-result.js'
+import { INSTRUCTIONS, isToolName, TOOLS, type ToolName } from './tools.js'
+
+/**
+ * Runs the operation of a tool.
+ *
+ * @param body undefined if the operation has none
+ * @param signal aborts when the client has cancelled the call
+ * @throws Error if there is no outcome: the call then fails with an error of the protocol
+ */
+export type RunTool = (
+  tool: ToolName,
+  body: Readonly<Record<string, unknown>> | undefined,
+  signal: AbortSignal,
+) => Promise<ToolOutcome>
+
+/** What a server is made of. */
+export interface ServerOptions {
+  readonly tools: readonly Tool[]
+  readonly run: RunTool
+}
+
+// Takes a while to create, and is shared: servers only need one to ask clients for input, which these never do.
+const VALIDATOR = new AjvJsonSchemaValidator()
+const INFO = { name: 'tallyhouse', title: 'Tallyhouse', version: readVersion() }
+
+/** Creates a server. The caller connects it, once, and closes it. */
+// eslint-disable-next-line @typescript-eslint/no-deprecated -- the other class needs a copy of each schema in zod
+export function createServer({ tools, run }: ServerOptions): Server {
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- as above
+  const server = new Server(INFO, {
+    capabilities: { tools: {} },
+    instructions: INSTRUCTIONS,
+    jsonSchemaValidator: VALIDATOR,
+  })
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...tools] }))
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+    const { name, arguments: body = {} } = params
+    if (!isToolName(name)) {
+      const names = Object.keys(TOOLS).join(', ')
+      throw new McpError(ErrorCode.InvalidParams, `The tool must be one of: ${names}.`)
+    }
+    if (TOOLS[name].method === 'post') return buildCallResult(await run(name, body, signal))
+    return buildCallResult(refuseArguments(body) ?? (await run(name, undefined, signal)))
+  })
+  return server
+}

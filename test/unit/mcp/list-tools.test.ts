@@ -1,0 +1,141 @@
+/** The tools are the operations of the contract: their schemas are the same, and stand alone. */
+import { describe, expect, test } from '@jest/globals'
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
+import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { FORMATS } from '../../../src/contract/formats.js'
+import { readSpec } from '../../../src/contract/spec.js'
+import { listTools } from '../../../src/mcp/list-tools.js'
+import { TOOLS, type ToolName } from '../../../src/mcp/tools.js'
+
+type Json = Readonly<Record<string, unknown>>
+
+const { document } = readSpec('openapi')
+const contract = document as unknown as {
+  readonly components: Readonly<Record<'schemas' | 'examples', Readonly<Record<string, Json>>>>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+interface Content {
+  readonly content: {
+    readonly 'application/json': {
+      readonly schema: Json
+      readonly examples: Readonly<Record<string, { readonly $ref?: string; value?: unknown }>>
+    }
+  }
+}
+interface Operation {
+  readonly summary: string
+  readonly description: string
+  readonly requestBody?: Content
+  readonly responses: Readonly<Record<'200', Content>>
+}
+
+const tools = listTools(document)
+const operations = Object.entries(TOOLS).map(([name, { method, path }]) => ({
+  name: name as ToolName,
+  operation: contract.paths[path]![method]!,
+  tool: tools.find((tool) => tool.name === name)!,
+}))
+
+test('one tool for each operation that asks about the project', () => {
+  expect(tools.map(({ name }) => name)).toEqual([
+    ...['project', 'query', 'values', 'retention', 'funnel', 'explain'],
+  ])
+  expect(operations.map(({ operation }) => operation.summary)).toEqual(
+    tools.map(({ title }) => title),
+  )
+  for (const { operation, tool } of operations) {
+    expect(tool.description).toContain(`\n\n${operation.description}`)
+    expect(tool.annotations).toEqual({
+      title: operation.summary,
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    })
+  }
+})
+
+const DROPPED = ['title', 'description', 'examples', 'discriminator']
+type Find = (reference: string) => unknown
+
+/** Replaces references by what they refer to, except in a schema that contains itself, and drops texts. */
+function expand(schema: Json, find: Find, within: readonly string[] = []): Json {
+  const { $ref, ...rest } = schema
+  const inner = (one: unknown): unknown =>
+    typeof one === 'object' && one !== null ? expand(one as Json, find, within) : one
+  const own = Object.entries(rest)
+    .filter(([key]) => !DROPPED.includes(key) && !key.startsWith('x-'))
+    .filter(([key, value]) => !(key === 'format' && String(value) in FORMATS))
+    // What is added for clients that do not know tuples.
+    .filter(([key]) => !(key === 'items' && 'prefixItems' in rest))
+    .map(([key, value]) => {
+      if (['oneOf', 'anyOf', 'prefixItems'].includes(key)) return [key, (value as []).map(inner)]
+      if (['items', 'additionalProperties', 'not'].includes(key)) return [key, inner(value)]
+      if (key !== 'properties') return [key, value]
+      const properties = Object.entries(value as Json)
+      return [key, Object.fromEntries(properties.map(([name, one]) => [name, inner(one)]))]
+    })
+  const expanded = Object.fromEntries(own) as Json
+  if (typeof $ref !== 'string') return expanded
+  const name = $ref.split('/').at(-1)!
+  if (within.includes(name)) return { ...expanded, contained: name }
+  return { ...expanded, ...expand(find($ref) as Json, find, [...within, name]) }
+}
+
+const ofContract = (schema: Json): unknown =>
+  expand(schema, (reference) => contract.components.schemas[reference.split('/').at(-1)!])
+const ofTool = ({ $defs, ...schema }: Json): unknown =>
+  expand(schema, (reference) => ($defs as Json)[reference.slice('#/$defs/'.length)])
+
+const strict = new Ajv2020({ formats: { int32: true, int64: true }, strictTypes: false })
+
+describe.each(operations)('$name', ({ operation: { requestBody, responses }, tool }) => {
+  test('its schemas are those of the contract', () => {
+    const input = requestBody?.content['application/json'].schema
+    expect(ofTool(tool.inputSchema)).toEqual(
+      input === undefined
+        ? { type: 'object', properties: {}, additionalProperties: false }
+        : ofContract(input),
+    )
+    const output = responses['200'].content['application/json'].schema
+    expect(ofTool(tool.outputSchema!)).toEqual(ofContract(output))
+  })
+
+  test('they compile as they are, and accept the examples of the contract', () => {
+    const values = ({ content }: Content): readonly unknown[] =>
+      Object.values(content['application/json'].examples).map(({ $ref, value }) =>
+        $ref === undefined
+          ? value
+          : contract.components.examples[$ref.split('/').at(-1)!]!['value'],
+      )
+    const check = (schema: AnySchemaObject, examples: readonly unknown[]): ValidateFunction => {
+      const validate = strict.compile(schema)
+      // The validator of the protocol's own clients, which knows another version of JSON Schema.
+      const lenient = new AjvJsonSchemaValidator().getValidator(schema)
+      for (const example of examples) {
+        expect([validate(example), validate.errors]).toEqual([true, null])
+        expect(lenient(example)).toMatchObject({ valid: true })
+      }
+      return validate
+    }
+    check(tool.outputSchema!, values(responses['200']))
+    const accepts = check(tool.inputSchema, requestBody === undefined ? [{}] : values(requestBody))
+    for (const body of [[], { date_range: 'today', unknown: 1 }]) expect(accepts(body)).toBe(false)
+    expect(accepts({ date_range: 'today', filters: [{ type: 'unknown' }] })).toBe(false)
+  })
+})
+
+test('a definition is described once: in the first tool that has it', () => {
+  const texts = JSON.stringify(tools).match(/"At most \d+ deep|A condition on one event/g) ?? []
+  expect(texts).toHaveLength(1)
+  const [, query, values] = tools
+  expect(JSON.stringify(query?.inputSchema)).toContain('A period relative to now.')
+  expect(JSON.stringify(values?.inputSchema)).not.toContain('A period relative to now.')
+  // What a tool alone has stays described.
+  expect(JSON.stringify(values?.inputSchema)).toContain('Only values that contain this text')
+})
+
+test('the arguments of all tools fit in the context of a model', () => {
+  const size = JSON.stringify(tools.map(({ outputSchema: _, ...rest }) => rest)).length
+  expect(size).toBeLessThan(100_000)
+})
