@@ -74,7 +74,7 @@ const CALLS: readonly (readonly [tool: string, args: object])[] = [
 ]
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const RANDOM = fc
-  .sample(question, { seed: SEED, numRuns: 12 })
+  .sample(question, { seed: SEED, numRuns: 8 })
   .map(({ asked }) => ['query', asked] as const)
 
 describe.each(FORMS)('%s', (form) => {
