@@ -222,6 +222,44 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/events/export": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Export events
+         * @description Returns the single events of a period, as they are stored. It needs an API key with the scope `export`.
+         *
+         *     - These are exactly the events that a query with the same `date_range`, `time_zone` and `filters` counts: there are as many of
+         *       them as its `pageviews` and `events` together.
+         *     - They are ordered by `timestamp`. Those of the same millisecond are ordered by the other exported fields, one after the other
+         *       as `fields` lists them, byte by byte; `properties` come last. So two exports of the same data have the same rows.
+         *     - All formats are streams (see Formats), JSON too, of any number of events. A response that ends as HTTP says is complete: what
+         *       fails after the first byte breaks the connection.
+         *     - The period is resolved once, when the export begins. Its parts are read one after the other, each as it is at that moment: an
+         *       event that arrives, or that is deleted, meanwhile is in the export or not. Sessions may change as well, when
+         *       events are added to them. Only the export of a period that has ended and that no event arrives for is that of one moment.
+         *     - Fields have the names of those that the collector and imports take, so NDJSON can be imported again as it is.
+         *     - Nothing is read ahead of a client that reads slowly. But parts of up to 100,000 events have to be read within a minute, or the
+         *       connection breaks. An API key runs one export at a time, all keys together two; others are refused at once. Exports leave CPU time
+         *       to queries.
+         *
+         *     `user_id`, `session_id` and `properties` may be personal data, and so may pages and referrers if your site has such data in them: leave out
+         *     what you do not need by `fields`. Addresses and user agents are not stored, so they are in no export. Deleted users are not in
+         *     it either.
+         */
+        readonly post: operations["exportEvents"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/project": {
         readonly parameters: {
             readonly query?: never;
@@ -596,6 +634,77 @@ export interface components {
          *     ]
          */
         readonly Filters: readonly components["schemas"]["Filter"][];
+        /**
+         * Export request
+         * @description A request for events. Only `date_range` is required.
+         * @example {
+         *       "date_range": [
+         *         "2026-01-31",
+         *         "2026-01-31"
+         *       ],
+         *       "fields": [
+         *         "timestamp",
+         *         "name",
+         *         "path"
+         *       ]
+         *     }
+         */
+        readonly ExportRequest: {
+            readonly date_range: components["schemas"]["DateRange"];
+            readonly filters?: components["schemas"]["Filters"];
+            readonly filtersOperator?: components["schemas"]["FiltersOperator"];
+            readonly fields?: components["schemas"]["ExportFields"];
+            /**
+             * Format: int32
+             * @description The maximum number of events; the first ones are exported. All of them if it is left out.
+             * @example 1000
+             */
+            readonly limit?: number;
+            readonly time_zone?: components["schemas"]["TimeZone"];
+        };
+        /**
+         * Export fields
+         * @description The fields of the events, in the order of the columns. Each may be given once.
+         * @default [
+         *       "timestamp",
+         *       "name",
+         *       "user_id",
+         *       "anonymous",
+         *       "session_id",
+         *       "origin",
+         *       "path",
+         *       "hash",
+         *       "country",
+         *       "region",
+         *       "city",
+         *       "browser",
+         *       "device_type",
+         *       "os",
+         *       "language",
+         *       "referrer",
+         *       "referrer_url",
+         *       "referrer_type",
+         *       "utm_source",
+         *       "utm_medium",
+         *       "utm_campaign",
+         *       "utm_content",
+         *       "utm_term",
+         *       "properties"
+         *     ]
+         * @example [
+         *       "timestamp",
+         *       "name",
+         *       "path"
+         *     ]
+         */
+        readonly ExportFields: readonly components["schemas"]["EventField"][];
+        /**
+         * Event field
+         * @description A field of an event, as `ExportedEvent` describes it.
+         * @example path
+         * @enum {string}
+         */
+        readonly EventField: "timestamp" | "name" | "user_id" | "anonymous" | "session_id" | "origin" | "path" | "hash" | "country" | "region" | "city" | "browser" | "device_type" | "os" | "language" | "referrer" | "referrer_url" | "referrer_type" | "utm_source" | "utm_medium" | "utm_campaign" | "utm_content" | "utm_term" | "properties";
         /**
          * Funnel request
          * @description A request for a funnel. Only `date_range` and `steps` are required.
@@ -2731,6 +2840,240 @@ export interface components {
             readonly median_seconds: number | null;
         };
         /**
+         * Export response
+         * @description The events of a period, with the request as the service interpreted it.
+         * @example {
+         *       "period": {
+         *         "from": "2026-01-31T00:00:00Z",
+         *         "to": "2026-01-31T23:59:59Z"
+         *       },
+         *       "query": {
+         *         "date_range": [
+         *           "2026-01-31",
+         *           "2026-01-31"
+         *         ],
+         *         "filters": [],
+         *         "filtersOperator": "and",
+         *         "fields": [
+         *           "timestamp",
+         *           "name",
+         *           "path"
+         *         ]
+         *       },
+         *       "data": [
+         *         {
+         *           "timestamp": "2026-01-31T08:15:30.250Z",
+         *           "name": "pageview",
+         *           "path": "/join"
+         *         }
+         *       ]
+         *     }
+         */
+        readonly ExportResponse: {
+            readonly period: components["schemas"]["Period"];
+            readonly query: components["schemas"]["ResolvedExport"];
+            /**
+             * @description The events, the earliest first.
+             * @example [
+             *       {
+             *         "timestamp": "2026-01-31T08:15:30.250Z",
+             *         "name": "pageview",
+             *         "path": "/join"
+             *       }
+             *     ]
+             */
+            readonly data: readonly components["schemas"]["ExportedEvent"][];
+        };
+        /**
+         * Resolved export
+         * @description The request as the service interpreted it, with every default filled in. `limit` and `time_zone` are there if they were sent.
+         * @example {
+         *       "date_range": [
+         *         "2026-01-31",
+         *         "2026-01-31"
+         *       ],
+         *       "filters": [],
+         *       "filtersOperator": "and",
+         *       "fields": [
+         *         "timestamp",
+         *         "name",
+         *         "path"
+         *       ]
+         *     }
+         */
+        readonly ResolvedExport: {
+            readonly date_range: components["schemas"]["DateRange"];
+            /**
+             * @description The filters; empty if there are none.
+             * @example [
+             *       {
+             *         "type": "browser",
+             *         "operator": "oneOf",
+             *         "value": [
+             *           "Firefox"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters: readonly components["schemas"]["Filter"][];
+            readonly filtersOperator: components["schemas"]["FiltersOperator"];
+            /**
+             * @description The fields of the events, in the order of the columns.
+             * @example [
+             *       "timestamp",
+             *       "name",
+             *       "path"
+             *     ]
+             */
+            readonly fields: readonly components["schemas"]["EventField"][];
+            /**
+             * Format: int32
+             * @description The maximum number of events.
+             * @example 1000
+             */
+            readonly limit?: number;
+            readonly time_zone?: components["schemas"]["TimeZone"];
+        };
+        /**
+         * Exported event
+         * @description An event, with the fields that were asked for. What is missing is the empty text. Texts are as filters compare them, which may be
+         *     shorter than what was sent. In tables each field is a column: `timestamp` is a timestamp in UTC with milliseconds
+         *     in Arrow and Parquet, `anonymous` a boolean, and `properties` a text with JSON in all but NDJSON; all others are texts.
+         * @example {
+         *       "timestamp": "2026-01-31T08:15:30.250Z",
+         *       "name": "signup",
+         *       "properties": {
+         *         "plan": "pro"
+         *       }
+         *     }
+         */
+        readonly ExportedEvent: {
+            /**
+             * @description The moment of the event, in UTC with milliseconds.
+             * @example 2026-01-31T08:15:30.250Z
+             */
+            readonly timestamp?: string;
+            /**
+             * @description The name of the event; that of a pageview is `pageview`.
+             * @example signup
+             */
+            readonly name?: string;
+            /**
+             * @description The id of the user that was sent. For a user without one, an id that the service derived, which begins with `anonymous-`: the same for the events of one user on one UTC day, or one visit. Personal.
+             * @example u42
+             */
+            readonly user_id?: string;
+            /**
+             * @description Whether the user was not identified.
+             * @example false
+             */
+            readonly anonymous?: boolean;
+            /**
+             * @description The id of the session that was sent; else one that the service derives from the user and the start of the session, which begins with `session-`. All events of a session have the same one. It may change when earlier events of the session arrive. It is empty if the beginning of the session expired. Personal.
+             * @example session-5f2c9a1be0d34477
+             */
+            readonly session_id?: string;
+            /**
+             * @description The protocol and host of the page.
+             * @example https://example.com
+             */
+            readonly origin?: string;
+            /**
+             * @description The path of the page.
+             * @example /join
+             */
+            readonly path?: string;
+            /**
+             * @description The hash of the page, without `#`.
+             * @example pricing
+             */
+            readonly hash?: string;
+            /**
+             * @description The country, as an ISO 3166-1 alpha-2 code.
+             * @example DE
+             */
+            readonly country?: string;
+            /**
+             * @description The region, as an ISO 3166-2 code.
+             * @example DE-BY
+             */
+            readonly region?: string;
+            /**
+             * @description The name of the city.
+             * @example Munich
+             */
+            readonly city?: string;
+            /**
+             * @description The browser.
+             * @example Firefox
+             */
+            readonly browser?: string;
+            /**
+             * @description The device type.
+             * @example desktop
+             */
+            readonly device_type?: string;
+            /**
+             * @description The operating system.
+             * @example Linux
+             */
+            readonly os?: string;
+            /**
+             * @description The language, as an ISO 639 code.
+             * @example de
+             */
+            readonly language?: string;
+            /**
+             * @description The referrer.
+             * @example google.com
+             */
+            readonly referrer?: string;
+            /**
+             * @description The URL of the referrer.
+             * @example https://google.com/
+             */
+            readonly referrer_url?: string;
+            /**
+             * @description The type of the referrer.
+             * @example search
+             */
+            readonly referrer_type?: string;
+            /**
+             * @description The tag `utm_source`.
+             * @example newsletter
+             */
+            readonly utm_source?: string;
+            /**
+             * @description The tag `utm_medium`.
+             * @example email
+             */
+            readonly utm_medium?: string;
+            /**
+             * @description The tag `utm_campaign`.
+             * @example spring
+             */
+            readonly utm_campaign?: string;
+            /**
+             * @description The tag `utm_content`.
+             * @example header
+             */
+            readonly utm_content?: string;
+            /**
+             * @description The tag `utm_term`.
+             * @example shoes
+             */
+            readonly utm_term?: string;
+            /**
+             * @description The properties of the event, by name. Values are texts, as filters compare them: the number 12.5 is `"12.5"`. May be personal.
+             * @example {
+             *       "plan": "pro"
+             *     }
+             */
+            readonly properties?: {
+                readonly [key: string]: string;
+            };
+        };
+        /**
          * CSV table
          * @description CSV as RFC 4180: UTF-8, lines end with CRLF, and the first one names the columns. A null is an empty field, an empty text is `""`.
          * @example country,users
@@ -3318,6 +3661,7 @@ export interface components {
          *     |---|---|---|
          *     | `VALIDATION_ERROR` | 400 | the body is not a JSON object, or the request violates this document |
          *     | `UNAUTHORIZED` | 401 | the API key is missing, malformed, invalid, expired or revoked |
+         *     | `INSUFFICIENT_SCOPE` | 403 | the API key lacks the scope that the operation needs |
          *     | `PLAN_LIMIT_EXCEEDED` | 403 | the period starts earlier than the retention of the project's plan allows |
          *     | `NOT_FOUND` | 404 | the path does not exist |
          *     | `METHOD_NOT_ALLOWED` | 405 | the path does not support the method; `Allow` lists the methods it supports |
@@ -3332,7 +3676,7 @@ export interface components {
          * @example VALIDATION_ERROR
          * @enum {string}
          */
-        readonly ErrorCode: "VALIDATION_ERROR" | "UNAUTHORIZED" | "PLAN_LIMIT_EXCEEDED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "QUERY_TOO_EXPENSIVE" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE" | "QUERY_TIMEOUT";
+        readonly ErrorCode: "VALIDATION_ERROR" | "UNAUTHORIZED" | "INSUFFICIENT_SCOPE" | "PLAN_LIMIT_EXCEEDED" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "QUERY_TOO_EXPENSIVE" | "RATE_LIMIT_EXCEEDED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE" | "QUERY_TIMEOUT";
     };
     responses: {
         /** @description `VALIDATION_ERROR`: the request is malformed or violates this document. */
@@ -3358,8 +3702,8 @@ export interface components {
                 readonly "application/json": components["schemas"]["ErrorResponse"];
             };
         };
-        /** @description `PLAN_LIMIT_EXCEEDED`: the period starts earlier than the retention of the plan allows. */
-        readonly PlanLimitExceeded: {
+        /** @description `INSUFFICIENT_SCOPE`: the API key lacks the scope that the operation needs. `PLAN_LIMIT_EXCEEDED`: the period starts earlier than the retention of the plan allows. */
+        readonly Forbidden: {
             headers: {
                 readonly "X-Request-Id": components["headers"]["RequestId"];
                 readonly RateLimit: components["headers"]["RateLimit"];
@@ -3609,7 +3953,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];
-            readonly 403: components["responses"]["PlanLimitExceeded"];
+            readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 406: components["responses"]["NotAcceptable"];
@@ -3659,7 +4003,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];
-            readonly 403: components["responses"]["PlanLimitExceeded"];
+            readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 406: components["responses"]["NotAcceptable"];
@@ -3723,7 +4067,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];
-            readonly 403: components["responses"]["PlanLimitExceeded"];
+            readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 406: components["responses"]["NotAcceptable"];
@@ -3787,7 +4131,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];
-            readonly 403: components["responses"]["PlanLimitExceeded"];
+            readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 406: components["responses"]["NotAcceptable"];
@@ -3829,6 +4173,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 406: components["responses"]["NotAcceptable"];
@@ -3868,7 +4213,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];
-            readonly 403: components["responses"]["PlanLimitExceeded"];
+            readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 406: components["responses"]["NotAcceptable"];
@@ -3910,7 +4255,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];
-            readonly 403: components["responses"]["PlanLimitExceeded"];
+            readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 406: components["responses"]["NotAcceptable"];
@@ -3952,7 +4297,54 @@ export interface operations {
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];
-            readonly 403: components["responses"]["PlanLimitExceeded"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 405: components["responses"]["MethodNotAllowed"];
+            readonly 406: components["responses"]["NotAcceptable"];
+            readonly 413: components["responses"]["PayloadTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 422: components["responses"]["QueryTooExpensive"];
+            readonly 429: components["responses"]["RateLimitExceeded"];
+            readonly 500: components["responses"]["InternalError"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["QueryTimeout"];
+            readonly default: components["responses"]["OtherError"];
+        };
+    };
+    readonly exportEvents: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description Which events, as JSON in UTF-8, at most 64 kB. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ExportRequest"];
+            };
+        };
+        readonly responses: {
+            /** @description The events. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Tally-Period": components["headers"]["TallyPeriod"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ExportResponse"];
+                    readonly "text/csv": components["schemas"]["CsvTable"];
+                    readonly "application/x-ndjson": components["schemas"]["NdjsonTable"];
+                    readonly "application/vnd.apache.arrow.stream": components["schemas"]["ArrowTable"];
+                    readonly "application/vnd.apache.parquet": components["schemas"]["ParquetTable"];
+                };
+            };
+            readonly 400: components["responses"]["ValidationError"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 406: components["responses"]["NotAcceptable"];
@@ -3989,6 +4381,7 @@ export interface operations {
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 405: components["responses"]["MethodNotAllowed"];
             readonly 413: components["responses"]["PayloadTooLarge"];

@@ -1,7 +1,17 @@
 /** Stores API keys, without their tokens. A key has one row per version; the row with the highest version counts. */
 import type { Connection } from '../clickhouse/connection.js'
-import { optionalTime, sql, statement, string, time, uint64, type Sql } from '../clickhouse/sql.js'
+import {
+  optionalTime,
+  sql,
+  statement,
+  string,
+  strings,
+  time,
+  uint64,
+  type Sql,
+} from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
+import { DEFAULT_SCOPES, isScope, SCOPES, type Scope } from '../contract/scopes.js'
 import { requireProject } from '../projects/store.js'
 import { randomId } from '../lib/random-id.js'
 import { UserError } from '../lib/errors.js'
@@ -16,6 +26,8 @@ export interface StoredKey {
   readonly kid: string | null
   /** For people, to distinguish keys; may be empty. */
   readonly name: string
+  /** What the key may do, in the order of `SCOPES`. Services know the scopes of a key from here, not from its token. */
+  readonly scopes: readonly Scope[]
   readonly createdAt: Date
   /** Null for a key that does not expire. */
   readonly expiresAt: Date | null
@@ -25,6 +37,8 @@ export interface StoredKey {
 export interface KeyRequest {
   readonly projectId: string
   readonly name: string
+  /** What the key may do; `read` if left out. */
+  readonly scopes?: readonly Scope[]
   /** Truncated to whole seconds. */
   readonly expiresAt: Date | null
 }
@@ -34,6 +48,7 @@ interface KeyRow {
   readonly project_id: string
   readonly kid: string
   readonly name: string
+  readonly scopes: readonly string[]
   readonly created_ms: number
   readonly expires_ms: number | null
   readonly revoked_ms: number | null
@@ -41,7 +56,7 @@ interface KeyRow {
 }
 
 const KEY_COLUMNS = sql`
-  id, project_id, kid, name, toUnixTimestamp64Milli(created_at) AS created_ms,
+  id, project_id, kid, name, scopes, toUnixTimestamp64Milli(created_at) AS created_ms,
   toUnixTimestamp64Milli(expires_at) AS expires_ms,
   toUnixTimestamp64Milli(revoked_at) AS revoked_ms, version`
 
@@ -51,22 +66,33 @@ const NAME = /^\P{C}{0,200}$/u
  * Issues a key for a project. Its token is returned here and stored nowhere.
  *
  * @param now the time of issue
- * @throws UserError for a project that does not exist or is being deleted, an invalid name, or an expiry that is not in the future
+ * @throws UserError for a project that does not exist or is being deleted, an invalid name, no scope, or an expiry that is not in the future
  */
 export async function issueKey(
   store: Store,
   signingKey: SigningKey,
-  { projectId, name, expiresAt }: KeyRequest,
+  { projectId, name, scopes: asked = DEFAULT_SCOPES, expiresAt }: KeyRequest,
   now: Date,
 ): Promise<{ readonly key: StoredKey; readonly token: string }> {
   if (!NAME.test(name)) throw new UserError('a name has at most 200 printable characters')
+  const scopes = SCOPES.filter((scope) => asked.includes(scope))
+  if (scopes.length === 0) throw new UserError('a key needs a scope')
   const project = await requireProject(store.reader, projectId)
   if (project.isDeleting) throw new UserError(`the project ${projectId} is being deleted`)
   const expiry = expiresAt === null ? null : startOfSecond(expiresAt)
   if (expiry !== null && expiry <= now) throw new UserError('the key must expire in the future')
   const id = randomId('key_', 20)
   const { kid } = signingKey
-  const key = { id, projectId, kid, name, createdAt: now, expiresAt: expiry, revokedAt: null }
+  const key = {
+    id,
+    projectId,
+    kid,
+    name,
+    scopes,
+    createdAt: now,
+    expiresAt: expiry,
+    revokedAt: null,
+  }
   await insert(store.writer, key, 1)
   const token = await signToken(signingKey, { keyId: id, projectId }, now, expiry)
   return { key, token }
@@ -108,9 +134,9 @@ async function select(connection: Connection, where: Sql): Promise<readonly KeyR
 async function insert(writer: Connection, key: StoredKey, version: number): Promise<void> {
   await writer.execute(
     statement(sql`
-      INSERT INTO api_keys (id, project_id, kid, name, created_at, expires_at, revoked_at, version)
+      INSERT INTO api_keys (id, project_id, kid, name, scopes, created_at, expires_at, revoked_at, version)
       SELECT ${string(key.id)}, ${string(key.projectId)}, ${string(key.kid ?? '')}, ${string(key.name)},
-        ${time(key.createdAt)}, ${optionalTime(key.expiresAt)}, ${optionalTime(key.revokedAt)},
+        ${strings(key.scopes)}, ${time(key.createdAt)}, ${optionalTime(key.expiresAt)}, ${optionalTime(key.revokedAt)},
         ${uint64(version)}`),
   )
 }
@@ -120,6 +146,7 @@ const toStoredKey = (row: KeyRow): StoredKey => ({
   projectId: row.project_id,
   kid: row.kid === '' ? null : row.kid,
   name: row.name,
+  scopes: row.scopes.filter(isScope),
   createdAt: new Date(row.created_ms),
   expiresAt: row.expires_ms === null ? null : new Date(row.expires_ms),
   revokedAt: row.revoked_ms === null ? null : new Date(row.revoked_ms),

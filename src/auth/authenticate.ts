@@ -2,6 +2,7 @@
 import type { Store } from '../clickhouse/store.js'
 import { parseBearerToken } from '../contract/bearer.js'
 import { ApiError } from '../contract/errors.js'
+import type { Scope } from '../contract/scopes.js'
 import type { StoredProject } from '../projects/project.js'
 import type { Keyring } from './keyring.js'
 import { createKeyLookup, createKeysUnavailableError } from './key-lookup.js'
@@ -12,6 +13,8 @@ export interface Authenticated {
   readonly principal: Principal
   /** The project of the key, at most 4 seconds old. */
   readonly project: StoredProject
+  /** What the key may do, at most 4 seconds old. */
+  readonly scopes: readonly Scope[]
 }
 
 export interface AuthenticatorDependencies {
@@ -47,15 +50,15 @@ export function createAuthenticator(dependencies: AuthenticatorDependencies): Au
       const principal = await tokens.verify(token, now()).catch((cause: unknown) => {
         throw createKeysUnavailableError(cause)
       })
-      const project = principal === undefined ? null : await keys.find(principal)
-      if (principal === undefined || project === null) throw createUnauthorizedError()
-      return { principal, project }
+      const key = principal === undefined ? null : await keys.find(principal)
+      if (principal === undefined || key === null) throw createUnauthorizedError()
+      return { principal, ...key }
     },
     recall(header) {
       const token = parseBearerToken(header)
       const principal = token === undefined ? undefined : tokens.recall(token, now())
-      const project = principal === undefined ? undefined : keys.recall(principal)
-      return principal === undefined || project === undefined ? undefined : { principal, project }
+      const key = principal === undefined ? undefined : keys.recall(principal)
+      return principal === undefined || key === undefined ? undefined : { principal, ...key }
     },
   }
 }

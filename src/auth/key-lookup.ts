@@ -1,6 +1,7 @@
 /** Looks up in the store whether an API key is valid, and caches the result for a few seconds. */
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../contract/errors.js'
+import { isScope, type Scope } from '../contract/scopes.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { toStoreError } from '../clickhouse/errors.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
@@ -8,11 +9,18 @@ import type { StoredProject } from '../projects/project.js'
 import { toStoredProject, PROJECT_COLUMNS, type ProjectRow } from '../projects/row.js'
 import type { Principal } from './token.js'
 
+/** A valid key, as the store has it. */
+export interface FoundKey {
+  readonly project: StoredProject
+  /** What the key may do. */
+  readonly scopes: readonly Scope[]
+}
+
 export interface KeyLookup {
-  /** Returns the project of a valid key; null for a key that was revoked, is not in the store, or whose project is being deleted. */
-  readonly find: (principal: Principal) => Promise<StoredProject | null>
-  /** Returns the project that `find` found last, however long ago; undefined when it knows none. */
-  readonly recall: (principal: Principal) => StoredProject | undefined
+  /** Finds a valid key; null for one that was revoked, is not in the store, or whose project is being deleted. */
+  readonly find: (principal: Principal) => Promise<FoundKey | null>
+  /** Returns what `find` found last, however long ago; undefined when it knows nothing. */
+  readonly recall: (principal: Principal) => FoundKey | undefined
 }
 
 /** How long the result of a lookup is used, in milliseconds from the start of the lookup. */
@@ -25,46 +33,49 @@ const MAX_CACHED_KEYS = 10_000
  * lookup rejects with an ApiError SERVICE_UNAVAILABLE when the store does not answer.
  */
 export function createKeyLookup(reader: Connection): KeyLookup {
-  const cache = new LRUCache<string, { project: StoredProject | null }, Principal>({
+  const cache = new LRUCache<string, { key: FoundKey | null }, Principal>({
     max: MAX_CACHED_KEYS,
     ttl: KEY_CACHE_TTL_MS,
     // A key that is evicted during its lookup still gets the result.
     ignoreFetchAbort: true,
     fetchMethod: async (_id, _stale, { options, context }) => {
       const begun = performance.now()
-      const project = await readProject(reader, context)
+      const key = await readKey(reader, context)
       options.ttl = Math.max(1, KEY_CACHE_TTL_MS - (performance.now() - begun))
-      return { project }
+      return { key }
     },
   })
   return {
     find: async (principal) => {
-      const { project } = await cache.forceFetch(toCacheKey(principal), { context: principal })
-      return project
+      const { key } = await cache.forceFetch(toCacheKey(principal), { context: principal })
+      return key
     },
     recall: (principal) =>
-      cache.peek(toCacheKey(principal), { allowStale: true })?.project ?? undefined,
+      cache.peek(toCacheKey(principal), { allowStale: true })?.key ?? undefined,
   }
 }
 
 const toCacheKey = ({ projectId, keyId }: Principal): string => `${projectId}/${keyId}`
 
-async function readProject(
+async function readKey(
   reader: Connection,
   { keyId, projectId }: Principal,
-): Promise<StoredProject | null> {
-  const validKeys = sql`
-    SELECT project_id FROM api_keys FINAL
+): Promise<FoundKey | null> {
+  // Without a valid key, the array is empty.
+  const scopesOfKey = sql`
+    SELECT any(scopes) FROM api_keys FINAL
     WHERE id = ${string(keyId)} AND project_id = ${string(projectId)} AND isNull(revoked_at)`
   try {
-    const { rows } = await reader.query<ProjectRow>(
+    const { rows } = await reader.query<ProjectRow & { readonly key_scopes: readonly string[] }>(
       statement(sql`
-        SELECT ${PROJECT_COLUMNS} FROM projects FINAL
-        WHERE id = ${string(projectId)} AND NOT is_deleting AND id IN (${validKeys})`),
+        SELECT ${PROJECT_COLUMNS}, (${scopesOfKey}) AS key_scopes FROM projects FINAL
+        WHERE id = ${string(projectId)} AND NOT is_deleting AND notEmpty(key_scopes)`),
       { signal: AbortSignal.timeout(LOOKUP_TIMEOUT_MS), settings: { max_threads: 1 } },
     )
     const [row] = rows
-    return row === undefined ? null : toStoredProject(row)
+    return row === undefined
+      ? null
+      : { project: toStoredProject(row), scopes: row.key_scopes.filter(isScope) }
   } catch (cause) {
     // This query is cheap. If it is too slow or too expensive, the store is overloaded.
     const failure = toStoreError(cause)

@@ -51,13 +51,17 @@ export function formatKeys(
   const rows = keys.map((key) => [
     key.id,
     key.projectId,
+    key.scopes.join(','),
     describeState(key, new Set(retired), now),
     formatTime(key.createdAt),
     formatTime(key.expiresAt),
     key.kid ?? '-',
     key.name,
   ])
-  return formatTable([['ID', 'PROJECT', 'STATE', 'CREATED', 'EXPIRES', 'KID', 'NAME'], ...rows])
+  return formatTable([
+    ['ID', 'PROJECT', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES', 'KID', 'NAME'],
+    ...rows,
+  ])
 }
 
 /** A key whose signing key is retired is refused like a revoked one. */

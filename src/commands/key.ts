@@ -1,6 +1,7 @@
 /** The commands `tallyhouse key issue | list | revoke | rotate | retire`. */
 import type { Command } from 'commander'
 import { issueKey, listKeys, revokeKey } from '../auth/api-keys.js'
+import type { Scope } from '../contract/scopes.js'
 import { listPublicKeys } from '../auth/public-keys.js'
 import {
   openSigningKey,
@@ -10,13 +11,14 @@ import {
 } from '../auth/signing-key.js'
 import { formatKeys, formatSigningKeys, toSigningKeyRows } from './key-output.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
-import { parseExpiry, WHEN_HELP } from './shared/options.js'
+import { parseExpiry, parseScopes, WHEN_HELP } from './shared/options.js'
 import { formatJson, formatTime } from './shared/output.js'
 import { withStore } from './shared/with-store.js'
 
 interface IssueOptions {
   readonly project: string
   readonly name?: string
+  readonly scope?: readonly Scope[]
   readonly expires?: Date
 }
 
@@ -45,16 +47,22 @@ function addIssue(key: Command, context: CommandContext): void {
   key
     .command('issue')
     .description('Issue an API key and print it once')
-    .requiredOption('--project <id>', 'Project that the key can query')
+    .requiredOption('--project <id>', 'Project that the key is for')
     .option('--name <name>', 'Display name, such as "dashboard"')
+    .option(
+      '--scope <list>',
+      'What the key may do: read, export, or both as read,export (default: read)',
+      parseScopes,
+    )
     .option('--expires <when>', `When the key expires: ${WHEN_HELP} (default: never)`, (text) =>
       parseExpiry(text, context.now()),
     )
-    .action(({ project: projectId, name = '', expires }: IssueOptions) =>
+    .action(({ project: projectId, name = '', scope, expires }: IssueOptions) =>
       withStore(context, 'key issue', async ({ store }) => {
         const places = { store, dataDir: context.config().dataDir }
         const signingKey = await openSigningKey(places, context.now())
-        const request = { projectId, name, expiresAt: expires ?? null }
+        const scopes = scope === undefined ? {} : { scopes: scope }
+        const request = { projectId, name, ...scopes, expiresAt: expires ?? null }
         const { token } = await issueKey(store, signingKey, request, context.now())
         context.print(token)
       }),

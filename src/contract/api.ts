@@ -36,6 +36,12 @@ export type FunnelRequest = Required<Omit<FunnelBody, 'steps'>> & {
 }
 export type FunnelResponse = Schemas['FunnelResponse']
 export type FunnelStepResult = Schemas['FunnelStepResult']
+type ExportBody = Schemas['ExportRequest']
+/** A validated request for events: every default is filled in. */
+export type ExportRequest = Required<Omit<ExportBody, 'limit' | 'time_zone'>> &
+  Pick<ExportBody, 'limit' | 'time_zone'>
+export type ExportResponse = Schemas['ExportResponse']
+export type EventField = Schemas['EventField']
 /** The operations that a batch can ask. */
 export type BatchOperation = Schemas['BatchOperation']
 /** A validated batch. The bodies of its queries are not validated: each is refused on its own. */

@@ -6,6 +6,7 @@ import type { ErrorCode, FieldError } from './api.js'
 export const ERROR_STATUS = {
   VALIDATION_ERROR: 400,
   UNAUTHORIZED: 401,
+  INSUFFICIENT_SCOPE: 403,
   PLAN_LIMIT_EXCEEDED: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,

@@ -15,6 +15,7 @@ export const RETENTION = '/v1/analytics/retention'
 export const FUNNEL = '/v1/analytics/funnel'
 export const RETENTION_EXPLAIN = '/v1/analytics/retention/explain'
 export const FUNNEL_EXPLAIN = '/v1/analytics/funnel/explain'
+export const EXPORT = '/v1/events/export'
 export const PROJECT = '/v1/project'
 
 const contract = await compileContract({ validateResponses: true, compileAll: false })
@@ -28,6 +29,7 @@ export function contractApp(answer: RequestHandler): Express {
   const ofFunnel = [...readQueryBody, contract.checkFunnel, answer]
   const ofRetention = [...readQueryBody, contract.checkRetention, answer]
   const ofBatch = [...readQueryBody, contract.checkBatch, answer]
+  const ofExport = [...readQueryBody, contract.checkExport, answer]
   addRoutes(app, {
     [QUERY]: { post: handlers },
     [VALUES]: { post: ofValues },
@@ -37,6 +39,7 @@ export function contractApp(answer: RequestHandler): Express {
     [RETENTION_EXPLAIN]: { post: ofRetention },
     [FUNNEL_EXPLAIN]: { post: ofFunnel },
     [BATCH]: { post: ofBatch },
+    [EXPORT]: { post: ofExport },
     [PROJECT]: { get: handlers },
   })
   app.use(rejectUnknownPath, handleError)

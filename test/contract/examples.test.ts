@@ -5,6 +5,7 @@ import {
   BATCH,
   contractApp,
   EXPLAIN,
+  EXPORT,
   echoApp,
   PROJECT,
   QUERY,
@@ -116,6 +117,63 @@ test.each<[string, unknown, string, string]>([
   ['another member', { field: 'os', date_range: 'today', offset: 1 }, 'offset', ''],
 ])('a request for values with %s is refused', async (_, body, field, message) => {
   const { status, faults } = await send(echo, body, VALUES)
+  expect(status).toBe(400)
+  expect(faults).toContainEqual({ field, message: expect.stringContaining(message) })
+})
+
+const exported = document.paths[EXPORT]!['post']!
+const exports = new Map(examplesOf(exported.responses['200']!))
+const EVENT_FIELDS = document.components.schemas['EventField']!.enum!
+
+test.each(examplesOf(exported.requestBody!))(
+  'the request for events "%s" is valid, and so is its answer, which echoes it with its defaults',
+  async (name, { value }) => {
+    const filled = { filters: [], filtersOperator: 'and', ...(value as object) }
+    expect(await send(echo, value, EXPORT)).toMatchObject({ status: 200, answer: filled })
+    const body = exports.get(name)?.value as { readonly query: unknown }
+    const asked = request(answering)
+      .post(EXPORT)
+      .send(value as object)
+    expect(await received({ status: 200, body }, asked)).toEqual({ status: 200, body })
+    expect(body.query).toEqual(filled)
+  },
+)
+
+test('an export has all fields by default, which are those of an exported event', async () => {
+  const { answer } = await send(echo, { date_range: 'today' }, EXPORT)
+  expect(answer).toEqual({
+    date_range: 'today',
+    filters: [],
+    filtersOperator: 'and',
+    fields: EVENT_FIELDS,
+  })
+  const { properties } = document.components.schemas['ExportedEvent']!
+  expect(Object.keys(properties!)).toEqual(EVENT_FIELDS)
+})
+
+test.each<[string, object, string, string]>([
+  ['an empty body', {}, 'date_range', 'is required'],
+  [
+    'an end before its start',
+    { date_range: ['2026-01-02', '2026-01-01'] },
+    'date_range',
+    'must not start after its end',
+  ],
+  ['an unknown zone', { time_zone: 'Mars/Base' }, 'time_zone', 'must be the name of a time zone'],
+  ['no field', { fields: [] }, 'fields', ''],
+  ['a field twice', { fields: ['path', 'path'] }, 'fields', ''],
+  ['an unknown field', { fields: ['ip'] }, 'fields.0', 'must be one of: timestamp, name, '],
+  ['no event', { limit: 0 }, 'limit', ''],
+  ['a metric', { metrics: ['users'] }, 'metrics', ''],
+  [
+    'an invalid pattern',
+    { filters: [{ type: 'entry_page', operator: 'matches', value: '(' }] },
+    'filters.0.value',
+    '',
+  ],
+])('a request for events with %s is refused', async (what, body, field, message) => {
+  const asked = what === 'an empty body' ? {} : { date_range: 'today', ...body }
+  const { status, faults } = await send(echo, asked, EXPORT)
   expect(status).toBe(400)
   expect(faults).toContainEqual({ field, message: expect.stringContaining(message) })
 })

@@ -44,7 +44,9 @@ export const applyRules = <Request>(
 /** The fields that decide the period. */
 type Dated = Pick<AnalyticsQueryRequest, 'date_range' | 'time_zone'>
 
-function checkTimeZone({ time_zone: zone }: Pick<Dated, 'time_zone'>): readonly FieldError[] {
+export function checkTimeZone({
+  time_zone: zone,
+}: Pick<Dated, 'time_zone'>): readonly FieldError[] {
   if (zone === undefined || isTimeZone(zone)) return []
   const message = `must be the name of a time zone that is known, such as Europe/Berlin, and is ${JSON.stringify(zone)}`
   return [{ field: 'time_zone', message }]

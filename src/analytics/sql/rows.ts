@@ -49,7 +49,10 @@ export interface StatementContext {
 }
 
 /** Creates what all parts of a statement share. */
-export const createContext = ({ query, readsDays }: Plan): StatementContext => ({
+export const createContext = ({
+  query,
+  readsDays,
+}: Pick<Plan, 'query' | 'readsDays'>): StatementContext => ({
   query,
   bucketStarts: writeBucketStarts(query),
   project: string(query.projectId),
@@ -90,6 +93,10 @@ export function writeRows(
     sql` AND `,
   )}`
 }
+
+/** Writes the ids of users of the project, with conditions on their rows in `users`. */
+export const writeUserIds = ({ project, database }: StatementContext, condition: Sql): Sql =>
+  sql`${database}users WHERE project_id = ${project} AND ${condition}`
 
 /** Whether the user of a row has not left. Where nobody has, the bitmap is empty. */
 const isStillThere = ({ project, database }: StatementContext): Sql =>

@@ -1,5 +1,6 @@
 /** The routes of the query API, and the use cases that they run. */
 import type { RequestHandler } from 'express'
+import type { Scope } from '../../contract/scopes.js'
 import { postBatch } from '../../http/batch/post-batch.js'
 import { postMcp } from '../../http/mcp/post-mcp.js'
 import { refusePages } from '../../http/mcp/refuse-pages.js'
@@ -9,6 +10,7 @@ import {
   postAnalyticsQuery,
   postKept,
   postOperation,
+  requireScope,
   type ApiUseCases,
   type Authenticate,
 } from '../../http/query/api-handlers.js'
@@ -20,6 +22,7 @@ import {
   answerRetentionExplain,
   answerValues,
 } from '../../http/query/operations.js'
+import { postExport } from '../../http/query/post-export.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../../http/query/query-body.js'
 import type { Recall } from '../../http/query/refuse-early.js'
 import {
@@ -42,6 +45,19 @@ export interface ApiDependencies extends ApiUseCases {
   readonly rateLimit: number
 }
 
+/** Checks the key of a request, counts the request, and checks that the key has a scope. */
+const checkKeyFor = (
+  scope: Scope,
+  { authenticate }: Pick<ApiDependencies, 'authenticate'>,
+  limit: RequestHandler,
+): readonly Handler[] => [authenticateRequests(authenticate), limit, requireScope(scope)]
+
+const CHECK_BODY: readonly Handler[] = [
+  treatHeadAsGet,
+  limitBodySize(MAX_QUERY_BYTES),
+  ...readQueryBody,
+]
+
 /** Builds the routes of the query API. @param limit counts the requests of a key */
 export function buildApiRoutes(
   api: ApiDependencies,
@@ -49,17 +65,12 @@ export function buildApiRoutes(
   contract: Contract,
   shutdown: Shutdown,
 ): RouteTable {
-  const checkKey: readonly Handler[] = [authenticateRequests(api.authenticate), limit]
-  const checkBody: readonly Handler[] = [
-    treatHeadAsGet,
-    limitBodySize(MAX_QUERY_BYTES),
-    ...readQueryBody,
-  ]
+  const checkKey = checkKeyFor('read', api, limit)
   // They also check requests that are to be explained: the path of a request chooses its operation.
   const { checkQuery, checkValues, checkRetention, checkFunnel, checkBatch } = contract
   const { stopping } = shutdown
   const post = (negotiate: Handler, check: Handler, answer: Handler) => ({
-    post: [...checkKey, negotiate, ...checkBody, check, answer],
+    post: [...checkKey, negotiate, ...CHECK_BODY, check, answer],
   })
   const postForJson = (check: Handler, answer: Handler) => post(negotiateJson, check, answer)
   const postForTable = (check: Handler, answer: Handler) => post(negotiateTable, check, answer)
@@ -87,9 +98,27 @@ export function buildApiRoutes(
       checkFunnel,
       postOperation(answerFunnelExplain, api, stopping),
     ),
-    '/v1/project': { get: [...checkKey, ...checkBody, checkQuery, getProject(api, stopping)] },
+    ...buildExportRoute(api, limit, contract, stopping),
+    '/v1/project': { get: [...checkKey, ...CHECK_BODY, checkQuery, getProject(api, stopping)] },
     '/mcp': {
-      post: [refusePages, ...checkKey, ...checkBody, postMcp({ api, contract }, stopping)],
+      post: [refusePages, ...checkKey, ...CHECK_BODY, postMcp({ api, contract }, stopping)],
     },
   }
 }
+
+const buildExportRoute = (
+  api: ApiDependencies,
+  limit: RequestHandler,
+  { checkExport }: Contract,
+  stopping: AbortSignal,
+): RouteTable => ({
+  '/v1/events/export': {
+    post: [
+      ...checkKeyFor('export', api, limit),
+      negotiateTable,
+      ...CHECK_BODY,
+      checkExport,
+      postExport(api, stopping),
+    ],
+  },
+})

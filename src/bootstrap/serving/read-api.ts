@@ -1,6 +1,7 @@
 /** Creates the use cases of the query API over the stores of a cluster. */
 import { createAnswers, type Answers } from '../../analytics/cache/answers.js'
 import { queryFunnel, type FunnelDependencies } from '../../analytics/funnel/query-funnel.js'
+import { exportEvents } from '../../analytics/export/export-events.js'
 import { explainFunnel } from '../../analytics/explain/explain-funnel.js'
 import { explainQuery } from '../../analytics/explain/explain-query.js'
 import { explainRetention } from '../../analytics/explain/explain-retention.js'
@@ -17,6 +18,7 @@ import type { Statement } from '../../clickhouse/sql.js'
 import { createAuthenticator } from '../../auth/authenticate.js'
 import { openKeyring } from '../../auth/keyring.js'
 import type {
+  ExportEvents,
   Notes,
   ReadProject,
   RequestScope,
@@ -62,11 +64,13 @@ export function createApi(
     recall: authenticator.recall,
     ...createKeptOperations(createDependencies),
     streamQuery: createStreamQuery(createDependencies, findData),
+    exportEvents: createExportEvents(findData, now),
     ...createOperations(createDependencies),
     answers: openAnswers(options, findData),
     readProject,
     queue,
     streams: createQueryQueue({ ...STREAMS, timeoutMs: config.queryTimeoutMs }),
+    exports: createQueryQueue({ ...EXPORTS, timeoutMs: config.queryTimeoutMs }),
     now,
     rateLimit: config.rateLimit,
   }
@@ -127,6 +131,19 @@ const createStreamQuery =
     return streamAnalytics(request, project, { ...dependencies, stream }, consume)
   }
 
+const createExportEvents =
+  (findData: FindData, now: () => Date): ExportEvents =>
+  (request, project, scope, consume) => {
+    const { group, findFirstEvent, createStreamer } = findData(project)
+    const dependencies = {
+      group,
+      firstEventAt: () => findFirstEvent(scope),
+      now: () => scope.now ?? now(),
+      stream: createStreamer(scope),
+    }
+    return exportEvents(request, project, dependencies, consume)
+  }
+
 type CreateDependencies = (
   project: StoredProject,
   scope: RequestScope,
@@ -172,3 +189,6 @@ const MAX_WAITING = 256
 
 /** How many answers are streamed at once. A stream lasts up to a minute, so no other waits for its end. */
 const STREAMS = { perKey: 2, inAll: 4, waiting: 0 }
+
+/** How many exports run at once. They may last for hours, so no other waits for their end. */
+const EXPORTS = { perKey: 1, inAll: 2, waiting: 0 }

@@ -1,5 +1,6 @@
 /** Parses option values that several commands share. */
 import { InvalidArgumentError } from 'commander'
+import { isScope, SCOPES, type Scope } from '../../contract/scopes.js'
 import { addDays } from '../../lib/time.js'
 
 /** The value that clears a field or a list. */
@@ -58,6 +59,17 @@ export function parseExpiry(text: string, now: Date): Date {
   throw new InvalidArgumentError(
     'Expected days such as 30d, a date such as 2030-01-31, or a time such as 2030-01-31T12:00:00Z.',
   )
+}
+
+/**
+ * Parses scopes of API keys, joined by commas.
+ *
+ * @throws InvalidArgumentError
+ */
+export function parseScopes(text: string): readonly Scope[] {
+  const names = text.split(',').map((name) => name.trim())
+  if (names.every(isScope)) return names
+  throw new InvalidArgumentError(`Expected scopes, joined by commas: ${SCOPES.join(', ')}.`)
 }
 
 /** Returns whether a date exists: JavaScript reads 30 February as 2 March. */

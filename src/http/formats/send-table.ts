@@ -3,6 +3,7 @@ import type { Response } from 'express'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { MEDIA_TYPES, type TableFormat } from '../../contract/answer-formats.js'
+import { writeJson } from './json.js'
 import type { Facts, Table } from './table.js'
 import { WRITERS } from './write-table.js'
 
@@ -33,10 +34,26 @@ export async function streamTable(
   format: TableFormat,
   table: Table,
 ): Promise<void> {
-  const chunks = WRITERS[format](table)
+  await streamChunks(response, WRITERS[format](table), () =>
+    setTableHeaders(response, format, table.facts),
+  )
+}
+
+/** Sends an answer in JSON while its rows arrive, in the same way. @param head the members before `data` */
+export async function streamJson(response: Response, head: object, table: Table): Promise<void> {
+  await streamChunks(response, writeJson(head, table), () =>
+    response.setHeader('Content-Type', 'application/json; charset=utf-8'),
+  )
+}
+
+async function streamChunks(
+  response: Response,
+  chunks: AsyncGenerator<Uint8Array>,
+  setHeaders: () => void,
+): Promise<void> {
   // Nothing is sent before there is something to send: until then a failure is an error response.
   const first = await chunks.next()
-  setTableHeaders(response, format, table.facts)
+  setHeaders()
   await pipeline(continueWith(first, chunks), response)
 }
 

@@ -3,11 +3,14 @@ import type { Request, RequestHandler, Response } from 'express'
 import type { Answer } from '../../analytics/cache/answers.js'
 import type { TableFormat } from '../../contract/answer-formats.js'
 import type { AnalyticsQueryRequest, StreamedQueryRequest } from '../../contract/api.js'
+import { ApiError } from '../../contract/errors.js'
+import type { Scope } from '../../contract/scopes.js'
 import { describeResponse, describeStream } from '../formats/describe-answer.js'
 import { sendTable, streamTable } from '../formats/send-table.js'
 import type { Table } from '../formats/table.js'
 import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
 import { createStoppingError } from '../server/graceful-shutdown.js'
+import { getAuthContext } from '../server/request-context.js'
 import { createOperationContext, type OperationContext } from './operation-context.js'
 import { answerProject, answerQuery, streamAnswer } from './operations.js'
 import { sendAnswer } from './send-answer.js'
@@ -23,6 +26,20 @@ export function authenticateRequests(authenticate: Authenticate): RequestHandler
     next()
   }
 }
+
+/** Requires that the API key of a request has a scope. @throws ApiError INSUFFICIENT_SCOPE */
+export const requireScope =
+  (scope: Scope): RequestHandler =>
+  (request, _response, next) => {
+    const { scopes } = getAuthContext(request)
+    if (!scopes.includes(scope)) {
+      throw new ApiError(
+        'INSUFFICIENT_SCOPE',
+        `This operation needs an API key with the scope ${scope}. This key has: ${scopes.join(', ')}.`,
+      )
+    }
+    next()
+  }
 
 /** POST /v1/analytics/query */
 export function postAnalyticsQuery(api: ApiUseCases, stopping: AbortSignal): RequestHandler {

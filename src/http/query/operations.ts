@@ -1,10 +1,12 @@
 /** The operations of the query API apart from HTTP: each answers a validated body in its turn. */
 import type { Answer, AnswerQuestion } from '../../analytics/cache/answers.js'
+import type { ExportedEvents } from '../../analytics/export/export-events.js'
 import type { StreamedAnswer } from '../../analytics/stream-analytics.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type {
   AnalyticsQueryRequest,
   AnalyticsQueryResponse,
+  ExportRequest,
   FunnelExplainResponse,
   FunnelRequest,
   FunnelResponse,
@@ -75,6 +77,17 @@ export const streamAnswer = (
     const notePlan = (plan: Plan): void => logPlan(context.logger, plan)
     return streamQuery(body, context.project, createScope(context, turn), notePlan, consume)
   })
+
+/** Exports events one after the other. Exports have a queue of their own. */
+export const answerExport = (
+  { exports: queue, exportEvents }: ApiUseCases,
+  body: ExportRequest,
+  context: OperationContext,
+  consume: (events: ExportedEvents) => Promise<void>,
+): Promise<void> =>
+  queue.run(context.principal.keyId, context.signal, (turn) =>
+    exportEvents(body, context.project, createScope(context, turn), consume),
+  )
 
 /** Runs an operation whose answers are not kept. */
 const answerAnew = <Body, Result>(

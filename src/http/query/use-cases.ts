@@ -1,6 +1,7 @@
 /** The use cases of the query API, as its handlers are passed them. */
 import type { ProjectFacts } from '../../analytics/cache/answer-name.js'
 import type { Answers } from '../../analytics/cache/answers.js'
+import type { ExportedEvents } from '../../analytics/export/export-events.js'
 import type { StreamedAnswer } from '../../analytics/stream-analytics.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type { Query } from '../../analytics/request/query.js'
@@ -8,6 +9,7 @@ import type { Grid } from '../../analytics/retention/grid.js'
 import type {
   AnalyticsQueryRequest,
   AnalyticsQueryResponse,
+  ExportRequest,
   FunnelExplainResponse,
   FunnelRequest,
   FunnelResponse,
@@ -75,6 +77,14 @@ export type StreamQuery = (
   consume: (answer: StreamedAnswer) => Promise<void>,
 ) => Promise<void>
 
+/** Reads the events of a project, and hands them to `consume` while they arrive. */
+export type ExportEvents = (
+  request: ExportRequest,
+  project: StoredProject,
+  scope: RequestScope,
+  consume: (events: ExportedEvents) => Promise<void>,
+) => Promise<void>
+
 /** Runs an operation whose answers are not kept. @param onPlan is called with each plan before it is run */
 export type RunOperation<Body, Result> = (
   request: Body,
@@ -93,6 +103,7 @@ export type ReadProject = (project: StoredProject, scope: RequestScope) => Promi
 export interface ApiUseCases {
   readonly runQuery: RunQuery
   readonly streamQuery: StreamQuery
+  readonly exportEvents: ExportEvents
   /** Lists the values of a field. */
   readonly listValues: RunOperation<ValuesRequest, ValuesResponse>
   /** Counts the users who come back. */
@@ -106,9 +117,11 @@ export interface ApiUseCases {
   readonly readProject: ReadProject
   /** Knows answers that were given before. */
   readonly answers: Answers
-  /** The queue of all requests that read the store, but those of streams. */
+  /** The queue of all requests that read the store, but those of streams and exports. */
   readonly queue: QueryQueue
   /** The queue of requests whose answers are streamed: they last, and must not delay the others. */
   readonly streams: QueryQueue
+  /** The queue of exports: they may last for hours, and leave the streams their places. */
+  readonly exports: QueryQueue
   readonly now: () => Date
 }

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { AnswerFormat } from '../../contract/answer-formats.js'
 import type { ErrorCode } from '../../contract/api.js'
+import type { Scope } from '../../contract/scopes.js'
 import type { TimestampWindow } from '../../ingest/collect/event-rules.js'
 import type { StoredProject } from '../../projects/project.js'
 
@@ -9,6 +10,8 @@ import type { StoredProject } from '../../projects/project.js'
 export interface AuthContext {
   readonly principal: { readonly keyId: string; readonly projectId: string }
   readonly project: StoredProject
+  /** What the key may do. */
+  readonly scopes: readonly Scope[]
 }
 
 /** The form in which a body holds its events: a single one, an array, or the list `events` of an object. */

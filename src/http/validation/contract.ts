@@ -1,10 +1,12 @@
 /** Compiles the contracts: one set of validators for the service, for `tallyhouse explain` and for tests. */
 import type { RequestHandler } from 'express'
 import { findTooDeepFilter } from '../../analytics/request/filter-limits.js'
+import { EXPORT_RULES } from '../../analytics/export/rules.js'
 import { findTooDeepFilterOfFunnel, FUNNEL_RULES } from '../../analytics/funnel/rules.js'
 import { RETENTION_RULES } from '../../analytics/retention/rules.js'
 import type {
   AnalyticsQueryRequest,
+  FieldError,
   FunnelRequest,
   RetentionRequest,
   ValuesRequest,
@@ -34,6 +36,8 @@ export interface Contract {
   readonly checkRetention: RequestHandler
   /** Validates a request for a funnel whose body has been parsed; also one that is to be explained. */
   readonly checkFunnel: RequestHandler
+  /** Validates a request for events whose body has been parsed. */
+  readonly checkExport: RequestHandler
   /** Validates a batch whose body has been parsed, but not its queries. */
   readonly checkBatch: RequestHandler
   /** Validates a request to the collector whose body has been normalized to `{ events }`. */
@@ -61,12 +65,13 @@ const EXPLAINS = ['explain', 'retention/explain', 'funnel/explain'].map((name) =
   method: 'POST' as const,
   path: `/v1/analytics/${name}`,
 }))
+const EXPORT = { method: 'POST', path: '/v1/events/export' } as const
 const PROJECT = { method: 'GET', path: '/v1/project' } as const
 const EVENTS = { method: 'POST', path: '/v1/events' } as const
 
 /** The operations that are compiled in any case: a first request to one of the others waits for about 0.1 s. */
 const COMMON_OPERATIONS = [QUERY, PROJECT]
-const OTHER_OPERATIONS = [VALUES, RETENTION, FUNNEL, BATCH, ...EXPLAINS]
+const OTHER_OPERATIONS = [VALUES, RETENTION, FUNNEL, BATCH, ...EXPLAINS, EXPORT]
 
 export interface ContractOptions extends ValidationOptions {
   /** Whether all operations are compiled now, as by default, or else those that are used most. */
@@ -98,14 +103,10 @@ export async function compileContract(
   }
   const checkQuery = createQueryCheck(specs.openapi.document, openapi)
   const checkValues = createValuesCheck(specs.openapi.document, openapi)
-  const checkRetention = createOperationCheck(
-    specs.openapi.document,
-    openapi,
-    RETENTION_RULES,
-    ({ filters }) => findTooDeepFilter(filters),
-  )
+  const { document } = specs.openapi
+  const checkRetention = createOperationCheck(document, openapi, RETENTION_RULES, findTooDeep)
   const checkFunnel = createOperationCheck(
-    specs.openapi.document,
+    document,
     openapi,
     FUNNEL_RULES,
     findTooDeepFilterOfFunnel,
@@ -116,6 +117,7 @@ export async function compileContract(
     checkValues,
     checkRetention,
     checkFunnel,
+    checkExport: createOperationCheck(document, openapi, EXPORT_RULES, findTooDeep),
     checkBatch: createBatchCheck(openapi),
     checkEvents: createEventsCheck(specs.collector.document, collector),
     validateQuery: async (body) =>
@@ -128,6 +130,9 @@ export async function compileContract(
       (await validate(checkFunnel, { ...FUNNEL, body })) as FunnelRequest,
   }
 }
+
+const findTooDeep = ({ filters }: Readonly<Record<string, unknown>>): FieldError | undefined =>
+  findTooDeepFilter(filters)
 
 /** Returns the first example of an operation's request, and of its first response. Both are valid. */
 function findExample({ document }: Spec, { method, path }: OperationRequest): OperationExample {

@@ -1,5 +1,6 @@
 /** Keeps the writes whose rows are not in the inbox yet, so that their requests can wait for them or be rejected. */
 import type { ApiError } from '../../contract/errors.js'
+import { withResolvers } from '../../lib/settle.js'
 
 /** The rows of one request, and the promise that the request awaits. */
 export interface PendingWrite {
@@ -24,7 +25,7 @@ export function createPendingWrites(): PendingWrites {
   return {
     rejectAll: (error) => unsettled.forEach((write) => write.settle(error)),
     add: (rows, bytes) => {
-      const { promise, resolve, reject } = withResolvers()
+      const { promise, resolve, reject } = withResolvers<undefined>()
       const write: PendingWrite = {
         rows,
         bytes,
@@ -32,7 +33,7 @@ export function createPendingWrites(): PendingWrites {
         isSettled: () => !unsettled.has(write),
         settle: (error) => {
           if (!unsettled.delete(write)) return
-          if (error === undefined) resolve()
+          if (error === undefined) resolve(undefined)
           else reject(error)
         },
       }
@@ -40,15 +41,4 @@ export function createPendingWrites(): PendingWrites {
       return write
     },
   }
-}
-
-/** The same as `Promise.withResolvers`, which needs Node.js 22. */
-function withResolvers() {
-  let resolve!: () => void
-  let reject!: (error: Error) => void
-  const promise = new Promise<void>((onResolve, onReject) => {
-    resolve = onResolve
-    reject = onReject
-  })
-  return { promise, resolve, reject }
 }

@@ -63,7 +63,7 @@ async function getRefusal(
 
 test('a key gives access to its project', async () => {
   const { token, key } = await issue()
-  const want = { principal: { keyId: key.id, projectId: 'shop' }, project: shop }
+  const want = { principal: { keyId: key.id, projectId: 'shop' }, project: shop, scopes: ['read'] }
   expect(await authenticator.authenticate(`Bearer ${token}`)).toEqual(want)
   expect(await authenticator.authenticate(`bEARER ${token}`)).toEqual(want)
 })

@@ -93,6 +93,7 @@ export const ANSWER: AnalyticsQueryResponse = {
 /** The key and project of every request with KEY. */
 export const CALLER: AuthContext = {
   principal: { keyId: 'key-1', projectId: PROJECT.id },
+  scopes: ['read', 'export'],
   project: {
     id: PROJECT.id,
     name: PROJECT.name,
@@ -181,6 +182,7 @@ export async function startApp({
       recall: () => undefined,
       runQuery: () => Promise.resolve(ANSWER),
       streamQuery: () => Promise.reject(new Error('not streamed')),
+      exportEvents: () => Promise.reject(new Error('not exported')),
       answers: createAnswers({
         maxBytes: 0,
         readVersion: () => Promise.resolve(undefined),
@@ -200,6 +202,7 @@ export async function startApp({
       now: () => NOW,
       queue: createQueryQueue({ perKey: 100, inAll: 100, waiting: 100, timeoutMs: 10_000 }),
       streams: createQueryQueue({ perKey: 100, inAll: 100, waiting: 0, timeoutMs: 10_000 }),
+      exports: createQueryQueue({ perKey: 100, inAll: 100, waiting: 0, timeoutMs: 10_000 }),
       rateLimit: 0,
       ...given,
     },

@@ -1,6 +1,8 @@
 /** Creates projects that live across several shards, with events, and queries them. */
 import { randomUUID } from 'node:crypto'
+import { text } from 'node:stream/consumers'
 import { queryAnalytics, type Dependencies } from '../../../src/analytics/query-analytics.js'
+import { exportEvents } from '../../../src/analytics/export/export-events.js'
 import { streamAnalytics, type StreamedAnswer } from '../../../src/analytics/stream-analytics.js'
 import type { StoredRow } from '../../../src/analytics/response.js'
 import { createQueryRunner, createStreamRunner } from '../../../src/clickhouse/run.js'
@@ -9,7 +11,9 @@ import { locate } from '../../../src/cluster/cluster.js'
 import { createProject } from '../../../src/cluster/directory.js'
 import { findEarliest, findStatementGroup, openReader } from '../../../src/cluster/shard-reads.js'
 import { chooseShard } from '../../../src/cluster/sender.js'
-import type { AnalyticsQueryResponse, Row } from '../../../src/contract/api.js'
+import type { AnalyticsQueryResponse, ExportRequest, Row } from '../../../src/contract/api.js'
+import { describeEvents } from '../../../src/http/formats/describe-events.js'
+import { writeNdjson } from '../../../src/http/formats/ndjson.js'
 import type { MarkedRow } from '../../../src/model/origin.js'
 import type { ProjectSizes } from '../../../src/model/project-sizes.js'
 import type { NewProject, StoredProject } from '../../../src/projects/project.js'
@@ -98,4 +102,21 @@ export async function streamQuery(
     for await (const rows of batches) data.push(...rows)
   })
   return { ...head, data }
+}
+
+/** Exports events without HTTP, as NDJSON. @param maxSliceEvents the most events that a statement reads */
+export async function exportNdjson(
+  cluster: Cluster,
+  project: StoredProject,
+  request: ExportRequest,
+  maxSliceEvents: number,
+): Promise<string> {
+  const shards = locate(cluster, project)
+  const stream = createStreamRunner({ ...shards[0].store, reader: openReader(shards) }, 30_000)
+  let written = ''
+  const dependencies = { ...createDependencies(cluster, project, NOW), stream, maxSliceEvents }
+  await exportEvents(request, project, dependencies, async (events) => {
+    written = await text(writeNdjson(describeEvents(events)))
+  })
+  return written
 }

@@ -555,6 +555,52 @@ among them, may be at most 20. They may have at most 40 string clauses. These ar
 """
 
 
+class ExportRequest(TypedDict):
+    """A request for events. Only `date_range` is required."""
+
+    date_range: "DateRange"
+    filters: NotRequired["Filters"]
+    filtersOperator: NotRequired["FiltersOperator"]
+    fields: NotRequired["ExportFields"]
+    limit: NotRequired[int]
+    """The maximum number of events; the first ones are exported. All of them if it is left out."""
+
+    time_zone: NotRequired["TimeZone"]
+
+
+EventField: TypeAlias = Literal[
+    "timestamp",
+    "name",
+    "user_id",
+    "anonymous",
+    "session_id",
+    "origin",
+    "path",
+    "hash",
+    "country",
+    "region",
+    "city",
+    "browser",
+    "device_type",
+    "os",
+    "language",
+    "referrer",
+    "referrer_url",
+    "referrer_type",
+    "utm_source",
+    "utm_medium",
+    "utm_campaign",
+    "utm_content",
+    "utm_term",
+    "properties",
+]
+"""A field of an event, as `ExportedEvent` describes it."""
+
+
+ExportFields: TypeAlias = list[EventField]
+"""The fields of the events, in the order of the columns. Each may be given once."""
+
+
 class FunnelRequest(TypedDict):
     """A request for a funnel. Only `date_range` and `steps` are required."""
 
@@ -1183,6 +1229,111 @@ class FunnelStepResult(TypedDict):
     """
 
 
+class ExportResponse(TypedDict):
+    """The events of a period, with the request as the service interpreted it."""
+
+    period: "Period"
+    query: "ResolvedExport"
+    data: "list[ExportedEvent]"
+    """The events, the earliest first."""
+
+
+class ResolvedExport(TypedDict):
+    """The request as the service interpreted it, with every default filled in. `limit` and `time_zone` are there if they were sent."""
+
+    date_range: "DateRange"
+    filters: "list[Filter]"
+    """The filters; empty if there are none."""
+
+    filtersOperator: "FiltersOperator"
+    fields: "list[EventField]"
+    """The fields of the events, in the order of the columns."""
+
+    limit: NotRequired[int]
+    """The maximum number of events."""
+
+    time_zone: NotRequired["TimeZone"]
+
+
+class ExportedEvent(TypedDict):
+    """An event, with the fields that were asked for. What is missing is the empty text. Texts are as filters compare them, which may be
+    shorter than what was sent. In tables each field is a column: `timestamp` is a timestamp in UTC with milliseconds
+    in Arrow and Parquet, `anonymous` a boolean, and `properties` a text with JSON in all but NDJSON; all others are texts.
+    """
+
+    timestamp: NotRequired[str]
+    """The moment of the event, in UTC with milliseconds."""
+
+    name: NotRequired[str]
+    """The name of the event; that of a pageview is `pageview`."""
+
+    user_id: NotRequired[str]
+    """The id of the user that was sent. For a user without one, an id that the service derived, which begins with `anonymous-`: the same for the events of one user on one UTC day, or one visit. Personal."""
+
+    anonymous: NotRequired[bool]
+    """Whether the user was not identified."""
+
+    session_id: NotRequired[str]
+    """The id of the session that was sent; else one that the service derives from the user and the start of the session, which begins with `session-`. All events of a session have the same one. It may change when earlier events of the session arrive. It is empty if the beginning of the session expired. Personal."""
+
+    origin: NotRequired[str]
+    """The protocol and host of the page."""
+
+    path: NotRequired[str]
+    """The path of the page."""
+
+    hash: NotRequired[str]
+    """The hash of the page, without `#`."""
+
+    country: NotRequired[str]
+    """The country, as an ISO 3166-1 alpha-2 code."""
+
+    region: NotRequired[str]
+    """The region, as an ISO 3166-2 code."""
+
+    city: NotRequired[str]
+    """The name of the city."""
+
+    browser: NotRequired[str]
+    """The browser."""
+
+    device_type: NotRequired[str]
+    """The device type."""
+
+    os: NotRequired[str]
+    """The operating system."""
+
+    language: NotRequired[str]
+    """The language, as an ISO 639 code."""
+
+    referrer: NotRequired[str]
+    """The referrer."""
+
+    referrer_url: NotRequired[str]
+    """The URL of the referrer."""
+
+    referrer_type: NotRequired[str]
+    """The type of the referrer."""
+
+    utm_source: NotRequired[str]
+    """The tag `utm_source`."""
+
+    utm_medium: NotRequired[str]
+    """The tag `utm_medium`."""
+
+    utm_campaign: NotRequired[str]
+    """The tag `utm_campaign`."""
+
+    utm_content: NotRequired[str]
+    """The tag `utm_content`."""
+
+    utm_term: NotRequired[str]
+    """The tag `utm_term`."""
+
+    properties: NotRequired[dict[str, str]]
+    """The properties of the event, by name. Values are texts, as filters compare them: the number 12.5 is `"12.5"`. May be personal."""
+
+
 Period = TypedDict(
     "Period",
     {
@@ -1411,6 +1562,7 @@ class FieldError(TypedDict):
 ErrorCode: TypeAlias = Literal[
     "VALIDATION_ERROR",
     "UNAUTHORIZED",
+    "INSUFFICIENT_SCOPE",
     "PLAN_LIMIT_EXCEEDED",
     "NOT_FOUND",
     "METHOD_NOT_ALLOWED",
@@ -1427,6 +1579,7 @@ ErrorCode: TypeAlias = Literal[
 |---|---|---|
 | `VALIDATION_ERROR` | 400 | the body is not a JSON object, or the request violates this document |
 | `UNAUTHORIZED` | 401 | the API key is missing, malformed, invalid, expired or revoked |
+| `INSUFFICIENT_SCOPE` | 403 | the API key lacks the scope that the operation needs |
 | `PLAN_LIMIT_EXCEEDED` | 403 | the period starts earlier than the retention of the project's plan allows |
 | `NOT_FOUND` | 404 | the path does not exist |
 | `METHOD_NOT_ALLOWED` | 405 | the path does not support the method; `Allow` lists the methods it supports |

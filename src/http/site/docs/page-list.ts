@@ -35,6 +35,7 @@ export const PAGE_GROUPS: readonly PageGroup[] = [
       'terminal',
       'paging',
       'formats',
+      'export',
       'mcp',
       'time-zones',
       'channels',

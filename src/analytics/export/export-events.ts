@@ -1,0 +1,186 @@
+/** Returns the single events of a period, in the order of time. */
+import type { EventField, ExportRequest, ExportResponse } from '../../contract/api.js'
+import { ApiError } from '../../contract/errors.js'
+import { withResolvers } from '../../lib/settle.js'
+import { createNonce, requireOrigin, type MarkedRow } from '../../model/origin.js'
+import type { QueriedProject } from '../query-analytics.js'
+import { namePatterns } from '../read-rows.js'
+import { listPatternFields } from '../request/filter-limits.js'
+import { formatPeriod, resolvePeriod, type Period } from '../request/period.js'
+import { resolveQuery } from '../request/query.js'
+import { checkRetention } from '../request/retention.js'
+import type { ShardGroup } from '../sql/shards.js'
+import { cutPeriod, type BucketCount, type CountEvents } from './cut-period.js'
+import type { StoredValue } from './fields.js'
+import { pullRows, type StreamRows } from './pull-rows.js'
+import {
+  buildCountStatement,
+  buildEventsStatement,
+  MAX_STATEMENT_ROWS,
+  type Export,
+} from './statement.js'
+
+export interface ExportDependencies {
+  /** Reads the moment of a project's first event; null if it has no event. Called only for the date range `all`. */
+  readonly firstEventAt: (projectId: string) => Promise<Date | null>
+  readonly now: () => Date
+  /** The shards that the project lives across; if left out, it lives on the one that runs the statements. */
+  readonly group?: ShardGroup | undefined
+  readonly stream: StreamRows
+  /** The most events that one statement should read; a default if left out. */
+  readonly maxSliceEvents?: number
+}
+
+/** An event: its moment in milliseconds since 1970, and those of its fields that were asked for. */
+export type ExportedRow = { readonly moment: number } & Readonly<
+  Partial<Record<Exclude<EventField, 'timestamp'>, StoredValue>>
+>
+
+/** Events that are on their way. */
+export interface ExportedEvents extends Pick<ExportResponse, 'period' | 'query'> {
+  /** The events, some at a time. It throws an ApiError if they break off. */
+  readonly batches: AsyncGenerator<readonly ExportedRow[]>
+}
+
+/**
+ * Reads the events that a validated request asks for, and hands them to `consume`. What fails before there is an event, fails before
+ * `consume` is called.
+ *
+ * @throws ApiError PLAN_LIMIT_EXCEEDED, VALIDATION_ERROR for a pattern that only the store refuses, INTERNAL_ERROR for rows of another
+ *   project or request, or what `firstEventAt`, `stream` or `consume` rejects with
+ */
+export async function exportEvents(
+  request: ExportRequest,
+  project: QueriedProject,
+  dependencies: ExportDependencies,
+  consume: (events: ExportedEvents) => Promise<void>,
+): Promise<void> {
+  const period = await findPeriod(request, project, dependencies)
+  const asked = toExport(request, project.id, period, dependencies.group)
+  const failure = withResolvers<never>()
+  failure.promise.catch(() => undefined)
+  const batches = readEvents(asked, request.limit ?? Infinity, dependencies, failure.reject)
+  try {
+    const first = await batches.next()
+    const events = {
+      period: formatPeriod(period),
+      query: shapeRequest(request),
+      batches: continueWith(first, batches),
+    }
+    // A statement may fail while the consumer waits for its client.
+    await Promise.race([consume(events), failure.promise])
+  } catch (error) {
+    throw namePatterns(error, listPatternFields(request.filters))
+  } finally {
+    await batches.return(undefined)
+  }
+}
+
+async function findPeriod(
+  { date_range: range, time_zone: zone }: ExportRequest,
+  { id, createdAt, retentionDays }: QueriedProject,
+  { firstEventAt, now: readClock }: ExportDependencies,
+): Promise<Period> {
+  const now = readClock()
+  const first = range === 'all' ? await firstEventAt(id) : null
+  const period = resolvePeriod(range, first ?? createdAt, now, zone)
+  checkRetention(period, retentionDays, now)
+  return period
+}
+
+const toExport = (
+  { date_range, fields, filters, filtersOperator }: ExportRequest,
+  projectId: string,
+  period: Period,
+  group: ShardGroup | undefined,
+): Export => ({
+  query: resolveQuery(
+    {
+      date_range,
+      metrics: ['events'],
+      group_by: [],
+      order_by: [],
+      limit: 1,
+      offset: 0,
+      filters,
+      filtersOperator,
+    },
+    projectId,
+    period,
+  ),
+  fields,
+  nonce: createNonce(),
+  group,
+})
+
+const shapeRequest = ({
+  date_range,
+  filters,
+  filtersOperator,
+  fields,
+  limit,
+  time_zone,
+}: ExportRequest): ExportResponse['query'] => ({
+  date_range,
+  filters,
+  filtersOperator,
+  fields,
+  ...(limit === undefined ? {} : { limit }),
+  ...(time_zone === undefined ? {} : { time_zone }),
+})
+
+/** Reads the events slice by slice. A statement begins when the rows of the one before have been taken. */
+async function* readEvents(
+  asked: Export,
+  limit: number,
+  { stream, maxSliceEvents }: Pick<ExportDependencies, 'stream' | 'maxSliceEvents'>,
+  onFailure: (error: unknown) => void,
+): AsyncGenerator<readonly ExportedRow[], undefined> {
+  const origin = { projectId: asked.query.projectId, nonce: asked.nonce }
+  const count: CountEvents = async (period, bucketMs) => {
+    const statement = buildCountStatement(asked, period, bucketMs)
+    const counts: BucketCount[] = []
+    for await (const rows of pullRows<BucketCount & MarkedRow>(stream, statement, onFailure)) {
+      requireOrigin(rows, origin)
+      counts.push(...rows)
+    }
+    return counts
+  }
+  let left = limit
+  for await (const slice of cutPeriod(asked.query.period, count, maxSliceEvents)) {
+    const most = Math.min(left, MAX_STATEMENT_ROWS)
+    const statement = buildEventsStatement(asked, slice, most)
+    const rows = pullRows<ExportedRow & MarkedRow>(stream, statement, onFailure)
+    let read = 0
+    try {
+      let next = await rows.next()
+      for (; next.done !== true; next = await rows.next()) {
+        requireOrigin(next.value, origin)
+        read += next.value.length
+        yield next.value
+      }
+      left -= read
+      requireAll(read, left === 0 ? Math.min(next.value, most) : next.value)
+    } finally {
+      await rows.return(0)
+    }
+    if (left === 0) return
+  }
+}
+
+/** @throws ApiError SERVICE_UNAVAILABLE if the store sent another number of rows than there are */
+function requireAll(read: number, expected: number): void {
+  if (read === expected) return
+  throw new ApiError('SERVICE_UNAVAILABLE', 'The answer of the store is incomplete.', {
+    cause: new Error(`the store sent ${read} rows of ${expected}`),
+  })
+}
+
+async function* continueWith<T>(
+  first: IteratorResult<T, unknown>,
+  rest: AsyncGenerator<T>,
+): AsyncGenerator<T> {
+  if (first.done === true) return
+  yield first.value
+  yield* rest
+}
