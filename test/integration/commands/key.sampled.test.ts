@@ -126,14 +126,70 @@ shortTest('a signing key is rotated, listed and retired', async () => {
     ),
   )
   const listed = await output('list')
-  expect(listed).toMatch(/^ID +PROJECT +STATE +CREATED +EXPIRES +KID +NAME$/m)
-  expect(listed).toMatch(new RegExp(`^key_\\S+ +shop +retired .* - +${kid} +former$`, 'm'))
+  expect(listed).toMatch(/^ID +PROJECT +SCOPES +STATE +CREATED +EXPIRES +KID +NAME$/m)
+  expect(listed).toMatch(new RegExp(`^key_\\S+ +shop +read +retired .* - +${kid} +former$`, 'm'))
   expect(listed).toMatch(
-    new RegExp(`^key_\\S+ +shop +valid .* 2026-03-02 12:00:00 UTC +${next} +current$`, 'm'),
+    new RegExp(`^key_\\S+ +shop +read +valid .* 2026-03-02 12:00:00 UTC +${next} +current$`, 'm'),
   )
 })
 
+shortTest('a key has the scopes that it was issued with, also after a rotation', async () => {
+  const tokens = new Map<string, string>()
+  for (const scopes of ['read', 'export', 'export,read']) {
+    tokens.set(scopes, await output(`issue --project shop --scope ${scopes}`))
+  }
+  tokens.set('', await output('issue --project shop'))
+  await output('rotate')
+  // As earlier versions insert it.
+  await database.store.writer.execute(
+    statement(sql`
+      INSERT INTO api_keys (id, project_id, kid, name, created_at, version)
+      SELECT 'key_old', 'shop', '', 'old', now64(3), 1`),
+  )
+  const listed = JSON.parse(await output('list --json')) as {
+    readonly id: string
+    readonly scopes: readonly string[]
+  }[]
+  expect(listed.map(({ scopes }) => scopes.join()).sort()).toEqual(
+    ['export', 'read', 'read', 'read', 'read,export'].sort(),
+  )
+  const service = await start(here)
+  const getStatuses = (token: string): Promise<readonly number[]> =>
+    Promise.all(
+      ['/v1/analytics/query', '/v1/events/export'].map(async (path) => {
+        const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+        return (await fetch(service.address + path, { method: 'POST', headers, body: '{}' })).status
+      }),
+    )
+  // The bodies are not valid: 400 shows that the key may do it.
+  expect(
+    await Promise.all(
+      [...tokens].map(async ([scopes, token]) => [scopes, await getStatuses(token)]),
+    ),
+  ).toEqual([
+    ['read', [400, 403]],
+    ['export', [403, 400]],
+    ['export,read', [400, 400]],
+    ['', [400, 403]],
+  ])
+  await service.stop()
+  const { id } = listed.find(({ scopes }) => scopes.join() === 'export')!
+  await output(`revoke ${id}`)
+  const keys = JSON.parse(await output('list --json')) as typeof listed
+  expect(keys.find((key) => key.id === id)).toMatchObject({
+    scopes: ['export'],
+    revokedAt: NOW.toISOString(),
+  })
+  const restarted = await start(elsewhere)
+  expect(await getStatus(restarted, tokens.get('export')!)).toBe(401)
+  await restarted.stop()
+})
+
 shortTest.each([
+  [
+    'issue --project shop --scope write',
+    `option '--scope <list>' argument 'write' is invalid. Expected scopes, joined by commas: read, export.`,
+  ],
   ['issue', `required option '--project <id>' not specified`],
   ['retire', `missing required argument 'kid'`],
   ['retire nothing', 'there is no public key nothing'],

@@ -1,20 +1,20 @@
 /** The laws of exports: the events are those that a plain reading finds and a query counts, on one shard and across three. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import type { EventField, ExportRequest } from '../../src/contract/api.js'
-import { listEnumValues, readSpecs } from '../../src/contract/spec.js'
-import type { StoredProject } from '../../src/projects/project.js'
-import { event, request } from '../support/arbitrary/world.js'
-import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
+import type { EventField, ExportRequest } from '../../../../src/contract/api.js'
+import { listEnumValues, readSpecs } from '../../../../src/contract/spec.js'
+import type { StoredProject } from '../../../../src/projects/project.js'
+import { event, request } from '../../../support/arbitrary/world.js'
+import { startCluster, type TestCluster } from '../../../support/cluster/cluster.js'
 import {
   exportNdjson,
   newWideProject,
   runQuery,
   sendToShards,
-} from '../support/cluster/wide-world.js'
-import { amount } from '../support/sampling.js'
-import { assignSessions, matchesFilters, type Event } from '../support/world/reference.js'
-import { NOW, type SentEvent } from '../support/world/world.js'
+} from '../../../support/cluster/wide-world.js'
+import { amount } from '../../../support/sampling.js'
+import { assignSessions, matchesFilters, type Event } from '../../../support/world/reference.js'
+import { NOW, type SentEvent } from '../../../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const QUESTIONS = amount('LAWS_QUESTIONS', { short: 8, long: 50 })
