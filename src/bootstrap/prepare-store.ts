@@ -33,8 +33,8 @@ const HOW_TO_UPDATE = 'run "tallyhouse migrate"'
 export type RollupBuild = 'first' | 'later'
 
 /**
- * Applies missing migrations, completes the exit pages of stored visits, then rebuilds the rollups if their definition has changed. A store without facts has nothing
- * to rebuild, and gets its rollups in any case.
+ * Applies missing migrations, completes the exit pages of stored visits, then rebuilds the rollups if their definition has
+ * changed. A store without facts has nothing to rebuild, and gets its rollups in any case.
  *
  * When `stop` is aborted, no further statement is sent and the running one is cancelled. The store is then as after the
  * end of the process at that moment: the leases expire, and the next call goes on from there.

@@ -54,6 +54,15 @@ async function received(answer: Given, sent: request.Test): Promise<Given> {
   return { status, body: JSON.parse(text) as unknown }
 }
 
+/** Returns what the service sends to a body if its handler returns `answer`. */
+const answerWith = (answer: Given, path: string, body: unknown): Promise<Given> =>
+  received(
+    answer,
+    request(answering)
+      .post(path)
+      .send(body as object),
+  )
+
 test.each(questions)(
   'the query "%s" is valid, and its defaults are filled in',
   async (_, { value }) => {
@@ -70,10 +79,7 @@ test.each(questions)(
   async (name, { value }) => {
     const body = answers.get(name)?.value as { readonly query: unknown }
     const answer = { status: 200, body }
-    const sent = request(answering)
-      .post(QUERY)
-      .send(value as object)
-    expect(await received(answer, sent)).toEqual(answer)
+    expect(await answerWith(answer, QUERY, value)).toEqual(answer)
     expect(body.query).toEqual({ ...DEFAULTS, ...(value as object), ...SHOWN[name] })
   },
 )
@@ -89,10 +95,7 @@ test.each(examplesOf(values.requestBody!))(
     expect(sent).toMatchObject({ status: 200, answer: filled })
     const body = valueAnswers.get(name)?.value as { readonly query: unknown }
     const answer = { status: 200, body }
-    const asked = request(answering)
-      .post(VALUES)
-      .send(value as object)
-    expect(await received(answer, asked)).toEqual(answer)
+    expect(await answerWith(answer, VALUES, value)).toEqual(answer)
     expect(body.query).toEqual(filled)
   },
 )
@@ -190,14 +193,7 @@ test.each(examplesOf(explain.requestBody!))(
       query: unknown
     }
     const answer = { status: 200, body }
-    expect(
-      await received(
-        answer,
-        request(answering)
-          .post(EXPLAIN)
-          .send(value as object),
-      ),
-    ).toEqual(answer)
+    expect(await answerWith(answer, EXPLAIN, value)).toEqual(answer)
     expect(body.query).toEqual(filled)
   },
 )
@@ -220,14 +216,7 @@ test.each(examplesOf(batch.requestBody!))(
     expect([sent.status, sent.answer]).toEqual([200, { queries: filled }])
     const body = new Map(examplesOf(batch.responses['200']!)).get(name)!.value as BatchAnswer
     const answer = { status: 200, body }
-    expect(
-      await received(
-        answer,
-        request(answering)
-          .post(BATCH)
-          .send(value as object),
-      ),
-    ).toEqual(answer)
+    expect(await answerWith(answer, BATCH, value)).toEqual(answer)
     expect(body.results.map(({ id }) => id)).toEqual(queries.map(({ id }) => id))
     for (const [i, { operation, body: asked }] of filled.entries()) {
       const { status, body: result } = body.results[i]!
@@ -239,7 +228,7 @@ test.each(examplesOf(batch.requestBody!))(
         continue
       }
       const inner = { status, body: result }
-      expect(await received(inner, request(answering).post(path).send(asked))).toEqual(inner)
+      expect(await answerWith(inner, path, asked)).toEqual(inner)
     }
   },
 )

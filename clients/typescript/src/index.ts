@@ -1,12 +1,16 @@
 /** A client of the query API of Tallyhouse. */
-import createClient from 'openapi-fetch'
+import createClient, { type Client } from 'openapi-fetch'
 import type {
   BatchRequest,
   BatchResponse,
   ExplainResponse,
+  FunnelExplainResponse,
+  FunnelRequest,
+  FunnelResponse,
   Project,
   QueryRequest,
   QueryResponse,
+  RetentionExplainResponse,
   RetentionRequest,
   RetentionResponse,
   paths,
@@ -49,8 +53,20 @@ export interface TallyhouseClient {
   batch(body: BatchRequest, options?: RequestOptions): Promise<Result<BatchResponse>>
   /** POST /v1/analytics/retention */
   retention(body: RetentionRequest, options?: RequestOptions): Promise<Result<RetentionResponse>>
+  /** POST /v1/analytics/funnel */
+  funnel(body: FunnelRequest, options?: RequestOptions): Promise<Result<FunnelResponse>>
   /** POST /v1/analytics/explain */
   explain(body: QueryRequest, options?: RequestOptions): Promise<Result<ExplainResponse>>
+  /** POST /v1/analytics/retention/explain */
+  explainRetention(
+    body: RetentionRequest,
+    options?: RequestOptions,
+  ): Promise<Result<RetentionExplainResponse>>
+  /** POST /v1/analytics/funnel/explain */
+  explainFunnel(
+    body: FunnelRequest,
+    options?: RequestOptions,
+  ): Promise<Result<FunnelExplainResponse>>
   /** GET /v1/project */
   project(options?: RequestOptions): Promise<Result<Project>>
 }
@@ -79,8 +95,9 @@ export function createTallyhouse({
       toResult<BatchResponse>(api.POST('/v1/analytics/batch', { body, ...options })),
     retention: (body, options) =>
       toResult<RetentionResponse>(api.POST('/v1/analytics/retention', { body, ...options })),
-    explain: (body, options) =>
-      toResult<ExplainResponse>(api.POST('/v1/analytics/explain', { body, ...options })),
+    funnel: (body, options) =>
+      toResult<FunnelResponse>(api.POST('/v1/analytics/funnel', { body, ...options })),
+    ...createExplains(api),
     project: async (options) => {
       const result = await toResult<{ readonly project: Project }>(
         api.GET('/v1/project', { ...options }),
@@ -89,3 +106,16 @@ export function createTallyhouse({
     },
   }
 }
+
+const createExplains = (
+  api: Client<paths>,
+): Pick<TallyhouseClient, 'explain' | 'explainRetention' | 'explainFunnel'> => ({
+  explain: (body, options) =>
+    toResult<ExplainResponse>(api.POST('/v1/analytics/explain', { body, ...options })),
+  explainRetention: (body, options) =>
+    toResult<RetentionExplainResponse>(
+      api.POST('/v1/analytics/retention/explain', { body, ...options }),
+    ),
+  explainFunnel: (body, options) =>
+    toResult<FunnelExplainResponse>(api.POST('/v1/analytics/funnel/explain', { body, ...options })),
+})

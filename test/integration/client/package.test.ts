@@ -54,8 +54,18 @@ test('each operation is answered', async () => {
   expect(batch).toMatchObject({ ok: true, data: { results: [{ id: 'a', status: 200 }] } })
   const explained = await client.explain(BY_PATH)
   expect(explained).toMatchObject({ ok: true, data: { shards: 1 } })
-  const retained = await client.retention({ interval: 'day', date_range: 'today' })
-  expect(retained).toMatchObject({ ok: true, data: { data: [{ size: 7 }] } })
+  const cohorts = { interval: 'day', date_range: 'today' } as const
+  expect(await client.retention(cohorts)).toMatchObject({ ok: true, data: { data: [{ size: 7 }] } })
+  const explains = { ok: true, data: { shards: 1, query: { date_range: 'today' } } }
+  expect(await client.explainRetention(cohorts)).toMatchObject(explains)
+  const path = (value: string) => [{ type: 'page', path: { value, operator: 'eq' } }] as const
+  const steps = {
+    date_range: 'today',
+    steps: [{ filters: path('/0') }, { filters: path('/1') }],
+  } as const
+  const funnel = await client.funnel(steps)
+  expect(funnel).toMatchObject({ ok: true, data: { data: [{ users: 1 }, { users: 0 }] } })
+  expect(await client.explainFunnel(steps)).toMatchObject(explains)
   expect(await client.project()).toMatchObject({ ok: true, data: { domain: 'example.com' } })
 })
 
