@@ -44,6 +44,7 @@ const MISSING = [
   '0028_widening.sql',
   '0029_exit_pages.sql',
   '0030_region_language.sql',
+  '0031_key_scopes.sql',
 ]
 
 const run = promisify(execFile)
