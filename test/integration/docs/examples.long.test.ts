@@ -5,6 +5,7 @@ import { issueKey } from '../../../src/auth/api-keys.js'
 import { openSigningKey } from '../../../src/auth/signing-key.js'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { PAGES } from '../../../src/http/site/docs/page-list.js'
+import { mapWithLimit } from '../../../src/http/batch/map-with-limit.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import {
   listExamples,
@@ -29,6 +30,9 @@ import { startTestService } from '../../support/world/service.js'
 /** The moment of the answers, and the days of history that the demo then has. */
 const DEMO_NOW = new Date('2026-06-15T12:00:00Z')
 const DEMO_DAYS = 101
+
+/** How many questions are asked at a time. A key may have a few, and no more wait. */
+const AT_ONCE = 4
 
 /** The page whose examples have code. */
 const RECIPES = 'docs/recipes.md'
@@ -71,7 +75,7 @@ const files = PAGES.map(({ file }) => file)
 test.each(files)('the answers in %s are those of the service', async (file) => {
   const text = await readFile(packagePath(file), 'utf8')
   const examples = listExamples(text)
-  const answers = await Promise.all(examples.map(ask))
+  const answers = await mapWithLimit(examples, AT_ONCE, ask)
   const written = await writeAnswers(text, answers, file === RECIPES)
   if (isWriting && examples.length > 0) await writeFile(packagePath(file), written)
   else if (examples.length > 0) expect(text).toBe(written)
