@@ -1,9 +1,10 @@
 /** Measures a question and what stands beside it, in turn. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import type { Statement } from '../../src/clickhouse/sql.js'
 import type { Store } from '../../src/clickhouse/store.js'
 import type { BareClient } from '../shared/bare.js'
-import { readCosts } from '../shared/cpu-times.js'
+import { readCosts, type Cost } from '../shared/cpu-times.js'
 import { measureMs, summarize } from '../shared/figures.js'
 import type { SendRequest } from '../shared/service.js'
 import type { ByHand, HandRow, Pair } from './pair.js'
@@ -46,10 +47,12 @@ export async function measurePair(pair: Pair, options: MeasureOptions): Promise<
       times.push(await measureMs(() => run(requestId)))
     }
   }
-  const costs = await readCosts(store)
+  const costs = await awaitCosts(
+    store,
+    sides.flatMap(({ ids }) => ids),
+  )
   const [asked, compared] = sides.map(({ ids, times }): Times => {
     const known = ids.flatMap((id) => costs.get(id) ?? [])
-    if (known.length < runs) throw new Error(`${pair.name}: the engine has not logged every run`)
     return {
       ms: summarize(times).median,
       cpuMs: summarize(known.map(({ cpuMs }) => cpuMs)).median,
@@ -57,6 +60,23 @@ export async function measurePair(pair: Pair, options: MeasureOptions): Promise<
     }
   })
   return { pair, asked: asked!, beside: compared! }
+}
+
+/** The engine may log a statement a moment after its response. */
+const LOG_TRIES = 20
+const LOG_PAUSE_MS = 250
+
+/** Reads the costs of requests. @throws Error when the engine does not log all of them */
+async function awaitCosts(
+  store: Store,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Cost>> {
+  for (let i = 0; i < LOG_TRIES; i++) {
+    const costs = await readCosts(store)
+    if (ids.every((id) => costs.has(id))) return costs
+    await setTimeout(LOG_PAUSE_MS)
+  }
+  throw new Error('the engine has not logged every run')
 }
 
 /** Finds what to run beside the question, and runs it once. */
