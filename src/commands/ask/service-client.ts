@@ -28,21 +28,24 @@ export async function askService(
   signal?: AbortSignal,
 ): Promise<ServiceResponse> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
-  const response = await fetch(new URL(path, url), {
+  const request = new Request(new URL(path, url), {
     method: body === undefined ? 'GET' : 'POST',
     headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     // A redirect would carry the key to another address.
     redirect: 'manual',
     signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
-  }).catch((error: unknown) => {
-    throw new UserError(`${url.origin} does not respond: ${describeFailure(error)}`)
   })
-  const retryAfter = response.headers.get('Retry-After')
-  return {
-    status: response.status,
-    body: parse(await response.text()),
-    ...(retryAfter !== null && { retryAfter: Number(retryAfter) }),
+  try {
+    const response = await fetch(request)
+    const retryAfter = response.headers.get('Retry-After')
+    return {
+      status: response.status,
+      body: parse(await response.text()),
+      ...(retryAfter !== null && { retryAfter: Number(retryAfter) }),
+    }
+  } catch (error) {
+    throw new UserError(`${url.origin} does not respond: ${describeFailure(error)}`)
   }
 }
 
