@@ -67,12 +67,22 @@ function watch(query: (real: Connection['query']) => Connection['query']) {
   return { readSizes: createSizesReader(watched, () => NOW), count: () => count }
 }
 
+/** Reads until there is a value. */
+async function waitFor<T>(read: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const value = await read()
+    if (value !== undefined) return value
+  }
+}
+
 test('sizes are remembered, and queries at the same time share one statement', async () => {
   const { readSizes, count } = watch((real) => real)
-  const [one, other] = await Promise.all([readSizes(project.id), readSizes(project.id)])
+  const asked = await Promise.all([readSizes(project.id), readSizes(project.id)])
+  // On a busy machine the statement may take longer than queries wait for it.
+  const one = await waitFor(() => readSizes(project.id))
   expect(await readSizes(project.id)).toBe(one)
-  expect(other).toBe(one)
-  expect({ count: count(), months: one?.months.length }).toEqual({ count: 1, months: 3 })
+  for (const sizes of asked) expect(sizes ?? one).toBe(one)
+  expect({ count: count(), months: one.months.length }).toEqual({ count: 1, months: 3 })
 })
 
 test.each<[string, Connection['query']]>([
