@@ -17,11 +17,11 @@ const { openapi, collector } = readSpecs()
 const whole = mergeDocuments(openapi.document, collector.document)
 const DOCUMENTS = { '3.1': whole, '3.0': convertToOpenApi30(whole) }
 
-/** Returns the arguments of each generator, by its command. */
+/** Returns the arguments of each generator, by its command. Those without arguments have a file of options. */
 const GENERATORS: Readonly<Record<string, (from: string, to: string) => readonly string[]>> = {
   'openapi-typescript': (from, to) => [from, '-o', `${to}/client.ts`],
   'openapi-ts': (from, to) => ['-i', from, '-o', to, '-c', '@hey-api/client-fetch'],
-  orval: (from, to) => ['--input', from, '--output', `${to}/client.ts`, '--client', 'fetch'],
+  orval: () => [],
   'swagger-typescript-api': (from, to) => [
     ...['generate', '-p', from, '-o', to, '-n', 'client.ts', '--http-client', 'fetch'],
   ],
