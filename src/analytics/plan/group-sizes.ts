@@ -3,11 +3,11 @@ import { DIMENSIONS, isDimensionName, PROPERTY_PREFIX } from '../../model/dimens
 import type { ProjectSizes } from '../../model/project-sizes.js'
 import { RELATIONS, type RelationName } from '../../model/relations.js'
 import { TOTAL } from '../../model/rollups.js'
-import { DAY_MS } from '../../lib/time.js'
 import type { Period } from '../request/period.js'
 import { countBuckets } from '../request/buckets.js'
 import type { GroupedBy, Query } from '../request/query.js'
 import { estimateFacts } from './sizes.js'
+import { countDays } from './split-period.js'
 import { listGroupingTerms, listTerms, nameTerm, type Term } from './terms.js'
 
 /** The number of values assumed for a dimension whose number is not known. */
@@ -71,9 +71,6 @@ export function countDates(
     ? Math.min(countDays(periods), months * DAYS_OF_MONTH)
     : months
 }
-
-const countDays = (periods: readonly Period[]): number =>
-  periods.reduce((sum, { start, end }) => sum + (end.getTime() - start.getTime()) / DAY_MS, 0)
 
 /** Estimates how many rows a rollup has of a dimension in some periods. A row counts at least one event. */
 export const countRollupRows = (

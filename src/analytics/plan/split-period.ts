@@ -102,8 +102,9 @@ export function condense(periods: readonly Period[]): readonly Stretch[] {
   ]
 }
 
-const countDays = (days: readonly Period[]): number =>
-  days.reduce((sum, { start, end }) => sum + (end.getTime() - start.getTime()) / DAY_MS, 0)
+/** Counts the days of periods; a part of a day counts as that part. */
+export const countDays = (periods: readonly Period[]): number =>
+  periods.reduce((sum, { start, end }) => sum + (end.getTime() - start.getTime()) / DAY_MS, 0)
 
 const listDays = (days: readonly Period[]): readonly Date[] =>
   days.flatMap(({ start, end }) =>

@@ -26,46 +26,51 @@ export function nameTerm(term: Term): string {
   }
 }
 
-/** Lists the terms of a predicate, with repetitions. */
-export function listTerms(predicate: Predicate): readonly Term[] {
+/** A predicate that is not made of others about the same event. */
+type Condition = Exclude<Predicate, { readonly kind: 'all' | 'any' | 'not' }>
+
+function listConditions(predicate: Predicate): readonly Condition[] {
   switch (predicate.kind) {
     case 'all':
     case 'any':
-      return predicate.of.flatMap(listTerms)
+      return predicate.of.flatMap(listConditions)
     case 'not':
-      return listTerms(predicate.of)
+      return listConditions(predicate.of)
     case 'string':
     case 'list':
-      return [{ kind: 'dimension', dimension: predicate.dimension }]
     case 'property':
-      return [{ kind: 'property', name: predicate.name }]
     case 'anonymous':
     case 'visit':
-      return [{ kind: predicate.kind }]
+      return [predicate]
     default:
       return predicate satisfies never
   }
 }
 
-/** Lists the predicates on other events of the session, from the outermost on. */
-export function listVisits(predicate: Predicate): readonly Predicate[] {
-  switch (predicate.kind) {
-    case 'all':
-    case 'any':
-      return predicate.of.flatMap(listVisits)
-    case 'not':
-      return listVisits(predicate.of)
-    case 'visit':
-      return [predicate.of, ...listVisits(predicate.of)]
+/** Lists the terms of a predicate, with repetitions. */
+export const listTerms = (predicate: Predicate): readonly Term[] =>
+  listConditions(predicate).map(toTerm)
+
+function toTerm(condition: Condition): Term {
+  switch (condition.kind) {
     case 'string':
     case 'list':
+      return { kind: 'dimension', dimension: condition.dimension }
     case 'property':
+      return { kind: 'property', name: condition.name }
     case 'anonymous':
-      return []
+    case 'visit':
+      return { kind: condition.kind }
     default:
-      return predicate satisfies never
+      return condition satisfies never
   }
 }
+
+/** Lists the predicates on other events of the session, from the outermost on. */
+export const listVisits = (predicate: Predicate): readonly Predicate[] =>
+  listConditions(predicate).flatMap((condition) =>
+    condition.kind === 'visit' ? [condition.of, ...listVisits(condition.of)] : [],
+  )
 
 /** Lists the terms that a query groups by; none for a single row or a time series of everything. */
 export const listGroupingTerms = (query: GroupedBy): readonly Term[] =>

@@ -13,6 +13,7 @@ export interface Rule<Request = AnalyticsQueryRequest> {
   readonly check: (request: Request) => readonly FieldError[]
 }
 
+/** The rules of a query. */
 export const RULES: readonly Rule[] = [
   { fields: ['time_zone'], check: checkTimeZone },
   { fields: ['date_range', 'time_zone'], check: checkDateRange },
@@ -25,13 +26,11 @@ export const RULES: readonly Rule[] = [
   { fields: ['filters'], check: ({ filters }) => checkFilterLimits(filters) },
 ]
 
-/** Returns the errors of a query, by all rules that read none of `invalidFields`. */
-export const checkRules = (
-  request: AnalyticsQueryRequest,
-  invalidFields: ReadonlySet<string> = new Set(),
-): readonly FieldError[] => applyRules(RULES, request, invalidFields)
-
-/** Returns the errors of a request, by those of some rules that read none of `invalidFields`. */
+/**
+ * Returns the errors of a request, by those of some rules that read none of `invalidFields`.
+ *
+ * @param invalidFields the fields that violate their own schemas
+ */
 export const applyRules = <Request>(
   rules: readonly Rule<Request>[],
   request: Request,

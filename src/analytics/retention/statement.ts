@@ -9,7 +9,7 @@ import {
   type Statement,
 } from '../../clickhouse/sql.js'
 import { selectOrigin } from '../../model/origin.js'
-import { NO_USERS, writeEarlier, writeUserScans } from '../sql/new-users.js'
+import { NO_USERS, uniteRowsBefore, writeEarlier, writeUserScans } from '../sql/new-users.js'
 import { createContext, type StatementContext } from '../sql/rows.js'
 import { toShardContext, writeRowsOfShards, type ShardGroup } from '../sql/shards.js'
 import type { RetentionPlan } from './plan-retention.js'
@@ -48,7 +48,7 @@ const sumOverShards = (group: ShardGroup, view: Sql): Sql =>
 function writeCohorts(context: StatementContext, plan: RetentionPlan): Sql {
   const { grid, cohorts, lastCohort } = plan
   const earlier = writeEarlier(context, cohorts.newUsers?.earlier)
-  const before = sql`groupBitmapMergeState(intervals.everyone) OVER (ORDER BY group_key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`
+  const before = uniteRowsBefore(sql`intervals.everyone`)
   const following = sql`groupArray(bitmapOr(intervals.matching, intervals.later)) OVER (ORDER BY group_key ROWS BETWEEN CURRENT ROW AND ${uint64(grid.intervals)} FOLLOWING)`
   const rows = sql`SELECT group_key, bitmapAndnot(bitmapAndnot(matching, ${before}), ${earlier}) AS members, ${following} AS following FROM (${writeIntervals(context, plan)}) AS intervals`
   return sql`SELECT group_key, arrayMap(users -> toInt64(bitmapAndCardinality(members, users)), following) AS counts FROM (${rows}) AS cohorts WHERE group_key <= ${int64(lastCohort)}`

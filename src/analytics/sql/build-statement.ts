@@ -4,11 +4,11 @@ import { selectOrigin } from '../../model/origin.js'
 import { listScans, mergeSteps, type Plan } from '../plan/plan.js'
 import { joinCompared, selectCompared, writeTable } from './comparison.js'
 import { writeGroupsWithDeferredUsers } from './deferred-users.js'
-import { listMeasures, writeGroups } from './groups.js'
+import { listMeasures } from './groups.js'
 import { writeRankedSeries, writeRanking } from './ranked-series.js'
 import { createContext, moveContext, type StatementContext } from './rows.js'
 import { listKeys, orderRows, selectMetrics } from './select.js'
-import { writeGroupsOfShards, type ShardGroup } from './shards.js'
+import { writeGroupsOfProject, type ShardGroup } from './shards.js'
 import { joinTotals, selectTotals } from './totals.js'
 
 /**
@@ -73,9 +73,6 @@ function writeAllGroups(context: StatementContext, plan: Plan, group: ShardGroup
   if (group === undefined && userCounting.kind !== 'all') {
     return writeTable(plan, writeGroupsWithDeferredUsers(context, plan, userCounting))
   }
-  const groups =
-    group === undefined
-      ? writeGroups(context, plan)
-      : writeGroupsOfShards(context, { ...plan, scans: mergeSteps(plan) }, group)
+  const groups = writeGroupsOfProject(context, { ...plan, scans: mergeSteps(plan) }, group)
   return joinCompared(context, plan, groups, group)
 }

@@ -5,11 +5,11 @@ import { listScans, type Plan } from '../plan/plan.js'
 import { numberBuckets } from '../request/buckets.js'
 import type { Query } from '../request/query.js'
 import { isRanked } from '../request/derived-queries.js'
-import { listMeasures, writeGroups } from './groups.js'
+import { listMeasures } from './groups.js'
 import { moveContext, type StatementContext } from './rows.js'
 import { writePairs } from './ranked-series.js'
 import { selectMetrics } from './select.js'
-import { writeGroupsOfShards, type ShardGroup } from './shards.js'
+import { writeGroupsOfProject, type ShardGroup } from './shards.js'
 
 /** Writes the columns of the other period; none without a comparison. */
 export const selectCompared = ({ query, comparison }: Plan): readonly Sql[] =>
@@ -86,10 +86,9 @@ function writeOtherGroups(
   group: ShardGroup | undefined,
   keys: Sql | undefined,
 ): Sql {
-  if (isRanked(plan.query)) return writePairs(context, plan, group)
-  return group === undefined
-    ? writeGroups(context, plan, keys)
-    : writeGroupsOfShards(context, plan, group, keys)
+  return isRanked(plan.query)
+    ? writePairs(context, plan, group)
+    : writeGroupsOfProject(context, plan, group, keys)
 }
 
 /**

@@ -6,7 +6,7 @@ import { selectCompared, writeCompared } from './comparison.js'
 import { listOrderMetrics } from '../request/query.js'
 import { listGroupMeasures, listMeasures, writeGroups } from './groups.js'
 import type { StatementContext } from './rows.js'
-import { orderRows, selectMetrics } from './select.js'
+import { GROUP_EVENTS, orderRows, selectMetrics } from './select.js'
 
 type DeferredCounting = Exclude<UserCounting, { kind: 'all' }>
 
@@ -70,9 +70,6 @@ function nameKeys({ comparison }: Plan, keys: Sql): Omit<DeferredUsers, 'users'>
   return { keys: sql`SELECT arrayJoin(named_keys)`, definitions: [definition] }
 }
 
-/** Every counted user has an event in the group, so a group has at most as many users as events. */
-const MAX_USERS = sql`measure_pageviews + measure_events`
-
 /**
  * Counts users of the groups that can be on the page when it is ordered by users. It first counts those of the groups
  * with the most events, as many groups as there are rows up to the end of the page. A group whose events are fewer than
@@ -84,8 +81,8 @@ function countCandidates(
   counting: DeferredCounting,
 ): DeferredUsers {
   const { limit, offset } = context.query
-  const top = sql`SELECT group_key FROM counted ORDER BY ${MAX_USERS} DESC LIMIT ${uint32(limit + offset)}`
-  const others = sql`SELECT group_key FROM counted WHERE ${MAX_USERS} >= arrayMin(first.2) AND group_key NOT IN first.1`
+  const top = sql`SELECT group_key FROM counted ORDER BY ${GROUP_EVENTS} DESC LIMIT ${uint32(limit + offset)}`
+  const others = sql`SELECT group_key FROM counted WHERE ${GROUP_EVENTS} >= arrayMin(first.2) AND group_key NOT IN first.1`
   const { keys, definitions } = nameKeys(plan, others)
   return {
     definitions: [

@@ -4,6 +4,7 @@ import { DIMENSIONS } from '../../model/dimensions.js'
 import type { Period } from '../request/period.js'
 import type { Grouping } from '../request/query.js'
 import { selectEventsBetween, writeBound, writeRows, type StatementContext } from './rows.js'
+import { nameColumns } from './select.js'
 import type { RowKind } from './where.js'
 
 /** Writes the condition that a row of this kind satisfies exactly when the predicate of the query holds. */
@@ -108,13 +109,12 @@ export function joinSessionKeys(
   const isMeant =
     periods === undefined ? isReaching(context.query.period) : or(periods.map(isCrossing))
   const sessions = writeReachingSessions(context, conditions, isMeant)
-  const named = nameJoinedKeys(keys).flatMap((name, i) =>
-    keys
-      .slice(i, i + 1)
-      .map(({ key, isOfSession }) => ({ isOfSession, sql: sql`${key} AS ${name}` })),
+  const columns = nameColumns(
+    keys.map(({ key }) => key),
+    nameJoinedKeys(keys),
   )
   const select = (column: Sql, isOfSession: boolean): Sql =>
-    join([column, ...named.filter((one) => one.isOfSession === isOfSession).map((one) => one.sql)])
+    join([column, ...columns.filter((_, i) => keys[i]?.isOfSession === isOfSession)])
   return sql`(SELECT ${select(sql`user, name, timestamp, session`, false)} FROM ${events}) AS own INNER JOIN (SELECT ${select(sql`session`, true)} FROM ${sessions}) AS keys ON own.session = keys.session`
 }
 

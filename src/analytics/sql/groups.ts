@@ -5,9 +5,12 @@ import { RELATIONS, type RelationName } from '../../model/relations.js'
 import type { Plan, Scan } from '../plan/plan.js'
 import { numberBuckets } from '../request/buckets.js'
 import type { StatementContext } from './rows.js'
-import { writeNewUsers } from './new-users.js'
+import { NO_USERS, writeNewUsers } from './new-users.js'
 import { listKeys } from './select.js'
 import { writeScan } from './scan.js'
+
+/** What the groups of a plan are read from. */
+export type MeasuredPlan = Pick<Plan, 'scans' | 'rows' | 'newUsers'>
 
 /**
  * Writes the groups: `group_key`, with a second grouping `then_key`, a column `measure_…` for each measure of the scans, `measure_new_users` if these are counted and,
@@ -15,11 +18,7 @@ import { writeScan } from './scan.js'
  *
  * @param keys a subquery or an array of the groups to read; absent: all groups
  */
-export function writeGroups(
-  context: StatementContext,
-  plan: Pick<Plan, 'scans' | 'rows' | 'newUsers'>,
-  keys?: Sql,
-): Sql {
+export function writeGroups(context: StatementContext, plan: MeasuredPlan, keys?: Sql): Sql {
   const groups = writeMeasuredGroups(context, plan, keys)
   if (plan.newUsers === undefined) return groups
   const keysOfRows = listKeys(context.query)
@@ -158,7 +157,7 @@ function selectMeasure({ relation }: Scan, measure: Measure, areBitmaps: boolean
 /** Writes a measure that a scan does not provide, as a value that adds nothing. */
 function selectZero(measure: Measure, areBitmaps: boolean): Sql {
   const isBitmap = measure === 'users' && areBitmaps
-  return sql`${isBitmap ? sql`bitmapBuild(emptyArrayUInt32())` : sql`0`} AS ${MEASURE_COLUMNS[measure]}`
+  return sql`${isBitmap ? NO_USERS : sql`0`} AS ${MEASURE_COLUMNS[measure]}`
 }
 
 /** Writes every bucket of the period as a row that counts nothing. */

@@ -48,7 +48,7 @@ function countByBucket(context: StatementContext, plan: NewUsersPlan, keys: Sql 
     ]),
   ]
   const buckets = sql`SELECT group_key, groupBitmapMergeState(parts.matching) AS matching, groupBitmapMergeState(parts.everyone) AS everyone FROM (${join(parts, sql` UNION ALL `)}) AS parts GROUP BY group_key`
-  const before = sql`groupBitmapMergeState(buckets.everyone) OVER (ORDER BY group_key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before`
+  const before = sql`${uniteRowsBefore(sql`buckets.everyone`)} AS before`
   const isNew = sql`bitmapAndnot(bitmapAndnot(matching, before), ${writeEarlier(context, earlier)})`
   return sql`SELECT group_key, ${countUsers(isNew)} FROM (SELECT group_key, matching, ${before} FROM (${buckets}) AS buckets)`
 }
@@ -64,10 +64,14 @@ function countByBucketAndGroup(
   const select = (bitmap: Sql): readonly Sql[] => [sql`${bitmap} AS matching`]
   const groups = unite(writeUserScans(context, users, select, keys), sql`group_key, then_key`)
   const buckets = unite(writeUserScans(context, everyone, select), sql`group_key`)
-  const before = sql`groupBitmapMergeState(buckets.matching) OVER (ORDER BY group_key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before`
+  const before = sql`${uniteRowsBefore(sql`buckets.matching`)} AS before`
   const isNew = sql`bitmapAndnot(bitmapAndnot(groups.matching, days.before), ${writeEarlier(context, earlier)})`
   return sql`SELECT groups.group_key AS group_key, groups.then_key AS then_key, ${countUsers(isNew)} FROM (${groups}) AS groups INNER JOIN (SELECT group_key, ${before} FROM (${buckets}) AS buckets) AS days ON days.group_key = groups.group_key`
 }
+
+/** Writes the users of all rows with a smaller `group_key`, which are those of earlier buckets, as one bitmap. */
+export const uniteRowsBefore = (bitmap: Sql): Sql =>
+  sql`groupBitmapMergeState(${bitmap}) OVER (ORDER BY group_key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`
 
 const countUsers = (bitmap: Sql): Sql =>
   sql`toInt64(bitmapCardinality(${bitmap})) AS ${MEASURE_COLUMNS.new_users}`

@@ -12,21 +12,15 @@ import {
   type Statement,
 } from '../../clickhouse/sql.js'
 import type { Metric } from '../../contract/api.js'
-import { EVENT_SUMS, MEASURE_COLUMNS } from '../../model/measures.js'
+import { EVENT_SUMS } from '../../model/measures.js'
 import { selectOrigin } from '../../model/origin.js'
 import { mergeSteps, type Plan, type Scan } from '../plan/plan.js'
 import { joinCompared, selectCompared, writeTable } from './comparison.js'
 import { listMeasures } from './groups.js'
 import { createContext, type StatementContext } from './rows.js'
-import { orderRows, selectMetrics } from './select.js'
+import { GROUP_EVENTS, orderRows, selectMetrics } from './select.js'
 import { writeGroupsOfShards, type ShardGroup } from './shards.js'
 import { joinTotals, selectTotals } from './totals.js'
-
-/** Every counted user has an event in the group, so a group has at most as many users as events. */
-const GROUP_EVENTS = join(
-  EVENT_SUMS.map((sum) => MEASURE_COLUMNS[sum]),
-  sql` + `,
-)
 
 /**
  * Writes the first round: the groups with all metrics but users, their number of events as `group_events`, and the totals, if

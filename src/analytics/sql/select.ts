@@ -7,6 +7,15 @@ import type { GroupedBy, Query } from '../request/query.js'
 import { isRanked } from '../request/derived-queries.js'
 import { isAlwaysNull } from '../request/visit-groups.js'
 
+const sumEvents = (sums: readonly (typeof EVENT_SUMS)[number][]): Sql =>
+  join(
+    sums.map((sum) => MEASURE_COLUMNS[sum]),
+    sql` + `,
+  )
+
+/** The events of a group. Every user that is counted has one of them, so a group has at most as many users. */
+export const GROUP_EVENTS = sumEvents(EVENT_SUMS)
+
 /**
  * Writes the users of a group. Every user has an event, and every event a user; but a load fills the rollups one after the
  * other, so a query may read users that are older or newer than the events beside them.
@@ -16,10 +25,7 @@ import { isAlwaysNull } from '../request/visit-groups.js'
 function writeUsers(sums: readonly (typeof EVENT_SUMS)[number][]): Sql {
   const { users } = MEASURE_COLUMNS
   if (sums.length === 0) return users
-  const events = join(
-    sums.map((sum) => MEASURE_COLUMNS[sum]),
-    sql` + `,
-  )
+  const events = sumEvents(sums)
   const atLeast = sql`greatest(toInt64(${users}), toInt64(${events} > 0))`
   return sums.length < EVENT_SUMS.length ? atLeast : sql`least(${atLeast}, toInt64(${events}))`
 }
@@ -51,7 +57,11 @@ export const listKeys = ({ thenBy }: GroupedBy): readonly Sql[] =>
 
 /** Writes the keys of a row as columns. */
 export const nameKeys = (query: GroupedBy, keys: readonly Sql[]): readonly Sql[] =>
-  listKeys(query).flatMap((name, i) => keys.slice(i, i + 1).map((key) => sql`${key} AS ${name}`))
+  nameColumns(keys, listKeys(query))
+
+/** Writes values as columns with as many names: the first value with the first name, and so on. */
+export const nameColumns = (values: readonly Sql[], names: readonly Sql[]): readonly Sql[] =>
+  names.flatMap((name, i) => values.slice(i, i + 1).map((value) => sql`${value} AS ${name}`))
 
 /** Writes the order of the rows: by a metric or one of the groupings, and then by the groupings that are left. */
 export function orderRows(query: Query): Sql {

@@ -2,8 +2,7 @@
 import { identifier, join, sql } from '../../clickhouse/sql.js'
 import type { Sql } from '../../clickhouse/sql.js'
 import { MEASURE_COLUMNS } from '../../model/measures.js'
-import type { Plan } from '../plan/plan.js'
-import { listGroupMeasures, writeGroups } from './groups.js'
+import { listGroupMeasures, writeGroups, type MeasuredPlan } from './groups.js'
 import type { StatementContext } from './rows.js'
 import { listKeys } from './select.js'
 
@@ -19,6 +18,17 @@ export interface ShardGroup {
   readonly isWidening: boolean
 }
 
+/** Writes the groups of some scans, as `writeGroups` or as `writeGroupsOfShards`: as the project lives. */
+export const writeGroupsOfProject = (
+  context: StatementContext,
+  plan: MeasuredPlan,
+  group: ShardGroup | undefined,
+  keys?: Sql,
+): Sql =>
+  group === undefined
+    ? writeGroups(context, plan, keys)
+    : writeGroupsOfShards(context, plan, group, keys)
+
 /**
  * Writes the groups of some scans, each summed over the shards of a group. A view within `cluster` is computed on each shard to
  * its end, so bitmaps of users never meet those of another shard, where other users have the same numbers.
@@ -28,7 +38,7 @@ export interface ShardGroup {
  */
 export function writeGroupsOfShards(
   context: StatementContext,
-  plan: Pick<Plan, 'scans' | 'rows' | 'newUsers'>,
+  plan: MeasuredPlan,
   group: ShardGroup,
   keys?: Sql,
   where = sql``,

@@ -3,10 +3,10 @@ import { join, sql, type Sql } from '../../clickhouse/sql.js'
 import { METRICS } from '../../model/metrics.js'
 import { listScans, type Plan } from '../plan/plan.js'
 import { joinCompared, selectCompared } from './comparison.js'
-import { listMeasures, writeGroups } from './groups.js'
+import { listMeasures } from './groups.js'
 import { moveContext, type StatementContext } from './rows.js'
 import { selectMetrics } from './select.js'
-import { writeGroupsOfShards, type ShardGroup } from './shards.js'
+import { writeGroupsOfProject, type ShardGroup } from './shards.js'
 
 /**
  * Writes the columns of the totals, and of what they are compared with: none without totals, or if the only row has them as its
@@ -36,8 +36,7 @@ export function joinTotals(
 ): Sql {
   if (totals === undefined || query.grouping.kind === 'none') return groups
   const own = moveContext(context, totals)
-  const total =
-    group === undefined ? writeGroups(own, totals) : writeGroupsOfShards(own, totals, group)
+  const total = writeGroupsOfProject(own, totals, group)
   const metrics = [
     ...selectMetrics(totals.query, query.metrics, listMeasures(listScans(totals))),
     ...selectCompared(totals),

@@ -22,8 +22,8 @@ import {
 } from './openapi-validator.js'
 import { createEventsCheck } from './validate-events.js'
 import { createBatchCheck } from './validate-batch.js'
-import { createOperationCheck } from './validate-operations.js'
-import { createQueryCheck, createValuesCheck } from './validate-query.js'
+import { createOperationCheck, type OperationChecks } from './validate-operations.js'
+import { QUERY_CHECKS, VALUES_CHECKS } from './validate-query.js'
 
 /** The compiled contracts. */
 export interface Contract {
@@ -101,23 +101,22 @@ export async function compileContract(
     const example = findExample(specs.collector, EVENTS)
     await compile(collector, { ...example, body: { events: [example.body] } })
   }
-  const checkQuery = createQueryCheck(specs.openapi.document, openapi)
-  const checkValues = createValuesCheck(specs.openapi.document, openapi)
-  const { document } = specs.openapi
-  const checkRetention = createOperationCheck(document, openapi, RETENTION_RULES, findTooDeep)
-  const checkFunnel = createOperationCheck(
-    document,
-    openapi,
-    FUNNEL_RULES,
-    findTooDeepFilterOfFunnel,
-  )
+  const checkOperation = <Body>(checks: OperationChecks<Body>): RequestHandler =>
+    createOperationCheck(specs.openapi.document, openapi, checks)
+  const checkQuery = checkOperation(QUERY_CHECKS)
+  const checkValues = checkOperation(VALUES_CHECKS)
+  const checkRetention = checkOperation({ rules: RETENTION_RULES, findTooDeep })
+  const checkFunnel = checkOperation({
+    rules: FUNNEL_RULES,
+    findTooDeep: findTooDeepFilterOfFunnel,
+  })
   return {
     specs,
     checkQuery,
     checkValues,
     checkRetention,
     checkFunnel,
-    checkExport: createOperationCheck(document, openapi, EXPORT_RULES, findTooDeep),
+    checkExport: checkOperation({ rules: EXPORT_RULES, findTooDeep }),
     checkBatch: createBatchCheck(openapi),
     checkEvents: createEventsCheck(specs.collector.document, collector),
     validateQuery: async (body) =>

@@ -1,7 +1,7 @@
 /** Rules that concern several fields of a query. */
 import { describe, expect, test } from '@jest/globals'
-import { checkRules } from '../../../../src/analytics/request/cross-field-rules.js'
-import type { AnalyticsQueryRequest, Filter } from '../../../../src/contract/api.js'
+import { applyRules, RULES } from '../../../../src/analytics/request/cross-field-rules.js'
+import type { AnalyticsQueryRequest, FieldError, Filter } from '../../../../src/contract/api.js'
 
 const createRequest = (given: Partial<AnalyticsQueryRequest>): AnalyticsQueryRequest => ({
   date_range: '30days',
@@ -14,6 +14,11 @@ const createRequest = (given: Partial<AnalyticsQueryRequest>): AnalyticsQueryReq
   filtersOperator: 'and',
   ...given,
 })
+
+const checkRules = (
+  request: AnalyticsQueryRequest,
+  invalidFields: ReadonlySet<string> = new Set(),
+): readonly FieldError[] => applyRules(RULES, request, invalidFields)
 
 const start = '2026-01-02'
 test.each([

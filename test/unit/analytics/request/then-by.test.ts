@@ -1,6 +1,6 @@
 /** The second grouping: its rules, and how many groups have a series. */
 import { describe, expect, test } from '@jest/globals'
-import { checkRules } from '../../../../src/analytics/request/cross-field-rules.js'
+import { applyRules, RULES } from '../../../../src/analytics/request/cross-field-rules.js'
 import { resolveQuery } from '../../../../src/analytics/request/query.js'
 import { isRanked, toRankingQuery } from '../../../../src/analytics/request/derived-queries.js'
 import { resolveRange } from '../../../../src/analytics/request/period.js'
@@ -75,7 +75,9 @@ describe('rules', () => {
       [],
     ],
   ])('%s', (_what, given, errors) => {
-    expect(checkRules(fillDefaults({ date_range: MONTH, ...given }))).toEqual(errors)
+    expect(applyRules(RULES, fillDefaults({ date_range: MONTH, ...given }), new Set())).toEqual(
+      errors,
+    )
   })
 })
 
