@@ -58,3 +58,11 @@ export function namePatterns(error: unknown, fields: readonly string[]): unknown
     error.cause,
   )
 }
+
+/** @throws ApiError SERVICE_UNAVAILABLE if the store sent another number of rows than there are */
+export function requireAllRows(read: number, expected: number): void {
+  if (read === expected) return
+  throw new ApiError('SERVICE_UNAVAILABLE', 'The answer of the store is incomplete.', {
+    cause: new Error(`the store sent ${read} rows of ${expected}`),
+  })
+}

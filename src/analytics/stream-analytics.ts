@@ -4,7 +4,7 @@ import type { AnalyticsQueryResponse, Row, StreamedQueryRequest } from '../contr
 import { ApiError } from '../contract/errors.js'
 import { createNonce, requireOrigin, type MarkedRow, type Origin } from '../model/origin.js'
 import { planAnalytics, type Dependencies, type QueriedProject } from './query-analytics.js'
-import { namePatterns, runMarked } from './read-rows.js'
+import { namePatterns, requireAllRows, runMarked } from './read-rows.js'
 import { listPatternFields } from './request/filter-limits.js'
 import type { Query } from './request/query.js'
 import { createShaper, shapeEcho, shapeMetrics, type StoredRow } from './response.js'
@@ -17,12 +17,14 @@ const MAX_STREAMED_ROWS = 1_000_000
 /** The rows of a statement, some at a time and never none. At the end it returns how many there are before LIMIT and OFFSET. */
 export type StoredRows<Stored> = AsyncGenerator<readonly Stored[], number, undefined>
 
+/** Runs a statement and hands its rows to `consume`. Both reject with an ApiError, or with what `consume` rejects with. */
+export type StreamRows = <Stored>(
+  statement: Statement,
+  consume: (rows: StoredRows<Stored>) => Promise<void>,
+) => Promise<void>
+
 export interface StreamDependencies extends Dependencies {
-  /** Runs a statement and hands its rows to `consume`. Both reject with an ApiError, or with what `consume` rejects with. */
-  readonly stream: <Stored>(
-    statement: Statement,
-    consume: (rows: StoredRows<Stored>) => Promise<void>,
-  ) => Promise<void>
+  readonly stream: StreamRows
 }
 
 /** An answer whose rows are on their way. */
@@ -105,8 +107,5 @@ async function* shapeRows(
     count += next.value.length
     yield next.value.map(shapeRow)
   }
-  if (count === expected) return
-  throw new ApiError('SERVICE_UNAVAILABLE', 'The answer of the store is incomplete.', {
-    cause: new Error(`the store sent ${count} rows of ${expected}`),
-  })
+  requireAllRows(count, expected)
 }

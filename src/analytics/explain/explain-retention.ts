@@ -1,8 +1,8 @@
 /** Explains how a request for retention would be answered. */
 import type { RetentionExplainResponse, RetentionRequest } from '../../contract/api.js'
-import { describePlan } from '../plan/describe.js'
+import { describePlan, type PlanDescription } from '../plan/describe.js'
 import type { PlanDependencies, QueriedProject } from '../query-analytics.js'
-import { listRetentionPlans } from '../retention/plan-retention.js'
+import { listRetentionPlans, type RetentionPlan } from '../retention/plan-retention.js'
 import { prepareRetention, shapeRetentionEcho } from '../retention/query-retention.js'
 import { buildRetentionStatement } from '../retention/statement.js'
 import { describeStatement, estimateAllRows, NONCE, planWithSizes } from './describe-work.js'
@@ -25,15 +25,20 @@ export async function explainRetention(
   const shards = group?.width ?? 1
   const echo = shapeRetentionEcho(request, grid)
   if (plan === undefined) return { ...echo, plan: {}, shards, estimatedRows: 0 }
-  const { cohorts, later } = plan
   return {
     ...echo,
-    plan: {
-      cohorts: describePlan(cohorts),
-      ...(later === undefined ? {} : { later: describePlan(later) }),
-    } as RetentionExplainResponse['plan'],
+    plan: describeRetentionPlans(plan),
     shards,
     estimatedRows: estimateAllRows(listRetentionPlans(plan), sizes, shards),
     statement: describeStatement(buildRetentionStatement(plan, NONCE, group)),
   }
 }
+
+/** Describes the plans of a table, by what they are for. */
+export const describeRetentionPlans = ({
+  cohorts,
+  later,
+}: RetentionPlan): Readonly<Record<string, PlanDescription>> => ({
+  cohorts: describePlan(cohorts),
+  ...(later === undefined ? {} : { later: describePlan(later) }),
+})

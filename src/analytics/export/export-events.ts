@@ -1,18 +1,19 @@
 /** Returns the single events of a period, in the order of time. */
 import type { EventField, ExportRequest, ExportResponse } from '../../contract/api.js'
-import { ApiError } from '../../contract/errors.js'
+import { continueWith } from '../../lib/generators.js'
 import { withResolvers } from '../../lib/settle.js'
 import { createNonce, requireOrigin, type MarkedRow } from '../../model/origin.js'
-import type { QueriedProject } from '../query-analytics.js'
-import { namePatterns } from '../read-rows.js'
+import { resolveNow, type PlanDependencies, type QueriedProject } from '../query-analytics.js'
+import { namePatterns, requireAllRows } from '../read-rows.js'
+import { resolveFilteredQuery } from '../request/derived-queries.js'
 import { listPatternFields } from '../request/filter-limits.js'
-import { formatPeriod, resolvePeriod, type Period } from '../request/period.js'
-import { resolveQuery } from '../request/query.js'
-import { checkRetention } from '../request/retention.js'
+import { formatPeriod, type Period } from '../request/period.js'
+import { resolveAllowedPeriod } from '../request/retention.js'
 import type { ShardGroup } from '../sql/shards.js'
+import type { StreamRows } from '../stream-analytics.js'
 import { cutPeriod, type BucketCount, type CountEvents } from './cut-period.js'
 import type { StoredValue } from './fields.js'
-import { pullRows, type StreamRows } from './pull-rows.js'
+import { pullRows } from './pull-rows.js'
 import {
   buildCountStatement,
   buildEventsStatement,
@@ -20,12 +21,10 @@ import {
   type Export,
 } from './statement.js'
 
-export interface ExportDependencies {
-  /** Reads the moment of a project's first event; null if it has no event. Called only for the date range `all`. */
-  readonly firstEventAt: (projectId: string) => Promise<Date | null>
-  readonly now: () => Date
-  /** The shards that the project lives across; if left out, it lives on the one that runs the statements. */
-  readonly group?: ShardGroup | undefined
+export interface ExportDependencies extends Pick<
+  PlanDependencies,
+  'firstEventAt' | 'now' | 'group'
+> {
   readonly stream: StreamRows
   /** The most events that one statement should read; a default if left out. */
   readonly maxSliceEvents?: number
@@ -55,7 +54,7 @@ export async function exportEvents(
   dependencies: ExportDependencies,
   consume: (events: ExportedEvents) => Promise<void>,
 ): Promise<void> {
-  const period = await findPeriod(request, project, dependencies)
+  const period = await resolveNow(resolveAllowedPeriod, request, project, dependencies)
   const asked = toExport(request, project.id, period, dependencies.group)
   const failure = withResolvers<never>()
   failure.promise.catch(() => undefined)
@@ -76,39 +75,14 @@ export async function exportEvents(
   }
 }
 
-async function findPeriod(
-  { date_range: range, time_zone: zone }: ExportRequest,
-  { id, createdAt, retentionDays }: QueriedProject,
-  { firstEventAt, now: readClock }: ExportDependencies,
-): Promise<Period> {
-  const now = readClock()
-  const first = range === 'all' ? await firstEventAt(id) : null
-  const period = resolvePeriod(range, first ?? createdAt, now, zone)
-  checkRetention(period, retentionDays, now)
-  return period
-}
-
 const toExport = (
-  { date_range, fields, filters, filtersOperator }: ExportRequest,
+  request: ExportRequest,
   projectId: string,
   period: Period,
   group: ShardGroup | undefined,
 ): Export => ({
-  query: resolveQuery(
-    {
-      date_range,
-      metrics: ['events'],
-      group_by: [],
-      order_by: [],
-      limit: 1,
-      offset: 0,
-      filters,
-      filtersOperator,
-    },
-    projectId,
-    period,
-  ),
-  fields,
+  query: resolveFilteredQuery(request, { metrics: ['events'], group_by: [] }, projectId, period),
+  fields: request.fields,
   nonce: createNonce(),
   group,
 })
@@ -160,27 +134,10 @@ async function* readEvents(
         yield next.value
       }
       left -= read
-      requireAll(read, left === 0 ? Math.min(next.value, most) : next.value)
+      requireAllRows(read, left === 0 ? Math.min(next.value, most) : next.value)
     } finally {
       await rows.return(0)
     }
     if (left === 0) return
   }
-}
-
-/** @throws ApiError SERVICE_UNAVAILABLE if the store sent another number of rows than there are */
-function requireAll(read: number, expected: number): void {
-  if (read === expected) return
-  throw new ApiError('SERVICE_UNAVAILABLE', 'The answer of the store is incomplete.', {
-    cause: new Error(`the store sent ${read} rows of ${expected}`),
-  })
-}
-
-async function* continueWith<T>(
-  first: IteratorResult<T, unknown>,
-  rest: AsyncGenerator<T>,
-): AsyncGenerator<T> {
-  if (first.done === true) return
-  yield first.value
-  yield* rest
 }

@@ -1,13 +1,7 @@
 /** Reads the rows of a streamed statement as a generator. */
 import type { Statement } from '../../clickhouse/sql.js'
 import { withResolvers } from '../../lib/settle.js'
-import type { StoredRows } from '../stream-analytics.js'
-
-/** Runs a statement and hands its rows to `consume`. Both reject with an ApiError, or with what `consume` rejects with. */
-export type StreamRows = <Stored>(
-  statement: Statement,
-  consume: (rows: StoredRows<Stored>) => Promise<void>,
-) => Promise<void>
+import type { StoredRows, StreamRows } from '../stream-analytics.js'
 
 /**
  * Runs a statement. It ends when its rows have been read, or when the generator is closed.

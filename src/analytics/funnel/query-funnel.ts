@@ -86,7 +86,7 @@ export const resolveFunnel: Resolve<FunnelRequest, Query> = (request, project, f
     request,
     { metrics: ['users'], group_by: [] },
     project.id,
-    resolveAllowedPeriod(request.date_range, project, first, now),
+    resolveAllowedPeriod(request, project, first, now),
   )
 
 function shapeResponse(

@@ -11,6 +11,12 @@ interface ProjectDates {
   readonly retentionDays: number | null
 }
 
+/** The members of a request that its period depends on. */
+interface PeriodMembers {
+  readonly date_range: DateRange
+  readonly time_zone?: string
+}
+
 /**
  * Resolves the date range of a request, and checks that it does not start before the retention of the project.
  *
@@ -18,12 +24,12 @@ interface ProjectDates {
  * @throws ApiError PLAN_LIMIT_EXCEEDED
  */
 export function resolveAllowedPeriod(
-  range: DateRange,
+  { date_range: range, time_zone: zone }: PeriodMembers,
   { createdAt, retentionDays }: ProjectDates,
   first: Date | null,
   now: Date,
 ): Period {
-  const period = resolvePeriod(range, first ?? createdAt, now)
+  const period = resolvePeriod(range, first ?? createdAt, now, zone)
   checkRetention(period, retentionDays, now)
   return period
 }

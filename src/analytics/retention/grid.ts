@@ -30,7 +30,7 @@ export const MAX_COUNTS = 10_000
  * @throws ApiError PLAN_LIMIT_EXCEEDED, or VALIDATION_ERROR if it has too many counts
  */
 export const resolveRetention: Resolve<RetentionRequest, Grid> = (request, project, first, now) =>
-  resolveGrid(request, resolveAllowedPeriod(request.date_range, project, first, now), now)
+  resolveGrid(request, resolveAllowedPeriod(request, project, first, now), now)
 
 /** The parts of a request that decide the size of its grid. */
 type Sized = Pick<RetentionRequest, 'interval' | 'intervals'>

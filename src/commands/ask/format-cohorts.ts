@@ -1,5 +1,6 @@
 /** Formats the cohorts of retention as a table or as CSV. */
 import type { Cohort } from '../../contract/api.js'
+import { writeCsvRow } from '../../http/formats/csv.js'
 import { formatTable } from '../shared/output.js'
 
 /** Formats one line per cohort: its first day, its users, and how many came back in each interval after it, with their share. */
@@ -28,7 +29,5 @@ export function formatCohortsAsCsv(rows: readonly unknown[]): string {
   const lines = (rows as readonly Cohort[]).flatMap(({ start, size, counts }) =>
     [size, ...counts].map((users, interval) => [start, size, interval, users]),
   )
-  return [['cohort', 'size', 'interval', 'users'], ...lines]
-    .map((row) => row.join(','))
-    .join('\r\n')
+  return [['cohort', 'size', 'interval', 'users'], ...lines].map(writeCsvRow).join('\r\n')
 }

@@ -1,9 +1,10 @@
 /** Formats the rows of a response as a table or as CSV. */
+import { writeCsvRow } from '../../http/formats/csv.js'
+import type { Cell } from '../../http/formats/table.js'
 import { isRecord } from '../../lib/records.js'
 import { METRICS } from '../../model/metrics.js'
 import { formatTable } from '../shared/output.js'
 
-type Cell = string | number | boolean | null
 type FlatRow = ReadonlyMap<string, Cell>
 
 /** The levels of a row that are not part of the names of columns. */
@@ -30,7 +31,7 @@ export function formatRowsAsCsv(rows: readonly unknown[]): string {
   const flat = rows.map(flattenRow)
   const columns = listColumns(flat)
   return [columns, ...flat.map((row) => columns.map((name) => row.get(name) ?? null))]
-    .map((row) => row.map(formatField).join(','))
+    .map(writeCsvRow)
     .join('\r\n')
 }
 
@@ -62,12 +63,6 @@ function formatChange(metric: string, change: number): string {
     ([name, row]) => name === metric && row.isPercentage === true,
   )
   return `${change > 0 ? '+' : ''}${change}${isPercentage ? ' pp' : '%'}`
-}
-
-const formatField = (cell: Cell): string => {
-  if (cell === null) return ''
-  const text = String(cell)
-  return /^$|[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 const escapeControls = (text: string): string =>

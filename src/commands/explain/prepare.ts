@@ -1,4 +1,6 @@
 /** The operations that `tallyhouse explain` explains: each validates a body, plans it, and runs its statements. */
+import { NONCE } from '../../analytics/explain/describe-work.js'
+import { describeRetentionPlans } from '../../analytics/explain/explain-retention.js'
 import { prepareFunnel } from '../../analytics/funnel/query-funnel.js'
 import { buildFunnelStatement } from '../../analytics/funnel/statement.js'
 import { describePlan } from '../../analytics/plan/describe.js'
@@ -25,9 +27,6 @@ interface Prepared {
 /** Plans the answer to a validated request. @throws ApiError for a request that is refused */
 export type Prepare = (project: QueriedProject, dependencies: PlanDependencies) => Promise<Prepared>
 
-/** Stands in a statement for what marks its rows as those of one request. */
-const NONCE = 'explain'
-
 /** Validates a body, by the name of the operation. @throws ApiError VALIDATION_ERROR */
 export const OPERATIONS = {
   query: async (contract: Contract, body: unknown): Promise<Prepare> => {
@@ -44,15 +43,11 @@ export const OPERATIONS = {
     const request = await contract.validateRetention(body)
     return async (project, dependencies) => {
       const { grid, plan } = await prepareRetention(request, project, dependencies)
-      const { cohorts, later } = plan ?? {}
       return {
         description: {
           kind: 'retention',
           period: formatPeriod(grid.period),
-          plans: {
-            ...(cohorts === undefined ? {} : { cohorts: describePlan(cohorts) }),
-            ...(later === undefined ? {} : { later: describePlan(later) }),
-          },
+          plans: plan === undefined ? {} : describeRetentionPlans(plan),
         },
         answer: plan && ((run) => run(buildRetentionStatement(plan, NONCE, dependencies.group))),
       }

@@ -10,10 +10,13 @@ function writeCell(cell: Cell): string {
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-const writeRow = (row: TableRow): string => `${row.map(writeCell).join(',')}\r\n`
+/** Writes a row without the end of its line. A null is an empty field. */
+export const writeCsvRow = (row: TableRow): string => row.map(writeCell).join(',')
 
-/** Writes a table as CSV. A null is an empty field. */
+const writeLine = (row: TableRow): string => `${writeCsvRow(row)}\r\n`
+
+/** Writes a table as CSV. */
 export async function* writeCsv({ columns, batches }: Table): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(writeRow(columns.map(({ name }) => name)))
-  for await (const rows of batches) yield Buffer.from(rows.map(writeRow).join(''))
+  yield Buffer.from(writeLine(columns.map(({ name }) => name)))
+  for await (const rows of batches) yield Buffer.from(rows.map(writeLine).join(''))
 }

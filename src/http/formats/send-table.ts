@@ -3,6 +3,7 @@ import type { Response } from 'express'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { MEDIA_TYPES, type TableFormat } from '../../contract/answer-formats.js'
+import { continueWith } from '../../lib/generators.js'
 import { writeJson } from './json.js'
 import type { Facts, Table } from './table.js'
 import { WRITERS } from './write-table.js'
@@ -57,16 +58,8 @@ async function streamChunks(
   await pipeline(continueWith(first, chunks), response)
 }
 
-async function* continueWith<T>(
-  first: IteratorResult<T, unknown>,
-  rest: AsyncGenerator<T>,
-): AsyncGenerator<T> {
-  if (first.done !== true) yield first.value
-  yield* rest
-}
-
 /** Sets the headers that describe a table: `Tally-Period`, `Tally-Total` and those of its other facts. */
-export function setTableHeaders(response: Response, format: TableFormat, facts: Facts): void {
+function setTableHeaders(response: Response, format: TableFormat, facts: Facts): void {
   response.setHeader('Content-Type', CONTENT_TYPES[format])
   for (const [name, value] of Object.entries(facts)) {
     response.setHeader(`Tally-${name.charAt(0).toUpperCase()}${name.slice(1)}`, value)

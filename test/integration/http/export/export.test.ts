@@ -3,16 +3,19 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { issueKey } from '../../../../src/auth/api-keys.js'
 import type { RunningService } from '../../../../src/bootstrap/serving/start-service.js'
-import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
 import { sql, statement } from '../../../../src/clickhouse/sql.js'
 import { MEDIA_TYPES, type TableFormat } from '../../../../src/contract/answer-formats.js'
 import type { ExportResponse } from '../../../../src/contract/api.js'
 import type { Scope } from '../../../../src/contract/scopes.js'
-import { startByteProxy, type ByteProxy } from '../../../support/faults/byte-proxy.js'
+import type { ByteProxy } from '../../../support/faults/byte-proxy.js'
+import {
+  startHarmedService,
+  type ChangeRows,
+  type HarmedService,
+} from '../../../support/faults/harmed-store.js'
 import { readTable } from '../../../support/formats/read-table.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../../support/world/keys.js'
-import { startTestService } from '../../../support/world/service.js'
 import { createWorld, newProject, send, type SentEvent } from '../../../support/world/world.js'
 import { outcome } from '../harness.js'
 
@@ -26,15 +29,15 @@ const TABLES = Object.keys(MEDIA_TYPES).filter((name) => name !== 'json') as Tab
 
 let database: TestDatabase
 let keys: TestKeys
+let harmed: HarmedService
 let proxy: ByteProxy
-let store: Store
 let service: RunningService
 let project: string
 /** Keys of the project, by their scopes. */
 const tokens = new Map<string, string>()
 
 /** What is done with the rows of a stream on their way to the service. */
-let change: ((rows: readonly object[], batch: number) => readonly object[]) | undefined
+let change: ChangeRows | undefined
 
 const createEvent = (i: number): SentEvent => ({
   timestamp: `2026-06-14T10:00:${String(i % 60).padStart(2, '0')}.${String(i % 1000).padStart(3, '0')}Z`,
@@ -52,35 +55,21 @@ beforeAll(async () => {
   for (const scopes of [['read'], ['export'], ['read', 'export']] as const) {
     tokens.set(scopes.join(), await issue(scopes))
   }
-  proxy = await startByteProxy(Number(new URL(database.endpoint.url).port))
-  store = connectStore({ ...database.endpoint, url: `http://127.0.0.1:${proxy.port}` })
-  const { reader } = store
-  const changed: Store = {
-    ...store,
-    reader: {
-      ...reader,
-      stream: (asked, consume, options) =>
-        reader.stream<object>(
-          asked,
-          (rows) => consume(changeRows(rows) as Parameters<typeof consume>[0]),
-          options,
-        ),
-    },
-  }
-  service = await startTestService({
-    store: changed,
-    env: { DATA_DIR: keys.dataDir },
-    now: () => NOW,
+  harmed = await startHarmedService(database, {
+    dataDir: keys.dataDir,
+    now: NOW,
+    // Those of counts are few, and stay.
+    changeRows: (rows, batch) =>
+      rows.some((row) => 'start' in row) ? rows : (change?.(rows, batch) ?? rows),
   })
+  ;({ service, proxy } = harmed)
 }, 300_000)
 afterEach(() => {
   proxy.set()
   change = undefined
 })
 afterAll(async () => {
-  await service.stop()
-  await store.close()
-  await proxy.stop()
+  await harmed.stop()
   await database.drop()
   await keys.remove()
 })
@@ -88,18 +77,6 @@ afterAll(async () => {
 async function issue(scopes: readonly Scope[]): Promise<string> {
   const request = { projectId: project, name: '', scopes, expiresAt: null }
   return (await issueKey(database.store, keys.signingKey, request, NOW)).token
-}
-
-/** Changes the rows of events; those of counts are few. */
-async function* changeRows(
-  rows: AsyncGenerator<readonly object[], number>,
-): AsyncGenerator<readonly object[], number> {
-  for (let batch = 0; ; batch += 1) {
-    const next = await rows.next()
-    if (next.done === true) return next.value
-    const isCount = next.value.some((row) => 'start' in row)
-    yield isCount ? next.value : (change?.(next.value, batch) ?? next.value)
-  }
 }
 
 interface Asked {

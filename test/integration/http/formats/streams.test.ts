@@ -1,17 +1,20 @@
 /** Answers of any length: they stream, and break off visibly. */
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
 import { sql, statement } from '../../../../src/clickhouse/sql.js'
 import type { RunningService } from '../../../../src/bootstrap/serving/start-service.js'
 import type { AnalyticsQueryResponse, Row } from '../../../../src/contract/api.js'
 import { MEDIA_TYPES, type TableFormat } from '../../../../src/contract/answer-formats.js'
-import { startByteProxy, type ByteProxy } from '../../../support/faults/byte-proxy.js'
+import type { ByteProxy } from '../../../support/faults/byte-proxy.js'
+import {
+  startHarmedService,
+  type ChangeRows,
+  type HarmedService,
+} from '../../../support/faults/harmed-store.js'
 import { toExpectedTable } from '../../../support/formats/expected-table.js'
 import { readTable } from '../../../support/formats/read-table.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../../support/world/keys.js'
-import { startTestService } from '../../../support/world/service.js'
 import { createWorld } from '../../../support/world/world.js'
 import { outcome } from '../harness.js'
 
@@ -28,13 +31,13 @@ const TABLES = Object.keys(MEDIA_TYPES).filter((name) => name !== 'json') as Tab
 
 let database: TestDatabase
 let keys: TestKeys
+let harmed: HarmedService
 let proxy: ByteProxy
-let store: Store
 let service: RunningService
 let token: string
 
 /** What is done with the rows of a stream on their way to the service. */
-let change: ((rows: readonly object[], batch: number) => readonly object[]) | undefined
+let change: ChangeRows | undefined
 
 beforeAll(async () => {
   database = await createDatabase()
@@ -46,48 +49,22 @@ beforeAll(async () => {
   }))
   const { id } = await createWorld(database.store, events, { retentionDays: 30 })
   token = await keys.issue(id, NOW)
-  proxy = await startByteProxy(Number(new URL(database.endpoint.url).port))
-  store = connectStore({ ...database.endpoint, url: `http://127.0.0.1:${proxy.port}` })
-  const { reader } = store
-  const changed: Store = {
-    ...store,
-    reader: {
-      ...reader,
-      stream: (asked, consume, options) =>
-        reader.stream<object>(
-          asked,
-          (rows) => consume(changeRows(rows) as Parameters<typeof consume>[0]),
-          options,
-        ),
-    },
-  }
-  service = await startTestService({
-    store: changed,
-    env: { DATA_DIR: keys.dataDir },
-    now: () => NOW,
+  harmed = await startHarmedService(database, {
+    dataDir: keys.dataDir,
+    now: NOW,
+    changeRows: (rows, batch) => change?.(rows, batch) ?? rows,
   })
+  ;({ service, proxy } = harmed)
 }, 300_000)
 afterEach(() => {
   proxy.set()
   change = undefined
 })
 afterAll(async () => {
-  await service.stop()
-  await store.close()
-  await proxy.stop()
+  await harmed.stop()
   await database.drop()
   await keys.remove()
 })
-
-async function* changeRows(
-  rows: AsyncGenerator<readonly object[], number>,
-): AsyncGenerator<readonly object[], number> {
-  for (let batch = 0; ; batch += 1) {
-    const next = await rows.next()
-    if (next.done === true) return next.value
-    yield change?.(next.value, batch) ?? next.value
-  }
-}
 
 const ask = (body: object, accept?: string, signal?: AbortSignal): Promise<Response> =>
   fetch(`${service.address}/v1/analytics/query`, {
