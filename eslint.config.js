@@ -9,6 +9,7 @@ const ROOMS = [
   { room: 'lib' },
   { room: 'telemetry' },
   { room: 'contract' },
+  { room: 'explorer', except: ['telemetry'] },
   { room: 'mcp', except: ['telemetry'] },
   { room: 'clickhouse' },
   { room: 'config', except: ['contract'] },
@@ -76,13 +77,13 @@ function forbiddenImports(room, except = []) {
           },
         ]),
     ...LIBRARIES.filter(({ known }) => !known.includes(room)).map(({ rule }) => rule),
-    ...(room === 'contract' ? [] : [GENERATED]),
+    ...(room === 'contract' || room === 'explorer' ? [] : [GENERATED]),
     ...(room === 'analytics' || room === 'model' ? [DATABASE] : []),
   ]
 }
 
 const arrows = ROOMS.map(({ room, except }) => ({
-  files: [`src/${room}/**/*.ts`],
+  files: [`src/${room}/**/*.{ts,tsx}`],
   rules: {
     '@typescript-eslint/no-restricted-imports': [
       'error',
@@ -134,7 +135,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**'],
-    ignores: ['src/cli.ts'],
+    ignores: ['src/cli.ts', 'src/explorer/main.tsx'],
     rules: {
       'no-restricted-syntax': [
         'error',
@@ -151,7 +152,7 @@ export default tseslint.config(
   },
   ...arrows,
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}'],
     rules: {
       'max-lines': ['error', { max: 200 }],
       'max-lines-per-function': ['error', { max: 50 }],

@@ -1,5 +1,5 @@
-/** Run by `npm run build`: minifies the scripts and styles of src/http/site/browser/ into dist/. */
-import { transform } from 'esbuild'
+/** Run by `npm run build`: builds the scripts, styles and pages of browsers into dist/. */
+import { build, transform } from 'esbuild'
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -18,9 +18,36 @@ const BUILDERS: Readonly<Record<string, (file: string, text: string) => Promise<
   '.html': writeTarget,
 }
 
+const EXPLORER = packagePath('src/explorer')
+
 /** Builds all files; pages that are served meanwhile get the old ones or the new ones. */
 export async function buildBrowser(): Promise<void> {
   await mkdir(TARGETS, { recursive: true })
+  await Promise.all([buildExplorer(), buildPages()])
+}
+
+/** Bundles the explorer, whose source has many files. */
+async function buildExplorer(): Promise<void> {
+  const { outputFiles } = await build({
+    entryPoints: ['main.tsx', 'explorer.css'].map((file) => path.join(EXPLORER, file)),
+    outdir: TARGETS,
+    write: false,
+    bundle: true,
+    minify: true,
+    target: 'es2022',
+    format: 'iife',
+    charset: 'utf8',
+    legalComments: 'none',
+    tsconfig: path.join(EXPLORER, 'tsconfig.json'),
+  })
+  await Promise.all(
+    outputFiles.map(({ path: file, text }) => writeTarget(`explorer${path.extname(file)}`, text)),
+  )
+  await writeTarget('explorer.html', await readFile(path.join(EXPLORER, 'explorer.html'), 'utf8'))
+}
+
+/** Builds the files of src/http/site/browser/, each on its own. */
+async function buildPages(): Promise<void> {
   await Promise.all(
     (await readdir(SOURCES)).map(async (file) => {
       const text = await readFile(path.join(SOURCES, file), 'utf8')

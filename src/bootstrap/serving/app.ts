@@ -25,6 +25,7 @@ import {
   type RouteTable,
 } from '../../http/server/routes.js'
 import { createDocsRouter } from '../../http/site/docs/docs-router.js'
+import { createExplorerRouter } from '../../http/site/explorer.js'
 import { createTrackingRouter } from '../../http/site/tracking.js'
 import type { Contract } from '../../http/validation/contract.js'
 import type { Logger } from '../../lib/log.js'
@@ -82,6 +83,7 @@ export function createApp(dependencies: AppDependencies): Express {
     ...buildCommonRoutes(dependencies),
   })
   if (collector !== undefined) app.use(createTrackingRouter())
+  if (api !== undefined) app.use(createExplorerRouter())
   app.use(
     ...pages,
     createDocsRouter(contract.specs),

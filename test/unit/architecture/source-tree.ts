@@ -7,11 +7,12 @@ import { packagePath } from '../../../src/lib/package-path.js'
 export type Graph = ReadonlyMap<string, readonly string[]>
 
 const RELATIVE_IMPORT = /\bfrom '(\.{1,2}\/[^']+)\.js'/g
+const EXTENSIONS = ['.ts', '.tsx']
 
 /** Lists the TypeScript files of src/, as paths from there: `clickhouse/sql.ts`. */
 export const listSources = (): readonly string[] =>
   readdirSync(packagePath('src'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => EXTENSIONS.includes(path.extname(name)))
     .sort()
 
 /** The imports of src/, file by file; files outside of src/ are left out. */
@@ -22,9 +23,14 @@ export function readImports(): Graph {
     sources.map((file) => {
       const text = readFileSync(packagePath(`src/${file}`), 'utf8')
       const targets = [...text.matchAll(RELATIVE_IMPORT)].map(([, specifier = '']) =>
-        path.posix.join(path.posix.dirname(file), `${specifier}.ts`),
+        path.posix.join(path.posix.dirname(file), specifier),
       )
-      return [file, targets.filter((target) => known.has(target))]
+      return [
+        file,
+        targets.flatMap((target) =>
+          EXTENSIONS.map((end) => target + end).filter((name) => known.has(name)),
+        ),
+      ]
     }),
   )
 }

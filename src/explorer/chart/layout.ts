@@ -1,0 +1,71 @@
+/** Where the parts of the chart lie, in the units of its drawing. */
+
+export interface Box {
+  readonly left: number
+  readonly top: number
+  readonly width: number
+  readonly height: number
+}
+
+/** A place of the drawing; undefined where there is no value. */
+export type Place = readonly [x: number, y: number] | undefined
+
+/** Lays out values from left to right. A single value lies in the middle. */
+export function place(
+  values: readonly (number | undefined)[],
+  max: number,
+  box: Box,
+): readonly Place[] {
+  return values.map((value, i) =>
+    value === undefined
+      ? undefined
+      : [placeX(i, values.length, box), box.top + box.height * (1 - (max === 0 ? 0 : value / max))],
+  )
+}
+
+/** Where the value of an index lies. */
+export const placeX = (i: number, count: number, { left, width }: Box): number =>
+  left + (count === 1 ? width / 2 : (width * i) / (count - 1))
+
+/** The index of the value that lies next to a place. */
+export const findNearest = (x: number, count: number, { left, width }: Box): number =>
+  count <= 1 ? 0 : Math.min(count - 1, Math.max(0, Math.round(((x - left) / width) * (count - 1))))
+
+/** Draws a line as the data of an SVG path. It breaks where a value is missing. */
+export const drawLine = (places: readonly Place[]): string =>
+  places
+    .map((at, i) => {
+      if (at === undefined) return ''
+      return `${places[i - 1] === undefined ? 'M' : 'L'}${format(at[0])} ${format(at[1])}`
+    })
+    .join('')
+
+/** Draws the area below a line. */
+export function drawArea(places: readonly Place[], { top, height }: Box): string {
+  const bottom = format(top + height)
+  return splitRuns(places)
+    .map((run) => {
+      const [first, last] = [run[0], run.at(-1)]
+      if (first === undefined || last === undefined) return ''
+      return `${drawLine(run)}L${format(last[0])} ${bottom}L${format(first[0])} ${bottom}Z`
+    })
+    .join('')
+}
+
+/** The stretches of a line without a gap. */
+function splitRuns(places: readonly Place[]): readonly (readonly (readonly [number, number])[])[] {
+  const runs: (readonly [number, number])[][] = [[]]
+  for (const at of places) {
+    if (at === undefined) runs.push([])
+    else runs.at(-1)?.push(at)
+  }
+  return runs.filter(({ length }) => length > 0)
+}
+
+const format = (value: number): string => String(Math.round(value * 10) / 10)
+
+/** Chooses which of many labels an axis shows: at most as many as have room, evenly spread, the first among them. */
+export function chooseTicks(count: number, room: number): readonly number[] {
+  const step = Math.max(1, Math.ceil(count / Math.max(1, room)))
+  return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step)
+}

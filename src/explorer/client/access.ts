@@ -1,0 +1,44 @@
+/** How the page is allowed to ask: by an API key of the tab, or on the page of a public dashboard without one. */
+
+export interface Access {
+  /** What the paths of the API follow: the address of the service, for public dashboards with `/share/…`. */
+  readonly base: string
+  /** Undefined on the page of a public dashboard. */
+  readonly key: string | undefined
+}
+
+const STORED = 'tallyhouse-key'
+
+/** The parts of the browser that hold an access. */
+export interface Browser {
+  readonly location: Pick<Location, 'origin' | 'pathname' | 'search' | 'hash'>
+  readonly history: Pick<History, 'replaceState'>
+  readonly sessionStorage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
+}
+
+/**
+ * Finds the access of the page. A key in the fragment, as in `/explore#key=…`, moves to the storage of the tab, and leaves the
+ * address at once: servers never get fragments, and the browser's history does not keep this one.
+ *
+ * @returns undefined if the page has to ask for a key
+ */
+export function findAccess({ location, history, sessionStorage }: Browser): Access | undefined {
+  const [path] = /^\/share\/[^/]+/.exec(location.pathname) ?? []
+  if (path !== undefined) return { base: location.origin + path, key: undefined }
+  const given = new URLSearchParams(location.hash.slice(1)).get('key')
+  if (given !== null) {
+    sessionStorage.setItem(STORED, given)
+    history.replaceState(null, '', location.pathname + location.search)
+  }
+  const key = sessionStorage.getItem(STORED)
+  return key === null ? undefined : { base: location.origin, key }
+}
+
+/** Keeps a key until the tab is closed. */
+export const keepKey = ({ location, sessionStorage }: Browser, key: string): Access => {
+  sessionStorage.setItem(STORED, key)
+  return { base: location.origin, key }
+}
+
+/** Forgets the key of the tab. */
+export const forgetKey = ({ sessionStorage }: Browser): void => sessionStorage.removeItem(STORED)

@@ -1,0 +1,57 @@
+/** The answers that the page has, by their questions, so that only what changed is asked. */
+import type { BatchResult, Question } from './contract.js'
+
+/** How long an answer is shown again without being asked again: a moment ago is as good as now. */
+const FRESH_MS = 60_000
+
+export interface Answers {
+  /** Those of the questions that have to be asked. */
+  readonly listMissing: (questions: readonly Question[], now: Date) => readonly Question[]
+  readonly keep: (
+    questions: readonly Question[],
+    results: readonly BatchResult[],
+    now: Date,
+  ) => void
+  /** Forgets the answers to these questions. */
+  readonly forget: (questions: readonly Question[]) => void
+  readonly get: (question: Question) => Answered | undefined
+}
+
+/** A result, and when it was given. */
+export interface Answered {
+  readonly result: BatchResult
+  readonly at: Date
+}
+
+/** Creates an empty store of answers. */
+export function createAnswers(): Answers {
+  const kept = new Map<string, Answered>()
+  const get = (question: Question): Answered | undefined => kept.get(identify(question))
+  return {
+    get,
+    listMissing: (questions, now) =>
+      questions.filter((question) => {
+        const at = get(question)?.at
+        return at === undefined || now.getTime() - at.getTime() > FRESH_MS
+      }),
+    keep: (questions, results, at) => {
+      for (const [i, question] of questions.entries()) {
+        const result = results[i]
+        // A failure may be over by the next time.
+        if (result !== undefined)
+          kept.set(identify(question), { result, at: result.status === 200 ? at : new Date(0) })
+      }
+      for (const [id] of kept) {
+        if (kept.size <= MAX_ANSWERS) break
+        kept.delete(id)
+      }
+    },
+    forget: (questions) => {
+      for (const question of questions) kept.delete(identify(question))
+    },
+  }
+}
+
+const MAX_ANSWERS = 500
+
+const identify = ({ operation, body }: Question): string => JSON.stringify([operation, body])

@@ -1,0 +1,25 @@
+/** The contract of the API: what is asked, and what is answered. */
+import type { components } from '../../../generated/openapi.js'
+
+type Schemas = components['schemas']
+
+export type QueryBody = Schemas['AnalyticsQueryRequest']
+export type QueryAnswer = Schemas['AnalyticsQueryResponse']
+export type RetentionBody = Schemas['RetentionRequest']
+export type RetentionAnswer = Schemas['RetentionResponse']
+export type ValuesBody = Schemas['ValuesRequest']
+export type ValuesAnswer = Schemas['ValuesResponse']
+export type BatchBody = Schemas['BatchRequest']
+export type BatchAnswer = Schemas['BatchResponse']
+export type BatchResult = Schemas['BatchResult']
+export type ErrorAnswer = Schemas['ErrorResponse']
+export type Project = Schemas['Project']
+export type Row = Schemas['Row']
+export type MetricName = Schemas['Metric']
+
+/** A question of the page, and the part of the page that its answer is for. */
+export type Question = { readonly id: string } & (
+  | { readonly operation: 'query'; readonly body: QueryBody }
+  | { readonly operation: 'retention'; readonly body: RetentionBody }
+  | { readonly operation: 'values'; readonly body: ValuesBody }
+)

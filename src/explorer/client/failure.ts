@@ -1,0 +1,51 @@
+/** What went wrong when the page asked, in words. */
+import type { ErrorAnswer } from './contract.js'
+
+export interface Failure {
+  readonly message: string
+  /** Whether another key is needed. */
+  readonly needsKey: boolean
+  /** Whether the same question may be answered later. */
+  readonly canRetry: boolean
+  /** After how many seconds, if the service says so. */
+  readonly retryAfter?: number | undefined
+}
+
+/** What a failed request came to: no answer at all, or one with a status. */
+export interface Refusal {
+  readonly status: number
+  readonly error: ErrorAnswer | undefined
+  readonly retryAfter?: number | undefined
+}
+
+const AWAY: Failure = {
+  message: 'The service does not answer. It may be restarting, or the network may be down.',
+  needsKey: false,
+  canRetry: true,
+}
+
+/** Describes a failure. @param refusal undefined if there was no answer */
+export function describeFailure(refusal: Refusal | undefined): Failure {
+  if (refusal === undefined) return AWAY
+  const { status, error, retryAfter } = refusal
+  const message = error?.error.message ?? `The service answered with status ${status}.`
+  if (status === 401) {
+    return { message: `The key is not accepted: ${message}`, needsKey: true, canRetry: false }
+  }
+  return { message, needsKey: false, canRetry: status === 429 || status >= 500, retryAfter }
+}
+
+/** Whether a body is an error of the API; those of proxies are not. */
+export const isErrorAnswer = (body: unknown): body is ErrorAnswer =>
+  typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'object'
+
+/** Thrown if the API does not answer, or refuses. */
+export class ApiFailure extends Error {
+  override readonly name = 'ApiFailure'
+  readonly failure: Failure
+
+  constructor(failure: Failure) {
+    super(failure.message)
+    this.failure = failure
+  }
+}

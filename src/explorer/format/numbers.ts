@@ -1,0 +1,28 @@
+/** Numbers as people read them. */
+
+const COUNT = new Intl.NumberFormat('en')
+const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+const PERCENT = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+
+/** Formats a count in full up to 99,999, and shorter beyond, such as `1.2M`. */
+export const formatCount = (count: number): string =>
+  Math.abs(count) < 100_000 ? COUNT.format(count) : COMPACT.format(count)
+
+/** Formats a number per hundred, such as `41.3%`. */
+export const formatPercent = (value: number): string => `${PERCENT.format(value)}%`
+
+/** Formats seconds, such as `2m 08s`. */
+export function formatDuration(seconds: number): string {
+  const whole = Math.round(seconds)
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+  if (hours > 0) return `${hours}h ${String(minutes).padStart(2, '0')}m`
+  return minutes > 0 ? `${minutes}m ${String(rest).padStart(2, '0')}s` : `${rest}s`
+}
+
+/** Formats the part of a whole; empty if the whole is nothing. */
+export const formatShare = (part: number, whole: number): string =>
+  whole > 0 ? formatPercent((100 * part) / whole) : ''
+
+/** Formats a change with its sign, such as `+2.8%`. @param unit after the number: per cent, or percentage points */
+export const formatChange = (change: number, unit = '%'): string =>
+  `${change > 0 ? '+' : change < 0 ? '−' : ''}${PERCENT.format(Math.abs(change))}${unit}`

@@ -1,0 +1,88 @@
+/** The questions whose answers the page shows in a state: one batch. */
+import { toApiFilter } from '../state/filters.js'
+import { CARD_METRICS, type ExplorerState } from '../state/state.js'
+import { getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
+import type { QueryBody, Question } from '../client/contract.js'
+
+/** How many rows a panel has. */
+export const PANEL_ROWS = 8
+
+/** Builds the questions of a state: the cards, the chart, who is there now, and one for each panel. */
+export function buildQuestions(state: ExplorerState): readonly Question[] {
+  return [
+    { id: 'now', operation: 'query', body: { date_range: 'live', metrics: ['users'] } },
+    {
+      id: 'cards',
+      operation: 'query',
+      body: { ...buildScope(state), metrics: [...CARD_METRICS], ...buildComparison(state) },
+    },
+    buildChartQuestion(state),
+    ...PANELS.map((panel) => buildPanelQuestion(panel.id, getOpenTab(panel, state.tabs), state)),
+  ]
+}
+
+const buildChartQuestion = (state: ExplorerState): Question => ({
+  id: 'chart',
+  operation: 'query',
+  body: {
+    ...buildScope(state),
+    // Named also if it is UTC, so that the answer says how long its buckets are.
+    time_zone: state.zone,
+    metrics: [state.metric],
+    group_by: [`interval:${state.interval}`],
+    ...buildComparison(state),
+    limit: 1000,
+  },
+})
+
+function buildPanelQuestion(id: string, { id: tab, metric }: Tab, state: ExplorerState): Question {
+  if (tab === RETENTION) {
+    return { id, operation: 'retention', body: { interval: 'week', ...buildScopeInUtc(state) } }
+  }
+  if (tab === NEW_AND_RETURNING) {
+    return {
+      id,
+      operation: 'query',
+      body: { ...buildScope(state), metrics: ['users', 'new_users'], ...buildComparison(state) },
+    }
+  }
+  return {
+    id,
+    operation: 'query',
+    body: {
+      ...buildScope(state),
+      metrics: metric === 'events' ? ['events', 'users'] : ['users'],
+      group_by: [tab as NonNullable<QueryBody['group_by']>[number]],
+      limit: PANEL_ROWS,
+      include: { totals: true },
+    },
+  }
+}
+
+type Scope = Pick<QueryBody, 'date_range' | 'filters' | 'filtersOperator' | 'time_zone'>
+
+/** What all questions share: the period, its time zone, and the filters. */
+export const buildScope = (state: ExplorerState): Scope => ({
+  ...buildScopeInUtc(state),
+  ...(state.zone === 'UTC' ? {} : { time_zone: state.zone }),
+})
+
+/** The same for operations that know no time zone. */
+function buildScopeInUtc({ period, filters, join }: ExplorerState): Omit<Scope, 'time_zone'> {
+  return {
+    date_range: typeof period === 'string' ? period : [period.from, period.to],
+    ...(filters.length === 0 ? {} : { filters: filters.map(toApiFilter) }),
+    ...(filters.length > 1 && join === 'or' ? { filtersOperator: join } : {}),
+  }
+}
+
+/** The members of a query that compare it. All time has nothing before it. */
+function buildComparison({
+  comparison,
+  period,
+}: ExplorerState): Pick<QueryBody, 'compare' | 'compare_align'> {
+  if (comparison === 'off' || period === 'all') return {}
+  return comparison === 'weekdays'
+    ? { compare: 'previous_period', compare_align: 'weekday' }
+    : { compare: comparison }
+}

@@ -1,0 +1,119 @@
+/** Periods of the page: their names, and how one steps back and forth. */
+import type { Preset, Range, ShownPeriod } from './state.js'
+
+/** The names of the presets, in the order of the menu. */
+export const PRESET_NAMES: Readonly<Record<Preset, string>> = {
+  live: 'Last 5 minutes',
+  '1hr': 'Last hour',
+  '24hrs': 'Last 24 hours',
+  today: 'Today',
+  yesterday: 'Yesterday',
+  '7days': 'Last 7 days',
+  '30days': 'Last 30 days',
+  '90days': 'Last 90 days',
+  mtd: 'Month to date',
+  ytd: 'Year to date',
+  '12months': 'Last 12 months',
+  all: 'All time',
+}
+
+const DAY_MS = 86_400_000
+
+/**
+ * Moves a period by its own length: a day, a number of days, a month or a year, or as many seconds as it has.
+ *
+ * @param direction -1 for the period before, 1 for the one after
+ * @param today the date in the time zone of the page, such as `2026-01-31`
+ * @returns undefined if there is no such period: after today, or of all time
+ */
+export function stepPeriod(
+  period: ShownPeriod,
+  direction: -1 | 1,
+  today: string,
+): Range | undefined {
+  const range = typeof period === 'string' ? toDates(period, today) : period
+  if (range === undefined) return undefined
+  const stepped =
+    range.from.length > 10 || range.to.length > 10
+      ? stepSeconds(range, direction)
+      : stepDates(range, direction)
+  return stepped.from.slice(0, 10) > today ? undefined : stepped
+}
+
+/** The dates of a preset; undefined if it has none. */
+function toDates(preset: Preset, today: string): Range | undefined {
+  const year = today.slice(0, 4)
+  const ranges: Partial<Record<Preset, Range>> = {
+    today: { from: today, to: today },
+    yesterday: { from: addDays(today, -1), to: addDays(today, -1) },
+    '24hrs': { from: today, to: today },
+    '7days': { from: addDays(today, -6), to: today },
+    '30days': { from: addDays(today, -29), to: today },
+    '90days': { from: addDays(today, -89), to: today },
+    mtd: { from: `${today.slice(0, 7)}-01`, to: endOfMonth(today) },
+    ytd: { from: `${year}-01-01`, to: `${year}-12-31` },
+    '12months': { from: addMonths(`${today.slice(0, 7)}-01`, -11), to: endOfMonth(today) },
+  }
+  return ranges[preset]
+}
+
+function stepDates({ from, to }: Range, direction: -1 | 1): Range {
+  const months = countWholeMonths(from, to)
+  if (months !== undefined) {
+    const start = addMonths(from, direction * months)
+    return { from: start, to: addDays(addMonths(start, months), -1) }
+  }
+  const days = direction * (Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1)
+  return { from: addDays(from, days), to: addDays(to, days) }
+}
+
+function stepSeconds({ from, to }: Range, direction: -1 | 1): Range {
+  const start = Date.parse(from)
+  const end = to.length > 10 ? Date.parse(to) : Date.parse(to) + DAY_MS - 1000
+  const length = direction * (end - start + 1000)
+  return { from: formatSecond(start + length), to: formatSecond(end + length) }
+}
+
+/** How many whole months a range has; undefined if it does not start and end with one. */
+function countWholeMonths(from: string, to: string): number | undefined {
+  if (!from.endsWith('-01') || to !== endOfMonth(to)) return undefined
+  const [a, b] = [from, to].map((date) => Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)))
+  return (b ?? 0) - (a ?? 0) + 1
+}
+
+/** Adds days to a date. */
+export const addDays = (date: string, days: number): string =>
+  new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10)
+
+/** Adds months to the first day of a month. */
+const addMonths = (date: string, months: number): string => {
+  const start = new Date(date)
+  return new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + months, 1))
+    .toISOString()
+    .slice(0, 10)
+}
+
+const endOfMonth = (date: string): string => addDays(addMonths(`${date.slice(0, 7)}-01`, 1), -1)
+
+/** Formats a moment as the API takes it, such as `2026-01-31T10:00:00Z`. @param ms since 1970 */
+export const formatSecond = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
+
+/** The date of a moment in a time zone. */
+export function dateIn(zone: string, moment: Date): string {
+  const parts = new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' })
+  return parts.format(moment)
+}
+
+/** Describes a period in words, such as `1 Jan – 31 Jan 2026`. */
+export function describePeriod(period: ShownPeriod): string {
+  if (typeof period === 'string') return PRESET_NAMES[period]
+  const format = (text: string): string =>
+    text.length > 10
+      ? `${text.slice(0, 10)} ${text.slice(11, 16)} UTC`
+      : new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(
+          new Date(text),
+        )
+  return period.from === period.to
+    ? format(period.from)
+    : `${format(period.from)} – ${format(period.to)}`
+}

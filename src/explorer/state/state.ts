@@ -1,0 +1,83 @@
+/** What the page shows, as plain data: everything that a link to the page carries. */
+import type { FieldFilter } from './filters.js'
+
+export const PRESETS = [
+  'live',
+  '1hr',
+  '24hrs',
+  'today',
+  'yesterday',
+  '7days',
+  '30days',
+  '90days',
+  'mtd',
+  'ytd',
+  '12months',
+  'all',
+] as const
+/** A period of the API that is relative to now. */
+export type Preset = (typeof PRESETS)[number]
+
+/** A period of its own: dates (`2026-01-31`) or seconds of UTC (`2026-01-31T10:00:00Z`), both included. */
+export interface Range {
+  readonly from: string
+  readonly to: string
+}
+export type ShownPeriod = Preset | Range
+
+export const COMPARISONS = ['off', 'previous_period', 'previous_year', 'weekdays'] as const
+/** What the period is compared with; `weekdays` is the period before, moved by whole weeks. */
+export type ShownComparison = (typeof COMPARISONS)[number]
+
+export const INTERVALS = ['auto', 'hour', 'day', 'week', 'month'] as const
+/** The size of the buckets of the chart. */
+export type ShownInterval = (typeof INTERVALS)[number]
+
+export const CARD_METRICS = [
+  'users',
+  'visits',
+  'pageviews',
+  'events',
+  'bounce_rate',
+  'visit_duration',
+] as const
+/** A metric that has a card, and that the chart can show. */
+export type CardMetric = (typeof CARD_METRICS)[number]
+
+/** The dialog with all rows of one tab. */
+export interface Details {
+  readonly tab: string
+  readonly search: string
+  /** A metric, or the field of the tab. */
+  readonly orderBy: string
+  readonly direction: 'asc' | 'desc'
+  /** From 0. */
+  readonly page: number
+}
+
+export interface ExplorerState {
+  readonly period: ShownPeriod
+  /** A time zone of the IANA database. */
+  readonly zone: string
+  readonly comparison: ShownComparison
+  readonly interval: ShownInterval
+  readonly metric: CardMetric
+  readonly filters: readonly FieldFilter[]
+  /** Whether an event has to match all filters or any of them. */
+  readonly join: 'and' | 'or'
+  /** The open tab of each panel, by the name of the panel; the first tab of those that are missing. */
+  readonly tabs: Readonly<Record<string, string>>
+  /** The open dialog, if there is one. */
+  readonly details?: Details | undefined
+}
+
+export const DEFAULT_STATE: ExplorerState = {
+  period: '30days',
+  zone: 'UTC',
+  comparison: 'previous_period',
+  interval: 'auto',
+  metric: 'users',
+  filters: [],
+  join: 'and',
+  tabs: {},
+}

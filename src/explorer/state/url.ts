@@ -1,0 +1,126 @@
+/** The state of the page as the query string of its address, and back. What is as by default is left out. */
+import { FILTER_OPERATORS, isFilterField, type FieldFilter } from './filters.js'
+import {
+  CARD_METRICS,
+  COMPARISONS,
+  DEFAULT_STATE,
+  INTERVALS,
+  PRESETS,
+  type Details,
+  type ExplorerState,
+  type ShownPeriod,
+} from './state.js'
+
+/** Formats a state, such as `period=7days&filters=[["country","is","DE"]]` (encoded); empty for the default. */
+export function formatState(state: ExplorerState): string {
+  const { period, zone, comparison, interval, metric, filters, join, tabs, details } = state
+  const params = new URLSearchParams()
+  const set = (name: string, value: string, byDefault: string): void => {
+    if (value !== byDefault) params.set(name, value)
+  }
+  set('period', formatPeriod(period), formatPeriod(DEFAULT_STATE.period))
+  set('zone', zone, DEFAULT_STATE.zone)
+  set('compare', comparison, DEFAULT_STATE.comparison)
+  set('interval', interval, DEFAULT_STATE.interval)
+  set('metric', metric, DEFAULT_STATE.metric)
+  const flat = filters.map(({ field, operator, values }) => [field, operator, ...values])
+  set('filters', JSON.stringify(flat), '[]')
+  set('join', join, DEFAULT_STATE.join)
+  const opened = Object.entries(tabs).sort(([a], [b]) => (a < b ? -1 : 1))
+  set('tabs', JSON.stringify(opened.flat()), '[]')
+  if (details !== undefined) {
+    const { tab, search, orderBy, direction, page } = details
+    params.set('details', JSON.stringify([tab, search, orderBy, direction, page]))
+  }
+  return params.toString()
+}
+
+/** Reads a state. Whatever is missing or not understood is as by default: a link never fails. */
+export function parseState(query: string): ExplorerState {
+  const params = new URLSearchParams(query)
+  const choose = <Name extends string>(
+    name: string,
+    names: readonly Name[],
+    byDefault: Name,
+  ): Name => names.find((one) => one === params.get(name)) ?? byDefault
+  return {
+    period: parsePeriod(params.get('period')),
+    zone: parseZone(params.get('zone')),
+    comparison: choose('compare', COMPARISONS, DEFAULT_STATE.comparison),
+    interval: choose('interval', INTERVALS, DEFAULT_STATE.interval),
+    metric: choose('metric', CARD_METRICS, DEFAULT_STATE.metric),
+    filters: parseList(params.get('filters')).flatMap(parseFilter).slice(0, MAX_FILTERS),
+    join: choose('join', ['and', 'or'], DEFAULT_STATE.join),
+    tabs: parseTabs(parseList(params.get('tabs'))),
+    ...parseDetails(parseList(params.get('details'))),
+  }
+}
+
+/** The API takes 20 filters, and a filter of several texts is a group of that many. */
+const MAX_FILTERS = 10
+
+const formatPeriod = (period: ShownPeriod): string =>
+  typeof period === 'string' ? period : `${period.from}..${period.to}`
+
+const MOMENT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?$/
+
+function parsePeriod(text: string | null): ShownPeriod {
+  const preset = PRESETS.find((one) => one === text)
+  if (preset !== undefined) return preset
+  const [from = '', to = '', ...others] = (text ?? '').split('..')
+  const isRange =
+    others.length === 0 && [from, to].every(isMoment) && from.slice(0, 10) <= to.slice(0, 10)
+  return isRange ? { from, to } : DEFAULT_STATE.period
+}
+
+/** Whether a text is a date or a second that exists in the calendar. */
+export function isMoment(text: string): boolean {
+  if (!MOMENT.test(text)) return false
+  const date = new Date(text)
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text.slice(0, 10))
+}
+
+function parseZone(text: string | null): string {
+  if (text === null) return DEFAULT_STATE.zone
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone
+  } catch {
+    return DEFAULT_STATE.zone
+  }
+}
+
+function parseList(text: string | null): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text ?? '[]')
+    return Array.isArray(value) ? value : []
+  } catch {
+    return []
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+function parseFilter(value: unknown): readonly FieldFilter[] {
+  if (!Array.isArray(value) || !value.every(isText)) return []
+  const [field = '', name, ...values] = value
+  const operator = FILTER_OPERATORS.find((one) => one === name)
+  return operator === undefined || !isFilterField(field) || values.length === 0
+    ? []
+    : [{ field, operator, values }]
+}
+
+function parseTabs(flat: readonly unknown[]): Readonly<Record<string, string>> {
+  const texts = flat.filter(isText)
+  return Object.fromEntries(
+    texts.flatMap((panel, i) => (i % 2 === 0 ? [[panel, texts[i + 1] ?? '']] : [])),
+  )
+}
+
+function parseDetails([tab, search, orderBy, direction, page]: readonly unknown[]): {
+  readonly details?: Details
+} {
+  if (!isText(tab) || !isText(search) || !isText(orderBy)) return {}
+  if (direction !== 'asc' && direction !== 'desc') return {}
+  if (typeof page !== 'number' || !Number.isInteger(page) || page < 0) return {}
+  return { details: { tab, search, orderBy, direction, page } }
+}

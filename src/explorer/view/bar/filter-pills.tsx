@@ -1,0 +1,51 @@
+/** The filters of the page, each of which can be negated and removed. */
+import { nameValue } from '../../format/values.js'
+import { findTab } from '../../questions/panels.js'
+import { negateFilter, removeFilter, set } from '../../state/changes.js'
+import type { FieldFilter, FilterOperator } from '../../state/filters.js'
+import type { Parts } from '../shared/parts.js'
+
+const OPERATOR_NAMES: Readonly<Record<FilterOperator, string>> = {
+  is: 'is',
+  is_not: 'is not',
+  contains: 'contains',
+  contains_not: 'does not contain',
+}
+
+/** Describes a filter in words, such as `Country is Germany or Austria`. */
+const describeFilter = ({ field, operator, values }: FieldFilter): string => {
+  const names = values.map((value) => nameValue(field, value)).join(' or ')
+  return `${findTab(field)?.name ?? field} ${OPERATOR_NAMES[operator]} ${names}`
+}
+
+export function FilterPills({ state, change }: Parts) {
+  const { filters, join } = state
+  if (filters.length === 0) return null
+  return (
+    <ul class="pills" aria-label="Filters">
+      {filters.map((filter, i) => (
+        <li key={`${filter.field} ${filter.operator}`}>
+          <button class="pill" title="Negate this filter" onClick={() => change(negateFilter(i))}>
+            {describeFilter(filter)}
+          </button>
+          <button
+            aria-label={`Remove: ${describeFilter(filter)}`}
+            onClick={() => change(removeFilter(i))}
+          >
+            ×
+          </button>
+        </li>
+      ))}
+      {filters.length > 1 && (
+        <li>
+          <button
+            aria-pressed={join === 'or'}
+            onClick={() => change(set({ join: join === 'or' ? 'and' : 'or' }))}
+          >
+            {join === 'or' ? 'any of them' : 'all of them'}
+          </button>
+        </li>
+      )}
+    </ul>
+  )
+}

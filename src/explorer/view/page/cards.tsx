@@ -1,0 +1,41 @@
+/** The cards: the metrics of the whole period, of which one is shown by the chart. */
+import { METRICS } from '../../questions/metrics.js'
+import type { Question } from '../../client/contract.js'
+import { set } from '../../state/changes.js'
+import { CARD_METRICS } from '../../state/state.js'
+import { findShown, type Parts } from '../shared/parts.js'
+import { QuestionFooter } from '../shared/question-footer.js'
+import { Change, Value } from '../shared/value.js'
+
+export function Cards({ question, ...parts }: Parts & { readonly question: Question | undefined }) {
+  const { state, change } = parts
+  const shown = findShown(parts, question)
+  const row = shown.kind === 'ready' ? shown.body.data[0] : undefined
+  return (
+    <section class="cards" aria-label="Totals of the period">
+      <div role="group" aria-label="Metric of the chart">
+        {CARD_METRICS.map((metric) => (
+          <button
+            key={metric}
+            class="card"
+            data-metric={metric}
+            aria-pressed={state.metric === metric}
+            onClick={() => change(set({ metric }))}
+          >
+            <span class="name">{METRICS[metric].name}</span>
+            <strong>
+              {shown.kind === 'waiting' ? (
+                <span class="loading">…</span>
+              ) : (
+                <Value metric={metric} value={row?.metrics[metric]} />
+              )}
+            </strong>
+            <Change metric={metric} change={row?.comparison?.change[metric]} />
+          </button>
+        ))}
+      </div>
+      {shown.kind === 'failed' && <p role="alert">{shown.message}</p>}
+      <QuestionFooter {...parts} question={question} />
+    </section>
+  )
+}

@@ -1,0 +1,66 @@
+/** The page with its numbers. */
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { Access } from '../../client/access.js'
+import type { Api } from '../../client/api.js'
+import { buildQuestions } from '../../questions/build-questions.js'
+import { PANELS } from '../../questions/panels.js'
+import type { Project } from '../../client/contract.js'
+import { Bar } from '../bar/bar.js'
+import { Cards } from './cards.js'
+import { ChartSection } from '../chart/chart-section.js'
+import { Panel } from '../panels/panel.js'
+import { useAddress } from '../shared/use-address.js'
+import { useAnswers } from '../shared/use-answers.js'
+
+export interface ExplorerProps {
+  readonly browser: Window
+  readonly now: () => Date
+  readonly access: Access
+  readonly api: Api
+  /** Called if the key of the page is not accepted. */
+  readonly onKeyRefused: (message: string) => void
+}
+
+export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerProps) {
+  const [state, change] = useAddress(browser)
+  const questions = useMemo(() => buildQuestions(state), [state])
+  const answers = useAnswers(api, questions, now)
+  const project = useProject(api, access, browser.document)
+  const { failure, isAsking, retry } = answers
+  useEffect(() => {
+    if (failure?.needsKey === true && access.key !== undefined) onKeyRefused(failure.message)
+  }, [failure])
+  const find = (id: string) => questions.find((one) => one.id === id)
+  const parts = { state, change, answers, access }
+  return (
+    <>
+      <Bar {...parts} project={project} live={find('now')} today={now()} />
+      <main aria-busy={isAsking}>
+        {failure !== undefined && (
+          <p class="failure" role="alert">
+            {failure.message} {failure.canRetry && <button onClick={retry}>Try again</button>}
+          </p>
+        )}
+        <Cards {...parts} question={find('cards')} />
+        <ChartSection {...parts} question={find('chart')} />
+        <div class="panels">
+          {PANELS.map((panel) => (
+            <Panel key={panel.id} {...parts} panel={panel} question={find(panel.id)} />
+          ))}
+        </div>
+      </main>
+    </>
+  )
+}
+
+/** The name of the project: that of the key, or on the page of a public dashboard that of the page. */
+function useProject(api: Api, { key }: Access, document: Document): Pick<Project, 'name'> {
+  const [project, setProject] = useState<Pick<Project, 'name'>>({
+    name: document.body.dataset['project'] ?? '',
+  })
+  useEffect(() => {
+    // Without it the page only lacks its name; why is said by the answers.
+    if (key !== undefined) api.readProject().then(setProject, () => undefined)
+  }, [api])
+  return project
+}

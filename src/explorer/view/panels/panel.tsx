@@ -1,0 +1,66 @@
+/** A panel: tabs, and below them the largest groups of the one that is open. */
+import {
+  getOpenTab,
+  NEW_AND_RETURNING,
+  RETENTION,
+  type Panel as PanelInfo,
+} from '../../questions/panels.js'
+import type { Question, RetentionAnswer } from '../../client/contract.js'
+import { openTab } from '../../state/changes.js'
+import { findShown, type Parts } from '../shared/parts.js'
+import { QuestionFooter } from '../shared/question-footer.js'
+import { NewAndReturning } from './new-and-returning.js'
+import { RetentionGrid } from './retention-grid.js'
+import { Rows } from './rows.js'
+
+export interface PanelProps extends Parts {
+  readonly panel: PanelInfo
+  readonly question: Question | undefined
+}
+
+export function Panel({ panel, question, ...parts }: PanelProps) {
+  const { state, change } = parts
+  const open = getOpenTab(panel, state.tabs)
+  return (
+    <section class="panel" aria-label={panel.name} data-panel={panel.id}>
+      <header>
+        <h2>{panel.name}</h2>
+        <div class="tabs" role="group" aria-label={`Tabs of ${panel.name}`}>
+          {panel.tabs.map(({ id, name }) => (
+            <button
+              key={id}
+              aria-pressed={id === open.id}
+              onClick={() => change(openTab(panel.id, id))}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+      </header>
+      <Content {...parts} question={question} tab={open} />
+      <QuestionFooter {...parts} question={question} />
+    </section>
+  )
+}
+
+/** What the open tab shows. */
+function Content({
+  tab,
+  question,
+  ...parts
+}: Omit<PanelProps, 'panel'> & { readonly tab: ReturnType<typeof getOpenTab> }) {
+  const shown = findShown<unknown>(parts, question)
+  if (shown.kind === 'waiting') return <p class="loading">…</p>
+  if (shown.kind === 'failed') return <p role="alert">{shown.message}</p>
+  if (tab.id === RETENTION) {
+    const retention = findShown<RetentionAnswer>(parts, question)
+    return retention.kind === 'ready' ? <RetentionGrid answer={retention.body} /> : null
+  }
+  const query = findShown(parts, question)
+  if (query.kind !== 'ready') return null
+  return tab.id === NEW_AND_RETURNING ? (
+    <NewAndReturning answer={query.body} />
+  ) : (
+    <Rows {...parts} tab={tab} answer={query.body} isOld={query.isOld} />
+  )
+}

@@ -1,0 +1,48 @@
+/** How many of the users who came first in a week came back in the weeks after it. */
+import { formatCount, formatShare } from '../../format/numbers.js'
+import { nameTick } from '../../format/dates.js'
+import type { RetentionAnswer } from '../../client/contract.js'
+
+export function RetentionGrid({ answer }: { readonly answer: RetentionAnswer }) {
+  const { interval, intervals } = answer.query
+  const cohorts = answer.data.filter(({ size }) => size !== null && size > 0)
+  if (cohorts.length === 0) return <p class="empty">Nobody came first in this period.</p>
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Retention">
+      <table class="grid">
+        <thead>
+          <tr>
+            <th scope="col">First {interval}</th>
+            <th scope="col">Users</th>
+            {Array.from({ length: intervals }, (_, i) => (
+              <th key={i} scope="col">
+                +{i + 1}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {cohorts.map(({ start, size, counts }) => (
+            <tr key={start}>
+              <th scope="row">{nameTick(start, interval)}</th>
+              <td>
+                <data value={String(size)}>{formatCount(size ?? 0)}</data>
+              </td>
+              {counts.map((count, i) =>
+                count === null ? (
+                  <td key={i} />
+                ) : (
+                  <td key={i} class={`shade-${Math.round((9 * count) / (size ?? 1))}`}>
+                    <data value={String(count)} title={`${count} users`}>
+                      {formatShare(count, size ?? 0)}
+                    </data>
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,35 @@
+/** What every part of the page gets. */
+import type { Access } from '../../client/access.js'
+import type { QueryAnswer, Question } from '../../client/contract.js'
+import type { ExplorerState } from '../../state/state.js'
+import type { ChangeState } from './use-address.js'
+import type { ShownAnswers } from './use-answers.js'
+
+export interface Parts {
+  readonly state: ExplorerState
+  readonly change: ChangeState
+  readonly answers: ShownAnswers
+  readonly access: Access
+}
+
+/** What a part knows of its question. */
+export type Shown<Body> =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'ready'; readonly body: Body; readonly isOld: boolean; readonly at: Date }
+
+/** Finds the answer to a question: its body, or in words why there is none. */
+export function findShown<Body = QueryAnswer>(
+  { answers }: Pick<Parts, 'answers'>,
+  question: Question | undefined,
+): Shown<Body> {
+  const found = question && answers.get(question)
+  if (found === undefined) return { kind: 'waiting' }
+  const {
+    answered: { result, at },
+    isOld,
+  } = found
+  if ('error' in result.body) return { kind: 'failed', message: result.body.error.message }
+  // The operation of the question decides which of the bodies it is.
+  return { kind: 'ready', body: result.body as unknown as Body, isOld, at }
+}
