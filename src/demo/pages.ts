@@ -16,7 +16,7 @@ export interface Page extends Weighted {
 export interface Product {
   readonly name: string
   readonly category: string
-  /** In euros. */
+  /** The same in every currency. */
   readonly price: number
 }
 

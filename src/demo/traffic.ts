@@ -18,8 +18,11 @@ const NEW_USER_SHARE = 0.42
 
 /** Factors by day of the week; 1970-01-01 was a Thursday. */
 const WEEKDAY_FACTORS = [1.02, 0.92, 0.76, 1.14, 1.12, 1.04, 1]
-/** Factors by month: people go outdoors in summer and shop in November. */
+/** Factors in the middle of each month; those of other days lie between them. People go outdoors in summer and shop in November. */
 const MONTH_FACTORS = [0.92, 0.9, 0.97, 1.02, 1.08, 1.1, 1.05, 1, 0.96, 0.97, 1.2, 1.1]
+
+const MIDDLE_OF_MONTH = 15.5
+const MEAN_MONTH_DAYS = 30.4
 
 /** The traffic of one day. */
 export interface Day {
@@ -55,9 +58,17 @@ export function* generateDays(first: number): Generator<Day, never> {
  * @param age days since the demo began
  */
 function computeExpectedVisits(day: number, age: number): number {
-  const month = new Date(day * DAY_MS).getUTCMonth()
   const growth = 0.6 + 0.8 * Math.min(1, age / GROWTH_DAYS)
-  return MEAN_VISITS * growth * (WEEKDAY_FACTORS[day % 7] ?? 1) * (MONTH_FACTORS[month] ?? 1)
+  return MEAN_VISITS * growth * (WEEKDAY_FACTORS[day % 7] ?? 1) * computeSeason(day)
+}
+
+/** Computes the factor of a day, between those of the months around it. @param day counted from 1970-01-01 */
+function computeSeason(day: number): number {
+  const date = new Date(day * DAY_MS)
+  const ofMonth = (months: number): number =>
+    MONTH_FACTORS[(date.getUTCMonth() + months + 12) % 12] ?? 1
+  const fromMiddle = (date.getUTCDate() - MIDDLE_OF_MONTH) / MEAN_MONTH_DAYS
+  return ofMonth(0) + (ofMonth(Math.sign(fromMiddle)) - ofMonth(0)) * Math.abs(fromMiddle)
 }
 
 interface Hour extends Weighted {

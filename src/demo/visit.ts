@@ -42,6 +42,15 @@ const chooseSignupMethod = createChooser([
   { method: 'apple', weight: 10 },
 ])
 
+const chooseForm = createChooser([
+  { place: 'footer', weight: 55 },
+  { place: 'article', weight: 30 },
+  { place: 'product', weight: 15 },
+])
+
+/** Currencies by country; elsewhere people pay in euros. */
+const CURRENCIES: Readonly<Record<string, string>> = { US: 'USD', GB: 'GBP', CA: 'CAD', CH: 'CHF' }
+
 /** Collects the events of a visit; each event advances the clock by a random pause. */
 interface Recorder {
   readonly events: readonly DemoEvent[]
@@ -120,7 +129,9 @@ export function generateVisit(visit: Visit, random: Random): readonly DemoEvent[
   if (plan !== undefined) signUp(recorder, plan, random)
   else if (!recorder.isIdentified() && random.chance(0.09)) giveUpSigningUp(recorder, random)
   if (cart.length > 0 && random.chance(0.6)) checkOut(recorder, cart, user, random)
-  if (plan === undefined && random.chance(0.03)) recorder.track('newsletter', { place: 'footer' })
+  if (plan === undefined && random.chance(0.03)) {
+    recorder.track('newsletter', { place: chooseForm(random).place })
+  }
   return recorder.events
 }
 
@@ -180,7 +191,7 @@ function checkOut(recorder: Recorder, cart: readonly Product[], user: User, rand
     category: cart[0]?.category ?? '',
     items: cart.length,
     amount: cart.reduce((sum, { price }) => sum + price, 0),
-    currency: 'EUR',
+    currency: CURRENCIES[user.place.country] ?? 'EUR',
     plan: recorder.isIdentified() ? (user.plan ?? 'none') : 'none',
   })
 }

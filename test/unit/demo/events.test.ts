@@ -1,7 +1,10 @@
 /** The events of the demo: reproducible, in order of time, and realistic. */
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { generateEvents, type DemoPeriod } from '../../../src/demo/events.js'
+import { findLaunch } from '../../../src/demo/launches.js'
+import { toDayNumber } from '../../../src/demo/traffic.js'
 import type { DemoEvent } from '../../../src/demo/visit.js'
+import { addDays } from '../../../src/lib/time.js'
 
 const at = (text: string): Date => new Date(text)
 const start = at('2026-01-01T00:00:00Z')
@@ -137,6 +140,19 @@ describe('events are realistic', () => {
     expect(before.some(isOfLaunch)).toBe(false)
     expect(launch.some(isOfLaunch)).toBe(true)
     expect(day('2026-03-20').some(isOfLaunch)).toBe(false)
+  })
+
+  test('each month has a launch on its second Tuesday', () => {
+    const first = at('2026-01-01T00:00:00Z')
+    const days = Array.from({ length: 365 }, (_, i) => addDays(first, i))
+    const begun = days.filter((day, i) => {
+      const campaign = findLaunch(toDayNumber(day))?.campaign
+      return campaign !== undefined && campaign !== findLaunch(toDayNumber(days[i - 1]!))?.campaign
+    })
+    expect(begun.map((day) => [day.getUTCMonth(), day.getUTCDay()])).toEqual(
+      Array.from({ length: 12 }, (_, month) => [month, 2]),
+    )
+    expect(begun.filter((day) => day.getUTCDate() < 8 || day.getUTCDate() > 14)).toEqual([])
   })
 
   test('users are not anonymous after signing up', () => {
