@@ -19,7 +19,10 @@ import type { WaitOptions } from './retry-while-away.js'
 import { waitForShutdown } from './shutdown-signals.js'
 import { startParts, type PartsOptions } from './start-parts.js'
 
-export interface RunOptions extends Pick<PartsOptions, 'now' | 'pages' | 'onListening'> {
+export interface RunOptions extends Pick<
+  PartsOptions,
+  'now' | 'pages' | 'onListening' | 'startBeside'
+> {
   readonly config: Config
   readonly purpose: keyof typeof SERVICE_PURPOSES
   readonly logger: Logger

@@ -41,6 +41,8 @@ export interface PartsOptions {
   readonly pages?: () => NonNullable<ServiceOptions['pages']>
   /** Called with the URL of the service once it answers requests. */
   readonly onListening: (address: string) => void
+  /** Starts work of the command beside the service. Returns a function that stops it; the stores are open until then. */
+  readonly startBeside?: (opened: OpenedCluster) => () => Promise<void>
 }
 
 /** Starts the service, then what works on each store. Returns a function that stops them. */
@@ -71,9 +73,10 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
   const workers = stores.map((one) => startWorker(options, one, monitors.get(one.name)))
   const stopSync = startProjectSync(cluster, logger)
   const stopForwarding = startForwarding(cluster, logger)
+  const beside = options.startBeside === undefined ? [] : [options.startBeside(opened)]
   return async () => {
     await service.stop()
-    await Promise.all([...workers, stopSync, stopForwarding].map((stop) => stop()))
+    await Promise.all([...workers, ...beside, stopSync, stopForwarding].map((stop) => stop()))
   }
 }
 

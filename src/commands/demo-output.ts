@@ -1,10 +1,10 @@
 /** Formats what the demo prints when it is ready. */
+import type { StoredProject } from '../projects/project.js'
 
 export interface Welcome {
   /** Where the service listens, e.g. `http://127.0.0.1:8080`. */
   readonly address: string
-  /** Its id and domain. */
-  readonly project: string
+  readonly project: Pick<StoredProject, 'id' | 'domain'>
   readonly apiKey: string
   /** Days until the key expires. */
   readonly keyDays: number
@@ -27,7 +27,7 @@ The demo is ready. Press Ctrl-C to stop it.
   docs     ${url}/docs
   shop     ${url}/demo
            visit it: your own visits are counted
-  project  ${project}
+  project  ${project.id} (${project.domain})
   API key  ${apiKey}
            expires in ${keyDays} days
 

@@ -3,10 +3,11 @@ import { issueKey } from '../auth/api-keys.js'
 import { openSigningKey } from '../auth/signing-key.js'
 import { getLoader, type OpenedCluster } from '../bootstrap/open-cluster.js'
 import type { OpenedStore } from '../bootstrap/open-store.js'
+import { startLiveTraffic } from '../demo/live-traffic.js'
 import { DEMO_DAYS, topUpDemo } from '../demo/top-up.js'
 import { addDays } from '../lib/time.js'
 import type { StoredProject } from '../projects/project.js'
-import { formatWelcome, type Welcome } from './demo-output.js'
+import { formatWelcome } from './demo-output.js'
 import type { AddCommand, CommandContext } from './shared/context.js'
 import { parseCount } from './shared/options.js'
 import { withServiceLog, type ServiceLog } from './shared/service-log.js'
@@ -38,41 +39,59 @@ async function runDemo(
   // Imported here, because they take longer to load than all other commands together.
   const { runService } = await import('../bootstrap/run-service.js')
   const { createDemoRouter } = await import('../http/site/demo-page.js')
-  let publicToken = ''
-  let access: Pick<Welcome, 'project' | 'apiKey'> = { project: '', apiKey: '' }
+  let loaded: LoadedDemo | undefined
+  const getLoaded = (): LoadedDemo => {
+    if (loaded === undefined) throw new Error('the demo listens before it has loaded its events')
+    return loaded
+  }
   await runService({
     config: { ...config, role: 'all' },
     purpose: 'demo',
     ...log,
     now: context.now,
     prepare: async (opened, stop) => {
-      const project = await loadEvents(context, opened, days, stop)
+      const upTo = context.now()
+      const project = await loadEvents(context, opened, { days, stop, now: upTo })
       if (stop.aborted) return
-      publicToken = project.token
-      access = {
-        project: `${project.id} (${project.domain})`,
-        apiKey: await issueDemoKey(context, opened, project),
-      }
+      loaded = { project, upTo, apiKey: await issueDemoKey(context, opened, project) }
     },
-    pages: () => [createDemoRouter(publicToken)],
+    pages: () => [createDemoRouter(getLoaded().project.token)],
     onListening: (address) =>
-      context.print(formatWelcome({ ...access, address, keyDays: KEY_DAYS })),
+      context.print(formatWelcome({ ...getLoaded(), address, keyDays: KEY_DAYS })),
+    startBeside: (opened) => {
+      const { project, upTo } = getLoaded()
+      return startLiveTraffic(opened.cluster, {
+        project,
+        since: upTo,
+        now: context.now,
+        getLoader: (shard) => getLoader(opened, shard),
+        onFailure: (error) =>
+          log.logger.warn({ err: error }, 'events of the demo could not be loaded; trying again'),
+      })
+    },
   })
+}
+
+/** What is ready before the service starts. */
+interface LoadedDemo {
+  readonly project: StoredProject
+  /** Events up to this moment are loaded. */
+  readonly upTo: Date
+  readonly apiKey: string
 }
 
 /** Loads all events before the service starts, so that its first response includes them. */
 async function loadEvents(
-  { config, note, now }: CommandContext,
+  { config, note }: CommandContext,
   opened: OpenedCluster,
-  days: number,
-  stop: AbortSignal,
+  { days, stop, now }: { readonly days: number; readonly stop: AbortSignal; readonly now: Date },
 ): Promise<StoredProject> {
   note('loading the demo events')
   const stopwatch = startStopwatch()
   const { project, loaded } = await topUpDemo(opened.cluster, {
     getLoader: (shard) => getLoader(opened, shard),
     width: config().defaultWidth,
-    now: now(),
+    now,
     days,
     stop,
     onProgress: (soFar, upTo) =>

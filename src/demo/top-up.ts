@@ -14,11 +14,12 @@ import { UserError } from '../lib/errors.js'
 import { addDays, startOfDay } from '../lib/time.js'
 import { generateEvents, type DemoPeriod } from './events.js'
 import { DOMAIN, ORIGIN } from './pages.js'
+import type { DemoEvent } from './visit.js'
 
 /** 13 months, so that a month can be compared with the same month of the year before. */
 export const DEMO_DAYS = 396
 
-const PROJECT = { id: 'demo', name: 'Demo shop', domain: DOMAIN }
+const PROJECT = { id: 'demo', name: 'Demo shop', domain: DOMAIN, hasPublicDashboard: true }
 
 export interface TopUpOptions extends Pick<ClusterImportOptions, 'getLoader'> {
   readonly now: Date
@@ -54,9 +55,7 @@ export async function topUpDemo(
     getLoader,
     now,
     onProgress: (soFar) => onProgress?.(soFar.events, upTo),
-    onRejected: ([first]) => {
-      throw new Error(`an event of the demo was rejected: ${first?.reason ?? ''}`)
-    },
+    onRejected: failOnRejected,
   })
   return { project, loaded: events }
 }
@@ -93,6 +92,15 @@ async function findTopUpStart(
   return times.reduce((a, b) => (a === null || b === null ? null : a < b ? a : b))
 }
 
+/** The events of the demo are all valid. @throws Error */
+export function failOnRejected([first]: readonly { readonly reason: string }[]): never {
+  throw new Error(`an event of the demo was rejected: ${first?.reason ?? ''}`)
+}
+
+/** Formats events as the lines of an import file. */
+export const formatLines = (events: readonly DemoEvent[]): Buffer =>
+  Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(''))
+
 /** Generates the events of a period as lines of JSON, one buffer per day. */
 async function* generateLines(
   period: DemoPeriod,
@@ -103,7 +111,7 @@ async function* generateLines(
     if (stop?.aborted === true) return
     const latest = events.at(-1)
     if (latest !== undefined) onDay(new Date(latest.timestamp))
-    yield Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(''))
+    yield formatLines(events)
     // Generating is synchronous; signals are handled between two days.
     await yieldToEventLoop()
   }
