@@ -39,8 +39,8 @@ export interface paths {
         /**
          * List values
          * @description Lists the values that a field has in a period, with their pageviews and custom events: what a filter can be chosen from.
-         *     The values with the most pageviews come first; those of `event:name` and of properties with the most custom events.
-         *     Values with equal counts are in ascending order, byte by byte.
+         *     The values with the most pageviews come first; those of `event:name`, of properties and of `event:prop`, the names of all
+         *     properties, with the most custom events. Values with equal counts are in ascending order, byte by byte.
          */
         readonly post: operations["listValues"];
         readonly delete?: never;
@@ -475,10 +475,26 @@ export interface components {
         };
         /**
          * Value field
-         * @description The field whose values are listed, a grouping other than an interval.
+         * @description The field whose values are listed: a grouping other than an interval, or `event:prop`.
+         *
+         *     | field | values | counted with a value |
+         *     |---|---|---|
+         *     | a session attribute, `page:entry`, `page:exit` | its values | the events of the sessions with the value |
+         *     | `page:origin`, `page:path` | the pages | the events on the page |
+         *     | `event:name` | the names of custom events | the custom events of the name |
+         *     | `event:prop:<name>` | the values of the property | the events that have the property with the value |
+         *     | `event:prop` | the names of all properties that events have | the events that have the property |
          * @example page:path
          */
-        readonly ValueField: components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"];
+        readonly ValueField: components["schemas"]["Dimension"] | components["schemas"]["PropertyGrouping"] | components["schemas"]["PropertyNames"];
+        /**
+         * Property names
+         * @description The names of the event properties, without the prefix `event:prop:`. An event counts once for each of its properties. The
+         *     values of a property are those of the field `event:prop:` followed by its name.
+         * @example event:prop
+         * @enum {string}
+         */
+        readonly PropertyNames: "event:prop";
         /**
          * Retention request
          * @description A request for the users who come back. Only `interval` and `date_range` are required.

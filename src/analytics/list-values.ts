@@ -1,6 +1,6 @@
 /** Lists the values of a field: a breakdown by the field, of those values that contain a text. */
 import type { AnalyticsQueryRequest, ValuesRequest, ValuesResponse } from '../contract/api.js'
-import { PROPERTY_PREFIX } from '../model/dimensions.js'
+import { PROPERTY_NAMES } from '../model/dimensions.js'
 import { METRICS } from '../model/metrics.js'
 import {
   planAnalytics,
@@ -10,7 +10,7 @@ import {
 } from './query-analytics.js'
 import type { Predicate } from './request/filters.js'
 import { formatPeriod } from './request/period.js'
-import type { Grouping } from './request/query.js'
+import type { Grouping, Query } from './request/query.js'
 
 /**
  * Answers a validated request for values.
@@ -24,7 +24,7 @@ export async function listValues(
 ): Promise<ValuesResponse> {
   const { field, date_range, search, limit } = request
   const plan = await planAnalytics(toBreakdown(request), project, dependencies, (query) =>
-    search === '' ? query : { ...query, predicate: selectContaining(query.grouping, search) },
+    narrow(query, request),
   )
   const { rows, total } = await runAnalytics(plan, dependencies)
   return {
@@ -43,7 +43,7 @@ export async function listValues(
 const toBreakdown = ({ field, date_range, limit }: ValuesRequest): AnalyticsQueryRequest => ({
   date_range,
   metrics: isOfCustomEvents(field) ? ['events', 'pageviews'] : ['pageviews', 'events'],
-  group_by: [field],
+  group_by: field === PROPERTY_NAMES ? [] : [field],
   order_by: [],
   limit,
   offset: 0,
@@ -52,7 +52,15 @@ const toBreakdown = ({ field, date_range, limit }: ValuesRequest): AnalyticsQuer
 })
 
 const isOfCustomEvents = (field: ValuesRequest['field']): boolean =>
-  field === 'event:name' || field.startsWith(PROPERTY_PREFIX)
+  field === 'event:name' || field.startsWith(PROPERTY_NAMES)
+
+/** Selects the values that contain the text of the request. The names of properties are values that no other query groups by. */
+function narrow(query: Query, { field, search }: ValuesRequest): Query {
+  if (field === PROPERTY_NAMES) {
+    return { ...query, grouping: { kind: 'property_names', containing: search } }
+  }
+  return search === '' ? query : { ...query, predicate: selectContaining(query.grouping, search) }
+}
 
 /** Builds the condition that the value of the field contains a text. */
 function selectContaining(grouping: Grouping, value: string): Predicate {
@@ -63,6 +71,7 @@ function selectContaining(grouping: Grouping, value: string): Predicate {
       return { kind: 'string', dimension: grouping.dimension, operator: 'contains', value }
     case 'none':
     case 'interval':
+    case 'property_names':
       throw new TypeError('only dimensions and properties have values')
     default:
       return grouping satisfies never

@@ -9,7 +9,7 @@ import {
 } from '../contract/api.js'
 import { SECOND_MS } from '../lib/time.js'
 import { formatLocal } from '../lib/time-zone.js'
-import { PROPERTY_PREFIX } from '../model/dimensions.js'
+import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../model/dimensions.js'
 import { GRANULARITIES } from '../model/granularities.js'
 import { METRICS } from '../model/metrics.js'
 import { findLastCompared, shapeComparison } from './comparison.js'
@@ -119,6 +119,8 @@ function shapeKey(grouping: Grouping, key: string | number): Row['group'] {
       return { date: formatBucket(grouping, Number(key)) }
     case 'property':
       return { [`${PROPERTY_PREFIX}${grouping.name}`]: String(key) }
+    case 'property_names':
+      return { [PROPERTY_NAMES]: String(key) }
     case 'dimension':
       return { [grouping.dimension]: String(key) }
     default:

@@ -24,7 +24,7 @@ export const TOOLS = {
   values: {
     method: 'post',
     path: '/v1/analytics/values',
-    hint: 'Use it before a filter whose exact value you do not know, such as a path, a city or the name of an event.',
+    hint: 'Use it before a filter whose exact value you do not know, such as a path, a city, or the name of an event or a property.',
   },
   retention: {
     method: 'post',

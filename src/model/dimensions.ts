@@ -126,5 +126,8 @@ export const DIMENSIONS: Readonly<Record<DimensionName, DimensionRow>> = indexBy
 export const isDimensionName = (text: string): text is DimensionName =>
   Object.hasOwn(DIMENSIONS, text)
 
+/** The field whose values are the names of the event properties. In rollups it stands for the rows of all properties. */
+export const PROPERTY_NAMES = 'event:prop'
+
 /** The prefix of an event property where it is grouped by, as in `event:prop:plan`. */
-export const PROPERTY_PREFIX = 'event:prop:'
+export const PROPERTY_PREFIX = `${PROPERTY_NAMES}:` as const

@@ -2,15 +2,18 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { StoredProject } from '../../src/projects/project.js'
+import { FACTS } from '../../src/model/relations.js'
 import { question, type Question } from '../support/arbitrary/questions.js'
+import { valuesRequest } from '../support/arbitrary/values.js'
 import { createVisits, DOMAIN, EXCLUDED } from '../support/arbitrary/visits.js'
 import { startCluster, type TestCluster } from '../support/cluster/cluster.js'
-import { newWideProject, runQuery, sendToShards } from '../support/cluster/wide-world.js'
+import { newWideProject, runQuery, runValues, sendToShards } from '../support/cluster/wide-world.js'
 import { answer } from '../support/duckdb/answer.js'
 import type { DuckDatabase } from '../support/duckdb/database.js'
+import { answerValues } from '../support/duckdb/values.js'
 import { createDuckWorld } from '../support/duckdb/world.js'
 import { amount } from '../support/sampling.js'
-import { fillDefaults, LARGE_SIZES, type SentEvent } from '../support/world/world.js'
+import { fillDefaults, LARGE_SIZES, NOW, type SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** The number of worlds, of visits in each, and of questions to each. */
@@ -105,4 +108,28 @@ test('the service answers on 1, 2 and 4 shards what DuckDB answers', async () =>
   )
   // Empty pages prove nothing.
   expect(rows.filter((count) => count > 0).length / rows.length).toBeGreaterThan(0.6)
+}, 600_000)
+
+test('the values of fields are those that DuckDB finds: on 1, 2 and 4 shards, from rollups and from facts', async () => {
+  const sizes: number[] = []
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), valuesRequest, async (n, asked) => {
+      const { duck, projects } = worlds[n % WORLDS]!
+      const { createdAt } = projects[0]!
+      const want = await answerValues(duck, asked, { now: NOW, createdAt })
+      const [first, ...others] = projects
+      const got = await Promise.all([
+        runValues(cluster, first!, asked, FACTS),
+        ...[first!, ...others].map((project) => runValues(cluster, project, asked)),
+      ])
+      expect(got).toEqual(got.map(() => want))
+      expect(new Set(got.map((one) => JSON.stringify(one)))).toEqual(
+        new Set([JSON.stringify(want)]),
+      )
+      sizes.push(want.data.length)
+    }),
+    { seed: SEED, numRuns: WORLDS * QUESTIONS, endOnFailure: true },
+  )
+  // Empty lists prove nothing.
+  expect(sizes.filter((count) => count > 0).length / sizes.length).toBeGreaterThan(0.5)
 }, 600_000)

@@ -15,13 +15,15 @@ import type {
 import type { StoredProject } from '../../src/projects/project.js'
 import { comparison } from '../support/arbitrary/comparisons.js'
 import { INTERVALS, METRICS, event, filter, request } from '../support/arbitrary/world.js'
+import { valuesRequest } from '../support/arbitrary/values.js'
 import { isSeries, withoutThenBy } from '../support/arbitrary/then-by.js'
 import { amount } from '../support/sampling.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
-import { assignSessions, computeRows } from '../support/world/reference.js'
+import { assignSessions, computeRows, computeValues } from '../support/world/reference.js'
 import { listZoneBuckets, type ZoneBucket } from '../support/world/zones.js'
 import {
   runQuery,
+  runValues,
   createWorld,
   fillDefaults,
   newProject,
@@ -169,6 +171,28 @@ describe('laws', () => {
         expect({ data, pagination }).toEqual({
           data: page,
           pagination: { limit, offset, returned: page.length, total: all.length },
+        })
+      }),
+    300_000,
+  )
+
+  test(
+    'values: those of a field are those of the reference implementation',
+    () =>
+      holds(valuesRequest, async (world, asked) => {
+        const { start, end } = periodOf(asked)
+        const period = { start: start.getTime(), end: end.getTime() }
+        const all = computeValues(assignSessions(world.events), asked, period)
+        const { data, pagination } = await runValues(database.store, world.project, asked)
+        const page = all.slice(0, asked.limit)
+        expect({ data, pagination }).toEqual({
+          data: page,
+          pagination: {
+            limit: asked.limit,
+            offset: 0,
+            returned: page.length,
+            total: all.length,
+          },
         })
       }),
     300_000,

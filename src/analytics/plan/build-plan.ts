@@ -23,6 +23,7 @@ const ROW_SOURCES: Readonly<Record<Grouping['kind'], RowSource>> = {
   none: 'one',
   dimension: 'events',
   property: 'events',
+  property_names: 'events',
   interval: 'buckets',
 }
 

@@ -18,10 +18,10 @@ import {
 /** The purpose of a scan: to provide a measure, or to find the groups, which exist wherever events match. */
 export type Need = Measure | 'groups'
 
-/** The rows of rollups that a query reads: those of one dimension, of a property, or of everything. */
+/** The rows of rollups that a query reads: those of one dimension, of a property or of all of them, or of everything. */
 export interface RollupKey {
   readonly subject: RollupSubject
-  /** The value of the column `dimension` in those rows. */
+  /** The value of the column `dimension` in those rows; `event:prop` for those of all properties. */
   readonly dimension: string
 }
 
@@ -68,6 +68,7 @@ function findSubject(term: Term): RollupSubject | undefined {
     case 'dimension':
       return DIMENSIONS[term.dimension].rollupSubject
     case 'property':
+    case 'property_names':
       return 'events'
     case 'anonymous':
     case 'visit':

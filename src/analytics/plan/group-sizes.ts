@@ -1,5 +1,10 @@
 /** Estimates how many groups a query has, which share of the rows is in some of them, and how many columns it reads. */
-import { DIMENSIONS, isDimensionName, PROPERTY_PREFIX } from '../../model/dimensions.js'
+import {
+  DIMENSIONS,
+  isDimensionName,
+  PROPERTY_NAMES,
+  PROPERTY_PREFIX,
+} from '../../model/dimensions.js'
 import type { ProjectSizes } from '../../model/project-sizes.js'
 import { RELATIONS, type RelationName } from '../../model/relations.js'
 import { TOTAL } from '../../model/rollups.js'
@@ -32,6 +37,7 @@ export function countGroups(query: Query, sizes: ProjectSizes): number {
       return (
         countBuckets(grouping.granularity, period, grouping.zoned) * Math.min(groupLimit, values)
       )
+    case 'property_names':
     case 'dimension':
     case 'property': {
       // A group has at least one event.
@@ -49,13 +55,19 @@ export const countValues = (query: GroupedBy, sizes: ProjectSizes): number =>
     .map((term) => getValues(nameTerm(term), sizes))
     .reduce((product, values) => product * values, 1)
 
-/** Returns how many values a dimension has; a guess if that is not known. */
+/** Returns how many values a dimension has; a guess if that is not known. Those of `event:prop` are the values of all properties. */
 export function getValues(dimension: string, { values }: ProjectSizes): number {
   if (dimension === TOTAL) return 1
-  const known = values.get(dimension)
+  const known = dimension === PROPERTY_NAMES ? sumValues(values) : values.get(dimension)
   if (known !== undefined) return known
   const isWide = !isDimensionName(dimension) || DIMENSIONS[dimension].highCardinality === true
   return isWide ? MANY_VALUES : FEW_VALUES
+}
+
+/** Adds up the values of the properties; undefined if none is known. */
+function sumValues(values: ProjectSizes['values']): number | undefined {
+  const known = [...values].filter(([name]) => name.startsWith(PROPERTY_PREFIX))
+  return known.length === 0 ? undefined : known.reduce((sum, [, count]) => sum + count, 0)
 }
 
 const DAYS_OF_MONTH = 31
@@ -99,5 +111,5 @@ export const countColumns = (query: Query): number =>
 
 export const countColumnsOf = (terms: readonly Term[]): number =>
   [...new Set(terms.map(nameTerm))]
-    .map((name) => (name.startsWith(PROPERTY_PREFIX) ? COLUMNS_OF_PROPERTIES : 1))
+    .map((name) => (name.startsWith(PROPERTY_NAMES) ? COLUMNS_OF_PROPERTIES : 1))
     .reduce((sum, columns) => sum + columns, 0)

@@ -18,7 +18,7 @@ export interface Scan {
    * rollup counts by; or to the events of each session.
    */
   readonly filteredBy: 'columns' | 'entry' | 'value' | 'events'
-  /** For a rollup, the `dimension` of the rows that are read. */
+  /** For a rollup, the `dimension` of the rows that are read; `event:prop` for those of all properties. */
   readonly dimension?: string
 }
 

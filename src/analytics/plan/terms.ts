@@ -1,5 +1,10 @@
 /** Lists the terms of a query: the dimensions and properties that its predicate and grouping read. */
-import { DIMENSIONS, PROPERTY_PREFIX, type DimensionName } from '../../model/dimensions.js'
+import {
+  DIMENSIONS,
+  PROPERTY_NAMES,
+  PROPERTY_PREFIX,
+  type DimensionName,
+} from '../../model/dimensions.js'
 import { isNegation } from '../../model/operators.js'
 import type { Predicate } from '../request/filters.js'
 import { listGroupings, type GroupedBy, type Grouping } from '../request/query.js'
@@ -7,17 +12,20 @@ import { listGroupings, type GroupedBy, type Grouping } from '../request/query.j
 export type Term =
   | { readonly kind: 'dimension'; readonly dimension: DimensionName }
   | { readonly kind: 'property'; readonly name: string }
+  | { readonly kind: 'property_names' }
   | { readonly kind: 'anonymous' }
   /** What the events of the same session are. */
   | { readonly kind: 'visit' }
 
-/** Returns the name of a term as in the column `dimension` of rollups, e.g. `country` or `event:prop:plan`. */
+/** Returns the name of a term as in the column `dimension` of rollups, e.g. `country` or `event:prop:plan`; `event:prop` for all properties. */
 export function nameTerm(term: Term): string {
   switch (term.kind) {
     case 'dimension':
       return term.dimension
     case 'property':
       return `${PROPERTY_PREFIX}${term.name}`
+    case 'property_names':
+      return PROPERTY_NAMES
     case 'anonymous':
     case 'visit':
       return term.kind
@@ -82,6 +90,8 @@ function listTermsOf(grouping: Grouping): readonly Term[] {
       return [{ kind: 'dimension', dimension: grouping.dimension }]
     case 'property':
       return [{ kind: 'property', name: grouping.name }]
+    case 'property_names':
+      return [{ kind: 'property_names' }]
     case 'none':
     case 'interval':
       return []

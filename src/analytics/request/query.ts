@@ -19,12 +19,20 @@ export type Grouping =
   | { readonly kind: 'none' }
   | { readonly kind: 'dimension'; readonly dimension: Dimension }
   | { readonly kind: 'property'; readonly name: string }
+  | PropertyNames
   | {
       readonly kind: 'interval'
       readonly granularity: Granularity
       /** The buckets of a zone other than UTC. */
       readonly zoned?: ZonedBuckets
     }
+
+/** The names of event properties, which only lists of values group by: an event is in the group of each property that it has. */
+interface PropertyNames {
+  readonly kind: 'property_names'
+  /** Only the names that contain this text are groups. Every name contains the empty text. */
+  readonly containing: string
+}
 
 /** The grouping of a time series. */
 export type Series = Extract<Grouping, { readonly kind: 'interval' }>

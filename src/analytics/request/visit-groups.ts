@@ -23,6 +23,7 @@ function findGroupsOf(grouping: Grouping): VisitGroups {
     case 'interval':
       return 'events'
     case 'property':
+    case 'property_names':
       return 'none'
     case 'dimension': {
       const { sessionColumn, entryColumn } = DIMENSIONS[grouping.dimension]

@@ -1,7 +1,8 @@
 /** Writes the SELECT of one scan: a relation's matching rows, grouped. */
-import { join, sql, string, type Sql } from '../../clickhouse/sql.js'
-import { DIMENSIONS } from '../../model/dimensions.js'
+import { join, sql, string, uint32, type Sql } from '../../clickhouse/sql.js'
+import { DIMENSIONS, PROPERTY_NAMES, PROPERTY_PREFIX } from '../../model/dimensions.js'
 import { GRANULARITIES } from '../../model/granularities.js'
+import { STRING_OPERATORS } from '../../model/operators.js'
 import { RELATIONS, type RelationName } from '../../model/relations.js'
 import type { Scan } from '../plan/plan.js'
 import { listGroupings, type Grouping } from '../request/query.js'
@@ -61,12 +62,18 @@ export function writeScan(
     dimension === undefined
       ? writeRowsWithin(context, relation, periods, filters)
       : writeRows(context, relation, [
-          sql`dimension = ${string(dimension)}`,
+          selectDimension(dimension),
           selectPeriods(relation, periods),
           ...filters,
         ])
   return sql`SELECT ${join([...nameKeys(query, groupKeys), ...columns])} FROM ${rows}${grouped}`
 }
+
+/** Selects the rows of a dimension of a rollup, or those of all properties. */
+const selectDimension = (dimension: string): Sql =>
+  dimension === PROPERTY_NAMES
+    ? sql`startsWith(dimension, ${string(PROPERTY_PREFIX)})`
+    : sql`dimension = ${string(dimension)}`
 
 function filterRows(context: StatementContext, { relation, filteredBy }: Scan): Sql {
   switch (filteredBy) {
@@ -133,6 +140,8 @@ function writeGroupKey(
       const name = string(grouping.name)
       return { key: sql`properties[${name}]`, conditions: [sql`mapContains(properties, ${name})`] }
     }
+    case 'property_names':
+      return writePropertyName(grouping.containing, rollup !== undefined)
     case 'dimension': {
       const { eventColumn, sessionColumn, entryColumn, groupFilter } =
         DIMENSIONS[grouping.dimension]
@@ -146,6 +155,25 @@ function writeGroupKey(
     default:
       return grouping satisfies never
   }
+}
+
+/**
+ * Writes the name of a property. A rollup has a row for each of its values, and an event has each property once, so the events of the
+ * values add up to those of the name. An event is repeated for each of its properties.
+ */
+function writePropertyName(
+  containing: string,
+  isRollup: boolean,
+): Pick<FactKey, 'key' | 'conditions'> {
+  const isMeant = (name: Sql): Sql => STRING_OPERATORS.contains(name, containing)
+  if (isRollup) {
+    const name = sql`substring(dimension, ${uint32(PROPERTY_PREFIX.length + 1)})`
+    return { key: name, conditions: containing === '' ? [] : [isMeant(name)] }
+  }
+  const names = sql`mapKeys(properties)`
+  const found =
+    containing === '' ? names : sql`arrayFilter(property -> ${isMeant(sql`property`)}, ${names})`
+  return { key: sql`arrayJoin(${found})`, conditions: [] }
 }
 
 function requireKey(column: Sql | undefined): Sql {

@@ -23,7 +23,7 @@ export function buildUnionMessages(document: SpecDocument): UnionMessages {
     'group_by.*': `must be one of: ${intervals}, ${dimensions}, ${property}`,
     within: 'must be visit, or a whole number of seconds from 1 to 315360000',
     'then_by.*': `must be one of: ${dimensions}, ${property}; an interval goes in group_by`,
-    field: `must be one of: ${dimensions}, ${property}`,
+    field: `must be one of: ${dimensions}, event:prop, ${property}`,
     limit: 'must be an integer from 1 to 1000, or all',
   }
 }

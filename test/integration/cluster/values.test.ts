@@ -29,9 +29,14 @@ const hit = (n: number, fields: object = {}): SentEvent => ({
   ...fields,
 })
 const EVENTS: readonly SentEvent[] = [
-  ...Array.from({ length: 40 }, (_, n) => hit(n)),
+  ...Array.from({ length: 40 }, (_, n) =>
+    hit(n, n % 10 === 0 ? { properties: { author: `a${n}` } } : {}),
+  ),
   ...Array.from({ length: 6 }, (_, n) =>
-    hit(n, { name: n === 0 ? 'signup' : 'Sign out', properties: { plan: n < 4 ? 'pro' : 'free' } }),
+    hit(n, {
+      name: n === 0 ? 'signup' : 'Sign out',
+      properties: { plan: n < 4 ? 'pro' : 'free', ...(n === 5 ? { 'a.b': true } : {}) },
+    }),
   ),
 ]
 
@@ -113,6 +118,17 @@ const CASES: readonly [string, Pick<ValuesRequest, 'field'> & Partial<ValuesRequ
       ['free', 0, 2],
     ],
   ],
+  [
+    'names of properties, each with the events that have it, whatever the value',
+    { field: 'event:prop' },
+    [
+      ['plan', 0, 6],
+      ['a.b', 0, 1],
+      ['author', 4, 0],
+    ],
+  ],
+  ['a text in names of properties', { field: 'event:prop', search: 'a.' }, [['a.b', 0, 1]]],
+  ['a wildcard of others in no name', { field: 'event:prop', search: '%' }, []],
   ['a text in a property', { field: 'event:prop:plan', search: 'ee' }, [['free', 0, 2]]],
 ]
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { queryAnalytics, type Dependencies } from '../../../src/analytics/query-analytics.js'
+import { listValues } from '../../../src/analytics/list-values.js'
 import { exportEvents } from '../../../src/analytics/export/export-events.js'
 import { streamAnalytics, type StreamedAnswer } from '../../../src/analytics/stream-analytics.js'
 import type { StoredRow } from '../../../src/analytics/response.js'
@@ -11,10 +12,17 @@ import { locate } from '../../../src/cluster/cluster.js'
 import { createProject } from '../../../src/cluster/directory.js'
 import { findEarliest, findStatementGroup, openReader } from '../../../src/cluster/shard-reads.js'
 import { chooseShard } from '../../../src/cluster/sender.js'
-import type { AnalyticsQueryResponse, ExportRequest, Row } from '../../../src/contract/api.js'
+import type {
+  AnalyticsQueryResponse,
+  ExportRequest,
+  Row,
+  ValuesRequest,
+  ValuesResponse,
+} from '../../../src/contract/api.js'
 import { describeEvents } from '../../../src/http/formats/describe-events.js'
 import { writeNdjson } from '../../../src/http/formats/ndjson.js'
 import type { MarkedRow } from '../../../src/model/origin.js'
+import type { RelationName } from '../../../src/model/relations.js'
 import type { ProjectSizes } from '../../../src/model/project-sizes.js'
 import type { NewProject, StoredProject } from '../../../src/projects/project.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
@@ -67,6 +75,18 @@ export function runQuery(
     createDependencies(cluster, project, now, sizes),
   )
 }
+
+/** Lists the values of a field without HTTP. @param relations those that may be read; all by default */
+export const runValues = (
+  cluster: Cluster,
+  project: StoredProject,
+  request: ValuesRequest,
+  relations?: readonly RelationName[],
+): Promise<ValuesResponse> =>
+  listValues(request, project, {
+    ...createDependencies(cluster, project, NOW),
+    ...(relations === undefined ? {} : { listRelations: () => relations }),
+  })
 
 function createDependencies(
   cluster: Cluster,

@@ -7,6 +7,8 @@ import type {
   Metric,
   Row,
   StringClause,
+  ValuesRequest,
+  ValuesResponse,
 } from '../../../src/contract/api.js'
 import type { SentEvent } from './world.js'
 
@@ -435,4 +437,33 @@ export function computeRows(
       metrics: Object.fromEntries(request.metrics.map((name) => [name, values[name]])),
     }
   })
+}
+
+/** Computes the values of a field in the order of the response, before the limit. */
+export function computeValues(
+  events: readonly Event[],
+  { field, search }: Pick<ValuesRequest, 'field' | 'search'>,
+  period: Period,
+): ValuesResponse['data'] {
+  const found = new Map<string, { pageviews: number; events: number }>()
+  for (const event of events.filter(({ at }) => at >= period.start && at < period.end)) {
+    for (const value of listValues(event, field).filter((one) => one.includes(search))) {
+      const { pageviews, events: custom } = found.get(value) ?? { pageviews: 0, events: 0 }
+      const counts = isPageview(event)
+        ? { pageviews: pageviews + 1, events: custom }
+        : { pageviews, events: custom + 1 }
+      found.set(value, counts)
+    }
+  }
+  const first = field.startsWith('event:') ? 'events' : 'pageviews'
+  return [...found]
+    .map(([value, counts]) => ({ value, ...counts }))
+    .sort((a, b) => b[first] - a[first] || compareKeys([a.value], [b.value]))
+}
+
+/** Lists the values of a field that an event has: it has a name for each of its properties. */
+function listValues(event: Event, field: ValuesRequest['field']): readonly string[] {
+  if (field === 'event:prop') return [...event.properties.keys()]
+  const value = findGroup(event, field, () => '')
+  return value === undefined ? [] : [value]
 }

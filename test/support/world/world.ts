@@ -1,8 +1,14 @@
 /** Creates projects with events, and queries them. */
 import { randomUUID } from 'node:crypto'
-import { queryAnalytics } from '../../../src/analytics/query-analytics.js'
+import { listValues } from '../../../src/analytics/list-values.js'
+import { queryAnalytics, type Dependencies } from '../../../src/analytics/query-analytics.js'
 import type { StoredRow } from '../../../src/analytics/response.js'
-import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../../src/contract/api.js'
+import type {
+  AnalyticsQueryRequest,
+  AnalyticsQueryResponse,
+  ValuesRequest,
+  ValuesResponse,
+} from '../../../src/contract/api.js'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import type { Store } from '../../../src/clickhouse/store.js'
 import type { MarkedRow } from '../../../src/model/origin.js'
@@ -112,10 +118,19 @@ export function runQuery(
   now: Date = NOW,
   sizes?: ProjectSizes,
 ): Promise<AnalyticsQueryResponse> {
-  return queryAnalytics(fillDefaults(asked), project, {
-    readSizes: () => Promise.resolve(sizes),
-    run: (statement) => createQueryRunner(store, 30_000)<StoredRow & MarkedRow>(statement),
-    firstEventAt: (id) => findFirstEventTime(store.reader, id),
-    now: () => now,
-  })
+  return queryAnalytics(fillDefaults(asked), project, createDependencies(store, now, sizes))
 }
+
+/** Lists the values of a field without HTTP. */
+export const runValues = (
+  store: Store,
+  project: StoredProject,
+  request: ValuesRequest,
+): Promise<ValuesResponse> => listValues(request, project, createDependencies(store, NOW))
+
+const createDependencies = (store: Store, now: Date, sizes?: ProjectSizes): Dependencies => ({
+  readSizes: () => Promise.resolve(sizes),
+  run: (statement) => createQueryRunner(store, 30_000)<StoredRow & MarkedRow>(statement),
+  firstEventAt: (id) => findFirstEventTime(store.reader, id),
+  now: () => now,
+})

@@ -101,8 +101,23 @@ or boolean that was sent is converted to its JSON text. A property that no event
 """
 
 
-ValueField: TypeAlias = Dimension | PropertyGrouping
-"""The field whose values are listed, a grouping other than an interval."""
+PropertyNames: TypeAlias = Literal["event:prop"]
+"""The names of the event properties, without the prefix `event:prop:`. An event counts once for each of its properties. The
+values of a property are those of the field `event:prop:` followed by its name.
+"""
+
+
+ValueField: TypeAlias = Dimension | PropertyGrouping | PropertyNames
+"""The field whose values are listed: a grouping other than an interval, or `event:prop`.
+
+| field | values | counted with a value |
+|---|---|---|
+| a session attribute, `page:entry`, `page:exit` | its values | the events of the sessions with the value |
+| `page:origin`, `page:path` | the pages | the events on the page |
+| `event:name` | the names of custom events | the custom events of the name |
+| `event:prop:<name>` | the values of the property | the events that have the property with the value |
+| `event:prop` | the names of all properties that events have | the events that have the property |
+"""
 
 
 class RetentionRequest(TypedDict):
