@@ -2,7 +2,9 @@
 import type { BatchResult, Question } from './contract.js'
 
 /** How long an answer is shown again without being asked again: a moment ago is as good as now. */
-const FRESH_MS = 60_000
+const FRESH_MS = 4 * 60_000
+/** The same for who is there now. */
+const FRESH_NOW_MS = 25_000
 
 export interface Answers {
   /** Those of the questions that have to be asked. */
@@ -12,8 +14,6 @@ export interface Answers {
     results: readonly BatchResult[],
     now: Date,
   ) => void
-  /** Forgets the answers to these questions. */
-  readonly forget: (questions: readonly Question[]) => void
   readonly get: (question: Question) => Answered | undefined
 }
 
@@ -32,7 +32,8 @@ export function createAnswers(): Answers {
     listMissing: (questions, now) =>
       questions.filter((question) => {
         const at = get(question)?.at
-        return at === undefined || now.getTime() - at.getTime() > FRESH_MS
+        const isFreshFor = question.id === 'now' ? FRESH_NOW_MS : FRESH_MS
+        return at === undefined || now.getTime() - at.getTime() > isFreshFor
       }),
     keep: (questions, results, at) => {
       for (const [i, question] of questions.entries()) {
@@ -45,9 +46,6 @@ export function createAnswers(): Answers {
         if (kept.size <= MAX_ANSWERS) break
         kept.delete(id)
       }
-    },
-    forget: (questions) => {
-      for (const question of questions) kept.delete(identify(question))
     },
   }
 }

@@ -1,8 +1,9 @@
 /** The bar: the project, who is there now, and what the numbers are about. */
-import type { Project, Question } from '../../client/contract.js'
+import type { Question } from '../../client/contract.js'
 import { set } from '../../state/changes.js'
 import { COMPARISONS, type ShownComparison } from '../../state/state.js'
 import { findShown, type Parts } from '../shared/parts.js'
+import { Select } from '../shared/select.js'
 import { Value } from '../shared/value.js'
 import { FilterPills } from './filter-pills.js'
 import { PeriodMenu } from './period-menu.js'
@@ -10,49 +11,39 @@ import { ZoneMenu } from './zone-menu.js'
 
 const COMPARISON_NAMES: Readonly<Record<ShownComparison, string>> = {
   off: 'No comparison',
-  previous_period: 'Previous period',
-  previous_year: 'Previous year',
-  weekdays: 'Previous period, same weekdays',
+  previous_period: 'vs. previous period',
+  weekdays: 'vs. previous period, by weekday',
+  previous_year: 'vs. previous year',
 }
 
 export interface BarProps extends Parts {
-  readonly project: Pick<Project, 'name'>
+  /** The name of the project; empty until it is known. */
+  readonly name: string
   /** The question who is there now. */
   readonly live: Question | undefined
-  readonly today: Date
+  readonly now: () => Date
 }
 
-export function Bar({ project, live, today, ...parts }: BarProps) {
+export function Bar({ name, live, now, ...parts }: BarProps) {
   const { state, change } = parts
-  const now = findShown(parts, live)
+  const present = findShown(parts, live)
   return (
     <header class="bar">
-      <h1>{project.name === '' ? 'Tallyhouse' : project.name}</h1>
-      <p class="now">
-        {now.kind === 'ready' && (
-          <>
-            <Value metric="users" value={now.body.data[0]?.metrics.users} /> now
-          </>
-        )}
+      <h1>{name === '' ? 'Tallyhouse' : name}</h1>
+      <p class="now" title="Users in the last five minutes">
+        {present.kind === 'ready' && (
+          <Value metric="users" value={present.body.data[0]?.metrics.users} />
+        )}{' '}
+        now
       </p>
-      <PeriodMenu {...parts} today={today} />
-      <label>
-        <span class="hidden">Compare with</span>
-        <select
-          name="compare"
-          value={state.comparison}
-          onChange={({ currentTarget: { value } }) => {
-            const comparison = COMPARISONS.find((one) => one === value) ?? 'off'
-            change(set({ comparison }))
-          }}
-        >
-          {COMPARISONS.map((one) => (
-            <option key={one} value={one}>
-              {COMPARISON_NAMES[one]}
-            </option>
-          ))}
-        </select>
-      </label>
+      <PeriodMenu {...parts} now={now} />
+      <Select
+        label="Compare with"
+        name="compare"
+        options={COMPARISONS.map((one) => [one, COMPARISON_NAMES[one]])}
+        value={state.comparison}
+        onChange={(comparison) => change(set({ comparison }))}
+      />
       <ZoneMenu {...parts} />
       <FilterPills {...parts} />
     </header>

@@ -1,20 +1,30 @@
 /** Chooses the period: a preset, a range of dates, or the period before or after. */
+import { useRef, useState } from 'preact/hooks'
 import { set } from '../../state/changes.js'
 import { dateIn, describePeriod, PRESET_NAMES, stepPeriod } from '../../state/periods.js'
-import { PRESETS } from '../../state/state.js'
+import { PRESETS, type ShownPeriod } from '../../state/state.js'
 import type { Parts } from '../shared/parts.js'
 
-export function PeriodMenu({ state, change, today: now }: Parts & { readonly today: Date }) {
-  const { period, zone } = state
-  const today = dateIn(zone, now)
+export interface PeriodMenuProps extends Pick<Parts, 'state' | 'change'> {
+  readonly now: () => Date
+}
+
+export function PeriodMenu({ state: { period, zone }, change, now }: PeriodMenuProps) {
+  const menu = useRef<HTMLDetailsElement>(null)
+  const today = dateIn(zone, now())
+  const show = (chosen: ShownPeriod | undefined): void => {
+    menu.current?.removeAttribute('open')
+    if (chosen !== undefined) change(set({ period: chosen }))
+  }
   const step = (direction: -1 | 1, label: string, sign: string) => {
     const stepped = stepPeriod(period, direction, today)
     return (
       <button
+        class="control"
         aria-label={label}
         title={label}
         disabled={stepped === undefined}
-        onClick={() => stepped && change(set({ period: stepped }))}
+        onClick={() => show(stepped)}
       >
         {sign}
       </button>
@@ -23,22 +33,26 @@ export function PeriodMenu({ state, change, today: now }: Parts & { readonly tod
   return (
     <div class="period" role="group" aria-label="Period">
       {step(-1, 'The period before', '‹')}
-      <details>
-        <summary>{describePeriod(period)}</summary>
+      <details
+        ref={menu}
+        onKeyDown={({ key }) => {
+          if (key !== 'Escape') return
+          menu.current?.removeAttribute('open')
+          menu.current?.querySelector('summary')?.focus()
+        }}
+        onFocusOut={({ currentTarget, relatedTarget }) => {
+          const stays = relatedTarget instanceof Node && currentTarget.contains(relatedTarget)
+          if (relatedTarget !== null && !stays) currentTarget.removeAttribute('open')
+        }}
+      >
+        <summary class="control">{describePeriod(period)}</summary>
         <div class="menu">
           {PRESETS.map((preset) => (
-            <button
-              key={preset}
-              aria-pressed={period === preset}
-              onClick={(event) => {
-                event.currentTarget.closest('details')?.removeAttribute('open')
-                change(set({ period: preset }))
-              }}
-            >
+            <button key={preset} aria-pressed={period === preset} onClick={() => show(preset)}>
               {PRESET_NAMES[preset]}
             </button>
           ))}
-          <RangeForm change={change} today={today} />
+          <RangeForm period={period} onRange={show} />
         </div>
       </details>
       {step(1, 'The period after', '›')}
@@ -47,25 +61,37 @@ export function PeriodMenu({ state, change, today: now }: Parts & { readonly tod
 }
 
 /** Asks for a range of dates. */
-function RangeForm({ change, today }: Pick<Parts, 'change'> & { readonly today: string }) {
+function RangeForm({
+  period,
+  onRange,
+}: {
+  readonly period: ShownPeriod
+  readonly onRange: (range: ShownPeriod) => void
+}) {
+  const [isReversed, setIsReversed] = useState(false)
+  const range = typeof period === 'string' ? undefined : period
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
         const data = new FormData(event.currentTarget)
         const [from, to] = [data.get('from'), data.get('to')]
-        if (typeof from !== 'string' || typeof to !== 'string' || from > to) return
-        event.currentTarget.closest('details')?.removeAttribute('open')
-        change(set({ period: { from, to } }))
+        if (typeof from !== 'string' || typeof to !== 'string') return
+        setIsReversed(from > to)
+        if (from <= to) onRange({ from, to })
       }}
     >
       <label>
-        From <input type="date" name="from" required max={today} />
+        From{' '}
+        <input class="control" type="date" name="from" required value={range?.from.slice(0, 10)} />
       </label>
       <label>
-        to <input type="date" name="to" required />
+        to <input class="control" type="date" name="to" required value={range?.to.slice(0, 10)} />
       </label>
-      <button type="submit">Show</button>
+      <button class="control" type="submit">
+        Show
+      </button>
+      {isReversed && <p role="alert">The end is before the start.</p>}
     </form>
   )
 }

@@ -1,24 +1,20 @@
 /** Chooses the time zone of the page. */
 import { set } from '../../state/changes.js'
 import type { Parts } from '../shared/parts.js'
+import { Select } from '../shared/select.js'
 
-export function ZoneMenu({ state, change }: Parts) {
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone
-  const zones = [...new Set(['UTC', own, state.zone, ...Intl.supportedValuesOf('timeZone')])]
+const OWN = Intl.DateTimeFormat().resolvedOptions().timeZone
+const ALL = Intl.supportedValuesOf('timeZone')
+
+export function ZoneMenu({ state: { zone }, change }: Pick<Parts, 'state' | 'change'>) {
+  const zones = [...new Set(['UTC', OWN, zone, ...ALL])]
   return (
-    <label>
-      <span class="hidden">Time zone</span>
-      <select
-        name="zone"
-        value={state.zone}
-        onChange={({ currentTarget: { value } }) => change(set({ zone: value }))}
-      >
-        {zones.map((zone) => (
-          <option key={zone} value={zone}>
-            {zone}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select
+      label="Time zone"
+      name="zone"
+      options={zones.map((one) => [one, one.replaceAll('_', ' ')])}
+      value={zone}
+      onChange={(chosen) => change(set({ zone: chosen }))}
+    />
   )
 }

@@ -1,12 +1,19 @@
-/** The chart of one metric over time, with the choice of its interval. */
-import { readSeries } from '../../chart/series.js'
-import { METRICS } from '../../questions/metrics.js'
+/** The chart of one metric over time, with the choice of its interval and the same numbers as a table. */
+import { readSeries, type Series } from '../../chart/series.js'
+import { zoomInto } from '../../chart/zoom.js'
 import type { Question } from '../../client/contract.js'
+import { METRICS } from '../../questions/metrics.js'
 import { set } from '../../state/changes.js'
 import { INTERVALS } from '../../state/state.js'
 import { findShown, type Parts } from '../shared/parts.js'
 import { QuestionFooter } from '../shared/question-footer.js'
+import { Select } from '../shared/select.js'
 import { Chart } from './chart.js'
+import { SeriesTable } from './series-table.js'
+
+const INTERVAL_NAMES = INTERVALS.map(
+  (one) => [one, one === 'auto' ? 'Automatic interval' : `By ${one}`] as const,
+)
 
 export function ChartSection({
   question,
@@ -14,29 +21,31 @@ export function ChartSection({
 }: Parts & { readonly question: Question | undefined }) {
   const { state, change } = parts
   const shown = findShown(parts, question)
+  const series = shown.kind === 'ready' ? readSeries(shown.body, shown.at) : undefined
+  const zoom = ({ points, size }: Series, index: number): void => {
+    const labels = points.map(({ label }) => label)
+    const period = zoomInto(labels, index, size)
+    // A day has hours, and an hour is the smallest bucket.
+    if (period !== undefined && points.length > 1) change(set({ period, interval: 'auto' }))
+  }
   return (
     <section class="chart" aria-label={`${METRICS[state.metric].name} over time`}>
-      <label class="interval">
-        <span class="hidden">Interval</span>
-        <select
+      <div class="controls">
+        <Select
+          label="Interval"
           name="interval"
+          options={INTERVAL_NAMES}
           value={state.interval}
-          onChange={({ currentTarget: { value } }) => {
-            const interval = INTERVALS.find((one) => one === value) ?? 'auto'
-            change(set({ interval }))
-          }}
-        >
-          {INTERVALS.map((one) => (
-            <option key={one} value={one}>
-              {one === 'auto' ? 'Automatic' : `By ${one}`}
-            </option>
-          ))}
-        </select>
-      </label>
+          onChange={(interval) => change(set({ interval }))}
+        />
+      </div>
       {shown.kind === 'failed' && <p role="alert">{shown.message}</p>}
-      {shown.kind === 'waiting' && <p class="loading">…</p>}
-      {shown.kind === 'ready' && (
-        <Chart series={readSeries(shown.body, shown.at)} isOld={shown.isOld} />
+      {shown.kind === 'waiting' && <div class="plot" />}
+      {series !== undefined && shown.kind === 'ready' && (
+        <>
+          <Chart series={series} isOld={shown.isOld} onZoom={(index) => zoom(series, index)} />
+          <SeriesTable series={series} />
+        </>
       )}
       <QuestionFooter {...parts} question={question} />
     </section>

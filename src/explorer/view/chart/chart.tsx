@@ -1,74 +1,142 @@
-/** The drawing of a series: a line with its area, and the comparison behind it. */
-import { chooseTicks, drawArea, drawLine, place, placeX, type Box } from '../../chart/layout.js'
-import { buildScale, type Scale } from '../../chart/scale.js'
-import { findHighest, type Series } from '../../chart/series.js'
-import { nameTick } from '../../format/dates.js'
+/** The chart: a drawing whose points are read by pointer and keyboard, and zoomed into. */
+import { useState } from 'preact/hooks'
+import { findNearest, placeX, type Box } from '../../chart/layout.js'
+import { buildScale } from '../../chart/scale.js'
+import { findHighest, type Point, type Series } from '../../chart/series.js'
+import { nameBucket } from '../../format/dates.js'
+import { formatChange } from '../../format/numbers.js'
 import { METRICS } from '../../questions/metrics.js'
+import { Change, Value } from '../shared/value.js'
+import { BOTTOM, Drawing, LEFT, RIGHT, TOP } from './drawing.js'
+import { useWidth } from './use-width.js'
 
-const [WIDTH, HEIGHT] = [1000, 280]
-const BOX: Box = { left: 56, top: 10, width: WIDTH - 70, height: HEIGHT - 40 }
+const HEIGHT = 250
 
-export function Chart({ series, isOld }: { readonly series: Series; readonly isOld: boolean }) {
-  const { metric, points, isRunning, isCompared } = series
-  const scale = buildScale(findHighest(series), {
-    isDuration: metric === 'visit_duration',
-    isCount: !['bounce_rate', 'visit_duration'].includes(metric),
-  })
-  const places = place(
-    points.map(({ value }) => value),
-    scale.max,
-    BOX,
-  )
-  const compared = place(
-    points.map((point) => point.compared),
-    scale.max,
-    BOX,
-  )
-  const final = isRunning ? places.slice(0, -1) : places
+export interface ChartProps {
+  readonly series: Series
+  readonly isOld: boolean
+  /** Called with the index of a point that was clicked, or chosen with Enter. */
+  readonly onZoom: (index: number) => void
+}
+
+export function Chart({ series, isOld, onZoom }: ChartProps) {
+  const { ref, width } = useWidth()
+  const [active, setActive] = useState<number>()
+  const { metric, points } = series
+  const count = points.length
+  const box: Box = {
+    left: LEFT,
+    top: TOP,
+    width: Math.max(0, width - LEFT - RIGHT),
+    height: HEIGHT - TOP - BOTTOM,
+  }
+  const point = active === undefined ? undefined : points[active]
+  const move = (event: PointerEvent & { readonly currentTarget: HTMLElement }): void =>
+    setActive(
+      findNearest(event.clientX - event.currentTarget.getBoundingClientRect().left, count, box),
+    )
   return (
-    <svg
-      class={isOld ? 'old' : ''}
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-      role="img"
-      aria-label={`${METRICS[metric].name} over time`}
+    <div
+      ref={ref}
+      class={isOld ? 'plot old' : 'plot'}
+      tabIndex={0}
+      role="slider"
+      aria-label={`${METRICS[metric].name} over time. Arrow keys read the points, Enter zooms in.`}
+      aria-valuemin={1}
+      aria-valuemax={Math.max(1, count)}
+      aria-valuenow={(active ?? 0) + 1}
+      aria-valuetext={describePoint(series, points[active ?? 0])}
+      onPointerMove={move}
+      onPointerLeave={() => setActive(undefined)}
+      onFocus={({ currentTarget }) => {
+        if (currentTarget.matches(':focus-visible')) setActive((at) => at ?? Math.max(0, count - 1))
+      }}
+      onBlur={() => setActive(undefined)}
+      onClick={() => active !== undefined && onZoom(active)}
+      onKeyDown={(event) => {
+        const target = findTarget(event.key, active ?? count - 1, count)
+        if (event.key === 'Enter' && active !== undefined) onZoom(active)
+        else if (target === undefined) return
+        else setActive(target)
+        event.preventDefault()
+      }}
     >
-      <Axes {...{ series, scale }} />
-      {isCompared && <path class="compared" d={drawLine(compared)} />}
-      <path class="area" d={drawArea(places, BOX)} />
-      <path class="line" d={drawLine(final)} />
-      {isRunning && <path class="line running" d={drawLine(places.slice(-2))} />}
-    </svg>
+      {width > 0 && <Drawing {...{ series, box, active }} scale={buildScaleOf(series)} />}
+      {point !== undefined && active !== undefined && (
+        <Tip {...{ series, point }} x={placeX(active, count, box)} width={width} />
+      )}
+    </div>
   )
 }
 
-/** The lines and the labels of both axes. */
-function Axes({ series, scale }: { readonly series: Series; readonly scale: Scale }) {
-  const { metric, points, size } = series
-  const { ticks, max } = scale
+const buildScaleOf = (series: Series) =>
+  buildScale(findHighest(series), {
+    isDuration: series.metric === 'visit_duration',
+    isCount: series.metric !== 'visit_duration' && series.metric !== 'bounce_rate',
+  })
+
+/** The point that a key leads to; undefined for keys that lead nowhere. */
+function findTarget(key: string, from: number, count: number): number | undefined {
+  const targets: Readonly<Record<string, number>> = {
+    ArrowLeft: from - 1,
+    ArrowRight: from + 1,
+    ArrowDown: from - 1,
+    ArrowUp: from + 1,
+    PageDown: from - 7,
+    PageUp: from + 7,
+    Home: 0,
+    End: count - 1,
+  }
+  const target = targets[key]
+  return target === undefined ? undefined : Math.min(count - 1, Math.max(0, target))
+}
+
+/** Reads a point in words. */
+function describePoint({ metric, size }: Series, point: Point | undefined): string {
+  if (point === undefined) return ''
+  const { name, format } = METRICS[metric]
+  const { label, value, compared, change } = point
+  return [
+    `${nameBucket(label, size)}: ${value === undefined ? 'no' : format(value)} ${name}`,
+    ...(compared === undefined ? [] : [`before: ${format(compared)}`]),
+    ...(change === undefined
+      ? []
+      : [formatChange(change, metric === 'bounce_rate' ? ' points' : '%')]),
+  ].join(', ')
+}
+
+/** What the pointer reads. */
+function Tip({
+  series: { metric, size, isRunning, points },
+  point,
+  x,
+  width,
+}: {
+  readonly series: Series
+  readonly point: Point
+  readonly x: number
+  readonly width: number
+}) {
   return (
-    <>
-      {ticks.map((tick) => {
-        const y = BOX.top + BOX.height * (1 - tick / max)
-        return (
-          <g key={tick}>
-            <line class="grid" x1={BOX.left} x2={BOX.left + BOX.width} y1={y} y2={y} />
-            <text class="tick" x={BOX.left - 8} y={y + 4} text-anchor="end">
-              {METRICS[metric].format(tick)}
-            </text>
-          </g>
-        )
-      })}
-      {chooseTicks(points.length, 10).map((i) => (
-        <text
-          key={i}
-          class="tick"
-          x={placeX(i, points.length, BOX)}
-          y={HEIGHT - 8}
-          text-anchor="middle"
-        >
-          {nameTick(points[i]?.label ?? '', size)}
-        </text>
-      ))}
-    </>
+    <div
+      class="tip"
+      style={x > width / 2 ? { right: `${width - x + 12}px` } : { left: `${x + 12}px` }}
+    >
+      <span class="quiet">
+        {nameBucket(point.label, size)}
+        {isRunning && point === points.at(-1) && ' · so far'}
+      </span>
+      <span>
+        <strong>
+          <Value metric={metric} value={point.value} />
+        </strong>{' '}
+        {METRICS[metric].name} <Change metric={metric} change={point.change} />
+      </span>
+      {point.compared !== undefined && (
+        <span class="quiet">
+          <Value metric={metric} value={point.compared} /> before
+        </span>
+      )}
+    </div>
   )
 }

@@ -1,16 +1,17 @@
 /** The page with its numbers. */
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import type { Access } from '../../client/access.js'
 import type { Api } from '../../client/api.js'
 import { buildQuestions } from '../../questions/build-questions.js'
 import { PANELS } from '../../questions/panels.js'
-import type { Project } from '../../client/contract.js'
 import { Bar } from '../bar/bar.js'
-import { Cards } from './cards.js'
 import { ChartSection } from '../chart/chart-section.js'
 import { Panel } from '../panels/panel.js'
 import { useAddress } from '../shared/use-address.js'
 import { useAnswers } from '../shared/use-answers.js'
+import { Cards } from './cards.js'
+import { FirstEvent } from './first-event.js'
+import { useProject } from './use-project.js'
 
 export interface ExplorerProps {
   readonly browser: Window
@@ -24,8 +25,8 @@ export interface ExplorerProps {
 export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerProps) {
   const [state, change] = useAddress(browser)
   const questions = useMemo(() => buildQuestions(state), [state])
-  const answers = useAnswers(api, questions, now)
-  const project = useProject(api, access, browser.document)
+  const answers = useAnswers(api, questions, browser, now)
+  const { name, project } = useProject(api, access, browser.document)
   const { failure, isAsking, retry } = answers
   useEffect(() => {
     if (failure?.needsKey === true && access.key !== undefined) onKeyRefused(failure.message)
@@ -34,15 +35,23 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const parts = { state, change, answers, access }
   return (
     <>
-      <Bar {...parts} project={project} live={find('now')} today={now()} />
+      <Bar {...parts} name={name} live={find('now')} now={now} />
       <main aria-busy={isAsking}>
         {failure !== undefined && (
           <p class="failure" role="alert">
-            {failure.message} {failure.canRetry && <button onClick={retry}>Try again</button>}
+            {failure.message}{' '}
+            {failure.canRetry && (
+              <button class="control" onClick={retry}>
+                Try again
+              </button>
+            )}
           </p>
         )}
-        <Cards {...parts} question={find('cards')} />
-        <ChartSection {...parts} question={find('chart')} />
+        {project?.firstEventAt === null && <FirstEvent project={project} base={access.base} />}
+        <div class="sheet">
+          <Cards {...parts} question={find('cards')} />
+          <ChartSection {...parts} question={find('chart')} />
+        </div>
         <div class="panels">
           {PANELS.map((panel) => (
             <Panel key={panel.id} {...parts} panel={panel} question={find(panel.id)} />
@@ -51,16 +60,4 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
       </main>
     </>
   )
-}
-
-/** The name of the project: that of the key, or on the page of a public dashboard that of the page. */
-function useProject(api: Api, { key }: Access, document: Document): Pick<Project, 'name'> {
-  const [project, setProject] = useState<Pick<Project, 'name'>>({
-    name: document.body.dataset['project'] ?? '',
-  })
-  useEffect(() => {
-    // Without it the page only lacks its name; why is said by the answers.
-    if (key !== undefined) api.readProject().then(setProject, () => undefined)
-  }, [api])
-  return project
 }

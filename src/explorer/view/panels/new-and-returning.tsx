@@ -11,12 +11,23 @@ export function NewAndReturning({ answer }: { readonly answer: QueryAnswer }) {
   ] as const
   return (
     <table class="rows">
+      <thead>
+        <tr>
+          <th scope="col">
+            <span class="hidden">Kind</span>
+          </th>
+          <th scope="col">Users</th>
+          <th scope="col">
+            <span class="hidden">Share</span>
+          </th>
+        </tr>
+      </thead>
       <tbody>
         {rows.map(([name, count]) => (
           <tr key={name} data-value={name}>
             <th scope="row">
               <span class="fill" style={{ width: `${users === 0 ? 0 : (100 * count) / users}%` }} />
-              <span>{name}</span>
+              <span class="label">{name}</span>
             </th>
             <td>
               <Value metric="users" value={count} />

@@ -22,7 +22,7 @@ export function Panel({ panel, question, ...parts }: PanelProps) {
   const { state, change } = parts
   const open = getOpenTab(panel, state.tabs)
   return (
-    <section class="panel" aria-label={panel.name} data-panel={panel.id}>
+    <section class="panel sheet" aria-label={panel.name} data-panel={panel.id}>
       <header>
         <h2>{panel.name}</h2>
         <div class="tabs" role="group" aria-label={`Tabs of ${panel.name}`}>
@@ -38,7 +38,9 @@ export function Panel({ panel, question, ...parts }: PanelProps) {
         </div>
       </header>
       <Content {...parts} question={question} tab={open} />
-      <QuestionFooter {...parts} question={question} />
+      <footer>
+        <QuestionFooter {...parts} question={question} />
+      </footer>
     </section>
   )
 }

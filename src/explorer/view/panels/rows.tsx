@@ -40,6 +40,8 @@ export function Rows({ tab, answer, isOld, change }: RowsProps) {
               <th scope="row">
                 <span class="fill" style={{ width: `${(100 * count) / highest}%` }} />
                 <button
+                  class="label"
+                  title={value}
                   onClick={() => change(addFilter({ field, operator: 'is', values: [value] }))}
                 >
                   {nameValue(field, value)}

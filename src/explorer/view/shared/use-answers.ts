@@ -2,14 +2,18 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { createAnswers, type Answered } from '../../client/answers.js'
 import type { Api } from '../../client/api.js'
-import { ApiFailure, describeFailure, type Failure } from '../../client/failure.js'
 import type { Question } from '../../client/contract.js'
+import { ApiFailure, describeFailure, type Failure } from '../../client/failure.js'
+
+/** An answer, and whether it is to what was asked before. */
+export interface FoundAnswer {
+  readonly answered: Answered
+  readonly isOld: boolean
+}
 
 export interface ShownAnswers {
-  /** The answer to a question; while it is asked, the last one of the same part of the page, which is then `isOld`. */
-  readonly get: (
-    question: Question,
-  ) => { readonly answered: Answered; readonly isOld: boolean } | undefined
+  /** The answer to a question; while it is asked, the last one of the same part of the page. */
+  readonly get: (question: Question) => FoundAnswer | undefined
   readonly isAsking: boolean
   /** Why the last request had no answer. */
   readonly failure: Failure | undefined
@@ -17,28 +21,35 @@ export interface ShownAnswers {
   readonly retry: () => void
 }
 
+/** How often a page that is looked at asks what is no longer fresh. */
+const REFRESH_MS = 30_000
+
 export function useAnswers(
   api: Api,
   questions: readonly Question[],
+  browser: Window,
   now: () => Date,
 ): ShownAnswers {
   const answers = useRef(createAnswers()).current
   const shown = useRef(new Map<string, Answered>()).current
   const [attempt, setAttempt] = useState(0)
-  const [status, setStatus] = useState<{ isAsking: boolean; failure?: Failure }>({ isAsking: true })
-  const asked = JSON.stringify(questions)
+  const [status, setStatus] = useState<Pick<ShownAnswers, 'isAsking' | 'failure'>>({
+    isAsking: true,
+    failure: undefined,
+  })
+  const retry = useCallback(() => setAttempt((count) => count + 1), [])
   useEffect(() => {
     const missing = answers.listMissing(questions, now())
     if (missing.length === 0) {
-      setStatus({ isAsking: false })
+      setStatus({ isAsking: false, failure: undefined })
       return
     }
     const abort = new AbortController()
-    setStatus({ isAsking: true })
+    setStatus(({ failure }) => ({ isAsking: true, failure }))
     api.ask(missing, abort.signal).then(
       (results) => {
         answers.keep(missing, results, now())
-        setStatus({ isAsking: false })
+        setStatus({ isAsking: false, failure: undefined })
       },
       (error: unknown) => {
         if (abort.signal.aborted) return
@@ -47,11 +58,10 @@ export function useAnswers(
       },
     )
     return () => abort.abort()
-  }, [api, asked, attempt])
-  const retry = useCallback(() => setAttempt((count) => count + 1), [])
+  }, [api, questions, attempt])
+  useEffect(() => repeatWhileVisible(browser, retry), [])
   return {
     ...status,
-    failure: status.failure,
     retry,
     get: (question) => {
       const answered = answers.get(question)
@@ -60,4 +70,12 @@ export function useAnswers(
       return last && { answered: last, isOld: answered === undefined }
     },
   }
+}
+
+/** Calls a function again and again while the page is looked at. Returns what ends that. */
+function repeatWhileVisible(browser: Window, call: () => void): () => void {
+  const timer = browser.setInterval(() => {
+    if (browser.document.visibilityState === 'visible') call()
+  }, REFRESH_MS)
+  return () => browser.clearInterval(timer)
 }
