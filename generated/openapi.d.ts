@@ -3874,7 +3874,13 @@ export interface components {
             };
         };
     };
-    parameters: never;
+    parameters: {
+        /**
+         * @description The `ETag` of the answer that you have, or several of them, separated by commas. If the answer is still one of these, the
+         *     response is 304 without a body (see Caching).
+         */
+        readonly IfNoneMatch: string;
+    };
     requestBodies: never;
     headers: {
         /** @description Identifies the request in the service's log. Your own `X-Request-Id` is echoed if it consists of 8 to 64 letters, digits, `_` or `-`; otherwise an id is generated. */
@@ -3918,7 +3924,13 @@ export interface operations {
     readonly queryAnalytics: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /**
+                 * @description The `ETag` of the answer that you have, or several of them, separated by commas. If the answer is still one of these, the
+                 *     response is 304 without a body (see Caching).
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -4036,7 +4048,13 @@ export interface operations {
     readonly queryRetention: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /**
+                 * @description The `ETag` of the answer that you have, or several of them, separated by commas. If the answer is still one of these, the
+                 *     response is 304 without a body (see Caching).
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -4100,7 +4118,13 @@ export interface operations {
     readonly queryFunnel: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /**
+                 * @description The `ETag` of the answer that you have, or several of them, separated by commas. If the answer is still one of these, the
+                 *     response is 304 without a body (see Caching).
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             readonly path?: never;
             readonly cookie?: never;
         };

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { ERROR_STATUS } from '../../src/contract/errors.js'
 import { FORMATS } from '../../src/contract/formats.js'
 import { readSpecs } from '../../src/contract/spec.js'
-import { examplesOf, document, listNodes, operations, type Schema } from './document.js'
+import { deref, examplesOf, document, listNodes, operations, type Schema } from './document.js'
 
 const { schemas } = document.components
 
@@ -50,6 +50,15 @@ test.each(operations)(
   '$method $path is secured by the API key alone, if it is about a project',
   ({ path, operation }) => {
     expect(operation.security).toEqual(path.startsWith('/v1/') ? [{ ApiKey: [] }] : [])
+  },
+)
+
+test.each(operations)(
+  '$method $path takes If-None-Match if its responses have an ETag',
+  ({ operation: { parameters = [], responses } }) => {
+    const hasTag = Object.values(responses).some((one) => 'ETag' in (deref(one).headers ?? {}))
+    const names = parameters.map((one) => `${deref(one).in} ${deref(one).name}`)
+    expect(names).toEqual(hasTag ? ['header If-None-Match'] : [])
   },
 )
 

@@ -16,12 +16,19 @@ interface Media {
 }
 
 interface Content {
+  readonly headers?: Readonly<Record<string, unknown>>
   readonly content: { readonly 'application/json': Media }
+}
+
+interface Parameter {
+  readonly name: string
+  readonly in: string
 }
 
 export interface Operation {
   readonly operationId: string
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
+  readonly parameters?: readonly (Parameter | Reference)[]
   readonly requestBody?: Content
   readonly responses: Readonly<Record<string, Content | Reference>>
 }

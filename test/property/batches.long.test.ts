@@ -1,6 +1,7 @@
 /** The law of loading: the sessions do not depend on how events are split into batches. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { orderNights } from '../support/arbitrary/night-order.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import {
   expectConsistentFacts,
@@ -119,6 +120,23 @@ test('events in any order give the same sessions as in order', async () => {
   for (const world of sample(PAUSES)) {
     const whole = await load([world.flatMap((arrivals) => arrivals.map(({ event }) => event))])
     const late = world.flat().sort((a, b) => a.place - b.place)
+    expect(await load(inBatches(late))).toEqual(whole)
+  }
+}, 360_000)
+
+/** More than any place in a batch. */
+const BATCH_PLACES = 2 ** 32
+
+test('so do those of users without an id, if visits over midnight come in order', async () => {
+  for (const world of sample(PAUSES, nameAddress)) {
+    const whole = await load([world.flatMap((arrivals) => arrivals.map(({ event }) => event))])
+    const places = world
+      .flat()
+      .map(({ batch, place, event }) => ({ event, place: batch * BATCH_PLACES + place }))
+    const late = orderNights(places)
+      .map((one) => ({ ...one, batch: Math.floor(one.place / BATCH_PLACES) }))
+      .sort((a, b) => a.place - b.place)
+    expect(late.map(({ event }) => event)).not.toEqual(world.flat().map(({ event }) => event))
     expect(await load(inBatches(late))).toEqual(whole)
   }
 }, 360_000)
