@@ -1,13 +1,14 @@
 /** The questions whose answers the page shows in a state: one batch. */
-import { toApiFilter } from '../state/filters.js'
 import { CARD_METRICS, type ExplorerState } from '../state/state.js'
 import { getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
+import { buildDetailsQuestions } from './details.js'
+import { buildComparison, buildScope, buildScopeInUtc } from './scope.js'
 import type { QueryBody, Question } from '../client/contract.js'
 
 /** How many rows a panel has. */
 export const PANEL_ROWS = 8
 
-/** Builds the questions of a state: the cards, the chart, who is there now, and one for each panel. */
+/** Builds the questions of a state: the cards, the chart, who is there now, one for each panel, and the dialog. */
 export function buildQuestions(state: ExplorerState): readonly Question[] {
   return [
     { id: 'now', operation: 'query', body: { date_range: 'live', metrics: ['users'] } },
@@ -18,6 +19,7 @@ export function buildQuestions(state: ExplorerState): readonly Question[] {
     },
     buildChartQuestion(state),
     ...PANELS.map((panel) => buildPanelQuestion(panel.id, getOpenTab(panel, state.tabs), state)),
+    ...buildDetailsQuestions(state),
   ]
 }
 
@@ -57,32 +59,4 @@ function buildPanelQuestion(id: string, { id: tab, metric }: Tab, state: Explore
       include: { totals: true },
     },
   }
-}
-
-type Scope = Pick<QueryBody, 'date_range' | 'filters' | 'filtersOperator' | 'time_zone'>
-
-/** What all questions share: the period, its time zone, and the filters. */
-export const buildScope = (state: ExplorerState): Scope => ({
-  ...buildScopeInUtc(state),
-  ...(state.zone === 'UTC' ? {} : { time_zone: state.zone }),
-})
-
-/** The same for operations that know no time zone. */
-function buildScopeInUtc({ period, filters, join }: ExplorerState): Omit<Scope, 'time_zone'> {
-  return {
-    date_range: typeof period === 'string' ? period : [period.from, period.to],
-    ...(filters.length === 0 ? {} : { filters: filters.map(toApiFilter) }),
-    ...(filters.length > 1 && join === 'or' ? { filtersOperator: join } : {}),
-  }
-}
-
-/** The members of a query that compare it. All time has nothing before it. */
-function buildComparison({
-  comparison,
-  period,
-}: ExplorerState): Pick<QueryBody, 'compare' | 'compare_align'> {
-  if (comparison === 'off' || period === 'all') return {}
-  return comparison === 'weekdays'
-    ? { compare: 'previous_period', compare_align: 'weekday' }
-    : { compare: comparison }
 }

@@ -3,9 +3,11 @@ import { useEffect, useMemo } from 'preact/hooks'
 import type { Access } from '../../client/access.js'
 import type { Api } from '../../client/api.js'
 import { buildQuestions } from '../../questions/build-questions.js'
+import { DETAILS } from '../../questions/details.js'
 import { PANELS } from '../../questions/panels.js'
 import { Bar } from '../bar/bar.js'
 import { ChartSection } from '../chart/chart-section.js'
+import { Details } from '../details/details.js'
 import { Panel } from '../panels/panel.js'
 import { useAddress } from '../shared/use-address.js'
 import { useAnswers } from '../shared/use-answers.js'
@@ -58,6 +60,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
           ))}
         </div>
       </main>
+      <Details {...parts} question={find(DETAILS)} />
     </>
   )
 }

@@ -7,6 +7,7 @@ import {
 } from '../../questions/panels.js'
 import type { Question, RetentionAnswer } from '../../client/contract.js'
 import { openTab } from '../../state/changes.js'
+import { DetailsButton } from '../details/details.js'
 import { findShown, type Parts } from '../shared/parts.js'
 import { QuestionFooter } from '../shared/question-footer.js'
 import { NewAndReturning } from './new-and-returning.js'
@@ -63,6 +64,9 @@ function Content({
   return tab.id === NEW_AND_RETURNING ? (
     <NewAndReturning answer={query.body} />
   ) : (
-    <Rows {...parts} tab={tab} answer={query.body} isOld={query.isOld} />
+    <>
+      <Rows {...parts} tab={tab} answer={query.body} isOld={query.isOld} />
+      {query.body.data.length > 0 && <DetailsButton {...parts} tab={tab} />}
+    </>
   )
 }

@@ -4,7 +4,7 @@ import type { Change } from '../../state/changes.js'
 import type { ExplorerState } from '../../state/state.js'
 import { formatState, parseState } from '../../state/url.js'
 
-/** Changes the state. Each change is a step of the browser's history, unless it replaces the last one. */
+/** Changes the state. Each change is a step of the browser's history, unless it replaces the last one or changes nothing. */
 export type ChangeState = (change: Change, options?: { readonly replace?: boolean }) => void
 
 /** Returns the state of the address, and what changes both. */
@@ -27,6 +27,7 @@ export function useAddress({
     const next = make(parseState(location.search))
     const query = formatState(next)
     const address = location.pathname + (query === '' ? '' : `?${query}`)
+    if (address === location.pathname + location.search) return
     if (replace) history.replaceState(null, '', address)
     else history.pushState(null, '', address)
     setState(next)

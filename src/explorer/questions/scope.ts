@@ -1,0 +1,36 @@
+/** What the questions of a state share: the period, its time zone, the filters, and the comparison. */
+import { toApiFilter } from '../state/filters.js'
+import type { ExplorerState } from '../state/state.js'
+import type { QueryBody } from '../client/contract.js'
+
+export type Scope = Pick<QueryBody, 'date_range' | 'filters' | 'filtersOperator' | 'time_zone'>
+
+/** What all questions share: the period, its time zone, and the filters. */
+export const buildScope = (state: ExplorerState): Scope => ({
+  ...buildScopeInUtc(state),
+  ...(state.zone === 'UTC' ? {} : { time_zone: state.zone }),
+})
+
+/** The same for operations that know no time zone. */
+export function buildScopeInUtc({
+  period,
+  filters,
+  join,
+}: ExplorerState): Omit<Scope, 'time_zone'> {
+  return {
+    date_range: typeof period === 'string' ? period : [period.from, period.to],
+    ...(filters.length === 0 ? {} : { filters: filters.map(toApiFilter) }),
+    ...(filters.length > 1 && join === 'or' ? { filtersOperator: join } : {}),
+  }
+}
+
+/** The members of a query that compare it. All time has nothing before it. */
+export function buildComparison({
+  comparison,
+  period,
+}: ExplorerState): Pick<QueryBody, 'compare' | 'compare_align'> {
+  if (comparison === 'off' || period === 'all') return {}
+  return comparison === 'weekdays'
+    ? { compare: 'previous_period', compare_align: 'weekday' }
+    : { compare: comparison }
+}

@@ -1,0 +1,39 @@
+/** A dialog that is opened and closed by the state of the page. */
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+
+export interface DialogProps {
+  readonly title: string
+  /** Called if somebody closes it: by Escape, by its button, or by a click beside it. */
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}
+
+/** Opens as long as it is mounted. The focus goes in, and returns to where it was. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => {
+    const dialog = ref.current
+    dialog?.showModal()
+    // Closed rather than only taken away, so that the browser returns the focus.
+    return () => dialog?.close()
+  }, [])
+  return (
+    <dialog
+      ref={ref}
+      aria-labelledby="dialog-title"
+      onClose={onClose}
+      onClick={({ target, currentTarget }) => target === currentTarget && onClose()}
+    >
+      <div class="dialog">
+        <header>
+          <h2 id="dialog-title">{title}</h2>
+          <button class="close" aria-label="Close" onClick={onClose}>
+            ×
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  )
+}
