@@ -14,10 +14,14 @@ export function Pages({ pagination, onPage }: PagesProps) {
   return (
     <div class="pages" role="group" aria-label="Pages">
       <p role="status">{describeRows(pagination)}</p>
-      <button disabled={page === 0} onClick={() => onPage(Math.min(page - 1, last))}>
+      <button
+        class="control"
+        disabled={page === 0}
+        onClick={() => onPage(Math.min(page - 1, last))}
+      >
         ‹ Previous
       </button>
-      <button disabled={page >= last} onClick={() => onPage(page + 1)}>
+      <button class="control" disabled={page >= last} onClick={() => onPage(page + 1)}>
         Next ›
       </button>
     </div>
