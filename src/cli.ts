@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   restore: async () => (await import('./commands/operate/restore.js')).addRestore,
   project: async () => (await import('./commands/project.js')).addProject,
   key: async () => (await import('./commands/key.js')).addKey,
+  open: async () => (await import('./commands/open.js')).addOpen,
   user: async () => (await import('./commands/user.js')).addUser,
   ask: async () => (await import('./commands/ask/ask.js')).addAsk,
   mcp: async () => (await import('./commands/ask/mcp.js')).addMcp,

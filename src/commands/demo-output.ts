@@ -1,5 +1,6 @@
 /** Formats what the demo prints when it is ready. */
 import type { StoredProject } from '../projects/project.js'
+import { formatExplorerLink, toOpenable } from './shared/explorer-link.js'
 
 export interface Welcome {
   /** Where the service listens, e.g. `http://127.0.0.1:8080`. */
@@ -17,19 +18,20 @@ const QUERY = JSON.stringify({
   limit: 5,
 })
 
-/** Formats the welcome text: the addresses to open, the key, and two requests to paste into a shell. */
+/** Formats the welcome text: the link to the explorer, the addresses to open, the key, and two requests to paste into a shell. */
 export function formatWelcome({ address, project, apiKey, keyDays }: Welcome): string {
-  // A service can listen on a wildcard address, but a browser needs the loopback address.
-  const url = address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+  const url = toOpenable(address)
   return `
 The demo is ready. Press Ctrl-C to stop it.
 
-  docs     ${url}/docs
-  shop     ${url}/demo
-           visit it: your own visits are counted
-  project  ${project.id} (${project.domain})
-  API key  ${apiKey}
-           expires in ${keyDays} days
+  look:     ${formatExplorerLink(url, apiKey)}
+
+  docs:     ${url}/docs
+  shop:     ${url}/demo
+            visit it: your own visits are counted
+  project:  ${project.id} (${project.domain})
+  API key:  ${apiKey}
+            expires in ${keyDays} days
 
 Query the visitors of the last 30 days by country:
 

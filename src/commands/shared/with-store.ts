@@ -25,6 +25,7 @@ const ACCESS = {
   'key revoke': 'write',
   'key rotate': 'write',
   'key retire': 'write',
+  open: 'write',
   'user delete': 'read',
   'user delete --yes': 'write',
   explain: 'read-rollups',
@@ -52,6 +53,7 @@ const NEED_HOME: ReadonlySet<keyof typeof ACCESS> = new Set([
   'key revoke',
   'key rotate',
   'key retire',
+  'open',
 ])
 
 /** Opens the stores, runs `work` with them and closes them again. */

@@ -70,9 +70,13 @@ async function seeShop(address: string, key: string): Promise<void> {
 test('it shows requests that can be pasted, works beside other commands, and stops cleanly', async () => {
   const running = demo()
   const shown = await welcome(running)
-  expect(shown).toMatch(/^ {2}docs {5}http:\/\/127\.0\.0\.1:\d+\/docs$/m)
-  expect(shown).toContain('  project  demo (shop.example)\n')
-  const [, shop, key] = /^ {2}shop {5}(\S+)$[^]*^ {2}API key {2}(\S+)$/m.exec(shown)!
+  expect(shown).toMatch(/^ {2}docs: {5}http:\/\/127\.0\.0\.1:\d+\/docs$/m)
+  expect(shown).toContain('  project:  demo (shop.example)\n')
+  const [, shop, key] = /^ {2}shop: {5}(\S+)$[^]*^ {2}API key: {2}(\S+)$/m.exec(shown)!
+  const [first] = /http\S+/.exec(shown)!
+  expect(shown).toContain(`  look:     ${first}\n`)
+  expect(first).toBe(`${new URL('/explore', shop).href}#key=${key!}`)
+  expect((await fetch(first)).headers.get('content-type')).toBe('text/html; charset=utf-8')
   await seeShop(shop!, key!)
 
   const commands = curls(shown)
