@@ -18,6 +18,7 @@ const shared = {
   bundle: true,
   target: 'es2022',
   platform: 'neutral',
+  external: ['node:*'],
 }
 await build({ ...shared, format: 'esm', outfile: path.join(out, 'index.js') })
 await build({ ...shared, format: 'cjs', outfile: path.join(out, 'index.cjs') })

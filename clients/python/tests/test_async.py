@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 from conftest import Service
-from world import BY_NOTE, BY_PATH, DAY, FUNNEL, PATHS
+from world import BY_NOTE, BY_PATH, DAY, EVENTS, FUNNEL, PATHS, TABLES
 
 from tallyhouse import AsyncClient, Client, QueryRequest, RetentionRequest, TallyhouseError
 
@@ -63,8 +63,16 @@ def test_rows_and_tables(client: Client, service: Service, tmp_path: Path) -> No
             assert [row["group"]["page:path"] for row in rows] == PATHS
             assert (await other.frame(BY_NOTE)).equals(client.frame(BY_NOTE))
             await other.download(BY_NOTE, tmp_path / "async.csv")
+            for operation, body in TABLES.items():
+                frame = await other.frame(body, operation)
+                assert frame.equals(client.frame(body, operation))
+            events = [event async for event in other.events(EVENTS)]
+            assert events == list(client.events(EVENTS))
+            info = await other.export(EVENTS, tmp_path / "async.ndjson")
+            assert info == client.export(EVENTS, tmp_path / "sync.ndjson")
 
     asyncio.run(run())
+    assert (tmp_path / "async.ndjson").read_bytes() == (tmp_path / "sync.ndjson").read_bytes()
     client.download(BY_NOTE, tmp_path / "sync.csv")
     assert (tmp_path / "async.csv").read_bytes() == (tmp_path / "sync.csv").read_bytes()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import Service
-from world import BY_NOTE, BY_PATH, DAY, FUNNEL, NOTES, PATHS
+from world import BY_NOTE, BY_PATH, DAY, EVENTS, FUNNEL, NOTES, PATHS, TABLES
 
 from tallyhouse import Client, TallyhouseError
 
@@ -114,6 +114,38 @@ def test_a_frame_has_the_rows_of_the_json(client: Client) -> None:
     assert nothing.shape == (0, 4)
 
 
+def test_frames_of_other_operations(client: Client) -> None:
+    pandas = pytest.importorskip("pandas")
+    period = {"from": "2026-06-15T00:00:00Z", "to": "2026-06-15T23:59:59Z"}
+    values = client.frame(TABLES["values"], "values")
+    assert [str(kind) for kind in values.dtypes] == ["string", "Int64", "Int64"]
+    assert values.to_numpy().tolist() == [[path, 1, 0] for path in PATHS]
+    assert values.attrs == {"period": period, "total": 7, "limit": 1000, "offset": 0}
+    first = client.frame({"field": "page:path", "date_range": DAY, "limit": 2}, "values")
+    assert (len(first), first.attrs["limit"]) == (2, 2)
+    cohorts = client.frame(TABLES["retention"], "retention")
+    assert list(cohorts.columns) == ["cohort", "size", "interval", "users"]
+    assert [str(kind) for kind in cohorts.dtypes][1:] == ["Int64", "Int64", "Int64"]
+    assert list(cohorts["cohort"]) == [pandas.Timestamp("2026-06-15", tz="UTC")] * 2
+    assert cohorts["users"].tolist() == [7, pandas.NA]
+    assert cohorts.attrs == {"period": period, "total": 2}
+    steps = client.frame(TABLES["funnel"], "funnel")
+    assert [str(kind) for kind in steps.dtypes] == ["Int64", "Int64", *["float64"] * 3]
+    assert steps[["step", "users"]].to_numpy().tolist() == [[1, 7], [2, 1]]
+    assert steps["median_seconds"].isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("operation", TABLES)
+def test_downloads_of_each_operation(client: Client, tmp_path: Path, operation: Any) -> None:
+    body: Any = TABLES[operation]
+    lines = tmp_path / "table.ndjson"
+    info = client.download(body, lines, operation=operation)
+    rows = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == info["total"]
+    asked = getattr(client, operation)(body)
+    assert info["period"] == asked["period"]
+
+
 def test_a_table_of_arrow_has_the_rows_of_the_json(client: Client) -> None:
     pytest.importorskip("pyarrow")
     table = client.arrow(BY_NOTE)
@@ -140,3 +172,30 @@ def test_downloads_are_the_answer(client: Client, tmp_path: Path) -> None:
     assert sorted(one.name for one in tmp_path.iterdir()) == [
         *["notes.arrow", "notes.csv", "notes.parquet", "notes.txt"]
     ]
+
+
+def test_exports_are_the_events(client: Client, tmp_path: Path) -> None:
+    events = list(client.events(EVENTS))
+    assert [event.get("path") for event in events[:7]] == PATHS
+    assert sorted(event.get("properties", {}).get("note", "") for event in events[7:]) == sorted(NOTES)
+    file = tmp_path / "events.ndjson"
+    file.write_text("what was there before")
+    period = {"from": "2026-06-15T00:00:00Z", "to": "2026-06-15T23:59:59Z"}
+    assert client.export(EVENTS, file) == {"period": period}
+    assert [json.loads(line) for line in file.read_bytes().splitlines()] == events
+    client.export({**EVENTS, "limit": 2}, tmp_path / "events", format="csv")
+    with (tmp_path / "events").open(newline="", encoding="utf-8") as lines:
+        assert [row["path"] for row in csv.DictReader(lines)] == PATHS[:2]
+    client.export(EVENTS, str(tmp_path / "events.parquet"))
+    assert (tmp_path / "events.parquet").read_bytes()[:4] == b"PAR1"
+    assert sorted(one.name for one in tmp_path.iterdir()) == [
+        *["events", "events.ndjson", "events.parquet"]
+    ]
+
+
+def test_whoever_stops_reading_can_export_again(client: Client) -> None:
+    for _ in range(3):
+        events = client.events(EVENTS)
+        next(events)
+        events.close()
+    assert len(list(client.events(EVENTS))) == 18

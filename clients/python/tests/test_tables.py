@@ -55,17 +55,42 @@ BROKEN = {
 def test_a_table_that_is_not_whole_is_an_error(broken: str, tmp_path: Path) -> None:
     file = tmp_path / "table.csv"
     file.write_text("before")
-    for kind in ("download", "frame"):
+    for kind in ("download", "export", "frame"):
         with serve(f"HTTP/1.1 200 OK\r\n{BROKEN[broken]}") as url, Client(url, "key") as client:
             with pytest.raises(TallyhouseError) as error:
                 if kind == "download":
                     client.download(BY_PATH, file)
+                elif kind == "export":
+                    client.export({"date_range": "all"}, file)
                 else:
                     pytest.importorskip("pandas")
                     client.frame(BY_PATH)
         assert error.value.code == "NO_RESPONSE"
     assert [one.name for one in tmp_path.iterdir()] == ["table.csv"]
     assert file.read_text() == "before"
+
+
+@pytest.mark.parametrize(
+    ("sent", "before"),
+    [
+        pytest.param('Transfer-Encoding: chunked\r\n{}\r\n3\r\n{{}}\n\r\n', 1, id="a stream"),
+        pytest.param("Content-Length: 9\r\n{}\r\n{{}}\n", 1, id="a length"),
+        pytest.param("Connection: close\r\n{}\r\n{{}}\n", 0, id="neither"),
+        pytest.param("Content-Length: 5\r\n{}\r\n{{}}\n{{}}", 1, id="an end within a line"),
+        pytest.param("Content-Length: 6\r\n{}\r\n{{}}\n<a>", 1, id="an end within something else"),
+        pytest.param("Content-Length: 7\r\n{}\r\n{{}}\n<a>\n", 1, id="no JSON"),
+        pytest.param("Content-Length: 3\r\n\r\n{{}}\n", 0, id="no period"),
+    ],
+)
+def test_events_that_are_not_whole_are_an_error(sent: str, before: int) -> None:
+    response = f"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n{sent.format(FACTS)}"
+    with serve(response) as url, Client(url, "key") as client:
+        events = client.events({"date_range": "all"})
+        for _ in range(before):
+            assert next(events) == {}
+        with pytest.raises(TallyhouseError) as error:
+            next(events)
+        assert error.value.code == "NO_RESPONSE"
 
 
 def test_a_table_without_an_end_that_is_whole(tmp_path: Path) -> None:
@@ -120,7 +145,7 @@ def test_frames_of_values_that_look_like_others() -> None:
         b"1,nan,1,0,\r\n"
         b'"a\r\nb",null,0,7,33.33\r\n'
     )
-    frame = frames.read_frame(content, body, info)
+    frame = frames.read_frame(content, "query", body, info)
     assert list(frame["country"]) == ["NA", "1", "a\r\nb"]
     assert list(frame["os"]) == ["", "nan", "null"]
     assert list(frame["users"]) == [9007199254740991, 1, 0]

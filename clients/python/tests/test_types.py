@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tallyhouse import QueryRequest, QueryResponse
+from tallyhouse import Client, ExportRequest, QueryRequest, QueryResponse
 
 VALID: QueryRequest = {
     "date_range": ["2026-06-01", "2026-06-14"],
@@ -21,6 +21,12 @@ period: QueryRequest = {"date_range": "30day"}  # pyright: ignore[reportAssignme
 metric: QueryRequest = {"date_range": "all", "metrics": ["visitors"]}  # pyright: ignore[reportAssignmentType]
 clause: QueryRequest = {"date_range": "all", "filters": [{"type": "page", "path": "/"}]}  # pyright: ignore[reportAssignmentType]
 member: QueryRequest = {"date_range": "all", "groupby": ["country"]}  # pyright: ignore[reportAssignmentType]
+field: ExportRequest = {"date_range": "all", "fields": ["ip"]}  # pyright: ignore[reportAssignmentType]
+
+
+def read_table(client: Client) -> None:
+    client.frame({"interval": "day", "date_range": "all"}, "retention")
+    client.frame({"interval": "year", "date_range": "all"}, "retention")  # pyright: ignore[reportArgumentType]
 
 
 def read_first(answer: QueryResponse) -> tuple[str, int, float | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallyhouse import FunnelRequest, QueryRequest
+from tallyhouse import ExportRequest, FunnelRequest, QueryRequest, TableOperation, TableRequest
 
 DAY = ("2026-06-15", "2026-06-15")
 
@@ -31,4 +31,13 @@ FUNNEL: FunnelRequest = {
         {"filters": [{"type": "page", "path": {"operator": "startsWith", "value": "/"}}]},
         {"filters": [{"type": "event", "name": {"operator": "eq", "value": "noted"}}]},
     ],
+}
+
+EVENTS: ExportRequest = {"date_range": DAY, "fields": ["timestamp", "name", "user_id", "path", "properties"]}
+
+TABLES: dict[TableOperation, TableRequest] = {
+    "query": BY_NOTE,
+    "values": {"field": "page:path", "date_range": DAY},
+    "retention": {"interval": "day", "date_range": DAY, "intervals": 1},
+    "funnel": FUNNEL,
 }

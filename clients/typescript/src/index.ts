@@ -17,13 +17,16 @@ import type {
   ValuesRequest,
   ValuesResponse,
 } from './contract.js'
+import { createExports, type Exports } from './exports.js'
 import { readAllRows, readPages } from './pages.js'
 import { toResult, type Result } from './result.js'
 import { retryFetch, type RetryOptions } from './retry.js'
 
 export type * from './contract.js'
+export type { EventStream, ExportFormat, ExportOptions } from './exports.js'
 export type { Result, TallyhouseError } from './result.js'
 export type { RetryOptions } from './retry.js'
+export { IncompleteResponseError } from './streams.js'
 
 export interface ClientOptions extends RetryOptions {
   /** The URL of the service, such as `https://stats.example`. */
@@ -40,7 +43,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal
 }
 
-export interface TallyhouseClient {
+export interface TallyhouseClient extends Exports {
   /** POST /v1/analytics/query */
   query(body: QueryRequest, options?: RequestOptions): Promise<Result<QueryResponse>>
   /** All pages of a query, as they come. The period is that of the first page; an error is the last page. */
@@ -98,6 +101,7 @@ export function createTallyhouse({
     funnel: (body, options) =>
       toResult<FunnelResponse>(api.POST('/v1/analytics/funnel', { body, ...options })),
     ...createExplains(api),
+    ...createExports(api),
     project: async (options) => {
       const result = await toResult<{ readonly project: Project }>(
         api.GET('/v1/project', { ...options }),

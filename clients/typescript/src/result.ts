@@ -3,7 +3,7 @@ import type { ErrorCode, ErrorResponse, FieldError } from './contract.js'
 
 /** Why a request has no data. */
 export interface TallyhouseError {
-  /** The HTTP status; 0 if there was no response. */
+  /** The HTTP status; 0 if there was no complete response. */
   readonly status: number
   /** A code of the contract; `NO_RESPONSE` if there was none, or one that is not of the service. A later version may add codes. */
   readonly code: ErrorCode | 'NO_RESPONSE' | (string & {})
@@ -29,16 +29,24 @@ interface Fetched {
   readonly response: Response
 }
 
-/** Awaits a request. Failures of the network become errors, too. */
-export async function toResult<Data>(request: Promise<Fetched>): Promise<Result<Data>> {
+/** Awaits a request. Failures of the network become errors, too. @param read reads the data of a response; as they are by default */
+export async function toResult<Data>(
+  request: Promise<Fetched>,
+  read: (data: unknown, response: Response) => Data = (data) => data as Data,
+): Promise<Result<Data>> {
   try {
     const { data, error, response } = await request
-    if (response.ok && data !== undefined) return { ok: true, data: data as Data }
+    if (response.ok && data !== undefined) return { ok: true, data: read(data, response) }
     return { ok: false, error: describeError(error, response) }
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
-    return { ok: false, error: { status: 0, code: 'NO_RESPONSE', message, details: [], cause } }
+    return { ok: false, error: describeFailure(cause) }
   }
+}
+
+/** Describes why there is no complete response. */
+export function describeFailure(cause: unknown): TallyhouseError {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return { status: 0, code: 'NO_RESPONSE', message, details: [], cause }
 }
 
 function describeError(body: unknown, { status, statusText, headers }: Response): TallyhouseError {

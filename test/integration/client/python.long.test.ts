@@ -38,7 +38,7 @@ describeWithPython('clients/python', ['httpx', 'pytest', 'pandas'], (runPython) 
         properties: { note },
       })),
     ])
-    apiKey = await keys.issue(project.id, new Date(clock))
+    apiKey = await keys.issue(project.id, new Date(clock), ['read', 'export'])
     service = await startTestService({ store, now: () => new Date((clock += 1_000)) })
   })
   afterAll(async () => {

@@ -7,6 +7,7 @@ import { issueKey } from '../../../src/auth/api-keys.js'
 import { openKeyring, type Keyring } from '../../../src/auth/keyring.js'
 import { openSigningKey, type SigningKey } from '../../../src/auth/signing-key.js'
 import type { Store } from '../../../src/clickhouse/store.js'
+import type { Scope } from '../../../src/contract/scopes.js'
 
 export interface FixedKeys {
   readonly signingKey: SigningKey
@@ -28,8 +29,8 @@ export interface TestKeys {
   readonly dataDir: string
   readonly signingKey: SigningKey
   readonly keyring: Keyring
-  /** Issues an API key of a project, which never expires, and returns its token. */
-  issue(projectId: string, now: Date): Promise<string>
+  /** Issues an API key of a project, which never expires, and returns its token. @param scopes those of a key by default */
+  issue(projectId: string, now: Date, scopes?: readonly Scope[]): Promise<string>
   /** Removes the folder. */
   remove(): Promise<void>
 }
@@ -41,8 +42,10 @@ export async function createKeys(store: Store): Promise<TestKeys> {
   return {
     dataDir,
     signingKey,
-    issue: async (projectId, now) =>
-      (await issueKey(store, signingKey, { projectId, name: '', expiresAt: null }, now)).token,
+    issue: async (projectId, now, scopes) => {
+      const request = { projectId, name: '', expiresAt: null, ...(scopes && { scopes }) }
+      return (await issueKey(store, signingKey, request, now)).token
+    },
     keyring: openKeyring(store.reader, () => new Date()),
     remove: () => rm(dataDir, { recursive: true }),
   }

@@ -11,6 +11,8 @@ from .models import (
     BatchResponse,
     ErrorCode,
     ExplainResponse,
+    ExportedEvent,
+    ExportRequest,
     FieldError,
     Filter,
     FunnelExplainResponse,
@@ -25,7 +27,7 @@ from .models import (
     ValuesRequest,
     ValuesResponse,
 )
-from .tables import Format, TableInfo
+from .tables import ExportInfo, Format, TableInfo, TableOperation, TableRequest
 
 __all__ = [
     "NO_RESPONSE",
@@ -35,6 +37,9 @@ __all__ = [
     "Client",
     "ErrorCode",
     "ExplainResponse",
+    "ExportInfo",
+    "ExportRequest",
+    "ExportedEvent",
     "FieldError",
     "Filter",
     "Format",
@@ -50,6 +55,8 @@ __all__ = [
     "RetentionResponse",
     "Row",
     "TableInfo",
+    "TableOperation",
+    "TableRequest",
     "TallyhouseError",
     "ValuesRequest",
     "ValuesResponse",

@@ -18,6 +18,7 @@ BATCH: Final = "/v1/analytics/batch"
 EXPLAIN: Final = "/v1/analytics/explain"
 EXPLAIN_RETENTION: Final = "/v1/analytics/retention/explain"
 EXPLAIN_FUNNEL: Final = "/v1/analytics/funnel/explain"
+EXPORT: Final = "/v1/events/export"
 PROJECT: Final = "/v1/project"
 
 JSON: Final = "application/json"

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
-from types import TracebackType
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-import httpx
-
 from . import _wire, frames, paging, tables
-from .errors import describe_error, describe_failure
+from ._sender import Sender
 from .models import (
     AnalyticsQueryRequest,
     AnalyticsQueryResponse,
     BatchRequest,
     BatchResponse,
     ExplainResponse,
+    ExportedEvent,
+    ExportRequest,
     FunnelExplainResponse,
     FunnelRequest,
     FunnelResponse,
@@ -32,11 +29,12 @@ from .models import (
 )
 
 if TYPE_CHECKING:
+    import httpx
     import pandas
     import pyarrow  # pyright: ignore[reportMissingImports]
 
 
-class Client:
+class Client(Sender):
     """
     Asks the service. All methods raise `TallyhouseError` if there is no answer.
 
@@ -47,22 +45,6 @@ class Client:
     :param max_wait_seconds: A longer Retry-After is not waited for: the error is raised.
     :param transport: Sends the requests; that of httpx if left out.
     """
-
-    def __init__(
-        self,
-        url: str,
-        api_key: str,
-        *,
-        timeout: float = _wire.DEFAULT_TIMEOUT,
-        retries: int = _wire.DEFAULT_RETRIES,
-        max_wait_seconds: float = _wire.DEFAULT_MAX_WAIT_SECONDS,
-        transport: httpx.BaseTransport | None = None,
-    ) -> None:
-        self._retries = retries
-        self._max_wait_seconds = max_wait_seconds
-        self._http = httpx.Client(
-            base_url=url, headers=_wire.headers(api_key), timeout=timeout, transport=transport
-        )
 
     def query(self, body: AnalyticsQueryRequest) -> AnalyticsQueryResponse:
         """POST /v1/analytics/query"""
@@ -81,36 +63,57 @@ class Client:
         for page in self.pages(body):
             yield from page["data"]
 
-    def frame(self, body: AnalyticsQueryRequest) -> pandas.DataFrame:
-        """The answer to a query as a DataFrame of pandas: all rows, unless the body has a `limit`."""
+    def frame(
+        self, body: tables.TableRequest, operation: tables.TableOperation = "query"
+    ) -> pandas.DataFrame:
+        """The answer to an operation as a DataFrame of pandas: all rows, unless the body has a `limit`."""
         frames.load_pandas()
-        content, info = self._read_table(body, "csv")
-        return frames.read_frame(content, body, info)
+        content, info = self._read_table(operation, body, "csv")
+        return frames.read_frame(content, operation, body, info)
 
     def arrow(  # pyright: ignore[reportUnknownParameterType]
-        self, body: AnalyticsQueryRequest
+        self, body: tables.TableRequest, operation: tables.TableOperation = "query"
     ) -> pyarrow.Table:  # pyright: ignore[reportUnknownMemberType]
-        """The answer to a query as a table of Arrow: all rows, unless the body has a `limit`."""
+        """The answer to an operation as a table of Arrow: all rows, unless the body has a `limit`."""
         frames.load_pyarrow()
-        return frames.read_arrow(self._read_table(body, "arrow")[0])
+        content, _ = self._read_table(operation, body, "arrow")
+        return frames.read_arrow(content)
 
     def download(
         self,
-        body: AnalyticsQueryRequest,
+        body: tables.TableRequest,
         file: str | os.PathLike[str],
         format: tables.Format | None = None,
+        operation: tables.TableOperation = "query",
     ) -> tables.TableInfo:
         """
-        Writes the answer to a query to a file while it arrives: all rows, unless the body has a `limit`. The suffix of
-        the file is its format, unless that is given. A file is there, or replaced, only when it is complete.
+        Writes the answer to an operation to a file while it arrives: all rows, unless the body has a `limit`. The suffix
+        of the file is its format, unless that is given. A file is there, or replaced, only when it is complete.
         """
-        media_type = tables.MEDIA_TYPES[tables.choose_format(file, format)]
-        with self._send(_wire.QUERY, tables.ask_for_all(body), media_type) as response:
-            info = tables.read_info(response, media_type)
-            with tables.replace_file(file) as out:
-                for chunk in response.iter_bytes():
-                    out.write(chunk)
-            return info
+        path, asked = tables.ask_for_all(operation, body)
+        return tables.read_info(self._write_file(path, asked, file, format))
+
+    def export(
+        self,
+        body: ExportRequest,
+        file: str | os.PathLike[str],
+        format: tables.Format | None = None,
+    ) -> tables.ExportInfo:
+        """
+        POST /v1/events/export. Writes single events to a file, as `download` does. The API key needs the scope `export`.
+        """
+        return tables.read_export_info(self._write_file(_wire.EXPORT, body, file, format))
+
+    def events(self, body: ExportRequest) -> Iterator[ExportedEvent]:
+        """The exported events, one after the other as they arrive."""
+        media_type = tables.MEDIA_TYPES["ndjson"]
+        lines = tables.Lines()
+        with self._send(_wire.EXPORT, body, media_type) as response:
+            tables.check_response(response, media_type)
+            for part in response.iter_bytes():
+                for event in lines.read(part):
+                    yield cast("ExportedEvent", event)
+        lines.end()
 
     def values(self, body: ValuesRequest) -> ValuesResponse:
         """POST /v1/analytics/values"""
@@ -145,55 +148,27 @@ class Client:
         """GET /v1/project"""
         return cast("Project", self._ask(_wire.PROJECT, None)["project"])
 
-    def close(self) -> None:
-        """Closes the connections. `with` does it, too."""
-        self._http.close()
-
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def _ask(self, path: str, body: Mapping[str, Any] | None) -> Any:
-        with self._send(path, body, _wire.JSON) as response:
-            response.read()
-            return _wire.read_json(response)
-
     def _read_table(
-        self, body: AnalyticsQueryRequest, format: tables.Format
+        self, operation: tables.TableOperation, body: tables.TableRequest, format: tables.Format
     ) -> tuple[bytes, tables.TableInfo]:
         media_type = tables.MEDIA_TYPES[format]
-        with self._send(_wire.QUERY, tables.ask_for_all(body), media_type) as response:
-            info = tables.read_info(response, media_type)
-            return response.read(), info
+        path, asked = tables.ask_for_all(operation, body)
+        with self._send(path, asked, media_type) as response:
+            tables.check_response(response, media_type)
+            return response.read(), tables.read_info(response.headers)
 
-    @contextmanager
-    def _send(
-        self, path: str, body: Mapping[str, Any] | None, accept: str
-    ) -> Generator[httpx.Response, None, None]:
-        """Sends a request, again where that may help; yields the response, whose body has not been read."""
-        request = _wire.build_request(self._http, path, body, accept)
-        left = self._retries
-        try:
-            while True:
-                response = self._http.send(request, stream=True)
-                try:
-                    seconds = _wire.seconds_to_wait(response, self._max_wait_seconds)
-                    if left == 0 or seconds is None:
-                        if not response.is_success:
-                            response.read()
-                            raise describe_error(response)
-                        yield response
-                        return
-                finally:
-                    response.close()
-                left -= 1
-                time.sleep(seconds)
-        except httpx.HTTPError as error:
-            raise describe_failure(error) from error
+    def _write_file(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        file: str | os.PathLike[str],
+        format: tables.Format | None,
+    ) -> httpx.Headers:
+        """Writes a response to a file; returns its headers."""
+        media_type = tables.MEDIA_TYPES[tables.choose_format(file, format)]
+        with self._send(path, body, media_type) as response:
+            tables.check_response(response, media_type)
+            with tables.replace_file(file) as out:
+                for part in response.iter_bytes():
+                    out.write(part)
+            return response.headers

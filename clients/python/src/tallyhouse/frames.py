@@ -5,16 +5,22 @@ from __future__ import annotations
 import csv
 import importlib
 import io
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
-from .models import AnalyticsQueryRequest
-from .tables import TableInfo
+from .tables import TableInfo, TableOperation, TableRequest
 
 if TYPE_CHECKING:
     import pandas
 
 COUNTS = frozenset({"users", "pageviews", "events", "visits", "new_users"})
 """The metrics that are integers."""
+
+POSITIONS = frozenset({"size", "interval", "step"})
+"""The other integers of tables: of cohorts and of steps."""
+
+DATES = frozenset({"date", "cohort"})
+"""The columns that are moments."""
 
 
 def load_pandas() -> Any:
@@ -33,39 +39,47 @@ def _load(name: str, extra: str) -> Any:
         raise ImportError(f"This needs {name}: {install}", name=name) from error
 
 
-def read_frame(content: bytes, body: AnalyticsQueryRequest, info: TableInfo) -> pandas.DataFrame:
+def read_frame(
+    content: bytes, operation: TableOperation, body: TableRequest, info: TableInfo
+) -> pandas.DataFrame:
     """
-    Reads CSV: groups as strings, `date` as the start of the bucket in the time zone of the query, counts as `Int64`,
-    other metrics as `float64`. What the service says beside the rows is in `attrs`.
+    Reads CSV: texts as strings, `date` and `cohort` as the start of the bucket in the time zone of the query, counts as
+    `Int64`, other numbers as `float64`. What the service says beside the rows is in `attrs`.
     """
     pd = load_pandas()
-    # The country NA is no missing value, nor is the empty group: only metrics have these.
-    groups = [
-        "date" if name.startswith("interval:") else name
-        for name in [*body.get("group_by", []), *body.get("then_by", [])]
-    ]
+    asked = cast("Mapping[str, Any]", body)
+    texts = _list_texts(operation, asked)
     header = next(csv.reader(io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="")))
-    metrics = header[len(groups) :]
+    numbers = [name for index, name in enumerate(header) if index >= len(texts)]
     frame = pd.read_csv(
         io.BytesIO(content),
         dtype={
-            **{name: "string" for name in groups},
-            **{name: "Int64" if _is_count(name) else "float64" for name in metrics},
+            **{name: "string" for name in texts},
+            **{name: "Int64" if _is_count(name) else "float64" for name in numbers},
         },
-        na_values={name: [""] for name in metrics},
+        # The country NA is no missing value, nor is the empty text: only numbers have these.
+        na_values={name: [""] for name in numbers},
         keep_default_na=False,
         skip_blank_lines=False,
         float_precision="round_trip",
     )
-    if "date" in groups:
-        dates = pd.to_datetime(frame["date"], utc=True)
-        frame["date"] = dates.dt.tz_convert(body.get("time_zone", "UTC"))
+    for name in DATES.intersection(texts):
+        dates = pd.to_datetime(frame[name], utc=True)
+        frame[name] = dates.dt.tz_convert(asked.get("time_zone", "UTC"))
     frame.attrs.update(info)
     return frame
 
 
+def _list_texts(operation: TableOperation, body: Mapping[str, Any]) -> list[str]:
+    """Returns the first columns of a table, which are no numbers."""
+    if operation == "query":
+        groups = [*body.get("group_by", []), *body.get("then_by", [])]
+        return ["date" if name.startswith("interval:") else name for name in groups]
+    return {"values": ["value"], "retention": ["cohort"], "funnel": []}[operation]
+
+
 def _is_count(column: str) -> bool:
-    return column.removeprefix("comparison_") in COUNTS
+    return column.removeprefix("comparison_") in COUNTS | POSITIONS
 
 
 def read_arrow(content: bytes) -> Any:

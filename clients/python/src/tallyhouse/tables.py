@@ -6,15 +6,24 @@ import json
 import os
 import sys
 import uuid
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 import httpx
 
+from . import _wire
 from .errors import TallyhouseError
-from .models import AnalyticsQueryRequest, Comparison, Period, Totals
+from .models import (
+    AnalyticsQueryRequest,
+    Comparison,
+    FunnelRequest,
+    Period,
+    RetentionRequest,
+    Totals,
+    ValuesRequest,
+)
 
 if sys.version_info >= (3, 11):
     from typing import NotRequired, TypedDict
@@ -30,6 +39,22 @@ MEDIA_TYPES: dict[Format, str] = {
     "parquet": "application/vnd.apache.parquet",
 }
 
+TableOperation: TypeAlias = Literal["query", "values", "retention", "funnel"]
+"""The operations whose answers are tables."""
+
+TableRequest: TypeAlias = AnalyticsQueryRequest | ValuesRequest | RetentionRequest | FunnelRequest
+"""The body of such an operation."""
+
+_PATHS: dict[TableOperation, str] = {
+    "query": _wire.QUERY,
+    "values": _wire.VALUES,
+    "retention": _wire.RETENTION,
+    "funnel": _wire.FUNNEL,
+}
+
+_MAX_LIMITS: dict[TableOperation, int | Literal["all"]] = {"query": "all", "values": 1_000}
+"""The largest `limit` of the operations that have one."""
+
 
 class TableInfo(TypedDict):
     """What the service says beside the rows of a table."""
@@ -38,15 +63,26 @@ class TableInfo(TypedDict):
     total: int
     """The number of rows before `limit` and `offset` were applied."""
 
-    limit: int | Literal["all"]
-    offset: int
+    limit: NotRequired[int | Literal["all"]]
+    """The `limit` of a query and of values."""
+
+    offset: NotRequired[int]
     comparison: NotRequired[Comparison]
     totals: NotRequired[Totals]
 
 
-def ask_for_all(body: AnalyticsQueryRequest) -> AnalyticsQueryRequest:
-    """Returns a query for all rows, unless the body says how many."""
-    return {**body, "limit": body.get("limit", "all")}
+class ExportInfo(TypedDict):
+    """What the service says beside the events of an export."""
+
+    period: Period
+
+
+def ask_for_all(operation: TableOperation, body: TableRequest) -> tuple[str, Mapping[str, Any]]:
+    """Returns the path of an operation, and its body for as many rows as it allows, unless the body says how many."""
+    asked: dict[str, Any] = {**body}
+    if operation in _MAX_LIMITS:
+        asked.setdefault("limit", _MAX_LIMITS[operation])
+    return _PATHS[operation], asked
 
 
 def choose_format(file: str | os.PathLike[str], format: Format | None) -> Format:
@@ -60,19 +96,32 @@ def choose_format(file: str | os.PathLike[str], format: Format | None) -> Format
     raise ValueError(f"{file}: no known suffix; give the format, one of {', '.join(MEDIA_TYPES)}")
 
 
-def read_info(response: httpx.Response, media_type: str) -> TableInfo:
-    """Reads what the headers of a table say. Its body need not have been read."""
+def check_response(response: httpx.Response, media_type: str) -> None:
+    """
+    Refuses a response of another type, and one that could end too early unnoticed: of HTTP/1 only one with a length, or in
+    chunks, has an end. A proxy may have changed it. The body need not have been read.
+    """
     headers = response.headers
     if not headers.get("Content-Type", "").startswith(media_type):
         raise TallyhouseError(f"The response is not {media_type}.", status=response.status_code)
-    _check_end(response)
-    limit: str = headers["Tally-Limit"]
+    if "Tally-Period" not in headers:
+        raise TallyhouseError("The response has no period.", status=response.status_code)
+    is_framed = "Content-Length" in headers or "Transfer-Encoding" in headers
+    if not is_framed and response.http_version.startswith("HTTP/1"):
+        raise TallyhouseError("The response does not say where it ends, so it may be incomplete.")
+
+
+def read_info(headers: httpx.Headers) -> TableInfo:
+    """Reads what the headers of a table say."""
     info: TableInfo = {
         "period": _read_period(headers["Tally-Period"]),
         "total": int(headers["Tally-Total"]),
-        "limit": "all" if limit == "all" else int(limit),
-        "offset": int(headers["Tally-Offset"]),
     }
+    if "Tally-Limit" in headers:
+        limit: str = headers["Tally-Limit"]
+        info["limit"] = "all" if limit == "all" else int(limit)
+    if "Tally-Offset" in headers:
+        info["offset"] = int(headers["Tally-Offset"])
     if "Tally-Comparison" in headers:
         info["comparison"] = {"period": _read_period(headers["Tally-Comparison"])}
     if "Tally-Totals" in headers:
@@ -80,19 +129,35 @@ def read_info(response: httpx.Response, media_type: str) -> TableInfo:
     return info
 
 
+def read_export_info(headers: httpx.Headers) -> ExportInfo:
+    """Reads what the headers of an export say."""
+    return {"period": _read_period(headers["Tally-Period"])}
+
+
 def _read_period(text: str) -> Period:
     start, end = text.split("/")
     return {"from": start, "to": end}
 
 
-def _check_end(response: httpx.Response) -> None:
-    """
-    Refuses a response that could end too early unnoticed: of HTTP/1 only one with a length, or in chunks, has an end.
-    A proxy may have changed it.
-    """
-    is_framed = "Content-Length" in response.headers or "Transfer-Encoding" in response.headers
-    if not is_framed and response.http_version.startswith("HTTP/1"):
-        raise TallyhouseError("The response does not say where it ends, so it may be incomplete.")
+class Lines:
+    """Reads the objects of NDJSON, whose lines begin in one part and end in another."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def read(self, part: bytes) -> Iterator[object]:
+        """Yields the objects that end in a part."""
+        *lines, self._rest = (self._rest + part).split(b"\n")
+        for line in lines:
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                raise TallyhouseError("A line of the response is not JSON.") from error
+
+    def end(self) -> None:
+        """Refuses a response that ends within a line."""
+        if self._rest:
+            raise TallyhouseError("The response ends within a line.")
 
 
 @contextmanager
