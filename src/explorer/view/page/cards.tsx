@@ -4,7 +4,7 @@ import type { Question } from '../../client/contract.js'
 import { set } from '../../state/changes.js'
 import { CARD_METRICS } from '../../state/state.js'
 import { findShown, type Parts } from '../shared/parts.js'
-import { QuestionFooter } from '../shared/question-footer.js'
+import { QuestionFooter } from '../footer/question-footer.js'
 import { Change, Value } from '../shared/value.js'
 
 export function Cards({ question, ...parts }: Parts & { readonly question: Question | undefined }) {

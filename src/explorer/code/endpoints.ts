@@ -1,0 +1,30 @@
+/** The operations that the page asks: their paths, and their names in the client for TypeScript. A new one is a row. */
+import type { Question } from '../client/contract.js'
+
+export interface Endpoint {
+  readonly path: string
+  /** The function of the client. */
+  readonly method: string
+  /** The path of the operation that explains it; undefined if there is none. */
+  readonly explainPath?: string
+}
+
+export const ENDPOINTS: Readonly<Record<Question['operation'], Endpoint>> = {
+  query: {
+    path: '/v1/analytics/query',
+    method: 'query',
+    explainPath: '/v1/analytics/explain',
+  },
+  retention: {
+    path: '/v1/analytics/retention',
+    method: 'retention',
+    explainPath: '/v1/analytics/retention/explain',
+  },
+  values: { path: '/v1/analytics/values', method: 'values' },
+}
+
+/** Who asks: the address that the paths follow, and the API key; undefined for public dashboards. */
+export interface Asker {
+  readonly base: string
+  readonly key: string | undefined
+}
