@@ -472,6 +472,26 @@ export interface components {
              */
             readonly search?: string;
             readonly limit?: components["schemas"]["Limit"];
+            /**
+             * @description Only events that match these filters are counted, and only their values listed. They mean what they mean in a query, and have
+             *     the same limits. Without filters every event is counted.
+             * @example [
+             *       {
+             *         "type": "browser",
+             *         "operator": "oneOf",
+             *         "value": [
+             *           "Firefox"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters?: readonly components["schemas"]["Filter"][];
+            /**
+             * @description `and`, as without it: an event must satisfy all filters. `or`: it must satisfy at least one.
+             * @example and
+             * @enum {string}
+             */
+            readonly filtersOperator?: "and" | "or";
         };
         /**
          * Value field
@@ -2013,6 +2033,25 @@ export interface components {
              * @example 100
              */
             readonly limit: number;
+            /**
+             * @description The filters; absent if none were sent.
+             * @example [
+             *       {
+             *         "type": "browser",
+             *         "operator": "oneOf",
+             *         "value": [
+             *           "Firefox"
+             *         ]
+             *       }
+             *     ]
+             */
+            readonly filters?: readonly components["schemas"]["Filter"][];
+            /**
+             * @description How the filters are combined; absent if it was not sent.
+             * @example and
+             * @enum {string}
+             */
+            readonly filtersOperator?: "and" | "or";
         };
         /**
          * Field value

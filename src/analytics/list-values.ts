@@ -8,6 +8,8 @@ import {
   type Dependencies,
   type QueriedProject,
 } from './query-analytics.js'
+import { namePatterns } from './read-rows.js'
+import { listPatternFields } from './request/filter-limits.js'
 import type { Predicate } from './request/filters.js'
 import { formatPeriod } from './request/period.js'
 import type { Grouping, Query } from './request/query.js'
@@ -22,14 +24,16 @@ export async function listValues(
   project: QueriedProject,
   dependencies: Dependencies,
 ): Promise<ValuesResponse> {
-  const { field, date_range, search, limit } = request
+  const { limit, filters = [] } = request
   const plan = await planAnalytics(toBreakdown(request), project, dependencies, (query) =>
     narrow(query, request),
   )
-  const { rows, total } = await runAnalytics(plan, dependencies)
+  const { rows, total } = await runAnalytics(plan, dependencies).catch((error: unknown) => {
+    throw namePatterns(error, listPatternFields(filters))
+  })
   return {
     period: formatPeriod(plan.query.period),
-    query: { field, date_range, search, limit },
+    query: shapeEcho(request),
     pagination: { limit, offset: 0, returned: rows.length, total },
     data: rows.map((row) => ({
       value: String(row.group_key),
@@ -39,16 +43,39 @@ export async function listValues(
   }
 }
 
+/** Repeats the request: the members without a default only if they were sent. */
+const shapeEcho = ({
+  field,
+  date_range,
+  search,
+  limit,
+  filters,
+  filtersOperator,
+}: ValuesRequest): ValuesResponse['query'] => ({
+  field,
+  date_range,
+  search,
+  limit,
+  ...(filters === undefined ? {} : { filters }),
+  ...(filtersOperator === undefined ? {} : { filtersOperator }),
+})
+
 /** Values of pageviews are ordered by pageviews, those that only custom events have by custom events. */
-const toBreakdown = ({ field, date_range, limit }: ValuesRequest): AnalyticsQueryRequest => ({
+const toBreakdown = ({
+  field,
+  date_range,
+  limit,
+  filters = [],
+  filtersOperator = 'and',
+}: ValuesRequest): AnalyticsQueryRequest => ({
   date_range,
   metrics: isOfCustomEvents(field) ? ['events', 'pageviews'] : ['pageviews', 'events'],
   group_by: field === PROPERTY_NAMES ? [] : [field],
   order_by: [],
   limit,
   offset: 0,
-  filters: [],
-  filtersOperator: 'and',
+  filters,
+  filtersOperator,
 })
 
 const isOfCustomEvents = (field: ValuesRequest['field']): boolean =>
@@ -59,7 +86,12 @@ function narrow(query: Query, { field, search }: ValuesRequest): Query {
   if (field === PROPERTY_NAMES) {
     return { ...query, grouping: { kind: 'property_names', containing: search } }
   }
-  return search === '' ? query : { ...query, predicate: selectContaining(query.grouping, search) }
+  if (search === '') return query
+  const { grouping, predicate } = query
+  return {
+    ...query,
+    predicate: { kind: 'all', of: [predicate, selectContaining(grouping, search)] },
+  }
 }
 
 /** Builds the condition that the value of the field contains a text. */

@@ -21,8 +21,11 @@ export type AnalyticsQueryRequest = Required<Omit<QueryBody, OptionalMember | 'l
 /** A validated request for all rows, which are streamed. */
 export type StreamedQueryRequest = Omit<AnalyticsQueryRequest, 'limit'> & { readonly limit: 'all' }
 export type AnalyticsQueryResponse = Schemas['AnalyticsQueryResponse']
+type ValuesBody = Schemas['ValuesRequest']
+/** The members of a request for values that have no default. */
+type FilteredValues = Pick<ValuesBody, 'filters' | 'filtersOperator'>
 /** A validated request for the values of a field: every default is filled in. */
-export type ValuesRequest = Required<Schemas['ValuesRequest']>
+export type ValuesRequest = Required<Omit<ValuesBody, keyof FilteredValues>> & FilteredValues
 export type ValuesResponse = Schemas['ValuesResponse']
 /** A validated request for retention: every default but that of `intervals`, which depends on the period, is filled in. */
 export type RetentionRequest = Required<Omit<Schemas['RetentionRequest'], 'intervals'>> &

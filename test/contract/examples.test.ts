@@ -100,6 +100,12 @@ test.each(examplesOf(values.requestBody!))(
   },
 )
 
+const nest = (depth: number): object => ({
+  type: 'group',
+  operator: 'not',
+  filters: depth === 0 ? [] : [nest(depth - 1)],
+})
+
 test.each<[string, unknown, string, string]>([
   ['an empty body', {}, 'field', 'is required'],
   ['no period', { field: 'country' }, 'date_range', 'is required'],
@@ -117,6 +123,28 @@ test.each<[string, unknown, string, string]>([
   ],
   ['a long text', { field: 'os', date_range: 'today', search: 'x'.repeat(1_025) }, 'search', ''],
   ['a high limit', { field: 'os', date_range: 'today', limit: 1_001 }, 'limit', ''],
+  [
+    'a pattern that does not compile',
+    {
+      field: 'os',
+      date_range: 'today',
+      filters: [{ type: 'page', path: { operator: 'matches', value: '(' } }],
+    },
+    'filters.0.path.value',
+    '',
+  ],
+  [
+    'a filter in too many others',
+    { field: 'os', date_range: 'today', filters: [nest(4)] },
+    'filters.0.filters.0.filters.0.filters.0.filters.0',
+    'must not lie in more than 3 other filters',
+  ],
+  [
+    'another operator',
+    { field: 'os', date_range: 'today', filtersOperator: 'not' },
+    'filtersOperator',
+    '',
+  ],
   ['another member', { field: 'os', date_range: 'today', offset: 1 }, 'offset', ''],
 ])('a request for values with %s is refused', async (_, body, field, message) => {
   const { status, faults } = await send(echo, body, VALUES)

@@ -1,7 +1,7 @@
 /** What is checked of queries, and of requests for values, beside their schemas. */
 import type { Request } from 'express'
 import { checkDateRange, RULES } from '../../analytics/request/cross-field-rules.js'
-import { findTooDeepFilter } from '../../analytics/request/filter-limits.js'
+import { checkFilterLimits, findTooDeepFilter } from '../../analytics/request/filter-limits.js'
 import { TABLE_TYPES } from '../../contract/answer-formats.js'
 import type { AnalyticsQueryRequest, FieldError, ValuesRequest } from '../../contract/api.js'
 import { isRecord } from '../../lib/records.js'
@@ -15,7 +15,11 @@ export const QUERY_CHECKS: OperationChecks<AnalyticsQueryRequest> = {
 }
 
 export const VALUES_CHECKS: OperationChecks<ValuesRequest> = {
-  rules: [{ fields: ['date_range'], check: checkDateRange }],
+  rules: [
+    { fields: ['date_range'], check: checkDateRange },
+    { fields: ['filters'], check: ({ filters = [] }) => checkFilterLimits(filters) },
+  ],
+  findTooDeep: ({ filters }) => findTooDeepFilter(filters),
 }
 
 /** Omits an empty `metrics`: it means the default. */

@@ -158,6 +158,64 @@ test.each(CASES)(
   },
 )
 
+test.each<[string, Partial<ValuesRequest> & Pick<ValuesRequest, 'field'>, Want]>([
+  [
+    'names of properties of the events of a name',
+    {
+      field: 'event:prop',
+      filters: [{ type: 'event', name: { operator: 'eq', value: 'signup' } }],
+    },
+    [['plan', 0, 1]],
+  ],
+  [
+    'names of properties of either',
+    {
+      field: 'event:prop',
+      search: 'a',
+      filters: [
+        { type: 'event', name: { operator: 'eq', value: 'signup' } },
+        { type: 'event', properties: [{ property: 'author', operator: 'eq', value: 'a10' }] },
+      ],
+      filtersOperator: 'or',
+    },
+    [
+      ['plan', 0, 1],
+      ['author', 1, 0],
+    ],
+  ],
+  [
+    'pages with a text, of a browser',
+    {
+      field: 'page:path',
+      search: 'blog',
+      filters: [{ type: 'browser', operator: 'oneOf', value: ['Firefox'] }],
+    },
+    [
+      ['/blog/', 6, 0],
+      ['/blog/Hello', 2, 0],
+    ],
+  ],
+  [
+    'of the field itself, with a text',
+    {
+      field: 'browser',
+      search: 'o',
+      filters: [{ type: 'browser', operator: 'noneOf', value: ['Chrome'] }],
+      filtersOperator: 'and',
+    },
+    [['Firefox', 14, 2]],
+  ],
+])('filters, %s: the same on one shard and across two', async (_, asked, want) => {
+  for (const project of projects) {
+    const { answer } = await ask(project, { ...ALL, ...asked })
+    expect([answer.query, answer.data]).toEqual([
+      { ...ALL, ...asked },
+      want.map(([value, pageviews, events]) => ({ value, pageviews, events })),
+    ])
+    expect((await ask(project, { ...ALL, ...asked }, () => FACTS)).answer).toEqual(answer)
+  }
+})
+
 test('the missing value is one, and the limit cuts the list', async () => {
   for (const project of projects) {
     const { answer } = await ask(project, { ...ALL, field: 'country', limit: 2 })

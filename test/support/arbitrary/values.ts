@@ -21,5 +21,11 @@ export const valuesRequest: fc.Arbitrary<ValuesRequest> = fc
     asked: rollupRequest,
     search: fc.constantFrom('', '', '', '', 'a', 'l', '.', '/', '%', 'é'),
     limit: fc.constantFrom(1, 2, 100, 100),
+    isFiltered: fc.boolean(),
   })
-  .map(({ asked: { date_range }, ...rest }) => ({ ...rest, date_range }))
+  .map(({ asked: { date_range, filters = [], filtersOperator }, isFiltered, ...rest }) => ({
+    ...rest,
+    date_range,
+    ...(isFiltered ? { filters } : {}),
+    ...(isFiltered && filtersOperator !== undefined ? { filtersOperator } : {}),
+  }))

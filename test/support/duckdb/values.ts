@@ -1,6 +1,7 @@
 /** Lists the values of a field, as the second implementation. */
 import type { ValuesRequest, ValuesResponse } from '../../../src/contract/api.js'
 import type { DuckDatabase } from './database.js'
+import { buildFilters } from './filters.js'
 import { findGrouping } from './groupings.js'
 import { STRING_OPERATORS } from './operators.js'
 import { resolvePeriod, type Clock, type DuckPeriod } from './period.js'
@@ -14,19 +15,29 @@ export async function answerValues(
   request: ValuesRequest,
   clock: Clock,
 ): Promise<ValuesResponse> {
-  const { field, date_range, search, limit } = request
-  const period = await resolvePeriod(database, date_range, clock, undefined)
+  const { limit, filters, filtersOperator, ...required } = request
+  const period = await resolvePeriod(database, required.date_range, clock, undefined)
   const rows = await database.run<ValuesResponse['data'][number]>(buildStatement(request, period))
   const data = rows.slice(0, limit)
   return {
     period: { from: period.from, to: period.to },
-    query: { field, date_range, search, limit },
+    query: {
+      field: required.field,
+      date_range: required.date_range,
+      search: required.search,
+      limit,
+      ...(filters === undefined ? {} : { filters }),
+      ...(filtersOperator === undefined ? {} : { filtersOperator }),
+    },
     pagination: { limit, offset: 0, returned: data.length, total: rows.length },
     data,
   }
 }
 
-function buildStatement({ field, search }: ValuesRequest, period: DuckPeriod): Sql {
+function buildStatement(
+  { field, search, filters = [], filtersOperator = 'and' }: ValuesRequest,
+  period: DuckPeriod,
+): Sql {
   const { from, to } = period
   const order = field.startsWith('event:') ? 'events' : 'pageviews'
   const count = (condition: string): Sql =>
@@ -35,7 +46,7 @@ function buildStatement({ field, search }: ValuesRequest, period: DuckPeriod): S
 WITH
   matching AS (
     SELECT * FROM events
-    WHERE occurred >= CAST(${from} AS TIMESTAMP) AND occurred < CAST(${to} AS TIMESTAMP) + INTERVAL 1 SECOND
+    WHERE ${buildFilters({ filters, filtersOperator })} AND occurred >= CAST(${from} AS TIMESTAMP) AND occurred < CAST(${to} AS TIMESTAMP) + INTERVAL 1 SECOND
   ),
   valued AS (${selectValues(field, period)})
 SELECT value, ${count(`name = 'pageview'`)} AS pageviews, ${count(`name <> 'pageview'`)} AS events

@@ -442,11 +442,12 @@ export function computeRows(
 /** Computes the values of a field in the order of the response, before the limit. */
 export function computeValues(
   events: readonly Event[],
-  { field, search }: Pick<ValuesRequest, 'field' | 'search'>,
+  { field, search, filters = [], filtersOperator = 'and' }: ValuesRequest,
   period: Period,
 ): ValuesResponse['data'] {
   const found = new Map<string, { pageviews: number; events: number }>()
-  for (const event of events.filter(({ at }) => at >= period.start && at < period.end)) {
+  const matching = events.filter((event) => matchesFilters(event, { filters, filtersOperator }))
+  for (const event of matching.filter(({ at }) => at >= period.start && at < period.end)) {
     for (const value of listValues(event, field).filter((one) => one.includes(search))) {
       const { pageviews, events: custom } = found.get(value) ?? { pageviews: 0, events: 0 }
       const counts = isPageview(event)

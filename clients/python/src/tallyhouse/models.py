@@ -49,6 +49,13 @@ class ValuesRequest(TypedDict):
     """
 
     limit: NotRequired["Limit"]
+    filters: NotRequired["list[Filter]"]
+    """Only events that match these filters are counted, and only their values listed. They mean what they mean in a query, and have
+    the same limits. Without filters every event is counted.
+    """
+
+    filtersOperator: NotRequired[Literal["and", "or"]]
+    """`and`, as without it: an event must satisfy all filters. `or`: it must satisfy at least one."""
 
 
 Dimension: TypeAlias = Literal[
@@ -955,6 +962,12 @@ class ResolvedValuesQuery(TypedDict):
 
     limit: int
     """The maximum number of values to return."""
+
+    filters: NotRequired["list[Filter]"]
+    """The filters; absent if none were sent."""
+
+    filtersOperator: NotRequired[Literal["and", "or"]]
+    """How the filters are combined; absent if it was not sent."""
 
 
 class FieldValue(TypedDict):
