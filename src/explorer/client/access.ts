@@ -11,9 +11,18 @@ const STORED = 'tallyhouse-key'
 
 /** The parts of the browser that hold an access. */
 export interface Browser {
-  readonly location: Pick<Location, 'origin' | 'pathname' | 'search' | 'hash'>
-  readonly history: Pick<History, 'replaceState'>
-  readonly sessionStorage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
+  readonly location: {
+    readonly origin: string
+    readonly pathname: string
+    readonly search: string
+    readonly hash: string
+  }
+  readonly history: { readonly replaceState: (data: null, title: '', url: string) => void }
+  readonly sessionStorage: {
+    readonly getItem: (name: string) => string | null
+    readonly setItem: (name: string, value: string) => void
+    readonly removeItem: (name: string) => void
+  }
 }
 
 /**

@@ -2,8 +2,11 @@
 import { CARD_METRICS, type ExplorerState } from '../state/state.js'
 import { getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
 import { buildDetailsQuestions } from './details.js'
-import { buildComparison, buildScope, buildScopeInUtc } from './scope.js'
+import { buildComparison, buildDateRange, buildScope, buildScopeInUtc } from './scope.js'
 import type { QueryBody, Question } from '../client/contract.js'
+
+/** The id of the question which properties events have: each gets a tab. */
+export const PROPERTIES = 'properties'
 
 /** How many rows a panel has. */
 export const PANEL_ROWS = 8
@@ -18,6 +21,11 @@ export function buildQuestions(state: ExplorerState): readonly Question[] {
       body: { ...buildScope(state), metrics: [...CARD_METRICS], ...buildComparison(state) },
     },
     buildChartQuestion(state),
+    {
+      id: PROPERTIES,
+      operation: 'values',
+      body: { field: 'event:prop', date_range: buildDateRange(state), limit: 12 },
+    },
     ...PANELS.map((panel) => buildPanelQuestion(panel.id, getOpenTab(panel, state.tabs), state)),
     ...buildDetailsQuestions(state),
   ]

@@ -1,5 +1,8 @@
 /** The panels of the page and their tabs. A new tab is a row. */
 
+/** What the name of a property follows in the field that groups by it. */
+export const PROPERTY = 'event:prop:'
+
 /** Tabs that show no dimension. */
 export const NEW_AND_RETURNING = 'new-and-returning'
 export const RETENTION = 'retention'
@@ -76,17 +79,17 @@ export const PANELS: readonly Panel[] = [
 export function getOpenTab(panel: Panel, tabs: Readonly<Record<string, string>>): Tab {
   const id = tabs[panel.id]
   const found = panel.tabs.find((one) => one.id === id) ?? panel.tabs[0]
-  if (panel.id === 'events' && id?.startsWith('event:prop:') === true) return toPropertyTab(id)
+  if (panel.id === 'events' && id?.startsWith(PROPERTY) === true) return toPropertyTab(id)
   if (found === undefined) throw new Error(`The panel ${panel.id} has no tabs.`)
   return found
 }
 
 /** The tab of an event property. @param field such as `event:prop:plan` */
 export const toPropertyTab = (field: string): Tab =>
-  tab(field, field.slice('event:prop:'.length), 'events')
+  tab(field, field.slice(PROPERTY.length), 'events')
 
 /** Finds a tab by its id, also that of a property. */
 export const findTab = (id: string): Tab | undefined =>
-  id.startsWith('event:prop:')
+  id.startsWith(PROPERTY)
     ? toPropertyTab(id)
     : PANELS.flatMap(({ tabs }) => tabs).find((one) => one.id === id)

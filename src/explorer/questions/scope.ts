@@ -12,17 +12,18 @@ export const buildScope = (state: ExplorerState): Scope => ({
 })
 
 /** The same for operations that know no time zone. */
-export function buildScopeInUtc({
-  period,
-  filters,
-  join,
-}: ExplorerState): Omit<Scope, 'time_zone'> {
+export function buildScopeInUtc(state: ExplorerState): Omit<Scope, 'time_zone'> {
+  const { filters, join } = state
   return {
-    date_range: typeof period === 'string' ? period : [period.from, period.to],
+    date_range: buildDateRange(state),
     ...(filters.length === 0 ? {} : { filters: filters.map(toApiFilter) }),
     ...(filters.length > 1 && join === 'or' ? { filtersOperator: join } : {}),
   }
 }
+
+/** The period as the API takes it. */
+export const buildDateRange = ({ period }: ExplorerState): QueryBody['date_range'] =>
+  typeof period === 'string' ? period : [period.from, period.to]
 
 /** The members of a query that compare it. All time has nothing before it. */
 export function buildComparison({

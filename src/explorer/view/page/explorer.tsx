@@ -2,13 +2,15 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import type { Access } from '../../client/access.js'
 import type { Api } from '../../client/api.js'
-import { buildQuestions } from '../../questions/build-questions.js'
+import type { ValuesAnswer } from '../../client/contract.js'
+import { buildQuestions, PROPERTIES } from '../../questions/build-questions.js'
 import { DETAILS } from '../../questions/details.js'
 import { PANELS } from '../../questions/panels.js'
 import { Bar } from '../bar/bar.js'
 import { ChartSection } from '../chart/chart-section.js'
 import { Details } from '../details/details.js'
 import { Panel } from '../panels/panel.js'
+import { findShown } from '../shared/parts.js'
 import { useAddress } from '../shared/use-address.js'
 import { useAnswers } from '../shared/use-answers.js'
 import { Cards } from './cards.js'
@@ -34,6 +36,8 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
     if (failure?.needsKey === true && access.key !== undefined) onKeyRefused(failure.message)
   }, [failure])
   const find = (id: string) => questions.find((one) => one.id === id)
+  const named = findShown<ValuesAnswer>({ answers }, find(PROPERTIES))
+  const properties = named.kind === 'ready' ? named.body.data.map(({ value }) => value) : []
   const parts = { state, change, answers, access }
   return (
     <>
@@ -56,7 +60,13 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
         </div>
         <div class="panels">
           {PANELS.map((panel) => (
-            <Panel key={panel.id} {...parts} panel={panel} question={find(panel.id)} />
+            <Panel
+              key={panel.id}
+              {...parts}
+              panel={panel}
+              question={find(panel.id)}
+              properties={panel.id === 'events' ? properties : []}
+            />
           ))}
         </div>
       </main>

@@ -2,8 +2,11 @@
 import {
   getOpenTab,
   NEW_AND_RETURNING,
+  PROPERTY,
   RETENTION,
+  toPropertyTab,
   type Panel as PanelInfo,
+  type Tab,
 } from '../../questions/panels.js'
 import type { Question, RetentionAnswer } from '../../client/contract.js'
 import { openTab } from '../../state/changes.js'
@@ -17,17 +20,20 @@ import { Rows } from './rows.js'
 export interface PanelProps extends Parts {
   readonly panel: PanelInfo
   readonly question: Question | undefined
+  /** Event properties, which have tabs of their own after those of the panel. */
+  readonly properties?: readonly string[]
 }
 
-export function Panel({ panel, question, ...parts }: PanelProps) {
+export function Panel({ panel, question, properties = [], ...parts }: PanelProps) {
   const { state, change } = parts
   const open = getOpenTab(panel, state.tabs)
+  const tabs = listTabs(panel, open, properties)
   return (
     <section class="panel sheet" aria-label={panel.name} data-panel={panel.id}>
       <header>
         <h2>{panel.name}</h2>
         <div class="tabs" role="group" aria-label={`Tabs of ${panel.name}`}>
-          {panel.tabs.map(({ id, name }) => (
+          {tabs.map(({ id, name }) => (
             <button
               key={id}
               aria-pressed={id === open.id}
@@ -46,12 +52,18 @@ export function Panel({ panel, question, ...parts }: PanelProps) {
   )
 }
 
+/** The tabs of a panel, with those of properties. The open one is there also if no event of the period has its property. */
+function listTabs(panel: PanelInfo, open: Tab, properties: readonly string[]): readonly Tab[] {
+  const own = [...panel.tabs, ...properties.map((name) => toPropertyTab(PROPERTY + name))]
+  return own.some(({ id }) => id === open.id) ? own : [...own, open]
+}
+
 /** What the open tab shows. */
 function Content({
   tab,
   question,
   ...parts
-}: Omit<PanelProps, 'panel'> & { readonly tab: ReturnType<typeof getOpenTab> }) {
+}: Omit<PanelProps, 'panel' | 'properties'> & { readonly tab: Tab }) {
   const shown = findShown<unknown>(parts, question)
   if (shown.kind === 'waiting') return <p class="loading">…</p>
   if (shown.kind === 'failed') return <p role="alert">{shown.message}</p>

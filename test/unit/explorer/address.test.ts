@@ -1,0 +1,86 @@
+/** The state of the page in its address. */
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import {
+  CARD_METRICS,
+  COMPARISONS,
+  DEFAULT_STATE,
+  INTERVALS,
+  PRESETS,
+  type ExplorerState,
+} from '../../../src/explorer/state/state.js'
+import { FILTER_OPERATORS } from '../../../src/explorer/state/filters.js'
+import { formatState, parseState } from '../../../src/explorer/state/url.js'
+
+const field = fc.constantFrom('country', 'page:path', 'utm_term', 'event:prop:a=b&c', 'referrer')
+const date = fc
+  .date({ min: new Date('2020-01-01'), max: new Date('2030-01-01'), noInvalidDate: true })
+  .map((moment) => moment.toISOString().slice(0, 10))
+
+const state: fc.Arbitrary<ExplorerState> = fc.record({
+  period: fc.oneof(
+    fc.constantFrom(...PRESETS),
+    fc.tuple(date, date).map((pair) => {
+      const [from, to] = pair.sort()
+      return { from, to }
+    }),
+  ),
+  zone: fc.constantFrom('UTC', 'Europe/Berlin', 'Asia/Tokyo'),
+  comparison: fc.constantFrom(...COMPARISONS),
+  interval: fc.constantFrom(...INTERVALS),
+  metric: fc.constantFrom(...CARD_METRICS),
+  filters: fc.array(
+    fc.record({
+      field,
+      operator: fc.constantFrom(...FILTER_OPERATORS),
+      values: fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 3 }),
+    }),
+    { maxLength: 4 },
+  ),
+  join: fc.constantFrom('and', 'or'),
+  tabs: fc.dictionary(fc.constantFrom('sources', 'pages'), field),
+})
+
+const details = fc.option(
+  fc.record({
+    tab: field,
+    search: fc.string({ unit: 'grapheme' }),
+    orderBy: fc.constantFrom('users', 'page:path'),
+    direction: fc.constantFrom('asc' as const, 'desc' as const),
+    page: fc.nat(100),
+  }),
+  { nil: undefined },
+)
+
+test('a state that is written into an address is read out of it', () => {
+  fc.assert(
+    fc.property(state, details, (given, opened) => {
+      const whole = { ...given, ...(opened === undefined ? {} : { details: opened }) }
+      expect(parseState(formatState(whole))).toEqual(whole)
+    }),
+  )
+})
+
+test('the default state has the empty address', () => {
+  expect(formatState(DEFAULT_STATE)).toBe('')
+})
+
+test.each([
+  '?period=2026-02-31..2026-03-01',
+  '?period=2026-03-02..2026-03-01',
+  '?period=next',
+  '?zone=Mars/Olympus',
+  '?compare=&interval=century&metric=likes&join=xor',
+  '?filters=[["password","is","x"]]',
+  '?filters=[["country","is"]]',
+  '?filters=[["country","is",1]]',
+  '?filters={"a":1}',
+  '?filters=[',
+  '?tabs=7',
+  '?details=[1]',
+  '?details=["page:path","","users","up",0]',
+  '?details=["page:path","","users","asc",-1]',
+  '?unknown=1',
+])('what is not understood is as by default: %s', (query) => {
+  expect(parseState(query)).toEqual(DEFAULT_STATE)
+})

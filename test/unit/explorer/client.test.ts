@@ -1,0 +1,102 @@
+/** How the page gets its key, which answers it asks again, and how failures are put. */
+import { expect, test } from '@jest/globals'
+import {
+  findAccess,
+  forgetKey,
+  keepKey,
+  type Browser,
+} from '../../../src/explorer/client/access.js'
+import { createAnswers } from '../../../src/explorer/client/answers.js'
+import type { BatchResult, Question } from '../../../src/explorer/client/contract.js'
+import { describeFailure, type Refusal } from '../../../src/explorer/client/failure.js'
+
+/** A browser at an address that remembers what happens to it. */
+function createBrowser(address: string): Browser & { readonly addresses: string[] } {
+  const stored = new Map<string, string>()
+  const addresses: string[] = []
+  return {
+    addresses,
+    location: new URL(address),
+    history: { replaceState: (_data, _title, url) => void addresses.push(url) },
+    sessionStorage: {
+      getItem: (name) => stored.get(name) ?? null,
+      setItem: (name, value) => void stored.set(name, value),
+      removeItem: (name) => void stored.delete(name),
+    },
+  }
+}
+
+test('a key in the fragment moves from the address to the storage of the tab', () => {
+  const browser = createBrowser('http://stats.example/explore?period=7days#key=abc.def')
+  const access = { base: 'http://stats.example', key: 'abc.def' }
+  expect(findAccess(browser)).toEqual(access)
+  expect(browser.addresses).toEqual(['/explore?period=7days'])
+  const later = { ...browser, location: new URL('http://stats.example/explore') }
+  expect(findAccess(later)).toEqual(access)
+  forgetKey(browser)
+  expect(findAccess(later)).toBeUndefined()
+  expect(keepKey(browser, 'other')).toEqual({ ...access, key: 'other' })
+  expect(findAccess(later)).toEqual({ ...access, key: 'other' })
+})
+
+test('a public dashboard has no key, even if the tab has one', () => {
+  const browser = createBrowser('http://stats.example/share/shop?metric=visits')
+  browser.sessionStorage.setItem('tallyhouse-key', 'abc')
+  expect(findAccess(browser)).toEqual({ base: 'http://stats.example/share/shop', key: undefined })
+})
+
+const ask = (id: string, date_range: 'today' | 'live'): Question => ({
+  id,
+  operation: 'query',
+  body: { date_range },
+})
+const answer = (id: string, status = 200): BatchResult => ({
+  id,
+  status,
+  body: { error: { code: 'QUERY_TIMEOUT', message: '' } },
+})
+const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000)
+
+test('an answer is asked again when it is no longer fresh, or was a failure', () => {
+  const [now, cards, chart] = [ask('now', 'live'), ask('cards', 'today'), ask('chart', 'live')]
+  const answers = createAnswers()
+  const all = [now, cards]
+  expect(answers.listMissing(all, at(0))).toEqual(all)
+  answers.keep(all, [answer('now'), answer('cards')], at(0))
+  const listed = [1, 24, 26, 239, 241].map((seconds) => answers.listMissing(all, at(seconds)))
+  expect(listed).toEqual([[], [], [now], [now], all])
+  answers.keep([chart], [answer('chart', 503)], at(241))
+  expect(answers.listMissing([chart], at(242))).toEqual([chart])
+  expect(answers.get(chart)?.result.status).toBe(503)
+})
+
+const error = { error: { code: 'RATE_LIMIT_EXCEEDED', message: 'Too many requests.' } } as const
+
+test.each<[Refusal | undefined, object]>([
+  [
+    undefined,
+    {
+      message: 'The service does not answer. It may be restarting, or the network may be down.',
+      needsKey: false,
+      canRetry: true,
+    },
+  ],
+  [
+    { status: 401, error: { error: { code: 'UNAUTHORIZED', message: 'It has expired.' } } },
+    { message: 'The key is not accepted: It has expired.', needsKey: true, canRetry: false },
+  ],
+  [
+    { status: 429, error, retryAfter: 12 },
+    { message: 'Too many requests.', needsKey: false, canRetry: true, retryAfter: 12 },
+  ],
+  [
+    { status: 502, error: undefined },
+    { message: 'The service answered with status 502.', needsKey: false, canRetry: true },
+  ],
+  [
+    { status: 400, error },
+    { message: 'Too many requests.', needsKey: false, canRetry: false },
+  ],
+])('%j is put as %j', (refusal, want) => {
+  expect(describeFailure(refusal)).toEqual(want)
+})

@@ -1,0 +1,55 @@
+/** Numbers, dates and values as people read them. */
+import { expect, test } from '@jest/globals'
+import { nameBucket, nameTick, type BucketSize } from '../../../src/explorer/format/dates.js'
+import {
+  formatChange,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatShare,
+} from '../../../src/explorer/format/numbers.js'
+import { nameValue } from '../../../src/explorer/format/values.js'
+
+test.each([
+  [formatCount(0), '0'],
+  [formatCount(99_999), '99,999'],
+  [formatCount(112_744), '112.7K'],
+  [formatCount(1_250_000), '1.3M'],
+  [formatPercent(48.14), '48.1%'],
+  [formatDuration(0.4), '0s'],
+  [formatDuration(59.6), '1m 00s'],
+  [formatDuration(125), '2m 05s'],
+  [formatDuration(3661), '1h 01m'],
+  [formatShare(1, 3), '33.3%'],
+  [formatShare(1, 0), ''],
+  [formatChange(2.78), '+2.8%'],
+  [formatChange(-0.2, ' points'), '−0.2 points'],
+  [formatChange(0), '0%'],
+])('%s', (text, want) => {
+  expect(text).toBe(want)
+})
+
+const LABEL = '2026-03-29T14:00:00+02:00'
+
+test.each<[BucketSize, name: string, tick: string]>([
+  ['hour', '29 Mar, 14:00', '14:00'],
+  ['day', 'Sun 29 Mar 2026', '29 Mar'],
+  ['week', 'Week of 29 Mar 2026', '29 Mar'],
+  ['month', 'Mar 2026', 'Mar 26'],
+  ['quarter', 'Q1 2026', 'Mar 26'],
+  ['year', '2026', '2026'],
+])('a bucket of one %s is %s, on an axis %s', (size, name, tick) => {
+  expect([nameBucket(LABEL, size), nameTick(LABEL, size)]).toEqual([name, tick])
+})
+
+test.each([
+  ['country', 'DE', 'Germany'],
+  ['country', '', 'Unknown'],
+  ['country', '<b>', '<b>'],
+  ['language', 'pt-BR', 'Brazilian Portuguese'],
+  ['referrer', '', 'Direct'],
+  ['utm_source', '', '(none)'],
+  ['page:path', '/a', '/a'],
+])('the %s %j is called %s', (field, value, name) => {
+  expect(nameValue(field, value)).toBe(name)
+})

@@ -1,0 +1,66 @@
+/** How one steps from a period to the one before or after it. */
+import { expect, test } from '@jest/globals'
+import { dateIn, describePeriod, stepPeriod } from '../../../src/explorer/state/periods.js'
+import type { Range, ShownPeriod } from '../../../src/explorer/state/state.js'
+
+const TODAY = '2026-03-15'
+const range = (from: string, to: string): Range => ({ from, to })
+
+test.each<[ShownPeriod, before: Range | undefined, after: Range | undefined]>([
+  ['today', range('2026-03-14', '2026-03-14'), undefined],
+  ['yesterday', range('2026-03-13', '2026-03-13'), range('2026-03-15', '2026-03-15')],
+  ['7days', range('2026-03-02', '2026-03-08'), undefined],
+  ['30days', range('2026-01-15', '2026-02-13'), undefined],
+  ['mtd', range('2026-02-01', '2026-02-28'), undefined],
+  ['ytd', range('2025-01-01', '2025-12-31'), undefined],
+  ['12months', range('2024-04-01', '2025-03-31'), undefined],
+  ['all', undefined, undefined],
+  ['live', undefined, undefined],
+  [
+    range('2026-01-01', '2026-01-31'),
+    range('2025-12-01', '2025-12-31'),
+    range('2026-02-01', '2026-02-28'),
+  ],
+  [
+    range('2024-02-01', '2024-02-29'),
+    range('2024-01-01', '2024-01-31'),
+    range('2024-03-01', '2024-03-31'),
+  ],
+  [
+    range('2025-10-01', '2025-12-31'),
+    range('2025-07-01', '2025-09-30'),
+    range('2026-01-01', '2026-03-31'),
+  ],
+  [
+    range('2026-01-05', '2026-01-11'),
+    range('2025-12-29', '2026-01-04'),
+    range('2026-01-12', '2026-01-18'),
+  ],
+  [
+    range('2026-01-01T10:00:00Z', '2026-01-01T10:59:59Z'),
+    range('2026-01-01T09:00:00Z', '2026-01-01T09:59:59Z'),
+    range('2026-01-01T11:00:00Z', '2026-01-01T11:59:59Z'),
+  ],
+])('%j steps back to %j and on to %j', (period, before, after) => {
+  expect([stepPeriod(period, -1, TODAY), stepPeriod(period, 1, TODAY)]).toEqual([before, after])
+})
+
+test.each([
+  ['UTC', '2026-03-15T23:30:00Z', '2026-03-15'],
+  ['Asia/Tokyo', '2026-03-15T23:30:00Z', '2026-03-16'],
+  ['America/New_York', '2026-03-15T03:30:00Z', '2026-03-14'],
+])('in %s it is at %s the %s', (zone, moment, date) => {
+  expect(dateIn(zone, new Date(moment))).toBe(date)
+})
+
+test.each<[ShownPeriod, string]>([
+  ['30days', 'Last 30 days'],
+  [range('2026-01-01', '2026-01-31'), '1 Jan 2026 – 31 Jan 2026'],
+  [range('2026-01-01', '2026-01-01'), '1 Jan 2026'],
+  [
+    range('2026-01-01T10:00:00Z', '2026-01-01T10:59:59Z'),
+    '2026-01-01 10:00 UTC – 2026-01-01 10:59 UTC',
+  ],
+])('%j is called %s', (period, name) => {
+  expect(describePeriod(period)).toBe(name)
+})
