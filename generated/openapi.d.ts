@@ -3540,8 +3540,8 @@ export interface components {
              */
             readonly firstEventAt: string | null;
             /**
-             * @description A setting of the project for programs that show its numbers: whether anyone may see them. The service itself has
-             *     no dashboard.
+             * @description Whether anyone may see the numbers of the project without an API key, as the section Public dashboards describes. The
+             *     operator of the service changes it on the command line.
              * @example false
              */
             readonly hasPublicDashboard: boolean;

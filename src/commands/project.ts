@@ -128,8 +128,8 @@ function addUpdate(project: Command, context: CommandContext): void {
     .argument('<id>', ID_HELP)
     .option('--name <name>', 'Display name')
     .option('--domain <domain>', 'Primary domain, such as example.com')
-    .option('--public-dashboard', 'Make the dashboard public')
-    .option('--no-public-dashboard', 'Make the dashboard private')
+    .option('--public-dashboard', 'Let anyone see the numbers of the project, at /share/<id>')
+    .option('--no-public-dashboard', 'Let nobody see them without an API key')
   addFieldOptions(update).action(async (id: string, options: UpdateOptions, command: Command) => {
     const changes = toChanges(options)
     if (Object.keys(changes).length === 0) command.error('error: no field to change was given')

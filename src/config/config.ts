@@ -44,6 +44,8 @@ export interface Config extends Stores {
   readonly maxWaitingValues: number
   /** Requests per minute and API key; 0 for no limit. */
   readonly rateLimit: number
+  /** Requests per minute to public dashboards: to one of them, and of an address to all of them; 0 for no limit. */
+  readonly shareLimits: { readonly perDashboard: number; readonly perAddress: number }
   /** Whether responses are checked against the contract before they are sent. */
   readonly validateResponses: boolean
   /** Whether all operations of the contracts are compiled at the start, or else some at their first request. */
@@ -80,6 +82,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     },
     maxWaitingValues: read(env, 'MAX_WAITING_VALUES'),
     rateLimit: read(env, 'RATE_LIMIT'),
+    shareLimits: {
+      perDashboard: read(env, 'SHARE_RATE_LIMIT'),
+      perAddress: read(env, 'SHARE_RATE_LIMIT_PER_ADDRESS'),
+    },
     validateResponses: read(env, 'NODE_ENV') !== 'production',
     compileAll: read(env, 'NODE_ENV') === 'production',
   }

@@ -40,7 +40,7 @@ export const VARIABLES = {
     ...oneOf(ROLES),
   },
   TRUSTED_PROXIES: {
-    description: 'Number of proxies in front of the collector, whose X-Forwarded-For is trusted',
+    description: 'Number of proxies in front of the service, whose X-Forwarded-For is trusted',
     fallback: '0',
     ...integer(0, 100),
   },
@@ -140,6 +140,16 @@ export const VARIABLES = {
   RATE_LIMIT: {
     description: 'Requests per minute and API key; 0 for no limit',
     fallback: '60000',
+    ...integer(0, 1_000_000_000),
+  },
+  SHARE_RATE_LIMIT: {
+    description: 'Requests per minute and public dashboard; 0 for no limit',
+    fallback: '60000',
+    ...integer(0, 1_000_000_000),
+  },
+  SHARE_RATE_LIMIT_PER_ADDRESS: {
+    description: 'Requests to public dashboards per minute and IP address; 0 for no limit',
+    fallback: '3000',
     ...integer(0, 1_000_000_000),
   },
   TOKEN_EVENTS_PER_MINUTE: {

@@ -11,7 +11,7 @@
  * | keywords beside `$ref` | nothing |
  * | `allOf` with `unevaluatedProperties: false` | one closed object with all properties |
  * | `const` | an `enum` of one value |
- * | `propertyNames`, `contentMediaType`, `x-…` | nothing |
+ * | `propertyNames`, `contentMediaType`, `x-…` of a schema | nothing |
  */
 import { isRecord, mapRecord } from '../lib/records.js'
 import type { SpecDocument } from './spec.js'

@@ -19,6 +19,20 @@ export async function listProjects(connection: Connection): Promise<readonly Sto
   return rows.map(toStoredProject)
 }
 
+/** Returns the projects that anyone may look at. */
+export async function listPublicProjects(
+  connection: Connection,
+  options: QueryOptions,
+): Promise<readonly StoredProject[]> {
+  const { rows } = await connection.query<ProjectRow>(
+    statement(
+      sql`SELECT ${PROJECT_COLUMNS} FROM projects FINAL WHERE has_public_dashboard AND NOT is_deleting`,
+    ),
+    options,
+  )
+  return rows.map(toStoredProject)
+}
+
 /** Finds a project by its id; undefined when it does not exist. */
 export async function findProject(
   connection: Connection,

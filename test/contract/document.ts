@@ -27,6 +27,8 @@ interface Parameter {
 
 export interface Operation {
   readonly operationId: string
+  /** Whether public dashboards answer it. */
+  readonly 'x-public-dashboard'?: boolean
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
   readonly parameters?: readonly (Parameter | Reference)[]
   readonly requestBody?: Content

@@ -25,6 +25,7 @@ import {
 import { postExport } from '../../http/query/post-export.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../../http/query/query-body.js'
 import type { Recall } from '../../http/query/refuse-early.js'
+import type { ShareDependencies } from '../../http/share/read-share.js'
 import {
   describeFunnel,
   describeRetention,
@@ -43,6 +44,7 @@ export interface ApiDependencies extends ApiUseCases {
   readonly recall: Recall
   /** Requests per minute and API key; 0 means no limit. */
   readonly rateLimit: number
+  readonly shares: ShareDependencies
 }
 
 /** Checks the key of a request, counts the request, and checks that the key has a scope. */
@@ -63,14 +65,38 @@ export function buildApiRoutes(
   api: ApiDependencies,
   limit: RequestHandler,
   contract: Contract,
-  shutdown: Shutdown,
+  { stopping }: Shutdown,
 ): RouteTable {
   const checkKey = checkKeyFor('read', api, limit)
+  return {
+    ...buildAnalyticsRoutes(api, checkKey, limit, contract, stopping),
+    ...buildExportRoute(api, limit, contract, stopping),
+    '/v1/project': {
+      get: [...checkKey, ...CHECK_BODY, contract.checkQuery, getProject(api, stopping)],
+    },
+    '/mcp': {
+      post: [refusePages, ...checkKey, ...CHECK_BODY, postMcp({ api, contract }, stopping)],
+    },
+  }
+}
+
+/**
+ * Builds the routes of the questions about a project.
+ *
+ * @param checkAsker finds who asks, and counts the request
+ * @param limit counts another query of the same request
+ */
+export function buildAnalyticsRoutes(
+  api: ApiUseCases,
+  checkAsker: readonly Handler[],
+  limit: RequestHandler,
+  contract: Contract,
+  stopping: AbortSignal,
+): RouteTable {
   // They also check requests that are to be explained: the path of a request chooses its operation.
   const { checkQuery, checkValues, checkRetention, checkFunnel, checkBatch } = contract
-  const { stopping } = shutdown
   const post = (negotiate: Handler, check: Handler, answer: Handler) => ({
-    post: [...checkKey, negotiate, ...CHECK_BODY, check, answer],
+    post: [...checkAsker, negotiate, ...CHECK_BODY, check, answer],
   })
   const postForJson = (check: Handler, answer: Handler) => post(negotiateJson, check, answer)
   const postForTable = (check: Handler, answer: Handler) => post(negotiateTable, check, answer)
@@ -98,11 +124,6 @@ export function buildApiRoutes(
       checkFunnel,
       postOperation(answerFunnelExplain, api, stopping),
     ),
-    ...buildExportRoute(api, limit, contract, stopping),
-    '/v1/project': { get: [...checkKey, ...CHECK_BODY, checkQuery, getProject(api, stopping)] },
-    '/mcp': {
-      post: [refusePages, ...checkKey, ...CHECK_BODY, postMcp({ api, contract }, stopping)],
-    },
   }
 }
 

@@ -17,7 +17,9 @@ import type { Logger } from '../../lib/log.js'
 /** What an application needs before it has routes. */
 export interface ShellDependencies {
   /** Undefined if this process does not collect events. */
-  readonly collector: { readonly trustedProxies: number } | undefined
+  readonly collector: object | undefined
+  /** The number of proxies in front of the service whose X-Forwarded-For is trusted. */
+  readonly trustedProxies: number
   readonly shutdown: Shutdown
   readonly logger: Logger
   /** Is called for every request. */
@@ -34,13 +36,13 @@ export const EVENTS = '/v1/events'
  * @param first runs before all of that
  */
 export function createShell(dependencies: ShellDependencies, first?: RequestHandler): Express {
-  const { collector, logger, shutdown } = dependencies
+  const { collector, trustedProxies, logger, shutdown } = dependencies
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.enable('case sensitive routing')
   app.enable('strict routing')
-  app.set('trust proxy', collector?.trustedProxies ?? 0)
+  app.set('trust proxy', trustedProxies)
   if (first !== undefined) app.use(first)
   app.use(...createObservers(dependencies), logRequests(logger), addCommonHeaders)
   if (collector !== undefined) app.use(EVENTS, allowAnyOrigin)

@@ -12,7 +12,7 @@ import {
 } from '../../http/collect/event-limits.js'
 import { createEventsReader, MAX_EVENTS_BYTES } from '../../http/collect/events-body.js'
 import { warnOfProxies } from '../../http/collect/read-client-info.js'
-import { refuseEarly } from '../../http/query/refuse-early.js'
+import { recognizeKeys, refuseEarly, type Recognize } from '../../http/query/refuse-early.js'
 import { createRefusalPace, slowRefusals } from '../../http/query/slow-refusals.js'
 import { limitRate } from '../../http/query/rate-limit.js'
 import { limitBodySize } from '../../http/server/body.js'
@@ -24,12 +24,16 @@ import {
   type Handler,
   type RouteTable,
 } from '../../http/server/routes.js'
+import { recognizeShares } from '../../http/share/read-share.js'
+import { createShareCounters, type ShareCounters } from '../../http/share/share-limits.js'
+import { refuseOddNames } from '../../http/share/share-path.js'
 import { createDocsRouter } from '../../http/site/docs/docs-router.js'
 import { createExplorerRouter } from '../../http/site/explorer.js'
 import { createTrackingRouter } from '../../http/site/tracking.js'
+import type { Shutdown } from '../../http/server/graceful-shutdown.js'
 import type { Contract } from '../../http/validation/contract.js'
-import type { Logger } from '../../lib/log.js'
 import { buildApiRoutes, type ApiDependencies } from './api-routes.js'
+import { buildShareRoutes } from './share-routes.js'
 import { createObservers, createShell, EVENTS, type ShellDependencies } from './app-shell.js'
 
 /** The use cases of the collector. */
@@ -45,8 +49,6 @@ export interface CollectorDependencies {
   readonly checkWork?: CheckWork | undefined
   /** The bytes of bodies that may be in memory at once; a default of the collector if left out. */
   readonly maxBytesInFlight?: number
-  /** The number of proxies in front of the service whose X-Forwarded-For is trusted. */
-  readonly trustedProxies: number
 }
 
 /** Everything that the application needs from the rest of the service. */
@@ -63,23 +65,24 @@ export interface AppDependencies extends ShellDependencies, Readiness {
 /** Creates the application. */
 export function createApp(dependencies: AppDependencies): Express {
   const { api, collector, contract, logger, shutdown, pages = [] } = dependencies
-  const limit = limitRate(api?.rateLimit ?? 0)
+  const counters = createCounters(api)
   const pace = createRefusalPace()
   const app = createShell(
     dependencies,
     api &&
       refuseEarly({
-        ...api,
-        limitRate: limit,
+        queue: api.queue,
+        recognize: recognizeAskers(api, counters),
         pace,
         observe: runInOrder(createObservers(dependencies)),
         logger,
         draining: shutdown.draining,
       }),
   )
+  if (api !== undefined) app.use(refuseOddNames)
   addRoutes(app, {
-    ...(collector === undefined ? {} : buildCollectorRoutes(collector, contract, logger)),
-    ...(api === undefined ? {} : buildApiRoutes(api, limit, contract, shutdown)),
+    ...(collector === undefined ? {} : buildCollectorRoutes(collector, dependencies)),
+    ...(api === undefined ? {} : buildQueryRoutes(api, counters, contract, shutdown)),
     ...buildCommonRoutes(dependencies),
   })
   if (collector !== undefined) app.use(createTrackingRouter())
@@ -94,6 +97,35 @@ export function createApp(dependencies: AppDependencies): Express {
   return app
 }
 
+/** Counts the requests of API keys, and those to public dashboards. */
+interface Counters extends ShareCounters {
+  readonly byKey: RequestHandler
+}
+
+const NO_LIMITS = { perDashboard: 0, perAddress: 0 }
+
+const createCounters = (api: ApiDependencies | undefined): Counters => ({
+  byKey: limitRate(api?.rateLimit ?? 0),
+  ...createShareCounters(api?.shares.limits ?? NO_LIMITS),
+})
+
+/** Recognizes requests of API keys and to public dashboards. */
+function recognizeAskers({ recall, shares }: ApiDependencies, counters: Counters): Recognize {
+  const byKey = recognizeKeys(recall, counters.byKey)
+  const byShare = recognizeShares(shares.recall, counters.byBoth)
+  return (request) => byKey(request) ?? byShare(request)
+}
+
+const buildQueryRoutes = (
+  api: ApiDependencies,
+  counters: Counters,
+  contract: Contract,
+  shutdown: Shutdown,
+): RouteTable => ({
+  ...buildApiRoutes(api, counters.byKey, contract, shutdown),
+  ...buildShareRoutes(api, counters, contract, shutdown.stopping),
+})
+
 /** Combines handlers that all pass the request on. */
 const runInOrder = (handlers: readonly RequestHandler[]): RequestHandler =>
   handlers.reduceRight<RequestHandler>(
@@ -105,7 +137,6 @@ const runInOrder = (handlers: readonly RequestHandler[]): RequestHandler =>
 /** A token in the header is checked before the body is read; a token in the body, right after the body is parsed. */
 function buildCollectorRoutes(
   {
-    trustedProxies,
     findProject,
     collect,
     now,
@@ -114,8 +145,7 @@ function buildCollectorRoutes(
     checkWork,
     maxBytesInFlight,
   }: CollectorDependencies,
-  contract: Contract,
-  logger: Logger,
+  { trustedProxies, contract, logger }: AppDependencies,
 ): RouteTable {
   const { checkAddress, countEvents } = createLimitHandlers(limits)
   const refuseLarge = checkWork === undefined ? [] : [refuseLargeRequests(checkWork)]

@@ -50,7 +50,6 @@ export function createCollector(
     now,
     maxEventAgeDays: config.maxEventAgeDays,
     limits: config.eventLimits,
-    trustedProxies: config.trustedProxies,
   }
 }
 

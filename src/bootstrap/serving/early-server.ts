@@ -70,6 +70,7 @@ function createStartingApp(
 ): Express {
   const app = createShell({
     collector: config.role === 'api' ? undefined : config,
+    trustedProxies: config.trustedProxies,
     logger,
     observer: instruments?.http,
     shutdown,

@@ -32,6 +32,7 @@ import { countChecks } from './count-checks.js'
 import type { ApiDependencies } from './api-routes.js'
 import { createFindData, type FindData, type ReadStore } from './read-stores.js'
 import type { ServiceOptions } from './service-options.js'
+import { createShares } from './shares.js'
 
 /** Creates the use cases of the query API. Every query has a deadline and ends when its client disconnects. */
 export function createApi(
@@ -73,6 +74,7 @@ export function createApi(
     exports: createQueryQueue({ ...EXPORTS, timeoutMs: config.queryTimeoutMs }),
     now,
     rateLimit: config.rateLimit,
+    shares: createShares(options),
   }
 }
 

@@ -41,6 +41,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
   const app = createApp({
     api: reads && createApi(options, reads),
+    trustedProxies: config.trustedProxies,
     collector: collects && createCollector(options, collects, shutdown.stopping),
     isReady: cacheProbe((timeoutMs) => cluster.home.store.lookups.ping(timeoutMs)),
     listAway: cacheProbe((timeoutMs) => listAway(cluster, timeoutMs)),

@@ -1,4 +1,4 @@
-/** Limits the requests per minute of each API key. */
+/** Limits the requests per minute of each sender, such as an API key. */
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { rateLimit, type Store } from 'express-rate-limit'
 import { LRUCache } from 'lru-cache'
@@ -6,28 +6,50 @@ import { ApiError } from '../../contract/errors.js'
 import { MINUTE_MS } from '../../lib/time.js'
 import { getAuthContext } from '../server/request-context.js'
 
-/**
- * Counts requests by key id in windows of a minute, and reports the state in RateLimit headers.
- *
- * @param perMinute the maximum number of requests per key; 0 means no limit
- */
-export function limitRate(perMinute: number): RequestHandler {
+/** A limit of requests per minute. */
+export interface RequestLimit {
+  /** The maximum number of requests of one sender; 0 means no limit. */
+  readonly perMinute: number
+  /** The name of the limit in RateLimit headers. */
+  readonly name: string
+  /** Names the sender of a request: those with the same name are counted together. */
+  readonly identify: (request: Request) => string
+  /** What a request beyond the limit is told, before when to try again. */
+  readonly message: string
+}
+
+/** @param perMinute the maximum number of requests per key; 0 means no limit */
+export const limitRate = (perMinute: number): RequestHandler =>
+  limitRequests({
+    perMinute,
+    name: 'key',
+    identify: (request) => getAuthContext(request).principal.keyId,
+    message: 'The API key has exceeded its number of requests per minute.',
+  })
+
+/** Counts requests in windows of a minute, and reports the state in RateLimit headers. */
+export function limitRequests({
+  perMinute,
+  name,
+  identify,
+  message,
+}: RequestLimit): RequestHandler {
   if (perMinute === 0) return (_request, _response, next) => next()
   return rateLimit({
     windowMs: MINUTE_MS,
     limit: perMinute,
     store: createStore(MINUTE_MS),
-    identifier: 'key',
+    identifier: name,
     standardHeaders: 'draft-8',
     legacyHeaders: false,
-    keyGenerator: (request) => getAuthContext(request).principal.keyId,
-    // The library's checks concern limits by IP address behind proxies.
+    keyGenerator: identify,
+    // The library's checks concern how it is told the address, for which the whole application is configured.
     validate: false,
     handler: (_request, response, next) => {
       // At the end of a window the library says 0.
       const seconds = Math.max(1, Number(response.getHeader('Retry-After')))
       const headers = { 'Retry-After': String(seconds) }
-      next(new ApiError('RATE_LIMIT_EXCEEDED', MESSAGE, { headers }))
+      next(new ApiError('RATE_LIMIT_EXCEEDED', `${message} ${WHEN}`, { headers }))
     },
   })
 }
@@ -53,12 +75,12 @@ export async function countAnother(
   throw error as Error
 }
 
-/** A service remembers this many keys; those that asked least recently are forgotten. */
-const MAX_KEYS = 50_000
+/** A service remembers this many senders; those that asked least recently are forgotten. */
+const MAX_SENDERS = 50_000
 
-/** Counts the requests of each key. The store of the library follows the clock: when it is set back, a minute takes hours. */
+/** Counts the requests of each sender. The store of the library follows the clock: when it is set back, a minute takes hours. */
 function createStore(windowMs: number): Store {
-  const windows = new LRUCache<string, { totalHits: number }>({ max: MAX_KEYS, ttl: windowMs })
+  const windows = new LRUCache<string, { totalHits: number }>({ max: MAX_SENDERS, ttl: windowMs })
   return {
     increment: (key) => {
       const window = windows.get(key) ?? { totalHits: 0 }
@@ -78,5 +100,4 @@ function createStore(windowMs: number): Store {
   }
 }
 
-const MESSAGE =
-  'The API key has exceeded its number of requests per minute. Wait the seconds given in Retry-After.'
+const WHEN = 'Wait the seconds given in Retry-After.'

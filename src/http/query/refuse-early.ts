@@ -1,5 +1,5 @@
 /** Refuses queries for which the queue has no place before any other work is done for them: refusing must cost little. */
-import type { RequestHandler } from 'express'
+import type { Request, RequestHandler } from 'express'
 import type { ErrorCode } from '../../contract/api.js'
 import { ApiError } from '../../contract/errors.js'
 import type { Logger } from '../../lib/log.js'
@@ -13,11 +13,21 @@ import type { PaceRefusal } from './slow-refusals.js'
 /** Returns the key and the project that an Authorization header had when it was last checked; undefined if unknown. */
 export type Recall = (header: string | undefined) => AuthContext | undefined
 
-export interface EarlyRefusals {
-  readonly recall: Recall
-  readonly queue: QueryQueue
-  /** Counts a request of a key, and rejects one beyond the limit of the minute. */
+/** A request of a known asker that would wait in the queue. */
+export interface Recognized {
+  /** The template of its route. */
+  readonly path: string
+  readonly context: AuthContext
+  /** Counts the request, and rejects one beyond the limit of the minute. */
   readonly limitRate: RequestHandler
+}
+
+/** Recognizes a request by its method, its path and its headers alone; undefined for one that is handled as usual. */
+export type Recognize = (request: Request) => Recognized | undefined
+
+export interface EarlyRefusals {
+  readonly recognize: Recognize
+  readonly queue: QueryQueue
   readonly pace: PaceRefusal
   /** Observes a request, then calls `next`. */
   readonly observe: RequestHandler
@@ -40,15 +50,27 @@ const ROUTES: ReadonlyMap<string, string> = new Map([
   ['POST /mcp', '/mcp'],
 ])
 
+/** Returns the route of a request that waits in the queue; undefined for any other request. @param target its path */
+export const findQueuedRoute = ({ method }: Request, target: string): string | undefined =>
+  ROUTES.get(`${method} ${target}`)
+
+/** Recognizes the requests of API keys. @param limitRate counts the requests of a key */
+export const recognizeKeys =
+  (recall: Recall, limitRate: RequestHandler): Recognize =>
+  (request) => {
+    const path = findQueuedRoute(request, request.url)
+    const context = path === undefined ? undefined : recall(request.headers.authorization)
+    return path === undefined || context === undefined ? undefined : { path, context, limitRate }
+  }
+
 /**
- * Creates the first handler of an application. It refuses a request of a known key that would be refused after its body
+ * Creates the first handler of an application. It refuses a request of a known asker that would be refused after its body
  * has been read and validated; all others go on. Refusals are paced, since under a flood even they would take all the
  * time. The log has one line per second and key for them.
  */
 export function refuseEarly({
-  recall,
+  recognize,
   queue,
-  limitRate,
   pace,
   observe,
   logger,
@@ -56,13 +78,13 @@ export function refuseEarly({
 }: EarlyRefusals): RequestHandler {
   const log = createRefusalLog(logger)
   return (request, response, next) => {
-    const path = ROUTES.get(`${request.method} ${request.url}`)
-    const context = path === undefined ? undefined : recall(request.headers.authorization)
-    const refusal = context && queue.findRefusal(context.principal.keyId)
-    if (context === undefined || refusal === undefined || draining.aborted) {
+    const recognized = recognize(request)
+    const refusal = recognized && queue.findRefusal(recognized.context.principal.keyId)
+    if (recognized === undefined || refusal === undefined || draining.aborted) {
       next()
       return
     }
+    const { path, context, limitRate } = recognized
     request.authContext = context
     request.route = { path }
     assignRequestId(request, response)

@@ -3,25 +3,32 @@ import { Router } from 'express'
 import { addRoutes } from '../server/routes.js'
 import { buildContentSecurityPolicy, fillPage, readAsset, sendText, setHeaders } from './assets.js'
 
-const pageHeaders = setHeaders({
+export const PAGE_HEADERS = {
   'Content-Security-Policy': buildContentSecurityPolicy('data:'),
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Cache-Control': 'no-cache',
-})
+}
+const pageHeaders = setHeaders(PAGE_HEADERS)
 
-/** Builds the page. @param project the name of the project; empty if only its key tells */
-export const buildExplorerPage = (project: string): string =>
-  fillPage(readAsset('explorer.html'), {
-    project,
-    title: project === '' ? 'Tallyhouse' : `${project} · Tallyhouse`,
-  })
+/** Builds the page of a project. @param project its name; empty if only its key tells */
+export type BuildExplorerPage = (project: string) => string
+
+/** Reads the page, whose project is filled in for each request. */
+export function openExplorerPage(): BuildExplorerPage {
+  const html = readAsset('explorer.html')
+  return (project) =>
+    fillPage(html, {
+      project,
+      title: project === '' ? 'Tallyhouse' : `${project} · Tallyhouse`,
+    })
+}
 
 /** Creates the routes under /explore. They need no key: the page gets it from the people who open it, and asks with it. */
 export function createExplorerRouter(): Router {
   const router = Router({ caseSensitive: true, strict: true })
   addRoutes(router, {
-    '/explore': { get: [pageHeaders, sendText('html', buildExplorerPage(''))] },
+    '/explore': { get: [pageHeaders, sendText('html', openExplorerPage()(''))] },
     '/explore/explorer.js': { get: [pageHeaders, sendText('js', readAsset('explorer.js'))] },
     '/explore/explorer.css': { get: [pageHeaders, sendText('css', readAsset('explorer.css'))] },
   })

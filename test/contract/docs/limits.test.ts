@@ -93,7 +93,7 @@ test('the limits that have a variable are its defaults', () => {
     .flatMap(readTables)
     .filter(([, , variable = '']) => variable.slice(1, -1) in VARIABLES)
   const shown = rows.map(([, value, variable = '']) => [variable.slice(1, -1), toNumber(value)])
-  expect(shown).toHaveLength(10)
+  expect(shown).toHaveLength(12)
   expect(shown).toEqual(
     shown.map(([name]) => [name, Number(VARIABLES[name as VariableName].fallback)]),
   )

@@ -22,6 +22,7 @@ import { ApiError } from '../../../src/contract/errors.js'
 import type { AuthContext } from '../../../src/http/server/request-context.js'
 import { compileContract, type Contract } from '../../../src/http/validation/contract.js'
 import { createQueryQueue } from '../../../src/http/query/queue/query-queue.js'
+import type { ShareDependencies } from '../../../src/http/share/read-share.js'
 import { createShutdown } from '../../../src/http/server/graceful-shutdown.js'
 import { listen, type StopTimes, type HttpTimeouts } from '../../../src/http/server/listen.js'
 import type { NewLines } from '../../../src/ingest/inbox/insert-lines.js'
@@ -153,6 +154,14 @@ export interface RunningApp {
   collect(body: unknown, init?: RequestInit): Promise<Response>
 }
 
+/** No project is public. */
+const NO_SHARES: ShareDependencies = {
+  find: () => Promise.resolve(undefined),
+  recall: () => undefined,
+  limits: { perDashboard: 0, perAddress: 0 },
+  streams: createQueryQueue({ perKey: 1, inAll: 2, waiting: 0, timeoutMs: 10_000 }),
+}
+
 const notExplained = () => Promise.reject(new Error('not explained here'))
 
 /** Compiled once, for all applications of a test file. */
@@ -204,6 +213,7 @@ export async function startApp({
       streams: createQueryQueue({ perKey: 100, inAll: 100, waiting: 0, timeoutMs: 10_000 }),
       exports: createQueryQueue({ perKey: 100, inAll: 100, waiting: 0, timeoutMs: 10_000 }),
       rateLimit: 0,
+      shares: NO_SHARES,
       ...given,
     },
     collector: {
@@ -222,9 +232,9 @@ export async function startApp({
       now: () => NOW,
       maxEventAgeDays: 36_500,
       limits: NO_LIMITS,
-      trustedProxies: 0,
       ...given,
     },
+    trustedProxies: 0,
     isReady: () => Promise.resolve(true),
     contract: await (contract ??= compileContract({ validateResponses: true, compileAll: false })),
     shutdown,

@@ -29,6 +29,7 @@ const DEFAULTS: Config = {
   },
   maxWaitingValues: 200_000,
   rateLimit: 60_000,
+  shareLimits: { perDashboard: 60_000, perAddress: 3_000 },
   validateResponses: true,
   compileAll: false,
   role: 'all',
@@ -58,6 +59,11 @@ test.each<{ why: string; env: NodeJS.ProcessEnv; want: Partial<Config> }>([
   { why: 'values', env: { MAX_WAITING_VALUES: '0' }, want: { maxWaitingValues: 0 } },
   { why: 'no answers kept', env: { CACHE_MB: '0' }, want: { cacheMb: 0 } },
   { why: 'a rate', env: { RATE_LIMIT: '0' }, want: { rateLimit: 0 } },
+  {
+    why: 'rates of public dashboards',
+    env: { SHARE_RATE_LIMIT: '0', SHARE_RATE_LIMIT_PER_ADDRESS: '7' },
+    want: { shareLimits: { perDashboard: 0, perAddress: 7 } },
+  },
   { why: 'a role', env: { ROLE: 'collector' }, want: { role: 'collector' } },
   { why: 'proxies', env: { TRUSTED_PROXIES: '2' }, want: { trustedProxies: 2 } },
   {

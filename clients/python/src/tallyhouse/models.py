@@ -1547,8 +1547,8 @@ class Project(TypedDict):
     """The time of the first event, in UTC with milliseconds; `null` until there is an event."""
 
     hasPublicDashboard: bool
-    """A setting of the project for programs that show its numbers: whether anyone may see them. The service itself has
-    no dashboard.
+    """Whether anyone may see the numbers of the project without an API key, as the section Public dashboards describes. The
+    operator of the service changes it on the command line.
     """
 
     excludedIps: list[str]

@@ -1,5 +1,6 @@
 /** Decides when a query runs: few at once, of one API key and in all, and the keys take turns. */
 import { ApiError } from '../../../contract/errors.js'
+import { isPublicReader } from '../../../auth/public-readers.js'
 import { createRunTimes } from './run-times.js'
 import {
   countWaiting,
@@ -47,7 +48,7 @@ export function createQueryQueue(limits: QueueLimits, now = () => performance.no
       const key = getKey(state, keyId)
       return isFree(state, key) || canWait(state, key)
         ? undefined
-        : REFUSALS[nameRefusal(state, key)]
+        : getRefusals(key)[nameRefusal(state, key)]
     },
     count: () => ({ running: state.running, waiting: countWaiting(state) }),
   }
@@ -112,7 +113,8 @@ function waitForTurn(
   signal: AbortSignal,
 ): Promise<void> {
   const refusal = nameRefusal(state, key)
-  const createError = (cause?: unknown) => new ApiError(refusal, MESSAGES[refusal], { cause })
+  const createError = (cause?: unknown) =>
+    new ApiError(refusal, getRefusals(key)[refusal].message, { cause })
   if (signal.aborted) throw createError(signal.reason)
   if (!canWait(state, key)) throw createError()
   if (isFull(state)) [...findLongest(state, key).waiting].at(-1)?.refuse()
@@ -143,21 +145,24 @@ function waitForTurn(
   })
 }
 
-const MESSAGES = {
-  RATE_LIMIT_EXCEEDED:
-    'The API key has too many queries at once. Wait for their responses, or the seconds given in Retry-After.',
-  SERVICE_UNAVAILABLE:
+const createRefusals = (asker: string) => ({
+  RATE_LIMIT_EXCEEDED: new ApiError(
+    'RATE_LIMIT_EXCEEDED',
+    `The ${asker} has too many queries at once. Wait for their responses, or the seconds given in Retry-After.`,
+  ),
+  SERVICE_UNAVAILABLE: new ApiError(
+    'SERVICE_UNAVAILABLE',
     'The service is busy with other queries. Try again after the seconds given in Retry-After.',
-}
+  ),
+})
 
 /** One of each, for queries that are refused in great numbers. */
-const REFUSALS = {
-  RATE_LIMIT_EXCEEDED: new ApiError('RATE_LIMIT_EXCEEDED', MESSAGES.RATE_LIMIT_EXCEEDED),
-  SERVICE_UNAVAILABLE: new ApiError('SERVICE_UNAVAILABLE', MESSAGES.SERVICE_UNAVAILABLE),
-}
+const REFUSALS = { key: createRefusals('API key'), dashboard: createRefusals('public dashboard') }
+
+const getRefusals = ({ id }: KeyQueue) => REFUSALS[isPublicReader(id) ? 'dashboard' : 'key']
 
 /** Returns why a query of the key would have to wait: for its own key, or for others. */
-const nameRefusal = ({ limits }: QueueState, key: KeyQueue): keyof typeof MESSAGES =>
+const nameRefusal = ({ limits }: QueueState, key: KeyQueue): keyof typeof REFUSALS.key =>
   key.running < limits.perKey ? 'SERVICE_UNAVAILABLE' : 'RATE_LIMIT_EXCEEDED'
 
 /**

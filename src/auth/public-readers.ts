@@ -1,0 +1,113 @@
+/** Finds who reads a public dashboard: a reader of one project, without an API key, for as long as the project is public. */
+import type { Connection } from '../clickhouse/connection.js'
+import { toStoreError } from '../clickhouse/errors.js'
+import type { Store } from '../clickhouse/store.js'
+import { ApiError } from '../contract/errors.js'
+import { SECOND_MS } from '../lib/time.js'
+import type { StoredProject } from '../projects/project.js'
+import { listPublicProjects } from '../projects/store.js'
+import type { Authenticated } from './authenticate.js'
+
+export interface PublicReader extends Authenticated {
+  /** For how many milliseconds the project is taken to be public without asking the store again. */
+  readonly leftMs: number
+}
+
+export interface PublicReaders {
+  /**
+   * Finds the reader of a public project by its id or its public token; undefined if no public project has it.
+   *
+   * @throws ApiError SERVICE_UNAVAILABLE when the store does not answer
+   */
+  readonly find: (name: string) => Promise<PublicReader | undefined>
+  /** Returns what was last known about a name, however long ago: good enough to refuse a request, not to serve it. */
+  readonly recall: (name: string) => Authenticated | undefined
+}
+
+/** How long the list of public projects is used, in milliseconds from the start of its lookup. */
+const LIST_TTL_MS = 4 * SECOND_MS
+const LOOKUP_TIMEOUT_MS = SECOND_MS
+
+/** The public projects by their names, and until when they are taken to be public. */
+interface Listed {
+  readonly readers: ReadonlyMap<string, Authenticated>
+  readonly until: number
+}
+
+/**
+ * Creates the readers of a service. All public projects are read at once, every 4 seconds at most, so that made-up names
+ * cost the store nothing. Concurrent calls share a lookup, and failures are not kept.
+ *
+ * @param clock returns milliseconds
+ */
+export function createPublicReaders(
+  { reader }: Pick<Store, 'reader'>,
+  now: () => Date,
+  clock: () => number = () => performance.now(),
+): PublicReaders {
+  let last: Listed | undefined
+  let reading: Promise<Listed> | undefined
+  const read = async (): Promise<Listed> => {
+    const until = clock() + LIST_TTL_MS
+    return (last = { readers: nameReaders(await readProjects(reader), now()), until })
+  }
+  const readOnce = (): Promise<Listed> => (reading ??= read().finally(() => (reading = undefined)))
+  return {
+    find: async (name) => {
+      const { readers, until } =
+        last !== undefined && clock() < last.until ? last : await readOnce()
+      const found = readers.get(name)
+      return found && { ...found, leftMs: until - clock() }
+    },
+    recall: (name) => last?.readers.get(name),
+  }
+}
+
+/** The ids of readers begin with this. Those of API keys have no colon. */
+const PREFIX = 'public:'
+
+/** Whether the id of a principal is that of the readers of a public project. */
+export const isPublicReader = (keyId: string): boolean => keyId.startsWith(PREFIX)
+
+/** Creates the reader of a project. All viewers are one: they share its turns, its answers and its limit. */
+const createReader = (project: StoredProject): Authenticated => ({
+  principal: { keyId: PREFIX + project.id, projectId: project.id },
+  project,
+  scopes: ['read'],
+})
+
+/** Names the readers of projects: by the public token, by the former one until it ends, and by the id, which comes first. */
+function nameReaders(
+  projects: readonly StoredProject[],
+  now: Date,
+): ReadonlyMap<string, Authenticated> {
+  const readers = projects.map(createReader)
+  const list = (names: (project: StoredProject) => readonly string[]) =>
+    readers.flatMap((reader) => names(reader.project).map((name) => [name, reader] as const))
+  return new Map([
+    ...list(({ formerToken: former }) =>
+      former !== null && former.until > now ? [former.token] : [],
+    ),
+    ...list(({ token }) => [token]),
+    ...list(({ id }) => [id]),
+  ])
+}
+
+async function readProjects(reader: Connection): Promise<readonly StoredProject[]> {
+  try {
+    return await listPublicProjects(reader, {
+      signal: AbortSignal.timeout(LOOKUP_TIMEOUT_MS),
+      settings: { max_threads: 1 },
+    })
+  } catch (cause) {
+    const failure = toStoreError(cause)
+    throw failure.code === 'INTERNAL_ERROR' ? failure : createLookupError(cause)
+  }
+}
+
+const createLookupError = (cause: unknown): ApiError =>
+  new ApiError(
+    'SERVICE_UNAVAILABLE',
+    'Public dashboards cannot be looked up right now. Try again in a moment.',
+    { cause },
+  )
