@@ -24,5 +24,8 @@ export const formatShare = (part: number, whole: number): string =>
   whole > 0 ? formatPercent((100 * part) / whole) : ''
 
 /** Formats a change with its sign, such as `+2.8%`. @param unit after the number: per cent, or percentage points */
-export const formatChange = (change: number, unit = '%'): string =>
-  `${change > 0 ? '+' : change < 0 ? '−' : ''}${PERCENT.format(Math.abs(change))}${unit}`
+export function formatChange(change: number, unit = '%'): string {
+  const size = PERCENT.format(Math.abs(change))
+  const sign = size === '0' ? '' : change > 0 ? '+' : '−'
+  return sign + size + unit
+}

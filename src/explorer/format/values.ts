@@ -24,6 +24,14 @@ const NAMES: Readonly<Record<string, (value: string) => string>> = {
 export const nameValue = (field: string, value: string): string =>
   value === '' ? (MISSING[field] ?? '(none)') : (NAMES[field]?.(value) ?? value)
 
+/** Whether the name of a value contains a text, ignoring case. A code is also found by itself: `de` finds the country `DE`. */
+export function matchesName(field: string, value: string, text: string): boolean {
+  const searched = text.toLowerCase()
+  return (
+    nameValue(field, value).toLowerCase().includes(searched) || value.toLowerCase() === searched
+  )
+}
+
 /** Stored codes may be any text, also none that has a name. */
 function nameBy(names: Intl.DisplayNames, code: string): string {
   try {

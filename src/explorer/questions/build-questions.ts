@@ -2,8 +2,9 @@
 import { CARD_METRICS, type ExplorerState } from '../state/state.js'
 import { getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
 import { buildDetailsQuestions } from './details.js'
-import { buildComparison, buildDateRange, buildScope, buildScopeInUtc } from './scope.js'
-import type { QueryBody, Question } from '../client/contract.js'
+import type { KnownValues } from './find-values.js'
+import { buildComparison, buildDateRange, buildScope, buildScopeInUtc, groupBy } from './scope.js'
+import type { Question } from '../client/contract.js'
 
 /** The id of the question which properties events have: each gets a tab. */
 export const PROPERTIES = 'properties'
@@ -11,8 +12,12 @@ export const PROPERTIES = 'properties'
 /** How many rows a panel has. */
 export const PANEL_ROWS = 8
 
-/** Builds the questions of a state: the cards, the chart, who is there now, one for each panel, and the dialog. */
-export function buildQuestions(state: ExplorerState): readonly Question[] {
+/**
+ * Builds the questions of a state: the cards, the chart, who is there now, one for each panel, and those of the open dialog.
+ *
+ * @param known the values that the dialog can search, once they have been answered
+ */
+export function buildQuestions(state: ExplorerState, known?: KnownValues): readonly Question[] {
   return [
     { id: 'now', operation: 'query', body: { date_range: 'live', metrics: ['users'] } },
     {
@@ -27,7 +32,7 @@ export function buildQuestions(state: ExplorerState): readonly Question[] {
       body: { field: 'event:prop', date_range: buildDateRange(state), limit: 12 },
     },
     ...PANELS.map((panel) => buildPanelQuestion(panel.id, getOpenTab(panel, state.tabs), state)),
-    ...buildDetailsQuestions(state),
+    ...buildDetailsQuestions(state, known),
   ]
 }
 
@@ -62,7 +67,7 @@ function buildPanelQuestion(id: string, { id: tab, metric }: Tab, state: Explore
     body: {
       ...buildScope(state),
       metrics: metric === 'events' ? ['events', 'users'] : ['users'],
-      group_by: [tab as NonNullable<QueryBody['group_by']>[number]],
+      group_by: groupBy(tab),
       limit: PANEL_ROWS,
       include: { totals: true },
     },

@@ -1,14 +1,20 @@
-/** The question of the dialog with all rows of a tab. */
-import type { MetricName, QueryBody, Question } from '../client/contract.js'
+/** The questions of the dialog with all rows of a tab. */
+import type { MetricName, Question } from '../client/contract.js'
+import { isTextField } from '../state/filters.js'
 import type { Details, ExplorerState } from '../state/state.js'
+import { buildTextSearch, buildValueSearch, type KnownValues } from './find-values.js'
 import { findTab, NEW_AND_RETURNING, RETENTION, type Tab } from './panels.js'
-import { buildComparison, buildScope } from './scope.js'
+import { buildComparison, buildScope, groupBy, narrow, type Scope } from './scope.js'
 
 /** How many rows a page of the dialog has. */
 export const DETAILS_ROWS = 50
 
-/** The id of its question. */
+/** The id of the question about its rows. */
 export const DETAILS = 'details'
+/** The id of the question about the values that a search finds. */
+export const DETAILS_VALUES = 'details-values'
+/** How many values can be searched: as many as an answer has. */
+export const MAX_SEARCHED = 1000
 
 const METRICS: readonly MetricName[] = [
   'users',
@@ -41,6 +47,8 @@ export function findDetailsTab(id: string): Tab | undefined {
   return tab?.id === NEW_AND_RETURNING || tab?.id === RETENTION ? undefined : tab
 }
 
+export type Order = Pick<Details, 'orderBy' | 'direction'>
+
 /** What orders the rows: what was chosen, or the metric of the tab if that is no column. */
 export function getOrder(tab: Tab, { orderBy, direction }: Details): Order {
   const columns: readonly string[] = [tab.id, ...listDetailsMetrics(tab)]
@@ -49,27 +57,59 @@ export function getOrder(tab: Tab, { orderBy, direction }: Details): Order {
     : { orderBy: tab.metric, direction: 'desc' }
 }
 
-export type Order = Pick<Details, 'orderBy' | 'direction'>
-
-/** Builds the question of the open dialog; none if it is closed. */
-export function buildDetailsQuestions(state: ExplorerState): readonly Question[] {
+/**
+ * Builds the questions of the open dialog; none if it is closed.
+ *
+ * Fields that the API compares as a whole are searched in two steps: their values are asked when the dialog opens, and a search
+ * asks for the rows of those whose names have the text.
+ *
+ * @param known the values of the field, once they have been answered
+ */
+export function buildDetailsQuestions(
+  state: ExplorerState,
+  known: KnownValues | undefined,
+): readonly Question[] {
   const { details } = state
   const tab = details && findDetailsTab(details.tab)
   if (details === undefined || tab === undefined) return []
-  const { orderBy, direction } = getOrder(tab, details)
-  return [
-    {
-      id: DETAILS,
-      operation: 'query',
-      body: {
-        ...buildScope(state),
-        metrics: [...listDetailsMetrics(tab)],
-        group_by: [tab.id as NonNullable<QueryBody['group_by']>[number]],
-        order_by: [[orderBy, direction]],
-        limit: DETAILS_ROWS,
-        offset: details.page * DETAILS_ROWS,
-        ...buildComparison(state),
-      },
-    },
-  ]
+  const search = details.search.trim()
+  const scope = buildScope(state)
+  const ask = (narrowed: Scope): Question => buildRowsQuestion(tab, details, state, narrowed)
+  if (isTextField(tab.id)) {
+    return [ask(search === '' ? scope : narrow(scope, buildTextSearch(tab.id, search)))]
+  }
+  const values = buildValuesQuestion(tab, scope)
+  if (search === '') return [ask(scope), values]
+  return known?.asked === JSON.stringify(values.body)
+    ? [ask(narrow(scope, buildValueSearch(tab.id, search, known))), values]
+    : [values]
 }
+
+function buildRowsQuestion(
+  tab: Tab,
+  details: Details,
+  state: ExplorerState,
+  scope: Scope,
+): Question {
+  const { orderBy, direction } = getOrder(tab, details)
+  return {
+    id: DETAILS,
+    operation: 'query',
+    body: {
+      ...scope,
+      metrics: [...listDetailsMetrics(tab)],
+      group_by: groupBy(tab.id),
+      order_by: [[orderBy, direction]],
+      limit: DETAILS_ROWS,
+      offset: details.page * DETAILS_ROWS,
+      ...buildComparison(state),
+    },
+  }
+}
+
+/** Asks for the values of the scope: unlike the operation `values`, a query knows its time zone and its filters. */
+const buildValuesQuestion = (tab: Tab, scope: Scope): Question => ({
+  id: DETAILS_VALUES,
+  operation: 'query',
+  body: { ...scope, metrics: ['pageviews'], group_by: groupBy(tab.id), limit: MAX_SEARCHED },
+})

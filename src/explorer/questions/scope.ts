@@ -1,5 +1,5 @@
 /** What the questions of a state share: the period, its time zone, the filters, and the comparison. */
-import { toApiFilter } from '../state/filters.js'
+import { toApiFilter, type ApiFilter, type Field } from '../state/filters.js'
 import type { ExplorerState } from '../state/state.js'
 import type { QueryBody } from '../client/contract.js'
 
@@ -24,6 +24,21 @@ export function buildScopeInUtc(state: ExplorerState): Omit<Scope, 'time_zone'> 
 /** The period as the API takes it. */
 export const buildDateRange = ({ period }: ExplorerState): QueryBody['date_range'] =>
   typeof period === 'string' ? period : [period.from, period.to]
+
+/** Adds a filter to a scope: events have to match it besides those that the scope has. */
+export function narrow(
+  { filters = [], filtersOperator, ...others }: Scope,
+  added: ApiFilter,
+): Scope {
+  return filtersOperator === 'or'
+    ? { ...others, filters: [{ type: 'group', operator: 'or', filters }, added] }
+    : { ...others, filters: [...filters, added] }
+}
+
+/** The grouping of a field. */
+export const groupBy = (field: Field): NonNullable<QueryBody['group_by']> => [
+  field as NonNullable<QueryBody['group_by']>[number],
+]
 
 /** The members of a query that compare it. All time has nothing before it. */
 export function buildComparison({

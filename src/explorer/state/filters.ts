@@ -15,7 +15,8 @@ export interface FieldFilter {
   readonly values: readonly string[]
 }
 
-type ApiFilter = NonNullable<QueryBody['filters']>[number]
+/** A filter of the API. */
+export type ApiFilter = NonNullable<QueryBody['filters']>[number]
 type StringOperator = 'eq' | 'notEq' | 'contains' | 'notContains'
 type ListOperator = 'oneOf' | 'noneOf'
 

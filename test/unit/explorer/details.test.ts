@@ -1,5 +1,6 @@
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { buildDetailsQuestions } from '../../../src/explorer/questions/details.js'
+import { describeLimits, type KnownValues } from '../../../src/explorer/questions/find-values.js'
 import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
 
 const open = (
@@ -10,6 +11,12 @@ const open = (
   comparison: 'off',
   ...state,
   details: { tab: 'os', search: '', orderBy: 'users', direction: 'desc', page: 0, ...details },
+})
+
+const contains = (value: string): object => ({
+  operator: 'contains',
+  value,
+  caseSensitive: false,
 })
 
 const SESSION_METRICS = [
@@ -84,7 +91,9 @@ test.each<[string, ExplorerState, object]>([
     },
   ],
 ])('the dialog asks for %s', (_, state, body) => {
-  expect(buildDetailsQuestions(state).at(-1)).toEqual({ id: 'details', operation: 'query', body })
+  expect(buildDetailsQuestions(state, undefined)).toEqual([
+    { id: 'details', operation: 'query', body },
+  ])
 })
 
 test.each([
@@ -92,5 +101,106 @@ test.each([
   ['without such a tab', open({ tab: 'nothing' })],
   ['of a view that has no rows', open({ tab: 'retention' })],
 ])('nothing is asked while the dialog is %s', (_, state) => {
-  expect(buildDetailsQuestions(state)).toEqual([])
+  expect(buildDetailsQuestions(state, undefined)).toEqual([])
+})
+
+const known = (asked: object, values: readonly string[]): KnownValues => ({
+  asked: JSON.stringify(asked),
+  values,
+  total: values.length,
+})
+
+const COUNTRIES = {
+  date_range: '30days',
+  metrics: ['pageviews'],
+  group_by: ['country'],
+  limit: 1000,
+} as const
+
+/** The ids of the questions, and the filters of the one about the rows. */
+const ask = (state: ExplorerState, values?: KnownValues): unknown => {
+  const questions = buildDetailsQuestions(state, values)
+  const rows = questions.find(({ id }) => id === 'details')
+  return [
+    questions.map(({ id }) => id),
+    rows?.operation === 'query' ? (rows.body.filters ?? []) : undefined,
+  ]
+}
+
+describe('a search', () => {
+  test.each<[string, string, object]>([
+    ['page:path', 'Blog', { type: 'page', path: contains('Blog') }],
+    ['page:path', '  <b>  ', { type: 'page', path: contains('<b>') }],
+    [
+      'event:prop:plan',
+      'pro',
+      { type: 'event', properties: [{ property: 'plan', ...contains('pro') }] },
+    ],
+    [
+      'referrer',
+      'DIRE',
+      {
+        type: 'group',
+        operator: 'or',
+        filters: [
+          { type: 'referrer', ...contains('DIRE') },
+          { type: 'referrer', operator: 'eq', value: '' },
+        ],
+      },
+    ],
+  ])('of %s for %j is a filter', (tab, search, filter) => {
+    expect(ask(open({ tab, search }))).toEqual([['details'], [filter]])
+  })
+
+  test.each<[string, readonly string[]]>([
+    ['GERM', ['DE']],
+    ['united', ['US', 'GB']],
+    ['fr', ['FR', 'ZA']],
+    ['de', ['DE', 'SE']],
+    ['unknown', ['']],
+    ['nowhere', []],
+  ])('of countries for %j finds them by name or code: %j', (search, value) => {
+    const values = known(COUNTRIES, ['US', 'DE', 'GB', 'FR', 'ZA', 'SE', ''])
+    expect(ask(open({ tab: 'country', search }), values)).toEqual([
+      ['details', 'details-values'],
+      [{ type: 'location', country: { operator: 'oneOf', value } }],
+    ])
+  })
+
+  test('of countries waits for their values, and takes no others', () => {
+    const state = open({ tab: 'country', search: 'germ' })
+    const others = known({ ...COUNTRIES, date_range: '7days' }, ['DE'])
+    expect([ask(state), ask(state, others)]).toEqual([
+      [['details-values'], undefined],
+      [['details-values'], undefined],
+    ])
+  })
+
+  test('of countries asks for their values when the dialog opens', () => {
+    expect(ask(open({ tab: 'country' }))).toEqual([['details', 'details-values'], []])
+  })
+
+  test('is one more condition than any of the filters', () => {
+    const filters: ExplorerState['filters'] = [
+      { field: 'os', operator: 'is', values: ['Linux'] },
+      { field: 'country', operator: 'is_not', values: ['US'] },
+    ]
+    const linux = { type: 'os', operator: 'oneOf', value: ['Linux'] }
+    const abroad = { type: 'location', country: { operator: 'noneOf', value: ['US'] } }
+    const found = { type: 'page', path: contains('blog') }
+    const details = { tab: 'page:path', search: 'blog' }
+    expect([ask(open(details, { filters })), ask(open(details, { filters, join: 'or' }))]).toEqual([
+      [['details'], [linux, abroad, found]],
+      [['details'], [{ type: 'group', operator: 'or', filters: [linux, abroad] }, found]],
+    ])
+  })
+})
+
+test.each([
+  [3, 3, undefined],
+  [600, 600, 'Only the 500 most frequent matches are listed.'],
+  [400, 5230, 'Only the 400 most frequent of 5,230 values are searched.'],
+])('a search among %i of %i cities has limits: %s', (count, total, limits) => {
+  const values = Array.from({ length: count }, (_, i) => `City ${i}`)
+  expect(describeLimits('city', 'city', { asked: '', values, total })).toBe(limits)
 })

@@ -25,6 +25,7 @@ test.each([
   [formatChange(2.78), '+2.8%'],
   [formatChange(-0.2, ' points'), '−0.2 points'],
   [formatChange(0), '0%'],
+  [formatChange(-0.01), '0%'],
 ])('%s', (text, want) => {
   expect(text).toBe(want)
 })

@@ -23,6 +23,12 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       ref={ref}
       aria-labelledby="dialog-title"
       onClose={onClose}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return
+        // Else the browser would only empty a search.
+        event.preventDefault()
+        onClose()
+      }}
       onClick={({ target, currentTarget }) => target === currentTarget && onClose()}
     >
       <div class="dialog">

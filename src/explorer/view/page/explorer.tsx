@@ -1,14 +1,16 @@
 /** The page with its numbers. */
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Access } from '../../client/access.js'
 import type { Api } from '../../client/api.js'
 import type { ValuesAnswer } from '../../client/contract.js'
 import { buildQuestions, PROPERTIES } from '../../questions/build-questions.js'
-import { DETAILS } from '../../questions/details.js'
+import { DETAILS, DETAILS_VALUES } from '../../questions/details.js'
+import type { KnownValues } from '../../questions/find-values.js'
 import { PANELS } from '../../questions/panels.js'
 import { Bar } from '../bar/bar.js'
 import { ChartSection } from '../chart/chart-section.js'
 import { Details } from '../details/details.js'
+import { useKnownValues } from '../details/use-known-values.js'
 import { Panel } from '../panels/panel.js'
 import { findShown } from '../shared/parts.js'
 import { useAddress } from '../shared/use-address.js'
@@ -28,7 +30,8 @@ export interface ExplorerProps {
 
 export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerProps) {
   const [state, change] = useAddress(browser)
-  const questions = useMemo(() => buildQuestions(state), [state])
+  const [known, setKnown] = useState<KnownValues>()
+  const questions = useMemo(() => buildQuestions(state, known), [state, known])
   const answers = useAnswers(api, questions, browser, now)
   const { name, project } = useProject(api, access, browser.document)
   const { failure, isAsking, retry } = answers
@@ -38,6 +41,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const find = (id: string) => questions.find((one) => one.id === id)
   const named = findShown<ValuesAnswer>({ answers }, find(PROPERTIES))
   const properties = named.kind === 'ready' ? named.body.data.map(({ value }) => value) : []
+  useKnownValues({ answers }, find(DETAILS_VALUES), setKnown)
   const parts = { state, change, answers, access }
   return (
     <>
@@ -70,7 +74,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
           ))}
         </div>
       </main>
-      <Details {...parts} question={find(DETAILS)} />
+      <Details {...parts} rows={find(DETAILS)} values={find(DETAILS_VALUES)} known={known} />
     </>
   )
 }

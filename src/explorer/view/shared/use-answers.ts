@@ -65,11 +65,19 @@ export function useAnswers(
     retry,
     get: (question) => {
       const answered = answers.get(question)
-      if (answered !== undefined) shown.set(question.id, answered)
-      const last = answered ?? shown.get(question.id)
+      const part = namePart(question)
+      if (answered !== undefined) shown.set(part, answered)
+      const last = answered ?? shown.get(part)
       return last && { answered: last, isOld: answered === undefined }
     },
   }
+}
+
+/** What a question is about: while another tab waits for its answer, it does not show that of the tab before. */
+function namePart({ id, operation, body }: Question): string {
+  const [grouping] = 'group_by' in body ? (body.group_by ?? []) : []
+  const isSeries = grouping?.startsWith('interval:')
+  return JSON.stringify([id, operation, isSeries === true ? '' : grouping])
 }
 
 /** Calls a function again and again while the page is looked at. Returns what ends that. */
