@@ -38,6 +38,7 @@ const RANGES: readonly (readonly [string, string])[] = [
   ['2025-01-01', '2025-12-20T15:30:00Z'],
 ]
 const IN_COUNTRY = { type: 'location', country: { operator: 'oneOf', value: ['BA'] } } as const
+const ENTERED_HOME = { type: 'entry_page', operator: 'eq', value: '/' } as const
 const REQUESTS: readonly Partial<AnalyticsQueryRequest>[] = [
   {},
   { metrics: ['pageviews'] },
@@ -50,6 +51,9 @@ const REQUESTS: readonly Partial<AnalyticsQueryRequest>[] = [
   { group_by: ['event:prop:plan'] },
   { filters: [IN_COUNTRY] },
   { group_by: ['page:path'], filters: [IN_COUNTRY] },
+  { group_by: ['page:entry'] },
+  { group_by: ['page:exit'], filters: [IN_COUNTRY], metrics: ['pageviews'] },
+  { group_by: ['page:path'], filters: [ENTERED_HOME] },
 ]
 
 /** Medians in milliseconds. */

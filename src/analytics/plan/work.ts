@@ -135,6 +135,7 @@ function addScan(
   }
   const isWhole = scan.relation === 'whole_sessions'
   const read = isWhole ? facts.visits : facts.events
+  // Joining events to their sessions, for a column that only these have, costs no plan enough to be a unit of its own.
   // The time and the name of an event; or what costs as much of a session, which has more columns and is read by its day.
   const unit = isWhole ? 'sessionColumn' : 'eventColumn'
   work[unit] += (read + facts.months * OTHER_FACTS) * (2 + columns)
