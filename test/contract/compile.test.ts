@@ -39,7 +39,7 @@ describe('a construct that the validator does not support must be marked', () =>
       'openapi',
       'x-validator: max-items-first\n',
       '\n',
-      'components.schemas.Metrics: maxItems beside items needs an x-validator mark',
+      'components.schemas.ValuesRequest.properties.filters: maxItems beside items needs an x-validator mark',
     ],
     [
       'a discriminator',

@@ -1,12 +1,10 @@
 /** Compiles the contracts: one set of validators for the service, for `tallyhouse explain` and for tests. */
 import type { RequestHandler } from 'express'
-import { findTooDeepFilter } from '../../analytics/request/filter-limits.js'
 import { EXPORT_RULES } from '../../analytics/export/rules.js'
 import { findTooDeepFilterOfFunnel, FUNNEL_RULES } from '../../analytics/funnel/rules.js'
 import { RETENTION_RULES } from '../../analytics/retention/rules.js'
 import type {
   AnalyticsQueryRequest,
-  FieldError,
   FunnelRequest,
   RetentionRequest,
   ValuesRequest,
@@ -22,7 +20,7 @@ import {
 } from './openapi-validator.js'
 import { createEventsCheck } from './validate-events.js'
 import { createBatchCheck } from './validate-batch.js'
-import { createOperationCheck, type OperationChecks } from './validate-operations.js'
+import { createOperationCheck, findTooDeep, type OperationChecks } from './validate-operations.js'
 import { QUERY_CHECKS, VALUES_CHECKS } from './validate-query.js'
 
 /** The compiled contracts. */
@@ -129,9 +127,6 @@ export async function compileContract(
       (await validate(checkFunnel, { ...FUNNEL, body })) as FunnelRequest,
   }
 }
-
-const findTooDeep = ({ filters }: Readonly<Record<string, unknown>>): FieldError | undefined =>
-  findTooDeepFilter(filters)
 
 /** Returns the first example of an operation's request, and of its first response. Both are valid. */
 function findExample({ document }: Spec, { method, path }: OperationRequest): OperationExample {

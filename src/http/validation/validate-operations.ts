@@ -1,6 +1,7 @@
 /** Validates requests of the query API: by the schemas of its contract, then by the rules between fields. */
 import type { Request, RequestHandler } from 'express'
 import { applyRules, type Rule } from '../../analytics/request/cross-field-rules.js'
+import { findTooDeepFilter } from '../../analytics/request/filter-limits.js'
 import type { FieldError } from '../../contract/api.js'
 import { createValidationError } from '../../contract/errors.js'
 import type { SpecDocument } from '../../contract/spec.js'
@@ -24,6 +25,11 @@ export interface OperationChecks<Body> {
     request: Request,
   ) => readonly FieldError[]
 }
+
+/** Finds the first filter of a body that lies too deep in others, where all are in `filters`. */
+export const findTooDeep = ({
+  filters,
+}: Readonly<Record<string, unknown>>): FieldError | undefined => findTooDeepFilter(filters)
 
 /**
  * Creates the middleware that validates the requests of an operation, whose bodies have been parsed. Behind it a body has the type

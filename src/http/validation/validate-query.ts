@@ -1,15 +1,15 @@
 /** What is checked of queries, and of requests for values, beside their schemas. */
 import type { Request } from 'express'
 import { checkDateRange, RULES } from '../../analytics/request/cross-field-rules.js'
-import { checkFilterLimits, findTooDeepFilter } from '../../analytics/request/filter-limits.js'
+import { checkFilterLimits } from '../../analytics/request/filter-limits.js'
 import { TABLE_TYPES } from '../../contract/answer-formats.js'
 import type { AnalyticsQueryRequest, FieldError, ValuesRequest } from '../../contract/api.js'
 import { isRecord } from '../../lib/records.js'
-import type { OperationChecks } from './validate-operations.js'
+import { findTooDeep, type OperationChecks } from './validate-operations.js'
 
 export const QUERY_CHECKS: OperationChecks<AnalyticsQueryRequest> = {
   rules: RULES,
-  findTooDeep: ({ filters }) => findTooDeepFilter(filters),
+  findTooDeep,
   normalize: omitEmptyMetrics,
   checkHeaders: ({ limit }, request) => (limit === 'all' ? checkFormatOfAll(request) : []),
 }
@@ -19,7 +19,7 @@ export const VALUES_CHECKS: OperationChecks<ValuesRequest> = {
     { fields: ['date_range'], check: checkDateRange },
     { fields: ['filters'], check: ({ filters = [] }) => checkFilterLimits(filters) },
   ],
-  findTooDeep: ({ filters }) => findTooDeepFilter(filters),
+  findTooDeep,
 }
 
 /** Omits an empty `metrics`: it means the default. */
