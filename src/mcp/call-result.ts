@@ -25,12 +25,3 @@ const formatText = (body: object): { type: 'text'; text: string } => ({
   type: 'text',
   text: JSON.stringify(body),
 })
-
-/** Refuses arguments for an operation that has none. Returns undefined if there are none. */
-export function refuseArguments(given: Readonly<Record<string, unknown>>): ToolOutcome | undefined {
-  const details = Object.keys(given).map((field) => ({ field, message: 'is not a known property' }))
-  const [first] = details
-  if (first === undefined) return undefined
-  const message = `The request is not valid: ${first.field} ${first.message}.`
-  return { status: 400, body: { error: { code: 'VALIDATION_ERROR', message, details } } }
-}

@@ -9,8 +9,9 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import { readVersion } from '../lib/version.js'
-import { buildCallResult, refuseArguments, type ToolOutcome } from './call-result.js'
-import { INSTRUCTIONS, isToolName, TOOLS, type ToolName } from './tools.js'
+import { buildCallResult, type ToolOutcome } from './call-result.js'
+import { chooseOperation } from './choose-operation.js'
+import { INSTRUCTIONS, isToolName, TOOLS, type ToolOperation } from './tools.js'
 
 /**
  * Runs the operation of a tool.
@@ -20,7 +21,7 @@ import { INSTRUCTIONS, isToolName, TOOLS, type ToolName } from './tools.js'
  * @throws Error if there is no outcome: the call then fails with an error of the protocol
  */
 export type RunTool = (
-  tool: ToolName,
+  operation: ToolOperation,
   body: Readonly<Record<string, unknown>> | undefined,
   signal: AbortSignal,
 ) => Promise<ToolOutcome>
@@ -51,8 +52,9 @@ export function createServer({ tools, run }: ServerOptions): Server {
       const names = Object.keys(TOOLS).join(', ')
       throw new McpError(ErrorCode.InvalidParams, `The tool must be one of: ${names}.`)
     }
-    if (TOOLS[name].method === 'post') return buildCallResult(await run(name, body, signal))
-    return buildCallResult(refuseArguments(body) ?? (await run(name, undefined, signal)))
+    const call = chooseOperation(name, body)
+    if ('refused' in call) return buildCallResult(call.refused)
+    return buildCallResult(await run(call.chosen.operation, call.chosen.body, signal))
   })
   return server
 }

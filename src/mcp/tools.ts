@@ -7,7 +7,26 @@ export interface ToolDefinition {
   readonly path: string
   /** When to use it; the description of the operation follows. */
   readonly hint: string
+  /** The operations that the argument `operation` chooses from, by its values. The first one is that of `path`, and the default. */
+  readonly choices?: Readonly<Record<string, ToolOperation>>
 }
+
+/** What a call runs. */
+export interface ToolOperation {
+  readonly name: OperationName
+  readonly path: string
+}
+
+/** The operations of the contract that tools run. */
+export type OperationName =
+  | 'project'
+  | 'query'
+  | 'values'
+  | 'retention'
+  | 'funnel'
+  | 'explain'
+  | 'explain_retention'
+  | 'explain_funnel'
 
 /** In the order in which models read them. The definitions of a schema are described in the first tool that has them. */
 export const TOOLS = {
@@ -39,7 +58,12 @@ export const TOOLS = {
   explain: {
     method: 'post',
     path: '/v1/analytics/explain',
-    hint: 'Answers how an answer comes about, not what it is. The arguments are those of `query`, and described there.',
+    hint: 'Answers how an answer comes about, not what it is. The arguments are those of the tool that `operation` names, and described there.',
+    choices: {
+      query: { name: 'explain', path: '/v1/analytics/explain' },
+      retention: { name: 'explain_retention', path: '/v1/analytics/retention/explain' },
+      funnel: { name: 'explain_funnel', path: '/v1/analytics/funnel/explain' },
+    },
   },
 } as const satisfies Readonly<Record<string, ToolDefinition>>
 

@@ -6,7 +6,6 @@ import { UserError } from '../../lib/errors.js'
 import { isRecord } from '../../lib/records.js'
 import type { ToolOutcome } from '../../mcp/call-result.js'
 import type { RunTool } from '../../mcp/create-server.js'
-import { TOOLS } from '../../mcp/tools.js'
 import type { AddCommand } from '../shared/context.js'
 import { formatTable } from '../shared/output.js'
 import { askService, type ServiceResponse } from './service-client.js'
@@ -21,8 +20,8 @@ export const addMcp: AddCommand = (program) => {
       // Imported here, because it takes longer to load than most other commands.
       const { serveStdio } = await import('../../mcp/serve-stdio.js')
       const { listTools } = await import('../../mcp/list-tools.js')
-      const run: RunTool = async (tool, body, signal) =>
-        requireOutcome(await askService(service, TOOLS[tool].path, body, signal))
+      const run: RunTool = async ({ path }, body, signal) =>
+        requireOutcome(await askService(service, path, body, signal))
       await serveStdio({ tools: listTools(readSpec('openapi').document), run })
     })
 }

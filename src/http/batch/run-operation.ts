@@ -4,8 +4,10 @@ import type {
   BatchOperation,
   ErrorResponse,
   ExplainResponse,
+  FunnelExplainResponse,
   FunnelResponse,
   Project,
+  RetentionExplainResponse,
   RetentionResponse,
   ValuesResponse,
 } from '../../contract/api.js'
@@ -13,9 +15,11 @@ import { ERROR_STATUS, type ApiError } from '../../contract/errors.js'
 import {
   answerExplain,
   answerFunnel,
+  answerFunnelExplain,
   answerProject,
   answerQuery,
   answerRetention,
+  answerRetentionExplain,
   answerValues,
 } from '../query/operations.js'
 import type { OperationContext } from '../query/operation-context.js'
@@ -45,6 +49,8 @@ interface Answers extends Readonly<Record<BatchOperation, object>> {
   readonly retention: RetentionResponse
   readonly funnel: FunnelResponse
   readonly explain: ExplainResponse
+  readonly explain_retention: RetentionExplainResponse
+  readonly explain_funnel: FunnelExplainResponse
   readonly project: { readonly project: Project }
 }
 
@@ -68,6 +74,10 @@ const OPERATIONS: { readonly [Name in Operation]: Run<Answers[Name]> } = {
     getBody(await answerFunnel(api, await contract.validateFunnel(body), context)),
   explain: async ({ api, contract }, body, context) =>
     answerExplain(api, await contract.validateQuery(body), context),
+  explain_retention: async ({ api, contract }, body, context) =>
+    answerRetentionExplain(api, await contract.validateRetention(body), context),
+  explain_funnel: async ({ api, contract }, body, context) =>
+    answerFunnelExplain(api, await contract.validateFunnel(body), context),
   // It has no body.
   project: ({ api }, _body, context) => answerProject(api, context),
 }

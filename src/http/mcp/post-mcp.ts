@@ -22,7 +22,7 @@ export function postMcp(operations: Operations, stopping: AbortSignal): RequestH
     await respond(response, stopping, send, async (signal) => {
       const context = createOperationContext(request, signal)
       const answer = await answerMessage(
-        { tools, run: (tool, body = {}) => runOperation(operations, tool, body, context) },
+        { tools, run: ({ name }, body = {}) => runOperation(operations, name, body, context) },
         message,
         request.get('MCP-Protocol-Version'),
       )

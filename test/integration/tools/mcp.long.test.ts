@@ -34,10 +34,13 @@ const getClient = (form: Form, shop: 'narrow' | 'wide' = 'narrow'): Client =>
   clients.get(`${form} ${shop}`)!
 
 /** Asks the API without a tool. */
-const ask = ({ key }: Pick<Shop, 'key'>, tool: string, args: object): Promise<Response> =>
-  tool === 'project'
-    ? fetch(`${shops.service.address}/v1/project`, { headers: { Authorization: `Bearer ${key}` } })
-    : post(shops.service, { key }, tool, args)
+const ask = ({ key }: Pick<Shop, 'key'>, tool: string, args: object): Promise<Response> => {
+  const headers = { Authorization: `Bearer ${key}` }
+  if (tool === 'project') return fetch(`${shops.service.address}/v1/project`, { headers })
+  const { operation = 'query', ...body } = args as { operation?: string }
+  const path = operation === 'query' ? tool : `${operation}/${tool}`
+  return post(shops.service, { key }, path, body)
+}
 
 const PERIOD = { date_range: ['2026-06-01', '2026-06-14'] }
 const STEPS = [
@@ -71,6 +74,11 @@ const CALLS: readonly (readonly [tool: string, args: object])[] = [
   ['funnel', { ...PERIOD, steps: STEPS, within: 86_400 }],
   ['funnel', { ...PERIOD, steps: [] }],
   ['explain', { date_range: 'never' }],
+  ['explain', { operation: 'query', date_range: 'all', steps: [] }],
+  ['explain', { ...PERIOD, operation: 'retention', interval: 'day' }],
+  ['explain', { ...PERIOD, operation: 'retention', interval: 'hour' }],
+  ['explain', { ...PERIOD, operation: 'funnel', steps: STEPS }],
+  ['explain', { ...PERIOD, operation: 'funnel', limit: 1 }],
 ]
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 const RANDOM = fc
@@ -133,6 +141,15 @@ describe.each(FORMS)('%s', (form) => {
         code: 'VALIDATION_ERROR',
         message: 'The request is not valid: id is not a known property.',
         details: [{ field: 'id', message: 'is not a known property' }],
+      },
+    })
+    expect(
+      JSON.parse((await call(getClient(form), 'explain', { operation: 'batch' })).text),
+    ).toEqual({
+      error: {
+        code: 'VALIDATION_ERROR',
+        message: 'The request is not valid: operation must be one of: query, retention, funnel.',
+        details: [{ field: 'operation', message: 'must be one of: query, retention, funnel' }],
       },
     })
     await expect(call(getClient(form), 'delete', {})).rejects.toMatchObject({

@@ -30,7 +30,7 @@ interface Operation {
 }
 
 const tools = listTools(document)
-const operations = Object.entries(TOOLS).map(([name, { method, path }]) => ({
+const definitions = Object.entries(TOOLS).map(([name, { method, path }]) => ({
   name: name as ToolName,
   operation: contract.paths[path]![method]!,
   tool: tools.find((tool) => tool.name === name)!,
@@ -40,10 +40,10 @@ test('one tool for each operation that asks about the project', () => {
   expect(tools.map(({ name }) => name)).toEqual([
     ...['project', 'query', 'values', 'retention', 'funnel', 'explain'],
   ])
-  expect(operations.map(({ operation }) => operation.summary)).toEqual(
+  expect(definitions.map(({ operation }) => operation.summary)).toEqual(
     tools.map(({ title }) => title),
   )
-  for (const { operation, tool } of operations) {
+  for (const { operation, tool } of definitions) {
     expect(tool.description).toContain(`\n\n${operation.description}`)
     expect(tool.annotations).toEqual({
       title: operation.summary,
@@ -89,40 +89,80 @@ const ofTool = ({ $defs, ...schema }: Json): unknown =>
 
 const strict = new Ajv2020({ formats: { int32: true, int64: true }, strictTypes: false })
 
-describe.each(operations)('$name', ({ operation: { requestBody, responses }, tool }) => {
-  test('its schemas are those of the contract', () => {
-    const input = requestBody?.content['application/json'].schema
-    expect(ofTool(tool.inputSchema)).toEqual(
-      input === undefined
-        ? { type: 'object', properties: {}, additionalProperties: false }
-        : ofContract(input),
-    )
-    const output = responses['200'].content['application/json'].schema
-    expect(ofTool(tool.outputSchema!)).toEqual(ofContract(output))
-  })
+const values = ({ content }: Content): readonly unknown[] =>
+  Object.values(content['application/json'].examples).map(({ $ref, value }) =>
+    $ref === undefined ? value : contract.components.examples[$ref.split('/').at(-1)!]!['value'],
+  )
 
-  test('they compile as they are, and accept the examples of the contract', () => {
-    const values = ({ content }: Content): readonly unknown[] =>
-      Object.values(content['application/json'].examples).map(({ $ref, value }) =>
-        $ref === undefined
-          ? value
-          : contract.components.examples[$ref.split('/').at(-1)!]!['value'],
+/** Compiles a schema, and checks that it accepts some examples. */
+function check(schema: AnySchemaObject, examples: readonly unknown[]): ValidateFunction {
+  const validate = strict.compile(schema)
+  // The validator of the protocol's own clients, which knows another version of JSON Schema.
+  const lenient = new AjvJsonSchemaValidator().getValidator(schema)
+  for (const example of examples) {
+    expect([validate(example), validate.errors]).toEqual([true, null])
+    expect(lenient(example)).toMatchObject({ valid: true })
+  }
+  return validate
+}
+
+describe.each(definitions.filter(({ name }) => name !== 'explain'))(
+  '$name',
+  ({ operation: { requestBody, responses }, tool }) => {
+    test('its schemas are those of the contract', () => {
+      const input = requestBody?.content['application/json'].schema
+      expect(ofTool(tool.inputSchema)).toEqual(
+        input === undefined
+          ? { type: 'object', properties: {}, additionalProperties: false }
+          : ofContract(input),
       )
-    const check = (schema: AnySchemaObject, examples: readonly unknown[]): ValidateFunction => {
-      const validate = strict.compile(schema)
-      // The validator of the protocol's own clients, which knows another version of JSON Schema.
-      const lenient = new AjvJsonSchemaValidator().getValidator(schema)
-      for (const example of examples) {
-        expect([validate(example), validate.errors]).toEqual([true, null])
-        expect(lenient(example)).toMatchObject({ valid: true })
-      }
-      return validate
+      const output = responses['200'].content['application/json'].schema
+      expect(ofTool(tool.outputSchema!)).toEqual(ofContract(output))
+    })
+
+    test('they compile as they are, and accept the examples of the contract', () => {
+      check(tool.outputSchema!, values(responses['200']))
+      const accepts = check(
+        tool.inputSchema,
+        requestBody === undefined ? [{}] : values(requestBody),
+      )
+      for (const body of [[], { date_range: 'today', unknown: 1 }])
+        expect(accepts(body)).toBe(false)
+      expect(accepts({ date_range: 'today', filters: [{ type: 'unknown' }] })).toBe(false)
+    })
+  },
+)
+
+test('explain accepts the examples of each operation, and has the arguments of all', () => {
+  const { inputSchema, outputSchema } = tools.at(-1)!
+  const paths = Object.entries(TOOLS.explain.choices)
+  for (const [operation, { path }] of paths) {
+    const { requestBody, responses } = contract.paths[path]!['post']!
+    const bodies = values(requestBody!) as readonly Json[]
+    const accepts = check(inputSchema, [
+      ...bodies.map((body) => ({ ...body, operation })),
+      ...(operation === 'query' ? bodies : []),
+    ])
+    for (const body of [
+      {},
+      { date_range: 'today', operation: 'batch' },
+      { date_range: 'today', unknown: 1 },
+    ]) {
+      expect(accepts(body)).toBe(false)
     }
-    check(tool.outputSchema!, values(responses['200']))
-    const accepts = check(tool.inputSchema, requestBody === undefined ? [{}] : values(requestBody))
-    for (const body of [[], { date_range: 'today', unknown: 1 }]) expect(accepts(body)).toBe(false)
-    expect(accepts({ date_range: 'today', filters: [{ type: 'unknown' }] })).toBe(false)
+    const answers = check(outputSchema!, values(responses['200']))
+    expect(answers({})).toBe(false)
+  }
+  const merged = ofTool(inputSchema) as { readonly properties: Json; readonly required: unknown }
+  const bodies = paths.map(([, { path }]) => {
+    const { schema } = contract.paths[path]!['post']!.requestBody!.content['application/json']
+    return (ofContract(schema) as { readonly properties: Json }).properties
   })
+  const { operation, ...properties } = merged.properties
+  expect(operation).toEqual({ type: 'string', enum: paths.map(([name]) => name), default: 'query' })
+  expect(merged.required).toEqual(['date_range'])
+  expect(Object.keys(properties).sort()).toEqual([...new Set(bodies.flatMap(Object.keys))].sort())
+  for (const body of bodies) expect(properties).toMatchObject(body)
 })
 
 test('a definition is described once: in the first tool that has it', () => {

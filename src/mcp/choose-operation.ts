@@ -1,0 +1,42 @@
+/** Decides which operation a call runs, and refuses arguments that the operation itself does not check. */
+import type { ToolOutcome } from './call-result.js'
+import { TOOLS, type ToolDefinition, type ToolName, type ToolOperation } from './tools.js'
+
+type Arguments = Readonly<Record<string, unknown>>
+
+/** A call that can be run. @property body undefined if the operation has none */
+export interface ChosenOperation {
+  readonly operation: ToolOperation
+  readonly body: Arguments | undefined
+}
+
+/** Returns the operation of a call and its body, or the outcome of a call that is refused. */
+export function chooseOperation(
+  tool: ToolName,
+  given: Arguments,
+): { readonly chosen: ChosenOperation } | { readonly refused: ToolOutcome } {
+  const { method, path, choices }: ToolDefinition = TOOLS[tool]
+  if (choices !== undefined) return choose(choices, given)
+  if (method === 'post') return { chosen: { operation: { name: tool, path }, body: given } }
+  const fields = Object.keys(given)
+  return fields.length === 0
+    ? { chosen: { operation: { name: tool, path }, body: undefined } }
+    : { refused: refuse(fields, 'is not a known property') }
+}
+
+function choose(
+  choices: Readonly<Record<string, ToolOperation>>,
+  { operation: name = Object.keys(choices)[0], ...body }: Arguments,
+): ReturnType<typeof chooseOperation> {
+  const operation =
+    typeof name === 'string' && Object.hasOwn(choices, name) ? choices[name] : undefined
+  return operation === undefined
+    ? { refused: refuse(['operation'], `must be one of: ${Object.keys(choices).join(', ')}`) }
+    : { chosen: { operation, body } }
+}
+
+function refuse(fields: readonly string[], message: string): ToolOutcome {
+  const details = fields.map((field) => ({ field, message }))
+  const text = `The request is not valid: ${fields[0]} ${message}.`
+  return { status: 400, body: { error: { code: 'VALIDATION_ERROR', message: text, details } } }
+}
