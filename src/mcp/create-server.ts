@@ -3,14 +3,18 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
   CallToolRequestSchema,
   ErrorCode,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
   McpError,
+  ReadResourceRequestSchema,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import { readVersion } from '../lib/version.js'
 import { buildCallResult, type ToolOutcome } from './call-result.js'
 import { chooseOperation } from './choose-operation.js'
+import { listPages, readPage, type PageResource } from './pages.js'
 import { INSTRUCTIONS, isToolName, TOOLS, type ToolOperation } from './tools.js'
 
 /**
@@ -29,6 +33,8 @@ export type RunTool = (
 /** What a server is made of. */
 export interface ServerOptions {
   readonly tools: readonly Tool[]
+  /** The documentation. */
+  readonly pages: readonly PageResource[]
   readonly run: RunTool
 }
 
@@ -38,10 +44,10 @@ const INFO = { name: 'tallyhouse', title: 'Tallyhouse', version: readVersion() }
 
 /** Creates a server. The caller connects it, once, and closes it. */
 // eslint-disable-next-line @typescript-eslint/no-deprecated -- the other class needs a copy of each schema in zod
-export function createServer({ tools, run }: ServerOptions): Server {
+export function createServer({ tools, pages, run }: ServerOptions): Server {
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- as above
   const server = new Server(INFO, {
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, resources: {} },
     instructions: INSTRUCTIONS,
     jsonSchemaValidator: VALIDATOR,
   })
@@ -56,5 +62,15 @@ export function createServer({ tools, run }: ServerOptions): Server {
     if ('refused' in call) return buildCallResult(call.refused)
     return buildCallResult(await run(call.chosen.operation, call.chosen.body, signal))
   })
+  addPages(server, pages)
   return server
+}
+
+// eslint-disable-next-line @typescript-eslint/no-deprecated -- as above
+function addPages(server: Server, pages: readonly PageResource[]): void {
+  const resources = listPages(pages)
+  server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources }))
+  // Clients ask for these as well when a server has resources.
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [] }))
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => readPage(pages, params.uri))
 }

@@ -78,4 +78,5 @@ export const INSTRUCTIONS = [
   'Users do not add up, neither over rows nor over buckets: ask for the total without `group_by`, or with `include.totals`.',
   'A missing attribute is the empty string, in rows as in filters.',
   'A call that fails says why in `error`: its code, a message and, if arguments are not valid, each of them in `details`. Correct them and call again.',
+  'The resources are the documentation of the service: recipes, concepts, errors and limits.',
 ].join('\n')

@@ -20,9 +20,11 @@ export const addMcp: AddCommand = (program) => {
       // Imported here, because it takes longer to load than most other commands.
       const { serveStdio } = await import('../../mcp/serve-stdio.js')
       const { listTools } = await import('../../mcp/list-tools.js')
+      const { listMarkdownPages } = await import('../../http/site/docs/build-pages.js')
       const run: RunTool = async ({ path }, body, signal) =>
         requireOutcome(await askService(service, path, body, signal))
-      await serveStdio({ tools: listTools(readSpec('openapi').document), run })
+      const tools = listTools(readSpec('openapi').document)
+      await serveStdio({ tools, pages: listMarkdownPages(), run })
     })
 }
 

@@ -4,6 +4,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import fc from 'fast-check'
 import { listTools } from '../../../src/mcp/list-tools.js'
 import { readSpec } from '../../../src/contract/spec.js'
+import { PAGES } from '../../../src/http/site/docs/page-list.js'
 import { runCli } from '../../support/cli/cli.js'
 import { question } from '../../support/arbitrary/questions.js'
 import { call, connectHttp, connectStdio } from './mcp-clients.js'
@@ -89,10 +90,41 @@ describe.each(FORMS)('%s', (form) => {
   test('it says what it is, and lists the tools of the contract', async () => {
     const client = getClient(form)
     expect(client.getServerVersion()).toMatchObject({ name: 'tallyhouse', title: 'Tallyhouse' })
-    expect(client.getServerCapabilities()).toEqual({ tools: {} })
+    expect(client.getServerCapabilities()).toEqual({ tools: {}, resources: {} })
     expect(client.getInstructions()).toContain('Users do not add up')
     const { tools } = await client.listTools()
     expect(tools).toEqual(listTools(readSpec('openapi').document))
+  })
+
+  test('the pages of the documentation are resources, whose links are resources', async () => {
+    const client = getClient(form)
+    const { resources } = await client.listResources()
+    expect(resources.map(({ uri }) => uri)).toEqual(
+      PAGES.map(({ markdownPath }) => `tallyhouse://${markdownPath}`),
+    )
+    const addresses = new Set(resources.map(({ uri }) => uri))
+    for (const { uri, name, title, size, mimeType } of resources) {
+      const { contents } = await client.readResource({ uri })
+      const { pathname } = new URL(uri)
+      const text = await (await fetch(shops.service.address + pathname)).text()
+      expect(contents).toEqual([{ uri, mimeType: 'text/markdown', text }])
+      expect([mimeType, name, size]).toEqual([
+        'text/markdown',
+        pathname.slice(1),
+        Buffer.byteLength(text),
+      ])
+      expect(text).toContain(`# ${title}`)
+      for (const [, link] of text.matchAll(/\]\((\/docs\/[^)#]+\.md)/g)) {
+        expect(addresses).toContain(new URL(link!, uri).href)
+      }
+    }
+    expect(await client.listResourceTemplates()).toEqual({ resourceTemplates: [] })
+    for (const uri of ['tallyhouse:///docs/none.md', 'file:///etc/passwd', '/docs/limits.md']) {
+      await expect(client.readResource({ uri })).rejects.toMatchObject({
+        code: -32_002,
+        data: { uri },
+      })
+    }
   })
 
   test.each([

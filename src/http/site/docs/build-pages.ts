@@ -1,6 +1,7 @@
 /** Builds the pages of the documentation: reads the Markdown of all, and lays each out with the navigation. */
 import { readFileSync } from 'node:fs'
 import { packagePath } from '../../../lib/package-path.js'
+import type { PageResource } from '../../../mcp/pages.js'
 import { escapeHtml, fillPage, readAsset } from '../assets.js'
 import { rewriteLinks } from './links.js'
 import { PAGE_GROUPS, PAGES, REFERENCES, type Page } from './page-list.js'
@@ -25,12 +26,25 @@ interface Entry {
 
 type Rendered = RenderedPage & { readonly page: Page; readonly markdown: string }
 
-/** Reads and builds all pages. @throws Error if a file is missing, or has no heading */
-export function buildPages(): readonly BuiltPage[] {
-  const rendered = PAGES.map((page): Rendered => {
+/** Reads all pages. @throws Error if a file is missing, or has no heading */
+const renderPages = (): readonly Rendered[] =>
+  PAGES.map((page) => {
     const markdown = readFileSync(packagePath(page.file), 'utf8')
     return { ...renderMarkdown(markdown, page), page, markdown: rewriteLinks(markdown, page) }
   })
+
+/** Returns the Markdown of all pages, by the paths at which it is served. @throws Error as `buildPages` does */
+export const listMarkdownPages = (): readonly PageResource[] =>
+  renderPages().map(({ page, title, summary, markdown }) => ({
+    path: page.markdownPath,
+    title,
+    summary,
+    markdown,
+  }))
+
+/** Reads and builds all pages. @throws Error if a file is missing, or has no heading */
+export function buildPages(): readonly BuiltPage[] {
+  const rendered = renderPages()
   const layout = readAsset('guide.html')
   return rendered.map(({ page, title, summary, html, sections, markdown }, i) => ({
     page,
