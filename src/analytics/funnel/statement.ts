@@ -11,7 +11,7 @@ import { toShardContext, writeRowsOfShards, type ShardGroup } from '../sql/shard
 import { createWhereWriter } from '../sql/where.js'
 import { writeCompletionsInTime } from './in-time.js'
 import { writeCompletionsInVisits } from './in-visits.js'
-import { listLaterSteps, nameGap, nameMatches } from './names.js'
+import { listLaterSteps, nameGap, nameMatches, type MatchingEvents } from './names.js'
 
 export interface Funnel {
   /** The plan of the events that all steps look at. */
@@ -31,10 +31,11 @@ export interface FunnelRow {
 /** Writes the statement. @param group the shards that the project lives across; undefined if there is only one */
 export function buildFunnelStatement(funnel: Funnel, nonce: string, group?: ShardGroup): Statement {
   const context = createContext(funnel.plan)
-  const steps =
-    group === undefined ? countSteps(context, funnel) : countOnShards(context, funnel, group)
+  const origin = selectOrigin(context.project, nonce)
   return statement(
-    sql`SELECT users, medians, ${selectOrigin(context.project, nonce)} FROM (${steps}) AS steps`,
+    group === undefined
+      ? countSteps(context, funnel, origin)
+      : countOnShards(context, funnel, origin, group),
   )
 }
 
@@ -42,17 +43,22 @@ export function buildFunnelStatement(funnel: Funnel, nonce: string, group?: Shar
 const MEDIAN = sql`quantileExactInclusiveIf`
 
 /** Writes the users of each step, and the medians. */
-const countSteps = (context: StatementContext, funnel: Funnel): Sql =>
-  sql`SELECT ${countUsers(funnel)} AS users, [${writeMedians(funnel, sql``)}] AS medians FROM (${writeUsers(context, funnel)}) AS completions`
+const countSteps = (context: StatementContext, funnel: Funnel, origin: Sql): Sql =>
+  sql`SELECT ${countUsers(funnel)} AS users, [${writeMedians(funnel, sql``)}] AS medians, ${origin} FROM (${writeUsers(context, funnel)}) AS completions`
 
 /** A user is on one shard, so counts add up. Medians do not: each shard sends all times. */
-function countOnShards(context: StatementContext, funnel: Funnel, group: ShardGroup): Sql {
+function countOnShards(
+  context: StatementContext,
+  funnel: Funnel,
+  origin: Sql,
+  group: ShardGroup,
+): Sql {
   const completions = writeUsers(toShardContext(context, group), funnel)
   const view = sql`SELECT ${countUsers(funnel)} AS users, [${writeMedians(funnel, sql`State`)}] AS states FROM (${completions}) AS completions`
   const medians = funnel.steps
     .slice(1)
     .map((_step, i) => sql`${MEDIAN}Merge(0.5)(shards.states[${uint32(i + 1)}])`)
-  return sql`SELECT sumForEach(shards.users) AS users, [${join(medians)}] AS medians FROM ${writeRowsOfShards(group, view)}`
+  return sql`SELECT sumForEach(shards.users) AS users, [${join(medians)}] AS medians, ${origin} FROM ${writeRowsOfShards(group, view)}`
 }
 
 /** Every user completes the first step. */
@@ -77,17 +83,19 @@ function writeUsers(context: StatementContext, funnel: Funnel): Sql {
     : writeCompletionsInTime(events, steps.length, within * SECOND_MS)
 }
 
-/** Selects the events that match any step, each with its moment in milliseconds, which is positive, and the steps that it matches. */
-function selectEvents(context: StatementContext, { plan, steps }: Funnel): Sql {
+/** Selects the events that match any step. */
+function selectEvents(context: StatementContext, { plan, steps }: Funnel): MatchingEvents {
   const conditions = steps.map((predicate) =>
     writeFilter({ ...context, where: createWhereWriter(predicate) }, 'events'),
   )
   const matches = conditions.map((condition, i) => sql`${condition} AS ${nameMatches(i + 1)}`)
-  const rows = writeRowsWithin(
-    context,
-    'events',
-    [plan.query.period],
-    [writeFilter(context, 'events'), or(conditions)],
-  )
-  return sql`SELECT user, session, toUnixTimestamp64Milli(timestamp) + 1 AS moment, ${join(matches)} FROM ${rows}`
+  return {
+    names: sql`WITH ${join([sql`toUnixTimestamp64Milli(timestamp) + 1 AS moment`, ...matches])}`,
+    rows: writeRowsWithin(
+      context,
+      'events',
+      [plan.query.period],
+      [writeFilter(context, 'events'), or(conditions)],
+    ),
+  }
 }
