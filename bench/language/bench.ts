@@ -55,6 +55,8 @@ const HEAD = [
   'ms',
   'ms beside',
   'times',
+  'statement alone, ms',
+  'times',
   'CPU ms',
   'CPU ms beside',
   'times',
@@ -74,12 +76,15 @@ function describeTarget({ pair: { target }, asked, beside }: Measured): string {
 
 function printMeasured(measured: readonly Measured[]): void {
   const lines = measured.map((one) => {
-    const { pair, asked, beside } = one
+    const { pair, asked, beside, alone } = one
     return [
       pair.name,
       pair.beside.name,
       ...[asked.ms, beside.ms].map(formatTenths),
       (asked.ms / beside.ms).toFixed(2),
+      ...(alone === undefined
+        ? ['–', '–']
+        : [formatTenths(alone.ms), (alone.ms / beside.ms).toFixed(2)]),
       ...[asked.cpuMs, beside.cpuMs].map(formatTenths),
       (asked.cpuMs / beside.cpuMs).toFixed(2),
       ...[asked.rowsRead, beside.rowsRead].map(formatWhole),

@@ -1,8 +1,13 @@
 /** Retention and funnels, beside the statements by hand. */
 import { isDeepStrictEqual } from 'node:util'
+import { buildFunnelStatement } from '../../src/analytics/funnel/statement.js'
+import { planQuery } from '../../src/analytics/plan/planner.js'
+import { resolveFilteredQuery } from '../../src/analytics/request/derived-queries.js'
+import { parseFilters } from '../../src/analytics/request/filters.js'
 import { or, sql, statement, uint64, type Sql, type Statement } from '../../src/clickhouse/sql.js'
 import type { FunnelRequest, FunnelResponse, RetentionResponse } from '../../src/contract/api.js'
 import { SECOND_MS } from '../../src/lib/time.js'
+import { LARGE } from '../reads/generate.js'
 import { MONTH, YEAR, type BenchPeriod } from '../reads/periods.js'
 import type { HandRow, Pair } from './pair.js'
 import { selectCohorts, writeEvents } from './statements.js'
@@ -120,8 +125,23 @@ const compareFunnel = (
     ways: selectLevels(steps, within, period),
     check: checkLevels,
   },
+  alone: buildStatement(period, steps, within),
   ...(period === MONTH ? { target: { times: 1 } } : {}),
 })
+
+/** Builds the statement that the service runs for a funnel. */
+function buildStatement(
+  { range, start, end }: BenchPeriod,
+  steps: readonly Step[],
+  within: FunnelRequest['within'],
+): Statement {
+  const unfiltered = { date_range: range, filters: [], filtersOperator: 'and' } as const
+  const asked = { metrics: ['users'], group_by: [] } as const
+  const query = resolveFilteredQuery(unfiltered, asked, LARGE, { start, end })
+  const predicates = steps.map(({ filters }) => parseFilters({ filters, filtersOperator: 'and' }))
+  const plan = planQuery(query, ['events'])
+  return buildFunnelStatement({ plan, steps: predicates, within }, 'bench')
+}
 
 const FUNNEL_PAIRS: readonly Pair[] = [MONTH, YEAR].flatMap((period) =>
   Object.entries(FUNNELS).flatMap(([name, steps]) =>

@@ -1,6 +1,7 @@
 /** Measures a question and what stands beside it, in turn. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
+import { createQueryRunner } from '../../src/clickhouse/run.js'
 import type { Statement } from '../../src/clickhouse/sql.js'
 import type { Store } from '../../src/clickhouse/store.js'
 import type { BareClient } from '../shared/bare.js'
@@ -21,6 +22,8 @@ export interface Measured {
   readonly pair: Pair
   readonly asked: Times
   readonly beside: Times
+  /** The service's statement without the service; absent if it is not measured. */
+  readonly alone?: Times | undefined
 }
 
 export interface MeasureOptions {
@@ -39,9 +42,11 @@ export async function measurePair(pair: Pair, options: MeasureOptions): Promise<
   const ask: Run = (requestId) => send(pair.request, requestId)
   await ask(randomUUID())
   const other = await prepare(pair, options)
-  const sides = [ask, other].map((run) => ({ run, ids: [] as string[], times: [] as number[] }))
+  const all = [ask, other, ...listAlone(pair, options)]
+  const sides = all.map((run) => ({ run, ids: [] as string[], times: [] as number[] }))
   for (let i = 0; i < runs; i++) {
-    for (const { run, ids, times } of i % 2 === 0 ? sides : sides.toReversed()) {
+    const turned = [...sides.slice(i % sides.length), ...sides.slice(0, i % sides.length)]
+    for (const { run, ids, times } of turned) {
       const requestId = randomUUID()
       ids.push(requestId)
       times.push(await measureMs(() => run(requestId)))
@@ -51,7 +56,7 @@ export async function measurePair(pair: Pair, options: MeasureOptions): Promise<
     store,
     sides.flatMap(({ ids }) => ids),
   )
-  const [asked, compared] = sides.map(({ ids, times }): Times => {
+  const [asked, compared, alone] = sides.map(({ ids, times }): Times => {
     const known = ids.flatMap((id) => costs.get(id) ?? [])
     return {
       ms: summarize(times).median,
@@ -59,8 +64,17 @@ export async function measurePair(pair: Pair, options: MeasureOptions): Promise<
       rowsRead: summarize(known.map(({ rowsRead }) => rowsRead)).median,
     }
   })
-  return { pair, asked: asked!, beside: compared! }
+  return { pair, asked: asked!, beside: compared!, alone }
 }
+
+/** How long a statement may take, in milliseconds. */
+const MOST_MS = 60_000
+
+/** Lists what runs the service's statement alone, with the service's settings: at most one. */
+const listAlone = ({ alone }: Pair, { store }: MeasureOptions): readonly Run[] =>
+  alone === undefined
+    ? []
+    : [(requestId) => createQueryRunner(store, MOST_MS, { requestId })(alone)]
 
 /** The engine may log a statement a moment after its response. */
 const LOG_TRIES = 20

@@ -22,6 +22,8 @@ export interface Pair {
   readonly name: string
   readonly request: BenchRequest
   readonly beside: ByHand | Simpler
+  /** The statement that the service runs for the request, which is then measured alone as well. */
+  readonly alone?: Statement
   /** How many times as long the question may take, or how many milliseconds. Absent: it has no target. */
   readonly target?: { readonly times: number } | { readonly ms: number }
 }
