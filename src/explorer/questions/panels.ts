@@ -93,3 +93,9 @@ export const findTab = (id: string): Tab | undefined =>
   id.startsWith(PROPERTY)
     ? toPropertyTab(id)
     : PANELS.flatMap(({ tabs }) => tabs).find((one) => one.id === id)
+
+/** The names of the panel and the tab of a field, such as `Places: Country`. A property is one of the events. */
+export function nameTab(id: string): string {
+  const panel = PANELS.find(({ tabs }) => tabs.some((one) => one.id === id))
+  return `${panel?.name ?? 'Events'}: ${findTab(id)?.name ?? id}`
+}

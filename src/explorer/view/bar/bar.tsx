@@ -4,6 +4,7 @@ import { set } from '../../state/changes.js'
 import { COMPARISONS, type ShownComparison } from '../../state/state.js'
 import { findShown, type Parts } from '../shared/parts.js'
 import { Select } from '../shared/select.js'
+import { Search } from '../search/search.js'
 import { Value } from '../shared/value.js'
 import { FilterPills } from './filter-pills.js'
 import { PeriodMenu } from './period-menu.js'
@@ -45,6 +46,7 @@ export function Bar({ name, live, now, ...parts }: BarProps) {
         onChange={(comparison) => change(set({ comparison }))}
       />
       <ZoneMenu {...parts} />
+      <Search {...parts} now={now} />
       <FilterPills {...parts} />
     </header>
   )

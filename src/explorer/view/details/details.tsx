@@ -1,6 +1,6 @@
 /** The dialog with all rows of a tab. */
 import { findDetailsTab } from '../../questions/details.js'
-import { PANELS, type Tab } from '../../questions/panels.js'
+import { nameTab, type Tab } from '../../questions/panels.js'
 import { closeDetails, openDetails } from '../../state/changes.js'
 import type { Parts } from '../shared/parts.js'
 import { DetailsContent, type DetailsContentProps } from './details-content.js'
@@ -12,7 +12,7 @@ export function Details(props: Omit<DetailsContentProps, 'tab' | 'details'>) {
   const tab = details && findDetailsTab(details.tab)
   if (details === undefined || tab === undefined) return null
   return (
-    <Dialog key={tab.id} title={nameDialog(tab)} onClose={() => props.change(closeDetails)}>
+    <Dialog key={tab.id} title={nameTab(tab.id)} onClose={() => props.change(closeDetails)}>
       <DetailsContent {...props} tab={tab} details={details} />
     </Dialog>
   )
@@ -23,16 +23,10 @@ export function DetailsButton({ tab, change }: Pick<Parts, 'change'> & { readonl
   return (
     <button
       class="open-details"
-      aria-label={`Details: ${nameDialog(tab)}`}
+      aria-label={`Details: ${nameTab(tab.id)}`}
       onClick={() => change(openDetails(tab.id, tab.metric))}
     >
       Details
     </button>
   )
-}
-
-/** The names of the panel and the tab, such as `Places: Country`. A property is one of the events. */
-function nameDialog({ id, name }: Tab): string {
-  const panel = PANELS.find(({ tabs }) => tabs.some((one) => one.id === id))
-  return `${panel?.name ?? 'Events'}: ${name}`
 }

@@ -1,0 +1,80 @@
+/** The search of the bar: the questions that find values of all fields, and the suggestions that their answers make. */
+import type { QueryAnswer, Question } from '../client/contract.js'
+import { matchesName, nameValue } from '../format/values.js'
+import { isFilterField, isTextField, type Field, type FieldFilter } from '../state/filters.js'
+import type { ExplorerState } from '../state/state.js'
+import { buildTextSearch } from './find-values.js'
+import { nameTab, PANELS } from './panels.js'
+import { buildScope, groupBy, narrow } from './scope.js'
+
+/** Something that a text may mean: a filter, and how it is called. */
+export interface Suggestion {
+  readonly filter: FieldFilter
+  readonly name: string
+  /** The name of the field, such as `Places: Country`. */
+  readonly of: string
+}
+
+/** How many values of a field, and of all fields, are suggested. */
+const MAX_OF_FIELD = 5
+const MAX_SUGGESTIONS = 12
+/** How many values can be found by their names; as many as an answer has. */
+const MAX_NAMED = 1000
+
+const FIELDS: readonly Field[] = PANELS.flatMap(({ tabs }) => tabs.map(({ id }) => id)).filter(
+  isFilterField,
+)
+
+/**
+ * Builds one question for each field: the most frequent values of the period that contain a text. Fields that the API compares as
+ * a whole are asked for all their values, which does not depend on the text.
+ */
+export function buildSearchQuestions(state: ExplorerState, text: string): readonly Question[] {
+  const scope = buildScope({ ...state, filters: [] })
+  return FIELDS.map((field) => ({
+    id: field,
+    operation: 'query',
+    body: {
+      ...(isTextField(field) ? narrow(scope, buildTextSearch(field, text)) : scope),
+      metrics: [field === 'event:name' ? 'events' : 'pageviews'],
+      group_by: groupBy(field),
+      limit: isTextField(field) ? MAX_OF_FIELD : MAX_NAMED,
+    },
+  }))
+}
+
+/** Lists what a text may mean, the closest first: names that are the text, then those that start with it. */
+export function listSuggestions(
+  text: string,
+  answers: readonly (readonly [field: Field, answer: QueryAnswer])[],
+): readonly Suggestion[] {
+  const found = answers.flatMap(([field, { data }]) =>
+    data
+      .map(({ group }) => group[field] ?? '')
+      .filter((value) => matchesName(field, value, text))
+      .slice(0, MAX_OF_FIELD)
+      .map((value) => suggest(field, value)),
+  )
+  return found
+    .toSorted((a, b) => rateDistance(a.name, text) - rateDistance(b.name, text))
+    .slice(0, MAX_SUGGESTIONS)
+}
+
+const suggest = (field: Field, value: string): Suggestion => ({
+  filter: { field, operator: 'is', values: [value] },
+  name: nameValue(field, value),
+  of: nameTab(field),
+})
+
+/** Suggests all pages whose path contains a text. */
+export const suggestPages = (text: string): Suggestion => ({
+  filter: { field: 'page:path', operator: 'contains', values: [text] },
+  name: `Page contains “${text}”`,
+  of: nameTab('page:path'),
+})
+
+function rateDistance(name: string, text: string): number {
+  const [lower, searched] = [name.toLowerCase(), text.toLowerCase()]
+  if (lower === searched) return 0
+  return lower.startsWith(searched) ? 1 : 2
+}

@@ -1,0 +1,136 @@
+/** The search of the bar: what it asks, and what it suggests. */
+import { describe, expect, test } from '@jest/globals'
+import {
+  buildSearchQuestions,
+  listSuggestions,
+  suggestPages,
+} from '../../../src/explorer/questions/search.js'
+import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
+import { moveActive } from '../../../src/explorer/view/search/move-active.js'
+
+type Answers = Parameters<typeof listSuggestions>[1]
+
+/** An answer with these values of a field. */
+const answer = (field: string, values: readonly string[]): Answers[number] => [
+  field,
+  {
+    period: { from: '', to: '' },
+    query: {
+      date_range: '30days',
+      metrics: ['pageviews'],
+      group_by: [],
+      order_by: [],
+      limit: 1000,
+      offset: 0,
+      filters: [],
+      filtersOperator: 'and',
+    },
+    pagination: { limit: 1000, offset: 0, returned: values.length, total: values.length },
+    data: values.map((value) => ({ group: { [field]: value }, metrics: {} })),
+  },
+]
+
+test('every field is asked in one batch, without the filters of the page', () => {
+  const state: ExplorerState = {
+    ...DEFAULT_STATE,
+    period: { from: '2026-01-01', to: '2026-01-31' },
+    zone: 'Europe/Berlin',
+    filters: [{ field: 'os', operator: 'is', values: ['Linux'] }],
+  }
+  const questions = buildSearchQuestions(state, 'Blog')
+  const scope = { date_range: ['2026-01-01', '2026-01-31'], time_zone: 'Europe/Berlin' }
+  expect(questions).toHaveLength(20)
+  expect(new Set(questions.map(({ id }) => id)).size).toBe(20)
+  expect(questions.filter(({ id }) => ['page:path', 'country', 'event:name'].includes(id))).toEqual(
+    [
+      {
+        id: 'page:path',
+        operation: 'query',
+        body: {
+          ...scope,
+          filters: [
+            { type: 'page', path: { operator: 'contains', value: 'Blog', caseSensitive: false } },
+          ],
+          metrics: ['pageviews'],
+          group_by: ['page:path'],
+          limit: 5,
+        },
+      },
+      {
+        id: 'country',
+        operation: 'query',
+        body: { ...scope, metrics: ['pageviews'], group_by: ['country'], limit: 1000 },
+      },
+      {
+        id: 'event:name',
+        operation: 'query',
+        body: {
+          ...scope,
+          filters: [
+            { type: 'event', name: { operator: 'contains', value: 'Blog', caseSensitive: false } },
+          ],
+          metrics: ['events'],
+          group_by: ['event:name'],
+          limit: 5,
+        },
+      },
+    ],
+  )
+})
+
+describe('suggestions', () => {
+  test.each<[string, string, Answers, readonly string[]]>([
+    ['nothing', 'x', [], []],
+    [
+      'values by their names, in any case',
+      'GERM',
+      [answer('country', ['US', 'DE']), answer('language', ['de', 'fr'])],
+      ['country=DE Germany', 'language=de German'],
+    ],
+    [
+      'the closest first, else in the order of the fields',
+      'news',
+      [answer('utm_source', ['old-news', 'newsletter']), answer('event:name', ['news'])],
+      ['event:name=news news', 'utm_source=newsletter newsletter', 'utm_source=old-news old-news'],
+    ],
+    ['a missing value by its name', 'direct', [answer('referrer', [''])], ['referrer= Direct']],
+    [
+      'at most five of a field',
+      'City',
+      [answer('city', ['City 1', 'City 2', 'City 3', 'City 4', 'City 5', 'City 6'])],
+      [1, 2, 3, 4, 5].map((n) => `city=City ${n} City ${n}`),
+    ],
+    ['markup as it is', '<b>', [answer('page:path', ['/<b>'])], ['page:path=/<b> /<b>']],
+  ])('are %s', (_, text, answers, want) => {
+    const found = listSuggestions(text, answers)
+    expect(
+      found.map(({ filter: { field, values }, name }) => `${field}=${values.join()} ${name}`),
+    ).toEqual(want)
+  })
+
+  test('are at most twelve', () => {
+    const fields = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term']
+    const answers = fields.map((field) => answer(field, ['a1', 'a2', 'a3', 'a4', 'a5']))
+    expect(listSuggestions('a', answers)).toHaveLength(12)
+  })
+
+  test('have the pages that contain the text', () => {
+    expect(suggestPages('blog')).toEqual({
+      filter: { field: 'page:path', operator: 'contains', values: ['blog'] },
+      name: 'Page contains “blog”',
+      of: 'Pages: Path',
+    })
+  })
+})
+
+test.each([
+  [undefined, 'next', 3, 0],
+  [0, 'next', 3, 1],
+  [2, 'next', 3, 0],
+  [undefined, 'previous', 3, 2],
+  [0, 'previous', 3, 2],
+  [2, 'previous', 3, 1],
+  [undefined, 'next', 0, undefined],
+] as const)('from option %s the %s of %i is %s', (active, move, count, want) => {
+  expect(moveActive(active, move, count)).toBe(want)
+})
