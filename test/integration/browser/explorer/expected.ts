@@ -1,0 +1,85 @@
+/** What the parts of the page must show, computed from answers of the API alone. */
+import type {
+  AnalyticsQueryResponse,
+  Metric,
+  RetentionResponse,
+} from '../../../../src/contract/api.js'
+import type { ShownPart, ShownRow } from './explorer-page.js'
+
+/** The rows of a part without the texts of those that depend on a language. */
+export type ExpectedRow = Pick<ShownRow, 'about' | 'values'>
+
+type Numbers = Readonly<Partial<Record<Metric, number | null>>>
+
+/** Computes the rows of a part whose question has this answer. */
+export function expectRows({ name, question }: ShownPart, answer: unknown): readonly ExpectedRow[] {
+  if ('interval' in question) return expectCohorts(answer as RetentionResponse)
+  const query = answer as AnalyticsQueryResponse
+  if (name === 'cards') return expectCards(query)
+  if (name === 'chart') return expectBuckets(query)
+  return query.query.group_by.length === 0 ? expectNewUsers(query) : expectGroups(name, query)
+}
+
+function expectCards({ query, data: [row] }: AnalyticsQueryResponse): readonly ExpectedRow[] {
+  return query.metrics.map((metric) => ({
+    about: metric,
+    values: [row!.metrics[metric] ?? null, row!.comparison?.change[metric] ?? null],
+  }))
+}
+
+function expectBuckets({
+  query: { metrics, compare },
+  data,
+}: AnalyticsQueryResponse): readonly ExpectedRow[] {
+  const read = (numbers: Numbers | undefined): number | null => numbers?.[metrics[0]!] ?? null
+  return data.map(({ group, metrics: values, comparison }) => ({
+    about: group['date']!,
+    values: [
+      read(values),
+      ...(compare === undefined ? [] : [read(comparison?.metrics), read(comparison?.change)]),
+    ],
+  }))
+}
+
+function expectNewUsers({ data: [row] }: AnalyticsQueryResponse): readonly ExpectedRow[] {
+  const { users, new_users: isNew } = row!.metrics
+  return [
+    { about: 'New', values: [isNew!] },
+    { about: 'Returning', values: [users! - isNew!] },
+  ]
+}
+
+/** A panel shows the metric that it is ordered by; the dialog shows all metrics, each with its change if there is one. */
+function expectGroups(
+  name: string,
+  { query, data }: AnalyticsQueryResponse,
+): readonly ExpectedRow[] {
+  const [first] = query.metrics
+  const metrics = name === 'details' ? query.metrics : [first!]
+  return data.map(({ group, metrics: values, comparison }) => ({
+    about: group[query.group_by[0]!]!,
+    values: metrics.flatMap((metric) => {
+      const change = name === 'details' ? (comparison?.change[metric] ?? null) : null
+      return [values[metric] ?? null, ...(change === null ? [] : [change])]
+    }),
+  }))
+}
+
+/** A row for each cohort with users. Its label is how the page names the week. */
+function expectCohorts({ data }: RetentionResponse): readonly ExpectedRow[] {
+  const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+  return data
+    .filter(({ size }) => size !== null && size > 0)
+    .map(({ start, size, counts }) => ({
+      about: `${Number(start.slice(8, 10))} ${months[Number(start.slice(5, 7)) - 1]!}`,
+      values: [size, ...counts],
+    }))
+}
+
+/** The shares of the rows of a panel, as people read them: of the totals of the answer. */
+export function expectShares({ query, data, totals }: AnalyticsQueryResponse): readonly string[] {
+  const [metric] = query.metrics
+  const whole = totals!.metrics[metric!]!
+  const format = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+  return data.map(({ metrics }) => `${format.format((100 * metrics[metric!]!) / whole)}%`)
+}

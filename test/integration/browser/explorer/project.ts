@@ -1,0 +1,107 @@
+/** A small project with known numbers, and a service that answers about it. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { issueKey } from '../../../../src/auth/api-keys.js'
+import { openSigningKey } from '../../../../src/auth/signing-key.js'
+import { packagePath } from '../../../../src/lib/package-path.js'
+import { createDatabase } from '../../../support/store/database.js'
+import { startTestService } from '../../../support/world/service.js'
+import { createWorld, type SentEvent } from '../../../support/world/world.js'
+
+/** The moment of all answers. */
+export const NOW = new Date('2026-03-01T12:00:00Z')
+
+/** A text that a page must show as it is. */
+export const MARKUP = '<img src=x onerror="document.title=1"><b>&amp;'
+
+const MINUTE = 60_000
+const COUNTRIES = ['DE', 'FR', 'US', '']
+const PATHS = ['/', '/pricing', `/blog/${MARKUP}`, '/docs', '/a', '/b', '/c', '/d', '/e', '/f']
+const SOURCES: readonly object[] = [
+  {},
+  { utm_source: 'news', utm_medium: 'email', utm_campaign: 'spring' },
+  { referrer_url: 'https://www.google.com/' },
+]
+const DEVICES: readonly object[] = [
+  { browser: 'Firefox', os: 'Linux', device_type: 'desktop' },
+  { browser: 'Safari', os: 'iOS', device_type: 'mobile' },
+]
+
+/** The nth visit: one to four pageviews, and sometimes a sign-up. They come every 9 hours, the last just now: most of 20 users again and again, and
+ * every sixth of somebody who comes once. */
+function listEvents(n: number): readonly SentEvent[] {
+  const start = NOW.getTime() - n * 9 * 60 * MINUTE - MINUTE
+  const shared = {
+    user_id: n % 6 === 1 ? `once${n}` : `u${(n * 7) % 20}`,
+    country: COUNTRIES[n % 4],
+    origin: 'https://example.com',
+    ...SOURCES[n % 3],
+    ...DEVICES[n % 2],
+  }
+  const at = (minutes: number): string => new Date(start - minutes * MINUTE).toISOString()
+  const pageviews = Array.from({ length: 1 + (n % 4) }, (_, i) => ({
+    ...shared,
+    timestamp: at(i),
+    path: PATHS[(n + i * 3) % 10],
+  }))
+  const signup = {
+    ...shared,
+    timestamp: at(0),
+    path: '/pricing',
+    name: 'signup',
+    properties: { plan: ['free', 'pro'][n % 2], [MARKUP]: n % 3 },
+  }
+  return n % 5 === 0 ? [...pageviews, signup] : pageviews
+}
+
+/** The visits of about 12 weeks. */
+const VISITS = 220
+
+export interface ExploredService {
+  readonly address: string
+  /** An API key of the project. */
+  readonly key: string
+  readonly stop: () => Promise<void>
+}
+
+/** Starts a service with the project. */
+export async function startExploredService(): Promise<ExploredService> {
+  const dataDir = await mkdtemp(packagePath('dist/explorer-'))
+  const database = await createDatabase()
+  const { store } = database
+  const events = Array.from({ length: VISITS }, (_, n) => listEvents(n)).flat()
+  const project = await createWorld(store, events, { name: 'Known numbers' })
+  const service = await startTestService({ store, now: () => NOW, env: { DATA_DIR: dataDir } })
+  const signingKey = await openSigningKey({ store, dataDir }, NOW)
+  const request = { projectId: project.id, name: 'explorer', expiresAt: null }
+  const { token } = await issueKey(store, signingKey, request, NOW)
+  return {
+    address: service.address,
+    key: token,
+    stop: async () => {
+      await service.stop()
+      await database.drop()
+      await rm(dataDir, { recursive: true })
+    },
+  }
+}
+
+/** What the API answers to some questions, asked in one request. The operation of each is the one whose body it is. */
+export async function askApi(
+  { address, key }: Pick<ExploredService, 'address' | 'key'>,
+  bodies: readonly object[],
+): Promise<readonly unknown[]> {
+  const queries = bodies.map((body, n) => ({
+    id: String(n),
+    operation: 'interval' in body ? 'retention' : 'query',
+    body,
+  }))
+  const response = await fetch(`${address}/v1/analytics/batch`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ queries }),
+  })
+  const { results } = (await response.json()) as {
+    readonly results: readonly { readonly body: unknown }[]
+  }
+  return results.map(({ body }) => body)
+}
