@@ -1,0 +1,25 @@
+/** Finds and starts Chromium. */
+import { existsSync } from 'node:fs'
+import { launch, type Browser } from 'puppeteer-core'
+
+const USUAL_PATHS = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+
+/** The path in the variable CHROMIUM, or the first browser found; undefined if there is none. */
+export const CHROMIUM = process.env['CHROMIUM'] ?? USUAL_PATHS.find((path) => existsSync(path))
+
+/** Starts a headless browser with an empty profile and the back/forward cache. @throws Error when there is none */
+export function startChromium(): Promise<Browser> {
+  if (CHROMIUM === undefined) throw new Error('no Chromium found: set CHROMIUM')
+  return launch({
+    executablePath: CHROMIUM,
+    headless: true,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+  })
+}
