@@ -1,11 +1,11 @@
 /** Formats what the demo prints when it is ready. */
 import type { StoredProject } from '../projects/project.js'
-import { formatExplorerLink, toOpenable } from './shared/explorer-link.js'
+import { formatDashboardLink, formatExplorerLink, toOpenable } from './shared/explorer-link.js'
 
 export interface Welcome {
   /** Where the service listens, e.g. `http://127.0.0.1:8080`. */
   readonly address: string
-  readonly project: Pick<StoredProject, 'id' | 'domain'>
+  readonly project: Pick<StoredProject, 'id' | 'domain' | 'hasPublicDashboard'>
   readonly apiKey: string
   /** Days until the key expires. */
   readonly keyDays: number
@@ -21,10 +21,14 @@ const QUERY = JSON.stringify({
 /** Formats the welcome text: the link to the explorer, the addresses to open, the key, and two requests to paste into a shell. */
 export function formatWelcome({ address, project, apiKey, keyDays }: Welcome): string {
   const url = toOpenable(address)
+  // A demo of an earlier version has none, and people may turn it off.
+  const share = project.hasPublicDashboard
+    ? `\n  share:    ${formatDashboardLink(url, project.id)}\n            the same for everybody, without a key`
+    : ''
   return `
 The demo is ready. Press Ctrl-C to stop it.
 
-  look:     ${formatExplorerLink(url, apiKey)}
+  look:     ${formatExplorerLink(url, apiKey)}${share}
 
   docs:     ${url}/docs
   shop:     ${url}/demo

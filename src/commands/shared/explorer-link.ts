@@ -13,6 +13,10 @@ export const toOpenable = (address: string): string =>
 export const formatExplorerLink = (address: string, apiKey: string): string =>
   `${address}/explore#key=${apiKey}`
 
+/** Formats the link to the public dashboard of a project. @param address as above */
+export const formatDashboardLink = (address: string, projectId: string): string =>
+  `${address}/share/${projectId}`
+
 /**
  * Returns where a service with this configuration is opened.
  *

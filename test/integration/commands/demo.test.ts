@@ -79,6 +79,11 @@ test('it shows requests that can be pasted, works beside other commands, and sto
   expect((await fetch(first)).headers.get('content-type')).toBe('text/html; charset=utf-8')
   await seeShop(shop!, key!)
 
+  const [, dashboard] = /^ {2}share: {4}(\S+)$/m.exec(shown)!
+  expect(dashboard).toBe(new URL('/share/demo', shop).href)
+  const shared = await fetch(dashboard!)
+  expect([shared.status, await shared.text()]).toEqual([200, expect.not.stringContaining(key!)])
+
   const commands = curls(shown)
   expect(commands).toHaveLength(2)
   const [answer, project] = await Promise.all(

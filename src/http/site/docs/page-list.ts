@@ -28,7 +28,10 @@ const HOME: Page = { ...definePage('README'), path: '/docs' }
 const CHANGELOG: Page = { ...definePage('changelog'), file: 'CHANGELOG.md' }
 
 export const PAGE_GROUPS: readonly PageGroup[] = [
-  { title: 'Learn', pages: [HOME, ...['start', 'concepts', 'recipes'].map(definePage)] },
+  {
+    title: 'Learn',
+    pages: [HOME, ...['start', 'explorer', 'concepts', 'recipes'].map(definePage)],
+  },
   {
     title: 'Look up',
     pages: [
