@@ -1,4 +1,4 @@
-/** Measures answers of many rows. */
+/** Measures answers of many rows, and exports of many events. */
 import { printStreams } from './language/streams.js'
 import { printMachine } from './shared/figures.js'
 

@@ -1,4 +1,4 @@
-/** Measures answers that are streamed: how fast the rows come, and the memory of the service meanwhile. */
+/** Measures answers that are streamed: how fast rows and exported events come, and the memory of the service meanwhile. */
 import { readFile, mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -41,24 +41,31 @@ interface Stream {
 
 /** A stream to measure; the client takes as many bytes per second as come, unless said otherwise. */
 interface Asked extends Day {
+  readonly of: keyof typeof REQUESTS
   readonly format: TableFormat
   readonly bytesPerSecond?: number
 }
 
+/** The requests for a day: with a row for each path, and with one for each event. */
+const REQUESTS = {
+  rows: { path: '/v1/analytics/query', body: { group_by: ['page:path'], limit: 'all' } },
+  events: { path: '/v1/events/export', body: {} },
+} as const
+
 async function readStream(
   { address, pid }: RunningService,
   token: string,
-  { day, format, bytesPerSecond = Infinity }: Asked,
+  { of, day, format, bytesPerSecond = Infinity }: Asked,
 ): Promise<Stream> {
   const begun = performance.now()
-  const response = await fetch(`${address}/v1/analytics/query`, {
+  const response = await fetch(address + REQUESTS[of].path, {
     method: 'POST',
     headers: {
       Authorization: `Bearer ${token}`,
       'Content-Type': 'application/json',
       Accept: MEDIA_TYPES[format],
     },
-    body: JSON.stringify({ date_range: [day, day], group_by: ['page:path'], limit: 'all' }),
+    body: JSON.stringify({ date_range: [day, day], ...REQUESTS[of].body }),
   })
   if (response.status !== 200) throw new Error(await response.text())
   let bytes = 0
@@ -114,9 +121,11 @@ async function fill(dataDir: string): Promise<string> {
 
 const FORMATS = ['csv', 'ndjson', 'arrow', 'parquet'] as const satisfies readonly TableFormat[]
 const STREAMS: readonly Asked[] = [
-  ...FORMATS.map((format) => ({ ...FEW, format })),
-  ...FORMATS.map((format) => ({ ...MANY, format })),
-  { ...FEW, format: 'csv', bytesPerSecond: SLOW_BYTES },
+  ...FORMATS.map((format) => ({ of: 'rows', ...FEW, format }) as const),
+  ...FORMATS.map((format) => ({ of: 'rows', ...MANY, format }) as const),
+  { of: 'rows', ...FEW, format: 'csv', bytesPerSecond: SLOW_BYTES },
+  ...FORMATS.map((format) => ({ of: 'events', ...FEW, format }) as const),
+  ...FORMATS.map((format) => ({ of: 'events', ...MANY, format }) as const),
 ]
 
 /** Prints how fast answers of many rows are sent, and the memory of the service. */
@@ -126,12 +135,12 @@ export async function printStreams(): Promise<void> {
     const token = await fill(dataDir)
     const service = await startServiceProcess(dataDir)
     // The first streams load the libraries.
-    for (const format of FORMATS) await readStream(service, token, { ...FEW, format })
+    for (const format of FORMATS) await readStream(service, token, { of: 'rows', ...FEW, format })
     const lines: string[][] = []
     for (const asked of STREAMS) {
       const before = await readMemory(service.pid)
       const { seconds, bytes, most } = await readStream(service, token, asked)
-      const name = `${formatWhole(asked.rows)} rows as ${asked.format}`
+      const name = `${formatWhole(asked.rows)} ${asked.of} as ${asked.format}`
       lines.push([
         asked.bytesPerSecond === undefined ? name : `${name}, ${asked.bytesPerSecond / 1e6} MB/s`,
         formatTenths(seconds),

@@ -68,7 +68,8 @@ export async function issueToken(
   projectId: string,
   now: Date,
 ): Promise<string> {
-  const key = { projectId, name: 'bench', expiresAt: addDays(now, KEY_DAYS) }
+  const scopes = ['read', 'export'] as const
+  const key = { projectId, name: 'bench', scopes, expiresAt: addDays(now, KEY_DAYS) }
   const { token } = await issueKey(store, await openSigningKey({ store, dataDir }, now), key, now)
   return token
 }

@@ -193,4 +193,4 @@ const MAX_WAITING = 256
 const STREAMS = { perKey: 2, inAll: 4, waiting: 0 }
 
 /** How many exports run at once. They may last for hours, so no other waits for their end. */
-const EXPORTS = { perKey: 1, inAll: 2, waiting: 0 }
+export const EXPORTS = { perKey: 1, inAll: 2, waiting: 0 }

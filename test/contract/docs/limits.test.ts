@@ -1,8 +1,10 @@
 /** The page about limits has the numbers of the contracts and of the code. */
 import { expect, test } from '@jest/globals'
+import { MAX_SLICE_EVENTS } from '../../../src/analytics/export/cut-period.js'
 import { MAX_BUCKETS } from '../../../src/analytics/request/buckets.js'
 import { MAX_COUNTS } from '../../../src/analytics/retention/grid.js'
 import { MAX_SERIES_ROWS } from '../../../src/analytics/request/then-by.js'
+import { EXPORTS } from '../../../src/bootstrap/serving/read-api.js'
 import { readSpecs } from '../../../src/contract/spec.js'
 import { VARIABLES, type VariableName } from '../../../src/config/variables.js'
 import { MAX_EVENTS_BYTES } from '../../../src/http/collect/events-body.js'
@@ -52,6 +54,14 @@ const WANT: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     ),
     "Characters of a property's name":
       queries['PropertyClause']!.properties!['property']!.maxLength,
+  },
+  Exports: {
+    'Exports of a key at the same time': EXPORTS.perKey,
+    'Exports of all keys at the same time': EXPORTS.inAll,
+    'Events that have to be taken within a minute': MAX_SLICE_EVENTS,
+    'Events of an export that has a `limit`':
+      queries['ExportRequest']!.properties!['limit']!.maximum,
+    'Fields of an export (`fields`)': queries['ExportFields']!.maxItems,
   },
   Events: {
     'Size of the body': MAX_EVENTS_BYTES,

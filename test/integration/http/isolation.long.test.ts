@@ -1,5 +1,5 @@
 /**
- * Isolation: 20 projects, on one store or across shards, are queried at once while queries fail. Every text of a project has its marker, so a single
+ * Isolation: 20 projects, on one store or across shards, are queried at once while queries and exports fail. Every text of a project has its marker, so a single
  * byte of another project would be seen. QUESTIONS=50000 is the form that a release has to pass.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -119,6 +119,7 @@ const PLACES: readonly (readonly [string, () => Promise<Place>, cacheMb: number]
   ],
 ]
 const QUESTIONS_PER_PLACE = Math.floor(QUESTIONS / PLACES.length)
+const EXPORTS_PER_PLACE = Math.ceil(QUESTIONS_PER_PLACE / 8)
 
 describe.each(PLACES)('on %s', (_name, open, cacheMb) => {
   let place: Place
@@ -145,7 +146,7 @@ describe.each(PLACES)('on %s', (_name, open, cacheMb) => {
     )
     await sendToShards(cluster, created, events)
     for (const project of created) {
-      projects.push({ project, token: await keys.issue(project.id, NOW) })
+      projects.push({ project, token: await keys.issue(project.id, NOW, ['read', 'export']) })
       const answers = QUERIES.map((query) => runQuery(cluster, project, query))
       truths.push((await Promise.all(answers)).map((answer) => JSON.stringify(answer)))
     }
@@ -215,5 +216,49 @@ describe.each(PLACES)('on %s', (_name, open, cacheMb) => {
     // Enough of both, or the test means nothing. Kept answers do not fail.
     expect(answered).toBeGreaterThan(QUESTIONS_PER_PLACE / 2)
     if (cacheMb === 0) expect(failed).toBeGreaterThan(QUESTIONS_PER_PLACE / 20)
+  }, 3_600_000)
+
+  /** Exports the events of a project. Returns undefined for a refusal, or if the response breaks off. */
+  async function exportEvents(n: number): Promise<string | undefined> {
+    const { token } = projects[n]!
+    const response = await fetch(`${service.address}/v1/events/export`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ date_range: 'all' }),
+    })
+    const decoder = new TextDecoder()
+    let text = ''
+    let isWhole = response.status === 200
+    try {
+      for await (const chunk of response.body!)
+        text += decoder.decode(chunk as Uint8Array, { stream: true })
+    } catch {
+      isWhole = false
+    }
+    // Also what came before it broke off.
+    for (const [marker] of text.matchAll(MARKER)) if (marker !== mark(n)) throw new Error(marker)
+    return isWhole ? text : undefined
+  }
+
+  test(`${EXPORTS_PER_PLACE} exports beside them: every one is that of the project alone, or breaks off`, async () => {
+    for (const proxy of proxies) proxy.fail(() => ({ kind: 'none' }))
+    const whole: string[] = []
+    for (let n = 0; n < PROJECTS; n++) {
+      const text = (await exportEvents(n))!
+      expect((JSON.parse(text) as { data: unknown[] }).data).toHaveLength(createEvents(n).length)
+      whole.push(text)
+    }
+    sabotage()
+    let failed = 0
+    for (let i = 0; i < EXPORTS_PER_PLACE; i++) {
+      const n = (i * 7) % PROJECTS
+      const [text] = await Promise.all([
+        exportEvents(n),
+        ask((n + 1) % PROJECTS, i % QUERIES.length),
+      ])
+      if (text === undefined) failed++
+      else expect(text).toBe(whole[n])
+    }
+    expect(failed).toBeGreaterThan(0)
   }, 3_600_000)
 })
