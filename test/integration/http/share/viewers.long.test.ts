@@ -1,0 +1,80 @@
+/** Public dashboards in several processes: they end everywhere, and many viewers cost the store what one does. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { RunningService } from '../../../../src/bootstrap/serving/start-service.js'
+import type { Connection } from '../../../../src/clickhouse/connection.js'
+import type { Cluster, Shard } from '../../../../src/cluster/cluster.js'
+import { requireProject, updateProject } from '../../../../src/projects/store.js'
+import { startTestService } from '../../../support/world/service.js'
+import { NOW } from '../../../support/world/world.js'
+import { startShops, type Shops } from '../../tools/shops.js'
+import { BATCH, QUERY, readBytes, view } from './view.js'
+
+let shops: Shops
+beforeAll(async () => {
+  shops = await startShops()
+  await share('narrow', true)
+  await share('wide', true)
+})
+afterAll(() => shops.stop())
+
+const share = (id: string, hasPublicDashboard: boolean) =>
+  updateProject(shops.cluster.home.store, id, { hasPublicDashboard })
+
+test('turned off, it is gone within five seconds in every process, like a project that never was', async () => {
+  const { cluster, service } = shops
+  const second = await shops.start()
+  const services = [service, second]
+  const ask = (name: string, one: RunningService) => view(name, 'query', QUERY, one)
+  const { token } = await requireProject(cluster.home.store.reader, 'wide')
+  for (const one of services) expect((await ask('wide', one)).status).toBe(200)
+  await share('wide', false)
+  await sleep(4_500)
+  for (const one of services) {
+    const never = await readBytes(await ask('never', one))
+    expect(never).toMatchObject({ status: 404, etag: null })
+    expect(await readBytes(await ask('wide', one))).toEqual(never)
+    expect(await readBytes(await ask(token, one))).toEqual(never)
+    const pages = await Promise.all(
+      ['wide', token, 'never'].map((name) => fetch(`${one.address}/share/${name}`)),
+    )
+    expect(pages.map(({ status }) => status)).toEqual([404, 404, 404])
+    expect(new Set(await Promise.all(pages.map((page) => page.text()))).size).toBe(1)
+    expect((await ask('narrow', one)).status).toBe(200)
+  }
+  await second.stop()
+})
+
+test('two hundred viewers cost the store what one does', async () => {
+  const runs: number[] = []
+  for (const viewers of [1, 200]) {
+    const { cluster, countQueries } = countReads(shops.cluster)
+    const store = cluster.home.store
+    const service = await startTestService({ store, cluster, now: () => NOW })
+    const queries = BATCH.queries.filter(({ operation }) => operation !== 'values')
+    const ask = async () => (await view('narrow', 'batch', { queries }, service)).text()
+    const texts = await Promise.all(Array.from({ length: viewers }, ask))
+    expect(new Set(texts).size).toBe(1)
+    runs.push(countQueries())
+    await service.stop()
+  }
+  expect(runs[0]).toBeGreaterThan(0)
+  expect(runs[1]).toBe(runs[0])
+})
+
+/** Counts the statements that a service runs for questions, apart from its lookups. */
+function countReads({ home, shards }: Cluster) {
+  let queries = 0
+  const count = (shard: Shard): Shard => {
+    const { reader } = shard.store
+    const query: Connection['query'] = (...args) => {
+      queries++
+      return reader.query(...args)
+    }
+    return { ...shard, store: { ...shard.store, reader: { ...reader, query } } }
+  }
+  const counted = new Map(shards.map((shard) => [shard.name, count(shard)]))
+  const [first, ...others] = shards.map(({ name }) => counted.get(name)!)
+  const cluster: Cluster = { home: counted.get(home.name)!, shards: [first!, ...others] }
+  return { cluster, countQueries: () => queries }
+}
