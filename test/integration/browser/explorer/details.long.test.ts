@@ -1,0 +1,139 @@
+/** The dialog with all rows of a tab, and the search of the bar, in a real browser by keyboard and mouse: a project of 5,000 paths. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { Browser, Page } from 'puppeteer-core'
+import { issueKey } from '../../../../src/auth/api-keys.js'
+import { openSigningKey } from '../../../../src/auth/signing-key.js'
+import { packagePath } from '../../../../src/lib/package-path.js'
+import { createDatabase } from '../../../support/store/database.js'
+import { startTestService } from '../../../support/world/service.js'
+import { createWorld } from '../../../support/world/world.js'
+import { describeInBrowser, startChromium } from '../chromium.js'
+
+const NOW = new Date('2026-03-01T12:00:00Z')
+const MARKUP = '/<img src=x onerror="document.title=1"><b>&amp;'
+
+/** Page n has one pageview of a user of its own; the one whose name is markup has one more. */
+const EVENTS = Array.from({ length: 5001 }, (_, n) => ({
+  timestamp: '2026-02-20T10:00:00Z',
+  user_id: `u${n}`,
+  origin: 'https://example.com',
+  path: n < 2 ? MARKUP : `/Page/${String(n).padStart(4, '0')}`,
+  country: n % 10 === 0 ? 'DE' : n % 10 === 1 ? 'ZA' : 'US',
+}))
+
+/** Starts a service with the project. Returns a link to the page with a key, and what stops the service. */
+async function startService() {
+  const dataDir = await mkdtemp(packagePath('dist/explorer-'))
+  const database = await createDatabase()
+  const project = await createWorld(database.store, EVENTS)
+  const service = await startTestService({
+    store: database.store,
+    now: () => NOW,
+    env: { DATA_DIR: dataDir },
+  })
+  const signingKey = await openSigningKey({ store: database.store, dataDir }, NOW)
+  const request = { projectId: project.id, name: 'explorer', expiresAt: null }
+  const { token } = await issueKey(database.store, signingKey, request, NOW)
+  return {
+    link: `${service.address}/explore?compare=off#key=${token}`,
+    stop: async () => {
+      await service.stop()
+      await database.drop()
+      await rm(dataDir, { recursive: true })
+    },
+  }
+}
+
+const IS_SETTLED = `document.querySelector('main[aria-busy=false]') !== null
+  && document.querySelector('.loading, .old') === null`
+const FIRST_ROW = `document.querySelector('dialog tbody th')?.textContent`
+const SHOWN = `[document.querySelector('dialog .pages p')?.textContent, ${FIRST_ROW}]`
+const FILTERS = `[...document.querySelectorAll('.pills .pill')].map((one) => one.textContent)`
+const FOCUSED = `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent`
+
+describeInBrowser('the details and the search of the explorer', () => {
+  let service: Awaited<ReturnType<typeof startService>>
+  let browser: Browser
+  let page: Page
+  let requests = 0
+  beforeAll(async () => {
+    ;[service, browser] = await Promise.all([startService(), startChromium()])
+    page = await browser.newPage()
+    page.on('request', (request) => (requests += request.url().endsWith('/batch') ? 1 : 0))
+    await act(() => page.goto(service.link))
+  })
+  afterAll(async () => {
+    await browser.close()
+    await service.stop()
+  })
+
+  /** Does something, waits for its numbers, and reads them. Returns first how many requests it took. */
+  async function act(action: () => Promise<unknown>, read = SHOWN): Promise<unknown> {
+    requests = 0
+    await action()
+    await page.waitForNetworkIdle({ idleTime: 400 })
+    await page.waitForFunction(IS_SETTLED)
+    return [requests, ...((await page.evaluate(read)) as readonly unknown[])]
+  }
+
+  test('by keyboard: opened, sorted, paged, searched and closed, with one request each', async () => {
+    await page.focus('[data-panel=pages] .open-details')
+    const press =
+      (...keys: readonly Parameters<Page['keyboard']['press']>[0][]) =>
+      async () => {
+        for (const key of keys) await page.keyboard.press(key)
+      }
+    expect(await act(press('Enter'))).toEqual([1, '1–50 of 5,000', MARKUP])
+    expect(await page.evaluate(FOCUSED)).toBe('Search Path')
+    expect(await act(press('Tab', 'Enter'))).toEqual([1, '1–50 of 5,000', MARKUP])
+    expect(await act(press('Enter'))).toEqual([1, '1–50 of 5,000', '/Page/5000'])
+    expect(await page.evaluate(`document.querySelector('dialog thead th').ariaSort`)).toBe(
+      'descending',
+    )
+    expect(await act(() => page.click('dialog .pages button:last-child'))).toEqual([
+      1,
+      '51–100 of 5,000',
+      '/Page/4950',
+    ])
+    await page.focus('dialog input')
+    const search = (text: string) => () => page.keyboard.type(text)
+    expect(await act(search('pAGe/12'))).toEqual([1, '1–50 of 100', '/Page/1299'])
+    expect(await act(search('34'))).toEqual([1, '1–1 of 1', '/Page/1234'])
+    expect(await act(search('<b>'))).toEqual([1, 'Nothing found.', null])
+    expect(await act(press('Escape'))).toEqual([0, null, null])
+    expect(await page.evaluate(FOCUSED)).toBe('Details: Pages: Path')
+  })
+
+  test('by mouse: countries are searched by name, and a click filters', async () => {
+    expect(await act(() => page.click('[data-panel=places] .open-details'))).toEqual([
+      1,
+      '1–3 of 3',
+      'United States',
+    ])
+    expect(await act(() => page.keyboard.type('GERM'))).toEqual([1, '1–1 of 1', 'Germany'])
+    expect(await act(() => page.click('dialog tbody button'), FILTERS)).toEqual([
+      1,
+      'Country is Germany',
+    ])
+  })
+
+  test('the search of the bar finds a country by its name, and pages by their paths', async () => {
+    await page.focus('input[name=search]')
+    expect(
+      await act(async () => {
+        await page.keyboard.type('south af')
+        await page.keyboard.press('Enter')
+      }, FILTERS),
+    ).toEqual([2, 'Country is Germany or South Africa'])
+    await page.keyboard.type('<b>')
+    await page.waitForFunction(`document.querySelectorAll('.search li').length === 4`)
+    expect(await page.$$('.search img, .search b')).toEqual([])
+    expect(
+      await act(async () => {
+        await page.keyboard.press('ArrowUp')
+        await page.keyboard.press('Enter')
+      }, FILTERS),
+    ).toEqual([1, 'Country is Germany or South Africa', 'Path contains <b>'])
+  })
+})
