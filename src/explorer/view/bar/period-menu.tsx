@@ -42,11 +42,12 @@ export function PeriodMenu({ state: { period, zone }, change, now }: PeriodMenuP
         }}
         onFocusOut={({ currentTarget, relatedTarget }) => {
           const stays = relatedTarget instanceof Node && currentTarget.contains(relatedTarget)
-          if (relatedTarget !== null && !stays) currentTarget.removeAttribute('open')
+          if (!stays) currentTarget.removeAttribute('open')
         }}
       >
         <summary class="control">{describePeriod(period)}</summary>
-        <div class="menu">
+        {/* It takes the focus of clicks between its buttons, so that they do not close it. */}
+        <div class="menu" tabIndex={-1}>
           {PRESETS.map((preset) => (
             <button key={preset} aria-pressed={period === preset} onClick={() => show(preset)}>
               {PRESET_NAMES[preset]}
@@ -83,10 +84,23 @@ function RangeForm({
     >
       <label>
         From{' '}
-        <input class="control" type="date" name="from" required value={range?.from.slice(0, 10)} />
+        <input
+          class="control"
+          type="date"
+          name="from"
+          required
+          defaultValue={range?.from.slice(0, 10) ?? ''}
+        />
       </label>
       <label>
-        to <input class="control" type="date" name="to" required value={range?.to.slice(0, 10)} />
+        to{' '}
+        <input
+          class="control"
+          type="date"
+          name="to"
+          required
+          defaultValue={range?.to.slice(0, 10) ?? ''}
+        />
       </label>
       <button class="control" type="submit">
         Show
