@@ -2,7 +2,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { set } from '../../state/changes.js'
 import { dateIn, describePeriod, PRESET_NAMES, stepPeriod } from '../../state/periods.js'
-import { PRESETS, type ShownPeriod } from '../../state/state.js'
+import { PRESETS, type Range, type ShownPeriod } from '../../state/state.js'
 import type { Parts } from '../shared/parts.js'
 
 export interface PeriodMenuProps extends Pick<Parts, 'state' | 'change'> {
@@ -12,27 +12,13 @@ export interface PeriodMenuProps extends Pick<Parts, 'state' | 'change'> {
 export function PeriodMenu({ state: { period, zone }, change, now }: PeriodMenuProps) {
   const menu = useRef<HTMLDetailsElement>(null)
   const today = dateIn(zone, now())
-  const show = (chosen: ShownPeriod | undefined): void => {
+  const show = (chosen: ShownPeriod): void => {
     menu.current?.removeAttribute('open')
-    if (chosen !== undefined) change(set({ period: chosen }))
-  }
-  const step = (direction: -1 | 1, label: string, sign: string) => {
-    const stepped = stepPeriod(period, direction, today)
-    return (
-      <button
-        class="control"
-        aria-label={label}
-        title={label}
-        disabled={stepped === undefined}
-        onClick={() => show(stepped)}
-      >
-        {sign}
-      </button>
-    )
+    change(set({ period: chosen }))
   }
   return (
     <div class="period" role="group" aria-label="Period">
-      {step(-1, 'The period before', '‹')}
+      <Step name="The period before" sign="‹" range={stepPeriod(period, -1, today)} onStep={show} />
       <details
         ref={menu}
         onKeyDown={({ key }) => {
@@ -56,8 +42,33 @@ export function PeriodMenu({ state: { period, zone }, change, now }: PeriodMenuP
           <RangeForm period={period} onRange={show} />
         </div>
       </details>
-      {step(1, 'The period after', '›')}
+      <Step name="The period after" sign="›" range={stepPeriod(period, 1, today)} onStep={show} />
     </div>
+  )
+}
+
+/** Goes to the period before or after, where there is one. */
+function Step({
+  name,
+  sign,
+  range,
+  onStep,
+}: {
+  readonly name: string
+  readonly sign: string
+  readonly range: Range | undefined
+  readonly onStep: (range: Range) => void
+}) {
+  return (
+    <button
+      class="control"
+      aria-label={name}
+      title={name}
+      disabled={range === undefined}
+      onClick={() => range && onStep(range)}
+    >
+      {sign}
+    </button>
   )
 }
 
