@@ -21,27 +21,31 @@ export interface Series {
   readonly isRunning: boolean
 }
 
-/** Reads a series out of an answer. @param now when it was given */
-export function readSeries(answer: QueryAnswer, now: Date): Series {
+/**
+ * Reads a series out of an answer. Buckets that have not begun are left out.
+ *
+ * @param endsNow whether the period ends at the moment of the answer
+ * @param now that moment
+ */
+export function readSeries(answer: QueryAnswer, endsNow: boolean, now: Date): Series {
   const { query, period, data, comparison } = answer
   const metric = query.metrics[0] ?? 'users'
   return {
     metric,
     size: query.interval ?? 'day',
     isCompared: comparison !== undefined,
-    isRunning: Math.abs(Date.parse(period.to) - now.getTime()) < RUNNING_MS,
-    points: data.map(({ group, metrics, comparison: compared }) => ({
-      label: group['date'] ?? '',
-      value: metrics[metric] ?? undefined,
-      compared: compared?.metrics[metric] ?? undefined,
-      change: compared?.change[metric] ?? undefined,
-    })),
+    isRunning: endsNow || Date.parse(period.to) > now.getTime(),
+    points: data
+      .filter(({ group }) => endsNow || Date.parse(group['date'] ?? '') <= now.getTime())
+      .map(({ group, metrics, comparison: compared }) => ({
+        label: group['date'] ?? '',
+        value: metrics[metric] ?? undefined,
+        compared: compared?.metrics[metric] ?? undefined,
+        change: compared?.change[metric] ?? undefined,
+      })),
   }
 }
 
-/** A period that ends now has its end at the moment of the answer. Clocks may differ by some minutes. */
-const RUNNING_MS = 5 * 60_000
-
-/** Adds up what is shown: the highest value of both periods. */
+/** The highest value of both periods. */
 export const findHighest = ({ points }: Series): number =>
   Math.max(0, ...points.flatMap(({ value = 0, compared = 0 }) => [value, compared]))

@@ -17,6 +17,10 @@ export const PRESET_NAMES: Readonly<Record<Preset, string>> = {
   all: 'All time',
 }
 
+/** Whether a period ends at the moment at which it is asked about. */
+export const endsNow = (period: ShownPeriod): boolean =>
+  typeof period === 'string' && period !== 'yesterday'
+
 const DAY_MS = 86_400_000
 
 /**

@@ -4,6 +4,7 @@ import { zoomInto } from '../../chart/zoom.js'
 import type { Question } from '../../client/contract.js'
 import { METRICS } from '../../questions/metrics.js'
 import { set } from '../../state/changes.js'
+import { endsNow } from '../../state/periods.js'
 import { INTERVALS } from '../../state/state.js'
 import { findShown, type Parts } from '../shared/parts.js'
 import { QuestionFooter } from '../footer/question-footer.js'
@@ -21,7 +22,8 @@ export function ChartSection({
 }: Parts & { readonly question: Question | undefined }) {
   const { state, change } = parts
   const shown = findShown(parts, question)
-  const series = shown.kind === 'ready' ? readSeries(shown.body, shown.at) : undefined
+  const series =
+    shown.kind === 'ready' ? readSeries(shown.body, endsNow(state.period), shown.at) : undefined
   const zoom = ({ points, size }: Series, index: number): void => {
     const labels = points.map(({ label }) => label)
     const period = zoomInto(labels, index, size)

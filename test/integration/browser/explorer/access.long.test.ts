@@ -1,0 +1,118 @@
+/** The explorer in a real browser: its key, and what it says when something fails. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Browser, Page } from 'puppeteer-core'
+import { describeInBrowser, startChromium } from '../chromium.js'
+import { openExplorer } from './explorer-page.js'
+import { startExploredService, type ExploredService } from './project.js'
+import { readAttribute, readText } from './read-page.js'
+
+const CARD = '.card data'
+
+describeInBrowser('the explorer and its key', () => {
+  let service: ExploredService
+  let browser: Browser
+  beforeAll(async () => {
+    ;[service, browser] = await Promise.all([startExploredService(), startChromium()])
+  })
+  afterAll(async () => {
+    await browser.close()
+    await service.stop()
+  })
+
+  const storage = (page: Page) =>
+    page.evaluate(
+      `({ tab: sessionStorage.length, all: localStorage.length, cookie: document.cookie })`,
+    )
+
+  test('a key in the fragment stands neither in the address nor in the history, and ends with the tab', async () => {
+    const { page, close } = await openExplorer(browser, service, '?period=7days')
+    expect(page.url()).toBe(`${service.address}/explore?period=7days`)
+    expect(await storage(page)).toEqual({ tab: 1, all: 0, cookie: '' })
+    await page.reload()
+    await page.waitForSelector(CARD)
+    await page.goto(`${service.address}/livez`)
+    await page.goBack()
+    expect(page.url()).not.toContain(service.key)
+    const other = await page.browserContext().newPage()
+    await other.goto(`${service.address}/explore`)
+    await other.waitForSelector('input[name=key]')
+    expect(await storage(other)).toEqual({ tab: 0, all: 0, cookie: '' })
+    await close()
+  })
+
+  test('a key is pasted; one that is not accepted is asked for again, with the reason', async () => {
+    const context = await browser.createBrowserContext()
+    const page = await context.newPage()
+    await page.goto(`${service.address}/explore`)
+    const paste = async (key: string): Promise<void> => {
+      await page.locator('input[name=key]').fill(key)
+      await page.keyboard.press('Enter')
+    }
+    await paste('wrong')
+    await page.waitForSelector('.key-form [role=alert]')
+    expect(await readText(page, '[role=alert]')).toMatch(/^The key is not accepted: /)
+    expect(await storage(page)).toMatchObject({ tab: 0 })
+    await paste(service.key)
+    await page.waitForSelector(CARD)
+    await context.close()
+  })
+
+  test('a service that does not answer is said so, and asked again on demand', async () => {
+    const { page, close } = await openExplorer(browser, service)
+    await page.setOfflineMode(true)
+    await page.locator('.card[data-metric=visits]').click()
+    await page.waitForSelector('.failure')
+    expect(await readText(page, '.failure')).toBe(
+      'The service does not answer. It may be restarting, or the network may be down. Try again',
+    )
+    await page.setOfflineMode(false)
+    await page.locator('.failure button').click()
+    await page.waitForFunction(`document.querySelector('.failure, .old') === null`)
+    expect(await readAttribute(page, 'section.chart', 'aria-label')).toBe('Visits over time')
+    await close()
+  })
+
+  test.each([
+    [
+      429,
+      '{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"Too many requests."}}',
+      'Too many requests. Try again',
+    ],
+    [
+      502,
+      '<h1>Bad gateway</h1>',
+      'The service does not answer. It may be restarting, or the network may be down. Try again',
+    ],
+    [403, '{"error":{"code":"FORBIDDEN","message":"Not with this key."}}', 'Not with this key. '],
+  ])('an answer with status %d is put in words', async (status, body, words) => {
+    const { page, close } = await openExplorer(browser, service)
+    await page.setRequestInterception(true)
+    page.on('request', (request) => {
+      if (request.method() === 'POST')
+        void request.respond({ status, contentType: 'application/json', body })
+      else void request.continue()
+    })
+    await page.locator('.card[data-metric=visits]').click()
+    await page.waitForSelector('.failure')
+    expect(await readText(page, '.failure')).toBe(words)
+    await close()
+  })
+
+  test('a key that is revoked while the page is open is asked for again', async () => {
+    const { page, close } = await openExplorer(browser, service)
+    await page.setRequestInterception(true)
+    const body = '{"error":{"code":"UNAUTHORIZED","message":"The key was revoked."}}'
+    page.on('request', (request) => {
+      if (request.method() === 'POST')
+        void request.respond({ status: 401, contentType: 'application/json', body })
+      else void request.continue()
+    })
+    await page.locator('.card[data-metric=visits]').click()
+    await page.waitForSelector('.key-form')
+    expect(await readText(page, '[role=alert]')).toBe(
+      'The key is not accepted: The key was revoked.',
+    )
+    expect(await storage(page)).toMatchObject({ tab: 0 })
+    await close()
+  })
+})

@@ -1,0 +1,162 @@
+/** The explorer in a real browser: what people do on it, by pointer. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Browser, Page } from 'puppeteer-core'
+import { describeInBrowser, startChromium } from '../chromium.js'
+import { openExplorer, type ExplorerPage } from './explorer-page.js'
+import { startExploredService, type ExploredService } from './project.js'
+import { readAttribute, readText, readTexts } from './read-page.js'
+
+const PERIOD = '?period=2026-02-01..2026-02-28'
+
+describeInBrowser('on the explorer', () => {
+  let service: ExploredService
+  let browser: Browser
+  beforeAll(async () => {
+    ;[service, browser] = await Promise.all([startExploredService(), startChromium()])
+  })
+  afterAll(async () => {
+    await browser.close()
+    await service.stop()
+  })
+
+  async function explore(query: string, use: (explorer: ExplorerPage) => Promise<void>) {
+    const explorer = await openExplorer(browser, service, query)
+    explorer.takeRequests()
+    await use(explorer)
+    expect(explorer.errors).toEqual([])
+    await explorer.close()
+  }
+
+  const getState = (page: Page): Readonly<Record<string, string>> =>
+    Object.fromEntries(new URL(page.url()).searchParams)
+
+  /** Finds a button by its text or its label. */
+  const button = (page: Page, name: string) =>
+    page.locator(`::-p-aria([name="${name}"][role="button"])`)
+
+  /** Does something, and returns the state that the address has afterwards, and how many requests it took. */
+  async function step({ page, act, takeRequests }: ExplorerPage, action: () => Promise<unknown>) {
+    await act(action)
+    const requests = takeRequests().map((request) => new URL(request.url()).pathname)
+    return { state: getState(page), requests }
+  }
+
+  const BATCH = ['/v1/analytics/batch']
+
+  test('the period: a preset, a range, the one before, the one after, and back', () =>
+    explore('', async (explorer) => {
+      const { page } = explorer
+      const openMenu = () => page.locator('.period summary').click()
+      await openMenu()
+      expect(await step(explorer, () => button(page, 'Last 7 days').click())).toEqual({
+        state: { period: '7days' },
+        requests: BATCH,
+      })
+      expect(await readText(page, '.period summary')).toBe('Last 7 days')
+      await openMenu()
+      await page.evaluate(`document.querySelector('input[name=from]').value = '2026-01-01'`)
+      await page.evaluate(`document.querySelector('input[name=to]').value = '2026-01-31'`)
+      const january = await step(explorer, () => button(page, 'Show').click())
+      expect(january).toEqual({ state: { period: '2026-01-01..2026-01-31' }, requests: BATCH })
+      const before = await step(explorer, () => button(page, 'The period before').click())
+      expect(before.state).toEqual({ period: '2025-12-01..2025-12-31' })
+      // The page still knows the answers.
+      const after = await step(explorer, () => button(page, 'The period after').click())
+      expect(after).toEqual({ ...january, requests: [] })
+      const back = await step(explorer, () => page.goBack())
+      expect(back).toEqual({ ...before, requests: [] })
+      expect(await readText(page, '.period summary')).toBe('1 Dec 2025 – 31 Dec 2025')
+    }))
+
+  test('the comparison, the time zone, the interval and the metric of the chart', () =>
+    explore(PERIOD, async (explorer) => {
+      const { page } = explorer
+      const choose = (name: string, value: string) =>
+        step(explorer, () => page.select(`select[name=${name}]`, value))
+      const period = '2026-02-01..2026-02-28'
+      const compare = 'previous_year'
+      expect(await choose('compare', compare)).toEqual({
+        state: { period, compare },
+        requests: BATCH,
+      })
+      const off = await choose('compare', 'off')
+      expect(off.state).toEqual({ period, compare: 'off' })
+      expect(await page.$$('.change, .compared')).toEqual([])
+      const zone = 'Asia/Tokyo'
+      expect(await choose('zone', zone)).toEqual({
+        state: { period, compare: 'off', zone },
+        requests: BATCH,
+      })
+      const week = await choose('interval', 'week')
+      expect(week).toEqual({
+        state: { period, compare: 'off', zone, interval: 'week' },
+        requests: BATCH,
+      })
+      const visits = await step(explorer, () => page.locator('.card[data-metric=visits]').click())
+      expect(visits).toEqual({ state: { ...week.state, metric: 'visits' }, requests: BATCH })
+      expect(await readAttribute(page, 'section.chart', 'aria-label')).toBe('Visits over time')
+    }))
+
+  test('filters: a click on a row, a second value, the opposite, any of them, and none', () =>
+    explore(PERIOD, async (explorer) => {
+      const { page } = explorer
+      const clickRow = (panel: string, value: string) =>
+        step(explorer, () =>
+          page.locator(`[data-panel=${panel}] tr[data-value="${value}"] button`).click(),
+        )
+      const country = await clickRow('places', 'DE')
+      expect(country.requests).toEqual(BATCH)
+      expect(JSON.parse(country.state['filters']!)).toEqual([['country', 'is', 'DE']])
+      expect(await readText(page, '.pills .pill')).toBe('Country is Germany')
+      const users = await readText(page, '[data-panel=places] tbody data')
+      expect(await readText(page, '.card[data-metric=users] data')).toBe(users)
+      await clickRow('devices', 'Firefox')
+      const any = await step(explorer, () => button(page, 'all of them').click())
+      expect(any.state).toMatchObject({ join: 'or' })
+      const negated = await step(explorer, () => button(page, 'Country is Germany').click())
+      expect(JSON.parse(negated.state['filters']!)).toEqual([
+        ['country', 'is_not', 'DE'],
+        ['browser', 'is', 'Firefox'],
+      ])
+      await step(explorer, () => button(page, 'Remove: Country is not Germany').click())
+      const none = await step(explorer, () => button(page, 'Remove: Browser is Firefox').click())
+      expect(none.state['filters']).toBeUndefined()
+      expect(await page.$$('.pill')).toEqual([])
+    }))
+
+  test('the chart: the pointer reads a point, and a click on it zooms in to its hours', () =>
+    explore(PERIOD, async (explorer) => {
+      const { page } = explorer
+      const plot = (await (await page.$('.plot'))!.boundingBox())!
+      await page.mouse.move(plot.x + plot.width - 20, plot.y + 80)
+      const tip = await readText(page, '.tip')
+      expect(tip).toContain('Sat 28 Feb 2026')
+      const last = await readTexts(page, '.as-table tbody tr:last-child data')
+      for (const value of last) expect(tip).toContain(value)
+      const zoomed = await step(explorer, () =>
+        page.mouse.click(plot.x + plot.width - 20, plot.y + 80),
+      )
+      expect(zoomed).toEqual({ state: { period: '2026-02-28..2026-02-28' }, requests: BATCH })
+      expect(await page.$$('.as-table tbody tr')).toHaveLength(24)
+    }))
+
+  test('the bucket that still runs is dashed, one of the past is not', async () => {
+    await explore('?period=7days', async ({ page }) => {
+      expect(await page.$$('.line.running')).toHaveLength(1)
+    })
+    await explore(PERIOD, async ({ page }) => {
+      expect(await page.$$('.line.running')).toEqual([])
+    })
+  })
+
+  test('a link shows the same page in another tab', () =>
+    explore(
+      `${PERIOD}&metric=pageviews&tabs=["pages","page:exit"]&zone=Europe/Berlin`,
+      async (first) => {
+        const link = new URL(first.page.url())
+        await explore(link.search, async (second) => {
+          expect(await second.read()).toEqual(await first.read())
+        })
+      },
+    ))
+})
