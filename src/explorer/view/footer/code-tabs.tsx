@@ -40,13 +40,7 @@ export function CodeTabs({
         </div>
         <CopyButton code={code} />
       </div>
-      <pre
-        ref={code}
-        tabIndex={0}
-        role="region"
-        aria-label={`Question as ${name}`}
-        data-form={name}
-      >
+      <pre ref={code} tabIndex={0} role="group" aria-label={`Question as ${name}`} data-form={name}>
         {write(question, asker).map((part, i) =>
           typeof part === 'string' ? (
             part
