@@ -1,4 +1,5 @@
 /** Public dashboards over a real store: they answer what a key of the project is answered. */
+import { MEDIA_TYPES } from '../../../../src/contract/answer-formats.js'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { updateProject, requireProject } from '../../../../src/projects/store.js'
 import { post, startShops, type Shop, type Shops } from '../../tools/shops.js'
@@ -63,3 +64,20 @@ test('a dashboard answers of its own project, whichever key is sent with it', as
   const ofWide = await readBytes(await post(shops.service, shops.wide, 'explain', QUERY))
   expect(await readBytes(await view('wide', 'explain', QUERY, shops.service, key))).toEqual(ofWide)
 })
+
+test.each(Object.values(MEDIA_TYPES))(
+  '%s: the bytes that a key gets, also streamed',
+  async (type) => {
+    const { address } = shops.service
+    const headers = { 'Content-Type': 'application/json', Accept: type }
+    const ask = async (base: string, body: object, more: Record<string, string> = {}) => {
+      const init = { method: 'POST', body: JSON.stringify(body), headers: { ...headers, ...more } }
+      return readBytes(await fetch(`${address}${base}/v1/analytics/query`, init))
+    }
+    for (const body of [QUERY, { ...QUERY, limit: 'all' }]) {
+      const ofKey = await ask('', body, { Authorization: `Bearer ${shops.wide.key}` })
+      expect(await ask('/share/wide', body)).toEqual(ofKey)
+      expect(ofKey.status).toBe(type === MEDIA_TYPES.json && 'limit' in body ? 400 : 200)
+    }
+  },
+)
