@@ -141,7 +141,8 @@ export interface paths {
          *       batch, get the status 429.
          *     - Four queries are answered at a time, each in its turn and with its own deadline (see Limits). A batch may therefore take
          *       five times as long as a query: let a client wait for at least 60 seconds.
-         *     - Its queries use the same cache as single queries, but a batch has no `ETag`.
+         *     - Its queries use the same cache as single queries, but a batch has no `ETag`. With `include: {timing: true}` each result says how long
+         *       its query took, and whether its answer came from the cache.
          */
         readonly post: operations["queryBatch"];
         readonly delete?: never;
@@ -866,6 +867,21 @@ export interface components {
              *     ]
              */
             readonly queries: readonly components["schemas"]["BatchQuery"][];
+            readonly include?: components["schemas"]["BatchInclude"];
+        };
+        /**
+         * Batch include
+         * @description What the results of a batch have beside their bodies.
+         * @example {
+         *       "timing": true
+         *     }
+         */
+        readonly BatchInclude: {
+            /**
+             * @description `true`: each result with the status 200 has `timing`. Otherwise none has it.
+             * @example true
+             */
+            readonly timing?: boolean;
         };
         /**
          * Batch query
@@ -2162,7 +2178,34 @@ export interface components {
              * @example 12
              */
             readonly retry_after?: number;
+            readonly timing?: components["schemas"]["Timing"];
         };
+        /**
+         * Timing
+         * @description How long a query of a batch took, if `include.timing` is `true` and its status is 200.
+         * @example {
+         *       "milliseconds": 12.4,
+         *       "cache": "miss"
+         *     }
+         */
+        readonly Timing: {
+            /**
+             * @description The milliseconds from the moment at which the service began with the query to its answer, to one decimal. Waiting for
+             *     other queries of the batch is not part of it, waiting for a turn is.
+             * @example 12.4
+             */
+            readonly milliseconds: number;
+            /** @description As in `Tally-Cache`. Absent for `values`, whose answers are not kept. */
+            readonly cache?: components["schemas"]["AnswerSource"];
+        };
+        /**
+         * Answer source
+         * @description How the answer was found. `miss`: it was computed. `hit`: it was in the cache, and the data has not changed since.
+         *     `coalesced`: it was computed for an equal query at the same time. All three are exact.
+         * @example hit
+         * @enum {string}
+         */
+        readonly AnswerSource: "miss" | "hit" | "coalesced";
         /**
          * Retention response
          * @description The users who came back, with the request as the service interpreted it.
@@ -3928,11 +3971,8 @@ export interface components {
         readonly RateLimit: string;
         /** @description The number of requests allowed per window (`q`), the length of the window in seconds (`w`), and a hash that identifies the API key (`pk`). */
         readonly RateLimitPolicy: string;
-        /**
-         * @description How the answer was found. `miss`: it was computed. `hit`: it was in the cache, and the data has not changed since.
-         *     `coalesced`: it was computed for an equal query at the same time. All three are exact.
-         */
-        readonly TallyCache: "miss" | "hit" | "coalesced";
+        /** @description How the answer was found. */
+        readonly TallyCache: components["schemas"]["AnswerSource"];
         /** @description A strong entity tag. It is the same for the same body, from whichever process. */
         readonly ETag: string;
         /** @description A client may keep the response, but must ask each time whether it is still current (see Caching). */

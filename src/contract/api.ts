@@ -54,6 +54,7 @@ export interface BatchRequest {
     readonly operation: BatchOperation
     readonly body: unknown
   }[]
+  readonly include?: Schemas['BatchInclude']
 }
 export type BatchResponse = Schemas['BatchResponse']
 /** How a query would be answered. */
@@ -92,7 +93,7 @@ export type DeviceType = Schemas['DeviceType']
 export type Project = Schemas['Project']
 
 /** How an answer came about: computed, known, or computed together with that of an equal query. */
-export type AnswerSource = components['headers']['TallyCache']
+export type AnswerSource = Schemas['AnswerSource']
 
 export type ErrorCode = Schemas['ErrorCode']
 export type ErrorResponse = Schemas['ErrorResponse']

@@ -84,6 +84,7 @@ const RESPONSES = new Set([
   'Cohort',
   'BatchResponse',
   'BatchResult',
+  'Timing',
   'ExplainResponse',
   'RetentionExplainResponse',
   'RetentionPlan',

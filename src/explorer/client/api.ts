@@ -1,5 +1,12 @@
 /** Asks the API. */
-import type { BatchAnswer, BatchBody, BatchResult, Project, Question } from './contract.js'
+import type {
+  BatchAnswer,
+  BatchBody,
+  BatchResult,
+  Explanation,
+  Project,
+  Question,
+} from './contract.js'
 import type { Access } from './access.js'
 import { ApiFailure, describeFailure, isErrorAnswer } from './failure.js'
 
@@ -12,29 +19,48 @@ export interface Api {
   ) => Promise<readonly BatchResult[]>
   /** The project of the key. */
   readonly readProject: () => Promise<Project>
+  /** How a body would be answered. @param path of the operation that explains it */
+  readonly explain: (path: string, body: object) => Promise<Explanation>
+  /** Reads a table as CSV. One that breaks off is a failure, too. */
+  readonly readTable: (table: { readonly path: string; readonly body: object }) => Promise<CsvTable>
+}
+
+export interface CsvTable {
+  readonly content: Blob
+  /** The header `Tally-Period`. */
+  readonly period: string | null
 }
 
 /** Connects to the API. */
 export function connectApi({ base, key }: Access): Api {
-  const send = async (path: string, init: RequestInit = {}): Promise<unknown> =>
-    readBody(
-      await fetch(base + path, {
-        ...init,
-        headers: {
-          'Content-Type': 'application/json',
-          ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
-        },
-        credentials: 'omit',
-      }).catch(throwFailure),
-    )
+  const send = (path: string, init: RequestInit = {}, accept = '*/*'): Promise<Response> =>
+    fetch(base + path, {
+      ...init,
+      headers: {
+        Accept: accept,
+        'Content-Type': 'application/json',
+        ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+      },
+      credentials: 'omit',
+    }).catch(throwFailure)
+  const post = async (path: string, body: object, init: RequestInit = {}): Promise<unknown> =>
+    readBody(await send(path, { ...init, method: 'POST', body: JSON.stringify(body) }))
   return {
     ask: async (questions, signal) => {
       const queries = questions.map(({ id, operation, body }) => ({ id, operation, body }))
-      const body: BatchBody = { queries }
-      const init = { method: 'POST', body: JSON.stringify(body), signal }
-      return ((await send('/v1/analytics/batch', init)) as BatchAnswer).results
+      const body: BatchBody = { queries, include: { timing: true } }
+      return ((await post('/v1/analytics/batch', body, { signal })) as BatchAnswer).results
     },
-    readProject: async () => ((await send('/v1/project')) as { project: Project }).project,
+    readProject: async () =>
+      ((await readBody(await send('/v1/project'))) as { project: Project }).project,
+    explain: async (path, body) => (await post(path, body)) as Explanation,
+    readTable: async ({ path, body }) => {
+      const init = { method: 'POST', body: JSON.stringify(body) }
+      const response = await send(path, init, 'text/csv')
+      if (!response.ok) await readBody(response)
+      const content = await response.blob().catch(throwFailure)
+      return { content, period: response.headers.get('Tally-Period') }
+    },
   }
 }
 

@@ -6,7 +6,8 @@ import { respond } from '../query/api-handlers.js'
 import { createOperationContext } from '../query/operation-context.js'
 import { countAnother } from '../query/rate-limit.js'
 import { mapWithLimit } from './map-with-limit.js'
-import { describeFailure, runOperation, type Operations } from './run-operation.js'
+import { describeFailure, runOperation, type Operations, type Outcome } from './run-operation.js'
+import { timeResult, type ReadClock } from './time-result.js'
 
 /** How many queries of a batch are answered at a time. */
 const MAX_AT_ONCE = 4
@@ -15,18 +16,22 @@ const MAX_AT_ONCE = 4
  * POST /v1/analytics/batch
  *
  * @param limit counts a request for the rate limit; it has counted the batch once, for its first query
+ * @param now measures how long queries take
  */
 export function postBatch(
   operations: Operations,
   limit: RequestHandler,
   stopping: AbortSignal,
+  now: ReadClock = () => performance.now(),
 ): RequestHandler {
   return async (request, response) => {
-    const { queries } = request.body as BatchRequest
+    const { queries, include } = request.body as BatchRequest
     const send = (answer: BatchResponse): void => void response.json(answer)
     await respond(response, stopping, send, async (signal) => {
       const refusals = await countQueries(limit, request, response, queries.length)
       const context = { ...createOperationContext(request, signal), now: operations.api.now() }
+      const time = <Body>(run: () => Promise<Outcome<Body>>) =>
+        timeResult(run, include?.timing === true, now)
       const results = await mapWithLimit(
         queries,
         MAX_AT_ONCE,
@@ -35,7 +40,7 @@ export function postBatch(
           signal.throwIfAborted()
           const refusal = refusals[i]
           return refusal === undefined
-            ? { id, ...(await runOperation(operations, operation, body, context)) }
+            ? { id, ...(await time(() => runOperation(operations, operation, body, context))) }
             : { id, ...describeFailure(refusal) }
         },
       )

@@ -1,6 +1,8 @@
 /** Runs an operation of the query API on a body that did not come as a request of its own. */
+import type { Answer } from '../../analytics/cache/answers.js'
 import type {
   AnalyticsQueryResponse,
+  AnswerSource,
   BatchOperation,
   ErrorResponse,
   ExplainResponse,
@@ -34,6 +36,8 @@ export interface Outcome<Body> {
   readonly status: number
   readonly body: Body | ErrorResponse
   readonly retry_after?: number
+  /** How the answer was found, if the operation keeps its answers. It is not a part of the response. */
+  readonly source?: AnswerSource
 }
 
 /** What operations are run with. */
@@ -56,31 +60,42 @@ interface Answers extends Readonly<Record<BatchOperation, object>> {
 
 export type Operation = keyof Answers
 
-type Run<Answer> = (
+type Run<Body> = (
   operations: Operations,
   body: unknown,
   context: OperationContext,
-) => Promise<Answer>
+) => Promise<Pick<Outcome<Body>, 'source'> & { readonly body: Body }>
 
 /** Validates and answers a body, by the name of the operation. */
 const OPERATIONS: { readonly [Name in Operation]: Run<Answers[Name]> } = {
   query: async ({ api, contract }, body, context) =>
-    getBody(await answerQuery(api, await contract.validateQuery(body), context)),
-  values: async ({ api, contract }, body, context) =>
-    answerValues(api, await contract.validateValues(body), context),
+    describeAnswer(await answerQuery(api, await contract.validateQuery(body), context)),
+  values: async ({ api, contract }, body, context) => ({
+    body: await answerValues(api, await contract.validateValues(body), context),
+  }),
   retention: async ({ api, contract }, body, context) =>
-    getBody(await answerRetention(api, await contract.validateRetention(body), context)),
+    describeAnswer(await answerRetention(api, await contract.validateRetention(body), context)),
   funnel: async ({ api, contract }, body, context) =>
-    getBody(await answerFunnel(api, await contract.validateFunnel(body), context)),
-  explain: async ({ api, contract }, body, context) =>
-    answerExplain(api, await contract.validateQuery(body), context),
-  explain_retention: async ({ api, contract }, body, context) =>
-    answerRetentionExplain(api, await contract.validateRetention(body), context),
-  explain_funnel: async ({ api, contract }, body, context) =>
-    answerFunnelExplain(api, await contract.validateFunnel(body), context),
+    describeAnswer(await answerFunnel(api, await contract.validateFunnel(body), context)),
+  explain: async ({ api, contract }, body, context) => ({
+    body: await answerExplain(api, await contract.validateQuery(body), context),
+  }),
+  explain_retention: async ({ api, contract }, body, context) => ({
+    body: await answerRetentionExplain(api, await contract.validateRetention(body), context),
+  }),
+  explain_funnel: async ({ api, contract }, body, context) => ({
+    body: await answerFunnelExplain(api, await contract.validateFunnel(body), context),
+  }),
   // It has no body.
-  project: ({ api }, _body, context) => answerProject(api, context),
+  project: async ({ api }, _body, context) => ({ body: await answerProject(api, context) }),
 }
+
+const describeAnswer = <Body>(
+  answer: Answer<Body>,
+): { readonly body: Body; readonly source: AnswerSource } => ({
+  body: getBody(answer),
+  source: answer.source,
+})
 
 /** Runs an operation. An error becomes its outcome, as it would become the response to a request. */
 export async function runOperation<Name extends Operation>(
@@ -93,7 +108,7 @@ export async function runOperation<Name extends Operation>(
     if (typeof body !== 'object' || body === null) {
       throw createNotJsonObjectError(JSON.stringify(body))
     }
-    return { status: 200, body: await OPERATIONS[operation](operations, body, context) }
+    return { status: 200, ...(await OPERATIONS[operation](operations, body, context)) }
   } catch (thrown) {
     const error = toApiError(thrown)
     const status = ERROR_STATUS[error.code]

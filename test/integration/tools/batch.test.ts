@@ -61,6 +61,62 @@ test.each<[string, readonly Asked[]]>([
   }
 })
 
+interface Timed {
+  readonly results: readonly { readonly timing?: { readonly milliseconds: number } }[]
+}
+
+test('each answer says how long it took and how it was found, if the batch asks for it', async () => {
+  const filters = [{ type: 'browser', operator: 'oneOf', value: ['Timed'] }]
+  const queries = [
+    { id: 'query', body: { date_range: ['2026-06-01', '2026-06-04'], filters } },
+    {
+      id: 'values',
+      operation: 'values',
+      body: { field: 'os', date_range: ['2026-06-01', '2026-06-04'] },
+    },
+    { id: 'wrong', body: {} },
+  ]
+  for (const shop of [shops.narrow, shops.wide]) {
+    const ask = async (body: object) => {
+      const answer = await read(await post(shops.service, shop, 'batch', { queries, ...body }))
+      return answer.body as Timed
+    }
+    const timed = [
+      await ask({ include: { timing: true } }),
+      await ask({ include: { timing: true } }),
+    ]
+    const milliseconds: unknown = expect.any(Number)
+    expect(timed.map(({ results }) => results.map(({ timing }) => timing))).toEqual([
+      [{ milliseconds, cache: 'miss' }, { milliseconds }, undefined],
+      [{ milliseconds, cache: 'hit' }, { milliseconds }, undefined],
+    ])
+    const plain = JSON.stringify(await ask({}))
+    expect(JSON.stringify(await ask({ include: {} }))).toBe(plain)
+    expect(JSON.stringify(await ask({ include: { timing: false } }))).toBe(plain)
+    const stripped = timed.map(({ results }) => ({
+      results: results.map((result) => ({ ...result, timing: undefined })),
+    }))
+    expect(stripped.map((one) => JSON.stringify(one))).toEqual([plain, plain])
+  }
+})
+
+test('what a batch cannot include is refused by its name', async () => {
+  const queries = [{ id: 'a', body: { date_range: 'today' } }]
+  const body = { queries, include: { totals: true, timing: 1 } }
+  expect(await read(await post(shops.service, shops.narrow, 'batch', body))).toMatchObject({
+    status: 400,
+    body: {
+      error: {
+        code: 'VALIDATION_ERROR',
+        details: expect.arrayContaining([
+          { field: 'include.timing', message: expect.any(String) },
+          { field: 'include.totals', message: 'is not a known property' },
+        ]),
+      },
+    },
+  })
+})
+
 test('a batch is refused as a whole without a key, with another form, and beyond its size', async () => {
   const { service, narrow } = shops
   const queries = [{ id: 'a', body: { date_range: 'today' } }]

@@ -658,6 +658,15 @@ class BatchRequest(TypedDict):
     queries: "list[BatchQuery]"
     """The queries, at most 20. Their ids are different."""
 
+    include: NotRequired["BatchInclude"]
+
+
+class BatchInclude(TypedDict):
+    """What the results of a batch have beside their bodies."""
+
+    timing: NotRequired[bool]
+    """`true`: each result with the status 200 has `timing`. Otherwise none has it."""
+
 
 class BatchQuery(TypedDict):
     """A query of a batch."""
@@ -1004,6 +1013,26 @@ class BatchResult(TypedDict):
 
     retry_after: NotRequired[int]
     """Only with the statuses 429 and 503: the seconds after which to send the query again, as in `Retry-After`."""
+
+    timing: NotRequired["Timing"]
+
+
+class Timing(TypedDict):
+    """How long a query of a batch took, if `include.timing` is `true` and its status is 200."""
+
+    milliseconds: float
+    """The milliseconds from the moment at which the service began with the query to its answer, to one decimal. Waiting for
+    other queries of the batch is not part of it, waiting for a turn is.
+    """
+
+    cache: NotRequired["AnswerSource"]
+    """As in `Tally-Cache`. Absent for `values`, whose answers are not kept."""
+
+
+AnswerSource: TypeAlias = Literal["miss", "hit", "coalesced"]
+"""How the answer was found. `miss`: it was computed. `hit`: it was in the cache, and the data has not changed since.
+`coalesced`: it was computed for an equal query at the same time. All three are exact.
+"""
 
 
 class RetentionResponse(TypedDict):

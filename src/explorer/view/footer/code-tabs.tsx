@@ -1,4 +1,5 @@
 /** A question as code, in the form that is chosen. */
+import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { Question } from '../../client/contract.js'
 import { formatCurl } from '../../code/curl.js'
@@ -21,9 +22,12 @@ const FORMS: readonly {
 export function CodeTabs({
   question,
   asker,
+  children,
 }: {
   readonly question: Question
   readonly asker: Asker
+  /** Further buttons. */
+  readonly children: ComponentChildren
 }) {
   const [chosen, setChosen] = useState(0)
   const code = useRef<HTMLPreElement>(null)
@@ -39,6 +43,7 @@ export function CodeTabs({
           ))}
         </div>
         <CopyButton code={code} />
+        {children}
       </div>
       <pre ref={code} tabIndex={0} role="group" aria-label={`Question as ${name}`} data-form={name}>
         {write(question, asker).map((part, i) =>

@@ -42,7 +42,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const named = findShown<ValuesAnswer>({ answers }, find(PROPERTIES))
   const properties = named.kind === 'ready' ? named.body.data.map(({ value }) => value) : []
   useKnownValues({ answers }, find(DETAILS_VALUES), setKnown)
-  const parts = { state, change, answers, access }
+  const parts = { state, change, answers, access, api }
   return (
     <>
       <Bar {...parts} name={name} live={find('now')} now={now} />

@@ -1,5 +1,6 @@
 /** What every part of the page gets. */
 import type { Access } from '../../client/access.js'
+import type { Api } from '../../client/api.js'
 import type { QueryAnswer, Question } from '../../client/contract.js'
 import type { ExplorerState } from '../../state/state.js'
 import type { ChangeState } from './use-address.js'
@@ -10,6 +11,7 @@ export interface Parts {
   readonly change: ChangeState
   readonly answers: ShownAnswers
   readonly access: Access
+  readonly api: Api
 }
 
 /** What a part knows of its question. */
