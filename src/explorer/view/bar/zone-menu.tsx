@@ -1,13 +1,27 @@
 /** Chooses the time zone of the page. */
+import { useEffect, useState } from 'preact/hooks'
 import { set } from '../../state/changes.js'
 import type { Parts } from '../shared/parts.js'
 import { Select } from '../shared/select.js'
 
-const OWN = Intl.DateTimeFormat().resolvedOptions().timeZone
-const ALL = Intl.supportedValuesOf('timeZone')
+/** The zones that are likely: that of the counts, that of the browser, and the one that is chosen. */
+const listLikely = (zone: string): readonly string[] => [
+  'UTC',
+  Intl.DateTimeFormat().resolvedOptions().timeZone,
+  zone,
+]
 
-export function ZoneMenu({ state: { zone }, change }: Pick<Parts, 'state' | 'change'>) {
-  const zones = [...new Set(['UTC', OWN, zone, ...ALL])]
+export function ZoneMenu({
+  state: { zone },
+  change,
+  answers: { isAsking },
+}: Pick<Parts, 'state' | 'change' | 'answers'>) {
+  // There are hundreds: the numbers are drawn first.
+  const [all, setAll] = useState<readonly string[]>([])
+  useEffect(() => {
+    if (!isAsking) setAll(Intl.supportedValuesOf('timeZone'))
+  }, [isAsking])
+  const zones = [...new Set([...listLikely(zone), ...all])]
   return (
     <Select
       label="Time zone"

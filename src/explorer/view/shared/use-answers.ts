@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { createAnswers, type Answered } from '../../client/answers.js'
 import type { Api } from '../../client/api.js'
-import type { Question } from '../../client/contract.js'
+import type { BatchResult, Question } from '../../client/contract.js'
 import { ApiFailure, describeFailure, type Failure } from '../../client/failure.js'
 
 /** An answer, and whether it is to what was asked before. */
@@ -32,6 +32,7 @@ export function useAnswers(
 ): ShownAnswers {
   const answers = useRef(createAnswers()).current
   const shown = useRef(new Map<string, Answered>()).current
+  const [first] = useState<{ begun: Begun | undefined }>(() => ({ begun: begin(api, questions) }))
   const [attempt, setAttempt] = useState(0)
   const [status, setStatus] = useState<Pick<ShownAnswers, 'isAsking' | 'failure'>>({
     isAsking: true,
@@ -44,9 +45,10 @@ export function useAnswers(
       setStatus({ isAsking: false, failure: undefined })
       return
     }
-    const abort = new AbortController()
+    const { abort, results: asked } = first.begun ?? begin(api, missing)
+    first.begun = undefined
     setStatus(({ failure }) => ({ isAsking: true, failure }))
-    api.ask(missing, abort.signal).then(
+    asked.then(
       (results) => {
         answers.keep(missing, results, now())
         setStatus({ isAsking: false, failure: undefined })
@@ -71,6 +73,18 @@ export function useAnswers(
       return last && { answered: last, isOld: answered === undefined }
     },
   }
+}
+
+/** A request that is under way. */
+interface Begun {
+  readonly abort: AbortController
+  readonly results: Promise<readonly BatchResult[]>
+}
+
+/** Begins a request. The first one leaves before the page is drawn, so that both go on at the same time. */
+function begin(api: Api, questions: readonly Question[]): Begun {
+  const abort = new AbortController()
+  return { abort, results: api.ask(questions, abort.signal) }
 }
 
 /** What a question is about: while another tab waits for its answer, it does not show that of the tab before. */
