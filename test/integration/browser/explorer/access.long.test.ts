@@ -1,49 +1,42 @@
 /** The explorer in a real browser: its key, and what it says when something fails. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser, Page } from 'puppeteer-core'
-import { describeInBrowser, startChromium } from '../chromium.js'
+import { expect, test } from '@jest/globals'
+import type { Page } from 'puppeteer-core'
+import { describeExplorer } from './describe-explorer.js'
 import { openExplorer } from './explorer-page.js'
-import { startExploredService, type ExploredService } from './project.js'
 import { readAttribute, readText } from './read-page.js'
 
 const CARD = '.card data'
 
-describeInBrowser('the explorer and its key', () => {
-  let service: ExploredService
-  let browser: Browser
-  beforeAll(async () => {
-    ;[service, browser] = await Promise.all([startExploredService(), startChromium()])
-  })
-  afterAll(async () => {
-    await browser.close()
-    await service.stop()
-  })
-
+describeExplorer('the explorer and its key', (started) => {
   const storage = (page: Page) =>
     page.evaluate(
       `({ tab: sessionStorage.length, all: localStorage.length, cookie: document.cookie })`,
     )
 
   test('a key in the fragment stands neither in the address nor in the history, and ends with the tab', async () => {
-    const { page, close } = await openExplorer(browser, service, '?period=7days')
-    expect(page.url()).toBe(`${service.address}/explore?period=7days`)
+    const { page, close } = await openExplorer(
+      started().browser,
+      started().service,
+      '?period=7days',
+    )
+    expect(page.url()).toBe(`${started().service.address}/explore?period=7days`)
     expect(await storage(page)).toEqual({ tab: 1, all: 0, cookie: '' })
     await page.reload()
     await page.waitForSelector(CARD)
-    await page.goto(`${service.address}/livez`)
+    await page.goto(`${started().service.address}/livez`)
     await page.goBack()
-    expect(page.url()).not.toContain(service.key)
+    expect(page.url()).not.toContain(started().service.key)
     const other = await page.browserContext().newPage()
-    await other.goto(`${service.address}/explore`)
+    await other.goto(`${started().service.address}/explore`)
     await other.waitForSelector('input[name=key]')
     expect(await storage(other)).toEqual({ tab: 0, all: 0, cookie: '' })
     await close()
   })
 
   test('a key is pasted; one that is not accepted is asked for again, with the reason', async () => {
-    const context = await browser.createBrowserContext()
+    const context = await started().browser.createBrowserContext()
     const page = await context.newPage()
-    await page.goto(`${service.address}/explore`)
+    await page.goto(`${started().service.address}/explore`)
     const paste = async (key: string): Promise<void> => {
       await page.locator('input[name=key]').fill(key)
       await page.keyboard.press('Enter')
@@ -52,13 +45,13 @@ describeInBrowser('the explorer and its key', () => {
     await page.waitForSelector('.key-form [role=alert]')
     expect(await readText(page, '[role=alert]')).toMatch(/^The key is not accepted: /)
     expect(await storage(page)).toMatchObject({ tab: 0 })
-    await paste(service.key)
+    await paste(started().service.key)
     await page.waitForSelector(CARD)
     await context.close()
   })
 
   test('a service that does not answer is said so, and asked again on demand', async () => {
-    const { page, close } = await openExplorer(browser, service)
+    const { page, close } = await openExplorer(started().browser, started().service)
     await page.setOfflineMode(true)
     await page.locator('.card[data-metric=visits]').click()
     await page.waitForSelector('.failure')
@@ -85,7 +78,7 @@ describeInBrowser('the explorer and its key', () => {
     ],
     [403, '{"error":{"code":"FORBIDDEN","message":"Not with this key."}}', 'Not with this key. '],
   ])('an answer with status %d is put in words', async (status, body, words) => {
-    const { page, close } = await openExplorer(browser, service)
+    const { page, close } = await openExplorer(started().browser, started().service)
     await page.setRequestInterception(true)
     page.on('request', (request) => {
       if (request.method() === 'POST')
@@ -99,7 +92,7 @@ describeInBrowser('the explorer and its key', () => {
   })
 
   test('a key that is revoked while the page is open is asked for again', async () => {
-    const { page, close } = await openExplorer(browser, service)
+    const { page, close } = await openExplorer(started().browser, started().service)
     await page.setRequestInterception(true)
     const body = '{"error":{"code":"UNAUTHORIZED","message":"The key was revoked."}}'
     page.on('request', (request) => {

@@ -1,11 +1,10 @@
 /** The explorer in a real browser: for people who see, hear, type, print, or have a phone. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { readFile } from 'node:fs/promises'
-import type { Browser, Page } from 'puppeteer-core'
+import type { Page } from 'puppeteer-core'
 import { packagePath } from '../../../../src/lib/package-path.js'
-import { describeInBrowser, startChromium } from '../chromium.js'
+import { describeExplorer } from './describe-explorer.js'
 import { openExplorer } from './explorer-page.js'
-import { startExploredService, type ExploredService } from './project.js'
 import { isShown, readAttribute } from './read-page.js'
 
 const DETAILS = encodeURIComponent(JSON.stringify(['page:path', '', 'users', 'desc', 0]))
@@ -17,17 +16,7 @@ async function findFaults(page: Page): Promise<readonly string[]> {
     violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target.join(' '))))`)) as string[]
 }
 
-describeInBrowser('the explorer', () => {
-  let service: ExploredService
-  let browser: Browser
-  beforeAll(async () => {
-    ;[service, browser] = await Promise.all([startExploredService(), startChromium()])
-  })
-  afterAll(async () => {
-    await browser.close()
-    await service.stop()
-  })
-
+describeExplorer('the explorer', (started) => {
   const STATES = [
     ['the page', ''],
     [
@@ -43,7 +32,7 @@ describeInBrowser('the explorer', () => {
       (['light', 'dark'] as const).map((scheme) => [name, scheme, query] as const),
     ),
   )('axe finds nothing on %s, %s', async (_name, scheme, query) => {
-    const { page, act, close } = await openExplorer(browser, service, query)
+    const { page, act, close } = await openExplorer(started().browser, started().service, query)
     await act(() => page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]))
     await page.evaluate(
       `document.querySelectorAll('main details:not(dialog details)').forEach((one) => { one.open = true })`,
@@ -53,15 +42,15 @@ describeInBrowser('the explorer', () => {
   })
 
   test('axe finds nothing on the form for the key', async () => {
-    const page = await browser.newPage()
-    await page.goto(`${service.address}/explore`)
+    const page = await started().browser.newPage()
+    await page.goto(`${started().service.address}/explore`)
     await page.waitForSelector('input[name=key]')
     expect(await findFaults(page)).toEqual([])
     await page.close()
   })
 
   test.each(STATES)('%s is not wider than a screen of 320 pixels', async (_name, query) => {
-    const { page, act, close } = await openExplorer(browser, service, query)
+    const { page, act, close } = await openExplorer(started().browser, started().service, query)
     await act(() => page.setViewport({ width: 320, height: 640 }))
     // What scrolls on its own may be wider.
     const found = await page.evaluate(`({
@@ -76,7 +65,11 @@ describeInBrowser('the explorer', () => {
   })
 
   test('the keyboard alone reaches every control, in the order of the page', async () => {
-    const { page, close } = await openExplorer(browser, service, '?filters=[["country","is","DE"]]')
+    const { page, close } = await openExplorer(
+      started().browser,
+      started().service,
+      '?filters=[["country","is","DE"]]',
+    )
     const listed = (await page.evaluate(`(() => {
       const all = [...document.querySelectorAll('button, select, summary, input, a[href], [tabindex="0"]')]
       window.controls = all.filter((one) => !one.disabled && one.checkVisibility({ contentVisibilityAuto: true }))
@@ -96,8 +89,8 @@ describeInBrowser('the explorer', () => {
 
   test('the keyboard reads the chart, zooms in, filters, and leaves the menu', async () => {
     const { page, act, close } = await openExplorer(
-      browser,
-      service,
+      started().browser,
+      started().service,
       '?period=2026-02-01..2026-02-28',
     )
     const { keyboard } = page
@@ -123,7 +116,7 @@ describeInBrowser('the explorer', () => {
   })
 
   test('on paper there are the numbers, and not what only works on a screen', async () => {
-    const { page, close } = await openExplorer(browser, service)
+    const { page, close } = await openExplorer(started().browser, started().service)
     await page.emulateMediaType('print')
     expect(
       await Promise.all(

@@ -1,31 +1,19 @@
 /** The explorer in a real browser: what people do on it, by pointer. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser, Page } from 'puppeteer-core'
-import { describeInBrowser, startChromium } from '../chromium.js'
-import { openExplorer, type ExplorerPage } from './explorer-page.js'
-import { startExploredService, type ExploredService } from './project.js'
+import { expect, test } from '@jest/globals'
+import type { Page } from 'puppeteer-core'
+import { describeExplorer, type StartedExplorer } from './describe-explorer.js'
+import type { ExplorerPage } from './explorer-page.js'
 import { readAttribute, readText, readTexts } from './read-page.js'
 
 const PERIOD = '?period=2026-02-01..2026-02-28'
 
-describeInBrowser('on the explorer', () => {
-  let service: ExploredService
-  let browser: Browser
-  beforeAll(async () => {
-    ;[service, browser] = await Promise.all([startExploredService(), startChromium()])
-  })
-  afterAll(async () => {
-    await browser.close()
-    await service.stop()
-  })
-
-  async function explore(query: string, use: (explorer: ExplorerPage) => Promise<void>) {
-    const explorer = await openExplorer(browser, service, query)
-    explorer.takeRequests()
-    await use(explorer)
-    expect(explorer.errors).toEqual([])
-    await explorer.close()
-  }
+describeExplorer('on the explorer', (started) => {
+  /** Opens the page, uses it, and closes it. What it asked at first is not counted. */
+  const explore: StartedExplorer['explore'] = (query, use) =>
+    started().explore(query, (explorer) => {
+      explorer.takeRequests()
+      return use(explorer)
+    })
 
   const getState = (page: Page): Readonly<Record<string, string>> =>
     Object.fromEntries(new URL(page.url()).searchParams)

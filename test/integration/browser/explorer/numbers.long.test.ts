@@ -1,11 +1,11 @@
 /** The explorer in a real browser: every number on it is the one that the API answers to the question in its footer. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Browser, HTTPRequest } from 'puppeteer-core'
+import { expect, test } from '@jest/globals'
+import type { HTTPRequest } from 'puppeteer-core'
 import type { AnalyticsQueryResponse } from '../../../../src/contract/api.js'
-import { describeInBrowser, startChromium } from '../chromium.js'
 import { expectRows, expectShares } from './expected.js'
-import { openExplorer, type ExplorerPage } from './explorer-page.js'
-import { askApi, MARKUP, startExploredService, type ExploredService } from './project.js'
+import { describeExplorer, type StartedExplorer } from './describe-explorer.js'
+import type { ExplorerPage } from './explorer-page.js'
+import { askApi, MARKUP } from './project.js'
 
 /** Where the page is at first, as links to it say. The period is over, so that its numbers do not change. */
 const PERIOD = '?period=2026-02-01..2026-02-28'
@@ -16,30 +16,14 @@ const LIST_CLOSED_TABS = `[...document.querySelectorAll('${CLOSED_TABS}')].map((
 
 const LIST_EVENT_TABS = `[...document.querySelectorAll('section[data-panel=events] .tabs button')].map((tab) => tab.textContent)`
 
-describeInBrowser('the explorer', () => {
-  let service: ExploredService
-  let browser: Browser
-  beforeAll(async () => {
-    ;[service, browser] = await Promise.all([startExploredService(), startChromium()])
-  })
-  afterAll(async () => {
-    await browser.close()
-    await service.stop()
-  })
-
-  /** Opens the page, uses it, and closes it. No script may fail on the way. */
-  async function explore(query: string, use: (explorer: ExplorerPage) => Promise<void>) {
-    const explorer = await openExplorer(browser, service, query)
-    await use(explorer)
-    expect(explorer.errors).toEqual([])
-    await explorer.close()
-  }
+describeExplorer('the explorer', (started) => {
+  const explore: StartedExplorer['explore'] = (query, use) => started().explore(query, use)
 
   /** Checks each number of the page. Returns how many rows the parts have. */
   async function check({ read }: ExplorerPage): Promise<Readonly<Record<string, number>>> {
     const parts = await read()
     const answers = await askApi(
-      service,
+      started().service,
       parts.map(({ question }) => question),
     )
     for (const [i, part] of parts.entries()) {
@@ -66,10 +50,10 @@ describeInBrowser('the explorer', () => {
       // The icon is in the page itself.
       const requests = explorer.takeRequests().filter((one) => !one.url().startsWith('data:'))
       expect(requests.map((request) => new URL(request.url()).origin)).toEqual(
-        requests.map(() => service.address),
+        requests.map(() => started().service.address),
       )
       expect(listBatches(requests)).toHaveLength(1)
-      expect(explorer.page.url()).toBe(`${service.address}/explore${PERIOD}`)
+      expect(explorer.page.url()).toBe(`${started().service.address}/explore${PERIOD}`)
       const [cards] = await explorer.read()
       expect(cards!.rows.map(({ name, texts: [text] }) => [name, text])).toEqual([
         ['Users', '32'],
