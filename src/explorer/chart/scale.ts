@@ -11,16 +11,17 @@ const DECIMAL_STEPS = [1, 2, 5, 10]
 /** Steps of durations, in seconds: divisors of a minute and of an hour. */
 const DURATION_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600]
 
-/**
- * Builds a scale with about four steps that all values fit into.
- *
- * @param highest the highest value
- * @param isDuration whether values are seconds, which are divided by minutes and hours
- * @param isCount whether values are whole numbers, so that a step is at least 1
- */
+export interface ScaleOptions {
+  /** Whether values are seconds, which are divided by minutes and hours. */
+  readonly isDuration?: boolean
+  /** Whether values are whole numbers, so that a step is at least 1. */
+  readonly isCount?: boolean
+}
+
+/** Builds a scale with about four steps that all values fit into. @param highest the highest value */
 export function buildScale(
   highest: number,
-  { isDuration = false, isCount = false }: { isDuration?: boolean; isCount?: boolean } = {},
+  { isDuration = false, isCount = false }: ScaleOptions = {},
 ): Scale {
   const step = Math.max(chooseStep(Math.max(highest, 1e-9) / 4, isDuration), isCount ? 1 : 0)
   const steps = Math.max(1, Math.ceil(highest / step - 1e-9))

@@ -1,6 +1,6 @@
 /** The period of one bucket: what a click on a point of the chart zooms into. */
 import type { BucketSize } from '../format/dates.js'
-import { addDays, formatSecond } from '../state/periods.js'
+import { addDays, addMonths, formatSecond } from '../state/periods.js'
 import type { Range } from '../state/state.js'
 
 const HOUR_MS = 3_600_000
@@ -32,8 +32,5 @@ function lastDateOf(from: string, size: Exclude<BucketSize, 'hour'>): string {
   if (size === 'day') return from
   if (size === 'week') return addDays(from, 6)
   const months = { month: 1, quarter: 3, year: 12 }[size]
-  const start = new Date(from)
-  return new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + months, 0))
-    .toISOString()
-    .slice(0, 10)
+  return addDays(addMonths(from, months), -1)
 }

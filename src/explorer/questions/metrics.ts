@@ -1,23 +1,53 @@
 /** The metrics on the page: their names, how they are written, and whether more is better. */
-import { formatCount, formatDuration, formatPercent } from '../format/numbers.js'
+import type { ScaleOptions } from '../chart/scale.js'
+import { formatChange, formatCount, formatDuration, formatPercent } from '../format/numbers.js'
 import type { MetricName } from '../client/contract.js'
 
 export interface MetricInfo {
   readonly name: string
   /** Formats a value. */
   readonly format: (value: number) => string
+  /** How the chart is scaled. */
+  readonly scale: ScaleOptions
   /** Whether a higher value is worse. */
   readonly isLowerBetter?: true
+  /** What follows a change, if it is not in per cent. */
+  readonly changeUnit?: string
 }
 
+const count = (name: string): MetricInfo => ({
+  name,
+  format: formatCount,
+  scale: { isCount: true },
+})
+const ratio = (name: string): MetricInfo => ({
+  name,
+  format: (value) => value.toFixed(2),
+  scale: {},
+})
+
 export const METRICS: Readonly<Record<MetricName, MetricInfo>> = {
-  users: { name: 'Users', format: formatCount },
-  new_users: { name: 'New users', format: formatCount },
-  visits: { name: 'Visits', format: formatCount },
-  pageviews: { name: 'Pageviews', format: formatCount },
-  events: { name: 'Events', format: formatCount },
-  bounce_rate: { name: 'Bounce rate', format: formatPercent, isLowerBetter: true },
-  visit_duration: { name: 'Visit duration', format: formatDuration },
-  views_per_visit: { name: 'Views per visit', format: (value) => value.toFixed(2) },
-  events_per_visit: { name: 'Events per visit', format: (value) => value.toFixed(2) },
+  users: count('Users'),
+  new_users: count('New users'),
+  visits: count('Visits'),
+  pageviews: count('Pageviews'),
+  events: count('Events'),
+  bounce_rate: {
+    name: 'Bounce rate',
+    format: formatPercent,
+    scale: {},
+    isLowerBetter: true,
+    changeUnit: ' points',
+  },
+  visit_duration: {
+    name: 'Visit duration',
+    format: formatDuration,
+    scale: { isDuration: true },
+  },
+  views_per_visit: ratio('Views per visit'),
+  events_per_visit: ratio('Events per visit'),
 }
+
+/** Formats the change of a metric, such as `+2.8%`, or `−0.2 points` of the bounce rate. */
+export const formatMetricChange = (metric: MetricName, change: number): string =>
+  formatChange(change, METRICS[metric].changeUnit)

@@ -1,7 +1,5 @@
 /** The panels of the page and their tabs. A new tab is a row. */
-
-/** What the name of a property follows in the field that groups by it. */
-export const PROPERTY = 'event:prop:'
+import { PROPERTY } from '../state/filters.js'
 
 /** Tabs that show no dimension. */
 export const NEW_AND_RETURNING = 'new-and-returning'

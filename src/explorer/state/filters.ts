@@ -56,7 +56,8 @@ const LIST_FIELDS: Readonly<
   referrer_type: (clause) => ({ type: 'referrer_type', ...clause }),
 }
 
-const PROPERTY = 'event:prop:'
+/** What the name of a property follows in the field that stands for it. */
+export const PROPERTY = 'event:prop:'
 
 /** Whether values of the field can be compared by a part of them. The others are compared as a whole. */
 export const isTextField = (field: Field): boolean =>

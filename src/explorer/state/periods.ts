@@ -90,7 +90,7 @@ export const addDays = (date: string, days: number): string =>
   new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10)
 
 /** Adds months to the first day of a month. */
-const addMonths = (date: string, months: number): string => {
+export const addMonths = (date: string, months: number): string => {
   const start = new Date(date)
   return new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + months, 1))
     .toISOString()

@@ -4,8 +4,7 @@ import { findNearest, placeX, type Box } from '../../chart/layout.js'
 import { buildScale } from '../../chart/scale.js'
 import { findHighest, type Point, type Series } from '../../chart/series.js'
 import { nameBucket } from '../../format/dates.js'
-import { formatChange } from '../../format/numbers.js'
-import { METRICS } from '../../questions/metrics.js'
+import { formatMetricChange, METRICS } from '../../questions/metrics.js'
 import { Change, Value } from '../shared/value.js'
 import { BOTTOM, Drawing, LEFT, RIGHT, TOP } from './drawing.js'
 import { useWidth } from './use-width.js'
@@ -24,12 +23,7 @@ export function Chart({ series, isOld, onZoom }: ChartProps) {
   const [active, setActive] = useState<number>()
   const { metric, points } = series
   const count = points.length
-  const box: Box = {
-    left: LEFT,
-    top: TOP,
-    width: Math.max(0, width - LEFT - RIGHT),
-    height: HEIGHT - TOP - BOTTOM,
-  }
+  const box = layOut(width)
   const point = active === undefined ? undefined : points[active]
   const move = (event: PointerEvent & { readonly currentTarget: HTMLElement }): void =>
     setActive(
@@ -61,7 +55,12 @@ export function Chart({ series, isOld, onZoom }: ChartProps) {
         event.preventDefault()
       }}
     >
-      {width > 0 && <Drawing {...{ series, box, active }} scale={buildScaleOf(series)} />}
+      {width > 0 && (
+        <Drawing
+          {...{ series, box, active }}
+          scale={buildScale(findHighest(series), METRICS[metric].scale)}
+        />
+      )}
       {point !== undefined && active !== undefined && (
         <Tip {...{ series, point }} x={placeX(active, count, box)} width={width} />
       )}
@@ -69,11 +68,13 @@ export function Chart({ series, isOld, onZoom }: ChartProps) {
   )
 }
 
-const buildScaleOf = (series: Series) =>
-  buildScale(findHighest(series), {
-    isDuration: series.metric === 'visit_duration',
-    isCount: series.metric !== 'visit_duration' && series.metric !== 'bounce_rate',
-  })
+/** The place of the lines, with room for labels around it. @param width of the whole chart */
+const layOut = (width: number): Box => ({
+  left: LEFT,
+  top: TOP,
+  width: Math.max(0, width - LEFT - RIGHT),
+  height: HEIGHT - TOP - BOTTOM,
+})
 
 /** The point that a key leads to; undefined for keys that lead nowhere. */
 function findTarget(key: string, from: number, count: number): number | undefined {
@@ -99,9 +100,7 @@ function describePoint({ metric, size }: Series, point: Point | undefined): stri
   return [
     `${nameBucket(label, size)}: ${value === undefined ? 'no' : format(value)} ${name}`,
     ...(compared === undefined ? [] : [`before: ${format(compared)}`]),
-    ...(change === undefined
-      ? []
-      : [formatChange(change, metric === 'bounce_rate' ? ' points' : '%')]),
+    ...(change === undefined ? [] : [formatMetricChange(metric, change)]),
   ].join(', ')
 }
 

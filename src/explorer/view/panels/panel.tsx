@@ -2,14 +2,14 @@
 import {
   getOpenTab,
   NEW_AND_RETURNING,
-  PROPERTY,
   RETENTION,
   toPropertyTab,
   type Panel as PanelInfo,
   type Tab,
 } from '../../questions/panels.js'
-import type { Question, RetentionAnswer } from '../../client/contract.js'
+import type { QueryAnswer, Question, RetentionAnswer } from '../../client/contract.js'
 import { openTab } from '../../state/changes.js'
+import { PROPERTY } from '../../state/filters.js'
 import { DetailsButton } from '../details/details.js'
 import { findShown, type Parts } from '../shared/parts.js'
 import { QuestionFooter } from '../footer/question-footer.js'
@@ -67,18 +67,15 @@ function Content({
   const shown = findShown<unknown>(parts, question)
   if (shown.kind === 'waiting') return <p class="loading">…</p>
   if (shown.kind === 'failed') return <p role="alert">{shown.message}</p>
-  if (tab.id === RETENTION) {
-    const retention = findShown<RetentionAnswer>(parts, question)
-    return retention.kind === 'ready' ? <RetentionGrid answer={retention.body} /> : null
-  }
-  const query = findShown(parts, question)
-  if (query.kind !== 'ready') return null
+  // The tab decides what was asked.
+  if (tab.id === RETENTION) return <RetentionGrid answer={shown.body as RetentionAnswer} />
+  const answer = shown.body as QueryAnswer
   return tab.id === NEW_AND_RETURNING ? (
-    <NewAndReturning answer={query.body} />
+    <NewAndReturning answer={answer} />
   ) : (
     <>
-      <Rows {...parts} tab={tab} answer={query.body} isOld={query.isOld} />
-      {query.body.data.length > 0 && <DetailsButton {...parts} tab={tab} />}
+      <Rows {...parts} tab={tab} answer={answer} isOld={shown.isOld} />
+      {answer.data.length > 0 && <DetailsButton {...parts} tab={tab} />}
     </>
   )
 }

@@ -1,13 +1,12 @@
 /** Asks what a text may mean. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { createAnswers } from '../../client/answers.js'
-import { connectApi } from '../../client/api.js'
 import type { QueryAnswer } from '../../client/contract.js'
 import { ApiFailure } from '../../client/failure.js'
 import { buildSearchQuestions, listSuggestions, type Suggestion } from '../../questions/search.js'
 import type { Parts } from '../shared/parts.js'
 
-export interface SuggestionSource extends Pick<Parts, 'state' | 'access'> {
+export interface SuggestionSource extends Pick<Parts, 'state' | 'api'> {
   readonly now: () => Date
 }
 
@@ -20,12 +19,8 @@ export interface Suggestions {
 }
 
 /** @param text what is searched; nothing is asked while it is empty */
-export function useSuggestions(
-  { state, access, now }: SuggestionSource,
-  text: string,
-): Suggestions {
+export function useSuggestions({ state, api, now }: SuggestionSource, text: string): Suggestions {
   const { period, zone } = state
-  const api = useMemo(() => connectApi(access), [access])
   const answers = useRef(createAnswers()).current
   const [done, setDone] = useState<{ text: string; failure?: string }>({ text: '' })
   const questions = useMemo(

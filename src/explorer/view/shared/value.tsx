@@ -1,7 +1,6 @@
 /** A number on the page. Its exact value is that of the answer, also where it is shown shorter. */
-import { METRICS } from '../../questions/metrics.js'
+import { formatMetricChange, METRICS } from '../../questions/metrics.js'
 import type { MetricName } from '../../client/contract.js'
-import { formatChange } from '../../format/numbers.js'
 
 export function Value({
   metric,
@@ -31,7 +30,7 @@ export function Change({
   const trend = change === 0 ? 'same' : isBetter ? 'better' : 'worse'
   return (
     <data class={`change ${trend}`} value={String(change)}>
-      {formatChange(change, metric === 'bounce_rate' ? ' points' : '%')}
+      {formatMetricChange(metric, change)}
     </data>
   )
 }
