@@ -99,7 +99,8 @@ export function connect(
 ): Connection {
   const client = openClient(endpoint, account)
   const overseer = createOverseer(() => openClient({ ...endpoint, database: 'system' }, 'admin'))
-  const line: Line = { client, overseer, killsCancelled, trace }
+  const freshClient = openClient(endpoint, account, { enabled: false })
+  const line: Line = { client, freshClient, overseer, killsCancelled, trace }
   return {
     query: (statement, options) => runQuery(line, statement, options),
     stream: (statement, consume, options) => sendStream(line, statement, consume, options),
@@ -110,12 +111,19 @@ export function connect(
       download(line, statement, consume, settings, signal),
     ping: (timeoutMs) => ping(line, timeoutMs),
     close: async () => {
-      await Promise.all([client.close(), overseer.close()])
+      await Promise.all([client.close(), freshClient.close(), overseer.close()])
     },
   }
 }
 
-const openClient = (endpoint: Endpoint, account: Account): ClickHouseClient =>
+/** Shorter than the 3 s of the strictest servers, so a socket is not reused while the server closes it. */
+const KEEP_ALIVE = { enabled: true, idle_socket_ttl: 2_000, eagerly_destroy_stale_sockets: true }
+
+const openClient = (
+  endpoint: Endpoint,
+  account: Account,
+  keep_alive: { readonly enabled: boolean } = KEEP_ALIVE,
+): ClickHouseClient =>
   createClient({
     url: endpoint.url,
     database: endpoint.database,
@@ -124,8 +132,7 @@ const openClient = (endpoint: Endpoint, account: Account): ClickHouseClient =>
     max_open_connections: 32,
     // The client measures silence, and a long statement is silent. Signals and the overseer end what hangs.
     request_timeout: DAY_MS,
-    // Shorter than the 3 s of the strictest servers, so a socket is not reused while the server closes it.
-    keep_alive: { enabled: true, idle_socket_ttl: 2_000, eagerly_destroy_stale_sockets: true },
+    keep_alive,
     log: { level: LOG_OFF },
   })
 

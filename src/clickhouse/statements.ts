@@ -47,9 +47,10 @@ export interface QueryOptions {
   readonly requestId?: string
 }
 
-/** What the statements of a connection share. */
+/** What the statements of a connection share. The fresh client opens a connection for each of them. */
 export interface Line {
   readonly client: ClickHouseClient
+  readonly freshClient: ClickHouseClient
   readonly overseer: Overseer
   readonly killsCancelled: boolean
   /** Runs each statement as a part of a trace; undefined to trace none. */
@@ -67,7 +68,7 @@ const QUERY_SETTINGS: Settings = {
   output_format_write_statistics: 1,
 }
 
-/** A connection that breaks this soon was closed before the query came, so the query is sent again. */
+/** A connection that breaks this soon was closed before the query came, as others may be: a new one sends it again. */
 const RESEND_WITHIN_MS = SECOND_MS
 
 /** Runs a SELECT. */
@@ -81,7 +82,7 @@ export async function runQuery<Row>(
     return await sendQuery(line, statement, options)
   } catch (error) {
     const isStale = isConnectionReset(error) && performance.now() - begun < RESEND_WITHIN_MS
-    if (isStale) return sendQuery(line, statement, options)
+    if (isStale) return sendQuery({ ...line, client: line.freshClient }, statement, options)
     throw error
   }
 }

@@ -18,6 +18,8 @@ export type Fault =
   | { readonly kind: 'impatient'; readonly ms: number }
   /** Connections are closed `ms` after their last byte, as servers close idle ones. */
   | { readonly kind: 'idle'; readonly ms: number }
+  /** A connection answers one request, and is reset when the next one comes. */
+  | { readonly kind: 'one request' }
   /** Connections are reset as soon as they are accepted. */
   | { readonly kind: 'reject' }
 
@@ -51,8 +53,9 @@ export async function startChaosProxy(target: string): Promise<ChaosProxy> {
     client.on('error', () => undefined)
     client.on('timeout', () => client.destroy())
     upstream.on('error', () => client.resetAndDestroy())
-    let sent = 0
+    let [sent, isUsed] = [0, false]
     client.on('data', (chunk) => {
+      if (fault().kind === 'one request' && isUsed) return void client.resetAndDestroy()
       sent = 0
       if (typeof next === 'function') chosen = next()
       const now = fault()
@@ -63,6 +66,7 @@ export async function startChaosProxy(target: string): Promise<ChaosProxy> {
     upstream.on('data', (chunk) => {
       const before = sent
       sent += chunk.length
+      isUsed = true
       const arrived = performance.now()
       turn = turn.then(() => pass({ chunk, before, arrived }, client, fault()))
     })

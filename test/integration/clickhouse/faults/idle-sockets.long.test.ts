@@ -1,4 +1,4 @@
-/** A server that closes idle connections at the very moment at which they are used again: no query fails. */
+/** A server that closes idle connections, even at the very moment at which they are used again: no query fails. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createQueryRunner } from '../../../../src/clickhouse/run.js'
@@ -17,7 +17,6 @@ let proxy: ChaosProxy
 let stores: Store[]
 beforeAll(async () => {
   proxy = await startChaosProxy(getTestEndpoint().url)
-  proxy.fail({ kind: 'idle', ms: IDLE_MS })
   const endpoint = { ...getTestEndpoint(), url: proxy.url }
   stores = Array.from({ length: STORES }, () => connectStore(endpoint))
 })
@@ -27,6 +26,7 @@ afterAll(async () => {
 })
 
 test(`${STORES * LANES * ROUNDS} queries, each about a second after the last one`, async () => {
+  proxy.fail({ kind: 'idle', ms: IDLE_MS })
   const wrong: unknown[] = []
   const lane = async (store: Store, n: number): Promise<void> => {
     const run = createQueryRunner(store, 60_000)
@@ -42,4 +42,21 @@ test(`${STORES * LANES * ROUNDS} queries, each about a second after the last one
     stores.flatMap((store) => Array.from({ length: LANES }, (_, n) => lane(store, n))),
   )
   expect(wrong).toEqual([])
+})
+
+test('a query while all open connections were closed unnoticed', async () => {
+  proxy.fail({ kind: 'one request' })
+  const store = connectStore({ ...getTestEndpoint(), url: proxy.url })
+  stores.push(store)
+  const ask = async (n: number): Promise<readonly unknown[]> =>
+    (
+      await createQueryRunner(
+        store,
+        60_000,
+      )<{ n: number }>(statement(sql`SELECT ${uint64(n)} AS n`))
+    ).rows
+  const lanes = Array.from({ length: LANES }, (_, n) => n)
+  expect(await Promise.all(lanes.map(ask))).toEqual(lanes.map((n) => [{ n }]))
+  // One after the other, so that each finds the other open connections.
+  for (const n of lanes) expect(await ask(n)).toEqual([{ n }])
 })
