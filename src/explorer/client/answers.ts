@@ -15,6 +15,8 @@ export interface Answers {
     now: Date,
   ) => void
   readonly get: (question: Question) => Answered | undefined
+  /** Forgets all answers. */
+  readonly clear: () => void
 }
 
 /** A result, and when it was given. */
@@ -29,6 +31,7 @@ export function createAnswers(): Answers {
   const get = (question: Question): Answered | undefined => kept.get(identify(question))
   return {
     get,
+    clear: () => kept.clear(),
     listMissing: (questions, now) =>
       questions.filter((question) => {
         const at = get(question)?.at

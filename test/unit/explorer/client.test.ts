@@ -68,6 +68,8 @@ test('an answer is asked again when it is no longer fresh, or was a failure', ()
   answers.keep([chart], [answer('chart', 503)], at(241))
   expect(answers.listMissing([chart], at(242))).toEqual([chart])
   expect(answers.get(chart)?.result.status).toBe(503)
+  answers.clear()
+  expect(answers.listMissing([cards], at(241))).toEqual([cards])
 })
 
 const error = { error: { code: 'RATE_LIMIT_EXCEEDED', message: 'Too many requests.' } } as const

@@ -33,7 +33,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const [known, setKnown] = useState<KnownValues>()
   const questions = useMemo(() => buildQuestions(state, known), [state, known])
   const answers = useAnswers(api, questions, browser, now)
-  const { name, project } = useProject(api, access, browser.document)
+  const { name, project } = useProject(api, access, browser, answers.renew)
   const { failure, isAsking, retry } = answers
   useEffect(() => {
     if (failure?.needsKey === true && access.key !== undefined) onKeyRefused(failure.message)

@@ -1,8 +1,9 @@
-/** Finds out which project the page is about. */
+/** Finds out which project the page is about, and waits for its first event. */
 import { useEffect, useState } from 'preact/hooks'
 import type { Access } from '../../client/access.js'
 import type { Api } from '../../client/api.js'
 import type { Project } from '../../client/contract.js'
+import { repeatWhileVisible } from '../shared/repeat-while-visible.js'
 
 export interface KnownProject {
   /** Empty until it is known. */
@@ -11,19 +12,38 @@ export interface KnownProject {
   readonly project?: Project
 }
 
-export function useProject(api: Api, { key }: Access, document: Document): KnownProject {
+/** How often a page that is looked at asks whether the first event is there. */
+const WAIT_MS = 3_000
+
+/** @param onFirstEvent called when the project gets its first event while the page is open */
+export function useProject(
+  api: Api,
+  { key }: Access,
+  browser: Window,
+  onFirstEvent: () => void,
+): KnownProject {
+  const { document } = browser
   const [known, setKnown] = useState<KnownProject>({ name: document.body.dataset['project'] ?? '' })
+  const { name, project } = known
+  const isWaiting = project?.firstEventAt === null
+  // Without the project the page only lacks its name; why is said by the answers.
+  const read = (use: (project: Project) => void): void =>
+    void api.readProject().then(use, () => undefined)
+  const keep = (found: Project): void => setKnown({ name: found.name, project: found })
   useEffect(() => {
-    // Without it the page only lacks its name; why is said by the answers.
-    if (key !== undefined) {
-      api.readProject().then(
-        (project) => setKnown({ name: project.name, project }),
-        () => undefined,
-      )
-    }
+    if (key !== undefined) read(keep)
   }, [api])
   useEffect(() => {
-    if (known.name !== '') document.title = `${known.name} · Tallyhouse`
-  }, [known])
+    if (!isWaiting) return
+    const look = (found: Project): void => {
+      if (found.firstEventAt === null) return
+      keep(found)
+      onFirstEvent()
+    }
+    return repeatWhileVisible(browser, WAIT_MS, () => read(look))
+  }, [api, isWaiting])
+  useEffect(() => {
+    if (name !== '') document.title = `${name} · Tallyhouse`
+  }, [name])
   return known
 }

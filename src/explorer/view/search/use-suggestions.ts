@@ -1,10 +1,10 @@
 /** Asks what a text may mean. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { createAnswers } from '../../client/answers.js'
 import type { QueryAnswer } from '../../client/contract.js'
-import { ApiFailure } from '../../client/failure.js'
 import { buildSearchQuestions, listSuggestions, type Suggestion } from '../../questions/search.js'
 import type { Parts } from '../shared/parts.js'
+import { useMissing } from '../shared/use-missing.js'
 
 export interface SuggestionSource extends Pick<Parts, 'state' | 'api'> {
   readonly now: () => Date
@@ -22,31 +22,11 @@ export interface Suggestions {
 export function useSuggestions({ state, api, now }: SuggestionSource, text: string): Suggestions {
   const { period, zone } = state
   const answers = useRef(createAnswers()).current
-  const [done, setDone] = useState<{ text: string; failure?: string }>({ text: '' })
   const questions = useMemo(
     () => (text === '' ? [] : buildSearchQuestions(state, text)),
     [text, JSON.stringify([period, zone])],
   )
-  useEffect(() => {
-    const missing = answers.listMissing(questions, now())
-    if (missing.length === 0) {
-      setDone({ text })
-      return
-    }
-    const abort = new AbortController()
-    api.ask(missing, abort.signal).then(
-      (results) => {
-        answers.keep(missing, results, now())
-        setDone({ text })
-      },
-      (error: unknown) => {
-        if (abort.signal.aborted) return
-        setDone({ text, failure: error instanceof ApiFailure ? error.message : String(error) })
-      },
-    )
-    return () => abort.abort()
-  }, [api, questions])
-  const isReady = done.text === text
+  const { isAsking, failure } = useMissing({ api, answers, questions, now })
   const known = questions.flatMap((question) => {
     const body = answers.get(question)?.result.body
     return body === undefined || 'error' in body
@@ -54,8 +34,8 @@ export function useSuggestions({ state, api, now }: SuggestionSource, text: stri
       : [[question.id, body as QueryAnswer] as const]
   })
   return {
-    isReady,
-    suggestions: isReady && text !== '' ? listSuggestions(text, known) : [],
-    failure: isReady ? done.failure : undefined,
+    isReady: !isAsking,
+    suggestions: isAsking || text === '' ? [] : listSuggestions(text, known),
+    failure: isAsking ? undefined : failure?.message,
   }
 }

@@ -1,9 +1,10 @@
-/** Asks what the page does not know yet, in one request for each change of its state. */
+/** The answers to the questions of the page: asked when they change, and again while somebody looks. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { createAnswers, type Answered } from '../../client/answers.js'
 import type { Api } from '../../client/api.js'
-import type { BatchResult, Question } from '../../client/contract.js'
-import { ApiFailure, describeFailure, type Failure } from '../../client/failure.js'
+import type { Question } from '../../client/contract.js'
+import { repeatWhileVisible } from './repeat-while-visible.js'
+import { useMissing, type Asking } from './use-missing.js'
 
 /** An answer, and whether it is to what was asked before. */
 export interface FoundAnswer {
@@ -11,14 +12,13 @@ export interface FoundAnswer {
   readonly isOld: boolean
 }
 
-export interface ShownAnswers {
+export interface ShownAnswers extends Asking {
   /** The answer to a question; while it is asked, the last one of the same part of the page. */
   readonly get: (question: Question) => FoundAnswer | undefined
-  readonly isAsking: boolean
-  /** Why the last request had no answer. */
-  readonly failure: Failure | undefined
   /** Asks the questions again. */
   readonly retry: () => void
+  /** Asks everything again, also what was answered a moment ago. */
+  readonly renew: () => void
 }
 
 /** How often a page that is looked at asks what is no longer fresh. */
@@ -32,39 +32,18 @@ export function useAnswers(
 ): ShownAnswers {
   const answers = useRef(createAnswers()).current
   const shown = useRef(new Map<string, Answered>()).current
-  const [first] = useState<{ begun: Begun | undefined }>(() => ({ begun: begin(api, questions) }))
   const [attempt, setAttempt] = useState(0)
-  const [status, setStatus] = useState<Pick<ShownAnswers, 'isAsking' | 'failure'>>({
-    isAsking: true,
-    failure: undefined,
-  })
   const retry = useCallback(() => setAttempt((count) => count + 1), [])
-  useEffect(() => {
-    const missing = answers.listMissing(questions, now())
-    if (missing.length === 0) {
-      setStatus({ isAsking: false, failure: undefined })
-      return
-    }
-    const { abort, results: asked } = first.begun ?? begin(api, missing)
-    first.begun = undefined
-    setStatus(({ failure }) => ({ isAsking: true, failure }))
-    asked.then(
-      (results) => {
-        answers.keep(missing, results, now())
-        setStatus({ isAsking: false, failure: undefined })
-      },
-      (error: unknown) => {
-        if (abort.signal.aborted) return
-        const failure = error instanceof ApiFailure ? error.failure : describeFailure(undefined)
-        setStatus({ isAsking: false, failure })
-      },
-    )
-    return () => abort.abort()
-  }, [api, questions, attempt])
-  useEffect(() => repeatWhileVisible(browser, retry), [])
+  const renew = useCallback(() => {
+    answers.clear()
+    retry()
+  }, [])
+  const asking = useMissing({ api, answers, questions, now, attempt })
+  useEffect(() => repeatWhileVisible(browser, REFRESH_MS, retry), [])
   return {
-    ...status,
+    ...asking,
     retry,
+    renew,
     get: (question) => {
       const answered = answers.get(question)
       const part = namePart(question)
@@ -75,29 +54,9 @@ export function useAnswers(
   }
 }
 
-/** A request that is under way. */
-interface Begun {
-  readonly abort: AbortController
-  readonly results: Promise<readonly BatchResult[]>
-}
-
-/** Begins a request. The first one leaves before the page is drawn, so that both go on at the same time. */
-function begin(api: Api, questions: readonly Question[]): Begun {
-  const abort = new AbortController()
-  return { abort, results: api.ask(questions, abort.signal) }
-}
-
 /** What a question is about: while another tab waits for its answer, it does not show that of the tab before. */
 function namePart({ id, operation, body }: Question): string {
   const [grouping] = 'group_by' in body ? (body.group_by ?? []) : []
   const isSeries = grouping?.startsWith('interval:')
   return JSON.stringify([id, operation, isSeries === true ? '' : grouping])
-}
-
-/** Calls a function again and again while the page is looked at. Returns what ends that. */
-function repeatWhileVisible(browser: Window, call: () => void): () => void {
-  const timer = browser.setInterval(() => {
-    if (browser.document.visibilityState === 'visible') call()
-  }, REFRESH_MS)
-  return () => browser.clearInterval(timer)
 }

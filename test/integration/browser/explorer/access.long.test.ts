@@ -90,22 +90,4 @@ describeExplorer('the explorer and its key', (started) => {
     expect(await readText(page, '.failure')).toBe(words)
     await close()
   })
-
-  test('a key that is revoked while the page is open is asked for again', async () => {
-    const { page, close } = await openExplorer(started().browser, started().service)
-    await page.setRequestInterception(true)
-    const body = '{"error":{"code":"UNAUTHORIZED","message":"The key was revoked."}}'
-    page.on('request', (request) => {
-      if (request.method() === 'POST')
-        void request.respond({ status: 401, contentType: 'application/json', body })
-      else void request.continue()
-    })
-    await page.locator('.card[data-metric=visits]').click()
-    await page.waitForSelector('.key-form')
-    expect(await readText(page, '[role=alert]')).toBe(
-      'The key is not accepted: The key was revoked.',
-    )
-    expect(await storage(page)).toMatchObject({ tab: 0 })
-    await close()
-  })
 })
