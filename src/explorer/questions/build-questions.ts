@@ -3,7 +3,8 @@ import { CARD_METRICS, type ExplorerState } from '../state/state.js'
 import { getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
 import { buildDetailsQuestions } from './details.js'
 import type { KnownValues } from './find-values.js'
-import { buildComparison, buildDateRange, buildScope, buildScopeInUtc, groupBy } from './scope.js'
+import { selectsEvents } from './build-filters.js'
+import { buildComparison, buildScope, buildScopeInUtc, buildTabScope, groupBy } from './scope.js'
 import type { Question } from '../client/contract.js'
 
 /** The id of the question which properties events have: each gets a tab. */
@@ -26,11 +27,7 @@ export function buildQuestions(state: ExplorerState, known?: KnownValues): reado
       body: { ...buildScope(state), metrics: [...CARD_METRICS], ...buildComparison(state) },
     },
     buildChartQuestion(state),
-    {
-      id: PROPERTIES,
-      operation: 'values',
-      body: { field: 'event:prop', date_range: buildDateRange(state), limit: 12 },
-    },
+    buildPropertiesQuestion(state),
     ...PANELS.map((panel) => buildPanelQuestion(panel.id, getOpenTab(panel, state.tabs), state)),
     ...buildDetailsQuestions(state, known),
   ]
@@ -50,6 +47,20 @@ const buildChartQuestion = (state: ExplorerState): Question => ({
   },
 })
 
+/** Asks for the properties of all events; with a filter on events, of those events alone. Other filters do not hide a tab. */
+const buildPropertiesQuestion = (state: ExplorerState): Question => ({
+  id: PROPERTIES,
+  operation: 'values',
+  body: {
+    field: 'event:prop',
+    ...buildScopeInUtc(
+      state.filters.some(selectsEvents) ? state : { ...state, filters: [] },
+      'events',
+    ),
+    limit: 12,
+  },
+})
+
 function buildPanelQuestion(id: string, { id: tab, metric }: Tab, state: ExplorerState): Question {
   if (tab === RETENTION) {
     return { id, operation: 'retention', body: { interval: 'week', ...buildScopeInUtc(state) } }
@@ -65,7 +76,7 @@ function buildPanelQuestion(id: string, { id: tab, metric }: Tab, state: Explore
     id,
     operation: 'query',
     body: {
-      ...buildScope(state),
+      ...buildTabScope(tab, state),
       metrics: metric === 'events' ? ['events', 'users'] : ['users'],
       group_by: groupBy(tab),
       limit: PANEL_ROWS,

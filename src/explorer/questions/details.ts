@@ -4,7 +4,7 @@ import { isTextField, PROPERTY } from '../state/filters.js'
 import type { Details, ExplorerState } from '../state/state.js'
 import { buildTextSearch, buildValueSearch, type KnownValues } from './find-values.js'
 import { findTab, NEW_AND_RETURNING, RETENTION, type Tab } from './panels.js'
-import { buildComparison, buildScope, groupBy, narrow, type Scope } from './scope.js'
+import { buildComparison, buildTabScope, groupBy, narrow, type Scope } from './scope.js'
 
 /** How many rows a page of the dialog has. */
 export const DETAILS_ROWS = 50
@@ -73,7 +73,7 @@ export function buildDetailsQuestions(
   const tab = details && findDetailsTab(details.tab)
   if (details === undefined || tab === undefined) return []
   const search = details.search.trim()
-  const scope = buildScope(state)
+  const scope = buildTabScope(tab.id, state)
   const ask = (narrowed: Scope): Question => buildRowsQuestion(tab, details, state, narrowed)
   if (isTextField(tab.id)) {
     return [ask(search === '' ? scope : narrow(scope, buildTextSearch(tab.id, search)))]

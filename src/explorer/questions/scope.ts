@@ -1,28 +1,39 @@
 /** What the questions of a state share: the period, its time zone, the filters, and the comparison. */
-import { toApiFilter, type ApiFilter, type Field } from '../state/filters.js'
+import { PROPERTY, type ApiFilter, type Field } from '../state/filters.js'
 import type { ExplorerState } from '../state/state.js'
 import type { QueryBody } from '../client/contract.js'
+import { buildFilters, type Kept } from './build-filters.js'
 
 export type Scope = Pick<QueryBody, 'date_range' | 'filters' | 'filtersOperator' | 'time_zone'>
 
-/** What all questions share: the period, its time zone, and the filters. */
-export const buildScope = (state: ExplorerState): Scope => ({
-  ...buildScopeInUtc(state),
+/** What questions share: the period, its time zone, and the filters. */
+export const buildScope = (state: ExplorerState, kept: Kept = 'visits'): Scope => ({
+  ...buildScopeInUtc(state, kept),
   ...(state.zone === 'UTC' ? {} : { time_zone: state.zone }),
 })
 
-/** The same for operations that know no time zone. */
-export function buildScopeInUtc(state: ExplorerState): Omit<Scope, 'time_zone'> {
-  const { filters, join } = state
+/**
+ * The scope of a tab. Values of a property are those of the filtered events themselves: with a filter on purchases, the plans that
+ * were purchased, and not those of other events in the same visits.
+ */
+export const buildTabScope = (tab: Field, state: ExplorerState): Scope =>
+  buildScope(state, tab.startsWith(PROPERTY) ? 'events' : 'visits')
+
+/** The scope for operations that know no time zone. */
+export function buildScopeInUtc(
+  state: ExplorerState,
+  kept: Kept = 'visits',
+): Omit<Scope, 'time_zone'> {
+  const filters = buildFilters(state, kept)
   return {
     date_range: buildDateRange(state),
-    ...(filters.length === 0 ? {} : { filters: filters.map(toApiFilter) }),
-    ...(filters.length > 1 && join === 'or' ? { filtersOperator: join } : {}),
+    ...(filters.length === 0 ? {} : { filters: [...filters] }),
+    ...(filters.length > 1 && state.join === 'or' ? { filtersOperator: state.join } : {}),
   }
 }
 
 /** The period as the API takes it. */
-export const buildDateRange = ({ period }: ExplorerState): QueryBody['date_range'] =>
+const buildDateRange = ({ period }: ExplorerState): QueryBody['date_range'] =>
   typeof period === 'string' ? period : [period.from, period.to]
 
 /** Adds a filter to a scope: events have to match it besides those that the scope has. */

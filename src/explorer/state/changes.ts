@@ -1,5 +1,5 @@
 /** What people do on the page, as changes of its state. */
-import type { FieldFilter } from './filters.js'
+import { OPPOSITES, type FieldFilter } from './filters.js'
 import type { Details, ExplorerState } from './state.js'
 
 /** A change of the state. */
@@ -47,13 +47,6 @@ export const negateFilter =
     const operator = OPPOSITES[filter.operator]
     return { ...state, filters: state.filters.with(index, { ...filter, operator }) }
   }
-
-const OPPOSITES = {
-  is: 'is_not',
-  is_not: 'is',
-  contains: 'contains_not',
-  contains_not: 'contains',
-} as const
 
 /** Opens the dialog of a tab. */
 export const openDetails =

@@ -7,6 +7,14 @@ export type Field = string
 export const FILTER_OPERATORS = ['is', 'is_not', 'contains', 'contains_not'] as const
 export type FilterOperator = (typeof FILTER_OPERATORS)[number]
 
+/** The operator that holds where the other does not. */
+export const OPPOSITES = {
+  is: 'is_not',
+  is_not: 'is',
+  contains: 'contains_not',
+  contains_not: 'contains',
+} as const satisfies Record<FilterOperator, FilterOperator>
+
 /** A condition on a field. It holds if any of the values matches, or with a negation if none does. */
 export interface FieldFilter {
   readonly field: Field
@@ -66,7 +74,11 @@ export const isTextField = (field: Field): boolean =>
 /** Whether the field can be filtered by. */
 export const isFilterField = (field: Field): boolean => isTextField(field) || field in LIST_FIELDS
 
-const isNegation = (operator: FilterOperator): boolean =>
+/** Whether the field is one of custom events. The others are of pages, or of all events of a session. */
+export const isEventField = (field: Field): boolean =>
+  field === 'event:name' || field.startsWith(PROPERTY)
+
+export const isNegation = (operator: FilterOperator): boolean =>
   operator === 'is_not' || operator === 'contains_not'
 
 const STRING_OPERATORS: Readonly<Record<FilterOperator, StringOperator>> = {
@@ -76,7 +88,7 @@ const STRING_OPERATORS: Readonly<Record<FilterOperator, StringOperator>> = {
   contains_not: 'notContains',
 }
 
-/** Builds the filter of the API. Several texts become a group of filters, one for each. */
+/** Builds the filter of the API, a condition on one event. Several texts become a group of filters, one for each. */
 export function toApiFilter({ field, operator, values }: FieldFilter): ApiFilter {
   const ofList = LIST_FIELDS[field]
   if (ofList !== undefined) {

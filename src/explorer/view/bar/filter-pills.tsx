@@ -1,22 +1,7 @@
 /** The filters of the page, each of which can be negated and removed. */
-import { nameValue } from '../../format/values.js'
-import { findTab } from '../../questions/panels.js'
+import { describeFilter } from '../../questions/describe-filter.js'
 import { negateFilter, removeFilter, set } from '../../state/changes.js'
-import type { FieldFilter, FilterOperator } from '../../state/filters.js'
 import type { Parts } from '../shared/parts.js'
-
-const OPERATOR_NAMES: Readonly<Record<FilterOperator, string>> = {
-  is: 'is',
-  is_not: 'is not',
-  contains: 'contains',
-  contains_not: 'does not contain',
-}
-
-/** Describes a filter in words, such as `Country is Germany or Austria`. */
-const describeFilter = ({ field, operator, values }: FieldFilter): string => {
-  const names = values.map((value) => nameValue(field, value)).join(' or ')
-  return `${findTab(field)?.name ?? field} ${OPERATOR_NAMES[operator]} ${names}`
-}
 
 export function FilterPills({ state, change }: Parts) {
   const { filters, join } = state

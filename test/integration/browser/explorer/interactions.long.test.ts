@@ -112,6 +112,24 @@ describeExplorer('on the explorer', (started) => {
       expect(await page.$$('.pill')).toEqual([])
     }))
 
+  test('a filter on an event keeps all of the visits that have it; its opposite all of the others', () =>
+    explore(PERIOD, async (explorer) => {
+      const { page, act } = explorer
+      const readCards = async () => (await readTexts(page, '.card strong data')).slice(1, 4)
+      expect(await readCards()).toEqual(['74', '187', '15'])
+      await act(() => page.locator('[data-panel=events] tr[data-value=signup] button').click())
+      expect(await readText(page, '.pills .pill')).toBe('Visit with event signup')
+      expect(await readCards()).toEqual(['15', '39', '15'])
+      expect(await readText(page, '[data-panel=pages] tbody data')).not.toBe('0')
+      await act(() => button(page, 'plan').click())
+      expect(await readTexts(page, '[data-panel=events] tbody tr')).toEqual([
+        'pro853.3%',
+        'free746.7%',
+      ])
+      await act(() => button(page, 'Visit with event signup').click())
+      expect(await readCards()).toEqual(['59', '148', '0'])
+    }))
+
   test('the chart: the pointer reads a point, and a click on it zooms in to its hours', () =>
     explore(PERIOD, async (explorer) => {
       const { page } = explorer

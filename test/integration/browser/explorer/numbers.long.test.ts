@@ -84,6 +84,10 @@ describeExplorer('the explorer', (started) => {
       'the year before, with one of two filters',
       `${PERIOD}&compare=previous_year&metric=events&filters=[["country","is","DE"],["browser","is","Safari"]]&join=or`,
     ],
+    [
+      'visits with an event, and the values of its property',
+      `${PERIOD}&filters=[["event:name","is","signup"],["event:prop:plan","is_not","free"]]&tabs=["events","event:prop:plan"]`,
+    ],
     ['no event', '?period=2020-02-01..2020-02-28'],
   ])('%s: the numbers are those of the questions', (_what, query) =>
     explore(query, async (explorer) => {

@@ -1,0 +1,146 @@
+/** Filters on events: the visits that they keep, the events whose properties are shown, and how they are described. */
+import { describe, expect, test } from '@jest/globals'
+import { readSpecs } from '../../../src/contract/spec.js'
+import {
+  checkFilterLimits,
+  findTooDeepFilter,
+} from '../../../src/analytics/request/filter-limits.js'
+import { buildFilters } from '../../../src/explorer/questions/build-filters.js'
+import { buildQuestions } from '../../../src/explorer/questions/build-questions.js'
+import { describeFilter } from '../../../src/explorer/questions/describe-filter.js'
+import type { FieldFilter } from '../../../src/explorer/state/filters.js'
+import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
+import { compileContract } from '../../../src/http/validation/contract.js'
+
+const filter = (
+  field: string,
+  operator: FieldFilter['operator'],
+  ...values: string[]
+): FieldFilter => ({ field, operator, values })
+
+const name = (value: string) => ({ type: 'event', name: { operator: 'eq', value } })
+const plan = (value: string) => ({
+  type: 'event',
+  properties: [{ property: 'plan', operator: 'eq', value }],
+})
+const any = (...filters: object[]) => ({ type: 'group', operator: 'or', filters })
+const visit = (...filters: object[]) => ({ type: 'visit', filters })
+const without = (one: object) => ({ type: 'group', operator: 'not', filters: [visit(one)] })
+const GERMANY = filter('country', 'is', 'DE')
+const IN_GERMANY = { type: 'location', country: { operator: 'oneOf', value: ['DE'] } }
+
+const SIGNUP = filter('event:name', 'is', 'signup')
+const PRO = filter('event:prop:plan', 'is', 'pro')
+
+/** The filters of a page, their join, and those of the API: for visits, and for the properties of events where they differ. */
+const TABLE: readonly [
+  string,
+  readonly FieldFilter[],
+  ExplorerState['join'],
+  object[],
+  object[]?,
+][] = [
+  ['no filter', [], 'and', []],
+  ['none on events', [GERMANY], 'and', [IN_GERMANY]],
+  ['one event', [SIGNUP], 'and', [visit(name('signup'))], [name('signup')]],
+  [
+    'one of several events',
+    [filter('event:name', 'is', 'signup', 'login')],
+    'and',
+    [visit(any(name('signup'), name('login')))],
+    [any(name('signup'), name('login'))],
+  ],
+  [
+    'one event with a property, and a country',
+    [SIGNUP, GERMANY, PRO],
+    'and',
+    [IN_GERMANY, visit(name('signup'), plan('pro'))],
+    [IN_GERMANY, name('signup'), plan('pro')],
+  ],
+  [
+    'any of them',
+    [SIGNUP, GERMANY, PRO],
+    'or',
+    [IN_GERMANY, visit(any(name('signup'), plan('pro')))],
+    [IN_GERMANY, name('signup'), plan('pro')],
+  ],
+  [
+    'a part of a name',
+    [filter('event:name', 'contains', 'Sign')],
+    'and',
+    [
+      visit({
+        type: 'event',
+        name: { operator: 'contains', value: 'Sign', caseSensitive: false },
+      }),
+    ],
+    [{ type: 'event', name: { operator: 'contains', value: 'Sign', caseSensitive: false } }],
+  ],
+  ['no such event', [filter('event:name', 'is_not', 'signup')], 'and', [without(name('signup'))]],
+  [
+    'none of several values',
+    [filter('event:prop:plan', 'is_not', 'pro', 'free')],
+    'and',
+    [without(any(plan('pro'), plan('free')))],
+  ],
+  [
+    'an event, and no other',
+    [SIGNUP, filter('event:prop:plan', 'is_not', 'pro')],
+    'and',
+    [without(plan('pro')), visit(name('signup'))],
+    [without(plan('pro')), name('signup')],
+  ],
+]
+
+describe.each(TABLE)('%s', (_, filters, join, visits, events = visits) => {
+  test('keeps these visits', () => {
+    expect(buildFilters({ filters, join }, 'visits')).toEqual(visits)
+  })
+  test('keeps these events for their properties', () => {
+    expect(buildFilters({ filters, join }, 'events')).toEqual(events)
+  })
+})
+
+test('the API takes each of them, also the deepest, searched in the dialog', async () => {
+  const contract = await compileContract({ validateResponses: false }, ['openapi'], readSpecs())
+  const deepest: ExplorerState = {
+    ...DEFAULT_STATE,
+    filters: [
+      GERMANY,
+      filter('event:name', 'is', 'a', 'b'),
+      filter('event:prop:plan', 'is', 'a', 'b'),
+      filter('event:prop:plan', 'is_not', 'c', 'd'),
+    ],
+    join: 'or',
+    details: { tab: 'referrer', search: 'direct', orderBy: 'users', direction: 'desc', page: 0 },
+  }
+  const states = TABLE.map(([, filters, join]) => ({ ...DEFAULT_STATE, filters, join }))
+  for (const { body, operation } of [deepest, ...states].flatMap((state) =>
+    buildQuestions(state),
+  )) {
+    if (operation !== 'query') continue
+    const { filters } = await contract.validateQuery(body)
+    expect(filters).toEqual(body.filters ?? [])
+    expect([findTooDeepFilter(filters), checkFilterLimits(filters)]).toEqual([undefined, []])
+  }
+})
+
+test('the tabs of properties, and the names of these tabs, are of the filtered events', () => {
+  const properties = (filters: readonly FieldFilter[]) =>
+    buildQuestions({ ...DEFAULT_STATE, filters, tabs: { events: 'event:prop:plan' } })
+      .filter(({ id }) => id === 'properties' || id === 'events')
+      .map(({ body }) => body.filters)
+  expect(properties([])).toEqual([undefined, undefined])
+  expect(properties([GERMANY])).toEqual([undefined, [IN_GERMANY]])
+  expect(properties([SIGNUP])).toEqual([[name('signup')], [name('signup')]])
+})
+
+test.each([
+  [GERMANY, 'Country is Germany'],
+  [filter('page:path', 'contains_not', '/a'), 'Path does not contain /a'],
+  [filter('event:name', 'is', 'signup', 'login'), 'Visit with event signup or login'],
+  [filter('event:prop:plan', 'is_not', 'pro'), 'Visit without plan pro'],
+  [filter('event:name', 'contains', 'sign'), 'Visit with event containing sign'],
+])('%j is described as "%s"', (given, want) => {
+  expect(describeFilter(given)).toBe(want)
+})
