@@ -11,9 +11,7 @@ export interface DetailsSearchProps extends Pick<Parts, 'change'> {
 }
 
 export function DetailsSearch({ tab, details, change }: DetailsSearchProps) {
-  const [text, type] = useDebounced(details.search, (search) =>
-    change(changeDetails({ search }), { replace: true }),
-  )
+  const [text, type] = useDebounced(details.search, (search) => change(changeDetails({ search })))
   return (
     <input
       type="search"

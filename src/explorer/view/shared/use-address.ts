@@ -1,11 +1,15 @@
 /** Keeps the state of the page in its address. */
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Change } from '../../state/changes.js'
+import { chooseStep } from '../../state/history.js'
 import type { ExplorerState } from '../../state/state.js'
 import { formatState, parseState } from '../../state/url.js'
 
-/** Changes the state. Each change is a step of the browser's history, unless it replaces the last one or changes nothing. */
-export type ChangeState = (change: Change, options?: { readonly replace?: boolean }) => void
+/** Changes the state, and the browser's history with it. */
+export type ChangeState = (change: Change) => void
+
+/** What the browser keeps with the entry of a dialog that was opened on the page. */
+const OPENED_HERE = 'opened-here'
 
 /** Returns the state of the address, and what changes both. */
 export function useAddress({
@@ -18,18 +22,30 @@ export function useAddress({
   ChangeState,
 ] {
   const [state, setState] = useState(() => parseState(location.search))
+  // The browser goes back after this turn: a second Escape must not go further.
+  const isGoingBack = useRef(false)
   useEffect(() => {
-    const follow = (): void => setState(parseState(location.search))
+    const follow = (): void => {
+      isGoingBack.current = false
+      setState(parseState(location.search))
+    }
     addEventListener('popstate', follow)
     return () => removeEventListener('popstate', follow)
   }, [])
-  const change = useCallback<ChangeState>((make, { replace = false } = {}) => {
-    const next = make(parseState(location.search))
+  const change = useCallback<ChangeState>((make) => {
+    const before = parseState(location.search)
+    const next = make(before)
+    const step = chooseStep(before, next, history.state === OPENED_HERE)
+    if (step === 'stay') return
+    if (step === 'back') {
+      if (!isGoingBack.current) history.back()
+      isGoingBack.current = true
+      return
+    }
     const query = formatState(next)
     const address = location.pathname + (query === '' ? '' : `?${query}`)
-    if (address === location.pathname + location.search) return
-    if (replace) history.replaceState(null, '', address)
-    else history.pushState(null, '', address)
+    if (step === 'replace') history.replaceState(history.state, '', address)
+    else history.pushState(next.details === undefined ? null : OPENED_HERE, '', address)
     setState(next)
   }, [])
   return [state, change]

@@ -130,6 +130,33 @@ describeExplorer('on the explorer', (started) => {
       expect(await readCards()).toEqual(['59', '148', '0'])
     }))
 
+  test('a dialog that is closed is not opened again by going back', () =>
+    explore(PERIOD, async (explorer) => {
+      const { page } = explorer
+      const opened = () => step(explorer, () => button(page, 'Details: Places: Country').click())
+      const closed = { state: { period: '2026-02-01..2026-02-28', metric: 'visits' }, requests: [] }
+      await step(explorer, () => page.locator('.card[data-metric=visits]').click())
+      expect((await opened()).state).toHaveProperty('details')
+      await step(explorer, () => page.locator('dialog thead th button').click())
+      await page.keyboard.press('Escape')
+      expect(await step(explorer, () => page.keyboard.press('Escape'))).toEqual(closed)
+      expect(await page.$$('dialog')).toEqual([])
+      await opened()
+      expect(await step(explorer, () => page.locator('dialog .close').click())).toEqual(closed)
+      expect((await step(explorer, () => page.goBack())).state).toEqual({
+        period: '2026-02-01..2026-02-28',
+      })
+    }))
+
+  test('the dialog of a link is closed in its place', () =>
+    explore(`${PERIOD}&details=["country","","users","desc",0]`, async (explorer) => {
+      const { page } = explorer
+      const length = await page.evaluate('history.length')
+      const { state } = await step(explorer, () => page.keyboard.press('Escape'))
+      expect(state).toEqual({ period: '2026-02-01..2026-02-28' })
+      expect(await page.evaluate('history.length')).toBe(length)
+    }))
+
   test('the chart: the pointer reads a point, and a click on it zooms in to its hours', () =>
     explore(PERIOD, async (explorer) => {
       const { page } = explorer
