@@ -8,7 +8,7 @@ import type {
   Question,
 } from './contract.js'
 import type { Access } from './access.js'
-import { ApiFailure, describeFailure, isErrorAnswer } from './failure.js'
+import { ApiFailure, BROKEN_OFF, describeFailure, isErrorAnswer } from './failure.js'
 
 /** What the page asks of the API. A refusal or a missing answer rejects with an `ApiFailure`. */
 export interface Api {
@@ -58,7 +58,7 @@ export function connectApi({ base, key }: Access): Api {
       const init = { method: 'POST', body: JSON.stringify(body) }
       const response = await send(path, init, 'text/csv')
       if (!response.ok) await readBody(response)
-      const content = await response.blob().catch(throwFailure)
+      const content = await response.blob().catch(throwBrokenOff)
       return { content, period: response.headers.get('Tally-Period') }
     },
   }
@@ -66,7 +66,7 @@ export function connectApi({ base, key }: Access): Api {
 
 /** Returns the body of a response. @throws ApiFailure if it is an error, or breaks off */
 async function readBody(response: Response): Promise<unknown> {
-  const body: unknown = await response.json().catch(throwFailure)
+  const body: unknown = await response.json().catch(response.ok ? throwBrokenOff : throwFailure)
   if (response.ok) return body
   const after = response.headers.get('Retry-After')
   throw new ApiFailure(
@@ -79,7 +79,9 @@ async function readBody(response: Response): Promise<unknown> {
 }
 
 /** Turns an answer that does not come into a failure, and passes on that nobody waits for it any more. */
-function throwFailure(error: unknown): never {
+function throwFailure(error: unknown, failure = describeFailure(undefined)): never {
   if (error instanceof DOMException && error.name === 'AbortError') throw error
-  throw new ApiFailure(describeFailure(undefined))
+  throw new ApiFailure(failure)
 }
+
+const throwBrokenOff = (error: unknown): never => throwFailure(error, BROKEN_OFF)

@@ -2,24 +2,31 @@
 import type { ErrorAnswer } from './contract.js'
 
 export interface Failure {
+  /** With the time after which to ask again, if the service says so. */
   readonly message: string
   /** Whether another key is needed. */
   readonly needsKey: boolean
   /** Whether the same question may be answered later. */
   readonly canRetry: boolean
-  /** After how many seconds, if the service says so. */
-  readonly retryAfter?: number | undefined
 }
 
 /** What a failed request came to: no answer at all, or one with a status. */
 export interface Refusal {
   readonly status: number
   readonly error: ErrorAnswer | undefined
+  /** The seconds after which to ask again; NaN if it is a date. */
   readonly retryAfter?: number | undefined
 }
 
 const AWAY: Failure = {
   message: 'The service does not answer. It may be restarting, or the network may be down.',
+  needsKey: false,
+  canRetry: true,
+}
+
+/** An answer that began well, and has no end. */
+export const BROKEN_OFF: Failure = {
+  message: 'The answer broke off. The service may be restarting, or the network may be down.',
   needsKey: false,
   canRetry: true,
 }
@@ -32,7 +39,22 @@ export function describeFailure(refusal: Refusal | undefined): Failure {
   if (status === 401) {
     return { message: `The key is not accepted: ${message}`, needsKey: true, canRetry: false }
   }
-  return { message, needsKey: false, canRetry: status === 429 || status >= 500, retryAfter }
+  const canRetry = status === 429 || status >= 500
+  return {
+    message: canRetry ? putWait(message, retryAfter) : message,
+    needsKey: false,
+    canRetry,
+  }
+}
+
+/** A sentence for programs, which read headers. */
+const ABOUT_HEADER = /[^.]*\bRetry-After\.$/
+
+/** Says how long to wait in place of where that stands. */
+function putWait(message: string, seconds = NaN): string {
+  if (!Number.isInteger(seconds) || seconds < 1) return message
+  const unit = seconds === 1 ? 'second' : 'seconds'
+  return `${message.replace(ABOUT_HEADER, '')} Try again in ${seconds} ${unit}.`
 }
 
 /** Whether a body is an error of the API; those of proxies are not. */

@@ -73,6 +73,7 @@ test('an answer is asked again when it is no longer fresh, or was a failure', ()
 })
 
 const error = { error: { code: 'RATE_LIMIT_EXCEEDED', message: 'Too many requests.' } } as const
+const BUSY = 'The service is busy. Try again after the seconds given in Retry-After.'
 
 test.each<[Refusal | undefined, object]>([
   [
@@ -89,7 +90,19 @@ test.each<[Refusal | undefined, object]>([
   ],
   [
     { status: 429, error, retryAfter: 12 },
-    { message: 'Too many requests.', needsKey: false, canRetry: true, retryAfter: 12 },
+    { message: 'Too many requests. Try again in 12 seconds.', needsKey: false, canRetry: true },
+  ],
+  [
+    {
+      status: 503,
+      error: { error: { code: 'SERVICE_UNAVAILABLE', message: BUSY } },
+      retryAfter: 1,
+    },
+    { message: 'The service is busy. Try again in 1 second.', needsKey: false, canRetry: true },
+  ],
+  [
+    { status: 503, error, retryAfter: NaN },
+    { message: 'Too many requests.', needsKey: false, canRetry: true },
   ],
   [
     { status: 502, error: undefined },

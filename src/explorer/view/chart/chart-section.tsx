@@ -6,6 +6,7 @@ import { METRICS } from '../../questions/metrics.js'
 import { set } from '../../state/changes.js'
 import { endsNow } from '../../state/periods.js'
 import { INTERVALS } from '../../state/state.js'
+import { FailureNote } from '../shared/failure-note.js'
 import { findShown, type Parts } from '../shared/parts.js'
 import { QuestionFooter } from '../footer/question-footer.js'
 import { Select } from '../shared/select.js'
@@ -41,7 +42,7 @@ export function ChartSection({
           onChange={(interval) => change(set({ interval }))}
         />
       </div>
-      {shown.kind === 'failed' && <p role="alert">{shown.message}</p>}
+      {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}
       {shown.kind === 'waiting' && <div class="plot" />}
       {series !== undefined && shown.kind === 'ready' && (
         <>

@@ -5,6 +5,7 @@ import type { Tab } from '../../questions/panels.js'
 import type { Question } from '../../client/contract.js'
 import { changeDetails } from '../../state/changes.js'
 import type { Details } from '../../state/state.js'
+import { FailureNote } from '../shared/failure-note.js'
 import { findShown, type Parts } from '../shared/parts.js'
 import { QuestionFooter } from '../footer/question-footer.js'
 import { DetailsSearch } from './details-search.js'
@@ -40,7 +41,7 @@ export function DetailsContent({
     <>
       <DetailsSearch tab={tab} details={details} change={change} />
       {limits !== undefined && <p class="limits">{limits}</p>}
-      {shown.kind === 'failed' && <p role="alert">{shown.message}</p>}
+      {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}
       {shown.kind !== 'failed' && (rows === undefined || shown.kind === 'waiting') && (
         <p class="loading">…</p>
       )}

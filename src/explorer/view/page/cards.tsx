@@ -3,6 +3,7 @@ import { METRICS } from '../../questions/metrics.js'
 import type { Question } from '../../client/contract.js'
 import { set } from '../../state/changes.js'
 import { CARD_METRICS } from '../../state/state.js'
+import { FailureNote } from '../shared/failure-note.js'
 import { findShown, type Parts } from '../shared/parts.js'
 import { QuestionFooter } from '../footer/question-footer.js'
 import { Change, Value } from '../shared/value.js'
@@ -34,7 +35,7 @@ export function Cards({ question, ...parts }: Parts & { readonly question: Quest
           </button>
         ))}
       </div>
-      {shown.kind === 'failed' && <p role="alert">{shown.message}</p>}
+      {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}
       <QuestionFooter {...parts} question={question} />
     </section>
   )

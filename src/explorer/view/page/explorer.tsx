@@ -12,6 +12,7 @@ import { ChartSection } from '../chart/chart-section.js'
 import { Details } from '../details/details.js'
 import { useKnownValues } from '../details/use-known-values.js'
 import { Panel } from '../panels/panel.js'
+import { FailureNote } from '../shared/failure-note.js'
 import { findShown } from '../shared/parts.js'
 import { useAddress } from '../shared/use-address.js'
 import { useAnswers } from '../shared/use-answers.js'
@@ -34,7 +35,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const questions = useMemo(() => buildQuestions(state, known), [state, known])
   const answers = useAnswers(api, questions, browser, now)
   const { name, project } = useProject(api, access, browser, answers.renew)
-  const { failure, isAsking, retry } = answers
+  const { failure, isAsking } = answers
   useEffect(() => {
     if (failure?.needsKey === true && access.key !== undefined) onKeyRefused(failure.message)
   }, [failure])
@@ -47,16 +48,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
     <>
       <Bar {...parts} name={name} live={find('now')} now={now} />
       <main aria-busy={isAsking}>
-        {failure !== undefined && (
-          <p class="failure" role="alert">
-            {failure.message}{' '}
-            {failure.canRetry && (
-              <button class="control" onClick={retry}>
-                Try again
-              </button>
-            )}
-          </p>
-        )}
+        {failure !== undefined && <FailureNote failure={failure} answers={answers} />}
         {project?.firstEventAt === null && <FirstEvent project={project} base={access.base} />}
         <div class="sheet">
           <Cards {...parts} question={find('cards')} />

@@ -11,6 +11,7 @@ import type { QueryAnswer, Question, RetentionAnswer } from '../../client/contra
 import { openTab } from '../../state/changes.js'
 import { PROPERTY } from '../../state/filters.js'
 import { DetailsButton } from '../details/details.js'
+import { FailureNote } from '../shared/failure-note.js'
 import { findShown, type Parts } from '../shared/parts.js'
 import { QuestionFooter } from '../footer/question-footer.js'
 import { NewAndReturning } from './new-and-returning.js'
@@ -66,7 +67,7 @@ function Content({
 }: Omit<PanelProps, 'panel' | 'properties'> & { readonly tab: Tab }) {
   const shown = findShown<unknown>(parts, question)
   if (shown.kind === 'waiting') return <p class="loading">…</p>
-  if (shown.kind === 'failed') return <p role="alert">{shown.message}</p>
+  if (shown.kind === 'failed') return <FailureNote {...parts} failure={shown.failure} />
   // The tab decides what was asked.
   if (tab.id === RETENTION) return <RetentionGrid answer={shown.body as RetentionAnswer} />
   const answer = shown.body as QueryAnswer

@@ -2,6 +2,7 @@
 import type { Access } from '../../client/access.js'
 import type { Api } from '../../client/api.js'
 import type { QueryAnswer, Question } from '../../client/contract.js'
+import { describeFailure, type Failure } from '../../client/failure.js'
 import type { ExplorerState } from '../../state/state.js'
 import type { ChangeState } from './use-address.js'
 import type { ShownAnswers } from './use-answers.js'
@@ -17,10 +18,10 @@ export interface Parts {
 /** What a part knows of its question. */
 export type Shown<Body> =
   | { readonly kind: 'waiting' }
-  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'ready'; readonly body: Body; readonly isOld: boolean; readonly at: Date }
 
-/** Finds the answer to a question: its body, or in words why there is none. */
+/** Finds the answer to a question: its body, or why there is none. */
 export function findShown<Body = QueryAnswer>(
   { answers }: Pick<Parts, 'answers'>,
   question: Question | undefined,
@@ -31,7 +32,9 @@ export function findShown<Body = QueryAnswer>(
     answered: { result, at },
     isOld,
   } = found
-  if ('error' in result.body) return { kind: 'failed', message: result.body.error.message }
+  const { status, body, retry_after: retryAfter } = result
+  if ('error' in body)
+    return { kind: 'failed', failure: describeFailure({ status, error: body, retryAfter }) }
   // The operation of the question decides which of the bodies it is.
-  return { kind: 'ready', body: result.body as unknown as Body, isOld, at }
+  return { kind: 'ready', body: body as unknown as Body, isOld, at }
 }

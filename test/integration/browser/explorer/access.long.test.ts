@@ -1,13 +1,14 @@
 /** The explorer in a real browser: its key, and what it says when something fails. */
 import { expect, test } from '@jest/globals'
-import type { Page } from 'puppeteer-core'
+import type { HTTPRequest, Page } from 'puppeteer-core'
 import { describeExplorer } from './describe-explorer.js'
 import { openExplorer } from './explorer-page.js'
-import { readAttribute, readText } from './read-page.js'
+import { readText } from './read-page.js'
 
 const CARD = '.card data'
 
 describeExplorer('the explorer and its key', (started) => {
+  const HEADERS = { 'Content-Type': 'application/json', 'Retry-After': '12' }
   const storage = (page: Page) =>
     page.evaluate(
       `({ tab: sessionStorage.length, all: localStorage.length, cookie: document.cookie })`,
@@ -50,26 +51,11 @@ describeExplorer('the explorer and its key', (started) => {
     await context.close()
   })
 
-  test('a service that does not answer is said so, and asked again on demand', async () => {
-    const { page, close } = await openExplorer(started().browser, started().service)
-    await page.setOfflineMode(true)
-    await page.locator('.card[data-metric=visits]').click()
-    await page.waitForSelector('.failure')
-    expect(await readText(page, '.failure')).toBe(
-      'The service does not answer. It may be restarting, or the network may be down. Try again',
-    )
-    await page.setOfflineMode(false)
-    await page.locator('.failure button').click()
-    await page.waitForFunction(`document.querySelector('.failure, .old') === null`)
-    expect(await readAttribute(page, 'section.chart', 'aria-label')).toBe('Visits over time')
-    await close()
-  })
-
   test.each([
     [
       429,
       '{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"Too many requests."}}',
-      'Too many requests. Try again',
+      'Too many requests. Try again in 12 seconds. Try again',
     ],
     [
       502,
@@ -81,13 +67,38 @@ describeExplorer('the explorer and its key', (started) => {
     const { page, close } = await openExplorer(started().browser, started().service)
     await page.setRequestInterception(true)
     page.on('request', (request) => {
-      if (request.method() === 'POST')
-        void request.respond({ status, contentType: 'application/json', body })
+      if (request.method() === 'POST') void request.respond({ status, headers: HEADERS, body })
       else void request.continue()
     })
     await page.locator('.card[data-metric=visits]').click()
     await page.waitForSelector('.failure')
     expect(await readText(page, '.failure')).toBe(words)
+    await close()
+  })
+
+  test('a part whose question fails says so, and asks it again on demand', async () => {
+    const { page, close } = await openExplorer(started().browser, started().service)
+    await page.setRequestInterception(true)
+    const message = 'The service is busy. Try again after the seconds given in Retry-After.'
+    const body = { error: { code: 'SERVICE_UNAVAILABLE', message } }
+    const asked: string[][] = []
+    const respond = async (request: HTTPRequest): Promise<void> => {
+      const sent = (await request.fetchPostData()) ?? '{}'
+      const { queries } = JSON.parse(sent) as { queries: { id: string }[] }
+      asked.push(queries.map(({ id }) => id))
+      const results = queries.map(({ id }) => ({ id, status: 503, body, retry_after: 1 }))
+      if (asked.length > 1) await request.continue()
+      else await request.respond({ headers: HEADERS, body: JSON.stringify({ results }) })
+    }
+    page.on('request', (request) => void respond(request))
+    await page.locator('.card[data-metric=visits]').click()
+    await page.waitForSelector('section.chart .failure')
+    expect(await readText(page, '.failure')).toBe(
+      'The service is busy. Try again in 1 second. Try again',
+    )
+    await page.locator('section.chart .failure button').click()
+    await page.waitForFunction(`document.querySelector('.failure, .old') === null`)
+    expect(asked).toEqual([['chart'], ['chart']])
     await close()
   })
 })

@@ -41,6 +41,33 @@ describeExplorer('the explorer', (started) => {
     await close()
   })
 
+  const OPENED: readonly (readonly [opened: string, (page: Page) => Promise<unknown>])[] = [
+    ['.period .menu', (page) => page.click('.period summary')],
+    [
+      '.search [aria-selected=true]',
+      async (page) => {
+        await page.type('input[name=search]', 'a')
+        await page.waitForFunction(`document.querySelectorAll('[role=option]').length > 2`)
+        await page.keyboard.press('ArrowDown')
+      },
+    ],
+  ]
+
+  test.each(['light', 'dark'] as const)(
+    'axe finds nothing on menus and suggestions, %s',
+    async (scheme) => {
+      const { page, act, close } = await openExplorer(started().browser, started().service)
+      await act(() => page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]))
+      for (const [opened, open] of OPENED) {
+        await open(page)
+        expect(await findFaults(page)).toEqual([])
+        expect(await isShown(page, opened)).toBe(true)
+        await page.keyboard.press('Escape')
+      }
+      await close()
+    },
+  )
+
   test('axe finds nothing on the form for the key', async () => {
     const page = await started().browser.newPage()
     await page.goto(`${started().service.address}/explore`)

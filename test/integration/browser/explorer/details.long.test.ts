@@ -1,14 +1,18 @@
-/** The dialog with all rows of a tab, and the search of the bar, in a real browser by keyboard and mouse: a project of 5,000 paths. */
+/** The dialog with all rows of a tab, its file, and the search of the bar, in a real browser by keyboard and mouse: a project of 5,000 paths. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
+import path from 'node:path'
 import type { Browser, Page } from 'puppeteer-core'
 import { issueKey } from '../../../../src/auth/api-keys.js'
 import { openSigningKey } from '../../../../src/auth/signing-key.js'
 import { packagePath } from '../../../../src/lib/package-path.js'
+import { startByteProxy } from '../../../support/faults/byte-proxy.js'
 import { createDatabase } from '../../../support/store/database.js'
 import { startTestService } from '../../../support/world/service.js'
 import { createWorld } from '../../../support/world/world.js'
 import { describeInBrowser, startChromium } from '../chromium.js'
+import { readText } from './read-page.js'
 
 const NOW = new Date('2026-03-01T12:00:00Z')
 const MARKUP = '/<img src=x onerror="document.title=1"><b>&amp;'
@@ -22,7 +26,7 @@ const EVENTS = Array.from({ length: 5001 }, (_, n) => ({
   country: n % 10 === 0 ? 'DE' : n % 10 === 1 ? 'ZA' : 'US',
 }))
 
-/** Starts a service with the project. Returns a link to the page with a key, and what stops the service. */
+/** Starts a service with the project. Returns a link to the page with a key, by way of a proxy, and what stops both. */
 async function startService() {
   const dataDir = await mkdtemp(packagePath('dist/explorer-'))
   const database = await createDatabase()
@@ -35,12 +39,18 @@ async function startService() {
   const signingKey = await openSigningKey({ store: database.store, dataDir }, NOW)
   const request = { projectId: project.id, name: 'explorer', expiresAt: null }
   const { token } = await issueKey(database.store, signingKey, request, NOW)
+  const downloads = await mkdtemp(packagePath('dist/downloads-'))
+  const proxy = await startByteProxy(Number(new URL(service.address).port))
   return {
-    link: `${service.address}/explore?compare=off#key=${token}`,
+    proxy,
+    link: `http://127.0.0.1:${proxy.port}/explore?compare=off#key=${token}`,
+    downloads,
     stop: async () => {
+      await proxy.stop()
       await service.stop()
       await database.drop()
       await rm(dataDir, { recursive: true })
+      await rm(downloads, { recursive: true })
     },
   }
 }
@@ -103,6 +113,32 @@ describeInBrowser('the details and the search of the explorer', () => {
     expect(await act(search('<b>'))).toEqual([1, 'Nothing found.', null])
     expect(await act(press('Escape'))).toEqual([0, null, null])
     expect(await page.evaluate(FOCUSED)).toBe('Details: Pages: Path')
+  })
+
+  test('a file that breaks off is an error in words, and there again as a whole', async () => {
+    const { proxy, downloads } = service
+    const session = await browser.target().createCDPSession()
+    await session.send('Browser.setDownloadBehavior', {
+      behavior: 'allow',
+      downloadPath: downloads,
+    })
+    const read = () => readText(page, '[data-panel=pages] .csv + [role=status]')
+    await act(() => page.click('[data-panel=pages] .question summary'))
+    proxy.set({ harm: 'cut', direction: 'response', after: 5_000 })
+    await page.click('[data-panel=pages] .csv')
+    await page.waitForFunction(`document.querySelector('.csv + [role=status]').textContent !== ''`)
+    expect(await read()).toBe(
+      'No file: The answer broke off. The service may be restarting, or the network may be down.',
+    )
+    expect(proxy.harmed()).toBe(1)
+    expect(await readdir(downloads)).toEqual([])
+    proxy.set()
+    await page.click('[data-panel=pages] .csv')
+    while ((await read()) !== 'Downloaded') await setTimeout(20)
+    while (!(await readdir(downloads)).some((name) => name.endsWith('.csv'))) await setTimeout(20)
+    const [name = ''] = await readdir(downloads)
+    const lines = (await readFile(path.join(downloads, name), 'utf8')).trimEnd().split('\r\n')
+    expect([lines[0], lines.length]).toEqual(['page:path,users', 5001])
   })
 
   test('by mouse: countries are searched by name, and a click filters', async () => {
