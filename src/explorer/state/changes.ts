@@ -48,6 +48,15 @@ export const negateFilter =
     return { ...state, filters: state.filters.with(index, { ...filter, operator }) }
   }
 
+/** Removes all filters. */
+export const clearFilters: Change = (state) => ({ ...state, filters: [], join: 'and' })
+
+/** Compares with the period before, or no more. */
+export const toggleComparison: Change = (state) => ({
+  ...state,
+  comparison: state.comparison === 'off' ? 'previous_period' : 'off',
+})
+
 /** Opens the dialog of a tab. */
 export const openDetails =
   (tab: string, orderBy: string): Change =>

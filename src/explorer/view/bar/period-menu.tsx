@@ -21,8 +21,9 @@ export function PeriodMenu({ state: { period, zone }, change, now }: PeriodMenuP
       <Step name="The period before" sign="‹" range={stepPeriod(period, -1, today)} onStep={show} />
       <details
         ref={menu}
-        onKeyDown={({ key }) => {
-          if (key !== 'Escape') return
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return
+          event.preventDefault()
           menu.current?.removeAttribute('open')
           menu.current?.querySelector('summary')?.focus()
         }}

@@ -4,7 +4,7 @@ import { nameTab, type Tab } from '../../questions/panels.js'
 import { closeDetails, openDetails } from '../../state/changes.js'
 import type { Parts } from '../shared/parts.js'
 import { DetailsContent, type DetailsContentProps } from './details-content.js'
-import { Dialog } from './dialog.js'
+import { Dialog } from '../shared/dialog.js'
 
 /** The dialog of the state; nothing while none is open. */
 export function Details(props: Omit<DetailsContentProps, 'tab' | 'details'>) {

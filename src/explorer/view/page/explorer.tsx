@@ -14,6 +14,7 @@ import { useKnownValues } from '../details/use-known-values.js'
 import { Panel } from '../panels/panel.js'
 import { FailureNote } from '../shared/failure-note.js'
 import { findShown } from '../shared/parts.js'
+import { Shortcuts } from '../shortcuts/shortcuts.js'
 import { useAddress } from '../shared/use-address.js'
 import { useAnswers } from '../shared/use-answers.js'
 import { Cards } from './cards.js'
@@ -66,6 +67,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
           ))}
         </div>
       </main>
+      <Shortcuts browser={browser} change={change} />
       <Details {...parts} rows={find(DETAILS)} values={find(DETAILS_VALUES)} known={known} />
     </>
   )

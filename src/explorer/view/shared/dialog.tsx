@@ -6,11 +6,13 @@ export interface DialogProps {
   readonly title: string
   /** Called if somebody closes it: by Escape, by its button, or by a click beside it. */
   readonly onClose: () => void
+  /** Whether it is as large as what it contains. By default it is as large as the screen allows. */
+  readonly isSmall?: boolean
   readonly children: ComponentChildren
 }
 
 /** Opens as long as it is mounted. The focus goes in, and returns to where it was. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, isSmall = false, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
     const dialog = ref.current
@@ -21,6 +23,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   return (
     <dialog
       ref={ref}
+      class={isSmall ? 'small' : ''}
       aria-labelledby="dialog-title"
       onClose={onClose}
       onKeyDown={(event) => {
