@@ -141,6 +141,9 @@ export interface paths {
          *       batch, get the status 429.
          *     - Four queries are answered at a time, each in its turn and with its own deadline (see Limits). A batch may therefore take
          *       five times as long as a query: let a client wait for at least 60 seconds.
+         *     - With `Accept: application/x-ndjson`, each result is a line of its own, sent as soon as it is there: a page can show the first
+         *       numbers while the others are found. The lines come in any order; `id` says which query each answers. An error on the way breaks
+         *       the connection, so a response that has an end has all results.
          *     - Its queries use the same cache as single queries, but a batch has no `ETag`. With `include: {timing: true}` each result says how long
          *       its query took, and whether its answer came from the cache.
          */
@@ -3185,6 +3188,12 @@ export interface components {
          */
         readonly NdjsonTable: string;
         /**
+         * NDJSON results
+         * @description One `BatchResult` per line, in any order. Every line ends with LF.
+         * @example {"id":"visitors","status":429,"body":{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"Too many requests."}},"retry_after":12}
+         */
+        readonly NdjsonResults: string;
+        /**
          * Arrow table
          * @description The stream format of Apache Arrow. The metadata of its schema has `tally.period`, `tally.total` and so on, as the headers.
          * @example The bytes of a stream
@@ -4278,7 +4287,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description The results of all queries, in their order. */
+            /** @description The results of all queries; in JSON in their order. */
             readonly 200: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
@@ -4288,6 +4297,7 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["BatchResponse"];
+                    readonly "application/x-ndjson": components["schemas"]["NdjsonResults"];
                 };
             };
             readonly 400: components["responses"]["ValidationError"];

@@ -31,7 +31,7 @@ import {
   describeRetention,
   describeValues,
 } from '../../http/formats/describe-answer.js'
-import { negotiateJson, negotiateTable } from '../../http/formats/negotiate.js'
+import { negotiateJson, negotiateResults, negotiateTable } from '../../http/formats/negotiate.js'
 import { limitBodySize } from '../../http/server/body.js'
 import type { Shutdown } from '../../http/server/graceful-shutdown.js'
 import { treatHeadAsGet } from '../../http/server/http-conformance.js'
@@ -114,7 +114,11 @@ export function buildAnalyticsRoutes(
       checkFunnel,
       postKept(answerFunnel, api, stopping, describeFunnel),
     ),
-    '/v1/analytics/batch': postForJson(checkBatch, postBatch({ api, contract }, limit, stopping)),
+    '/v1/analytics/batch': post(
+      negotiateResults,
+      checkBatch,
+      postBatch({ api, contract }, limit, stopping),
+    ),
     '/v1/analytics/explain': postForJson(checkQuery, postOperation(answerExplain, api, stopping)),
     '/v1/analytics/retention/explain': postForJson(
       checkRetention,

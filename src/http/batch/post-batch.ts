@@ -1,19 +1,20 @@
 /** Answers batches: several queries of one request, each as if it were asked alone. */
 import type { Request, RequestHandler, Response } from 'express'
-import type { BatchRequest, BatchResponse, BatchResult } from '../../contract/api.js'
+import type { BatchRequest, BatchResult } from '../../contract/api.js'
 import type { ApiError } from '../../contract/errors.js'
 import { respond } from '../query/api-handlers.js'
 import { createOperationContext } from '../query/operation-context.js'
 import { countAnother } from '../query/rate-limit.js'
 import { mapWithLimit } from './map-with-limit.js'
 import { describeFailure, runOperation, type Operations, type Outcome } from './run-operation.js'
+import { createSender } from './send-results.js'
 import { timeResult, type ReadClock } from './time-result.js'
 
 /** How many queries of a batch are answered at a time. */
 const MAX_AT_ONCE = 4
 
 /**
- * POST /v1/analytics/batch
+ * POST /v1/analytics/batch. Results are sent together as JSON, or each as a line of NDJSON as soon as it is there.
  *
  * @param limit counts a request for the rate limit; it has counted the batch once, for its first query
  * @param now measures how long queries take
@@ -26,8 +27,8 @@ export function postBatch(
 ): RequestHandler {
   return async (request, response) => {
     const { queries, include } = request.body as BatchRequest
-    const send = (answer: BatchResponse): void => void response.json(answer)
-    await respond(response, stopping, send, async (signal) => {
+    const sender = createSender(request, response)
+    await respond(response, stopping, sender.end, async (signal) => {
       const refusals = await countQueries(limit, request, response, queries.length)
       const context = { ...createOperationContext(request, signal), now: operations.api.now() }
       const time = <Body>(run: () => Promise<Outcome<Body>>) =>
@@ -39,12 +40,15 @@ export function postBatch(
           // Nobody gets the other results of a batch whose client has left.
           signal.throwIfAborted()
           const refusal = refusals[i]
-          return refusal === undefined
-            ? { id, ...(await time(() => runOperation(operations, operation, body, context))) }
-            : { id, ...describeFailure(refusal) }
+          const result =
+            refusal === undefined
+              ? { id, ...(await time(() => runOperation(operations, operation, body, context))) }
+              : { id, ...describeFailure(refusal) }
+          signal.throwIfAborted()
+          sender.add(result)
+          return result
         },
       )
-      signal.throwIfAborted()
       return { results }
     })
   }

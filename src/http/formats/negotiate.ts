@@ -27,6 +27,8 @@ const negotiate = (formats: readonly AnswerFormat[]): RequestHandler => {
 export const negotiateTable = negotiate(Object.keys(MEDIA_TYPES) as readonly AnswerFormat[])
 /** For answers that are no rows. */
 export const negotiateJson = negotiate(['json'])
+/** For batches. */
+export const negotiateResults = negotiate(['json', 'ndjson'])
 
 /** A parameter of a media type that is not its weight: charset, version. */
 const PARAMETER = /;\s*(?!q\s*=)[^;,="\s]+\s*=\s*(?:"[^"]*"|[^;,"]*)/gi
