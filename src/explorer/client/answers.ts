@@ -9,6 +9,7 @@ const FRESH_NOW_MS = 25_000
 export interface Answers {
   /** Those of the questions that have to be asked. */
   readonly listMissing: (questions: readonly Question[], now: Date) => readonly Question[]
+  /** Keeps results of some of the questions. */
   readonly keep: (
     questions: readonly Question[],
     results: readonly BatchResult[],
@@ -39,10 +40,10 @@ export function createAnswers(): Answers {
         return at === undefined || now.getTime() - at.getTime() > isFreshFor
       }),
     keep: (questions, results, at) => {
-      for (const [i, question] of questions.entries()) {
-        const result = results[i]
+      for (const result of results) {
+        const question = questions.find(({ id }) => id === result.id)
         // A failure may be over by the next time.
-        if (result !== undefined)
+        if (question !== undefined)
           kept.set(identify(question), { result, at: result.status === 200 ? at : new Date(0) })
       }
       for (const [id] of kept) {

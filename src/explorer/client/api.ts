@@ -1,22 +1,16 @@
 /** Asks the API. */
-import type {
-  BatchAnswer,
-  BatchBody,
-  BatchResult,
-  Explanation,
-  Project,
-  Question,
-} from './contract.js'
+import type { BatchBody, BatchResult, Explanation, Project, Question } from './contract.js'
 import type { Access } from './access.js'
 import { ApiFailure, BROKEN_OFF, describeFailure, isErrorAnswer } from './failure.js'
+import { readLines } from './read-lines.js'
 
 /** What the page asks of the API. A refusal or a missing answer rejects with an `ApiFailure`. */
 export interface Api {
-  /** Asks all questions in one request. @returns the results in the order of the questions */
+  /** Asks all questions in one request, which leaves at once. @returns the results as they come, several at a time, in any order */
   readonly ask: (
     questions: readonly Question[],
     signal: AbortSignal,
-  ) => Promise<readonly BatchResult[]>
+  ) => AsyncIterable<readonly BatchResult[]>
   /** The project of the key. */
   readonly readProject: () => Promise<Project>
   /** How a body would be answered. @param path of the operation that explains it */
@@ -43,17 +37,22 @@ export function connectApi({ base, key }: Access): Api {
       },
       credentials: 'omit',
     }).catch(throwFailure)
-  const post = async (path: string, body: object, init: RequestInit = {}): Promise<unknown> =>
-    readBody(await send(path, { ...init, method: 'POST', body: JSON.stringify(body) }))
   return {
-    ask: async (questions, signal) => {
+    ask: (questions, signal) => {
       const queries = questions.map(({ id, operation, body }) => ({ id, operation, body }))
       const body: BatchBody = { queries, include: { timing: true } }
-      return ((await post('/v1/analytics/batch', body, { signal })) as BatchAnswer).results
+      const init = { method: 'POST', body: JSON.stringify(body), signal }
+      const response = send('/v1/analytics/batch', init, 'application/x-ndjson')
+      // Whoever reads the results learns of it.
+      response.catch(() => undefined)
+      return readResults(response, queries.length)
     },
     readProject: async () =>
       ((await readBody(await send('/v1/project'))) as { project: Project }).project,
-    explain: async (path, body) => (await post(path, body)) as Explanation,
+    explain: async (path, body) =>
+      (await readBody(
+        await send(path, { method: 'POST', body: JSON.stringify(body) }),
+      )) as Explanation,
     readTable: async ({ path, body }) => {
       const init = { method: 'POST', body: JSON.stringify(body) }
       const response = await send(path, init, 'text/csv')
@@ -62,6 +61,24 @@ export function connectApi({ base, key }: Access): Api {
       return { content, period: response.headers.get('Tally-Period') }
     },
   }
+}
+
+/** Reads the results of a batch. @throws ApiFailure if it is refused, or breaks off */
+async function* readResults(
+  asked: Promise<Response>,
+  count: number,
+): AsyncGenerator<readonly BatchResult[]> {
+  const response = await asked
+  if (!response.ok || response.body === null) {
+    await readBody(response)
+    return
+  }
+  let missing = count
+  for await (const lines of readLines(response.body, throwBrokenOff)) {
+    missing -= lines.length
+    yield lines.map((line) => JSON.parse(line) as BatchResult)
+  }
+  if (missing > 0) throwBrokenOff(undefined)
 }
 
 /** Returns the body of a response. @throws ApiFailure if it is an error, or breaks off */

@@ -15,20 +15,21 @@ export const PANEL_ROWS = 8
 
 /**
  * Builds the questions of a state: the cards, the chart, who is there now, one for each panel, and those of the open dialog.
+ * They are answered in about this order: what is at the top of the page comes first.
  *
  * @param known the values that the dialog can search, once they have been answered
  */
 export function buildQuestions(state: ExplorerState, known?: KnownValues): readonly Question[] {
   return [
-    { id: 'now', operation: 'query', body: { date_range: 'live', metrics: ['users'] } },
     {
       id: 'cards',
       operation: 'query',
       body: { ...buildScope(state), metrics: [...CARD_METRICS], ...buildComparison(state) },
     },
     buildChartQuestion(state),
-    buildPropertiesQuestion(state),
+    { id: 'now', operation: 'query', body: { date_range: 'live', metrics: ['users'] } },
     ...PANELS.map((panel) => buildPanelQuestion(panel.id, getOpenTab(panel, state.tabs), state)),
+    buildPropertiesQuestion(state),
     ...buildDetailsQuestions(state, known),
   ]
 }

@@ -123,3 +123,44 @@ test('the queries of a client that leaves are not begun', async () => {
   await app!.stop()
   expect(begun).toBe(4)
 })
+
+const NDJSON = { 'Content-Type': 'application/json', Accept: 'application/x-ndjson' }
+
+test('with NDJSON each result is sent as soon as it is there', async () => {
+  const ends = new Map<number, () => void>()
+  const runQuery: RunQuery = ({ limit }) =>
+    new Promise((resolve) => ends.set(limit, () => resolve(ANSWER)))
+  const response = await Promise.race([
+    send(3, { runQuery, rateLimit: 2 }, { headers: NDJSON }),
+    new Promise<never>((_resolve, reject) => setTimeout(reject, 10_000, new Error('no headers'))),
+  ])
+  expect([
+    response.status,
+    response.headers.get('content-type'),
+    response.headers.get('vary'),
+  ]).toEqual([200, 'application/x-ndjson', 'Accept'])
+  const lines = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  const next = async () => JSON.parse((await lines.read()).value!) as { id: string; status: number }
+  // It is beyond the limit, so nothing is waited for.
+  expect(await next()).toMatchObject({ id: 'q2', status: 429, retry_after: expect.any(Number) })
+  ends.get(2)!()
+  expect(await next()).toEqual({ id: 'q1', status: 200, body: ANSWER })
+  ends.get(1)!()
+  expect(await next()).toEqual({ id: 'q0', status: 200, body: ANSWER })
+  expect((await lines.read()).done).toBe(true)
+})
+
+test('NDJSON has no end if the service stops on the way', async () => {
+  const runQuery: RunQuery = ({ limit }, _project, { signal }) =>
+    limit === 1
+      ? Promise.resolve(ANSWER)
+      : new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true })
+        })
+  const response = await send(2, { runQuery }, { headers: NDJSON })
+  const lines = response.body!.getReader()
+  expect((await lines.read()).done).toBe(false)
+  const stopped = app!.stop({ grace: 100, refusal: 500 })
+  await expect(lines.read()).rejects.toThrow()
+  await stopped
+})

@@ -9,6 +9,7 @@ import {
 import { createAnswers } from '../../../src/explorer/client/answers.js'
 import type { BatchResult, Question } from '../../../src/explorer/client/contract.js'
 import { describeFailure, type Refusal } from '../../../src/explorer/client/failure.js'
+import { readLines } from '../../../src/explorer/client/read-lines.js'
 
 /** A browser at an address that remembers what happens to it. */
 function createBrowser(address: string): Browser & { readonly addresses: string[] } {
@@ -115,3 +116,38 @@ test.each<[Refusal | undefined, object]>([
 ])('%j is put as %j', (refusal, want) => {
   expect(describeFailure(refusal)).toEqual(want)
 })
+
+const LINES: readonly (readonly [string, readonly string[], readonly (readonly string[])[]])[] = [
+  ['a line at a time', ['{"a":1}\n', '{"b":2}\n'], [['{"a":1}'], ['{"b":2}']]],
+  ['lines in two parts', ['{"a"', ':1}\n{"b":', '2}\n'], [['{"a":1}'], ['{"b":2}']]],
+  [
+    'several lines at once',
+    ['{"a":1}\n{"b":2}\n{"c"', ':3}\n'],
+    [['{"a":1}', '{"b":2}'], ['{"c":3}']],
+  ],
+  ['a character in two parts', ['"é\n'], [['"é']]],
+  ['no end', ['{"a":1}\n{"b":2}'], [['{"a":1}']]],
+  ['nothing', [], []],
+]
+test.each(LINES)('reads lines: %s', async (what, parts, expected) => {
+  const bytes = parts.map((part) => new TextEncoder().encode(part))
+  const chunks = what.startsWith('a character')
+    ? bytes.flatMap((one) => [...one].map((byte) => Uint8Array.of(byte)))
+    : bytes
+  const read = []
+  for await (const lines of readLines(ReadableStream.from(chunks), failLines)) read.push(lines)
+  expect(read).toEqual(expected)
+})
+
+test('a text that breaks off', async () => {
+  const stream = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode('{"a":1}\n{"b"')),
+    pull: (controller) => controller.error(new Error('broken')),
+  })
+  const lines = readLines(stream, failLines)
+  expect(await lines.next()).toEqual({ done: false, value: ['{"a":1}'] })
+  await expect(lines.next()).rejects.toThrow('Error: broken, seen')
+})
+const failLines = (error: unknown): never => {
+  throw new Error(`${String(error)}, seen`)
+}

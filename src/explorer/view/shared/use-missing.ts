@@ -26,6 +26,7 @@ export function useMissing({ api, answers, questions, now, attempt = 0 }: Asking
   // What is settled is about one of these, so that a change is asking at once.
   const round = useMemo(() => ({}), [api, questions, attempt])
   const [settled, setSettled] = useState<{ round?: object; failure?: Failure | undefined }>({})
+  const [, draw] = useState({})
   useEffect(() => {
     const missing = answers.listMissing(questions, now())
     const begun = first.begun ?? begin(api, missing)
@@ -34,12 +35,15 @@ export function useMissing({ api, answers, questions, now, attempt = 0 }: Asking
       setSettled({ round })
       return
     }
-    const { abort, results: asked } = begun
-    asked.then(
-      (results) => {
-        answers.keep(missing, results, now())
-        setSettled({ round })
-      },
+    const { abort, results } = begun
+    const read = async (): Promise<void> => {
+      for await (const some of results) {
+        answers.keep(missing, some, now())
+        draw({})
+      }
+    }
+    read().then(
+      () => setSettled({ round }),
       (error: unknown) => {
         if (abort.signal.aborted) return
         const failure = error instanceof ApiFailure ? error.failure : describeFailure(undefined)
@@ -54,7 +58,7 @@ export function useMissing({ api, answers, questions, now, attempt = 0 }: Asking
 /** A request that is under way. */
 interface Begun {
   readonly abort: AbortController
-  readonly results: Promise<readonly BatchResult[]>
+  readonly results: AsyncIterable<readonly BatchResult[]>
 }
 
 /** Begins a request, if there is something to ask. The first one leaves before the page is drawn, so that both go on at the same time. */
