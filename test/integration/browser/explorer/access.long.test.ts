@@ -86,9 +86,11 @@ describeExplorer('the explorer and its key', (started) => {
       const sent = (await request.fetchPostData()) ?? '{}'
       const { queries } = JSON.parse(sent) as { queries: { id: string }[] }
       asked.push(queries.map(({ id }) => id))
-      const results = queries.map(({ id }) => ({ id, status: 503, body, retry_after: 1 }))
+      const lines = queries.map(
+        ({ id }) => `${JSON.stringify({ id, status: 503, body, retry_after: 1 })}\n`,
+      )
       if (asked.length > 1) await request.continue()
-      else await request.respond({ headers: HEADERS, body: JSON.stringify({ results }) })
+      else await request.respond({ headers: HEADERS, body: lines.join('') })
     }
     page.on('request', (request) => void respond(request))
     await page.locator('.card[data-metric=visits]').click()
