@@ -1,7 +1,10 @@
-/** The questions of the explorer as commands and as tables: they get the numbers that the page shows, with a key and without. */
+/** The questions of the explorer as commands, programs and tables: they get the numbers that the page shows, with a key and without. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { inspect, promisify } from 'node:util'
+import { packagePath } from '../../../src/lib/package-path.js'
 import { updateProject } from '../../../src/projects/store.js'
 import type { BatchResult, Question } from '../../../src/explorer/client/contract.js'
 import { formatCurl } from '../../../src/explorer/code/curl.js'
@@ -9,8 +12,11 @@ import { ENDPOINTS, type Asker } from '../../../src/explorer/code/endpoints.js'
 import { listRelations } from '../../../src/explorer/code/explanation.js'
 import { joinCode } from '../../../src/explorer/code/parts.js'
 import { buildTableRequest } from '../../../src/explorer/code/table.js'
+import { formatProgram } from '../../../src/explorer/code/typescript.js'
 import { buildQuestions } from '../../../src/explorer/questions/build-questions.js'
+import { PANELS } from '../../../src/explorer/questions/panels.js'
 import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
+import { compile } from '../../support/docs/programs.js'
 import { startShops, type Shops } from '../tools/shops.js'
 
 const run = promisify(execFile)
@@ -77,6 +83,44 @@ test('each command gets the answer that the page has', async () => {
       expect(stdout).toBe(JSON.stringify(answers[i]?.body))
     }
   }
+})
+
+/** The question of each operation that is run as a program. */
+const RUN = (['query', 'values', 'retention'] as const).map((operation) =>
+  QUESTIONS.find((one) => one.operation === operation)!,
+)
+/** The questions of all tabs. */
+const OF_TABS = PANELS.flatMap(({ id, tabs }) =>
+  [...tabs.map((tab) => tab.id), ...(id === 'events' ? ["event:prop:it's"] : [])].flatMap((tab) =>
+    STATES.flatMap((state) => buildQuestions({ ...state, tabs: { [id]: tab } })),
+  ),
+)
+
+test('the programs of all tabs type-check with the client, and get the answers of the page', async () => {
+  // Beside node_modules, so that the types of the client find theirs.
+  const folder = await mkdtemp(packagePath('dist/programs-'))
+  const client = path.join(folder, 'node_modules/@tallyhouse/client')
+  await run('node', [packagePath('clients/typescript/build.mjs'), path.join(client, 'dist')])
+  await cp(packagePath('clients/typescript/package.json'), path.join(client, 'package.json'))
+  const toRun = askers.flatMap((asker) => RUN.map((question) => ({ asker, question })))
+  const printed = [
+    ...toRun.map(({ asker, question }) => formatProgram(question, asker)),
+    ...OF_TABS.map((question) => formatProgram(question, askers[0]!)),
+  ]
+  const texts = [...new Set(printed)]
+  const files = texts.map((_, n) => path.join(folder, `program-${n}.ts`))
+  await Promise.all(texts.map((text, n) => writeFile(files[n]!, text)))
+  compile(files)
+  for (const [n, { asker, question }] of toRun.entries()) {
+    const { operation, body } = question
+    const response = await post(asker, ENDPOINTS[operation].path, body)
+    const { data } = (await response.json()) as { readonly data: unknown }
+    const { stdout } = await run('node', [files[n]!.replace(/ts$/, 'js')], {
+      env: { ...process.env, NODE_OPTIONS: '', TALLYHOUSE_API_KEY: asker.key ?? '' },
+    })
+    expect(stdout).toBe(`${inspect(data)}\n`)
+  }
+  await rm(folder, { recursive: true })
 })
 
 test('each table has the rows of the page, and all that follow', async () => {

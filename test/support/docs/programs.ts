@@ -93,16 +93,16 @@ export async function runTypeScript(
   const program = [setup, 'const answers: unknown[] = []', ...blocks, show].join('\n')
   const file = path.join(folder, 'program.ts')
   await writeFile(file, program.replaceAll(ADDRESS, address))
-  compile(file)
+  compile([file])
   const { stdout } = await run(process.execPath, [file.replace(/ts$/, 'js')], {
     env: { ...process.env, KEY: key },
   })
   return JSON.parse(stdout) as readonly unknown[]
 }
 
-/** @throws Error with all messages if the file does not type-check */
-function compile(file: string): void {
-  const program = ts.createProgram([file], OPTIONS)
+/** Type-checks programs, and writes each as JavaScript beside it. @throws Error with all messages if one does not type-check */
+export function compile(files: readonly string[]): void {
+  const program = ts.createProgram(files, OPTIONS)
   const messages = [...ts.getPreEmitDiagnostics(program), ...program.emit().diagnostics].map(
     ({ messageText, file: source, start = 0 }) =>
       `${ts.flattenDiagnosticMessageText(messageText, '\n')} at ${source?.text.slice(start, start + 80) ?? ''}`,
