@@ -19,10 +19,12 @@ export function Shortcuts({
     setOn(on)
   }
   return (
-    <footer class="foot">
-      <button class="control" onClick={() => setListed(true)}>
-        Keyboard shortcuts
-      </button>
+    <>
+      <footer class="foot">
+        <button class="control" onClick={() => setListed(true)}>
+          Keyboard shortcuts
+        </button>
+      </footer>
       {isListed && (
         <Dialog title="Keyboard shortcuts" isSmall onClose={() => setListed(false)}>
           <label>
@@ -47,6 +49,6 @@ export function Shortcuts({
           </table>
         </Dialog>
       )}
-    </footer>
+    </>
   )
 }

@@ -51,10 +51,11 @@ describeExplorer('the explorer', (started) => {
         await page.keyboard.press('ArrowDown')
       },
     ],
+    ['.shortcuts', (page) => page.click('.foot button')],
   ]
 
   test.each(['light', 'dark'] as const)(
-    'axe finds nothing on menus and suggestions, %s',
+    'axe finds nothing on menus, suggestions and the list of shortcuts, %s',
     async (scheme) => {
       const { page, act, close } = await openExplorer(started().browser, started().service)
       await act(() => page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]))
