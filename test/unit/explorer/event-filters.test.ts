@@ -126,10 +126,16 @@ test('the API takes each of them, also the deepest, searched in the dialog', asy
 })
 
 test('the tabs of properties, and the names of these tabs, are of the filtered events', () => {
-  const properties = (filters: readonly FieldFilter[]) =>
-    buildQuestions({ ...DEFAULT_STATE, filters, tabs: { events: 'event:prop:plan' } })
-      .filter(({ id }) => id === 'properties' || id === 'events')
-      .map(({ body }) => body.filters)
+  const properties = (filters: readonly FieldFilter[]) => {
+    const questions = buildQuestions({
+      ...DEFAULT_STATE,
+      filters,
+      tabs: { events: 'event:prop:plan' },
+    })
+    return ['properties', 'events'].map(
+      (id) => questions.find((one) => one.id === id)?.body.filters,
+    )
+  }
   expect(properties([])).toEqual([undefined, undefined])
   expect(properties([GERMANY])).toEqual([undefined, [IN_GERMANY]])
   expect(properties([SIGNUP])).toEqual([[name('signup')], [name('signup')]])
