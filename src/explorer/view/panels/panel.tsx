@@ -72,7 +72,7 @@ function Content({
   if (tab.id === RETENTION) return <RetentionGrid answer={shown.body as RetentionAnswer} />
   const answer = shown.body as QueryAnswer
   return tab.id === NEW_AND_RETURNING ? (
-    <NewAndReturning answer={answer} />
+    <NewAndReturning answer={answer} isOld={shown.isOld} />
   ) : (
     <>
       <Rows {...parts} tab={tab} answer={answer} isOld={shown.isOld} />
