@@ -1,10 +1,11 @@
 /**
- * Isolation: 20 projects, on one store or across shards, are queried at once while queries and exports fail. Every text of a project has its marker, so a single
- * byte of another project would be seen. QUESTIONS=50000 is the form that a release has to pass.
+ * Isolation: 20 projects, on one store or across shards, are queried at once, with keys and as public dashboards, while queries and exports
+ * fail. Every text of a project has its marker, so a single byte of another project would be seen. QUESTIONS=50000 is the form that a release has to pass.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
+import { createRandom } from '../../../src/demo/random.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { toCluster, type Cluster, type Shard } from '../../../src/cluster/cluster.js'
 import type { StoredProject } from '../../../src/projects/project.js'
@@ -25,6 +26,7 @@ import {
 const PROJECTS = 20
 const AT_ONCE = 16
 const QUESTIONS = Number(process.env['QUESTIONS'] ?? 250)
+const SEED = 20_260_615
 const MARKER = /mark(\d\d)/g
 const mark = (n: number): string => `mark${String(n).padStart(2, '0')}`
 
@@ -138,7 +140,9 @@ describe.each(PLACES)('on %s', (_name, open, cacheMb) => {
     const created: StoredProject[] = []
     for (let n = 0; n < PROJECTS; n++) {
       created.push(
-        await newWideProject(cluster, PLACEMENTS[n % PLACEMENTS.length]!(cluster.shards)),
+        await newWideProject(cluster, PLACEMENTS[n % PLACEMENTS.length]!(cluster.shards), {
+          hasPublicDashboard: true,
+        }),
       )
     }
     const events = created.flatMap(({ id }, n) =>
@@ -161,7 +165,7 @@ describe.each(PLACES)('on %s', (_name, open, cacheMb) => {
       store: home,
       cluster: { home: first!, shards: [first!, ...others] },
       now: () => NOW,
-      env: { ROLE: 'api', CACHE_MB: String(cacheMb) },
+      env: { ROLE: 'api', CACHE_MB: String(cacheMb), SHARE_RATE_LIMIT_PER_ADDRESS: '0' },
     })
   }, 180_000)
   afterAll(async () => {
@@ -170,25 +174,27 @@ describe.each(PLACES)('on %s', (_name, open, cacheMb) => {
     await Promise.all([place.drop(), keys.remove()])
   })
 
-  /**
-   * Four of nine responses of ClickHouse break off, each after another number of bytes. The service sends such a query
-   * a second time, so that about a fifth of the questions fail.
-   */
-  function sabotage(): void {
+  /** Lets four of nine responses of ClickHouse break off, each after another number of bytes. @param isCut of the nth response */
+  function sabotage(isCut: (n: number) => boolean): void {
     let responses = 0
     const chooseFault = (): Fault => {
       const i = responses++
-      if (i % 9 > 3) return { kind: 'none' }
+      if (!isCut(i)) return { kind: 'none' }
       return { kind: 'cut', after: 1 + ((i * 97) % 900), by: i % 2 === 0 ? 'RST' : 'FIN' }
     }
     for (const proxy of proxies) proxy.fail(chooseFault)
   }
 
-  async function ask(n: number, query: number): Promise<number> {
+  /** @param name the id or the public token of a project whose public dashboard is asked; undefined to ask with a key */
+  async function ask(n: number, query: number, name?: string): Promise<number> {
     const { token } = projects[n]!
-    const response = await fetch(`${service.address}/v1/analytics/query`, {
+    const base = name === undefined ? '' : `/share/${name}`
+    const response = await fetch(`${service.address}${base}/v1/analytics/query`, {
       method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      headers: {
+        'Content-Type': 'application/json',
+        ...(name === undefined ? { Authorization: `Bearer ${token}` } : {}),
+      },
       body: JSON.stringify(fillDefaults(QUERIES[query]!)),
     })
     const text = await response.text()
@@ -200,13 +206,19 @@ describe.each(PLACES)('on %s', (_name, open, cacheMb) => {
   }
 
   test(`${QUESTIONS_PER_PLACE} questions: every answer is that of the project alone, or an error`, async () => {
-    sabotage()
+    // The service sends a query that breaks off a second time, so that about a fifth of them fail. In a fixed order the load of the
+    // machine would decide how many: a second response may come right after the first.
+    const random = createRandom(SEED)
+    sabotage(() => random.chance(4 / 9))
     const statuses: Record<number, number> = {}
     let next = 0
     const asker = async (): Promise<void> => {
       while (next < QUESTIONS_PER_PLACE) {
         const i = next++
-        const status = await ask((i * 7) % PROJECTS, (i * 5 + Math.floor(i / 20)) % QUERIES.length)
+        const n = (i * 7) % PROJECTS
+        const { project } = projects[n]!
+        const name = [undefined, project.id, project.token][i % 3]
+        const status = await ask(n, (i * 5 + Math.floor(i / 20)) % QUERIES.length, name)
         statuses[status] = (statuses[status] ?? 0) + 1
       }
     }
@@ -248,7 +260,7 @@ describe.each(PLACES)('on %s', (_name, open, cacheMb) => {
       expect((JSON.parse(text) as { data: unknown[] }).data).toHaveLength(createEvents(n).length)
       whole.push(text)
     }
-    sabotage()
+    sabotage((n) => n % 9 < 4)
     let failed = 0
     for (let i = 0; i < EXPORTS_PER_PLACE; i++) {
       const n = (i * 7) % PROJECTS
