@@ -30,7 +30,5 @@ export function nameTick(label: string, size: BucketSize): string {
   const name = MONTHS[Number(month) - 1] ?? ''
   if (size === 'hour') return label.slice(11, 16)
   if (size === 'year') return year ?? ''
-  return size === 'month' || size === 'quarter'
-    ? `${name} ${(year ?? '').slice(2)}`
-    : `${Number(day)} ${name}`
+  return size === 'month' || size === 'quarter' ? `${name} ${year ?? ''}` : `${Number(day)} ${name}`
 }

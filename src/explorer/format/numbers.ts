@@ -2,14 +2,18 @@
 
 const COUNT = new Intl.NumberFormat('en')
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
-const PERCENT = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+const TENTHS = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+const SHORT = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 
 /** Formats a count in full up to 99,999, and shorter beyond, such as `1.2M`. */
 export const formatCount = (count: number): string =>
   Math.abs(count) < 100_000 ? COUNT.format(count) : COMPACT.format(count)
 
-/** Formats a number per hundred, such as `41.3%`. */
-export const formatPercent = (value: number): string => `${PERCENT.format(value)}%`
+/** Formats a number per hundred with one decimal, such as `41.0%`, so that columns of them are aligned. */
+export const formatPercent = (value: number): string => `${TENTHS.format(value)}%`
+
+/** Formats a number per hundred in as few letters as an axis has room for, such as `40%`. */
+export const formatPercentTick = (value: number): string => `${SHORT.format(value)}%`
 
 /** Formats seconds, such as `2m 08s`. */
 export function formatDuration(seconds: number): string {
@@ -25,7 +29,7 @@ export const formatShare = (part: number, whole: number): string =>
 
 /** Formats a change with its sign, such as `+2.8%`. @param unit after the number: per cent, or percentage points */
 export function formatChange(change: number, unit = '%'): string {
-  const size = PERCENT.format(Math.abs(change))
-  const sign = size === '0' ? '' : change > 0 ? '+' : '−'
+  const size = TENTHS.format(Math.abs(change))
+  const sign = size === '0.0' ? '' : change > 0 ? '+' : '−'
   return sign + size + unit
 }

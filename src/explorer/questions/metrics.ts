@@ -1,12 +1,20 @@
 /** The metrics on the page: their names, how they are written, and whether more is better. */
 import type { ScaleOptions } from '../chart/scale.js'
-import { formatChange, formatCount, formatDuration, formatPercent } from '../format/numbers.js'
+import {
+  formatChange,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatPercentTick,
+} from '../format/numbers.js'
 import type { MetricName } from '../client/contract.js'
 
 export interface MetricInfo {
   readonly name: string
   /** Formats a value. */
   readonly format: (value: number) => string
+  /** Formats a label of the axis, if not as a value. */
+  readonly formatTick?: (value: number) => string
   /** How the chart is scaled. */
   readonly scale: ScaleOptions
   /** Whether a higher value is worse. */
@@ -35,6 +43,7 @@ export const METRICS: Readonly<Record<MetricName, MetricInfo>> = {
   bounce_rate: {
     name: 'Bounce rate',
     format: formatPercent,
+    formatTick: formatPercentTick,
     scale: {},
     isLowerBetter: true,
     changeUnit: ' points',

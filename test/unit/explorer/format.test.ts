@@ -6,6 +6,7 @@ import {
   formatCount,
   formatDuration,
   formatPercent,
+  formatPercentTick,
   formatShare,
 } from '../../../src/explorer/format/numbers.js'
 import { nameValue } from '../../../src/explorer/format/values.js'
@@ -16,6 +17,9 @@ test.each([
   [formatCount(112_744), '112.7K'],
   [formatCount(1_250_000), '1.3M'],
   [formatPercent(48.14), '48.1%'],
+  [formatPercent(48), '48.0%'],
+  [formatPercentTick(40), '40%'],
+  [formatPercentTick(0.1 + 0.2), '0.3%'],
   [formatDuration(0.4), '0s'],
   [formatDuration(59.6), '1m 00s'],
   [formatDuration(125), '2m 05s'],
@@ -24,8 +28,8 @@ test.each([
   [formatShare(1, 0), ''],
   [formatChange(2.78), '+2.8%'],
   [formatChange(-0.2, ' points'), '−0.2 points'],
-  [formatChange(0), '0%'],
-  [formatChange(-0.01), '0%'],
+  [formatChange(0), '0.0%'],
+  [formatChange(-0.01), '0.0%'],
 ])('%s', (text, want) => {
   expect(text).toBe(want)
 })
@@ -36,8 +40,8 @@ test.each<[BucketSize, name: string, tick: string]>([
   ['hour', '29 Mar, 14:00', '14:00'],
   ['day', 'Sun 29 Mar 2026', '29 Mar'],
   ['week', 'Week of 29 Mar 2026', '29 Mar'],
-  ['month', 'Mar 2026', 'Mar 26'],
-  ['quarter', 'Q1 2026', 'Mar 26'],
+  ['month', 'Mar 2026', 'Mar 2026'],
+  ['quarter', 'Q1 2026', 'Mar 2026'],
   ['year', '2026', '2026'],
 ])('a bucket of one %s is %s, on an axis %s', (size, name, tick) => {
   expect([nameBucket(LABEL, size), nameTick(LABEL, size)]).toEqual([name, tick])

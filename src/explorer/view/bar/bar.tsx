@@ -13,7 +13,7 @@ import { ZoneMenu } from './zone-menu.js'
 const COMPARISON_NAMES: Readonly<Record<ShownComparison, string>> = {
   off: 'No comparison',
   previous_period: 'vs. previous period',
-  weekdays: 'vs. previous period, by weekday',
+  weekdays: 'vs. same weekdays before',
   previous_year: 'vs. previous year',
 }
 
@@ -28,14 +28,13 @@ export interface BarProps extends Parts {
 export function Bar({ name, live, now, ...parts }: BarProps) {
   const { state, change } = parts
   const present = findShown(parts, live)
+  const users = present.kind === 'ready' ? present.body.data[0]?.metrics.users : undefined
   return (
     <header class="bar">
       <h1>{name === '' ? 'Tallyhouse' : name}</h1>
       <p class="now" title="Users in the last five minutes">
-        {present.kind === 'ready' && (
-          <Value metric="users" value={present.body.data[0]?.metrics.users} />
-        )}{' '}
-        now
+        {present.kind === 'ready' && <Value metric="users" value={users} />}{' '}
+        {users === 1 ? 'user' : 'users'} now
       </p>
       <PeriodMenu {...parts} now={now} />
       <Select

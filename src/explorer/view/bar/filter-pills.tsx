@@ -27,8 +27,13 @@ export function FilterPills({ state, change }: Parts) {
             aria-pressed={join === 'or'}
             onClick={() => change(set({ join: join === 'or' ? 'and' : 'or' }))}
           >
-            {join === 'or' ? 'any of them' : 'all of them'}
+            {join === 'or' ? 'Match any' : 'Match all'}
           </button>
+        </li>
+      )}
+      {filters.length > 1 && (
+        <li>
+          <button onClick={() => change(set({ filters: [] }))}>Clear all</button>
         </li>
       )}
     </ul>

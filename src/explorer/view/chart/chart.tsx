@@ -133,7 +133,10 @@ function Tip({
       </span>
       {point.compared !== undefined && (
         <span class="quiet">
-          <Value metric={metric} value={point.compared} /> before
+          <Value metric={metric} value={point.compared} />{' '}
+          {point.comparedLabel === undefined
+            ? 'before'
+            : `· ${nameBucket(point.comparedLabel, size)}`}
         </span>
       )}
     </div>

@@ -52,6 +52,7 @@ const LABEL_WIDTH = 72
 function Axes({ series, scale, box }: Omit<DrawingProps, 'active'>) {
   const { metric, points, size } = series
   const count = points.length
+  const { format, formatTick = format } = METRICS[metric]
   return (
     <>
       {scale.ticks.map((tick) => {
@@ -60,22 +61,22 @@ function Axes({ series, scale, box }: Omit<DrawingProps, 'active'>) {
           <g key={tick}>
             <line class="grid" x1={box.left} x2={box.left + box.width} y1={y} y2={y} />
             <text class="tick" x={box.left - 8} y={y + 4} text-anchor="end">
-              {METRICS[metric].format(tick)}
+              {formatTick(tick)}
             </text>
           </g>
         )
       })}
       {chooseTicks(count, box.width / LABEL_WIDTH).map((i) => (
-        <text
-          key={i}
-          class="tick"
-          x={placeX(i, count, box)}
-          y={box.top + box.height + 20}
-          text-anchor="middle"
-        >
+        <text key={i} class="tick" {...placeLabel(i, count, box)} y={box.top + box.height + 20}>
           {nameTick(points[i]?.label ?? '', size)}
         </text>
       ))}
     </>
   )
 }
+
+/** The label of the last point ends where the drawing ends, so that a long one stays in it. */
+const placeLabel = (index: number, count: number, box: Box) =>
+  index > 0 && index === count - 1
+    ? { x: box.left + box.width + RIGHT, 'text-anchor': 'end' as const }
+    : { x: placeX(index, count, box), 'text-anchor': 'middle' as const }

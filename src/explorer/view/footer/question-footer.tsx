@@ -17,7 +17,7 @@ export function QuestionFooter({ question, ...parts }: FooterProps) {
   if (question === undefined) return null
   return (
     <details class="question" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
-      <summary>Question</summary>
+      <summary>API query</summary>
       {isOpen && <Content {...parts} question={question} />}
     </details>
   )

@@ -20,8 +20,18 @@ export function KeyForm({
         }}
       >
         <label for="key">API key of the project</label>
-        <input id="key" name="key" type="password" autocomplete="off" required autofocus />
-        <button type="submit">Show the numbers</button>
+        <input
+          class="control"
+          id="key"
+          name="key"
+          type="password"
+          autocomplete="off"
+          required
+          autofocus
+        />
+        <button class="control" type="submit">
+          Show the numbers
+        </button>
       </form>
       <p>
         The key stays in this tab until you close it. <code>tallyhouse open --project …</code>{' '}

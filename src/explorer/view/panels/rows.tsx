@@ -6,15 +6,15 @@ import { addFilter } from '../../state/changes.js'
 import type { Parts } from '../shared/parts.js'
 import { Bars } from './bars.js'
 
-export interface RowsProps extends Pick<Parts, 'change'> {
+export interface RowsProps extends Pick<Parts, 'state' | 'change'> {
   readonly tab: Tab
   readonly answer: QueryAnswer
   readonly isOld: boolean
 }
 
-export function Rows({ tab, answer: { data, totals }, isOld, change }: RowsProps) {
+export function Rows({ tab, answer: { data, totals }, isOld, state, change }: RowsProps) {
   const { id: field, metric, name } = tab
-  if (data.length === 0) return <p class="empty">Nothing in this period.</p>
+  if (data.length === 0) return <p class="empty">{describeNothing(state.filters.length > 0)}</p>
   const bars = data.map(({ group, metrics }) => {
     const value = group[field] ?? ''
     const filter = (): void => change(addFilter({ field, operator: 'is', values: [value] }))
@@ -36,3 +36,7 @@ export function Rows({ tab, answer: { data, totals }, isOld, change }: RowsProps
     />
   )
 }
+
+/** Says why there is no row. */
+const describeNothing = (isFiltered: boolean): string =>
+  isFiltered ? 'Nothing in this period matches the filters.' : 'Nothing in this period.'

@@ -80,6 +80,6 @@ function expectCohorts({ data }: RetentionResponse): readonly ExpectedRow[] {
 export function expectShares({ query, data, totals }: AnalyticsQueryResponse): readonly string[] {
   const [metric] = query.metrics
   const whole = totals!.metrics[metric!]!
-  const format = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+  const format = new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
   return data.map(({ metrics }) => `${format.format((100 * metrics[metric!]!) / whole)}%`)
 }

@@ -85,7 +85,7 @@ describeExplorer('on the explorer', (started) => {
       expect(await readAttribute(page, 'section.chart', 'aria-label')).toBe('Visits over time')
     }))
 
-  test('filters: a click on a row, a second value, the opposite, any of them, and none', () =>
+  test('filters: a click on a row, a second value, the opposite, any of them, none, and one less', () =>
     explore(PERIOD, async (explorer) => {
       const { page } = explorer
       const clickRow = (panel: string, value: string) =>
@@ -99,13 +99,16 @@ describeExplorer('on the explorer', (started) => {
       const users = await readText(page, '[data-panel=places] tbody data')
       expect(await readText(page, '.card[data-metric=users] data')).toBe(users)
       await clickRow('devices', 'Firefox')
-      const any = await step(explorer, () => button(page, 'all of them').click())
+      const any = await step(explorer, () => button(page, 'Match all').click())
       expect(any.state).toMatchObject({ join: 'or' })
       const negated = await step(explorer, () => button(page, 'Country is Germany').click())
       expect(JSON.parse(negated.state['filters']!)).toEqual([
         ['country', 'is_not', 'DE'],
         ['browser', 'is', 'Firefox'],
       ])
+      const cleared = await step(explorer, () => button(page, 'Clear all').click())
+      expect(cleared.state['filters']).toBeUndefined()
+      await step(explorer, () => page.goBack())
       await step(explorer, () => button(page, 'Remove: Country is not Germany').click())
       const none = await step(explorer, () => button(page, 'Remove: Browser is Firefox').click())
       expect(none.state['filters']).toBeUndefined()
@@ -164,6 +167,7 @@ describeExplorer('on the explorer', (started) => {
       await page.mouse.move(plot.x + plot.width - 20, plot.y + 80)
       const tip = await readText(page, '.tip')
       expect(tip).toContain('Sat 28 Feb 2026')
+      expect(tip).toContain('· Sat 31 Jan 2026')
       const last = await readTexts(page, '.as-table tbody tr:last-child data')
       for (const value of last) expect(tip).toContain(value)
       const zoomed = await step(explorer, () =>
