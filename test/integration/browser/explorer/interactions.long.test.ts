@@ -85,7 +85,7 @@ describeExplorer('on the explorer', (started) => {
       expect(await readAttribute(page, 'section.chart', 'aria-label')).toBe('Visits over time')
     }))
 
-  test('filters: a click on a row, a second value, the opposite, any of them, none, and one less', () =>
+  test('filters: a click on a row, a second value, the opposite, any of them, none, back, and each removed', () =>
     explore(PERIOD, async (explorer) => {
       const { page } = explorer
       const clickRow = (panel: string, value: string) =>
