@@ -4086,7 +4086,13 @@ export interface operations {
     readonly listValues: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /**
+                 * @description The `ETag` of the answer that you have, or several of them, separated by commas. If the answer is still one of these, the
+                 *     response is 304 without a body (see Caching).
+                 */
+                readonly "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -4105,6 +4111,9 @@ export interface operations {
                     readonly "Tally-Total": components["headers"]["TallyTotal"];
                     readonly "Tally-Limit": components["headers"]["TallyLimit"];
                     readonly "Tally-Offset": components["headers"]["TallyOffset"];
+                    readonly "Tally-Cache": components["headers"]["TallyCache"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     readonly [name: string]: unknown;
@@ -4116,6 +4125,19 @@ export interface operations {
                     readonly "application/vnd.apache.arrow.stream": components["schemas"]["ArrowTable"];
                     readonly "application/vnd.apache.parquet": components["schemas"]["ParquetTable"];
                 };
+            };
+            /** @description The answer is the one that `If-None-Match` names. It has no body. */
+            readonly 304: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Tally-Cache": components["headers"]["TallyCache"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Cache-Control": components["headers"]["CacheControl"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             readonly 400: components["responses"]["ValidationError"];
             readonly 401: components["responses"]["Unauthorized"];

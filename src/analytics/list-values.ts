@@ -3,10 +3,12 @@ import type { AnalyticsQueryRequest, ValuesRequest, ValuesResponse } from '../co
 import { PROPERTY_NAMES } from '../model/dimensions.js'
 import { METRICS } from '../model/metrics.js'
 import {
-  planAnalytics,
+  planRequest,
+  resolveRequest,
   runAnalytics,
   type Dependencies,
   type QueriedProject,
+  type Resolve,
 } from './query-analytics.js'
 import { namePatterns } from './read-rows.js'
 import { listPatternFields } from './request/filter-limits.js'
@@ -25,15 +27,12 @@ export async function listValues(
   dependencies: Dependencies,
 ): Promise<ValuesResponse> {
   const { limit, filters = [] } = request
-  const plan = await planAnalytics(toBreakdown(request), project, dependencies, (query) =>
-    narrow(query, request),
-  )
+  const plan = await planRequest(resolveValues, request, project, dependencies)
   const { rows, total } = await runAnalytics(plan, dependencies).catch((error: unknown) => {
     throw namePatterns(error, listPatternFields(filters))
   })
   return {
-    period: formatPeriod(plan.query.period),
-    query: shapeEcho(request),
+    ...shapeValuesEcho(request, plan.query),
     pagination: { limit, offset: 0, returned: rows.length, total },
     data: rows.map((row) => ({
       value: String(row.group_key),
@@ -43,21 +42,24 @@ export async function listValues(
   }
 }
 
-/** Repeats the request: the members without a default only if they were sent. */
-const shapeEcho = ({
-  field,
-  date_range,
-  search,
-  limit,
-  filters,
-  filtersOperator,
-}: ValuesRequest): ValuesResponse['query'] => ({
-  field,
-  date_range,
-  search,
-  limit,
-  ...(filters === undefined ? {} : { filters }),
-  ...(filtersOperator === undefined ? {} : { filtersOperator }),
+/** Resolves a request: the query is a breakdown by the field. */
+export const resolveValues: Resolve<ValuesRequest, Query> = (request, project, first, now) =>
+  narrow(resolveRequest(toBreakdown(request), project, first, now), request)
+
+/** Builds the part of the body that repeats the question: the members without a default only if they were sent. It comes first. */
+export const shapeValuesEcho = (
+  { field, date_range, search, limit, filters, filtersOperator }: ValuesRequest,
+  { period }: Pick<Query, 'period'>,
+): Pick<ValuesResponse, 'period' | 'query'> => ({
+  period: formatPeriod(period),
+  query: {
+    field,
+    date_range,
+    search,
+    limit,
+    ...(filters === undefined ? {} : { filters }),
+    ...(filtersOperator === undefined ? {} : { filtersOperator }),
+  },
 })
 
 /** Values of pageviews are ordered by pageviews, those that only custom events have by custom events. */

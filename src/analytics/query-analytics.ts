@@ -106,16 +106,26 @@ export async function runAnalytics(
 /**
  * Plans how to answer a validated request.
  *
- * @param narrow changes the query before it is planned
  * @throws ApiError PLAN_LIMIT_EXCEEDED, or the error that `firstEventAt` rejects with
  */
-export async function planAnalytics(
+export const planAnalytics = (
   request: AnalyticsQueryRequest,
   project: QueriedProject,
   dependencies: PlanDependencies,
-  narrow: (query: Query) => Query = (query) => query,
+): Promise<Plan> => planRequest(resolveRequest, request, project, dependencies)
+
+/**
+ * Plans how to answer a validated request that is resolved to a query.
+ *
+ * @throws the error of `resolve`, or the one that `firstEventAt` rejects with
+ */
+export async function planRequest<Request extends { readonly date_range: DateRange }>(
+  resolve: Resolve<Request, Query>,
+  request: Request,
+  project: QueriedProject,
+  dependencies: PlanDependencies,
 ): Promise<Plan> {
-  const query = narrow(await resolveNow(resolveRequest, request, project, dependencies))
+  const query = await resolveNow(resolve, request, project, dependencies)
   return planWithOthers(query, await createPlanner(project, dependencies))
 }
 

@@ -13,6 +13,8 @@ import type {
   FunnelResponse,
   RetentionRequest,
   RetentionResponse,
+  ValuesRequest,
+  ValuesResponse,
 } from '../../contract/api.js'
 import type { Query } from '../request/query.js'
 import type { Grid } from '../retention/grid.js'
@@ -27,7 +29,7 @@ import {
 } from './compute-answer.js'
 import { createNameCounter } from './name-counter.js'
 import type { DatedRequest, KeptOperation } from './operation.js'
-import { FUNNELS, QUERIES, RETENTIONS } from './operations.js'
+import { FUNNELS, QUERIES, RETENTIONS, VALUES } from './operations.js'
 import { listNames, nameQuestion, resolveKnown, type Question } from './question.js'
 import { createSharedWork } from './share-work.js'
 
@@ -48,6 +50,7 @@ export type AnswerQuestion<Request, Resolved, Body> = (
 /** The answers to each operation. All of them share one room. */
 export interface Answers {
   readonly query: AnswerQuestion<AnalyticsQueryRequest, Query, AnalyticsQueryResponse>
+  readonly values: AnswerQuestion<ValuesRequest, Query, ValuesResponse>
   readonly retention: AnswerQuestion<RetentionRequest, Grid, RetentionResponse>
   readonly funnel: AnswerQuestion<FunnelRequest, Query, FunnelResponse>
   /** Returns how many bytes the kept answers take. */
@@ -58,6 +61,7 @@ export function createAnswers(options: AnswersOptions): Answers {
   const store = createAnswerStore(options.maxBytes)
   return {
     query: createAnswerer(options, store, QUERIES),
+    values: createAnswerer(options, store, VALUES),
     retention: createAnswerer(options, store, RETENTIONS),
     funnel: createAnswerer(options, store, FUNNELS),
     countBytes: store.countBytes,

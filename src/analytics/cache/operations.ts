@@ -6,9 +6,12 @@ import type {
   FunnelResponse,
   RetentionRequest,
   RetentionResponse,
+  ValuesRequest,
+  ValuesResponse,
 } from '../../contract/api.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { resolveFunnel, shapeFunnelEcho } from '../funnel/query-funnel.js'
+import { resolveValues, shapeValuesEcho } from '../list-values.js'
 import { resolveRequest } from '../query-analytics.js'
 import { parseFilters } from '../request/filters.js'
 import { getInclusiveEnd, type Period } from '../request/period.js'
@@ -25,6 +28,15 @@ export const QUERIES: KeptOperation<AnalyticsQueryRequest, Query, AnalyticsQuery
   listEnds: (_request, { period }) => [period.end],
   shapeEcho,
   pickRows: ({ pagination, data, totals }) => ({ pagination, data, totals }),
+}
+
+/** Lists of values: what is searched is a part of the query. */
+export const VALUES: KeptOperation<ValuesRequest, Query, ValuesResponse> = {
+  resolve: resolveValues,
+  name: (_request, query, writeEnd) => ['values', ...nameQuery(query, writeEnd)],
+  listEnds: (_request, { period }) => [period.end],
+  shapeEcho: shapeValuesEcho,
+  pickRows: ({ pagination, data }) => ({ pagination, data }),
 }
 
 /** Funnels. */

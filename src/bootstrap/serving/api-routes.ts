@@ -104,7 +104,7 @@ export function buildAnalyticsRoutes(
     '/v1/analytics/query': postForTable(checkQuery, postAnalyticsQuery(api, stopping)),
     '/v1/analytics/values': postForTable(
       checkValues,
-      postOperation(answerValues, api, stopping, describeValues),
+      postKept(answerValues, api, stopping, describeValues),
     ),
     '/v1/analytics/retention': postForTable(
       checkRetention,

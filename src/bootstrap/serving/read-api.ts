@@ -81,9 +81,7 @@ export function createApi(
 /** Creates the operations whose answers are not kept. */
 const createOperations = (
   createDependencies: CreateDependencies,
-): Pick<ApiDependencies, 'listValues' | 'explainQuery' | 'explainRetention' | 'explainFunnel'> => ({
-  listValues: (request, project, scope, onPlan) =>
-    listValues(request, project, createDependencies(project, scope, onPlan)),
+): Pick<ApiDependencies, 'explainQuery' | 'explainRetention' | 'explainFunnel'> => ({
   explainQuery: (request, project, scope, onPlan) =>
     explainQuery(request, project, createDependencies(project, scope, onPlan)),
   explainRetention: (request, project, scope, onPlan) =>
@@ -95,7 +93,7 @@ const createOperations = (
 /** Creates the operations whose answers are kept. */
 const createKeptOperations = (
   createDependencies: CreateDependencies,
-): Pick<ApiDependencies, 'runQuery' | 'queryRetention' | 'queryFunnel'> => {
+): Pick<ApiDependencies, 'runQuery' | 'listValues' | 'queryRetention' | 'queryFunnel'> => {
   const createKeeping: CreateKeeping = (project, scope, onPlan, { facts, onResolve }) => {
     const dependencies = createDependencies(project, scope, (plan) => {
       onPlan(plan)
@@ -109,6 +107,8 @@ const createKeptOperations = (
   return {
     runQuery: (request, project, scope, onPlan, notes) =>
       queryAnalytics(request, project, createKeeping(project, scope, onPlan, notes)),
+    listValues: (request, project, scope, onPlan, notes) =>
+      listValues(request, project, createKeeping(project, scope, onPlan, notes)),
     queryRetention: (request, project, scope, onPlan, { facts, onResolve }) => {
       const dependencies = createKeeping(project, scope, onPlan, { facts, onResolve: ignore })
       return queryRetention(request, project, { ...dependencies, onResolve })

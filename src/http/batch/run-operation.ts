@@ -70,9 +70,8 @@ type Run<Body> = (
 const OPERATIONS: { readonly [Name in Operation]: Run<Answers[Name]> } = {
   query: async ({ api, contract }, body, context) =>
     describeAnswer(await answerQuery(api, await contract.validateQuery(body), context)),
-  values: async ({ api, contract }, body, context) => ({
-    body: await answerValues(api, await contract.validateValues(body), context),
-  }),
+  values: async ({ api, contract }, body, context) =>
+    describeAnswer(await answerValues(api, await contract.validateValues(body), context)),
   retention: async ({ api, contract }, body, context) =>
     describeAnswer(await answerRetention(api, await contract.validateRetention(body), context)),
   funnel: async ({ api, contract }, body, context) =>

@@ -6,7 +6,7 @@ import type { AnalyticsQueryRequest, StreamedQueryRequest } from '../../contract
 import { ApiError } from '../../contract/errors.js'
 import type { Scope } from '../../contract/scopes.js'
 import { describeResponse, describeStream } from '../formats/describe-answer.js'
-import { sendTable, streamTable } from '../formats/send-table.js'
+import { streamTable } from '../formats/send-table.js'
 import type { Table } from '../formats/table.js'
 import { abortOnDisconnect } from '../server/abort-on-disconnect.js'
 import { createStoppingError } from '../server/graceful-shutdown.js'
@@ -84,20 +84,15 @@ export function postKept<Body>(
   }
 }
 
-/** POST of an operation whose answers are not kept. @param describe describes an answer as a table; left out for JSON alone */
+/** POST of an operation whose answers are not kept, in JSON. */
 export function postOperation<Result extends object>(
   // The validator has made sure of the body.
   answer: (api: ApiUseCases, body: never, context: OperationContext) => Promise<Result>,
   api: ApiUseCases,
   stopping: AbortSignal,
-  describe?: (result: Result) => Table,
 ): RequestHandler {
   return async (request, response) => {
-    const { answerFormat: format = 'json' } = request
-    const send = async (result: Result): Promise<void> => {
-      if (format === 'json' || describe === undefined) response.json(result)
-      else await sendTable(response, format, describe(result))
-    }
+    const send = (result: Result): void => void response.json(result)
     await respond(response, stopping, send, (signal) =>
       answer(api, request.body as never, createOperationContext(request, signal)),
     )

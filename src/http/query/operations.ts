@@ -51,6 +51,13 @@ export const answerQuery = (
 ): Promise<Answer<AnalyticsQueryResponse>> =>
   answerKept(answers.query, runQuery, queue, body, context)
 
+/** Lists the values of a field. */
+export const answerValues = (
+  { answers, queue, listValues }: ApiUseCases,
+  body: ValuesRequest,
+  context: OperationContext,
+): Promise<Answer<ValuesResponse>> => answerKept(answers.values, listValues, queue, body, context)
+
 /** Counts the users who come back. */
 export const answerRetention = (
   { answers, queue, queryRetention }: ApiUseCases,
@@ -99,13 +106,6 @@ const answerAnew = <Body, Result>(
   queue.run(context.principal.keyId, context.signal, (turn) =>
     run(body, context.project, createScope(context, turn), (plan) => logPlan(context.logger, plan)),
   )
-
-/** Lists the values of a field. */
-export const answerValues = (
-  { listValues, queue }: ApiUseCases,
-  body: ValuesRequest,
-  context: OperationContext,
-): Promise<ValuesResponse> => answerAnew(listValues, queue, body, context)
 
 /** Explains a query. */
 export const answerExplain = (

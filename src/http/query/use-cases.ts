@@ -105,7 +105,7 @@ export interface ApiUseCases {
   readonly streamQuery: StreamQuery
   readonly exportEvents: ExportEvents
   /** Lists the values of a field. */
-  readonly listValues: RunOperation<ValuesRequest, ValuesResponse>
+  readonly listValues: RunKept<ValuesRequest, Query, ValuesResponse>
   /** Counts the users who come back. */
   readonly queryRetention: RunKept<RetentionRequest, Grid, RetentionResponse>
   /** Counts the users who go through some steps. */

@@ -126,6 +126,7 @@ describe('the headers of an answer', () => {
   test.each([
     ['retention', { date_range: 'today', interval: 'day' }],
     ['funnel', { date_range: 'today', steps: [{ filters: [] }, { filters: [] }] }],
+    ['values', { date_range: 'today', field: 'page:path', search: '/' }],
   ])('those of %s have them, too, until events are loaded', async (path, body) => {
     const project = await createWorld(database.store, [event('u1')])
     const key = await keys.issue(project.id, NOW)

@@ -72,8 +72,9 @@ test('each answer says how long it took and how it was found, if the batch asks 
     {
       id: 'values',
       operation: 'values',
-      body: { field: 'os', date_range: ['2026-06-01', '2026-06-04'] },
+      body: { field: 'os', date_range: ['2026-06-01', '2026-06-04'], filters },
     },
+    { id: 'explained', operation: 'explain', body: { date_range: 'today' } },
     { id: 'wrong', body: {} },
   ]
   for (const shop of [shops.narrow, shops.wide]) {
@@ -87,8 +88,13 @@ test('each answer says how long it took and how it was found, if the batch asks 
     ]
     const milliseconds: unknown = expect.any(Number)
     expect(timed.map(({ results }) => results.map(({ timing }) => timing))).toEqual([
-      [{ milliseconds, cache: 'miss' }, { milliseconds }, undefined],
-      [{ milliseconds, cache: 'hit' }, { milliseconds }, undefined],
+      [
+        { milliseconds, cache: 'miss' },
+        { milliseconds, cache: 'miss' },
+        { milliseconds },
+        undefined,
+      ],
+      [{ milliseconds, cache: 'hit' }, { milliseconds, cache: 'hit' }, { milliseconds }, undefined],
     ])
     const plain = JSON.stringify(await ask({}))
     expect(JSON.stringify(await ask({ include: {} }))).toBe(plain)

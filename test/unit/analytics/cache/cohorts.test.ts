@@ -1,10 +1,15 @@
-/** Answers of retention and funnels from memory: which questions have the same one, and until when. */
+/** Answers of retention, funnels and lists of values from memory: which questions have the same one, and until when. */
 import { expect, test } from '@jest/globals'
 import { createAnswers } from '../../../../src/analytics/cache/answers.js'
 import { resolveFunnel } from '../../../../src/analytics/funnel/query-funnel.js'
 import type { QueriedProject } from '../../../../src/analytics/query-analytics.js'
 import { resolveRetention } from '../../../../src/analytics/retention/grid.js'
-import type { FunnelRequest, RetentionRequest } from '../../../../src/contract/api.js'
+import { resolveValues } from '../../../../src/analytics/list-values.js'
+import type {
+  FunnelRequest,
+  RetentionRequest,
+  ValuesRequest,
+} from '../../../../src/contract/api.js'
 
 const PROJECT: QueriedProject = {
   id: 'p',
@@ -32,6 +37,12 @@ const FUNNEL: FunnelRequest = {
   within: 'visit',
   filters: [],
   filtersOperator: 'and',
+}
+const VALUES: ValuesRequest = {
+  field: 'country',
+  date_range: ['2026-06-10', '2026-06-12'],
+  search: '',
+  limit: 10,
 }
 
 /** Answers whose rows count how often one was computed. @param last the last event */
@@ -75,7 +86,17 @@ function createWorld(last = new Date('2026-06-15T11:00:00Z')) {
     })
     return read(given)
   }
-  return { state, askRetention, askFunnel }
+  const askValues = async (asked: Partial<ValuesRequest> = {}) => {
+    const request = { ...VALUES, ...asked }
+    const given = await answers.values({ ...common, request }, ({ onResolve }) => {
+      onResolve(resolveValues(request, PROJECT, null, state.now))
+      const pagination = { limit: request.limit, offset: 0, returned: 1, total: 1 }
+      const data = [{ value: '', pageviews: ++computed, events: 0, size: computed }]
+      return Promise.resolve({ period, query: request, pagination, data })
+    })
+    return read(given)
+  }
+  return { state, askRetention, askFunnel, askValues }
 }
 
 test.each<[name: string, other: Partial<RetentionRequest>, isSame: boolean]>([
@@ -107,10 +128,34 @@ test.each<[name: string, other: Partial<FunnelRequest>, isSame: boolean]>([
   expect(await askFunnel(other)).toEqual(isSame ? ['hit', 1] : ['miss', 2])
 })
 
+test.each<[name: string, other: Partial<ValuesRequest>, isSame: boolean]>([
+  ['again', {}, true],
+  ['with seconds', { date_range: ['2026-06-10T00:00:00Z', '2026-06-12T23:59:59Z'] }, true],
+  ['of another field', { field: 'city' }, false],
+  ['of a property', { field: 'event:prop:plan' }, false],
+  ['of the names of properties', { field: 'event:prop' }, false],
+  ['that contain a text', { search: 'a' }, false],
+  ['with another limit', { limit: 11 }, false],
+  ['with a filter', { filters: FIREFOX }, false],
+  ['to another day', { date_range: ['2026-06-10', '2026-06-13'] }, false],
+])('values %s', async (_name, other, isSame) => {
+  const { askValues } = createWorld()
+  expect(await askValues()).toEqual(['miss', 1])
+  expect(await askValues(other)).toEqual(isSame ? ['hit', 1] : ['miss', 2])
+})
+
+test('names of properties that contain different texts', async () => {
+  const { askValues } = createWorld()
+  expect(await askValues({ field: 'event:prop', search: 'a' })).toEqual(['miss', 1])
+  expect(await askValues({ field: 'event:prop', search: 'b' })).toEqual(['miss', 2])
+  expect(await askValues({ field: 'event:prop', search: 'a' })).toEqual(['hit', 1])
+})
+
 test('no answer of one operation is given to another', async () => {
-  const { askRetention, askFunnel } = createWorld()
+  const { askRetention, askFunnel, askValues } = createWorld()
   expect(await askRetention()).toEqual(['miss', 1])
   expect(await askFunnel()).toEqual(['miss', 2])
+  expect(await askValues()).toEqual(['miss', 3])
 })
 
 test('retention of the past is the same at any time, that of the present until an interval begins', async () => {
