@@ -1,7 +1,14 @@
 /** The search of the bar: the questions that find values of all fields, and the suggestions that their answers make. */
 import type { QueryAnswer, Question } from '../client/contract.js'
 import { matchesName, nameValue } from '../format/values.js'
-import { isFilterField, isTextField, type Field, type FieldFilter } from '../state/filters.js'
+import {
+  isEventField,
+  isFilterField,
+  isTextField,
+  PROPERTY,
+  type Field,
+  type FieldFilter,
+} from '../state/filters.js'
 import type { ExplorerState } from '../state/state.js'
 import { buildTextSearch } from './find-values.js'
 import { nameTab, PANELS } from './panels.js'
@@ -29,18 +36,29 @@ const FIELDS: readonly Field[] = PANELS.flatMap(({ tabs }) => tabs.map(({ id }) 
  * Builds one question for each field: the most frequent values of the period that contain a text. Fields that the API compares as
  * a whole are asked for all their values, which does not depend on the text.
  */
-export function buildSearchQuestions(state: ExplorerState, text: string): readonly Question[] {
+export const buildSearchQuestions = (state: ExplorerState, text: string): readonly Question[] =>
+  FIELDS.map((field) => buildFieldQuestion(field, state, text))
+
+/** Builds one question for each property. They are a batch of their own, because one has at most 20 questions. */
+export const buildPropertySearchQuestions = (
+  state: ExplorerState,
+  properties: readonly string[],
+  text: string,
+): readonly Question[] =>
+  properties.map((property) => buildFieldQuestion(PROPERTY + property, state, text))
+
+function buildFieldQuestion(field: Field, state: ExplorerState, text: string): Question {
   const scope = buildScope({ ...state, filters: [] })
-  return FIELDS.map((field) => ({
+  return {
     id: field,
     operation: 'query',
     body: {
       ...(isTextField(field) ? narrow(scope, buildTextSearch(field, text)) : scope),
-      metrics: [field === 'event:name' ? 'events' : 'pageviews'],
+      metrics: [isEventField(field) ? 'events' : 'pageviews'],
       group_by: groupBy(field),
       limit: isTextField(field) ? MAX_OF_FIELD : MAX_NAMED,
     },
-  }))
+  }
 }
 
 /** Lists what a text may mean, the closest first: names that are the text, then those that start with it. */

@@ -1,6 +1,7 @@
 /** The search of the bar: what it asks, and what it suggests. */
 import { describe, expect, test } from '@jest/globals'
 import {
+  buildPropertySearchQuestions,
   buildSearchQuestions,
   listSuggestions,
   suggestPages,
@@ -78,6 +79,27 @@ test('every field is asked in one batch, without the filters of the page', () =>
   )
 })
 
+test('every property is asked for its values', () => {
+  expect(buildPropertySearchQuestions(DEFAULT_STATE, ['plan', 'a:b'], 'Pro')).toEqual(
+    ['plan', 'a:b'].map((property) => ({
+      id: `event:prop:${property}`,
+      operation: 'query',
+      body: {
+        date_range: '30days',
+        filters: [
+          {
+            type: 'event',
+            properties: [{ property, operator: 'contains', value: 'Pro', caseSensitive: false }],
+          },
+        ],
+        metrics: ['events'],
+        group_by: [`event:prop:${property}`],
+        limit: 5,
+      },
+    })),
+  )
+})
+
 describe('suggestions', () => {
   test.each<[string, string, Answers, readonly string[]]>([
     ['nothing', 'x', [], []],
@@ -92,6 +114,12 @@ describe('suggestions', () => {
       'news',
       [answer('utm_source', ['old-news', 'newsletter']), answer('event:name', ['news'])],
       ['event:name=news news', 'utm_source=newsletter newsletter', 'utm_source=old-news old-news'],
+    ],
+    [
+      'values of properties',
+      'pro',
+      [answer('event:prop:plan', ['pro', 'free', 'Professional'])],
+      ['event:prop:plan=pro pro', 'event:prop:plan=Professional Professional'],
     ],
     ['a missing value by its name', 'direct', [answer('referrer', [''])], ['referrer= Direct']],
     [

@@ -23,9 +23,11 @@ export interface BarProps extends Parts {
   /** The question who is there now. */
   readonly live: Question | undefined
   readonly now: () => Date
+  /** The names of the event properties that can be searched. */
+  readonly properties: readonly string[]
 }
 
-export function Bar({ name, live, now, ...parts }: BarProps) {
+export function Bar({ name, live, now, properties, ...parts }: BarProps) {
   const { state, change } = parts
   const present = findShown(parts, live)
   const users = present.kind === 'ready' ? present.body.data[0]?.metrics.users : undefined
@@ -45,7 +47,7 @@ export function Bar({ name, live, now, ...parts }: BarProps) {
         onChange={(comparison) => change(set({ comparison }))}
       />
       <ZoneMenu {...parts} />
-      <Search {...parts} now={now} />
+      <Search {...parts} now={now} properties={properties} />
       <FilterPills {...parts} />
     </header>
   )

@@ -47,7 +47,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const parts = { state, change, answers, access, api }
   return (
     <>
-      <Bar {...parts} name={name} live={find('now')} now={now} />
+      <Bar {...parts} name={name} live={find('now')} now={now} properties={properties} />
       <main aria-busy={isAsking}>
         {failure !== undefined && <FailureNote failure={failure} answers={answers} />}
         {project?.firstEventAt === null && <FirstEvent project={project} base={access.base} />}

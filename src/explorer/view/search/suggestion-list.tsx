@@ -35,7 +35,7 @@ export function SuggestionList({
       <ul id={LIST_ID} ref={list} role="listbox" aria-label="Suggestions" hidden={!isShown}>
         {options.map((option, i) => (
           <li
-            key={`${option.of} ${option.filter.operator} ${option.filter.values.join()}`}
+            key={`${option.filter.field} ${option.filter.operator} ${option.filter.values.join()}`}
             id={nameOption(i)}
             role="option"
             aria-selected={i === active}

@@ -2,12 +2,19 @@
 import { useMemo, useRef } from 'preact/hooks'
 import { createAnswers } from '../../client/answers.js'
 import type { QueryAnswer } from '../../client/contract.js'
-import { buildSearchQuestions, listSuggestions, type Suggestion } from '../../questions/search.js'
+import {
+  buildPropertySearchQuestions,
+  buildSearchQuestions,
+  listSuggestions,
+  type Suggestion,
+} from '../../questions/search.js'
 import type { Parts } from '../shared/parts.js'
 import { useMissing } from '../shared/use-missing.js'
 
 export interface SuggestionSource extends Pick<Parts, 'state' | 'api'> {
   readonly now: () => Date
+  /** The names of the properties that are searched. */
+  readonly properties: readonly string[]
 }
 
 export interface Suggestions {
@@ -19,15 +26,26 @@ export interface Suggestions {
 }
 
 /** @param text what is searched; nothing is asked while it is empty */
-export function useSuggestions({ state, api, now }: SuggestionSource, text: string): Suggestions {
+export function useSuggestions(
+  { state, api, now, properties }: SuggestionSource,
+  text: string,
+): Suggestions {
   const { period, zone } = state
   const answers = useRef(createAnswers()).current
-  const questions = useMemo(
+  const scope = JSON.stringify([period, zone])
+  const ofFields = useMemo(
     () => (text === '' ? [] : buildSearchQuestions(state, text)),
-    [text, JSON.stringify([period, zone])],
+    [text, scope],
   )
-  const { isAsking, failure } = useMissing({ api, answers, questions, now })
-  const known = questions.flatMap((question) => {
+  const ofProperties = useMemo(
+    () => (text === '' ? [] : buildPropertySearchQuestions(state, properties, text)),
+    [text, scope, JSON.stringify(properties)],
+  )
+  const fields = useMissing({ api, answers, questions: ofFields, now })
+  const values = useMissing({ api, answers, questions: ofProperties, now })
+  const isAsking = fields.isAsking || values.isAsking
+  const failure = fields.failure ?? values.failure
+  const known = [...ofFields, ...ofProperties].flatMap((question) => {
     const body = answers.get(question)?.result.body
     return body === undefined || 'error' in body
       ? []

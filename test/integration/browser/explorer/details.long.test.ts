@@ -160,6 +160,8 @@ describeInBrowser('the details and the search of the explorer', () => {
       await act(async () => {
         await page.keyboard.type('south af')
         await page.keyboard.press('Enter')
+        // The filter follows the answer to the search.
+        await page.waitForFunction(`${FILTERS}.join().includes('South Africa')`)
       }, FILTERS),
     ).toEqual([2, 'Country is Germany or South Africa'])
     await page.keyboard.type('<b>')

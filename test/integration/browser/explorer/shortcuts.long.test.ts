@@ -19,7 +19,13 @@ describeExplorer('the shortcuts of the explorer', (started) => {
       await press('d')
       expect(await page.evaluate(`document.activeElement.value`)).toBe('d')
       expect(readQuery(page)).toBe('?period=7days')
+      await press('Backspace')
+      // Values of properties are found, too.
+      await page.type('input[name=search]', 'FREE\n')
+      await act(() => page.waitForSelector('.pill'))
+      expect(readQuery(page)).toBe('?period=7days&filters=[["event:prop:plan","is","free"]]')
       await page.evaluate(`document.activeElement.blur()`)
+      await press('Escape')
       await press('c')
       expect(await page.evaluate(`document.activeElement.name`)).toBe('from')
       await press('Escape')
