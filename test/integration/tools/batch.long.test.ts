@@ -88,7 +88,7 @@ test('each answer says how long it took and how it was found, if the batch asks 
     const milliseconds: unknown = expect.any(Number)
     expect(timed.map(({ results }) => results.map(({ timing }) => timing))).toEqual([
       [{ milliseconds, cache: 'miss' }, { milliseconds, cache: 'miss' }, undefined],
-      [{ milliseconds, cache: 'hit' }, { milliseconds, cache: 'hit' }, { milliseconds }, undefined],
+      [{ milliseconds, cache: 'hit' }, { milliseconds, cache: 'hit' }, undefined],
     ])
     const plain = JSON.stringify(await ask({}))
     expect(JSON.stringify(await ask({ include: {} }))).toBe(plain)
