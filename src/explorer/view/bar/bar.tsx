@@ -29,6 +29,7 @@ export interface BarProps extends Parts {
 
 export function Bar({ name, live, now, properties, ...parts }: BarProps) {
   const { state, change } = parts
+  const isAll = state.period === 'all'
   const present = findShown(parts, live)
   const users = present.kind === 'ready' ? present.body.data[0]?.metrics.users : undefined
   return (
@@ -43,7 +44,8 @@ export function Bar({ name, live, now, properties, ...parts }: BarProps) {
         label="Compare with"
         name="compare"
         options={COMPARISONS.map((one) => [one, COMPARISON_NAMES[one]])}
-        value={state.comparison}
+        value={isAll ? 'off' : state.comparison}
+        disabledBecause={isAll ? 'All time has nothing before it' : undefined}
         onChange={(comparison) => change(set({ comparison }))}
       />
       <ZoneMenu {...parts} />

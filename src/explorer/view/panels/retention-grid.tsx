@@ -6,6 +6,7 @@ import type { RetentionAnswer } from '../../client/contract.js'
 export function RetentionGrid({ answer }: { readonly answer: RetentionAnswer }) {
   const { interval, intervals } = answer.query
   const cohorts = answer.data.filter(({ size }) => size !== null && size > 0)
+  const name = interval.charAt(0).toUpperCase() + interval.slice(1)
   if (cohorts.length === 0) return <p class="empty">Nobody came first in this period.</p>
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Retention">
@@ -16,7 +17,7 @@ export function RetentionGrid({ answer }: { readonly answer: RetentionAnswer }) 
             <th scope="col">Users</th>
             {Array.from({ length: intervals }, (_, i) => (
               <th key={i} scope="col">
-                +{i + 1}
+                {name} {i + 1}
               </th>
             ))}
           </tr>

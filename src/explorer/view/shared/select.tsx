@@ -7,6 +7,8 @@ export interface SelectProps<Value extends string> {
   readonly options: readonly (readonly [value: Value, name: string])[]
   readonly value: Value
   readonly onChange: (value: Value) => void
+  /** Why nothing can be chosen; absent if it can. */
+  readonly disabledBecause?: string | undefined
 }
 
 export function Select<Value extends string>({
@@ -15,6 +17,7 @@ export function Select<Value extends string>({
   options,
   value,
   onChange,
+  disabledBecause,
 }: SelectProps<Value>) {
   return (
     <label>
@@ -23,6 +26,8 @@ export function Select<Value extends string>({
         class="control"
         name={name}
         value={value}
+        disabled={disabledBecause !== undefined}
+        title={disabledBecause}
         onChange={({ currentTarget }) => {
           const [chosen] = options.find(([one]) => one === currentTarget.value) ?? []
           if (chosen !== undefined) onChange(chosen)
