@@ -58,10 +58,12 @@ export function watchChanges(
 ): ChangeWatch {
   const states = createStates(reader)
   let lookedAt = { now: -Infinity, time: 0 }
-  let looking: Promise<void> | undefined
+  let looking: Promise<{ readonly wasBusy: boolean }> | undefined
 
-  const look = async (): Promise<void> => {
+  /** Returns whether this process was busy with other work most of the time. */
+  const look = async (): Promise<{ readonly wasBusy: boolean }> => {
     const begun = { now: now(), time: getTime().getTime() }
+    const used = performance.eventLoopUtilization()
     try {
       // The numbers may be those of another store after a long time.
       await states.update(begun.now - lookedAt.now > MEMORY_MS)
@@ -71,6 +73,7 @@ export function watchChanges(
     } finally {
       looking = undefined
     }
+    return { wasBusy: performance.eventLoopUtilization(used).utilization > 0.5 }
   }
   const isKnown = (): boolean => {
     const passed = getTime().getTime() - lookedAt.time
@@ -82,7 +85,9 @@ export function watchChanges(
   return {
     readVersion: async (projectId) => {
       lookIfDue()
-      if (!isKnown()) await looking
+      const looked = isKnown() ? undefined : await looking
+      // Many requests at once kept the process from reading the response in time, and all of them wait for this by now.
+      if (!isKnown() && looked?.wasBusy === true) await (looking ??= look())
       return isKnown() ? states.getVersion(projectId) : undefined
     },
     getLastVersion: (projectId) => {

@@ -62,7 +62,9 @@ test.each<[string, readonly Asked[]]>([
 })
 
 interface Timed {
-  readonly results: readonly { readonly timing?: { readonly milliseconds: number } }[]
+  readonly results: readonly {
+    readonly timing?: { readonly milliseconds: number; readonly cache: string }
+  }[]
 }
 
 test('each answer says how long it took and how it was found, if the batch asks for it', async () => {
@@ -81,10 +83,12 @@ test('each answer says how long it took and how it was found, if the batch asks 
       const answer = await read(await post(shops.service, shop, 'batch', { queries, ...body }))
       return answer.body as Timed
     }
-    const timed = [
-      await ask({ include: { timing: true } }),
-      await ask({ include: { timing: true } }),
-    ]
+    // An answer is kept soon after it was given.
+    const askUntilHit = async (): Promise<Timed> => {
+      const answer = await ask({ include: { timing: true } })
+      return answer.results.some(({ timing }) => timing?.cache === 'miss') ? askUntilHit() : answer
+    }
+    const timed = [await ask({ include: { timing: true } }), await askUntilHit()]
     const milliseconds: unknown = expect.any(Number)
     expect(timed.map(({ results }) => results.map(({ timing }) => timing))).toEqual([
       [{ milliseconds, cache: 'miss' }, { milliseconds, cache: 'miss' }, undefined],

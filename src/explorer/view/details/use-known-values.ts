@@ -11,7 +11,9 @@ export function useKnownValues(
   remember: (known: KnownValues) => void,
 ): void {
   const shown = findShown({ answers }, question)
-  const body = shown.kind === 'ready' && !shown.isOld ? shown.body : undefined
+  // Other answers may still be on their way, and questions that change now would ask for them again.
+  const isThere = shown.kind === 'ready' && !shown.isOld && !answers.isAsking
+  const body = isThere ? shown.body : undefined
   useEffect(() => {
     if (body === undefined || question === undefined) return
     remember({
