@@ -50,11 +50,13 @@ const ALL = ''
  *
  * @param getTime the time of day. It only ends knowledge early: a monotonic clock stands still while the machine does
  * @param now a monotonic clock, in milliseconds
+ * @param startLoad returns the function that says which share of the time since then this process was busy, 0 to 1
  */
 export function watchChanges(
   reader: Connection,
   getTime: () => Date,
   now = () => performance.now(),
+  startLoad = measureLoad,
 ): ChangeWatch {
   const states = createStates(reader)
   let lookedAt = { now: -Infinity, time: 0 }
@@ -63,7 +65,7 @@ export function watchChanges(
   /** Returns whether this process was busy with other work most of the time. */
   const look = async (): Promise<{ readonly wasBusy: boolean }> => {
     const begun = { now: now(), time: getTime().getTime() }
-    const used = performance.eventLoopUtilization()
+    const readLoad = startLoad()
     try {
       // The numbers may be those of another store after a long time.
       await states.update(begun.now - lookedAt.now > MEMORY_MS)
@@ -73,7 +75,7 @@ export function watchChanges(
     } finally {
       looking = undefined
     }
-    return { wasBusy: performance.eventLoopUtilization(used).utilization > 0.5 }
+    return { wasBusy: readLoad() > 0.5 }
   }
   const isKnown = (): boolean => {
     const passed = getTime().getTime() - lookedAt.time
@@ -96,6 +98,12 @@ export function watchChanges(
     },
     isCurrent: (projectId, version) => isKnown() && states.getVersion(projectId) === version,
   }
+}
+
+/** Measures how busy the event loop is. */
+function measureLoad(): () => number {
+  const begun = performance.eventLoopUtilization()
+  return () => performance.eventLoopUtilization(begun).utilization
 }
 
 interface States {

@@ -118,7 +118,7 @@ test('a writer waits for longer than a service uses what it knows', async () => 
 
 /** Counts looks, and fails or waits as told. */
 function watchSlowly() {
-  const state = { time: 0, wallTime: 0, looks: 0, work: () => Promise.resolve() }
+  const state = { time: 0, wallTime: 0, looks: 0, load: 0, work: () => Promise.resolve() }
   const { reader } = database.store
   const counted: Connection = {
     ...reader,
@@ -129,7 +129,8 @@ function watchSlowly() {
     },
   }
   const getTime = (): Date => new Date(1_000_000 + state.time + state.wallTime)
-  return { state, watch: watchChanges(counted, getTime, () => state.time) }
+  const startLoad = () => () => state.load
+  return { state, watch: watchChanges(counted, getTime, () => state.time, startLoad) }
 }
 
 describe('a look', () => {
@@ -162,6 +163,31 @@ describe('a look', () => {
     state.work = () => Promise.resolve()
     expect(await watch.readVersion('p')).toBe(version)
   })
+})
+
+test.each([
+  ['is repeated once for all who wait for it', 0.9, 2],
+  ['is not repeated if the process was idle: it is the store that is slow', 0.1, 1],
+])('a look that takes too long %s', async (_what, load, looks) => {
+  const { state, watch } = watchSlowly()
+  state.load = load
+  state.work = () => {
+    state.time += state.looks === 1 ? KNOWLEDGE_MS : 0
+    return Promise.resolve()
+  }
+  const versions = await Promise.all([1, 2, 3].map(() => watch.readVersion('p')))
+  const expected: unknown = looks === 2 ? expect.any(String) : undefined
+  expect([versions, state.looks]).toEqual([[expected, expected, expected], looks])
+})
+
+test('a look that always takes too long is repeated once', async () => {
+  const { state, watch } = watchSlowly()
+  state.load = 1
+  state.work = () => {
+    state.time += KNOWLEDGE_MS
+    return Promise.resolve()
+  }
+  expect([await watch.readVersion('p'), state.looks]).toEqual([undefined, 2])
 })
 
 describe('the version that was seen last', () => {
