@@ -5,8 +5,11 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './time.js'
 /** The form of a name. Newer runtimes also know offsets, such as `+05:30`; they are no names. */
 const NAME = /^[A-Za-z][A-Za-z0-9_+\-/]*$/
 
+/** The zone of clocks that no other zone is named for. */
+export const UTC = 'UTC'
+
 /** The names of UTC itself. */
-const UTC = /^(?:etc\/)?(?:utc|uct|universal|zulu)$/i
+const UTC_NAMES = /^(?:etc\/)?(?:utc|uct|universal|zulu)$/i
 
 /** How many zones are remembered: a formatter takes a quarter of a millisecond to create. */
 const formatters = new LRUCache<string, Intl.DateTimeFormat>({ max: 200 })
@@ -31,7 +34,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-export const isUtc = (zone: string): boolean => UTC.test(zone)
+export const isUtc = (zone: string): boolean => UTC_NAMES.test(zone)
 
 const OFFSET = /GMT(?:(?<sign>\D)(?<hours>\d\d):(?<minutes>\d\d)(?::(?<seconds>\d\d))?)?$/
 

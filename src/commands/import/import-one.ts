@@ -20,6 +20,8 @@ export interface ImportedBatch {
 }
 
 export interface Imported {
+  /** The name of the source in messages. */
+  readonly name: string
   readonly report: ImportReport
   /** The batches that hold its events; empty for a dry run. */
   readonly batches: readonly ImportedBatch[]
@@ -40,19 +42,22 @@ export async function importOne(
   source: ImportSource,
   options: ImportCommandOptions,
 ): Promise<Imported> {
-  const { project, strict, dryRun = false, format, map, origin } = options
+  const { project, strict, dryRun = false, format, map, origin, zone } = options
   const progress = showProgress(source.name, context.note)
   const rejected = collectRejectedRows(source, progress.note, { writesNothing: dryRun })
   const bytes = countBytes(source.open())
   const batches: ImportedBatch[] = []
+  const onZoneless = zone === undefined ? noteOnce(progress.note, zonelessNote(source)) : undefined
   let soFar = EMPTY_REPORT
   try {
     const rows = await openRows(bytes.chunks, {
       writer: opened.store.writer,
-      ...omitUndefined({ format, mapping: map, origin }),
+      onZoneless,
+      ...omitUndefined({ format, mapping: map, origin, zone }),
     })
     const report = await importIntoCluster(opened.cluster, rows.rows, {
-      ...omitUndefined({ projectId: project, strict }),
+      ...omitUndefined({ projectId: project, strict, zone }),
+      onZoneless,
       identity: rows.identity,
       dryRun,
       now: context.now(),
@@ -66,12 +71,25 @@ export async function importOne(
       },
     })
     const rejectedFile = await rejected.close()
-    return { report, batches, skipped: rows.skipped(), rejectedFile }
+    return { name: source.name, report, batches, skipped: rows.skipped(), rejectedFile }
   } catch (error) {
     await rejected.close()
     throw explainFailure(error, source.name, dryRun ? 0 : soFar.received)
   } finally {
     progress.stop()
+  }
+}
+
+const zonelessNote = ({ name }: ImportSource): string =>
+  `${name}: timestamps without a zone are read in UTC; --zone names another`
+
+/** Creates a function whose first call writes a note. */
+function noteOnce(note: (text: string) => void, text: string): () => void {
+  let isNoted = false
+  return () => {
+    if (isNoted) return
+    isNoted = true
+    note(text)
   }
 }
 

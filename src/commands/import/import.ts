@@ -7,10 +7,11 @@ import { addReports, EMPTY_REPORT, type LoadReport } from '../../ingest/loader/l
 import { UserError } from '../../lib/errors.js'
 import { requireProject } from '../../projects/store.js'
 import type { AddCommand, CommandContext } from '../shared/context.js'
+import { formatCount } from '../shared/output.js'
 import { startStopwatch } from '../shared/stopwatch.js'
 import { withStore } from '../shared/with-store.js'
 import { importOne, type Imported } from './import-one.js'
-import { addToMapping, parseOrigin, type ImportCommandOptions } from './options.js'
+import { addToMapping, parseOrigin, parseZone, type ImportCommandOptions } from './options.js'
 import { findSources, type ImportSource } from './sources.js'
 import { printSummary, type ImportTotal } from './summary.js'
 
@@ -39,6 +40,11 @@ export const addImport: AddCommand = (program, context) => {
       'Origin of the site whose access log is imported, such as https://example.com',
       parseOrigin,
     )
+    .option(
+      '--zone <zone>',
+      'IANA time zone of timestamps without a zone, such as Europe/Berlin (default: UTC)',
+      parseZone,
+    )
     .option('--dry-run', 'Report what an import would do, and import nothing')
     .option(
       '--strict',
@@ -47,7 +53,9 @@ export const addImport: AddCommand = (program, context) => {
     .option('--json', 'Print the summary as JSON')
     .addHelpText(
       'after',
-      '\nRejected rows and their reasons are written to <file>.rejected.ndjson, or stdin.rejected.ndjson.',
+      '\nRejected rows and their reasons are written to <file>.rejected.ndjson, or stdin.rejected.ndjson; all other rows' +
+        '\nare imported. The exit code is 1 for a file that cannot be read or of which no row could be read, and for' +
+        '\nrejected rows with --strict.',
     )
     .action(async (names: readonly string[], options: ImportCommandOptions) => {
       const { dryRun = false } = options
@@ -79,6 +87,17 @@ async function importAll(
     const [file] = rejectedFiles
     throw new UserError(`stopped at rejected rows${file === undefined ? '' : `, see ${file}`}`)
   }
+  const unreadable = imported.flatMap((one) => describeUnreadable(one) ?? [])
+  if (unreadable.length > 0) throw new UserError(unreadable.join('; '))
+}
+
+/** Says why a source gave nothing to import; undefined if a row could be read, even one that was skipped or excluded. */
+function describeUnreadable({ name, report, skipped, rejectedFile }: Imported): string | undefined {
+  const { received, rejected } = report
+  if (skipped > 0 || rejected < received) return undefined
+  if (received === 0) return `${name}: has no rows`
+  const which = received === 1 ? 'its only row' : `all of its ${formatCount(received, 'row')}`
+  return `${name}: ${which} could not be read${rejectedFile === undefined ? '' : `, see ${rejectedFile}`}`
 }
 
 /** Adds up the reports of all sources. */

@@ -1,5 +1,6 @@
 /** Parses the options of the command `tallyhouse import`. */
 import { InvalidArgumentError } from 'commander'
+import { isTimeZone } from '../../lib/time-zone.js'
 import { FIELDS } from '../../model/event-fields.js'
 import type { Format } from '../../ingest/import/formats/format.js'
 import { parseTarget, type Mapping } from '../../ingest/import/formats/mapping.js'
@@ -9,6 +10,7 @@ export interface ImportCommandOptions {
   readonly format?: Format
   readonly map?: Mapping
   readonly origin?: string
+  readonly zone?: string
   readonly dryRun?: boolean
   readonly strict?: boolean
   readonly json?: boolean
@@ -31,6 +33,16 @@ export function addToMapping(text: string, previous: Mapping = new Map()): Mappi
   }
   if (previous.has(field)) throw new InvalidArgumentError(`The field ${field} is mapped twice.`)
   return new Map([...previous, [field, column]])
+}
+
+/**
+ * Parses the IANA name of a time zone.
+ *
+ * @throws InvalidArgumentError for a zone that is not known
+ */
+export function parseZone(text: string): string {
+  if (isTimeZone(text)) return text
+  throw new InvalidArgumentError('Expected the IANA name of a time zone, such as Europe/Berlin.')
 }
 
 /**

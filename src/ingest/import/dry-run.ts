@@ -21,6 +21,7 @@ import { stageRows } from '../loader/steps/stage-rows.js'
 import { selectRows, surveyLoad } from '../loader/survey.js'
 import type { ImportOptions, ImportReport } from './import-options.js'
 import { createLineReader } from './lines.js'
+import { resolveTimestamps } from './resolve-timestamps.js'
 
 type DryRunOptions = ImportOptions & Required<Pick<ImportOptions, 'chunkSize'>>
 
@@ -76,7 +77,7 @@ async function loadIntoTables(
       batch: `chunk-${firstRow}`,
       projectId,
       firstRow,
-      bytes,
+      bytes: resolveTimestamps(bytes, options),
       now,
       into: inbox,
     })

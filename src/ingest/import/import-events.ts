@@ -25,6 +25,7 @@ import {
   type LineReader,
   type Lines,
 } from './lines.js'
+import { resolveTimestamps } from './resolve-timestamps.js'
 
 /**
  * Imports one source of lines, each a JSON object, a blank line, or a line marked as invalid (see
@@ -141,15 +142,17 @@ async function loadLines(
   writer: Connection,
   batch: string,
   { bytes, firstRow }: Lines,
-  { projectId = '', strict = false, now, loader }: ImportOptions,
+  options: ImportOptions,
 ): Promise<LoadReport> {
+  const { projectId = '', strict = false, now, loader } = options
+  const resolved = resolveTimestamps(bytes, options)
   return withLoaderLease(writer, async (holder) => {
     const done = await findLoad(holder, batch)
     // Another import of the same source has loaded the batch in the meantime.
     if (done !== undefined) return reportAsDuplicates(done)
     // An import that was killed may have inserted the batch already.
     await dropBatch(holder, batch)
-    await insertBatch(holder, { batch, projectId, firstRow, bytes, now, strict })
+    await insertBatch(holder, { batch, projectId, firstRow, bytes: resolved, now, strict })
     return loadBatch(holder, batch, loader)
   })
 }

@@ -32,7 +32,7 @@ export async function importIntoCluster(
   source: AsyncIterable<Buffer>,
   options: ClusterImportOptions,
 ): Promise<ImportReport> {
-  const routing = await findRouting(cluster, options.projectId, options.now)
+  const routing = await findRouting(cluster, options)
   const [shard, ...others] = routing.shards
   return others.length > 0
     ? importParts(routing, source, options)

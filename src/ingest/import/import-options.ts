@@ -7,6 +7,8 @@ import type { LoaderContext } from '../loader/loader-context.js'
 export interface ImportOptions {
   /** The project of all rows; without it each row names its own. */
   readonly projectId?: string
+  /** The IANA name of the zone of timestamps that name none; UTC by default. */
+  readonly zone?: string | undefined
   /** Identifies how the source was converted to lines: the same bytes, converted differently, are another source. */
   readonly identity?: string
   /** Stops at the first chunk that holds a rejected row, and loads nothing of that chunk. */
@@ -22,6 +24,8 @@ export interface ImportOptions {
   readonly onRejected: (rejections: readonly Rejection[]) => Promise<void> | void
   /** Called with the name of each batch, earlier loads included: `countAffected` counts their users. */
   readonly onBatch?: (batch: string) => void
+  /** Called for each timestamp that names no zone. */
+  readonly onZoneless?: (() => void) | undefined
   /** Called after each chunk with the totals so far. */
   readonly onProgress?: (soFar: LoadReport) => void
   /** Set for one part of a source that is split among stores; blank lines stand for the rows of the other parts. */

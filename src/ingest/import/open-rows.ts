@@ -1,9 +1,10 @@
 /** Opens a source of any format as lines of NDJSON, one per row of the source. */
 import type { Connection } from '../../clickhouse/connection.js'
+import { isUtc } from '../../lib/time-zone.js'
 import { dropByteOrderMark, peek, unpack, type Peeked } from './formats/byte-stream.js'
 import { openColumnar } from './formats/columnar/open.js'
 import { readCsv } from './formats/csv.js'
-import { DETECTION_BYTES, detectFormat } from './formats/detect.js'
+import { DETECTION_BYTES, detectFormat, findUnreadable } from './formats/detect.js'
 import { FORMATS, SourceError, type Format } from './formats/format.js'
 import { readLog } from './formats/log.js'
 import { readMappedNdjson } from './formats/mapped-ndjson.js'
@@ -15,13 +16,17 @@ export interface OpenOptions {
   readonly mapping?: Mapping | undefined
   /** The origin of all pages of an access log, e.g. `https://example.com`. */
   readonly origin?: string | undefined
+  /** The zone of timestamps that name none, if the import names one. */
+  readonly zone?: string | undefined
+  /** Called if the columns of a file have no zone and are read in UTC; rows of text report theirs when they are loaded. */
+  readonly onZoneless?: (() => void) | undefined
   /** The connection through which ClickHouse reads Parquet and Arrow. */
   readonly writer: Connection
 }
 
 export interface OpenedRows {
   readonly format: Format
-  /** Identifies how the bytes are read; depends on format, mapping and origin. */
+  /** Identifies how the bytes are read; depends on format, mapping, origin and zone. */
   readonly identity: string
   /**
    * Bytes of NDJSON, to be read once: one line per row, in the order of the source. Skipped rows and invalid rows
@@ -50,9 +55,11 @@ export async function openRows(
   source: AsyncIterable<Buffer>,
   options: OpenOptions,
 ): Promise<OpenedRows> {
-  const { mapping = NO_MAPPING, origin } = options
+  const { mapping = NO_MAPPING, origin, zone } = options
   const peeked = await peek(unpack(source), DETECTION_BYTES)
   try {
+    const unreadable = findUnreadable(peeked.head)
+    if (unreadable !== undefined) throw new SourceError(unreadable)
     const format = options.format ?? requireFormat(peeked, mapping)
     checkOptions(format, mapping, origin)
     let skipped = 0
@@ -65,7 +72,7 @@ export async function openRows(
     })
     return {
       format,
-      identity: JSON.stringify([format, [...mapping].sort(), origin ?? '']),
+      identity: JSON.stringify([format, [...mapping].sort(), origin ?? '', ...namedZone(zone)]),
       rows,
       skipped: () => skipped,
       total: () => total,
@@ -75,6 +82,10 @@ export async function openRows(
     throw error
   }
 }
+
+/** The zone as a part of the identity: sources without one keep theirs. */
+const namedZone = (zone: string | undefined): readonly string[] =>
+  zone === undefined || isUtc(zone) ? [] : [zone]
 
 const READERS: Readonly<
   Record<

@@ -2,7 +2,9 @@
 import { locate, type Cluster, type ProjectShards } from '../../../cluster/cluster.js'
 import { chooseShard, type Placement } from '../../../cluster/sender.js'
 import { findProject, listProjects } from '../../../projects/store.js'
-import { readFields, type FieldNeeds } from './read-fields.js'
+import type { ImportOptions } from '../import-options.js'
+import { resolveTimestamp } from '../resolve-timestamps.js'
+import { readFields, type FieldNeeds, type RoutingFields } from './read-fields.js'
 import type { Route } from './split-lines.js'
 
 /** Where the rows of an import go. */
@@ -12,38 +14,45 @@ export interface Routing {
   readonly route: Route
 }
 
+/** What a routing needs to know of an import. */
+type RoutingOptions = Pick<ImportOptions, 'projectId' | 'now' | 'zone'>
+
 /**
  * Finds where the rows of a project go; without one, each row names its own.
  *
- * @param receivedAt the time of arrival of all rows
  * @throws ApiError SERVICE_UNAVAILABLE for a project on a store that is not configured
  */
-export async function findRouting(
-  cluster: Cluster,
-  projectId: string | undefined,
-  receivedAt: Date,
-): Promise<Routing> {
+export async function findRouting(cluster: Cluster, options: RoutingOptions): Promise<Routing> {
+  const { projectId } = options
   const { home, shards } = cluster
   if (shards.length === 1) return { shards, route: () => 0 }
-  if (projectId === undefined) return routeByProject(cluster, receivedAt)
+  if (projectId === undefined) return routeByProject(cluster, options)
   const project = await findProject(home.store.reader, projectId)
   if (project === undefined) return { shards: [home], route: () => 0 }
-  return { shards: locate(cluster, project), route: createRoute(project, receivedAt) }
+  return { shards: locate(cluster, project), route: createRoute(project, options) }
 }
 
 /** Routes rows of one project. */
-function createRoute(placement: Placement, receivedAt: Date): Route {
+function createRoute(placement: Placement, options: RoutingOptions): Route {
   const needs = { project: false, timestamp: wasWidened(placement) }
   return (bytes, start, end) => {
     const fields = readFields(bytes, start, end, needs)
-    return fields === undefined ? 0 : chooseShard(fields, placement, receivedAt)
+    return fields === undefined ? 0 : place(fields, placement, options)
   }
+}
+
+/** Returns the position of a row's shard, by the timestamp that will be loaded. */
+function place(fields: RoutingFields, placement: Placement, { now, zone }: RoutingOptions): number {
+  const { timestamp } = fields
+  const event =
+    timestamp === undefined ? fields : { ...fields, timestamp: resolveTimestamp(timestamp, zone) }
+  return chooseShard(event, placement, now)
 }
 
 const wasWidened = ({ formerWidths }: Placement): boolean => formerWidths.length > 0
 
 /** Routes rows by the project that they name. Rows of unknown projects go to the home, which rejects them. */
-async function routeByProject(cluster: Cluster, receivedAt: Date): Promise<Routing> {
+async function routeByProject(cluster: Cluster, options: RoutingOptions): Promise<Routing> {
   const { home, shards } = cluster
   const projects = await listProjects(home.store.reader)
   const places = new Map(
@@ -57,10 +66,10 @@ async function routeByProject(cluster: Cluster, receivedAt: Date): Promise<Routi
     shards,
     route: (bytes, start, end) => {
       const fields = readFields(bytes, start, end, needs)
-      const place = places.get(fields?.project ?? '')
-      return fields === undefined || place === undefined
+      const found = places.get(fields?.project ?? '')
+      return fields === undefined || found === undefined
         ? 0
-        : (place.positions[chooseShard(fields, place.project, receivedAt)] ?? 0)
+        : (found.positions[place(fields, found.project, options)] ?? 0)
     },
   }
 }

@@ -12,12 +12,12 @@ import {
 import type { ColumnBinding } from '../mapping.js'
 import type { Column, FileDescription } from './columns.js'
 import { buildLineSql } from './line.js'
+import type { ColumnarOptions } from './value.js'
 
 export interface Staging extends FileDescription {
   readonly columns: readonly Column[]
   readonly bindings: readonly ColumnBinding[]
-  /** Whether there is a mapping, because columns have other names than the fields of an event. */
-  readonly hasForeignNames: boolean
+  readonly reading: ColumnarOptions
 }
 
 interface Listeners {
@@ -72,7 +72,7 @@ export async function* readStagedRows(
 }
 
 async function fillTable(writer: Connection, table: Sql, staging: Staging): Promise<void> {
-  const { columns, bindings, format, stream, hasForeignNames } = staging
+  const { columns, bindings, format, stream, reading } = staging
   // Column names may be any text, so the SQL addresses columns by their position.
   const boundColumns = bindings
     .map(({ index }) => columns[index])
@@ -87,7 +87,7 @@ async function fillTable(writer: Connection, table: Sql, staging: Staging): Prom
         value: sql`tupleElement(cells, ${uint64(index + 1)})`,
       }
     }),
-    hasForeignNames,
+    reading,
   )
   await writer.upload(
     statement(sql`

@@ -2,7 +2,13 @@
 import { sql, string, type Sql } from '../../../../clickhouse/sql.js'
 import { toOneLineSql } from '../../../inbox/line-marks.js'
 import type { Target } from '../mapping.js'
-import { UNIX_TIME } from '../event-line.js'
+import { UNIX_TIME, type ReadOptions } from '../event-line.js'
+
+/** Options of reading a typed value. */
+export interface ColumnarOptions extends ReadOptions {
+  /** Whether timestamps of a type without a zone are written without one; otherwise they are in UTC. */
+  readonly keepsZoneless: boolean
+}
 
 /** The kinds of ClickHouse types; no field can hold a value of kind `other`. */
 type Kind = 'moment' | 'number' | 'boolean' | 'text' | 'object' | 'other'
@@ -15,25 +21,40 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/^(Map|Tuple|JSON)/, 'object'],
 ]
 
+const stripType = (type: string): string =>
+  type.replace(/^LowCardinality\(/, '').replace(/^Nullable\(/, '')
+
 /** Returns the kind of a ClickHouse type. */
 function classifyType(type: string): Kind {
-  const bare = type.replace(/^LowCardinality\(/, '').replace(/^Nullable\(/, '')
+  const bare = stripType(type)
   return KINDS.find(([pattern]) => pattern.test(bare))?.[1] ?? 'other'
 }
+
+/** Whether values of a type are moments of a clock whose zone is not known: dates, and times without a zone. */
+export const isZoneless = (type: string): boolean =>
+  /^Date(?:32|Time|Time64\(\d\))?\)*$/.test(stripType(type))
 
 /** Builds the JSON of a value as a String that is never NULL; an absent value is `null`. */
 export function buildJsonSql(
   target: Target,
   type: string,
   value: Sql,
-  hasForeignNames: boolean,
+  options: ColumnarOptions,
 ): Sql {
-  const kind = classifyType(type)
-  const json = convertByTarget(target, kind, value, hasForeignNames)
+  const isTimestamp = target.kind === 'field' && target.name === 'timestamp'
+  const json =
+    isTimestamp && options.keepsZoneless && isZoneless(type)
+      ? quote(formatIsoWithoutZone(value))
+      : convertByTarget(target, classifyType(type), value, options)
   return sql`ifNull(${json}, 'null')`
 }
 
-function convertByTarget(target: Target, kind: Kind, value: Sql, hasForeignNames: boolean): Sql {
+function convertByTarget(
+  target: Target,
+  kind: Kind,
+  value: Sql,
+  { hasForeignNames }: ReadOptions,
+): Sql {
   if (target.kind === 'property') {
     if (kind === 'moment') return quote(formatIso(value))
     return kind === 'text' ? quote(readText(value)) : sql`toJSONString(${value})`
@@ -110,6 +131,9 @@ function convertObject(kind: Kind, value: Sql): Sql {
 
 const formatIso = (moment: Sql): Sql =>
   sql`formatDateTime(toDateTime64(${moment}, 3, 'UTC'), '%FT%T.%fZ', 'UTC')`
+
+const formatIsoWithoutZone = (moment: Sql): Sql =>
+  sql`formatDateTime(toDateTime64(${moment}, 3, 'UTC'), '%FT%T.%f', 'UTC')`
 
 /** Reads a value as text, without the NULs that pad a FixedString. */
 const readText = (value: Sql): Sql => sql`replaceRegexpOne(toString(${value}), '\\\\0+$', '')`
