@@ -111,7 +111,9 @@ export async function runOperation<Name extends Operation>(
   } catch (thrown) {
     const error = toApiError(thrown)
     const status = ERROR_STATUS[error.code]
-    if (status >= 500) context.logger.error({ operation, err: unwrapError(error) }, 'failed')
+    // When the client has disconnected, the line of the request says so.
+    const isWanted = !context.signal.aborted
+    if (status >= 500 && isWanted) context.logger.error({ operation, err: unwrapError(error) }, 'failed')
     return describeFailure(error)
   }
 }

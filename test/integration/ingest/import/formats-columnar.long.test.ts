@@ -1,13 +1,22 @@
 /** Parquet and Arrow, written by the engine, are converted to lines of NDJSON. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { connect, type Connection } from '../../../../src/clickhouse/connection.js'
 import { sql } from '../../../../src/clickhouse/sql.js'
 import { openRows, type OpenOptions } from '../../../../src/ingest/import/open-rows.js'
 import { writeFile, type FileFormat } from '../../../support/sources/columnar.js'
+import { openDuckDatabase } from '../../../support/duckdb/database.js'
+import { raw } from '../../../support/duckdb/sql.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
 import { getTestEndpoint } from '../../../support/engine/engine.js'
 import { select } from '../../../support/store/facts.js'
+
+interface Row {
+  readonly timestamp: string
+}
 
 const FORMATS: readonly FileFormat[] = ['Parquet', 'Arrow', 'ArrowStream']
 
@@ -237,6 +246,47 @@ describe.each(FORMATS)('%s', (format) => {
     await expect(read(broken)).rejects.toThrow(/^cannot be read as (parquet|arrow): /)
     expect(await staged()).toEqual([])
   })
+})
+
+test('timestamps whose type has no zone are read in the zone of the import', async () => {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-columnar-'))
+  const duck = await openDuckDatabase()
+  try {
+    const file = path.join(folder, 'times.parquet')
+    // Of these types DuckDB marks the first alone as adjusted to UTC.
+    await duck.run(
+      raw(`COPY (
+SELECT TIMESTAMPTZ '2026-07-01 10:00:00.123+00' AS zoned, TIMESTAMP '2026-07-01 10:00:00.123456' AS micros,
+  TIMESTAMP_NS '2026-07-01 10:00:00.123456789' AS nanos, TIMESTAMP_MS '2026-03-29 02:30:00' AS skipped,
+  DATE '2026-07-01' AS day) TO '${file}' (FORMAT parquet)`),
+    )
+    const bytes = await readFile(file)
+    const times: Record<string, unknown> = {}
+    for (const column of ['zoned', 'micros', 'nanos', 'skipped', 'day']) {
+      const mapping = new Map([['timestamp', column]])
+      for (const zone of ['UTC', 'Europe/Berlin']) {
+        let isReported = false
+        const onZoneless = (): void => void (isReported = true)
+        const rows = await rowsOf(bytes, { mapping, zone, onZoneless })
+        times[`${column} in ${zone}`] = [...rows.map((row) => (row as Row).timestamp), isReported]
+      }
+    }
+    expect(times).toEqual({
+      'zoned in UTC': ['2026-07-01T10:00:00.123Z', false],
+      'zoned in Europe/Berlin': ['2026-07-01T10:00:00.123Z', false],
+      'micros in UTC': ['2026-07-01T10:00:00.123Z', true],
+      'micros in Europe/Berlin': ['2026-07-01T10:00:00.123', false],
+      'nanos in UTC': ['2026-07-01T10:00:00.123Z', true],
+      'nanos in Europe/Berlin': ['2026-07-01T10:00:00.123', false],
+      'skipped in UTC': ['2026-03-29T02:30:00.000Z', true],
+      'skipped in Europe/Berlin': ['2026-03-29T02:30:00.000', false],
+      'day in UTC': ['2026-07-01T00:00:00.000Z', true],
+      'day in Europe/Berlin': ['2026-07-01T00:00:00.000', false],
+    })
+  } finally {
+    duck.close()
+    await rm(folder, { recursive: true })
+  }
 })
 
 test('a reader that stops early leaves nothing', async () => {

@@ -4,7 +4,13 @@ import { FIELDS } from '../../../../src/model/event-fields.js'
 import { isInThisRun, shortTest } from '../../../support/sampling.js'
 import { writeFile, type FileFormat } from '../../../support/sources/columnar.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
-import { importBytes, type Imported } from '../../../support/sources/import-bytes.js'
+import { sql, string } from '../../../../src/clickhouse/sql.js'
+import { select } from '../../../support/store/facts.js'
+import {
+  importBytes,
+  type Imported,
+  type OpenOptions,
+} from '../../../support/sources/import-bytes.js'
 import { newProject } from '../../../support/world/world.js'
 
 const AT = '2026-01-31T10:00:00Z'
@@ -20,9 +26,13 @@ type Case = readonly [field: string, value: string, reason: string]
 /** Text values, which every format can hold. */
 const CASES: readonly Case[] = [
   ['timestamp', '', 'timestamp: is required'],
-  ...['2026-02-30T10:00:00Z', '2026-01-31T10:00:00', '2026-01-31', '1769853600', '31/Jan/2026'].map(
-    (value) => ['timestamp', value, WRONG_TIME] as const,
-  ),
+  ...[
+    '2026-02-30T10:00:00Z',
+    '2026-02-30',
+    '2026-01-31 10:00:00 CET',
+    '1769853600',
+    '31/Jan/2026',
+  ].map((value) => ['timestamp', value, WRONG_TIME] as const),
   ['timestamp', '1969-12-31T23:59:59Z', FAR_TIME],
   ['timestamp', '2100-01-01T00:00:00Z', FAR_TIME],
   ['name', 'x'.repeat(129), 'name: must have 1 to 128 characters'],
@@ -124,6 +134,52 @@ describe.each(Object.keys(FORMATS))('%s', (format) => {
       events: 2 * CASES.length,
       rejected: CASES.length,
     })
+  })
+})
+
+const TIMES = {
+  '2026-11-01T10:00:00Z': '2026-11-01 10:00:00.000',
+  '2026-11-01 10:00:00+00': '2026-11-01 10:00:00.000',
+  '2026-11-01T10:00:00': '2026-11-01 09:00:00.000',
+  '2026-11-01': '2026-10-31 23:00:00.000',
+  '2026-11-01 10:00:00 UTC': '2026-11-01 10:00:00.000',
+  '2026-11-01 10:00:00.123Z': '2026-11-01 10:00:00.123',
+  '2026-07-01 10:00:00.1239': '2026-07-01 08:00:00.123',
+}
+
+describe('timestamps of other forms, in the zone of the import', () => {
+  const times = Object.keys(TIMES)
+  const values = times.map((time) => `(${literal(time)})`).join(', ')
+  const table = `SELECT * FROM values('timestamp String', ${values})`
+  const files: readonly (readonly [string, () => Promise<Buffer> | Buffer, OpenOptions?])[] = [
+    ['ndjson', () => Buffer.from(times.map((time) => `{"timestamp":"${time}"}\n`).join(''))],
+    [
+      'mapped ndjson',
+      () => Buffer.from(times.map((time) => `{"t":"${time}"}\n`).join('')),
+      { mapping: new Map([['timestamp', 't']]) },
+    ],
+    ['csv', () => Buffer.from(`timestamp\n${times.join('\n')}\n`)],
+    ['parquet', () => writeFile('Parquet', table)],
+    ['arrow', () => writeFile('Arrow', table)],
+  ]
+
+  shortTest.each(files)('%s', async (_format, write, options) => {
+    const { id } = await newProject(database.store)
+    const bytes = await write()
+    const { report, rejections, zoneless } = await importBytes(database.store, id, one(bytes), {
+      zone: 'Europe/Berlin',
+      ...options,
+    })
+    expect({ report, rejections, zoneless }).toMatchObject({
+      report: { received: times.length, events: times.length },
+      rejections: [],
+      zoneless: 3,
+    })
+    const stored = await select<{ at: string }>(
+      database.store,
+      sql`SELECT toString(timestamp) AS at FROM events WHERE project_id = ${string(id)} ORDER BY timestamp`,
+    )
+    expect(stored.map(({ at }) => at)).toEqual(Object.values(TIMES).sort())
   })
 })
 
