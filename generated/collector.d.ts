@@ -306,14 +306,48 @@ export interface components {
          * @example {
          *       "accepted": 2
          *     }
+         * @example {
+         *       "accepted": 2,
+         *       "excluded": {
+         *         "bots": 2
+         *       }
+         *     }
          */
         readonly Accepted: {
             /**
              * Format: int32
-             * @description The number of events in the request.
+             * @description The number of events in the request. All of them are stored.
              * @example 2
              */
             readonly accepted: number;
+            /**
+             * @description How many of the accepted events no query will count, by the reason. Sent only if there are some. It holds what is known
+             *     when the events arrive: that they are of bots. The addresses and countries that the project excludes are applied when the events
+             *     are loaded; they are not in it.
+             * @example {
+             *       "bots": 1
+             *     }
+             */
+            readonly excluded?: {
+                /**
+                 * Format: int32
+                 * @description Events whose user agent is that of a bot, such as curl and the HTTP libraries of programming languages: the `user_agent` of
+                 *     the event or, where it counts (see "Pages and servers"), the `User-Agent` of the request.
+                 * @example 1
+                 */
+                readonly bots?: number;
+            };
+            /**
+             * @description The excluded events that a server can send in another way, so that they count, at most 100 of them: events without `user_id`,
+             *     `ip` and `user_agent`, in a request whose `User-Agent` is that of a bot.
+             * @example [
+             *       {
+             *         "field": "0.user_agent",
+             *         "message": "is missing, and the User-Agent of the request is a bot's, so the event is not counted; send user_id, or the ip and user_agent of the user"
+             *       }
+             *     ]
+             */
+            readonly warnings?: readonly components["schemas"]["FieldError"][];
         };
         /**
          * Error response
@@ -360,7 +394,7 @@ export interface components {
         };
         /**
          * Field error
-         * @description An invalid field of a request.
+         * @description A field of a request, and what is wrong with it.
          * @example {
          *       "field": "3.url",
          *       "message": "must be an absolute URL, such as https://example.com/path"
@@ -528,6 +562,11 @@ export interface components {
     headers: {
         /** @description Identifies the request in the service's log. Your own `X-Request-Id` is echoed if it consists of 8 to 64 letters, digits, `_` or `-`; otherwise an id is generated. */
         readonly RequestId: string;
+        /**
+         * @description How many events of the request no query will count, by the reason, as a dictionary of RFC 9651. Sent only if there are some,
+         *     with the same numbers as `excluded` in the body.
+         */
+        readonly Excluded: string;
         /** @description Pages of any origin may read the response. */
         readonly AllowOrigin: string;
         /** @description The number of seconds to wait before the next attempt. Sent with every 429 and 503. */
@@ -556,10 +595,11 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description All events are stored. */
+            /** @description All events are stored. `excluded` says which of them no query will count, as far as it is known already. */
             readonly 202: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["RequestId"];
+                    readonly "Tally-Excluded": components["headers"]["Excluded"];
                     readonly "Access-Control-Allow-Origin": components["headers"]["AllowOrigin"];
                     readonly [name: string]: unknown;
                 };

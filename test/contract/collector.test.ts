@@ -105,7 +105,7 @@ test.each(places.filter(([place]) => !COVERED_BY_EXAMPLES.has(place)))(
   },
 )
 
-const RESPONSES = new Set(['Accepted', 'ErrorResponse', 'Error', 'FieldError'])
+const RESPONSES = new Set(['Accepted', 'Accepted.excluded', 'ErrorResponse', 'Error', 'FieldError'])
 
 test.each(
   places.filter(
@@ -153,10 +153,13 @@ describe('errors', () => {
 
 describe('examples are valid', () => {
   let app: RunningApp
+  /** As a service is configured by default, some years from now. */
+  let later: RunningApp
   beforeAll(async () => {
     app = await startApp()
+    later = await startApp({ now: () => new Date('2034-07-01T00:00:00Z'), maxEventAgeDays: 30 })
   })
-  afterAll(() => app.stop())
+  afterAll(() => Promise.all([app.stop(), later.stop()]))
 
   /** Replaces the token of an example by that of the project. */
   const asOfProject = (body: unknown): string =>
@@ -168,18 +171,15 @@ describe('examples are valid', () => {
   }
 
   const { content } = operation.requestBody
-  test.each(valuesOf(content['application/json']!.examples))('%s', async (_, body) => {
-    const response = await app.collect(asOfProject(body))
+  test.each(valuesOf(content['application/json']!.examples))('%s, whenever', async (_, body) => {
+    const response = await later.collect(asOfProject(body))
     expect([response.status, await response.json()]).toEqual([202, { accepted: countOf(body) }])
   })
 
   test.each(valuesOf(content['text/plain']!.examples))('%s', async (_, body) => {
-    const headers = { 'Content-Type': 'text/plain', Authorization: '' }
-    const response = await fetch(`${app.url}/v1/events`, {
-      method: 'POST',
-      headers: { 'Content-Type': headers['Content-Type'] },
-      body: String(body).replace('tallypub_x7k2m9q4c1v8b5n3z6t0w2r4', PROJECT.token),
-    })
+    const text = String(body).replace('tallypub_x7k2m9q4c1v8b5n3z6t0w2r4', PROJECT.token)
+    // The token of the header must be that of the body.
+    const response = await app.collect(text, { headers: { 'Content-Type': 'text/plain' } })
     expect(await response.json()).toEqual({ accepted: 1 })
   })
 
@@ -209,7 +209,9 @@ describe('examples are valid', () => {
 })
 
 test('a response that breaks the contract becomes INTERNAL_ERROR', async () => {
-  const app = await startApp({ collect: () => Promise.resolve({ accepted: 0 }) })
+  const app = await startApp({
+    collect: () => Promise.resolve({ accepted: 0, bots: 0, withoutUser: [] }),
+  })
   expect((await app.collect({})).status).toBe(500)
   await app.stop()
 })

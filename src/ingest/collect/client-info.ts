@@ -32,5 +32,5 @@ export function addClientInfo(
 }
 
 /** Null and the empty string mean that a field is absent. */
-export const isPresent = (text: string | null | undefined): boolean =>
+export const isPresent = (text: string | null | undefined): text is string =>
   text !== undefined && text !== null && text !== ''

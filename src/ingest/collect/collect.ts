@@ -1,11 +1,12 @@
 /** Writes the validated events of a request to the inboxes of their project's shards. */
 import { randomUUID } from 'node:crypto'
 import { chooseShard } from '../../cluster/sender.js'
-import type { Accepted, SentEvent } from '../../contract/collector-api.js'
+import type { SentEvent } from '../../contract/collector-api.js'
 import { LIMIT_MESSAGES } from '../../model/event-fields.js'
 import type { StoredProject } from '../../projects/project.js'
 import type { InboxWriter } from '../inbox/inbox-writer.js'
 import { addClientInfo, isPresent, type ClientInfo } from './client-info.js'
+import { findBots, type BotEvents } from './find-bots.js'
 import { formatLine } from './format-line.js'
 import { measureWork } from './measure-work.js'
 import type { WaitingWork } from './waiting-work.js'
@@ -28,7 +29,13 @@ export interface CollectedEvents {
  *
  * @throws EventTooLargeError; ApiError SERVICE_UNAVAILABLE, as `Entrance.write`; ApiError, as `WaitingWork.check`
  */
-export type Collect = (collection: CollectedEvents) => Promise<Accepted>
+export type Collect = (collection: CollectedEvents) => Promise<Collected>
+
+/** What became of the events of a request. */
+export interface Collected extends BotEvents {
+  /** The number of events that are stored: all of the request. */
+  readonly accepted: number
+}
 
 /** The way into the inbox of a store. */
 export interface Entrance {
@@ -114,7 +121,7 @@ export const createCollect =
     const outcomes = await Promise.allSettled(written)
     const failed = outcomes.find((outcome) => outcome.status === 'rejected')
     if (failed !== undefined) throw failed.reason
-    return { accepted: events.length }
+    return { accepted: events.length, ...findBots(formatted, client) }
   }
 
 /** The events of a request that go to one shard. */

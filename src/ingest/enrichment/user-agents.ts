@@ -35,9 +35,9 @@ const TELEVISION =
  * Never throws.
  */
 export function classifyUserAgent(userAgent: string): UserAgentInfo {
-  const text = restoreSpaces(userAgent.slice(0, MAX_LENGTH))
+  if (isBot(userAgent)) return { ...UNKNOWN, is_bot: true }
+  const text = prepare(userAgent)
   if (text === '') return UNKNOWN
-  if (isbot(text)) return { ...UNKNOWN, is_bot: true }
   const agent = Bowser.parse(text)
   const os = SYSTEMS.get(agent.os.name ?? '') ?? findMark(SYSTEM_MARKS, text)
   return {
@@ -47,6 +47,17 @@ export function classifyUserAgent(userAgent: string): UserAgentInfo {
     is_bot: false,
   }
 }
+
+/**
+ * Whether a user agent is that of a bot, by its first 1,024 characters. The collector and the loader both ask here: what
+ * the one announces, the other excludes. Never throws.
+ */
+export function isBot(userAgent: string): boolean {
+  const text = prepare(userAgent)
+  return text !== '' && isbot(text)
+}
+
+const prepare = (userAgent: string): string => restoreSpaces(userAgent.slice(0, MAX_LENGTH))
 
 function classifyDevice(platform: string, os: string): DeviceType | '' {
   if (platform === 'desktop' || platform === 'mobile' || platform === 'tablet') return platform

@@ -54,6 +54,114 @@ test('202 has the number of accepted events, once they are written', async () =>
   expect(app.collected.at(-1)).toMatchObject({ projectId: PROJECT.id, receivedAt: NOW })
 })
 
+describe('202 says which events are of bots', () => {
+  const CURL = 'curl/8.14.1'
+  const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+  const auth = `Authorization: Bearer ${token}`
+  const missing = (field: string) => ({
+    field,
+    message:
+      "is missing, and the User-Agent of the request is a bot's, so the event is not counted; " +
+      'send user_id, or the ip and user_agent of the user',
+  })
+  const origin = 'Origin: https://shop.example'
+
+  test.each<[why: string, agent: string, event: object, warnings: readonly object[]]>([
+    ...[
+      CURL,
+      'node',
+      'undici',
+      'node-fetch/1.0',
+      'axios/1.12.2',
+      'got (https://github.com/sindresorhus/got)',
+      'python-httpx/0.28.1',
+      'python-requests/2.32.5',
+      'Python-urllib/3.13',
+      'Python/3.13 aiohttp/3.13.0',
+      'Go-http-client/1.1',
+      'Java-http-client/21.0.8',
+      'okhttp/5.1.0',
+      'Ruby',
+      'GuzzleHttp/7',
+      'Wget/1.25.0',
+      'PostmanRuntime/7.46.1',
+    ].map(
+      (agent) =>
+        [agent, agent, { name: 'x' }, [missing('user_agent')]] as const satisfies unknown[],
+    ),
+    ['an empty user is none', CURL, { user_id: '', ip: null }, [missing('user_agent')]],
+    ['a bot that the event names', BROWSER, { user_agent: 'Googlebot/2.1' }, []],
+    ['a bot that the event names beside a user', CURL, { user_id: 'u', user_agent: CURL }, []],
+    ['what logs write for none', CURL, { user_agent: '-' }, []],
+    ['beyond what is remembered', BROWSER, { user_agent: CURL.padEnd(600, ' x') }, []],
+  ])('%s', async (_why, agent, event, warnings) => {
+    // The second answer comes from memory.
+    for (let i = 0; i < 2; i += 1) {
+      const { status, headers, body } = await sendRaw(
+        [auth, `User-Agent: ${agent}`],
+        JSON.stringify(event),
+      )
+      expect([status, headers.get('tally-excluded'), JSON.parse(body)]).toEqual([
+        202,
+        'bots=1',
+        { accepted: 1, excluded: { bots: 1 }, ...(warnings.length === 0 ? {} : { warnings }) },
+      ])
+    }
+  })
+
+  test.each<[why: string, headers: readonly string[], event: object]>([
+    ['a browser', [`User-Agent: ${BROWSER}`], {}],
+    ['a page', [`User-Agent: ${BROWSER}`, origin], {}],
+    ['a program that names its user', [`User-Agent: ${CURL}`], { user_id: 'u' }],
+    ['or the address', [`User-Agent: ${CURL}`], { ip: '203.0.113.7' }],
+    ['or the agent', [`User-Agent: ${CURL}`], { user_agent: BROWSER }],
+    ['no agent', [], {}],
+  ])('and nothing else: %s', async (_why, headers, event) => {
+    const response = await sendRaw([auth, ...headers], JSON.stringify(event))
+    expect([response.status, response.headers.get('tally-excluded'), response.body]).toEqual([
+      202,
+      undefined,
+      '{"accepted":1}',
+    ])
+  })
+
+  test('a page of a bot gets no warning: it can send nothing else', async () => {
+    const { body } = await sendRaw([auth, origin, 'User-Agent: HeadlessChrome/140.0'], '{}')
+    expect(JSON.parse(body)).toEqual({ accepted: 1, excluded: { bots: 1 } })
+  })
+
+  test.each([
+    ['an array', (events: readonly object[]) => events, ''],
+    ['a list', (events: readonly object[]) => ({ events }), 'events.'],
+  ])('%s: events are named by their positions, at most 100 of them', async (_form, wrap, path) => {
+    const headers = [auth, `User-Agent: ${CURL}`]
+    const few = await sendRaw(headers, JSON.stringify(wrap([{}, { user_id: 'u' }, {}])))
+    expect([few.headers.get('tally-excluded'), JSON.parse(few.body)]).toEqual([
+      'bots=2',
+      {
+        accepted: 3,
+        excluded: { bots: 2 },
+        warnings: [missing(`${path}0.user_agent`), missing(`${path}2.user_agent`)],
+      },
+    ])
+    const many = await sendRaw(headers, JSON.stringify(wrap(Array(1_000).fill({}))))
+    const { warnings, ...rest } = JSON.parse(many.body) as { readonly warnings: unknown[] }
+    expect([rest, warnings.length]).toEqual([{ accepted: 1_000, excluded: { bots: 1_000 } }, 100])
+  })
+
+  test("Node's own fetch is told so", async () => {
+    const response = await fetch(`${app.url}/v1/events`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+      body: '{"name":"signup"}',
+    })
+    expect([response.headers.get('tally-excluded'), await response.json()]).toEqual([
+      'bots=1',
+      { accepted: 1, excluded: { bots: 1 }, warnings: [missing('user_agent')] },
+    ])
+  })
+})
+
 describe('tokens', () => {
   const event = { name: 'x' }
   const other = 'tallypub_of-another-project'
@@ -257,7 +365,9 @@ describe('CORS', () => {
     const response = await send()
     expect(String(response.status)).toBe(status)
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
-    expect(response.headers.get('access-control-expose-headers')).toBe('Retry-After, X-Request-Id')
+    expect(response.headers.get('access-control-expose-headers')).toBe(
+      'Retry-After, Tally-Excluded, X-Request-Id',
+    )
   })
 
   test('405 lists the allowed methods', async () => {

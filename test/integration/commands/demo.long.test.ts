@@ -64,7 +64,14 @@ async function seeShop(address: string, key: string): Promise<void> {
     method: 'POST',
     body: JSON.stringify({ token, events: [{ name: 'pageview', url: address }] }),
   })
-  expect([sent.status, await sent.json()]).toEqual([202, { accepted: 1 }])
+  expect([sent.status, await sent.json()]).toEqual([
+    202,
+    {
+      accepted: 1,
+      excluded: { bots: 1 },
+      warnings: [expect.objectContaining({ field: 'events.0.user_agent' })],
+    },
+  ])
 }
 
 test('it shows requests that can be pasted, works beside other commands, and stops cleanly', async () => {

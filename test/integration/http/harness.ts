@@ -115,6 +115,9 @@ export const CALLER: AuthContext = {
   },
 }
 
+/** The user agent of requests to the collector, unless a test gives another: that of fetch is a bot's. */
+const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+
 /** The time at which events arrive at the application under test. */
 export const NOW = new Date('2026-03-10T12:00:00.000Z')
 
@@ -150,7 +153,7 @@ export interface RunningApp {
   get(path: string, init?: RequestInit): Promise<Response>
   /** Sends a query with the key. */
   ask(body?: unknown, init?: RequestInit): Promise<Response>
-  /** Sends events with the token of the project in the header. */
+  /** Sends events with the token of the project in the header, as a browser's user agent. */
   collect(body: unknown, init?: RequestInit): Promise<Response>
 }
 
@@ -276,6 +279,7 @@ export async function startApp({
         headers: {
           'Content-Type': 'application/json',
           Authorization: `Bearer ${PROJECT.token}`,
+          'User-Agent': BROWSER,
           ...(init.headers as object),
         },
       }),
