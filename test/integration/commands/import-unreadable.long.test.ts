@@ -261,6 +261,8 @@ const CASES: Readonly<Record<string, Case>> = {
   'Parquet with an encrypted footer': {
     make: async (file) => {
       const duck = await openDuckDatabase()
+      // Its own cryptography suffices: nobody decrypts the file.
+      await duck.run(raw(`SET force_mbedtls_unsafe = 'true'`))
       await duck.run(raw(`PRAGMA add_parquet_key('key', '0123456789112345')`))
       await duck.run(
         raw(
@@ -269,7 +271,7 @@ const CASES: Readonly<Record<string, Case>> = {
       )
       duck.close()
     },
-    error: `is encrypted Parquet, which cannot be read${NOTHING}`,
+    error: `is Parquet with an encrypted footer; write it without encryption${NOTHING}`,
   },
   'Parquet with wrong types': {
     make: columnar('Parquet', `SELECT [1] AS timestamp, map('a', 1) AS name`),
@@ -366,13 +368,14 @@ test.each(Object.entries(CASES))('%s', async (_name, { make, args = [], error, n
     return { message: message.replace(/^\$: /, ''), rejected: result.stderr.replaceAll(file, '$') }
   }
   const isPartly = typeof error === 'string' && error.includes('before that')
-  const dry = await run('--dry-run')
   const { message, rejected } = await run()
   if (typeof error === 'string') expect(message).toBe(error)
   else expect(message).toMatch(error)
   const withoutFile =
     typeof error === 'string' ? error.replace(', see $.rejected.ndjson', '') : error
-  if (!isPartly && typeof withoutFile === 'string') expect(dry.message).toBe(withoutFile)
+  // Other sources are refused before it matters whether the import is a dry run.
+  const isRead = typeof error === 'string' && /could not be read|has no rows/.test(error)
+  if (isRead) expect((await run('--dry-run')).message).toBe(withoutFile)
   expect(rejected.split('\n').filter((line) => line.includes(' rejected: '))).toEqual(
     notes.map((note) => `$: ${note}`),
   )

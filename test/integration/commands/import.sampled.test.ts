@@ -198,6 +198,55 @@ shortTest(
   },
 )
 
+shortTest(
+  'files of which no row can be read end the command with 1, after all others',
+  async () => {
+    await file('bad.csv', 'timestamp\nyesterday\n')
+    await file('none.csv', 'timestamp\n')
+    await file('good.ndjson', GOOD)
+    const names = ['bad.csv', 'none.csv', 'good.ndjson']
+    const { code, stdout, stderr } = await importing('--json', ...names)
+    expect([code, JSON.parse(stdout)]).toEqual([
+      1,
+      {
+        ...SUMMARY,
+        ...ONE_SESSION,
+        read: 3,
+        loaded: 2,
+        rejected: 1,
+        rejectedFiles: ['bad.csv.rejected.ndjson'],
+      },
+    ])
+    expect(stderr.trim().split('\n').at(-1)).toBe(
+      'tallyhouse: bad.csv: its only row could not be read, see bad.csv.rejected.ndjson; none.csv: has no rows',
+    )
+    const dry = await importing('--dry-run', 'bad.csv')
+    expect([dry.code, dry.stderr.trim().split('\n').at(-1)]).toEqual([
+      1,
+      'tallyhouse: bad.csv: its only row could not be read',
+    ])
+  },
+)
+
+shortTest(
+  'times without a zone are read in UTC, and the command says so, or in --zone',
+  async () => {
+    await file('local.csv', 'timestamp,event_id\n2026-01-31 11:00:00,a\n2026-01-31 11:00:00,b\n')
+    const note = 'local.csv: timestamps without a zone are read in UTC; --zone names another\n'
+    const dry = await importing('--dry-run', '--json', 'local.csv')
+    expect(JSON.parse(dry.stdout)).toMatchObject({ loaded: 2, first: '2026-01-31T11:00:00.000Z' })
+    expect(dry.stderr.split(note)).toHaveLength(2)
+    const { code, stdout, stderr } = await importing(
+      '--json',
+      '--zone',
+      'Europe/Berlin',
+      'local.csv',
+    )
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { loaded: 2, first: AT }])
+    expect(stderr).not.toContain('zone')
+  },
+)
+
 longTest('a dry run gives the same report, and writes nothing', async () => {
   await file('bad.ndjson', BAD + line('c'))
   const dry = await importing('--dry-run', '--json', 'bad.ndjson')

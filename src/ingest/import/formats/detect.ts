@@ -12,19 +12,22 @@ const ARROW_FILE_MAGIC = Buffer.from('ARROW1')
 /** The continuation marker of an encapsulated message, which starts an Arrow stream. */
 const ARROW_STREAM_MAGIC = Buffer.from([0xff, 0xff, 0xff, 0xff])
 
-/** The first bytes of sources that hold text, or formats, in a form that is not read, and what to do about it. */
-const UNREADABLE: readonly (readonly [magic: Buffer, message: string])[] = [
-  [Buffer.from([0xff, 0xfe]), 'is UTF-16; convert it to UTF-8'],
-  [Buffer.from([0xfe, 0xff]), 'is UTF-16; convert it to UTF-8'],
-  [Buffer.from('PK\x03\x04'), 'is a zip archive; unpack it, or compress its files with gzip'],
-  [Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), 'is compressed with zstd; unpack it, or use gzip'],
-  [Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a]), 'is compressed with xz; unpack it, or use gzip'],
-  [Buffer.from('BZh'), 'is compressed with bzip2; unpack it, or use gzip'],
+/** How sources start that no format reader can read, as Latin-1, and what to do about them. */
+const UNREADABLE: readonly (readonly [start: RegExp, message: string])[] = [
+  [/^(?:\xff\xfe|\xfe\xff)/, 'is UTF-16; convert it to UTF-8'],
+  [/^PK\x03\x04/, 'is a zip archive; unpack it, or compress its files with gzip'],
+  [/^\x28\xb5\x2f\xfd/, 'is compressed with zstd; unpack it, or use gzip'],
+  [/^\xfd7zXZ/, 'is compressed with xz; unpack it, or use gzip'],
+  [/^BZh\d1AY&SY/, 'is compressed with bzip2; unpack it, or use gzip'],
+  // A header of CSV may begin alike, but has no NUL.
+  [/^PARE[^]*\0/, 'is Parquet with an encrypted footer; write it without encryption'],
 ]
 
 /** Says why a source cannot be read in any format; undefined for all others. */
-export const findUnreadable = (head: Buffer): string | undefined =>
-  UNREADABLE.find(([magic]) => head.subarray(0, magic.length).equals(magic))?.[1]
+export function findUnreadable(head: Buffer): string | undefined {
+  const text = head.toString('latin1')
+  return UNREADABLE.find(([start]) => start.test(text))?.[1]
+}
 
 /** Detects a format; returns undefined if none is recognised. */
 export function detectFormat(head: Buffer, mapping: Mapping): Format | undefined {
