@@ -1,4 +1,5 @@
 /** Explains why an import of a source failed, and how far it got. */
+import { types } from 'node:util'
 import { LineTooLongError, SourceError } from '../../ingest/import/formats/format.js'
 import { StoreFullError } from '../../ingest/inbox/disk-space.js'
 import { UserError } from '../../lib/errors.js'
@@ -22,7 +23,8 @@ function describeSourceFailure(error: unknown): string | undefined {
     error instanceof SourceError ||
     error instanceof StoreFullError
   if (isExplained) return error.message
-  if (!(error instanceof Error) || !('code' in error)) return undefined
+  // Errors of Node itself may come from another realm, where `instanceof Error` is false.
+  if (!types.isNativeError(error) || !('code' in error)) return undefined
   if (String(error.code).startsWith('Z_')) return `the gzip file is damaged (${error.message})`
   const isReading = 'syscall' in error && error.syscall === 'read'
   return isReading ? `cannot be read (${String(error.code)})` : undefined

@@ -114,25 +114,25 @@ const CASES: Readonly<Record<string, Case>> = {
   'a gzip bomb of zeros': { make: bomb('', '\0'), error: UNRECOGNISED },
   'a gzip bomb of one line': {
     make: bomb('{"timestamp":"', 'x'),
-    error: `row 1: is longer than 64000000 bytes${NOTHING}`,
+    error: `row 1: is longer than 67108864 bytes${NOTHING}`,
   },
   'a gzip bomb of one CSV cell': {
     make: bomb('timestamp\n"', 'x'),
     error: `row 1: is longer than 1048576 bytes${NOTHING}`,
   },
-  'a gzip bomb of blank lines': {
-    make: bomb('\n', ' '.repeat(2 ** 20 - 1) + '\n'),
+  'only blank lines': {
+    make: holding('\n'.repeat(100_000)),
     args: ['--format', 'ndjson'],
     error: 'has no rows',
   },
   'a line of a gigabyte': {
     make: sparse('{"timestamp":"'),
-    error: `row 1: is longer than 64000000 bytes${NOTHING}`,
+    error: `row 1: is longer than 67108864 bytes${NOTHING}`,
   },
   'a line of a gigabyte after a row': {
     make: sparse(`${EVENT}{"timestamp":"`),
     // The rows before it are a chunk of their own.
-    error: 'row 2: is longer than 64000000 bytes; 1 row before that was imported',
+    error: 'row 2: is longer than 67108864 bytes; 1 row before that was imported',
   },
   'a line of a gigabyte in a mapped file': {
     make: sparse('{"t":"'),
@@ -251,7 +251,9 @@ const CASES: Readonly<Record<string, Case>> = {
     error: `is not Parquet, or is cut short${NOTHING}`,
   },
   'Parquet with damaged metadata': {
-    make: columnar('Parquet', QUERY, (bytes) => bytes.fill(0xaa, -60, -8)),
+    make: columnar('Parquet', QUERY, (bytes) =>
+      bytes.fill(0xaa, bytes.length - 60, bytes.length - 8),
+    ),
     error: /^cannot be read as parquet: .+; nothing was imported$/,
   },
   'Parquet with damaged pages': {
