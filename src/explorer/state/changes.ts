@@ -18,34 +18,37 @@ export const openTab =
 /** Adds a filter, and closes the dialog. A filter on the same field with the same operator gets the values, too. */
 export const addFilter =
   (added: FieldFilter): Change =>
-  (state) => {
-    const i = state.filters.findIndex(
-      ({ field, operator }) => field === added.field && operator === added.operator,
-    )
-    const same = state.filters[i]
-    const filters =
-      same === undefined
-        ? [...state.filters, added]
-        : state.filters.with(i, {
-            ...same,
-            values: [...new Set([...same.values, ...added.values])],
-          })
-    return { ...state, filters, details: undefined }
-  }
+  (state) => ({
+    ...state,
+    filters: mergeFilter(state.filters, added) ?? [...state.filters, added],
+    details: undefined,
+  })
+
+/** Adds the values of a filter to the one on the same field with the same operator. @returns undefined if there is none */
+function mergeFilter(
+  filters: readonly FieldFilter[],
+  { field, operator, values }: FieldFilter,
+): readonly FieldFilter[] | undefined {
+  const i = filters.findIndex((one) => one.field === field && one.operator === operator)
+  const same = filters[i]
+  return same && filters.with(i, { ...same, values: [...new Set([...same.values, ...values])] })
+}
 
 /** Removes a filter. @param index its place among the filters */
 export const removeFilter =
   (index: number): Change =>
   (state) => ({ ...state, filters: state.filters.filter((_, i) => i !== index) })
 
-/** Makes a filter its opposite, or back. */
+/** Makes a filter its opposite, or back. If there is a filter like the opposite, that one gets the values. */
 export const negateFilter =
   (index: number): Change =>
   (state) => {
-    const filter = state.filters[index]
+    const { filters } = state
+    const filter = filters[index]
     if (filter === undefined) return state
-    const operator = OPPOSITES[filter.operator]
-    return { ...state, filters: state.filters.with(index, { ...filter, operator }) }
+    const negated = { ...filter, operator: OPPOSITES[filter.operator] }
+    const others = filters.filter((_, i) => i !== index)
+    return { ...state, filters: mergeFilter(others, negated) ?? filters.with(index, negated) }
   }
 
 /** Removes all filters. */

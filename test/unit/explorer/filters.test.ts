@@ -1,6 +1,8 @@
 /** Filters of the page, and those of the API that they stand for. */
 import { expect, test } from '@jest/globals'
+import { negateFilter } from '../../../src/explorer/state/changes.js'
 import { toApiFilter, type FieldFilter } from '../../../src/explorer/state/filters.js'
+import { DEFAULT_STATE } from '../../../src/explorer/state/state.js'
 import { readSpecs } from '../../../src/contract/spec.js'
 import { compileContract } from '../../../src/http/validation/contract.js'
 
@@ -62,4 +64,40 @@ test('the API takes each of them', async () => {
   const filters = TABLE.map(([given]) => toApiFilter(given))
   const body = await contract.validateQuery({ date_range: 'today', filters })
   expect(body.filters).toEqual(filters)
+})
+
+const GERMANY = filter('country', 'is', 'DE')
+const NOT_FRANCE = filter('country', 'is_not', 'FR')
+const LINUX = filter('os', 'is', 'Linux')
+
+test.each<[string, index: number, readonly FieldFilter[], readonly FieldFilter[]]>([
+  ['becomes its opposite', 0, [GERMANY, LINUX], [filter('country', 'is_not', 'DE'), LINUX]],
+  [
+    'gives its values to the filter that it would contradict',
+    2,
+    [GERMANY, LINUX, NOT_FRANCE],
+    [filter('country', 'is', 'DE', 'FR'), LINUX],
+  ],
+  [
+    'gives them to a later one',
+    0,
+    [GERMANY, NOT_FRANCE],
+    [filter('country', 'is_not', 'FR', 'DE')],
+  ],
+  [
+    'gives each value once',
+    1,
+    [GERMANY, filter('country', 'is_not', 'DE', 'FR')],
+    [filter('country', 'is', 'DE', 'FR')],
+  ],
+  [
+    'has nothing to do with filters of other operators',
+    0,
+    [GERMANY, filter('country', 'contains', 'F')],
+    [filter('country', 'is_not', 'DE'), filter('country', 'contains', 'F')],
+  ],
+  ['that is not there changes nothing', 1, [GERMANY], [GERMANY]],
+])('a filter that is negated %s', (_what, index, filters, want) => {
+  const state = negateFilter(index)({ ...DEFAULT_STATE, filters })
+  expect(state).toEqual({ ...DEFAULT_STATE, filters: want })
 })
