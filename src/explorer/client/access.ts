@@ -27,18 +27,17 @@ export interface Browser {
 
 /**
  * Finds the access of the page. A key in the fragment, as in `/explore#key=…`, moves to the storage of the tab, and leaves the
- * address at once: servers never get fragments, and the browser's history does not keep this one.
+ * address at once: servers never get fragments, and the browser's history does not keep this one. A public dashboard needs no
+ * key, and keeps none.
  *
  * @returns undefined if the page has to ask for a key
  */
 export function findAccess({ location, history, sessionStorage }: Browser): Access | undefined {
+  const given = new URLSearchParams(location.hash.slice(1)).get('key')
+  if (given !== null) history.replaceState(null, '', location.pathname + location.search)
   const [path] = /^\/share\/[^/]+/.exec(location.pathname) ?? []
   if (path !== undefined) return { base: location.origin + path, key: undefined }
-  const given = new URLSearchParams(location.hash.slice(1)).get('key')
-  if (given !== null) {
-    sessionStorage.setItem(STORED, given)
-    history.replaceState(null, '', location.pathname + location.search)
-  }
+  if (given !== null) sessionStorage.setItem(STORED, given)
   const key = sessionStorage.getItem(STORED)
   return key === null ? undefined : { base: location.origin, key }
 }

@@ -46,6 +46,13 @@ test('a public dashboard has no key, even if the tab has one', () => {
   expect(findAccess(browser)).toEqual({ base: 'http://stats.example/share/shop', key: undefined })
 })
 
+test('a key in the fragment of a public dashboard leaves the address, and is not kept', () => {
+  const browser = createBrowser('http://stats.example/share/shop?metric=visits#key=abc')
+  expect(findAccess(browser)).toEqual({ base: 'http://stats.example/share/shop', key: undefined })
+  expect(browser.addresses).toEqual(['/share/shop?metric=visits'])
+  expect(browser.sessionStorage.getItem('tallyhouse-key')).toBeNull()
+})
+
 const ask = (id: string, date_range: 'today' | 'live'): Question => ({
   id,
   operation: 'query',

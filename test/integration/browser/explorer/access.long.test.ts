@@ -34,6 +34,29 @@ describeExplorer('the explorer and its key', (started) => {
     await close()
   })
 
+  test('a link with a key that is pasted into the tab of the page is used, and leaves the address', async () => {
+    const { address, key } = started().service
+    const { page, close } = await openExplorer(started().browser, started().service)
+    const paste = (token: string) => page.goto(`${address}/explore#key=${token}`)
+    const stored = () => page.evaluate(`Object.values(sessionStorage)`)
+    await paste('wrong')
+    await page.waitForSelector('.key-form [role=alert]')
+    expect([page.url(), await stored()]).toEqual([`${address}/explore`, []])
+    await paste(key)
+    await page.waitForSelector(CARD)
+    expect([page.url(), await stored()]).toEqual([`${address}/explore`, [key]])
+    // The entries of the history are those of the first page, of the first link, and of the second.
+    for (let steps = 0; steps < 2; steps++) {
+      await page.evaluate(`new Promise((resolve) => {
+        addEventListener('popstate', resolve, { once: true })
+        history.back()
+      })`)
+      expect(page.url()).toBe(`${address}/explore`)
+    }
+    expect(await storage(page)).toEqual({ tab: 1, all: 0, cookie: '' })
+    await close()
+  })
+
   test('a key is pasted; one that is not accepted is asked for again, with the reason', async () => {
     const context = await started().browser.createBrowserContext()
     const page = await context.newPage()

@@ -56,13 +56,8 @@ describeInBrowser('a project on the explorer', () => {
       now,
       env: { DATA_DIR: keys.dataDir, PORT: port },
     })
-  const issue = () =>
-    issueKey(
-      database.store,
-      keys.signingKey,
-      { projectId: 'shop', name: '', expiresAt: null },
-      now(),
-    )
+  const issue = (projectId = 'shop') =>
+    issueKey(database.store, keys.signingKey, { projectId, name: '', expiresAt: null }, now())
 
   let keyId: string
   test('waits for its first event, says how to send it, and shows it when it is there', async () => {
@@ -79,7 +74,8 @@ describeInBrowser('a project on the explorer', () => {
     await visitor.goto(`${site.url}/start`)
     await page.bringToFront()
     await page.waitForFunction(`document.querySelector('${USERS}').textContent === '1'`)
-    expect(await page.$('.first-event')).toBeNull()
+    await page.waitForFunction(`document.querySelector('.first-event') === null`)
+    await page.waitForSelector('[data-panel=pages] tbody th')
     expect(await readTexts(page, '[data-panel=pages] tbody th')).toEqual(['/start'])
   })
 
@@ -115,5 +111,15 @@ describeInBrowser('a project on the explorer', () => {
     await page.keyboard.press('Enter')
     await page.waitForSelector(USERS)
     expect(await readText(page, 'h1')).toBe('Shop')
+  })
+
+  test('shows another project once the link to it is pasted', async () => {
+    await createProject(database.store, { id: 'blog', name: 'Blog', domain: 'blog.example' }, now())
+    const { token } = await issue('blog')
+    await page.goto(`${service.address}/explore#key=${token}`)
+    await page.waitForFunction(`document.querySelector('h1').textContent === 'Blog'`)
+    await page.waitForSelector(USERS)
+    expect([await readText(page, USERS), page.url()]).toEqual(['0', `${service.address}/explore`])
+    expect(await page.evaluate(`Object.values(sessionStorage)`)).toEqual([token])
   })
 })
