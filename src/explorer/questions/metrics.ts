@@ -57,6 +57,19 @@ export const METRICS: Readonly<Record<MetricName, MetricInfo>> = {
   events_per_visit: ratio('Events per visit'),
 }
 
+/** The metrics of visits where rows are pages: a visit is one of the page that it entered on. */
+const ENTRY_NAMES: Partial<Readonly<Record<MetricName, string>>> = {
+  visits: 'Entries',
+  bounce_rate: 'Bounce rate of entries',
+  visit_duration: 'Visit duration of entries',
+}
+
+/** The name of a metric in the rows of a grouping. */
+export function nameMetric(metric: MetricName, groupedBy: string): string {
+  const isByPage = groupedBy === 'page:path' || groupedBy === 'page:origin'
+  return (isByPage ? ENTRY_NAMES[metric] : undefined) ?? METRICS[metric].name
+}
+
 /** Formats the change of a metric, such as `+2.8%`, or `−0.2 points` of the bounce rate. */
 export const formatMetricChange = (metric: MetricName, change: number): string =>
   formatChange(change, METRICS[metric].changeUnit)

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { nameValue } from '../../format/values.js'
 import { listDetailsMetrics, type Order } from '../../questions/details.js'
-import { METRICS } from '../../questions/metrics.js'
+import { METRICS, nameMetric } from '../../questions/metrics.js'
 import type { Tab } from '../../questions/panels.js'
 import type { Row } from '../../client/contract.js'
 import { addFilter, changeDetails } from '../../state/changes.js'
@@ -33,7 +33,7 @@ export function DetailsTable({ tab, order, rows, isOld, page, change }: DetailsT
               <SortHeader
                 key={metric}
                 column={metric}
-                name={METRICS[metric].name}
+                name={nameMetric(metric, field)}
                 order={order}
                 change={change}
               />

@@ -12,7 +12,7 @@ import { createDatabase } from '../../../support/store/database.js'
 import { startTestService } from '../../../support/world/service.js'
 import { createWorld } from '../../../support/world/world.js'
 import { describeInBrowser, startChromium } from '../chromium.js'
-import { readText } from './read-page.js'
+import { readText, readTexts } from './read-page.js'
 
 const NOW = new Date('2026-03-01T12:00:00Z')
 const MARKUP = '/<img src=x onerror="document.title=1"><b>&amp;'
@@ -113,6 +113,45 @@ describeInBrowser('the details and the search of the explorer', () => {
     expect(await act(search('<b>'))).toEqual([1, 'Nothing found.', null])
     expect(await act(press('Escape'))).toEqual([0, null, null])
     expect(await page.evaluate(FOCUSED)).toBe('Details: Pages: Path')
+  })
+
+  test.each([
+    [
+      'page:path',
+      [
+        'Path',
+        'Users ↓',
+        'New users',
+        'Entries',
+        'Pageviews',
+        'Events',
+        'Bounce rate of entries',
+        'Visit duration of entries',
+      ],
+    ],
+    [
+      'page:entry',
+      [
+        'Entry',
+        'Users ↓',
+        'New users',
+        'Visits',
+        'Pageviews',
+        'Events',
+        'Bounce rate',
+        'Visit duration',
+        'Views per visit',
+      ],
+    ],
+  ])('the columns of %s say what is counted', async (tab, columns) => {
+    const details = encodeURIComponent(JSON.stringify([tab, '', 'users', 'desc', 0]))
+    const other = await page.browserContext().newPage()
+    await other.goto(service.link)
+    await other.waitForSelector('.card data')
+    await other.goto(service.link.replace('?', `?details=${details}&`))
+    await other.waitForSelector('dialog tbody')
+    expect(await readTexts(other, 'dialog thead th')).toEqual(columns)
+    await other.close()
   })
 
   test('a file that breaks off is an error in words, and there again as a whole', async () => {
