@@ -19,34 +19,40 @@ export interface Series {
   readonly size: BucketSize
   readonly points: readonly Point[]
   readonly isCompared: boolean
+  /** How many buckets the period has; more than points if an answer does not have room for all. */
+  readonly total: number
   /** Whether the last bucket still runs, so that its value is not final. */
   readonly isRunning: boolean
 }
 
 /**
- * Reads a series out of an answer. Buckets that have not begun are left out.
+ * Reads a series out of an answer. Buckets at its end that have not begun are left out, unless they have events already.
  *
  * @param endsNow whether the period ends at the moment of the answer
  * @param now that moment
  */
 export function readSeries(answer: QueryAnswer, endsNow: boolean, now: Date): Series {
-  const { query, period, data, comparison } = answer
+  const { query, period, data, comparison, pagination } = answer
   const metric = query.metrics[0] ?? 'users'
   const size = query.interval ?? 'day'
+  const last = data.findLastIndex(
+    ({ group, metrics }) =>
+      endsNow || Date.parse(group['date'] ?? '') <= now.getTime() || (metrics[metric] ?? 0) !== 0,
+  )
+  const hasAll = pagination.total <= data.length
   return {
     metric,
     size,
     isCompared: comparison !== undefined,
-    isRunning: endsNow || Date.parse(period.to) > now.getTime(),
-    points: data
-      .filter(({ group }) => endsNow || Date.parse(group['date'] ?? '') <= now.getTime())
-      .map(({ group, metrics, comparison: compared }, i) => ({
-        label: group['date'] ?? '',
-        value: metrics[metric] ?? undefined,
-        compared: compared?.metrics[metric] ?? undefined,
-        comparedLabel: comparison && findCompared(comparison.period.from, i, size),
-        change: compared?.change[metric] ?? undefined,
-      })),
+    total: hasAll ? last + 1 : pagination.total,
+    isRunning: hasAll && (endsNow || Date.parse(period.to) > now.getTime()),
+    points: data.slice(0, last + 1).map(({ group, metrics, comparison: compared }, i) => ({
+      label: group['date'] ?? '',
+      value: metrics[metric] ?? undefined,
+      compared: compared?.metrics[metric] ?? undefined,
+      comparedLabel: comparison && findCompared(comparison.period.from, i, size),
+      change: compared?.change[metric] ?? undefined,
+    })),
   }
 }
 
@@ -63,6 +69,14 @@ function findCompared(from: string, index: number, size: BucketSize): string | u
   else if (size === 'month') date.setUTCMonth(date.getUTCMonth() + index, 1)
   else return undefined
   return date.toISOString()
+}
+
+/** Says which points are left out; undefined if none is. */
+export function describeLeftOut({ points, total }: Series): string | undefined {
+  const format = (count: number): string => count.toLocaleString('en')
+  return total > points.length
+    ? `Only the first ${format(points.length)} of ${format(total)} points are shown. A shorter period has fewer.`
+    : undefined
 }
 
 /** The highest value of both periods. */

@@ -1,4 +1,5 @@
 /** The questions whose answers the page shows in a state: one batch. */
+import { MAX_BUCKETS } from '../state/intervals.js'
 import { CARD_METRICS, type ExplorerState } from '../state/state.js'
 import { getOpenTab, NEW_AND_RETURNING, PANELS, RETENTION, type Tab } from './panels.js'
 import { buildDetailsQuestions } from './details.js'
@@ -44,7 +45,7 @@ const buildChartQuestion = (state: ExplorerState): Question => ({
     metrics: [state.metric],
     group_by: [`interval:${state.interval}`],
     ...buildComparison(state),
-    limit: 1000,
+    limit: MAX_BUCKETS,
   },
 })
 

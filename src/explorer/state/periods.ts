@@ -44,8 +44,8 @@ export function stepPeriod(
   return stepped.from.slice(0, 10) > today ? undefined : stepped
 }
 
-/** The dates of a preset; undefined if it has none. */
-function toDates(preset: Preset, today: string): Range | undefined {
+/** The dates of a preset, to the end of its last month or year; undefined if it has none. @param today as for `stepPeriod` */
+export function toDates(preset: Preset, today: string): Range | undefined {
   const year = today.slice(0, 4)
   const ranges: Partial<Record<Preset, Range>> = {
     today: { from: today, to: today },
@@ -102,11 +102,15 @@ const endOfMonth = (date: string): string => addDays(addMonths(`${date.slice(0, 
 /** Formats a moment as the API takes it, such as `2026-01-31T10:00:00Z`. @param ms since 1970 */
 export const formatSecond = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
-/** The date of a moment in a time zone. */
-export function dateIn(zone: string, moment: Date): string {
-  const parts = new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' })
-  return parts.format(moment)
+/** What the clock of a time zone shows at a moment, such as `2026-01-31T10:00:00`. */
+export function clockIn(zone: string, moment: Date): string {
+  const options = { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' } as const
+  // Sweden writes dates and times like ISO 8601.
+  return new Intl.DateTimeFormat('sv', options).format(moment).replace(' ', 'T')
 }
+
+/** The date of a moment in a time zone. */
+export const dateIn = (zone: string, moment: Date): string => clockIn(zone, moment).slice(0, 10)
 
 /** Describes a period in words, such as `1 Jan – 31 Jan 2026`. */
 export function describePeriod(period: ShownPeriod): string {

@@ -10,7 +10,7 @@ import {
 } from '../../../src/explorer/chart/layout.js'
 import { buildScale } from '../../../src/explorer/chart/scale.js'
 import { zoomInto } from '../../../src/explorer/chart/zoom.js'
-import { readSeries } from '../../../src/explorer/chart/series.js'
+import { describeLeftOut, readSeries } from '../../../src/explorer/chart/series.js'
 import type { QueryAnswer } from '../../../src/explorer/client/contract.js'
 
 test.each([
@@ -137,4 +137,27 @@ test.each([
 ] as const)('buckets of one %s are compared with those from %s', (interval, from, want) => {
   const { points } = readSeries(answer(interval, from), false, AFTER)
   expect(points.map(({ comparedLabel }) => comparedLabel?.slice(0, 10))).toEqual(want)
+})
+
+test('the last point is the bucket that runs, or a later one that has events', () => {
+  const read = (now: string, users = [1, 2, 3]) => {
+    const given = answer('day', '2026-03-01T00:00:00+01:00')
+    const data = given.data.map((row, i) => ({ ...row, metrics: { users: users[i]! } }))
+    const { points, isRunning, total } = readSeries({ ...given, data }, false, new Date(now))
+    return [points.map(({ value }) => value), isRunning, total]
+  }
+  expect(read('2026-04-01T10:00:00Z', [1, 0, 0])).toEqual([[1], true, 1])
+  expect(read('2026-04-01T10:00:00Z', [1, 0, 3])).toEqual([[1, 0, 3], true, 3])
+  expect(read('2026-07-01T10:00:00Z', [1, 0, 0])).toEqual([[1, 0, 0], false, 3])
+})
+
+test('an answer without room for all buckets is said to have none for them', () => {
+  const whole = answer('day', '2026-03-01T00:00:00+01:00')
+  const part = { ...whole, pagination: { ...whole.pagination, total: 1514 } }
+  const [all, some] = [whole, part].map((one) => readSeries(one, true, AFTER))
+  expect([all!.isRunning, describeLeftOut(all!)]).toEqual([true, undefined])
+  expect([some!.isRunning, describeLeftOut(some!)]).toEqual([
+    false,
+    'Only the first 3 of 1,514 points are shown. A shorter period has fewer.',
+  ])
 })

@@ -4,13 +4,18 @@ import { nameBucket } from '../../format/dates.js'
 import { METRICS } from '../../questions/metrics.js'
 import { Change, Value } from '../shared/value.js'
 
-export function SeriesTable({ series }: { readonly series: Series }) {
+export interface SeriesTableProps {
+  readonly series: Series
+  readonly isOld: boolean
+}
+
+export function SeriesTable({ series, isOld }: SeriesTableProps) {
   const { metric, points, size, isCompared } = series
   return (
     <details class="as-table">
       <summary>As a table</summary>
       <div tabIndex={0} role="region" aria-label="The numbers of the chart">
-        <table>
+        <table class={isOld ? 'old' : ''}>
           <thead>
             <tr>
               <th scope="col">{size}</th>

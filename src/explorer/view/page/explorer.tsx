@@ -7,6 +7,7 @@ import { buildQuestions, PROPERTIES } from '../../questions/build-questions.js'
 import { DETAILS, DETAILS_VALUES } from '../../questions/details.js'
 import type { KnownValues } from '../../questions/find-values.js'
 import { PANELS } from '../../questions/panels.js'
+import { divide, type AllTime } from '../../state/intervals.js'
 import { Bar } from '../bar/bar.js'
 import { ChartSection } from '../chart/chart-section.js'
 import { Details } from '../details/details.js'
@@ -16,6 +17,7 @@ import { FailureNote } from '../shared/failure-note.js'
 import { findShown } from '../shared/parts.js'
 import { Shortcuts } from '../shortcuts/shortcuts.js'
 import { useAddress } from '../shared/use-address.js'
+import { useAllTime } from '../shared/use-all-time.js'
 import { useAnswers } from '../shared/use-answers.js'
 import { Cards } from './cards.js'
 import { FirstEvent } from './first-event.js'
@@ -33,7 +35,13 @@ export interface ExplorerProps {
 export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerProps) {
   const [state, change] = useAddress(browser)
   const [known, setKnown] = useState<KnownValues>()
-  const questions = useMemo(() => buildQuestions(state, known), [state, known])
+  const [allTime, setAllTime] = useState<AllTime>()
+  const division = divide(state, now(), allTime)
+  const { interval } = division
+  const questions = useMemo(
+    () => buildQuestions({ ...state, interval }, known),
+    [state, interval, known],
+  )
   const answers = useAnswers(api, questions, browser, now)
   const { name, project } = useProject(api, access, browser, answers.renew)
   const { failure, isAsking } = answers
@@ -45,6 +53,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const properties = named.kind === 'ready' ? named.body.data.map(({ value }) => value) : []
   useKnownValues({ answers }, find(DETAILS_VALUES), setKnown)
   const parts = { state, change, answers, access, api }
+  useAllTime(parts, find('cards'), setAllTime)
   return (
     <>
       <Bar {...parts} name={name} live={find('now')} now={now} properties={properties} />
@@ -53,7 +62,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
         {project?.firstEventAt === null && <FirstEvent project={project} base={access.base} />}
         <div class="sheet">
           <Cards {...parts} question={find('cards')} />
-          <ChartSection {...parts} question={find('chart')} />
+          <ChartSection {...parts} question={find('chart')} division={division} />
         </div>
         <div class="panels">
           {PANELS.map((panel) => (

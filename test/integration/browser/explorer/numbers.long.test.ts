@@ -6,6 +6,7 @@ import { expectRows, expectShares } from './expected.js'
 import { describeExplorer, type StartedExplorer } from './describe-explorer.js'
 import type { ExplorerPage } from './explorer-page.js'
 import { askApi, MARKUP } from './project.js'
+import { readAttribute, readTexts } from './read-page.js'
 
 /** Where the page is at first, as links to it say. The period is over, so that its numbers do not change. */
 const PERIOD = '?period=2026-02-01..2026-02-28'
@@ -92,6 +93,47 @@ describeExplorer('the explorer', (started) => {
   ])('%s: the numbers are those of the questions', (_what, query) =>
     explore(query, async (explorer) => {
       expect(await check(explorer)).toMatchObject({ cards: 6, chart: expect.any(Number) })
+    }),
+  )
+
+  const TOO_MANY = 'more than the 1,000 that the chart shows: the interval is automatic.'
+
+  test.each([
+    [`${PERIOD}&interval=hour`, 'hour', []],
+    [
+      '?period=2025-12-01..2026-02-28&interval=hour',
+      'auto',
+      [`By hour there would be 2,160 points, ${TOO_MANY}`],
+    ],
+    // The project has events since 9 December, 82 days and 13 hours.
+    [
+      '?period=all&interval=hour&metric=visits',
+      'auto',
+      [`By hour there would be 1,981 points, ${TOO_MANY}`],
+    ],
+    ['?period=all&interval=day&metric=events', 'day', []],
+    [
+      '?period=2026-02-27..2026-02-27&interval=month',
+      'auto',
+      ['By month there would be one point: the interval is automatic.'],
+    ],
+    [
+      '?period=1900-01-01..2026-02-28',
+      'auto',
+      ['Only the first 1,000 of 1,514 points are shown. A shorter period has fewer.'],
+    ],
+  ])('%s: the chart sums to its card, or says what it leaves out', (query, interval, notes) =>
+    explore(`${query}${query.includes('metric') ? '' : '&metric=pageviews'}`, async (explorer) => {
+      const { page, act, read } = explorer
+      const select = `document.querySelector('select[name=interval]').value === '${interval}'`
+      // When all time starts is known from the first answers.
+      await act(() => page.waitForFunction(select))
+      expect(await readTexts(page, '.chart .limits')).toEqual(notes)
+      const [cards, chart] = await read()
+      const card = await readAttribute(page, '.card[aria-pressed=true]', 'data-metric')
+      const shown = cards!.rows.find(({ about }) => about === card)!.values[0]
+      const sum = chart!.rows.reduce((total, { values: [value] }) => total + (value ?? 0), 0)
+      expect(sum === shown).toBe(!notes.join().startsWith('Only'))
     }),
   )
 

@@ -1,0 +1,99 @@
+/** The intervals that divide a period into as many buckets as the chart shows. */
+import type { QueryAnswer } from '../client/contract.js'
+import { clockIn, endsNow, toDates } from './periods.js'
+import { INTERVALS, type ExplorerState, type ShownInterval, type ShownPeriod } from './state.js'
+
+/** How many buckets the chart shows at most: as many as an answer has rows. */
+export const MAX_BUCKETS = 1000
+
+/** The period of an answer about all time. */
+export type AllTime = QueryAnswer['period']
+
+/** How a period is divided. */
+export interface Division {
+  /** The interval of the state, or `auto` if that does not fit. */
+  readonly interval: ShownInterval
+  /** The intervals that fit. `auto` is always one. */
+  readonly options: readonly ShownInterval[]
+  /** Why it is not the interval of the state; undefined if it is. */
+  readonly reason: string | undefined
+}
+
+/**
+ * Finds the intervals that divide the period of a state into 2 to 1,000 buckets.
+ *
+ * @param allTime the first and the last second of all time; undefined until they are known: then each interval fits
+ */
+export function divide(
+  { period, zone, interval }: Pick<ExplorerState, 'period' | 'zone' | 'interval'>,
+  now: Date,
+  allTime: AllTime | undefined,
+): Division {
+  const clock = (ms: number): number => Date.parse(`${clockIn(zone, new Date(ms))}Z`)
+  const span = findSpan(period, clock, now, allTime)
+  const count = (size: ShownInterval): number =>
+    size === 'auto' || span === undefined ? MAX_BUCKETS : countBuckets(size, span)
+  const fits = (size: ShownInterval): boolean => count(size) >= 2 && count(size) <= MAX_BUCKETS
+  return {
+    interval: fits(interval) ? interval : 'auto',
+    options: INTERVALS.filter(fits),
+    reason: fits(interval) ? undefined : describeMisfit(interval, count(interval)),
+  }
+}
+
+function describeMisfit(interval: ShownInterval, count: number): string {
+  const points =
+    count === 1
+      ? 'one point'
+      : `${count.toLocaleString('en')} points, more than the ${MAX_BUCKETS.toLocaleString('en')} that the chart shows`
+  return `By ${interval} there would be ${points}: the interval is automatic.`
+}
+
+/** The first and the last second of a period as the clock of a zone shows them, each as if it was one in UTC. */
+type Span = readonly [first: number, last: number]
+
+const [SECOND_MS, HOUR_MS, DAY_MS] = [1000, 3_600_000, 86_400_000]
+
+/** Finds the span of a period. @param clock what the clock of the zone shows at a moment */
+function findSpan(
+  period: ShownPeriod,
+  clock: (ms: number) => number,
+  now: Date,
+  allTime: AllTime | undefined,
+): Span | undefined {
+  if (typeof period !== 'string') {
+    return [
+      isDate(period.from) ? Date.parse(period.from) : clock(Date.parse(period.from)),
+      isDate(period.to) ? Date.parse(period.to) + DAY_MS - SECOND_MS : clock(Date.parse(period.to)),
+    ]
+  }
+  if (period === 'all') {
+    return allTime && [clock(Date.parse(allTime.from)), clock(Date.parse(allTime.to))]
+  }
+  const last = clock(now.getTime())
+  if (period === 'live') return [last - 5 * 60 * SECOND_MS + SECOND_MS, last]
+  if (period === '1hr') return [last - HOUR_MS + SECOND_MS, last]
+  if (period === '24hrs') return [last - (last % HOUR_MS) - 23 * HOUR_MS, last]
+  const dates = toDates(period, new Date(last).toISOString().slice(0, 10))
+  if (dates === undefined) return undefined
+  return [
+    Date.parse(dates.from),
+    endsNow(period) ? last : Date.parse(dates.to) + DAY_MS - SECOND_MS,
+  ]
+}
+
+const isDate = (text: string): boolean => text.length === 10
+
+/** Counts the buckets of a span. Hours that the zone skips or repeats are not known to it. */
+function countBuckets(size: Exclude<ShownInterval, 'auto'>, [first, last]: Span): number {
+  const toBucket = BUCKETS[size]
+  return toBucket(last) - toBucket(first) + 1
+}
+
+/** The numbers of the buckets of a moment. Weeks start on Monday; 1 January 1970 was a Thursday. */
+const BUCKETS: Readonly<Record<Exclude<ShownInterval, 'auto'>, (ms: number) => number>> = {
+  hour: (ms) => Math.floor(ms / HOUR_MS),
+  day: (ms) => Math.floor(ms / DAY_MS),
+  week: (ms) => Math.floor((ms / DAY_MS + 3) / 7),
+  month: (ms) => new Date(ms).getUTCFullYear() * 12 + new Date(ms).getUTCMonth(),
+}

@@ -1,0 +1,74 @@
+/** The intervals that the chart offers for a period. */
+import { describe, expect, test } from '@jest/globals'
+import { divide } from '../../../src/explorer/state/intervals.js'
+import {
+  DEFAULT_STATE,
+  type ExplorerState,
+  type ShownInterval,
+} from '../../../src/explorer/state/state.js'
+
+const NOW = new Date('2026-03-15T22:30:00Z')
+const ALL_TIME = { from: '2025-11-03T00:00:00Z', to: '2026-03-15T22:30:00Z' }
+
+const dates = (from: string, to = from) => ({ from, to })
+
+/** A period, the intervals that divide it into 2 to 1,000 buckets, and those that do in a zone where it is the next day. */
+const TABLE: readonly [ExplorerState['period'], ShownInterval[], inTokyo?: ShownInterval[]][] = [
+  ['live', []],
+  ['1hr', ['hour']],
+  // 15 March is a Sunday: in Tokyo a week has begun.
+  ['24hrs', ['hour', 'day'], ['hour', 'day', 'week']],
+  ['today', ['hour']],
+  ['yesterday', ['hour']],
+  ['7days', ['hour', 'day'], ['hour', 'day', 'week']],
+  ['30days', ['hour', 'day', 'week', 'month']],
+  ['90days', ['day', 'week', 'month']],
+  ['mtd', ['hour', 'day', 'week']],
+  ['ytd', ['day', 'week', 'month']],
+  ['12months', ['day', 'week', 'month']],
+  ['all', ['day', 'week', 'month']],
+  [dates('2026-02-01', '2026-02-28'), ['hour', 'day', 'week']],
+  [dates('2026-01-01', '2026-02-10'), ['hour', 'day', 'week', 'month']],
+  [dates('2026-01-01', '2026-02-11'), ['day', 'week', 'month']],
+  [dates('2020-01-01', '2022-09-26'), ['day', 'week', 'month']],
+  [dates('2020-01-01', '2022-09-27'), ['week', 'month']],
+  [dates('2026-02-28'), ['hour']],
+  [dates('2026-02-28T10:00:00Z', '2026-02-28T10:59:59Z'), []],
+  [dates('2026-02-28T14:30:00Z', '2026-02-28T15:29:59Z'), ['hour'], ['hour', 'day', 'month']],
+  [dates('1900-01-01', '2026-02-28'), []],
+]
+
+describe.each(TABLE)('%j', (period, intervals, inTokyo = intervals) => {
+  test.each([
+    ['UTC', intervals],
+    ['Asia/Tokyo', inTokyo],
+  ])('in %s', (zone, want) => {
+    const { options } = divide({ ...DEFAULT_STATE, period, zone }, NOW, ALL_TIME)
+    expect(options).toEqual(['auto', ...want])
+  })
+})
+
+test('for all time each interval fits until its start is known', () => {
+  const state: ExplorerState = { ...DEFAULT_STATE, period: 'all', interval: 'hour' }
+  const options = ['auto', 'hour', 'day', 'week', 'month']
+  expect(divide(state, NOW, undefined)).toEqual({ interval: 'hour', options, reason: undefined })
+})
+
+test.each<[Partial<ExplorerState>, ShownInterval, string | undefined]>([
+  [{ period: '30days', interval: 'hour' }, 'hour', undefined],
+  [
+    { period: '90days', interval: 'hour' },
+    'auto',
+    'By hour there would be 2,159 points, more than the 1,000 that the chart shows: the interval is automatic.',
+  ],
+  [
+    { period: 'today', interval: 'day' },
+    'auto',
+    'By day there would be one point: the interval is automatic.',
+  ],
+])('%j is shown by %s, and the page says: %s', (members, interval, reason) => {
+  expect(divide({ ...DEFAULT_STATE, ...members }, NOW, ALL_TIME)).toMatchObject({
+    interval,
+    reason,
+  })
+})
