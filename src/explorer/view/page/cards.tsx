@@ -14,7 +14,11 @@ export function Cards({ question, ...parts }: Parts & { readonly question: Quest
   const row = shown.kind === 'ready' ? shown.body.data[0] : undefined
   return (
     <section class="cards" aria-label="Totals of the period">
-      <div role="group" aria-label="Metric of the chart">
+      <div
+        class={shown.kind === 'ready' && shown.isOld ? 'old' : ''}
+        role="group"
+        aria-label="Metric of the chart"
+      >
         {CARD_METRICS.map((metric) => (
           <button
             key={metric}

@@ -69,7 +69,9 @@ function Content({
   if (shown.kind === 'waiting') return <p class="loading">…</p>
   if (shown.kind === 'failed') return <FailureNote {...parts} failure={shown.failure} />
   // The tab decides what was asked.
-  if (tab.id === RETENTION) return <RetentionGrid answer={shown.body as RetentionAnswer} />
+  if (tab.id === RETENTION) {
+    return <RetentionGrid answer={shown.body as RetentionAnswer} isOld={shown.isOld} />
+  }
   const answer = shown.body as QueryAnswer
   return tab.id === NEW_AND_RETURNING ? (
     <NewAndReturning answer={answer} isOld={shown.isOld} />

@@ -3,14 +3,20 @@ import { formatCount, formatShare } from '../../format/numbers.js'
 import { nameTick } from '../../format/dates.js'
 import type { RetentionAnswer } from '../../client/contract.js'
 
-export function RetentionGrid({ answer }: { readonly answer: RetentionAnswer }) {
+export interface RetentionGridProps {
+  readonly answer: RetentionAnswer
+  readonly isOld: boolean
+}
+
+export function RetentionGrid({ answer, isOld }: RetentionGridProps) {
   const { interval, intervals } = answer.query
   const cohorts = answer.data.filter(({ size }) => size !== null && size > 0)
   const name = interval.charAt(0).toUpperCase() + interval.slice(1)
-  if (cohorts.length === 0) return <p class="empty">Nobody came first in this period.</p>
+  if (cohorts.length === 0)
+    return <p class={isOld ? 'empty old' : 'empty'}>Nobody came first in this period.</p>
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Retention">
-      <table class="grid">
+      <table class={isOld ? 'grid old' : 'grid'}>
         <thead>
           <tr>
             <th scope="col">First {interval}</th>

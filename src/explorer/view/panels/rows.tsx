@@ -14,7 +14,8 @@ export interface RowsProps extends Pick<Parts, 'state' | 'change'> {
 
 export function Rows({ tab, answer: { data, totals }, isOld, state, change }: RowsProps) {
   const { id: field, metric, name } = tab
-  if (data.length === 0) return <p class="empty">{describeNothing(state.filters.length > 0)}</p>
+  if (data.length === 0)
+    return <p class={isOld ? 'empty old' : 'empty'}>{describeNothing(state.filters.length > 0)}</p>
   const bars = data.map(({ group, metrics }) => {
     const value = group[field] ?? ''
     const filter = (): void => change(addFilter({ field, operator: 'is', values: [value] }))

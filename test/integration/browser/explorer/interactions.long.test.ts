@@ -1,6 +1,6 @@
 /** The explorer in a real browser: what people do on it, by pointer. */
 import { expect, test } from '@jest/globals'
-import type { Page } from 'puppeteer-core'
+import type { HTTPRequest, Page } from 'puppeteer-core'
 import { describeExplorer, type StartedExplorer } from './describe-explorer.js'
 import type { ExplorerPage } from './explorer-page.js'
 import { readAttribute, readText, readTexts } from './read-page.js'
@@ -175,6 +175,25 @@ describeExplorer('on the explorer', (started) => {
       )
       expect(zoomed).toEqual({ state: { period: '2026-02-28..2026-02-28' }, requests: BATCH })
       expect(await page.$$('.as-table tbody tr')).toHaveLength(24)
+    }))
+
+  test('while a change loads, all numbers of before are dimmed', () =>
+    explore('?tabs=["users","retention"]', async ({ page, act }) => {
+      const held: HTTPRequest[] = []
+      await page.setRequestInterception(true)
+      page.on('request', (request) => held.push(request))
+      await page.keyboard.press('w')
+      await page.waitForSelector('.old')
+      const numbers = `main data:not(.old *)`
+      expect(await readTexts(page, numbers)).toEqual([])
+      expect(await page.$$('.cards .old data')).not.toEqual([])
+      expect(await page.$$('[data-panel=users] .old data')).not.toEqual([])
+      await act(async () => {
+        await page.setRequestInterception(false)
+        for (const request of held) await request.continue()
+      })
+      expect(await page.$$('.old')).toEqual([])
+      expect(await page.$$('.cards data')).not.toEqual([])
     }))
 
   test('the bucket that still runs is dashed, one of the past is not', async () => {
