@@ -196,6 +196,44 @@ describeExplorer('on the explorer', (started) => {
       expect(await page.$$('.cards data')).not.toEqual([])
     }))
 
+  test('the chart by touch: a tap reads a point, a button zooms in, a drag reads more, and a finger scrolls past it', () =>
+    explore(PERIOD, async (explorer) => {
+      const { page, act } = explorer
+      await act(() => page.setViewport({ width: 390, height: 700, hasTouch: true, isMobile: true }))
+      await page.evaluate(`document.querySelector('.plot').scrollIntoView({ block: 'center' })`)
+      const plot = (await (await page.$('.plot'))!.boundingBox())!
+      const { touchscreen } = page
+      const y = plot.y + 100
+      explorer.takeRequests()
+      await touchscreen.tap(plot.x + plot.width - 20, y)
+      await page.waitForSelector('.tip')
+      expect(await readText(page, '.tip')).toContain('Sat 28 Feb 2026')
+      expect(getState(page)).toEqual({ period: '2026-02-01..2026-02-28' })
+      expect(explorer.takeRequests()).toEqual([])
+      const zoomed = await step(explorer, async () => {
+        const target = (await (await page.$('.tip button'))!.boundingBox())!
+        await touchscreen.tap(target.x + target.width / 2, target.y + target.height / 2)
+        await page.waitForFunction(
+          `location.search.includes('..2026-02-28') && !document.querySelector('.tip')`,
+        )
+      })
+      expect(zoomed).toEqual({ state: { period: '2026-02-28..2026-02-28' }, requests: BATCH })
+      await touchscreen.touchStart(plot.x + plot.width - 20, y)
+      for (let x = plot.width - 40; x > 40; x -= 20) await touchscreen.touchMove(plot.x + x, y)
+      await touchscreen.touchEnd()
+      await page.waitForFunction(
+        `document.querySelector('.tip')?.textContent.includes('28 Feb, 00:00')`,
+      )
+      expect(explorer.takeRequests()).toEqual([])
+      const before = await page.evaluate('scrollY')
+      await touchscreen.touchStart(plot.x + 250, y)
+      for (let i = 1; i <= 10; i++) await touchscreen.touchMove(plot.x + 250, y - i * 8)
+      await touchscreen.touchEnd()
+      await page.waitForFunction(
+        `scrollY > ${String(before)} && document.querySelector('.tip') === null`,
+      )
+    }))
+
   test('the bucket that still runs is dashed, one of the past is not', async () => {
     await explore('?period=7days', async ({ page }) => {
       expect(await page.$$('.line.running')).toHaveLength(1)
