@@ -118,6 +118,7 @@ function work(
     logger,
     now,
     markCut: (projectId) => markCut(cluster, projectId),
+    onHeld: instruments?.load(name).onHeld,
   })
   const stopBuild = access === 'write' ? startRollupBuild(store, context, logger) : undefined
   return async () => {

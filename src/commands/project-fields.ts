@@ -33,7 +33,7 @@ export const addFieldOptions = (command: Command): Command =>
     )
     .option(
       '--keep-days <days>',
-      `Days of data before the current one (UTC) that are kept, or "${NONE}" to keep all; older data is deleted for good, within the next hour and then daily`,
+      `Days of data before the current one (UTC) that are kept, or "${NONE}" to keep all; older data is deleted for good, within two hours and then daily`,
       parseDays,
     )
     .option(

@@ -1,14 +1,20 @@
 /** The commands `tallyhouse project create | list | show | update | rotate-token | move | widen | delete`. */
 import type { Command } from 'commander'
-import type { OpenedCluster } from '../bootstrap/open-cluster.js'
+import { getLoader, type OpenedCluster } from '../bootstrap/open-cluster.js'
+import { readClocks } from '../clickhouse/clocks.js'
 import {
   createProject,
+  markCut,
   rotateToken,
   updateProject,
   type ChangedProject,
 } from '../cluster/directory.js'
 import { placeProject } from '../cluster/place-project.js'
+import { formatDay } from '../deletion/cutoff-store.js'
 import { deleteProjectFromShards } from '../deletion/delete-from-shards.js'
+import { forceExpiration } from '../deletion/expire-projects.js'
+import { createLogger } from '../lib/log.js'
+import type { StoredProject } from '../projects/project.js'
 import { readExclusions, sumExclusions } from '../projects/exclusions.js'
 import { addDays } from '../lib/time.js'
 import { findRelocationWithin, requireSettled } from '../relocation/describe.js'
@@ -31,7 +37,7 @@ import {
   type DeleteOptions,
 } from './shared/deletion.js'
 import { NONE, omitUndefined, parseCount, parseExpiry, WHEN_HELP } from './shared/options.js'
-import { describePending, getContext, requireShards } from './shared/shards.js'
+import { describePending, getContext, nameLines, requireShards } from './shared/shards.js'
 import { withStore } from './shared/with-store.js'
 
 interface CreateOptions extends FieldOptions {
@@ -40,6 +46,11 @@ interface CreateOptions extends FieldOptions {
   readonly id?: string
   readonly shard?: string
   readonly width?: number
+}
+
+interface UpdateCommandOptions extends UpdateOptions {
+  /** Whether to delete at once what is kept no longer. */
+  readonly force?: boolean
 }
 
 interface RotateOptions extends OutputOptions {
@@ -130,13 +141,53 @@ function addUpdate(project: Command, context: CommandContext): void {
     .option('--domain <domain>', 'Primary domain, such as example.com')
     .option('--public-dashboard', 'Let anyone see the numbers of the project, at /share/<id>')
     .option('--no-public-dashboard', 'Let nobody see them without an API key')
-  addFieldOptions(update).action(async (id: string, options: UpdateOptions, command: Command) => {
-    const changes = toChanges(options)
-    if (Object.keys(changes).length === 0) command.error('error: no field to change was given')
-    await withStore(context, 'project update', async (opened) =>
-      printChanged(context, opened, await updateProject(opened.cluster, id, changes), options),
+  addFieldOptions(update)
+    .option(
+      '--force',
+      'With --keep-days: delete older data now, all of it, and wait for that; otherwise a later first day is reached by two days a day',
     )
-  })
+    .action(async (id: string, options: UpdateCommandOptions, command: Command) => {
+      const changes = toChanges(options)
+      if (Object.keys(changes).length === 0) command.error('error: no field to change was given')
+      const { force = false } = options
+      const { keepDays = null } = changes
+      if (force && keepDays === null) {
+        command.error('error: --force needs --keep-days with a number of days')
+      }
+      await withStore(context, 'project update', async (opened) => {
+        const { keepDays: before } = await requireProject(opened.store.reader, id)
+        const changed = await updateProject(opened.cluster, id, changes)
+        if (force && keepDays !== null) await expireNow(context, opened, changed.project, keepDays)
+        await printChanged(context, opened, changed, options)
+        if (!force && before !== null && keepDays !== null && keepDays < before) {
+          context.note(
+            `older data is deleted by two days a day; with --force, all of it is deleted now`,
+          )
+        }
+      })
+    })
+}
+
+/** Deletes what a project keeps no longer from all its shards. */
+async function expireNow(
+  context: CommandContext,
+  opened: OpenedCluster,
+  project: StoredProject,
+  keepDays: number,
+): Promise<void> {
+  const { id, shards } = project
+  for (const { name, store } of requireShards(opened.cluster, project)) {
+    const options = {
+      store,
+      context: getLoader(opened, name),
+      logger: createLogger('silent'),
+      markCut: (projectId: string) => markCut(opened.cluster, projectId),
+    }
+    const clocks = await readClocks(store.lookups, context.now)
+    const keptFrom = await forceExpiration(options, { id, shards, keepDays }, clocks)
+    const line = `the data from before ${formatDay(keptFrom)} is deleted`
+    context.note(nameLines(opened, { name })(line))
+  }
 }
 
 function addRotateToken(project: Command, context: CommandContext): void {

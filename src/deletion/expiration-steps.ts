@@ -26,7 +26,7 @@ import {
   type ExpirationTables,
 } from './expiration-tables.js'
 import { STEP } from './journal.js'
-import { deleteRows, USER_TABLES } from './delete-rows.js'
+import { USER_TABLES } from './delete-rows.js'
 
 /** Finishes every expiration of the journal; services have `noticeMs` to notice it. The caller holds the loader lease. */
 export async function finishExpirations(writer: Connection, noticeMs?: number): Promise<void> {
@@ -48,8 +48,9 @@ async function finishExpiration(
   }
   if (expiration.reached < STEP.deleted) {
     const expire = async (): Promise<void> => {
-      await deleteFacts(writer, expiration)
+      // First the rollups: by the facts that are left, no user is new who is not counted.
       await correctRollups(writer, expiration, tables)
+      await deleteFacts(writer, expiration)
       await deleteUsers(writer, expiration, tables)
     }
     await withChange(writer, selectProject(expiration.projectId), expire, noticeMs)
@@ -120,7 +121,7 @@ async function deleteFacts(writer: Connection, expiration: Expiration): Promise<
   ] as const) {
     // If this process was suspended, another may have finished the expiration, and loaded old events since.
     const isOwnRow = sql`${isExpired(expiration, time)} AND load < ${uint64(expiration.number)}`
-    await deleteRows(writer, table, sql`toYYYYMM(${time})`, isOwnRow)
+    await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${isOwnRow}`))
   }
   const isOldDay = isExpired(expiration, sql`day`)
   await writer.execute(statement(sql`DELETE FROM exclusions WHERE ${isOldDay}`))
@@ -132,14 +133,9 @@ async function correctRollups(
   { gone, groups }: ExpirationTables,
 ): Promise<void> {
   for (const { name, grain, dateColumn } of ROLLUPS) {
-    const isDay = grain === 'day'
-    const firstKept = isDay ? firstKeptDay(expiration) : startOfMonth(expiration)
-    await deleteRows(
-      writer,
-      LIVE.rollups[name],
-      isDay ? sql`toYYYYMM(${dateColumn})` : sql`toYear(${dateColumn})`,
-      sql`${isOfProject(expiration)} AND ${dateColumn} < ${firstKept}`,
-    )
+    const firstKept = grain === 'day' ? firstKeptDay(expiration) : startOfMonth(expiration)
+    const isOld = sql`${isOfProject(expiration)} AND ${dateColumn} < ${firstKept}`
+    await writer.execute(statement(sql`DELETE FROM ${LIVE.rollups[name]} WHERE ${isOld}`))
   }
   await applyRetraction(writer, gone)
   const users = LIVE.rollups.users_monthly

@@ -36,6 +36,7 @@ const TABLES = [
   sql`user_counts`,
   sql`event_ids`,
   sql`exclusions`,
+  sql`cutoffs`,
 ]
 
 /**

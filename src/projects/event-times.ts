@@ -75,3 +75,25 @@ export async function findLastEventTime(
   const last = rows[0]?.last_ms ?? null
   return last === null ? null : new Date(last)
 }
+
+/** Returns the time of the latest event of a project, up to and including `now`; null when there is none. */
+export async function findNewestEventTime(
+  connection: Connection,
+  projectId: string,
+  now: Date,
+): Promise<Date | null> {
+  const project = sql`project_id = ${string(projectId)} AND timestamp <= ${time(now)}`
+  // The table is sorted by project and day, so a read against that order stops at the last day.
+  const { rows } = await connection.query<{ newest_ms: number | null }>(
+    statement(sql`
+      WITH (
+        SELECT toDate(timestamp) FROM events WHERE ${project}
+        ORDER BY project_id DESC, toDate(timestamp) DESC LIMIT 1
+      ) AS last_day
+      SELECT toUnixTimestamp64Milli(maxOrNull(timestamp)) AS newest_ms
+      FROM events
+      WHERE ${project} AND toDate(timestamp) = last_day AND timestamp >= toDateTime64(last_day, 3, 'UTC')`),
+  )
+  const newest = rows[0]?.newest_ms ?? null
+  return newest === null ? null : new Date(newest)
+}

@@ -1,4 +1,4 @@
-/** The instruments of the write path: the loads that empty the inbox, what waits in it, and the lease of the loader. */
+/** The instruments of what works on a store: loads, what waits in the inbox, the lease of the loader, and expirations. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { SECOND_MS } from '../lib/time.js'
 import type { ShardLabel } from './shard-label.js'
@@ -24,6 +24,8 @@ export interface LoadInstruments {
   readonly onLoadFailure: () => void
   /** @param isHeld whether this process holds the lease of the loader */
   readonly onLease: (isHeld: boolean) => void
+  /** @param counts how many projects keep data longer than they should by the clock, for each reason */
+  readonly onHeld: (counts: Readonly<Record<string, number>>) => void
   /** @param read is called for every scrape, so it must not ask the store */
   readonly watchInbox: (read: () => ObservedInbox) => void
 }
@@ -36,7 +38,7 @@ export function createLoadInstruments(
   registry: Registry,
   label: ShardLabel,
 ): (shard: string) => LoadInstruments {
-  const { durations, sizes, rows, failures, lease } = createMetrics(registry, label)
+  const { durations, sizes, rows, failures, lease, held } = createMetrics(registry, label)
   let inboxes: WatchedInbox[] | undefined
   return (name) => {
     const shard = label.of(name)
@@ -49,6 +51,9 @@ export function createLoadInstruments(
       },
       onLoadFailure: () => failures.inc(shard),
       onLease: (isHeld) => lease.set(shard, isHeld ? 1 : 0),
+      onHeld: (counts) => {
+        for (const [reason, count] of Object.entries(counts)) held.set({ reason, ...shard }, count)
+      },
       watchInbox: (read) => (inboxes ??= createInboxGauges(registry, label)).push({ shard, read }),
     }
   }
@@ -89,7 +94,13 @@ function createMetrics(registry: Registry, label: ShardLabel) {
     labelNames,
     registers,
   })
-  return { durations, sizes, rows, failures, lease }
+  const held = new Gauge({
+    name: 'tallyhouse_expirations_held',
+    help: 'Projects that keep data longer than their days, as the last hourly look found them, by reason.',
+    labelNames: ['reason', ...label.names],
+    registers,
+  })
+  return { durations, sizes, rows, failures, lease, held }
 }
 
 interface WatchedInbox {

@@ -1,5 +1,6 @@
 /** Asks one shard how it is. Nothing is written. */
 import { types } from 'node:util'
+import { getSkew, readClocks } from '../../clickhouse/clocks.js'
 import { getClickHouseReason } from '../../clickhouse/errors.js'
 import { readLeaseStatus } from '../../clickhouse/lease/lease-status.js'
 import { readMigrationStatus } from '../../clickhouse/migrations/migration-status.js'
@@ -44,21 +45,17 @@ export async function examineShard(store: Store, now: () => Date): Promise<Shard
   }
 }
 
-/** Compares the clocks at the middle of a query. */
 async function greet(
   { lookups }: Store,
   now: () => Date,
 ): Promise<Pick<ShardFacts, 'version' | 'aheadMs'>> {
-  const greeting = statement(
-    sql`SELECT version() AS version, toUnixTimestamp64Milli(now64(3)) AS ms`,
+  const signal = AbortSignal.timeout(ANSWER_MS)
+  const { rows } = await lookups.query<{ version: string }>(
+    statement(sql`SELECT version() AS version`),
+    { signal },
   )
-  const asked = now().getTime()
-  const { rows } = await lookups.query<{ version: string; ms: number }>(greeting, {
-    signal: AbortSignal.timeout(ANSWER_MS),
-  })
-  const answered = now().getTime()
-  const [{ version, ms } = { version: '', ms: 0 }] = rows
-  return { version, aheadMs: Math.round((asked + answered) / 2 - ms) }
+  const aheadMs = Math.round(getSkew(await readClocks(lookups, now, signal)))
+  return { version: rows[0]?.version ?? '', aheadMs }
 }
 
 /** The texts of ClickHouse can be long. */

@@ -1,9 +1,10 @@
 /** What the findings of `tallyhouse doctor` mean: pure functions from facts to verdicts. */
 import { isValidAt, type StoredPublicKey } from '../../auth/public-keys.js'
+import { MAX_SKEW_MS } from '../../clickhouse/clocks.js'
 import type { MigrationStatus } from '../../clickhouse/migrations/migration-status.js'
 import type { CheckedServer } from '../../clickhouse/checks/server-checks.js'
 import type { Role } from '../../config/config.js'
-import { MINUTE_MS, SECOND_MS } from '../../lib/time.js'
+import { SECOND_MS } from '../../lib/time.js'
 import { formatCount } from '../shared/output.js'
 
 /** `warn`: it works, and is worth a look; `fail`: some promise of the service does not hold. */
@@ -115,15 +116,15 @@ export const judgeRights = ({ username, missing }: Rights): Finding =>
       )
 
 /** Expiry of keys, ages of events and the limits of a day depend on the clock; some delay of the network does not matter. */
-const MAX_SKEW_MS = { warn: 2 * SECOND_MS, fail: MINUTE_MS }
+const WORRYING_SKEW_MS = 2 * SECOND_MS
 
 /** @param aheadMs by how much the clock of this host is ahead of the store's; negative if it is behind */
 export function judgeClock(aheadMs: number): Finding {
   const skewMs = Math.abs(aheadMs)
-  if (skewMs <= MAX_SKEW_MS.warn) return ok('this host and the store agree')
+  if (skewMs <= WORRYING_SKEW_MS) return ok('this host and the store agree')
   const finding = `this host is ${formatSeconds(skewMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} the store`
   const advice = 'synchronize the clocks of both hosts, with NTP for instance'
-  return skewMs > MAX_SKEW_MS.fail ? fail(finding, advice) : warn(finding, advice)
+  return skewMs > MAX_SKEW_MS ? fail(finding, advice) : warn(finding, advice)
 }
 
 export interface Disks {

@@ -2,6 +2,7 @@
 import { listPublicKeys } from '../../auth/public-keys.js'
 import { readSigningKeyId } from '../../auth/signing-key.js'
 import { isRestoreUnfinished } from '../../clickhouse/backup/restore.js'
+import { getSkew, readClocks } from '../../clickhouse/clocks.js'
 import { connect, type Connection } from '../../clickhouse/connection.js'
 import { buildGrants } from '../../clickhouse/embedded/users.js'
 import type { Endpoint } from '../../clickhouse/endpoint.js'
@@ -129,14 +130,9 @@ async function readRights(
   }
 }
 
-/** Compares the clocks at the middle of a query. */
+/** Reads by how many milliseconds this host is ahead of the store. */
 export async function readSkew({ outside, now }: Patient): Promise<number> {
-  const asked = now().getTime()
-  const { rows } = await outside.query<{ ms: number }>(
-    statement(sql`SELECT toUnixTimestamp64Milli(now64(3)) AS ms`),
-  )
-  const answered = now().getTime()
-  return (asked + answered) / 2 - (rows[0]?.ms ?? 0)
+  return getSkew(await readClocks(outside, now))
 }
 
 async function readDisks({ outside, endpoint }: Patient): Promise<Disks> {

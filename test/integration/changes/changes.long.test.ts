@@ -15,6 +15,7 @@ import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { expireProjects } from '../../../src/deletion/expire-projects.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { breakAfter } from '../../support/store/breaking.js'
+import { agreeOn } from '../../support/store/clocks.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import {
   createContext,
@@ -294,13 +295,18 @@ describe('what changes answers', () => {
   test('an expiration', async () => {
     const { store } = database
     const project = await newProject(store, { keepDays: 19 })
-    await send(store, project, [{ ...EVENT, timestamp: '2026-01-15T10:00:00Z' }, EVENT])
+    const times = ['2026-01-15T10:00:00Z', '2026-02-20T10:00:00Z']
+    await send(
+      store,
+      project,
+      times.map((timestamp) => ({ ...EVENT, timestamp })),
+    )
     const read = watchClosely()
     const before = await read(project.id)
     const expire = () =>
       expireProjects(
         { store, context: createContext(), logger: createLogger('silent') },
-        new Date('2026-02-20T12:00:00Z'),
+        agreeOn(new Date('2026-02-20T12:00:00Z')),
       )
     // The first call only records that there is something to delete.
     await expire()

@@ -17,6 +17,7 @@ import {
   SHOP,
   SUSPENDED,
   TASKS,
+  TODAY,
   type SuspendedTask,
   type Task,
   type TaskEnd,
@@ -135,7 +136,8 @@ async function suspendOnce(n: number): Promise<object> {
   await newProject(store, { id: OTHER })
   const keepDays = task === 'delete what is kept no longer' ? KEEP_DAYS : null
   await newProject(store, { id: SHOP, keepDays })
-  const first = [createEvents(random, 60), createEvents(random, 60)]
+  const today = { timestamp: TODAY, user_id: 'u1', path: '/' }
+  const first = [createEvents(random, 60), [...createEvents(random, 60), today]]
   await send(store, { id: OTHER }, first[0]!)
   await send(store, { id: SHOP }, first[1]!)
 

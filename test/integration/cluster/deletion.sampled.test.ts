@@ -20,6 +20,7 @@ import {
   NAMES,
   remove,
 } from '../../support/cluster/wide-projects.js'
+import { agreeOn } from '../../support/store/clocks.js'
 
 let shards: TestShards
 let cluster: Cluster
@@ -95,7 +96,7 @@ longTest(
         const { store } = shard
         const context = getContext(cluster)(shard)
         const mark = (id: string): Promise<boolean> => markCut(cluster, id)
-        await expireProjects({ store, context, logger, markCut: mark, waitMs: 0 }, now)
+        await expireProjects({ store, context, logger, markCut: mark, waitMs: 0 }, agreeOn(now))
       }
     }
     await expire()
@@ -118,7 +119,10 @@ longTest(
     for (let hour = 0; hour < 2; hour++) {
       for (const shard of cluster.shards) {
         const context = getContext(cluster)(shard)
-        await expireProjects({ store: shard.store, context, logger }, new Date('2026-02-01'))
+        await expireProjects(
+          { store: shard.store, context, logger },
+          agreeOn(new Date('2026-02-01')),
+        )
       }
     }
     expect(await countUsers(cluster, 'marked')).toEqual([null, null, null])

@@ -10,6 +10,7 @@ import type { StoredProject } from '../../../src/projects/project.js'
 import { findProject, markCut, updateProject } from '../../../src/projects/store.js'
 import { request } from '../../support/arbitrary/world.js'
 import { breakAfter, BrokenError, pauseBefore } from '../../support/store/breaking.js'
+import { agreeOn } from '../../support/store/clocks.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { listLeftovers, readFacts, select } from '../../support/store/facts.js'
 import { checkRollups, createContext, finishInterruptedWork } from '../../support/store/loading.js'
@@ -56,6 +57,7 @@ const EDGE: readonly SentEvent[] = [
   ['2026-01-16T12:00:00Z', 'before'],
   ['2026-01-17T00:00:00.000Z', 'after'],
   ['2026-01-16T23:59:59.999Z', 'long before'],
+  ['2026-02-11T10:00:00Z', 'today'],
 ].map(([timestamp, user_id]) => ({ timestamp: timestamp!, user_id: user_id!, path: '/edge' }))
 /** Changes sessions of both sides. */
 const LATE: readonly SentEvent[] = EDGE.map(({ timestamp, user_id }) => ({
@@ -103,10 +105,10 @@ async function answerAll({ id }: StoredProject): Promise<readonly unknown[]> {
 }
 
 /** The first call for a project only records that its sessions are cut. */
-const expireOnce = (now = NOW): Promise<void> =>
+const expireOnce = (now = NOW): Promise<unknown> =>
   expireProjects(
     { store: database.store, context: createContext(), logger: createLogger('silent') },
-    now,
+    agreeOn(now),
   )
 
 /** What is left that should not be, or should be and is not. */
@@ -163,7 +165,7 @@ test('every query about the kept days is answered as before, and other projects 
   expect([await readFacts(store, other.id), await readRollups(store, other.id)]).toEqual(others)
 
   // A day later one more day goes, and there are new users.
-  await send(store, project, [{ timestamp: '2026-02-10T10:00:00Z', user_id: 'new', country: 'DE' }])
+  await send(store, project, [{ timestamp: '2026-02-12T10:00:00Z', user_id: 'new', country: 'DE' }])
   await expireOnce(addDays(NOW, 1))
   expect((await findFaults(project)) as object).toMatchObject({ differences: [], leftovers: [] })
 })

@@ -9,6 +9,7 @@ import { LIVE } from '../../../src/model/rollup-table-sets.js'
 import { updateProject } from '../../../src/projects/store.js'
 import { dropAllShadowTables } from '../../../src/rollups/shadow-tables.js'
 import { longTest, shortTest } from '../../support/sampling.js'
+import { agreeOn } from '../../support/store/clocks.js'
 import { select } from '../../support/store/facts.js'
 import { createContext, deleteUser, rebuildRollups } from '../../support/store/loading.js'
 import { runQuery, send } from '../../support/world/world.js'
@@ -21,12 +22,12 @@ const { write, rollupsOf, check, falsify, listShadowTables, meanwhile } = world
 
 /** Deletes the first day of the shop, as it is older than the shop keeps. */
 async function expireOldDays(): Promise<void> {
-  await updateProject(world.store, world.shop.id, { keepDays: 20 })
+  await updateProject(world.store, world.shop.id, { keepDays: 10 })
   const task = { store: world.store, context: createContext(), logger: SILENT }
-  const now = new Date('2026-02-11T12:00:00Z')
+  const clocks = agreeOn(new Date('2026-02-01T12:00:00Z'))
   // The first call only records that there is something to delete.
-  await expireProjects(task, now)
-  await expireProjects(task, now)
+  await expireProjects(task, clocks)
+  await expireProjects(task, clocks)
 }
 
 async function countDays(): Promise<number> {

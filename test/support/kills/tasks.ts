@@ -3,6 +3,7 @@ import { expireProjects } from '../../../src/deletion/expire-projects.js'
 import { createLogger } from '../../../src/lib/log.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import type { Store } from '../../../src/clickhouse/store.js'
+import { agreeOn } from '../store/clocks.js'
 import { createContext, deleteProject, deleteUser, rebuildRollups } from '../store/loading.js'
 
 /** The project that the deletions delete from. */
@@ -12,6 +13,8 @@ export const GONE = 'gone'
 /** Its data since this day is kept. */
 export const KEPT_FROM = '2026-02-01'
 export const KEEP_DAYS = 19
+/** The data of 19 days is kept only if events arrive until today. */
+export const TODAY = '2026-02-20T10:00:00Z'
 const NOW = new Date('2026-02-20T12:00:00Z')
 
 /** Each task, with about the number of its statements when nothing disturbs it. */
@@ -33,8 +36,8 @@ export const TASKS = {
     run: async (store: Store): Promise<unknown> => {
       const options = { store, context: createContext(), logger: createLogger('silent') }
       // The first call only records that sessions will be cut.
-      await expireProjects(options, NOW)
-      return expireProjects(options, NOW)
+      await expireProjects(options, agreeOn(NOW))
+      return expireProjects(options, agreeOn(NOW))
     },
   },
 } as const

@@ -45,6 +45,7 @@ const MISSING = [
   '0029_exit_pages.sql',
   '0030_region_language.sql',
   '0031_key_scopes.sql',
+  '0032_cutoffs.sql',
 ]
 
 const run = promisify(execFile)
