@@ -11,7 +11,7 @@ import type { Connection } from '../clickhouse/connection.js'
 import { INLINED, isOneOf } from '../clickhouse/temporary-tables.js'
 import { sql, statement, string, uint64, type Sql } from '../clickhouse/sql.js'
 import { LIVE } from '../model/rollup-table-sets.js'
-import { ROLLUPS } from '../model/rollups.js'
+import { SUM_ROLLUPS, USER_ROLLUPS, type Rollup } from '../model/rollups.js'
 import { backfillRollups } from '../rollups/backfill.js'
 import { applyRetraction, stageRetraction } from '../rollups/retract.js'
 import {
@@ -48,7 +48,7 @@ async function finishExpiration(
   }
   if (expiration.reached < STEP.deleted) {
     const expire = async (): Promise<void> => {
-      // First the rollups: by the facts that are left, no user is new who is not counted.
+      // Rollups go first: all time begins with the first event, and a user whom they count before that is not new.
       await correctRollups(writer, expiration, tables)
       await deleteFacts(writer, expiration)
       await deleteUsers(writer, expiration, tables)
@@ -127,17 +127,16 @@ async function deleteFacts(writer: Connection, expiration: Expiration): Promise<
   await writer.execute(statement(sql`DELETE FROM exclusions WHERE ${isOldDay}`))
 }
 
+/**
+ * First the rollups of users, then those of sums: users are counted in groups that have sums, so no answer has more new users
+ * than users.
+ */
 async function correctRollups(
   writer: Connection,
   expiration: Expiration,
   { gone, groups }: ExpirationTables,
 ): Promise<void> {
-  for (const { name, grain, dateColumn } of ROLLUPS) {
-    const firstKept = grain === 'day' ? firstKeptDay(expiration) : startOfMonth(expiration)
-    const isOld = sql`${isOfProject(expiration)} AND ${dateColumn} < ${firstKept}`
-    await writer.execute(statement(sql`DELETE FROM ${LIVE.rollups[name]} WHERE ${isOld}`))
-  }
-  await applyRetraction(writer, gone)
+  await deleteOldRows(writer, expiration, USER_ROLLUPS)
   const users = LIVE.rollups.users_monthly
   // All groups of the month are written again: a mutation must not name the table of those that change.
   const isAffected = sql`${isOfProject(expiration)} AND month = ${startOfMonth(expiration)}`
@@ -157,6 +156,21 @@ LEFT JOIN ${groups} AS gone USING (project_id, dimension, value, month)`),
       sql`DELETE FROM ${users} WHERE generation < ${uint64(expiration.number)} AND ${isAffected}`,
     ),
   )
+  await deleteOldRows(writer, expiration, SUM_ROLLUPS)
+  await applyRetraction(writer, gone)
+}
+
+/** Deletes the days and months before those that are kept: one statement for each table, however many they are. */
+async function deleteOldRows(
+  writer: Connection,
+  expiration: Expiration,
+  rollups: readonly Rollup[],
+): Promise<void> {
+  for (const { name, grain, dateColumn } of rollups) {
+    const firstKept = grain === 'day' ? firstKeptDay(expiration) : startOfMonth(expiration)
+    const isOld = sql`${isOfProject(expiration)} AND ${dateColumn} < ${firstKept}`
+    await writer.execute(statement(sql`DELETE FROM ${LIVE.rollups[name]} WHERE ${isOld}`))
+  }
 }
 
 /** Deletes the users last: they are found by their numbers. */
