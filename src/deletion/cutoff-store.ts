@@ -44,9 +44,7 @@ SELECT ${string(projectId)}, toDate32(${string(formatDay(keptFrom))}), ${uint32(
 /** Forgets the cutoffs of projects. The next expiration of each is its first. */
 export async function forgetCutoffs(writer: Connection, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  await writer.execute(
-    statement(sql`DELETE FROM cutoffs WHERE has(${strings(ids)}, project_id)`),
-  )
+  await writer.execute(statement(sql`DELETE FROM cutoffs WHERE has(${strings(ids)}, project_id)`))
 }
 
 /** Formats a day as `2026-01-31`. */

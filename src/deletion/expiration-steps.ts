@@ -69,6 +69,13 @@ const startOfMonth = (expiration: Expiration): Sql =>
 const isExpired = (expiration: Expiration, time: Sql): Sql =>
   sql`${isOfProject(expiration)} AND ${time} < ${firstKeptDay(expiration)}`
 
+/**
+ * Whether the expiration has not ended when the statement begins. If this process was suspended, another may have finished it, and
+ * counted old events since. For tables without the number of a load.
+ */
+const isUnfinished = ({ number }: Expiration): Sql => sql`
+(SELECT max(step) FROM expirations WHERE expiration = ${uint64(number)}) < ${uint64(STEP.ended)}`
+
 async function stageExpiration(
   writer: Connection,
   expiration: Expiration,
@@ -123,8 +130,8 @@ async function deleteFacts(writer: Connection, expiration: Expiration): Promise<
     const isOwnRow = sql`${isExpired(expiration, time)} AND load < ${uint64(expiration.number)}`
     await writer.execute(statement(sql`DELETE FROM ${table} WHERE ${isOwnRow}`))
   }
-  const isOldDay = isExpired(expiration, sql`day`)
-  await writer.execute(statement(sql`DELETE FROM exclusions WHERE ${isOldDay}`))
+  const isOldDay = sql`${isExpired(expiration, sql`day`)} AND ${isUnfinished(expiration)}`
+  await writer.execute(statement(sql`DELETE FROM exclusions WHERE ${isOldDay}`), INLINED)
 }
 
 /**
@@ -168,8 +175,8 @@ async function deleteOldRows(
 ): Promise<void> {
   for (const { name, grain, dateColumn } of rollups) {
     const firstKept = grain === 'day' ? firstKeptDay(expiration) : startOfMonth(expiration)
-    const isOld = sql`${isOfProject(expiration)} AND ${dateColumn} < ${firstKept}`
-    await writer.execute(statement(sql`DELETE FROM ${LIVE.rollups[name]} WHERE ${isOld}`))
+    const isOld = sql`${isOfProject(expiration)} AND ${dateColumn} < ${firstKept} AND ${isUnfinished(expiration)}`
+    await writer.execute(statement(sql`DELETE FROM ${LIVE.rollups[name]} WHERE ${isOld}`), INLINED)
   }
 }
 
