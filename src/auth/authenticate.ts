@@ -21,6 +21,8 @@ export interface AuthenticatorDependencies {
   readonly store: Pick<Store, 'reader'>
   readonly keyring: Keyring
   readonly now: () => Date
+  /** Returns milliseconds; by default of `performance.now`. */
+  readonly clock?: () => number
 }
 
 export interface Authenticator {
@@ -40,9 +42,9 @@ export interface Authenticator {
 
 /** Creates the authenticator of a service. It caches keys for up to 4 seconds. */
 export function createAuthenticator(dependencies: AuthenticatorDependencies): Authenticator {
-  const { store, keyring, now } = dependencies
-  const keys = createKeyLookup(store.reader)
-  const tokens = createTokenVerifier(keyring)
+  const { store, keyring, now, clock } = dependencies
+  const keys = createKeyLookup(store.reader, clock)
+  const tokens = createTokenVerifier(keyring, clock)
   return {
     async authenticate(header) {
       const token = parseBearerToken(header)

@@ -23,25 +23,34 @@ export interface KeyLookup {
   readonly recall: (principal: Principal) => FoundKey | undefined
 }
 
-/** How long the result of a lookup is used, in milliseconds from the start of the lookup. */
+/**
+ * How long the result of a lookup is used, in milliseconds from the start of the lookup. The lookup may take as long: a
+ * store that is slow is no reason to refuse a key.
+ */
 export const KEY_CACHE_TTL_MS = 4_000
-const LOOKUP_TIMEOUT_MS = 1_000
 const MAX_CACHED_KEYS = 10_000
 
 /**
  * Creates a lookup with a cache. Concurrent lookups of one key share one query, and failures are not cached. The
  * lookup rejects with an ApiError SERVICE_UNAVAILABLE when the store does not answer.
+ *
+ * @param clock returns milliseconds
  */
-export function createKeyLookup(reader: Connection): KeyLookup {
+export function createKeyLookup(
+  reader: Connection,
+  clock: () => number = () => performance.now(),
+): KeyLookup {
   const cache = new LRUCache<string, { key: FoundKey | null }, Principal>({
     max: MAX_CACHED_KEYS,
     ttl: KEY_CACHE_TTL_MS,
+    perf: { now: clock },
+    ttlResolution: 0,
     // A key that is evicted during its lookup still gets the result.
     ignoreFetchAbort: true,
     fetchMethod: async (_id, _stale, { options, context }) => {
-      const begun = performance.now()
+      const begun = clock()
       const key = await readKey(reader, context)
-      options.ttl = Math.max(1, KEY_CACHE_TTL_MS - (performance.now() - begun))
+      options.ttl = Math.max(1, KEY_CACHE_TTL_MS - (clock() - begun))
       return { key }
     },
   })
@@ -70,7 +79,7 @@ async function readKey(
       statement(sql`
         SELECT ${PROJECT_COLUMNS}, (${scopesOfKey}) AS key_scopes FROM projects FINAL
         WHERE id = ${string(projectId)} AND NOT is_deleting AND notEmpty(key_scopes)`),
-      { signal: AbortSignal.timeout(LOOKUP_TIMEOUT_MS), settings: { max_threads: 1 } },
+      { signal: AbortSignal.timeout(KEY_CACHE_TTL_MS), settings: { max_threads: 1 } },
     )
     const [row] = rows
     return row === undefined

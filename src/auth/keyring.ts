@@ -17,21 +17,26 @@ export interface Keyring {
 
 interface LoadedKeys {
   readonly keys: ReadonlyMap<string, CryptoKey>
-  /** When the keys began to be read, by `performance.now()`. */
+  /** When the keys began to be read, in milliseconds of the clock. */
   readonly readAt: number
 }
 
-/** How long the keys are used, from the start of reading them. */
+/** How long the keys are used, from the start of reading them. Reading them may take as long. */
 const KEYS_TTL_MS = 4 * SECOND_MS
 /** The time from one reading to the next. It limits the load that made-up tokens can put on the store. */
 const MIN_READ_INTERVAL_MS = 250
-const READ_TIMEOUT_MS = SECOND_MS
 
 /**
  * Opens the keyring of a store. A key that the store has is found at once, even one that was added a moment ago: an
  * unknown `kid` waits for the next reading, which all unknown ones share.
+ *
+ * @param clock returns milliseconds
  */
-export function openKeyring(reader: Connection, now: () => Date): Keyring {
+export function openKeyring(
+  reader: Connection,
+  now: () => Date,
+  clock: () => number = () => performance.now(),
+): Keyring {
   let loaded: LoadedKeys = { keys: new Map(), readAt: -Infinity }
   let lastReadAt = -Infinity
   let reading: Promise<void> | undefined
@@ -39,13 +44,13 @@ export function openKeyring(reader: Connection, now: () => Date): Keyring {
   let next: Promise<void> | undefined
 
   const read = async (): Promise<void> => {
-    const readAt = performance.now()
+    const readAt = clock()
     lastReadAt = readAt
     loaded = { keys: await readValidKeys(reader, now()), readAt }
   }
   const readAfterPause = async (): Promise<void> => {
     await reading?.catch(() => undefined)
-    const pauseMs = lastReadAt + MIN_READ_INTERVAL_MS - performance.now()
+    const pauseMs = lastReadAt + MIN_READ_INTERVAL_MS - clock()
     if (pauseMs > 0) await sleep(pauseMs)
     next = undefined
     reading = read().finally(() => (reading = undefined))
@@ -55,7 +60,7 @@ export function openKeyring(reader: Connection, now: () => Date): Keyring {
 
   return {
     async find(kid) {
-      const askedAt = performance.now()
+      const askedAt = clock()
       if (askedAt - loaded.readAt > KEYS_TTL_MS) await (reading ?? readNext())
       if (!loaded.keys.has(kid) && loaded.readAt < askedAt) await readNext()
       return loaded.keys.get(kid)
@@ -68,7 +73,7 @@ async function readValidKeys(
   now: Date,
 ): Promise<ReadonlyMap<string, CryptoKey>> {
   const stored = await listPublicKeys(reader, {
-    signal: AbortSignal.timeout(READ_TIMEOUT_MS),
+    signal: AbortSignal.timeout(KEYS_TTL_MS),
     settings: { max_threads: 1 },
   })
   const valid = stored.filter((key) => isValidAt(key, now))

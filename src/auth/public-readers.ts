@@ -24,9 +24,8 @@ export interface PublicReaders {
   readonly recall: (name: string) => Authenticated | undefined
 }
 
-/** How long the list of public projects is used, in milliseconds from the start of its lookup. */
+/** How long the list of public projects is used, in milliseconds from the start of its lookup, which may take as long. */
 const LIST_TTL_MS = 4 * SECOND_MS
-const LOOKUP_TIMEOUT_MS = SECOND_MS
 
 /** The public projects by their names, and until when they are taken to be public. */
 interface Listed {
@@ -96,7 +95,7 @@ function nameReaders(
 async function readProjects(reader: Connection): Promise<readonly StoredProject[]> {
   try {
     return await listPublicProjects(reader, {
-      signal: AbortSignal.timeout(LOOKUP_TIMEOUT_MS),
+      signal: AbortSignal.timeout(LIST_TTL_MS),
       settings: { max_threads: 1 },
     })
   } catch (cause) {

@@ -27,11 +27,18 @@ export interface TokenVerifier {
 /**
  * Creates a `verifyToken` with a cache. A key has exactly one token, so the token is the cache key. Invalid tokens are
  * not cached, and a cached token is rejected as soon as it expires.
+ *
+ * @param clock returns milliseconds
  */
-export function createTokenVerifier(keyring: Keyring): TokenVerifier {
+export function createTokenVerifier(
+  keyring: Keyring,
+  clock: () => number = () => performance.now(),
+): TokenVerifier {
   const verified = new LRUCache<string, Verified>({
     max: MAX_CACHED_TOKENS,
     ttl: KEY_CACHE_TTL_MS,
+    perf: { now: clock },
+    ttlResolution: 0,
     noDeleteOnStaleGet: true,
   })
   return {

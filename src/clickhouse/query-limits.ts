@@ -29,7 +29,7 @@ const LIMITS = {
 type LimitName = keyof typeof LIMITS
 
 /** The time to read the limits of an account; a query waits for them once. */
-const READ_TIMEOUT_MS = SECOND_MS
+const READ_TIMEOUT_MS = 4 * SECOND_MS
 
 /**
  * Returns the settings of every query of the API. A limit that the account itself has is left as it is.

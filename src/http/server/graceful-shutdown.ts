@@ -5,7 +5,7 @@ import { ApiError } from '../../contract/errors.js'
 
 /** The progress of a shutdown, as signals that stay aborted. */
 export interface Shutdown {
-  /** Requests are still served, but their connections are closed afterwards. */
+  /** Requests are still served, but the service is not ready, and responses close their connections. */
   readonly draining: AbortSignal
   /** The grace period is over: pending requests get SERVICE_UNAVAILABLE. */
   readonly stopping: AbortSignal
@@ -32,11 +32,10 @@ export const createStoppingError = (): ApiError =>
     headers: { Connection: 'close' },
   })
 
-/** Closes connections after their response while draining, and rejects requests once stopping. */
-export function followShutdown({ draining, stopping }: Shutdown): RequestHandler {
-  return (_request, response, next) => {
+/** Rejects requests once stopping. */
+export const followShutdown =
+  ({ stopping }: Pick<Shutdown, 'stopping'>): RequestHandler =>
+  (_request, _response, next) => {
     if (stopping.aborted) throw createStoppingError()
-    if (draining.aborted) response.setHeader('Connection', 'close')
     next()
   }
-}

@@ -1,11 +1,11 @@
-/** Runs the HTTP server with time limits, and stops it without cutting responses off. */
+/** Runs the HTTP server with time limits. */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../../lib/log.js'
 import { SECOND_MS } from '../../lib/time.js'
 import { respondToClientErrors } from './client-errors.js'
 import type { ShutdownSteps } from './graceful-shutdown.js'
+import { prepareStop, type StopTimes } from './stop-server.js'
 
 /** How long receiving a request and sending a response may take, in milliseconds. Handlers have limits of their own. */
 export interface HttpTimeouts {
@@ -23,18 +23,6 @@ const TIMEOUTS: HttpTimeouts = {
   stall: 30 * SECOND_MS,
   keepAlive: 65 * SECOND_MS,
 }
-
-/** How long the steps of a shutdown may take, in milliseconds. */
-export interface StopTimes {
-  /** New connections are still accepted while load balancers notice that the service is not ready. */
-  readonly notice: number
-  /** Pending requests may still finish. */
-  readonly grace: number
-  /** Pending requests get SERVICE_UNAVAILABLE; afterwards their connections are destroyed. */
-  readonly refusal: number
-}
-
-const STOP_TIMES: StopTimes = { notice: 300, grace: 5 * SECOND_MS, refusal: 500 }
 
 /** Each connection takes memory and a file descriptor, even before it sends a request. */
 const MAX_CONNECTIONS = 10_000
@@ -57,7 +45,7 @@ export interface HttpServer {
   /** Hands all further requests to another application. Connections stay open. */
   readonly replaceApp: (app: RequestListener) => void
   /** Stops the server, and calls each of `steps` when that step begins. */
-  stop(steps: ShutdownSteps, times?: Partial<StopTimes>): Promise<void>
+  readonly stop: (steps: ShutdownSteps, times?: Partial<StopTimes>) => Promise<void>
 }
 
 /**
@@ -86,13 +74,14 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     currentApp(request, response)
   })
   respondToClientErrors(server, options.logger, options.onMalformedRequest)
+  const stop = prepareStop(server)
   await bind(server, options.host, options.port)
   return {
     address: formatAddress(server, options.host),
     replaceApp: (next) => {
       currentApp = next
     },
-    stop: (steps, times) => stop(server, steps, { ...STOP_TIMES, ...times }),
+    stop,
   }
 }
 
@@ -111,16 +100,4 @@ export function bind(server: Server, host: string, port: number): Promise<void> 
 export function formatAddress(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-async function stop(server: Server, steps: ShutdownSteps, times: StopTimes): Promise<void> {
-  steps.draining()
-  await sleep(times.notice)
-  const closed = new Promise<true>((resolve) => server.close(() => resolve(true)))
-  server.closeIdleConnections()
-  if (await Promise.race([closed, sleep(times.grace, false, { ref: false })])) return
-  steps.stopping()
-  await Promise.race([closed, sleep(times.refusal, false, { ref: false })])
-  server.closeAllConnections()
-  await closed
 }

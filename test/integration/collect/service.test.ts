@@ -1,9 +1,11 @@
 /** The collector with a real store: from a token to the rows of the inbox. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import http from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
-import { sql, statement, string } from '../../../src/clickhouse/sql.js'
+import { sql, statement, string, type Statement } from '../../../src/clickhouse/sql.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
@@ -83,20 +85,37 @@ test('a project that is created after the start can send at once', async () => {
   expect((await inbox(known)).length).toBe(1)
 })
 
+/** Waits until the servers of this process have received so many requests, and handle them. */
+async function receive(requests: number): Promise<void> {
+  let received = 0
+  await new Promise<void>((resolve) => {
+    const count = (): void => {
+      received += 1
+      if (received < requests) return
+      unsubscribe('http.server.request.start', count)
+      resolve()
+    }
+    subscribe('http.server.request.start', count)
+  })
+  await setImmediate()
+}
+
 test('many requests with one token query the store once', async () => {
   const store = connectStore(database.endpoint)
   let asked = 0
   const query = store.tokenLookups.query.bind(store.tokenLookups)
+  const received = receive(50)
   Object.assign(store.tokenLookups, {
-    query: (...args: Parameters<typeof query>) => {
+    query: async (asks: Statement) => {
       asked += 1
-      return query(...args)
+      await received
+      return query(asks)
     },
   })
   const fresh = await start(store)
-  await Promise.all(Array.from({ length: 50 }, () => send({}, project, fresh)))
-  await send({}, project, fresh)
-  expect(asked).toBe(1)
+  const sent = Array.from({ length: 50 }, () => send({}, project, fresh))
+  const statuses = (await Promise.all(sent)).map(({ status }) => status)
+  expect({ asked, statuses }).toEqual({ asked: 1, statuses: statuses.map(() => 202) })
   await fresh.stop()
   await store.close()
 })

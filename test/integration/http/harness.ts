@@ -24,7 +24,8 @@ import { compileContract, type Contract } from '../../../src/http/validation/con
 import { createQueryQueue } from '../../../src/http/query/queue/query-queue.js'
 import type { ShareDependencies } from '../../../src/http/share/read-share.js'
 import { createShutdown } from '../../../src/http/server/graceful-shutdown.js'
-import { listen, type StopTimes, type HttpTimeouts } from '../../../src/http/server/listen.js'
+import { listen, type HttpTimeouts } from '../../../src/http/server/listen.js'
+import type { StopTimes } from '../../../src/http/server/stop-server.js'
 import type { NewLines } from '../../../src/ingest/inbox/insert-lines.js'
 import { createLogger } from '../../../src/lib/log.js'
 
