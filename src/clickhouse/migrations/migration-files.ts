@@ -31,6 +31,14 @@ export const PACKAGE_MIGRATIONS = packagePath('clickhouse/migrations')
 
 const FILE_NAME = /^(?<number>\d{4})_[a-z0-9_]+\.sql$/
 
+/** Reads the number in the name of a file; undefined if the name has another form. */
+function readNumber(name: string): number | undefined {
+  const text = FILE_NAME.exec(name)?.groups?.['number']
+  return text === undefined ? undefined : Number(text)
+}
+
+const formatNumber = (number: number): string => String(number).padStart(4, '0')
+
 /**
  * Reads the migrations of a folder, in order.
  *
@@ -38,14 +46,32 @@ const FILE_NAME = /^(?<number>\d{4})_[a-z0-9_]+\.sql$/
  */
 export async function readMigrations(folder: string): Promise<readonly Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  checkNames(names)
   return Promise.all(names.map((name, i) => readMigration(folder, name, i + 1)))
 }
 
-async function readMigration(folder: string, name: string, expected: number): Promise<Migration> {
-  const number = Number(FILE_NAME.exec(name)?.groups?.['number'])
-  if (number !== expected) {
-    throw new MigrationError(name, `its number should be ${String(expected).padStart(4, '0')}`)
+/** @throws MigrationError for the first file whose number is taken, leaves a gap or cannot be read */
+function checkNames(names: readonly string[]): void {
+  const highest = Math.max(0, ...names.map((name) => readNumber(name) ?? 0))
+  for (const [i, name] of names.entries()) {
+    const [number, before] = [readNumber(name), names[i - 1]]
+    if (number === i + 1) continue
+    if (number === undefined) {
+      throw new MigrationError(
+        name,
+        `its name should be a number of four digits and words in lower case, such as ${formatNumber(highest + 1)}_words.sql`,
+      )
+    }
+    throw new MigrationError(
+      name,
+      number === i && before !== undefined
+        ? `${before} has the same number; rename the newer file: the next number is ${formatNumber(highest + 1)}`
+        : `it follows ${before ?? 'no other file'}: the next number is ${formatNumber(i + 1)}`,
+    )
   }
+}
+
+async function readMigration(folder: string, name: string, number: number): Promise<Migration> {
   const text = await readFile(path.join(folder, name), 'utf8')
   return {
     number,

@@ -18,7 +18,7 @@ import {
 import type { LoadReport } from './load-report.js'
 import { buildFromClause, nameRejections, parseRange } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
-import { addLaterColumns } from './steps/shared/later-columns.js'
+import { addMissingColumns } from './steps/shared/missing-columns.js'
 import { dropLoadTables, nameLoadTables, type LoadTables } from './steps/shared/load-tables.js'
 import {
   deleteMovedEvents,
@@ -73,8 +73,8 @@ export async function runLoad(
   } else {
     // A version that did not know `user_counts` may have staged it. Its numbers are recorded beside those of earlier users.
     await prepareUserNumbers(writer, tables)
-    // Nor may it have known other columns.
-    await addLaterColumns(writer, tables)
+    // Nor may it have known all session attributes.
+    await addMissingColumns(writer, tables)
   }
   const change = await announce()
   const survey = await surveyLoad(writer, tables, context.shard !== undefined)

@@ -1,14 +1,6 @@
 /** Exit pages of sessions, and those of sessions that earlier versions stored without them. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import {
-  identifier,
-  join,
-  sql,
-  statement,
-  string,
-  type Sql,
-} from '../../../../src/clickhouse/sql.js'
-import { findUnfinishedLoads } from '../../../../src/ingest/loader/load-log.js'
+import { sql, statement, string, type Sql } from '../../../../src/clickhouse/sql.js'
 import { hasUnknownExits } from '../../../../src/ingest/loader/steps/exit-pages.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
 import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
@@ -119,25 +111,5 @@ test('the reversal of a state gets the exit page of the state', async () => {
     sql`sign = -1 OR (session, load) IN (SELECT session, max(load) FROM sessions GROUP BY session HAVING count() > 1)`,
   )
   await finishInterruptedWork(store.writer)
-  await expectComplete(id)
-})
-
-test.each([
-  ['before its sessions are published', /INSERT INTO events \(/],
-  ['after its sessions are published', /INSERT INTO sessions/],
-])('a load that an earlier version has staged is finished: %s', async (_when, after) => {
-  const { store } = database
-  const { id } = await newProject(store)
-  await load(id, EVENTS)
-  await feed(store, id, LATE)
-  await expect(loadStream(breakAfter(store.writer, after))).rejects.toThrow(BrokenError)
-  const [staged] = await findUnfinishedLoads(store.writer)
-  for (const table of ['sessions', 'past']) {
-    const columns = join([sql`DROP COLUMN exit_path`, sql`DROP COLUMN exit_at`])
-    await execute(sql`ALTER TABLE ${identifier(`load_${staged!.number}_${table}`)} ${columns}`)
-  }
-  await forgetExits(sql`true`)
-  await finishInterruptedWork(store.writer)
-  expect(await listExits(id)).toEqual(['/f', '/late', '/ü'])
   await expectComplete(id)
 })

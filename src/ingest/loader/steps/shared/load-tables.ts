@@ -6,8 +6,9 @@ import { matchNames, type TableNames } from '../../../../clickhouse/temporary-ta
 /**
  * The suffix of each table's name; the step that creates a table documents its columns.
  *
- * The names and columns of these tables stay as they are: a load that an earlier release staged is published
- * by this one. It cannot be staged again, because part of it may be published already.
+ * The names and columns of these tables stay as they are, except for the session attributes, which `missing-columns.ts` adds: a
+ * load that an earlier release staged is published by this one. It cannot be staged again, because part of it may be published
+ * already.
  */
 const SUFFIXES = {
   rows: 'rows',

@@ -1,0 +1,53 @@
+/** The files of migrations: their names and numbers. */
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import {
+  MigrationError,
+  PACKAGE_MIGRATIONS,
+  readMigrations,
+} from '../../../src/clickhouse/migrations/migration-files.js'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-migrations-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+test('the migrations of this build are numbered 1, 2, 3, …', async () => {
+  const files = (await readdir(PACKAGE_MIGRATIONS)).sort()
+  const migrations = await readMigrations(PACKAGE_MIGRATIONS)
+  expect(migrations.map(({ number, name }) => ({ number, name }))).toEqual(
+    files.map((name, i) => ({ number: i + 1, name })),
+  )
+})
+
+const REFUSED: readonly (readonly [added: string, message: string])[] = [
+  [
+    '0002_a.sql',
+    'migration 0002_b.sql: 0002_a.sql has the same number; rename the newer file: the next number is 0004',
+  ],
+  [
+    '0003_x.sql',
+    'migration 0003_x.sql: 0003_c.sql has the same number; rename the newer file: the next number is 0004',
+  ],
+  ['0005_e.sql', 'migration 0005_e.sql: it follows 0003_c.sql: the next number is 0004'],
+  ['0000_z.sql', 'migration 0000_z.sql: it follows no other file: the next number is 0001'],
+  ...['4_d.sql', '0004-d.sql', '0004_D.sql', 'd.sql'].map(
+    (name) =>
+      [
+        name,
+        `migration ${name}: its name should be a number of four digits and words in lower case, such as 0004_words.sql`,
+      ] as const,
+  ),
+]
+
+test.each(REFUSED)('%s is refused beside 0001 to 0003', async (added, message) => {
+  for (const name of ['0001_a.sql', '0002_b.sql', '0003_c.sql', added]) {
+    await writeFile(path.join(folder, name), 'SELECT 1;\n')
+  }
+  const refused = readMigrations(folder)
+  await expect(refused).rejects.toThrow(MigrationError)
+  await expect(refused).rejects.toThrow(new Error(message))
+})
