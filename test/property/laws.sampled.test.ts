@@ -539,37 +539,18 @@ function byGroup(token: Exclude<GroupBy, Interval>, value: string): Filter {
   if (token.startsWith('event:prop:')) {
     return { type: 'event', properties: [{ property: token.slice(11), ...text }] }
   }
-  switch (token) {
-    case 'country':
-    case 'city':
-      return { type: 'location', [token]: list }
-    case 'page:origin':
-    case 'page:path':
-      return { type: 'page', [token.slice(5)]: text }
-    case 'page:entry':
-      return { type: 'entry_page', ...text }
-    case 'page:exit':
-      return { type: 'exit_page', ...text }
-    case 'event:name':
-      return { type: 'event', name: text }
-    case 'referrer':
-      return { type: 'referrer', ...text }
-    case 'device_type':
-      return { type: 'device', ...list }
-    case 'referrer_type':
-    case 'channel':
-    case 'region':
-    case 'language':
-    case 'browser':
-    case 'os':
-      return { type: token, ...list }
-    case 'utm_source':
-    case 'utm_medium':
-    case 'utm_campaign':
-    case 'utm_content':
-    case 'utm_term':
-      return { type: 'utm_tags', [token]: text }
-    default:
-      throw new TypeError(`${token} is no grouping`)
+  if (token.startsWith('utm_')) return { type: 'utm_tags', [token]: text }
+  const own: Partial<Record<typeof token, Filter>> = {
+    country: { type: 'location', country: list },
+    city: { type: 'location', city: list },
+    'page:origin': { type: 'page', origin: text },
+    'page:path': { type: 'page', path: text },
+    'page:entry': { type: 'entry_page', ...text },
+    'page:exit': { type: 'exit_page', ...text },
+    'event:name': { type: 'event', name: text },
+    referrer: { type: 'referrer', ...text },
+    device_type: { type: 'device', ...list },
   }
+  // Other session attributes have a filter of their name.
+  return own[token] ?? ({ type: token, ...list } as Filter)
 }

@@ -1,6 +1,6 @@
 /** Derives events, users, sessions and their attributes from sent events. */
 import { join, raw, sql, type Sql } from './sql.js'
-import { SESSION_ATTRIBUTES } from './sent-events.js'
+import { SESSION_ATTRIBUTES } from '../world/attributes.js'
 
 /** What a project does not track. */
 export interface Exclusions {

@@ -52,7 +52,8 @@ function compareProperty({ property, ...clause }: PropertyClause): Sql {
     : satisfied
 }
 
-const FILTERS: { readonly [Type in Filter['type']]: Conditions<Type> } = {
+/** The filters that are no clause on a session attribute of their name. */
+const FILTERS: { readonly [Type in Filter['type']]?: Conditions<Type> } = {
   page: compareMembers(['origin', 'path', 'hash'], compare),
   entry_page: (clause) => [compare('page_entry', clause)],
   exit_page: (clause) => [compare('page_exit', clause)],
@@ -62,19 +63,11 @@ const FILTERS: { readonly [Type in Filter['type']]: Conditions<Type> } = {
   ],
   user: ({ anonymous }) => [anonymous ? sql`anonymous` : sql`NOT anonymous`],
   location: compareMembers(['country', 'city'], compareList),
-  referrer: (clause) => [compare('referrer', clause)],
-  referrer_url: (clause) => [compare('referrer_url', clause)],
-  referrer_type: (clause) => [compareList('referrer_type', clause)],
-  channel: (clause) => [compareList('channel', clause)],
   utm_tags: compareMembers(
     ['utm_campaign', 'utm_content', 'utm_medium', 'utm_source', 'utm_term'],
     compare,
   ),
-  region: (clause) => [compareList('region', clause)],
-  language: (clause) => [compareList('language', clause)],
-  browser: (clause) => [compareList('browser', clause)],
   device: (clause) => [compareList('device_type', clause)],
-  os: (clause) => [compareList('os', clause)],
   group: ({ operator, filters }) => {
     const condition = combine(filters.map(buildFilter), operator === 'or' ? 'OR' : 'AND')
     return [operator === 'not' ? sql`NOT ${condition}` : condition]
@@ -84,8 +77,18 @@ const FILTERS: { readonly [Type in Filter['type']]: Conditions<Type> } = {
   ],
 }
 
+/** Compares the session attribute that has the name of the filter. */
+const compareAttribute = (filter: Filter): readonly Sql[] => {
+  const clause = filter as ListClause | StringClause
+  return [
+    Array.isArray(clause.value)
+      ? compareList(filter.type, clause as ListClause)
+      : compare(filter.type, clause as StringClause),
+  ]
+}
+
 function buildFilter(filter: Filter): Sql {
-  const conditions = FILTERS[filter.type] as (filter: Filter) => readonly Sql[]
+  const conditions = (FILTERS[filter.type] ?? compareAttribute) as typeof compareAttribute
   return combine([sql`TRUE`, ...conditions(filter)], 'AND')
 }
 

@@ -1,5 +1,5 @@
 /** The groupings of a request: the keys of rows, events and visits. All keys are texts. */
-import type { Dimension, GroupBy } from '../../../src/contract/api.js'
+import type { GroupBy } from '../../../src/contract/api.js'
 import { listZoneBuckets, type BucketSize } from '../world/zones.js'
 import type { DuckPeriod } from './period.js'
 import type { VisitGroups } from './metrics.js'
@@ -40,24 +40,10 @@ const groupByVisitPage = (column: string): Keys => ({
   visitGroups: 'same',
 })
 
-const DIMENSIONS: Readonly<Record<Dimension, Keys>> = {
-  country: groupByAttribute('country'),
-  city: groupByAttribute('city'),
+/** The dimensions that are no session attribute with a column of that name. */
+const DIMENSIONS: Readonly<Partial<Record<string, Keys>>> = {
   'page:origin': groupByPage('origin'),
   'page:path': groupByPage('path'),
-  browser: groupByAttribute('browser'),
-  device_type: groupByAttribute('device_type'),
-  os: groupByAttribute('os'),
-  referrer: groupByAttribute('referrer'),
-  referrer_type: groupByAttribute('referrer_type'),
-  utm_source: groupByAttribute('utm_source'),
-  utm_medium: groupByAttribute('utm_medium'),
-  utm_campaign: groupByAttribute('utm_campaign'),
-  utm_content: groupByAttribute('utm_content'),
-  utm_term: groupByAttribute('utm_term'),
-  region: groupByAttribute('region'),
-  language: groupByAttribute('language'),
-  channel: groupByAttribute('channel'),
   'page:entry': groupByVisitPage('page_entry'),
   'page:exit': groupByVisitPage('page_exit'),
   'event:name': { event: sql`nullif(name, 'pageview')`, visit: NO_VISIT, visitGroups: 'none' },
@@ -119,7 +105,9 @@ export function findGrouping(token: GroupBy, period: DuckPeriod): Grouping {
     const { zone } = period
     return zone === undefined ? groupByBucket(period, size) : groupByZoneBucket(period, size, zone)
   }
-  if (token in DIMENSIONS) return { member: token, ...DIMENSIONS[token as Dimension] }
+  if (!token.startsWith(PROPERTY)) {
+    return { member: token, ...(DIMENSIONS[token] ?? groupByAttribute(token)) }
+  }
   const name = token.slice(PROPERTY.length)
   return {
     member: token,

@@ -1,27 +1,9 @@
 /** Reads the fields of sent events, by the rules of the collector's contract. */
+import { SESSION_ATTRIBUTES } from '../world/attributes.js'
 import { join, raw, sql, type Sql } from './sql.js'
 
 /** Longer texts by which queries group or filter are cut, counted in code points. */
 const MAX_LENGTH = '1024'
-
-/** The attributes that all events of a session share. */
-export const SESSION_ATTRIBUTES = [
-  'country',
-  'city',
-  'region',
-  'language',
-  'browser',
-  'device_type',
-  'os',
-  'referrer',
-  'referrer_url',
-  'referrer_type',
-  'utm_source',
-  'utm_medium',
-  'utm_campaign',
-  'utm_content',
-  'utm_term',
-] as const
 
 const ID_FIELDS = ['event_id', 'user_id', 'session_id', 'ip']
 const CUT_FIELDS = ['origin', 'path', 'hash', 'user_agent', ...SESSION_ATTRIBUTES]

@@ -10,25 +10,8 @@ import type {
   ValuesRequest,
   ValuesResponse,
 } from '../../../src/contract/api.js'
+import { SESSION_ATTRIBUTES } from './attributes.js'
 import type { SentEvent } from './world.js'
-
-const ATTRIBUTES = [
-  'country',
-  'city',
-  'region',
-  'language',
-  'browser',
-  'device_type',
-  'os',
-  'referrer',
-  'referrer_url',
-  'referrer_type',
-  'utm_source',
-  'utm_medium',
-  'utm_campaign',
-  'utm_content',
-  'utm_term',
-] as const
 
 export interface Event {
   readonly at: number
@@ -79,7 +62,7 @@ function findChannel(attributes: Readonly<Record<string, string>>): string {
 }
 
 function parseEvent(sent: SentEvent): Event {
-  const attributes = Object.fromEntries(ATTRIBUTES.map((name) => [name, text(sent[name])]))
+  const attributes = Object.fromEntries(SESSION_ATTRIBUTES.map((name) => [name, text(sent[name])]))
   const hinted = ['referrer', 'utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term']
   attributes['referrer_type'] ||= hinted.some((name) => attributes[name] !== '')
     ? 'unknown'
@@ -230,8 +213,19 @@ function readPage({ events }: Session, which: 'entry' | 'exit'): string {
   )
 }
 
+/** A filter on a session attribute, which has the name of the filter, by a list of values. */
+type ListFilter = Extract<Filter, ListClause>
+const isListFilter = (filter: Filter): filter is ListFilter =>
+  'value' in filter && Array.isArray(filter.value)
+
 function satisfies(event: Event, filter: Filter): boolean {
   const readAttribute = (name: string): string => event.session!.events[0]!.attributes[name]!
+  if (isListFilter(filter)) {
+    return matchesList(
+      filter,
+      readAttribute(filter.type === 'device' ? 'device_type' : filter.type),
+    )
+  }
   switch (filter.type) {
     case 'page':
       return (['origin', 'path', 'hash'] as const).every((part) =>
@@ -266,15 +260,6 @@ function satisfies(event: Event, filter: Filter): boolean {
     case 'referrer':
     case 'referrer_url':
       return matchesClause(filter, readAttribute(filter.type))
-    case 'device':
-      return matchesList(filter, readAttribute('device_type'))
-    case 'referrer_type':
-    case 'channel':
-    case 'region':
-    case 'language':
-    case 'browser':
-    case 'os':
-      return matchesList(filter, readAttribute(filter.type))
     case 'visit':
       return event.session!.events.some((other) =>
         filter.filters.every((one) => satisfies(other, one)),
