@@ -12,7 +12,7 @@ import {
   send,
   VALUES,
 } from './contract-app.js'
-import { deref, document, examplesOf, operations, unionOf } from './document.js'
+import { deref, document, examplesOf, operations, unionOf, type Schema } from './document.js'
 
 const query = document.paths[QUERY]!['post']!
 const project = document.paths[PROJECT]!['get']!
@@ -305,8 +305,9 @@ test('every query has a response, and every response a query', () => {
   expect([...answers.keys()]).toEqual(questions.map(([name]) => name))
 })
 
-test('there is a query for each type of filter and each operator', () => {
-  const text = JSON.stringify(questions)
+test('there is an example of each type of filter, and a query for each operator', () => {
+  const filters = Object.values(unionOf('Filter')).map(($ref) => deref<Schema>({ $ref }).examples)
+  const text = JSON.stringify([questions, filters])
   const operators = ['StringOperator', 'ListOperator'].flatMap(
     (name) => document.components.schemas[name]!.enum!,
   )

@@ -2,14 +2,22 @@
 import { describe, expect, test } from '@jest/globals'
 import { listEnumValues } from '../../src/contract/spec.js'
 import { echoApp, send, spec } from './contract-app.js'
-import { document } from './document.js'
+import { deref, document, unionOf, type Schema } from './document.js'
 
 const app = echoApp()
 
 const names = (schema: string) => listEnumValues(spec.document, schema)
 const METRICS = names('Metric').join(', ')
-const FILTERS =
-  'page, entry_page, exit_page, event, user, location, region, language, referrer, referrer_url, referrer_type, channel, utm_tags, browser, device, os, group, visit'
+const FILTER_SCHEMAS = unionOf('Filter')
+const FILTERS = Object.keys(FILTER_SCHEMAS).join(', ')
+/** The types of filters with a value and an operator of their own. */
+const withOperator = (name: string): readonly string[] =>
+  Object.entries(FILTER_SCHEMAS).flatMap(([type, $ref]) => {
+    const { properties } = deref<Schema>({ $ref })
+    return properties?.['operator']?.$ref?.endsWith(`/${name}`) === true ? [type] : []
+  })
+const STRING_FILTERS = withOperator('StringOperator')
+const LIST_FILTERS = withOperator('ListOperator')
 const STRING_OPERATORS =
   'any, eq, notEq, contains, notContains, startsWith, endsWith, matches, notMatches'
 
@@ -282,34 +290,26 @@ describe('filters', () => {
     ...['page', 'event', 'location', 'utm_tags'].map((type): Case => [filtered({ type }), {}]),
     [filtered({ type: 'user' }), { 'filters.0.anonymous': REQUIRED }],
     [filtered({ type: 'user', anonymous: 'true' }), { 'filters.0.anonymous': 'must be a boolean' }],
-    ...[
-      'entry_page',
-      'exit_page',
-      'referrer',
-      'referrer_url',
-      'referrer_type',
-      'channel',
-      'browser',
-      'device',
-      'os',
-    ].map((type): Case => [filtered({ type }), all({ value: REQUIRED, operator: REQUIRED })]),
-    ...['entry_page', 'exit_page', 'referrer', 'referrer_url'].map((type): Case => [
+    ...[...STRING_FILTERS, ...LIST_FILTERS].map((type): Case => [
+      filtered({ type }),
+      all({ value: REQUIRED, operator: REQUIRED }),
+    ]),
+    ...STRING_FILTERS.map((type): Case => [
       filtered({ type, value: ['x'], operator: 'oneOf' }),
       all(stringFilter),
     ]),
-    ...['referrer_type', 'channel', 'region', 'language', 'browser', 'device', 'os'].map(
-      (type): Case => [filtered({ type, value: 'x', operator: 'eq' }), all(listFilter)],
-    ),
+    ...LIST_FILTERS.map((type): Case => [
+      filtered({ type, value: 'x', operator: 'eq' }),
+      all(listFilter),
+    ]),
     ...FILTERS.split(', ').map((type): Case => {
       const inner = { filters: [{ type: 'page' }] }
       const whole =
         { user: { anonymous: true }, group: { operator: 'not', ...inner }, visit: inner }[type] ??
         {}
-      const value = ['entry_page', 'exit_page', 'referrer', 'referrer_url'].includes(type)
+      const value = STRING_FILTERS.includes(type)
         ? clause
-        : ['referrer_type', 'channel', 'region', 'language', 'browser', 'device', 'os'].includes(
-              type,
-            )
+        : LIST_FILTERS.includes(type)
           ? { value: [], operator: 'oneOf' }
           : whole
       return [filtered({ type, ...value, bogus: 1 }), { 'filters.0.bogus': UNKNOWN }]

@@ -12,7 +12,7 @@ import { compareMetrics, resolveCompared } from './comparison.js'
 import type { DuckDatabase } from './database.js'
 import { buildFilters } from './filters.js'
 import { findBucketSize, findGrouping, isInterval, type Grouping } from './groupings.js'
-import { AGGREGATES, writeMetric } from './metrics.js'
+import { AGGREGATES, writeMetric, ZERO } from './metrics.js'
 import { resolvePeriod, type Clock, type DuckPeriod } from './period.js'
 import { combine, join, raw, sql, type Sql } from './sql.js'
 
@@ -82,7 +82,10 @@ async function fixGroups(
   return { ...request, group_limit: request.group_limit ?? fitting }
 }
 
-const COUNTS: ReadonlySet<string> = new Set(['users', 'new_users', 'pageviews', 'events', 'visits'])
+/** The metrics that are 0 where there is nothing to count. */
+const COUNTS: ReadonlySet<string> = new Set(
+  Object.entries(AGGREGATES).flatMap(([metric, { empty }]) => (empty === ZERO ? [metric] : [])),
+)
 
 async function answerRows(
   database: DuckDatabase,

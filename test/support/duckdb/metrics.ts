@@ -19,7 +19,7 @@ const divide = (numerator: Sql, denominator: Sql): Sql =>
   sql`((200 * (${numerator}) + ${denominator}) // (2 * ${denominator})) / 100`
 
 const NONE = sql`NULL`
-const ZERO = sql`0`
+export const ZERO = sql`0`
 
 type Quotient = 'views_per_visit' | 'events_per_visit'
 
