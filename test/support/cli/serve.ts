@@ -1,6 +1,7 @@
 /** Runs `tallyhouse serve` as a process, and watches it start. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { packagePath } from '../../../src/lib/package-path.js'
 
@@ -22,16 +23,18 @@ export interface ServeProcess {
  * Starts the built service with PATH and the given variables only, on a free port.
  *
  * @param intruder a module that is loaded before the service
+ * @param folder of another build
  */
 export function startServe(
   env: NodeJS.ProcessEnv,
   options: readonly string[] = [],
   intruder = '',
+  folder = packagePath('.'),
 ): ServeProcess {
   const modules = ['--import', `data:text/javascript,${encodeURIComponent(intruder)}`]
-  const args = [...modules, packagePath('dist/cli.js'), 'serve', ...options]
+  const args = [...modules, path.join(folder, 'dist/cli.js'), 'serve', ...options]
   const child = spawn(process.execPath, args, {
-    cwd: packagePath('.'),
+    cwd: folder,
     env: { PATH: process.env['PATH'], PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

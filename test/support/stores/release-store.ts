@@ -9,7 +9,12 @@ const at = (
 ): SentEvent => ({ timestamp: `2026-01-${time}Z`, user_id, path, ...rest })
 
 /** A visitor without an id, whose visit goes on over midnight. */
-const visitor = { user_id: null, ip: '203.0.113.7', user_agent: 'Firefox', country: 'DE' }
+const visitor = {
+  user_id: null,
+  ip: '203.0.113.7',
+  user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  country: 'DE',
+}
 
 export const PUBLISHED: readonly SentEvent[] = [
   at('10T10:00:00', 'a', '/', { country: 'DE', event_id: 'first' }),
