@@ -7,7 +7,7 @@ import type { Query } from '../request/query.js'
 import { isRanked } from '../request/derived-queries.js'
 import { listMeasures } from './groups.js'
 import { moveContext, type StatementContext } from './rows.js'
-import { writePairs } from './ranked-series.js'
+import { writeRankedSeries } from './ranked-series.js'
 import { selectMetrics } from './select.js'
 import { writeGroupsOfProject, type ShardGroup } from './shards.js'
 
@@ -87,7 +87,7 @@ function writeOtherGroups(
   keys: Sql | undefined,
 ): Sql {
   return isRanked(plan.query)
-    ? writePairs(context, plan, group)
+    ? writeRankedSeries(context, plan, group)
     : writeGroupsOfProject(context, plan, group, keys)
 }
 

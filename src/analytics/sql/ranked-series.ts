@@ -21,7 +21,10 @@ export function writeRanking(ranking: Plan, groups: Sql): Sql {
   return sql`WITH (SELECT groupArray(group_key) FROM (${largest})) AS ${RANKED_KEYS} `
 }
 
-/** Writes the series of the ranked groups: `group_key`, `then_key`, and a column for each measure. */
+/**
+ * Writes the series of the ranked groups: `group_key`, `then_key`, and a column for each measure. Every bucket is a row, even if no
+ * measure is read because all metrics are null.
+ */
 export function writeRankedSeries(
   context: StatementContext,
   plan: Plan,
@@ -42,11 +45,7 @@ export function writeRankedSeries(
 }
 
 /** Writes the buckets of the ranked groups that are not empty. */
-export function writePairs(
-  context: StatementContext,
-  plan: Plan,
-  group: ShardGroup | undefined,
-): Sql {
+function writePairs(context: StatementContext, plan: Plan, group: ShardGroup | undefined): Sql {
   // Every bucket is a row anyway, whatever is in it.
   const pairs = { ...plan, rows: 'one' } as const
   return group === undefined

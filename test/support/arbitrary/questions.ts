@@ -100,7 +100,31 @@ const anyRequest: fc.Arbitrary<PartialRequest> = fc
   }))
   .chain(addThenBy(SECOND, 4))
 
+/** Series of groups that no visit is in, compared, with metrics of visits alone: nothing is counted for them. */
+const seriesWithoutVisits: fc.Arbitrary<PartialRequest> = fc
+  .record({
+    date_range: preset,
+    metrics: fc.subarray(['visits', 'bounce_rate', 'visit_duration'] as const, { minLength: 1 }),
+    group_by: fc.constantFrom('interval:auto' as const, 'interval:month' as const),
+    then_by: fc.constantFrom('event:name' as const, 'event:prop:plan' as const),
+    include: fc.constantFrom({ totals: true }, { totals: false }),
+    compared: comparison,
+  })
+  .map(({ group_by, then_by, compared, ...asked }) => ({
+    ...asked,
+    group_by: [group_by],
+    then_by: [then_by],
+    ...compared,
+  }))
+
 /** Random questions, each kind with its weight. */
 export const question: fc.Arbitrary<Question> = fc.noBias(
-  fc.record({ asked: anyRequest, now: moment, isLarge: fc.boolean() }),
+  fc.record({
+    asked: fc.oneof(
+      { weight: 9, arbitrary: anyRequest },
+      { weight: 1, arbitrary: seriesWithoutVisits },
+    ),
+    now: moment,
+    isLarge: fc.boolean(),
+  }),
 )
