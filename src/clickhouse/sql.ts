@@ -1,6 +1,6 @@
 /** SQL fragments: every value in them is a typed parameter. */
 
-type Scalar = 'String' | 'Bool' | 'UInt32' | 'UInt64' | 'Int64' | 'Date' | "DateTime64(3, 'UTC')"
+type Scalar = 'String' | 'Bool' | 'UInt32' | 'UInt64' | 'Int64' | 'Date'
 /** The ClickHouse types of parameters. */
 type ParameterType = Scalar | `Array(${Scalar})` | `Nullable(${Scalar})` | 'Identifier'
 
@@ -170,10 +170,16 @@ export const dates = (values: readonly Date[]): Sql =>
     values.map((value) => value.toISOString().slice(0, 10)),
   )
 
-/** Passes a moment as a parameter, to the millisecond. */
-export const time = (value: Date): Sql => parameter("DateTime64(3, 'UTC')", formatTime(value))
+/**
+ * Passes a moment as a parameter, to the millisecond. It is the number of milliseconds since 1970: ClickHouse sends a parameter of a
+ * time type to other servers as the text of its seconds, and reads eight digits of it as a year, a month and a day.
+ */
+export const time = (value: Date): Sql => toTime(int64(value.getTime()))
+/** Passes a moment or null as a parameter, as `time` does. */
 export const optionalTime = (value: Date | null): Sql =>
-  parameter("Nullable(DateTime64(3, 'UTC'))", value === null ? null : formatTime(value))
+  toTime(parameter('Nullable(Int64)', value?.getTime() ?? null))
+
+const toTime = (milliseconds: Sql): Sql => sql`fromUnixTimestamp64Milli(${milliseconds}, 'UTC')`
 
 /** Formats a moment as ClickHouse reads it, in UTC to the millisecond: `2026-01-31 10:00:00.000`. */
 export const formatTime = (value: Date): string =>

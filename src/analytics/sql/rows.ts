@@ -2,7 +2,6 @@
 import {
   and,
   dates,
-  formatTime,
   int64s,
   isTrue,
   join,
@@ -12,7 +11,6 @@ import {
   time,
   type Sql,
 } from '../../clickhouse/sql.js'
-import { DAY_MS } from '../../lib/time.js'
 import { EVENT_LIMITS } from '../../model/event-fields.js'
 import {
   DAY_OF_EVENT,
@@ -190,7 +188,5 @@ const writeWithin = (build: Relation['isWithin'], { start, end }: Period): Sql =
 export function writeBound(bound: Date): Sql {
   const { earliestTimestamp, endOfTimestamps } = EVENT_LIMITS
   const raised = Math.max(bound.getTime(), earliestTimestamp.getTime())
-  const moment = new Date(Math.min(raised, endOfTimestamps.getTime()))
-  // Between shards a moment travels as its seconds since 1970, which ClickHouse reads only from five digits on.
-  return raised < DAY_MS ? sql`toDateTime64(${string(formatTime(moment))}, 3, 'UTC')` : time(moment)
+  return time(new Date(Math.min(raised, endOfTimestamps.getTime())))
 }

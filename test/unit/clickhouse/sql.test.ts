@@ -8,6 +8,7 @@ import {
   isTrue,
   join,
   not,
+  optionalTime,
   or,
   sql,
   statement,
@@ -28,8 +29,14 @@ describe('sql', () => {
     [
       'a moment',
       sql`${time(new Date('2026-01-31T10:00:00.123Z'))}`,
-      "{p0:DateTime64(3, 'UTC')}",
-      { p0: '2026-01-31 10:00:00.123' },
+      "fromUnixTimestamp64Milli({p0:Int64}, 'UTC')",
+      { p0: 1_769_853_600_123 },
+    ],
+    [
+      'a moment or null',
+      sql`${optionalTime(new Date(1))}, ${optionalTime(null)}`,
+      "fromUnixTimestamp64Milli({p0:Nullable(Int64)}, 'UTC'), fromUnixTimestamp64Milli({p1:Nullable(Int64)}, 'UTC')",
+      { p0: 1, p1: null },
     ],
     [
       'equal values twice',

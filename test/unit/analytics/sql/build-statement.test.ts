@@ -21,8 +21,8 @@ import { fillDefaults, LARGE_SIZES } from '../../../support/world/world.js'
 type Given = Partial<AnalyticsQueryRequest>
 
 const JANUARY = { start: new Date('2026-01-01'), end: new Date('2026-02-01') }
-const START = '2026-01-01 00:00:00.000'
-const END = '2026-02-01 00:00:00.000'
+const START = Date.parse('2026-01-01')
+const END = Date.parse('2026-02-01')
 const NONCE = 'nonce-1'
 
 const build = (
@@ -44,23 +44,24 @@ const fromFacts = (given: Given): Statement => build(given, { relations: FACTS }
 const params = (...values: unknown[]) =>
   Object.fromEntries(['p1', NONCE, ...values].map((value, i) => [`p${i}`, value]))
 const ORIGIN = '{p0:String} AS of_project, {p1:String} AS of_request'
-const T = "DateTime64(3, 'UTC')"
+/** A moment, as the number of its milliseconds in the parameter of a number. */
+const time = (at: number): string => `fromUnixTimestamp64Milli({p${at}:Int64}, 'UTC')`
 
 /** The condition that a row lies in a period; the bounds are the parameter `at` and the next one. */
 const moments = (at: number, column = 'timestamp'): string =>
   `(${within(at, column)} AND ${hint(at, column)})`
 const within = (at: number, column: string): string =>
-  `${column} >= {p${at}:${T}} AND ${column} < {p${at + 1}:${T}}`
+  `${column} >= ${time(at)} AND ${column} < ${time(at + 1)}`
 /** Finds the days of such a period in the sorting key. */
 const hint = (at: number, column: string): string =>
-  `indexHint(toDate(${column}) >= toDate({p${at}:${T}}) AND toDate(${column}) <= toDate(subtractMilliseconds({p${at + 1}:${T}}, 1)))`
+  `indexHint(toDate(${column}) >= toDate(${time(at)}) AND toDate(${column}) <= toDate(subtractMilliseconds(${time(at + 1)}, 1)))`
 /** The same for whole days, by the column of the day. */
 const wholeDays = (at: number, table: 'events' | 'sessions' = 'events'): string => {
   const [day, column] = table === 'events' ? ['day', 'timestamp'] : ['start_day', 'start_at']
-  return `(indexHint(${within(at, column)}) AND ${hint(at, column)} AND ${day} >= toDate({p${at}:${T}}) AND ${day} < toDate({p${at + 1}:${T}}))`
+  return `(indexHint(${within(at, column)}) AND ${hint(at, column)} AND ${day} >= toDate(${time(at)}) AND ${day} < toDate(${time(at + 1)}))`
 }
 const rolled = (at: number, column: 'month' | 'day'): string =>
-  `${column} >= toDate({p${at}:${T}}) AND ${column} < toDate({p${at + 1}:${T}})`
+  `${column} >= toDate(${time(at)}) AND ${column} < toDate(${time(at + 1)})`
 /** Selects the rows of a rollup of the project and one dimension, which is the parameter `at`, in a period. */
 const from = (table: string, at: number): string =>
   `FROM ${table} WHERE project_id = {p0:String} AND dimension = {p${at}:String} AND ` +
@@ -186,14 +187,7 @@ describe('a statement from facts', () => {
         `SELECT group_key, measure_pageviews AS metric_pageviews, compared_pageviews, ${ORIGIN} FROM (${select('os', 2)} GROUP BY group_key) AS all_groups ` +
         `LEFT JOIN ${compared('group_key', `${select('os', 4)} GROUP BY group_key`)} ON compared.compared_key = all_groups.group_key ` +
         'ORDER BY metric_pageviews DESC NULLS LAST, group_key ASC LIMIT {p6:UInt32} OFFSET {p7:UInt32}',
-      query_params: params(
-        START,
-        END,
-        '2025-12-01 00:00:00.000',
-        '2025-12-31 00:00:00.000',
-        100,
-        0,
-      ),
+      query_params: params(START, END, Date.parse('2025-12-01'), Date.parse('2025-12-31'), 100, 0),
     })
     expect(compare({ metrics: ['pageviews'] }).query).toContain(
       `AS all_groups CROSS JOIN ${compared('group_key', select("''", 4))} LIMIT`,
@@ -205,7 +199,7 @@ describe('a statement from facts', () => {
       filters: [{ type: 'visit', filters: [{ type: 'user', anonymous: true }] }],
     })
     const values = Object.values(query_params)
-    const [main, other] = [START, '2025-12-01 00:00:00.000'].map((start) =>
+    const [main, other] = [START, Date.parse('2025-12-01')].map((start) =>
       values.filter((value) => value === start),
     )
     expect(main!.length).toBeGreaterThan(1)
@@ -231,10 +225,7 @@ describe('a statement from facts', () => {
   })
 
   test('new users: those of a group without those before the period', () => {
-    const early = `project_id = {p0:String} AND ${wholeDays(4)}`.replace(
-      /\{p4:DateTime64\(3, 'UTC'\)\}/g,
-      "toDateTime64({p4:String}, 3, 'UTC')",
-    )
+    const early = `project_id = {p0:String} AND ${wholeDays(4)}`
     expect(fromFacts({ metrics: ['new_users'], group_by: ['os'], limit: 5 })).toEqual({
       query:
         `SELECT group_key, measure_new_users AS metric_new_users, ${ORIGIN} FROM (` +
@@ -244,7 +235,7 @@ describe('a statement from facts', () => {
         `(SELECT groupBitmapMergeState(parts.matching) FROM (SELECT '' AS group_key, groupBitmapState(user) AS matching FROM events WHERE ${early}) AS parts)))) AS measure_new_users ` +
         `FROM (SELECT os AS group_key, groupBitmapState(user) AS matching FROM events WHERE project_id = {p0:String} AND ${wholeDays(6)} GROUP BY group_key) AS parts GROUP BY group_key) AS new_users ` +
         'ON new_users.group_key = measured.group_key) ORDER BY metric_new_users DESC NULLS LAST, group_key ASC LIMIT {p8:UInt32} OFFSET {p9:UInt32}',
-      query_params: params(START, END, '1970-01-01 00:00:00.000', START, START, END, 5, 0),
+      query_params: params(START, END, Date.parse('1970-01-01'), START, START, END, 5, 0),
     })
   })
 
@@ -279,9 +270,9 @@ describe('a statement from facts', () => {
     const filter = '(path = {p7:String} OR browser IN {p8:Array(String)})'
     expect(query).toContain(
       `FROM sessions WHERE project_id = {p0:String} AND pageviews > 0 AND ${wholeDays(2, 'sessions')} AND session IN (` +
-        `SELECT session FROM events WHERE project_id = {p0:String} AND timestamp >= {p4:${T}} AND timestamp <= (` +
+        `SELECT session FROM events WHERE project_id = {p0:String} AND timestamp >= ${time(4)} AND timestamp <= (` +
         `SELECT max(end_at) FROM sessions WHERE project_id = {p0:String} AND pageviews > 0 AND ${moments(5, 'start_at')}) ` +
-        `AND indexHint(toDate(timestamp) >= toDate({p4:${T}}) AND toDate(timestamp) <= toDate(`,
+        `AND indexHint(toDate(timestamp) >= toDate(${time(4)}) AND toDate(timestamp) <= toDate(`,
     )
     expect(query).toContain(`)) AND ${filter})) AS part_0_sessions CROSS JOIN`)
     expect(query).toContain(
@@ -328,7 +319,7 @@ describe('a statement from facts', () => {
   ] as const)('rows of %s', (token, key, groups) => {
     const { query } = fromFacts({ metrics: ['users'], group_by: [token] })
     expect(query).toContain(`SELECT ${key} AS group_key, uniqExact(user)`)
-    expect(query).toContain(`day < toDate({p3:${T}}))${groups} GROUP BY group_key`)
+    expect(query).toContain(`day < toDate(${time(3)}))${groups} GROUP BY group_key`)
   })
 })
 
@@ -346,9 +337,9 @@ describe('a statement from facts by day', () => {
     )
     expect(query_params).toMatchObject({
       p2: START,
-      p3: '2026-01-31 00:00:00.000',
-      p5: '2026-01-31 00:00:00.000',
-      p6: '2026-01-31 12:00:00.000',
+      p3: Date.parse('2026-01-31'),
+      p5: Date.parse('2026-01-31'),
+      p6: Date.parse('2026-01-31T12:00Z'),
     })
   })
 })
@@ -379,8 +370,8 @@ test('a statement from whole sessions: states that started in the period, and ev
       `FROM sessions ${project} AND ${wholeDays(4, 'sessions')} AND ${filter} ` +
       `UNION ALL SELECT city, user, ${happened}, 0, ${sign} * (name = 'pageview'), ${sign} * (name != 'pageview'), 0, 0, 0 ` +
       `FROM events ${project} AND (toDate(timestamp), user, session, ${happened}) IN (` +
-      `${crossing(`start_at < {p9:${T}} AND end_at >= {p9:${T}}`, '1')} ` +
-      `UNION ALL ${crossing(`${moments(10, 'start_at')} AND end_at >= {p12:${T}}`, '0')})) GROUP BY group_key HAVING sum(own_pageviews + own_events) > 0)`,
+      `${crossing(`start_at < ${time(9)} AND end_at >= ${time(9)}`, '1')} ` +
+      `UNION ALL ${crossing(`${moments(10, 'start_at')} AND end_at >= ${time(12)}`, '0')})) GROUP BY group_key HAVING sum(own_pageviews + own_events) > 0)`,
   )
   expect(query_params).toMatchObject({
     ...{ p2: START, p3: END, p4: START, p5: END, p6: ['Chrome'], p7: START, p8: END, p9: START },
@@ -391,12 +382,12 @@ test('a statement from whole sessions: states that started in the period, and ev
 describe('a statement from rollups', () => {
   test('a total of months, days and moments: sums are added, bitmaps of users united', () => {
     const [a, b, c, d, e, f] = [
-      '2026-01-30 12:00:00.000',
-      '2026-01-31 00:00:00.000',
-      '2026-02-01 00:00:00.000',
-      '2026-04-01 00:00:00.000',
-      '2026-04-02 00:00:00.000',
-      '2026-04-02 06:00:00.000',
+      Date.parse('2026-01-30T12:00Z'),
+      Date.parse('2026-01-31'),
+      Date.parse('2026-02-01'),
+      Date.parse('2026-04-01'),
+      Date.parse('2026-04-02'),
+      Date.parse('2026-04-02T06:00Z'),
     ]
     const period = {
       start: new Date('2026-01-30T12:00:00Z'),
@@ -490,8 +481,8 @@ describe('a statement from rollups', () => {
         'UNION ALL SELECT arrayJoin(range({p7:Int64}, {p8:Int64})) AS group_key, bitmapBuild(emptyArrayUInt32()) AS measure_users, true AS is_row' +
         ') AS parts GROUP BY group_key HAVING max(is_row)) ORDER BY group_key ASC LIMIT {p9:UInt32} OFFSET {p10:UInt32}',
       query_params: params(
-        ...['total', START, '2026-01-31 00:00:00.000'],
-        ...['2026-01-31 00:00:00.000', '2026-01-31 12:00:00.000'],
+        ...['total', START, Date.parse('2026-01-31')],
+        ...[Date.parse('2026-01-31'), Date.parse('2026-01-31T12:00Z')],
         ...[20454, 20485, 100, 0],
       ),
     })
@@ -543,8 +534,8 @@ describe('a statement from rollups', () => {
         ') AS parts GROUP BY group_key HAVING max(is_row)) AS users ON users.group_key = counted.group_key) ' +
         'ORDER BY group_key DESC LIMIT {p14:UInt32} OFFSET {p15:UInt32}',
       query_params: params(
-        ...['page:path', START, END, END, '2026-02-01 12:00:00.000'],
-        ...['page:path', START, END, 5, 10, END, '2026-02-01 12:00:00.000'],
+        ...['page:path', START, END, END, Date.parse('2026-02-01T12:00Z')],
+        ...['page:path', START, END, 5, 10, END, Date.parse('2026-02-01T12:00Z')],
         ...[5, 10],
       ),
     })
@@ -589,7 +580,7 @@ describe('a statement from rollups', () => {
 test('bounds far outside the stored range are clamped, buckets are not', () => {
   const period = { start: new Date('0001-01-01'), end: new Date('9999-12-31T23:59:59Z') }
   const given: Given = { metrics: ['users'], group_by: ['interval:auto'] }
-  const [first, last] = ['1970-01-01 00:00:00.000', '2100-01-01 00:00:00.000']
+  const [first, last] = [Date.parse('1970-01-01'), Date.parse('2100-01-01')]
   expect(build(given, { period, relations: FACTS }).query_params).toEqual(
     params(first, last, last, last, 12, 120_000, 100, 0),
   )

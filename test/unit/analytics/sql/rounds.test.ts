@@ -17,12 +17,13 @@ function planRounds(asked: Partial<AnalyticsQueryRequest>, period = JANUARY): Pl
   return plans.find(({ userCounting }) => userCounting.kind !== 'all')!
 }
 
-const T = "DateTime64(3, 'UTC')"
-const [START, END] = ['2026-01-01 00:00:00.000', '2026-02-01 00:00:00.000']
+/** A moment, as the number of its milliseconds in the parameter of a number. */
+const time = (at: number): string => `fromUnixTimestamp64Milli({p${at}:Int64}, 'UTC')`
+const [START, END] = [Date.parse('2026-01-01'), Date.parse('2026-02-01')]
 /** @param from the number of its first parameter */
 const isOfMonth = (from: number): string =>
   `WHERE project_id = {p0:String} AND dimension = {p${from}:String} ` +
-  `AND month >= toDate({p${from + 1}:${T}}) AND month < toDate({p${from + 2}:${T}})`
+  `AND month >= toDate(${time(from + 1)}) AND month < toDate(${time(from + 2)})`
 const EVENTS = 'measure_pageviews + measure_events AS group_events'
 const ORIGIN = '{p0:String} AS of_project, {p1:String} AS of_request'
 const SUMS =

@@ -26,13 +26,14 @@ const build = (
   )
 
 const ORIGIN = '{p0:String} AS of_project, {p1:String} AS of_request'
-const T = "DateTime64(3, 'UTC')"
+/** A moment, as the number of its milliseconds in the parameter of a number. */
+const time = (at: number): string => `fromUnixTimestamp64Milli({p${at}:Int64}, 'UTC')`
 const DAYS =
-  `(indexHint(timestamp >= {p4:${T}} AND timestamp < {p5:${T}}) ` +
-  `AND indexHint(toDate(timestamp) >= toDate({p4:${T}}) AND toDate(timestamp) <= toDate(subtractMilliseconds({p5:${T}}, 1))) ` +
-  `AND day >= toDate({p4:${T}}) AND day < toDate({p5:${T}}))`
+  `(indexHint(timestamp >= ${time(4)} AND timestamp < ${time(5)}) ` +
+  `AND indexHint(toDate(timestamp) >= toDate(${time(4)}) AND toDate(timestamp) <= toDate(subtractMilliseconds(${time(5)}, 1))) ` +
+  `AND day >= toDate(${time(4)}) AND day < toDate(${time(5)}))`
 const SUM = 'sum(shards.measure_events) AS measure_events'
-const [START, END] = ['2026-01-01 00:00:00.000', '2026-02-01 00:00:00.000']
+const [START, END] = [Date.parse('2026-01-01'), Date.parse('2026-02-01')]
 
 test('an aggregate: one row of each shard', () => {
   expect(build({ metrics: ['events'] }, FACTS)).toEqual({
@@ -72,7 +73,7 @@ test('a breakdown: a group without events on one shard may have some on another,
       'SELECT group_key, sum(parts.measure_events) AS measure_events, max(parts.is_row) AS is_row FROM (' +
       'SELECT value AS group_key, sum(events) AS measure_events, sum(pageviews + events) > 0 AS is_row ' +
       'FROM {p3:Identifier}.sessions_monthly WHERE project_id = {p0:String} AND dimension = {p4:String} ' +
-      `AND month >= toDate({p5:${T}}) AND month < toDate({p6:${T}}) GROUP BY group_key` +
+      `AND month >= toDate(${time(5)}) AND month < toDate(${time(6)}) GROUP BY group_key` +
       ') AS parts GROUP BY group_key' +
       ')) AS shards GROUP BY group_key HAVING max(is_row)) ' +
       'ORDER BY metric_events DESC NULLS LAST, group_key ASC LIMIT {p7:UInt32} OFFSET {p8:UInt32}',
