@@ -250,8 +250,9 @@ export interface paths {
          *       events are added to them. Only the export of a period that has ended and that no event arrives for is that of one moment.
          *     - Fields have the names of those that the collector and imports take, so NDJSON can be imported again as it is.
          *     - Nothing is read ahead of a client that reads slowly. But parts of up to 100,000 events have to be read within a minute, or the
-         *       connection breaks. An API key runs one export at a time, all keys together two; others are refused at once. Exports leave CPU time
-         *       to queries.
+         *       connection breaks. A project runs two exports at a time, all projects together four; others wait for a place. While one waits, a
+         *       client that takes less than 64 kB a second for 20 seconds loses its place: the connection breaks. Exports leave CPU time to
+         *       queries.
          *
          *     `user_id`, `session_id` and `properties` may be personal data, and so may pages and referrers if your site has such data in them: leave out
          *     what you do not need by `fields`. Addresses and user agents are not stored, so they are in no export. Deleted users are not in
@@ -630,11 +631,9 @@ export interface components {
         readonly Orders: readonly components["schemas"]["OrderBy"][];
         /**
          * Query limit
-         * @description The maximum number of rows to return, or `all`, up to 1,000,000 rows. `all` is allowed in every format but JSON, whose responses
-         *     are not streamed. An answer with more rows is refused with `QUERY_TOO_EXPENSIVE`.
+         * @description The maximum number of rows to return.
          * @default 100
          * @example 100
-         * @example all
          */
         readonly QueryLimit: number | "all";
         /**
@@ -2394,7 +2393,8 @@ export interface components {
             readonly shards: number;
             /**
              * Format: int64
-             * @description About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet.
+             * @description About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for
+             *     viewers of public dashboards.
              * @example 62
              */
             readonly estimatedRows: number | null;
@@ -2435,7 +2435,8 @@ export interface components {
             readonly shards: number;
             /**
              * Format: int64
-             * @description About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet.
+             * @description About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for
+             *     viewers of public dashboards.
              * @example 62
              */
             readonly estimatedRows: number | null;
@@ -2517,7 +2518,8 @@ export interface components {
             readonly shards: number;
             /**
              * Format: int64
-             * @description About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet.
+             * @description About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for
+             *     viewers of public dashboards.
              * @example 62
              */
             readonly estimatedRows: number | null;
@@ -2579,7 +2581,8 @@ export interface components {
              */
             readonly userCounting: string;
             /**
-             * @description The ways of reading that were compared, the cheapest first. Empty if the size of the project is not known yet.
+             * @description The ways of reading that were compared, the cheapest first. Empty if the size of the project is not known yet, and for viewers of
+             *     public dashboards.
              * @example [
              *       {
              *         "name": "sessions_monthly",
@@ -2748,12 +2751,12 @@ export interface components {
          */
         readonly PlannedStatement: {
             /**
-             * @description The statement, in the dialect of ClickHouse. All values are parameters.
+             * @description The statement, in the dialect of ClickHouse. All values are parameters. Empty for viewers of public dashboards.
              * @example SELECT count() FROM events WHERE project_id = {p0:String}
              */
             readonly sql: string;
             /**
-             * @description The values of its parameters by name.
+             * @description The values of its parameters by name. Empty for viewers of public dashboards.
              * @example {
              *       "p0": "shop"
              *     }

@@ -1,6 +1,6 @@
 /**
  * Bundles a schema of the contract into a JSON Schema (2020-12) that refers to nothing outside of itself. It accepts what
- * the schema of the contract accepts. What JSON Schema does not know is left out, and what many clients do not know is written twice:
+ * the schema of the contract accepts of a request for JSON. What JSON Schema does not know is left out, and what many clients do not know is written twice:
  *
  * | contract | here |
  * |---|---|
@@ -8,6 +8,7 @@
  * | `discriminator` | nothing: each branch names its `type` |
  * | a format of `FORMATS` | nothing: a pattern stands beside it |
  * | `prefixItems` | `items` as well, for clients that do not know tuples |
+ * | an alternative with `x-streamed` | nothing: tools answer in JSON, which is not streamed |
  * | `title`, `x-…` | nothing |
  */
 import { FORMATS } from '../contract/formats.js'
@@ -73,13 +74,15 @@ function copySchema(schema: Json, hasTexts: boolean, define: (name: string) => v
     if (TEXTS.has(key) && !hasTexts) return []
     if (key === '$ref') return [[key, copyReference(String(value), define)]]
     if (key === 'properties') return [[key, mapRecord(value as Json, (_, inner) => copy(inner))]]
-    if (LISTS.has(key)) return [[key, (value as readonly unknown[]).map(copy)]]
+    if (LISTS.has(key)) return [[key, (value as readonly Json[]).filter(isInJson).map(copy)]]
     return [[key, INNER.has(key) && isRecord(value) ? copy(value) : value]]
   })
   const copied = Object.fromEntries(entries)
   const { prefixItems } = copied
   return Array.isArray(prefixItems) ? { ...copied, items: uniteItems(prefixItems) } : copied
 }
+
+const isInJson = (schema: Json): boolean => schema['x-streamed'] !== true
 
 function copyReference(reference: string, define: (name: string) => void): string {
   const name = reference.slice(PREFIX.length)

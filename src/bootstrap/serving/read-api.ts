@@ -24,7 +24,8 @@ import type {
   RequestScope,
   StreamQuery,
 } from '../../http/query/api-handlers.js'
-import { createQueryQueue } from '../../http/query/queue/query-queue.js'
+import { LEAST_PACE } from '../../http/formats/reader-pace.js'
+import { createQueryQueue, type PlaceLimits } from '../../http/query/queue/query-queue.js'
 import { ALL_RELATIONS, FACTS } from '../../model/relations.js'
 import { presentProject } from '../../projects/present.js'
 import type { StoredProject } from '../../projects/project.js'
@@ -189,8 +190,14 @@ function openAnswers(options: ServiceOptions, findData: FindData): Answers {
 /** How many queries wait at once. Each keeps a body of up to 64 kB in memory. */
 const MAX_WAITING = 256
 
-/** How many answers are streamed at once. A stream lasts up to a minute, so no other waits for its end. */
-const STREAMS = { perKey: 2, inAll: 4, waiting: 0 }
+/** How many answers are streamed at once: of a project, and of all. Others wait for a place. */
+export const STREAMS: PlaceLimits = {
+  perKey: 2,
+  inAll: 4,
+  waiting: 64,
+  asker: 'project',
+  leastPace: LEAST_PACE,
+}
 
-/** How many exports run at once. They may last for hours, so no other waits for their end. */
-export const EXPORTS = { perKey: 1, inAll: 2, waiting: 0 }
+/** How many exports run at once, in the same way. They may last for hours. */
+export const EXPORTS: PlaceLimits = STREAMS

@@ -1,5 +1,6 @@
 /** The routes of public dashboards: the explorer of a project and its questions, without an API key. */
 import type { ApiUseCases } from '../../http/query/api-handlers.js'
+import { explainInWords } from '../../http/share/explain-in-words.js'
 import { readShare, type ShareDependencies } from '../../http/share/read-share.js'
 import type { ShareCounters } from '../../http/share/share-limits.js'
 import { buildSharePage } from '../../http/share/share-page.js'
@@ -16,7 +17,7 @@ export function buildShareRoutes(
   stopping: AbortSignal,
 ): RouteTable {
   const checkReader = [byAddress, readShare(shares.find), byDashboard]
-  const ofReaders = { ...api, streams: shares.streams }
+  const ofReaders = { ...api, ...explainInWords(api), streams: shares.streams }
   const routes = buildAnalyticsRoutes(ofReaders, checkReader, byBoth, contract, stopping)
   return {
     [SHARE]: { get: buildSharePage(shares.find, byAddress) },

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { MEDIA_TYPES, type TableFormat } from '../../contract/answer-formats.js'
 import { continueWith } from '../../lib/generators.js'
 import { writeJson } from './json.js'
+import type { ReaderPace } from './reader-pace.js'
 import type { Facts, Table } from './table.js'
 import { WRITERS } from './write-table.js'
 
@@ -29,20 +30,29 @@ export async function sendTable(
 /**
  * Sends a table while its rows arrive. The next ones are read when the client has taken the last. If they break off after the first
  * byte, so does the connection: the response has no end that a client could take for that of the table.
+ *
+ * @param pace measures the client, and may end the response
+ * @throws ApiError SERVICE_UNAVAILABLE if it does
  */
 export async function streamTable(
   response: Response,
   format: TableFormat,
   table: Table,
+  pace: ReaderPace,
 ): Promise<void> {
-  await streamChunks(response, WRITERS[format](table), () =>
+  await streamChunks(response, WRITERS[format](table), pace, () =>
     setTableHeaders(response, format, table.facts),
   )
 }
 
 /** Sends an answer in JSON while its rows arrive, in the same way. @param head the members before `data` */
-export async function streamJson(response: Response, head: object, table: Table): Promise<void> {
-  await streamChunks(response, writeJson(head, table), () =>
+export async function streamJson(
+  response: Response,
+  head: object,
+  table: Table,
+  pace: ReaderPace,
+): Promise<void> {
+  await streamChunks(response, writeJson(head, table), pace, () =>
     response.setHeader('Content-Type', 'application/json; charset=utf-8'),
   )
 }
@@ -50,12 +60,17 @@ export async function streamJson(response: Response, head: object, table: Table)
 async function streamChunks(
   response: Response,
   chunks: AsyncGenerator<Uint8Array>,
+  { signal, measure }: ReaderPace,
   setHeaders: () => void,
 ): Promise<void> {
   // Nothing is sent before there is something to send: until then a failure is an error response.
   const first = await chunks.next()
   setHeaders()
-  await pipeline(continueWith(first, chunks), response)
+  try {
+    await pipeline(measure(continueWith(first, chunks)), response, { signal })
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error
+  }
 }
 
 /** Sets the headers that describe a table: `Tally-Period`, `Tally-Total` and those of its other facts. */

@@ -52,8 +52,8 @@ export function postAnalyticsQuery(api: ApiUseCases, stopping: AbortSignal): Req
     }
     const format = getTableFormat(request)
     await respond(response, stopping, ignore, (signal) =>
-      streamAnswer(api, body, createOperationContext(request, signal), (answer) =>
-        streamTable(response, format, describeStream(answer)),
+      streamAnswer(api, body, createOperationContext(request, signal), (answer, pace) =>
+        streamTable(response, format, describeStream(answer), pace),
       ),
     )
   }

@@ -19,6 +19,7 @@ import type {
   ValuesRequest,
   ValuesResponse,
 } from '../../contract/api.js'
+import type { ReaderPace } from '../formats/reader-pace.js'
 import { logPlan } from './plan-log.js'
 import type { QueryQueue, Turn } from './queue/query-queue.js'
 import type { ApiUseCases, RequestScope, RunKept, RunOperation } from './use-cases.js'
@@ -73,27 +74,32 @@ export const answerFunnel = (
   context: OperationContext,
 ): Promise<Answer<FunnelResponse>> => answerKept(answers.funnel, queryFunnel, queue, body, context)
 
-/** Answers a query row by row. The answer is not kept, and streams have a queue of their own. */
+/** Answers a query row by row. The answer is not kept, and streams have a queue of their own, with places for each project. */
 export const streamAnswer = (
   { streams, streamQuery }: ApiUseCases,
   body: StreamedQueryRequest,
   context: OperationContext,
-  consume: (answer: StreamedAnswer) => Promise<void>,
+  consume: (answer: StreamedAnswer, pace: ReaderPace) => Promise<void>,
 ): Promise<void> =>
-  streams.run(context.principal.keyId, context.signal, (turn) => {
+  streams.run(context.principal.projectId, context.signal, (turn) => {
     const notePlan = (plan: Plan): void => logPlan(context.logger, plan)
-    return streamQuery(body, context.project, createScope(context, turn), notePlan, consume)
+    const scope = createScope(context, turn)
+    return streamQuery(body, context.project, scope, notePlan, (answer) =>
+      consume(answer, turn.pace),
+    )
   })
 
-/** Exports events one after the other. Exports have a queue of their own. */
+/** Exports events one after the other. Exports have a queue of their own, with places for each project. */
 export const answerExport = (
   { exports: queue, exportEvents }: ApiUseCases,
   body: ExportRequest,
   context: OperationContext,
-  consume: (events: ExportedEvents) => Promise<void>,
+  consume: (events: ExportedEvents, pace: ReaderPace) => Promise<void>,
 ): Promise<void> =>
-  queue.run(context.principal.keyId, context.signal, (turn) =>
-    exportEvents(body, context.project, createScope(context, turn), consume),
+  queue.run(context.principal.projectId, context.signal, (turn) =>
+    exportEvents(body, context.project, createScope(context, turn), (events) =>
+      consume(events, turn.pace),
+    ),
   )
 
 /** Runs an operation whose answers are not kept. */

@@ -5,6 +5,7 @@ import { MAX_BUCKETS } from '../../../src/analytics/request/buckets.js'
 import { MAX_COUNTS } from '../../../src/analytics/retention/grid.js'
 import { MAX_SERIES_ROWS } from '../../../src/analytics/request/then-by.js'
 import { EXPORTS } from '../../../src/bootstrap/serving/read-api.js'
+import { LEAST_PACE } from '../../../src/http/formats/reader-pace.js'
 import { readSpecs } from '../../../src/contract/spec.js'
 import { VARIABLES, type VariableName } from '../../../src/config/variables.js'
 import { MAX_EVENTS_BYTES } from '../../../src/http/collect/events-body.js'
@@ -56,8 +57,10 @@ const WANT: Readonly<Record<string, Readonly<Record<string, number>>>> = {
       queries['PropertyClause']!.properties!['property']!.maxLength,
   },
   Exports: {
-    'Exports of a key at the same time': EXPORTS.perKey,
-    'Exports of all keys at the same time': EXPORTS.inAll,
+    'Exports of a project at the same time': EXPORTS.perKey,
+    'Exports of all projects at the same time': EXPORTS.inAll,
+    'Bytes per second that the client of an export has to take while others wait':
+      LEAST_PACE.bytesPerSecond,
     'Events that have to be taken within a minute': MAX_SLICE_EVENTS,
     'Events of an export that has a `limit`':
       queries['ExportRequest']!.properties!['limit']!.maximum,

@@ -69,7 +69,9 @@ function expand(schema: Json, find: Find, within: readonly string[] = []): Json 
     // What is added for clients that do not know tuples.
     .filter(([key]) => !(key === 'items' && 'prefixItems' in rest))
     .map(([key, value]) => {
-      if (['oneOf', 'anyOf', 'prefixItems'].includes(key)) return [key, (value as []).map(inner)]
+      if (['oneOf', 'anyOf', 'prefixItems'].includes(key)) {
+        return [key, (value as Json[]).filter((one) => one['x-streamed'] !== true).map(inner)]
+      }
       if (['items', 'additionalProperties', 'not'].includes(key)) return [key, inner(value)]
       if (key !== 'properties') return [key, value]
       const properties = Object.entries(value as Json)
@@ -132,6 +134,14 @@ describe.each(definitions.filter(({ name }) => name !== 'explain'))(
     })
   },
 )
+
+test.each(['query', 'explain'])('%s offers no rows as a stream: tools answer in JSON', (name) => {
+  const { inputSchema } = tools.find((tool) => tool.name === name)!
+  const accepts = strict.compile(inputSchema)
+  const asked = { date_range: 'today' }
+  expect([1_000, 'all'].map((limit) => accepts({ ...asked, limit }))).toEqual([true, false])
+  expect(JSON.stringify(inputSchema)).not.toMatch(/all rows|1,000,000/i)
+})
 
 test('explain accepts the examples of each operation, and has the arguments of all', () => {
   const { inputSchema, outputSchema } = tools.at(-1)!

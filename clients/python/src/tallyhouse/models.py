@@ -292,9 +292,7 @@ default order are those of the first bucket, the largest group first, then those
 
 
 QueryLimit: TypeAlias = int | Literal["all"]
-"""The maximum number of rows to return, or `all`, up to 1,000,000 rows. `all` is allowed in every format but JSON, whose responses
-are not streamed. An answer with more rows is refused with `QUERY_TOO_EXPENSIVE`.
-"""
+"""The maximum number of rows to return."""
 
 
 Limit: TypeAlias = int
@@ -1084,7 +1082,9 @@ class ExplainResponse(TypedDict):
     """The number of database servers that store the project."""
 
     estimatedRows: int | None
-    """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet."""
+    """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for
+    viewers of public dashboards.
+    """
 
     statement: "PlannedStatement"
 
@@ -1099,7 +1099,9 @@ class RetentionExplainResponse(TypedDict):
     """The number of database servers that store the project."""
 
     estimatedRows: int | None
-    """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet."""
+    """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for
+    viewers of public dashboards.
+    """
 
     statement: NotRequired["PlannedStatement"]
     """The SQL of the answer. Absent if no interval of the table has begun."""
@@ -1129,7 +1131,9 @@ class FunnelExplainResponse(TypedDict):
     """The number of database servers that store the project."""
 
     estimatedRows: int | None
-    """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet."""
+    """About how many rows of tables are read, on all servers together. `null` if the size of the project is not known yet, and for
+    viewers of public dashboards.
+    """
 
     statement: "PlannedStatement"
 
@@ -1150,7 +1154,9 @@ class Plan(TypedDict):
     """
 
     considered: "list[ConsideredWay]"
-    """The ways of reading that were compared, the cheapest first. Empty if the size of the project is not known yet."""
+    """The ways of reading that were compared, the cheapest first. Empty if the size of the project is not known yet, and for viewers of
+    public dashboards.
+    """
 
     newUsers: NotRequired["NewUsersPlan"]
     totals: NotRequired["Plan"]
@@ -1227,10 +1233,10 @@ class PlannedStatement(TypedDict):
     """The SQL with which the answer begins."""
 
     sql: str
-    """The statement, in the dialect of ClickHouse. All values are parameters."""
+    """The statement, in the dialect of ClickHouse. All values are parameters. Empty for viewers of public dashboards."""
 
     parameters: dict[str, Any]
-    """The values of its parameters by name."""
+    """The values of its parameters by name. Empty for viewers of public dashboards."""
 
     isOnly: bool
     """Whether the answer is read by this statement alone. Otherwise users are counted by one or two further ones, for groups that

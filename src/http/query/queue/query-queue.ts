@@ -1,20 +1,24 @@
 /** Decides when a query runs: few at once, of one API key and in all, and the keys take turns. */
 import { ApiError } from '../../../contract/errors.js'
 import { isPublicReader } from '../../../auth/public-readers.js'
+import { SECOND_MS } from '../../../lib/time.js'
+import { createReaderPace, type PaceLimits, type ReaderPace } from '../../formats/reader-pace.js'
 import { createRunTimes } from './run-times.js'
 import {
   countWaiting,
+  endSlowReaders,
   findLongest,
   findNextKey,
   getTypicalMs,
   predictWaitMs,
+  type Asker,
   type KeyQueue,
   type QueueLimits,
   type QueueState,
   type Waiting,
 } from './turns.js'
 
-export type { QueueLimits } from './turns.js'
+export type { PlaceLimits, QueueLimits } from './turns.js'
 
 export interface QueryQueue {
   /**
@@ -37,7 +41,14 @@ export interface Turn {
   readonly leftMs: number
   /** Whether its key has other queries running. Such a query leaves the CPU to other keys. */
   readonly isExtra: boolean
+  /** Measures the reader of its response. */
+  readonly pace: ReaderPace
 }
+
+/** How often slow readers are looked for while streams wait, in milliseconds. */
+const LOOK_MS = SECOND_MS
+/** For queues in which no reader is too slow. */
+const ANY_PACE: PaceLimits = { bytesPerSecond: 1, patienceMs: Infinity }
 
 /** @param now a monotonic clock, in milliseconds */
 export function createQueryQueue(limits: QueueLimits, now = () => performance.now()): QueryQueue {
@@ -48,14 +59,20 @@ export function createQueryQueue(limits: QueueLimits, now = () => performance.no
       const key = getKey(state, keyId)
       return isFree(state, key) || canWait(state, key)
         ? undefined
-        : getRefusals(key)[nameRefusal(state, key)]
+        : getRefusals(state, key)[nameRefusal(state, key)]
     },
     count: () => ({ running: state.running, waiting: countWaiting(state) }),
   }
 }
 
 const getKey = ({ keys }: QueueState, id: string): KeyQueue =>
-  keys.get(id) ?? { id, running: 0, waiting: new Set(), times: createRunTimes() }
+  keys.get(id) ?? {
+    id,
+    running: 0,
+    waiting: new Set(),
+    paces: new Set(),
+    times: createRunTimes(),
+  }
 
 /** Whether a query of the key may begin at once. */
 const isFree = ({ running, limits }: QueueState, key: KeyQueue): boolean =>
@@ -73,10 +90,15 @@ async function run<T>(
   if (isFree(state, key)) begin(state, key)
   else await waitForTurn(state, key, deadline, signal)
   const begun = now()
+  const { leastPace } = limits
+  const leftMs = leastPace === undefined ? deadline - begun : limits.timeoutMs
+  const pace = createReaderPace(leastPace ?? ANY_PACE, now)
+  key.paces.add(pace)
   try {
-    return await work({ leftMs: deadline - begun, isExtra: key.running > 1 })
+    return await work({ leftMs, isExtra: key.running > 1, pace })
   } finally {
     const ms = now() - begun
+    key.paces.delete(pace)
     state.times.add(ms)
     key.times.add(ms)
     state.running--
@@ -100,7 +122,7 @@ function beginNext(state: QueueState): void {
     const key = findNextKey(state)
     const [next] = key?.waiting ?? []
     if (key === undefined || next === undefined) return
-    if (state.now() + getTypicalMs(state, key) > next.deadline) next.refuse()
+    if (isPredicted(state) && state.now() + getTypicalMs(state, key) > next.deadline) next.refuse()
     else next.begin()
   }
 }
@@ -114,13 +136,14 @@ function waitForTurn(
 ): Promise<void> {
   const refusal = nameRefusal(state, key)
   const createError = (cause?: unknown) =>
-    new ApiError(refusal, getRefusals(key)[refusal].message, { cause })
+    new ApiError(refusal, getRefusals(state, key)[refusal].message, { cause })
   if (signal.aborted) throw createError(signal.reason)
   if (!canWait(state, key)) throw createError()
   if (isFull(state)) [...findLongest(state, key).waiting].at(-1)?.refuse()
   return new Promise((resolve, reject) => {
     const leave = (): void => {
       clearTimeout(timer)
+      clearInterval(look)
       signal.removeEventListener('abort', refuse)
       key.waiting.delete(waiting)
     }
@@ -130,6 +153,7 @@ function waitForTurn(
       reject(createError(signal.reason))
     }
     const timer = setTimeout(refuse, deadline - state.now())
+    const look = isPredicted(state) ? undefined : setInterval(() => endSlowReaders(state), LOOK_MS)
     signal.addEventListener('abort', refuse, { once: true })
     const waiting: Waiting = {
       deadline,
@@ -142,13 +166,14 @@ function waitForTurn(
     }
     state.keys.set(key.id, key)
     key.waiting.add(waiting)
+    endSlowReaders(state)
   })
 }
 
-const createRefusals = (asker: string) => ({
+const createRefusals = (asker: Asker, what = 'queries') => ({
   RATE_LIMIT_EXCEEDED: new ApiError(
     'RATE_LIMIT_EXCEEDED',
-    `The ${asker} has too many queries at once. Wait for their responses, or the seconds given in Retry-After.`,
+    `The ${asker} has too many ${what} at once. Wait for their responses, or the seconds given in Retry-After.`,
   ),
   SERVICE_UNAVAILABLE: new ApiError(
     'SERVICE_UNAVAILABLE',
@@ -157,12 +182,20 @@ const createRefusals = (asker: string) => ({
 })
 
 /** One of each, for queries that are refused in great numbers. */
-const REFUSALS = { key: createRefusals('API key'), dashboard: createRefusals('public dashboard') }
+const REFUSALS: Readonly<Record<Asker, ReturnType<typeof createRefusals>>> = {
+  'API key': createRefusals('API key'),
+  'public dashboard': createRefusals('public dashboard'),
+  project: createRefusals('project', 'streams or exports'),
+}
 
-const getRefusals = ({ id }: KeyQueue) => REFUSALS[isPublicReader(id) ? 'dashboard' : 'key']
+const getRefusals = ({ limits }: QueueState, { id }: KeyQueue) =>
+  REFUSALS[limits.asker ?? (isPublicReader(id) ? 'public dashboard' : 'API key')]
 
 /** Returns why a query of the key would have to wait: for its own key, or for others. */
-const nameRefusal = ({ limits }: QueueState, key: KeyQueue): keyof typeof REFUSALS.key =>
+const nameRefusal = (
+  { limits }: QueueState,
+  key: KeyQueue,
+): keyof ReturnType<typeof createRefusals> =>
   key.running < limits.perKey ? 'SERVICE_UNAVAILABLE' : 'RATE_LIMIT_EXCEEDED'
 
 /**
@@ -170,9 +203,15 @@ const nameRefusal = ({ limits }: QueueState, key: KeyQueue): keyof typeof REFUSA
  * waiting queries gives up its latest for a key with fewer.
  */
 function canWait(state: QueueState, key: KeyQueue): boolean {
-  if (predictWaitMs(state, key) + getTypicalMs(state, key) > state.limits.timeoutMs) return false
+  if (isPredicted(state)) {
+    const predictedMs = predictWaitMs(state, key) + getTypicalMs(state, key)
+    if (predictedMs > state.limits.timeoutMs) return false
+  }
   return !isFull(state) || findLongest(state, key).waiting.size > key.waiting.size + 1
 }
+
+/** Whether the times of earlier queries tell when others will end. Streams last as long as their readers take. */
+const isPredicted = ({ limits }: QueueState): boolean => limits.leastPace === undefined
 
 const isFull = (state: QueueState): boolean => countWaiting(state) >= state.limits.waiting
 

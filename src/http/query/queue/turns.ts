@@ -1,15 +1,29 @@
 /** Whose turn it is among the queries that wait, and how long a query would wait. */
+import type { PaceLimits, ReaderPace } from '../../formats/reader-pace.js'
 import type { RunTimes } from './run-times.js'
 
-export interface QueueLimits {
-  /** How many queries run at once: of one key, and of all keys together. */
+/** What a queue has places for. */
+export interface PlaceLimits {
+  /** How many queries run at once: of one key, and of all keys together. A key may also stand for a project. */
   readonly perKey: number
   readonly inAll: number
   /** How many queries wait at once, of all keys together. */
   readonly waiting: number
+  /**
+   * For streams, which last as long as their readers take: the pace of readers below which a stream is ended if another waits for
+   * its place. The time of a stream begins with its turn, and nobody predicts when it ends.
+   */
+  readonly leastPace?: PaceLimits
+  /** Whose places they are, for error messages; absent: those of API keys and public dashboards. */
+  readonly asker?: Asker
+}
+
+export interface QueueLimits extends PlaceLimits {
   /** Milliseconds from arrival to response. A query that is not expected to end within them is not begun. */
   readonly timeoutMs: number
 }
+
+export type Asker = 'API key' | 'public dashboard' | 'project'
 
 /** A query that waits. */
 export interface Waiting {
@@ -24,6 +38,8 @@ export interface KeyQueue {
   running: number
   /** In order of arrival. */
   readonly waiting: Set<Waiting>
+  /** The paces of its running queries. */
+  readonly paces: Set<ReaderPace>
   readonly times: RunTimes
 }
 
@@ -70,3 +86,15 @@ export const findLongest = ({ keys }: QueueState, key: KeyQueue): KeyQueue =>
 
 export const countWaiting = ({ keys }: QueueState): number =>
   [...keys.values()].reduce((sum, { waiting }) => sum + waiting.size, 0)
+
+/** Ends the streams of slow readers that are in the way of others: of each key at most as many as wait. */
+export function endSlowReaders({ keys, limits }: QueueState): void {
+  const all = [...keys.values()]
+  for (const key of all) {
+    const inTheWay =
+      key.running < limits.perKey ? all.flatMap(({ paces }) => [...paces]) : [...key.paces]
+    const ending = inTheWay.filter(({ signal }) => signal.aborted).length
+    const slow = inTheWay.filter((pace) => pace.isSlow() && !pace.signal.aborted)
+    for (const pace of slow.slice(0, Math.max(0, key.waiting.size - ending))) pace.end()
+  }
+}

@@ -1,6 +1,7 @@
 /** Public dashboards over a real store: they answer what a key of the project is answered. */
 import { MEDIA_TYPES } from '../../../../src/contract/answer-formats.js'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { ExplainResponse } from '../../../../src/contract/api.js'
 import { updateProject, requireProject } from '../../../../src/projects/store.js'
 import { post, startShops, type Shop, type Shops } from '../../tools/shops.js'
 import { BATCH, FUNNEL, PERIOD, QUERY, readBytes, view } from './view.js'
@@ -12,10 +13,14 @@ const BODIES: readonly (readonly [string, object])[] = [
   ['retention', { ...PERIOD, interval: 'day' }],
   ['funnel', FUNNEL],
   ['batch', BATCH],
-  ['explain', QUERY],
+  ['query', { ...PERIOD, metrics: ['nothing'] }],
+]
+
+/** Requests whose plans have others in them. */
+const EXPLAINED: readonly (readonly [string, object])[] = [
+  ['explain', { ...QUERY, compare: 'previous_period', include: { totals: true } }],
   ['retention/explain', { ...PERIOD, interval: 'day' }],
   ['funnel/explain', FUNNEL],
-  ['query', { ...PERIOD, metrics: ['nothing'] }],
 ]
 
 let shops: Shops
@@ -40,6 +45,24 @@ describe.each<[string, () => Shop]>([
     const { token } = await requireProject(shops.cluster.home.store.reader, shop.id)
     expect(await readBytes(await view(token, operation, body, shops.service))).toEqual(ofKey)
   })
+
+  test.each(EXPLAINED)('%s: the plan in words, without SQL and sizes', async (operation, body) => {
+    const shop = getShop()
+    const read = async (response: Response) => (await response.json()) as ExplainResponse
+    const ofKey = await read(await post(shops.service, shop, operation, body))
+    expect(JSON.stringify(ofKey.plan)).toMatch(/"considered":\[\{/)
+    const text = JSON.stringify(ofKey.plan, (name, value: unknown) =>
+      name === 'considered' ? [] : value,
+    )
+    const ofViewer = await read(await view(shop.id, operation, body, shops.service))
+    expect(ofViewer).toEqual({
+      ...ofKey,
+      plan: JSON.parse(text),
+      estimatedRows: null,
+      statement: { sql: '', parameters: {}, isOnly: ofKey.statement.isOnly },
+    })
+    expect(JSON.stringify(ofViewer)).not.toContain(shop.id)
+  })
 })
 
 test('what a key gets for a period before the retention, viewers get as well', async () => {
@@ -61,8 +84,8 @@ test('what a key gets for a period before the retention, viewers get as well', a
 
 test('a dashboard answers of its own project, whichever key is sent with it', async () => {
   const key = { Authorization: `Bearer ${shops.narrow.key}` }
-  const ofWide = await readBytes(await post(shops.service, shops.wide, 'explain', QUERY))
-  expect(await readBytes(await view('wide', 'explain', QUERY, shops.service, key))).toEqual(ofWide)
+  const ofWide = await readBytes(await post(shops.service, shops.wide, 'query', QUERY))
+  expect(await readBytes(await view('wide', 'query', QUERY, shops.service, key))).toEqual(ofWide)
 })
 
 test.each(Object.values(MEDIA_TYPES))(

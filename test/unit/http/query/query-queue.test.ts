@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { setImmediate as tick, setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../../../src/contract/errors.js'
+import type { ReaderPace } from '../../../../src/http/formats/reader-pace.js'
 import {
   createQueryQueue,
   type QueryQueue,
@@ -24,6 +25,7 @@ interface Query {
   state: 'waiting' | 'running' | 'answered' | 'refused' | 'failed'
   leftMs?: number
   isExtra?: boolean
+  pace?: ReaderPace
   error?: unknown
   readonly end: (error?: Error) => Promise<void>
   readonly leave: () => Promise<void>
@@ -52,12 +54,12 @@ function createTestQueue(limits: Partial<QueueLimits> = {}) {
     }
     queries.push(query)
     queue
-      .run(key, client.signal, ({ leftMs, isExtra }) => {
+      .run(key, client.signal, ({ leftMs, isExtra, pace }) => {
         query.state = 'running'
-        query.leftMs = leftMs
-        query.isExtra = isExtra
+        Object.assign(query, { leftMs, isExtra, pace })
         return new Promise<void>((resolve, reject) => {
           finish = (error) => (error === undefined ? resolve() : reject(error))
+          pace.signal.addEventListener('abort', () => reject(pace.signal.reason as Error))
         })
       })
       .then(
@@ -245,6 +247,89 @@ describe('refusals', () => {
     const given = createTestQueue({ perKey: 1, inAll: 1 })
     await learn(given, 'a', 60_000)
     expect(given.ask('a').state).toBe('running')
+  })
+})
+
+describe('streams', () => {
+  const STREAMS = {
+    asker: 'project',
+    leastPace: { bytesPerSecond: 1_000, patienceMs: 5_000 },
+  } as const
+
+  /** Begins streams whose readers take nothing. */
+  async function beginStreams(limits: Partial<QueueLimits>, keys: readonly string[]) {
+    const given = createTestQueue({ ...STREAMS, ...limits })
+    const streams = keys.map(given.ask)
+    const offer = async function* () {
+      yield await Promise.resolve(new Uint8Array(1))
+    }
+    await Promise.all(streams.map(({ pace }) => pace?.measure(offer()).next()))
+    return { ...given, streams }
+  }
+
+  test('one project leaves the others their places', async () => {
+    const { ask, streams } = await beginStreams({ perKey: 2, inAll: 4 }, ['a', 'a', 'a'])
+    expect(statesOf([...streams, ask('b')])).toBe('running running waiting running')
+  })
+
+  test.each([
+    ['a slow reader ends for another project', ['a', 'b'], 'c', ['refused', 'running']],
+    [
+      'a slow reader ends for its own project',
+      ['b', 'a', 'a'],
+      'a',
+      ['running', 'refused', 'running'],
+    ],
+  ])('%s, one for each that waits', async (_what, keys, asked, states) => {
+    const { clock, ask, streams } = await beginStreams({ perKey: 2, inAll: keys.length }, keys)
+    clock.ms = 5_000
+    const next = ask(asked)
+    await tick()
+    expect(streams.map(({ state }) => state)).toEqual(states)
+    expect(codes(streams.filter(({ state }) => state === 'refused'))).toEqual([
+      'SERVICE_UNAVAILABLE',
+    ])
+    expect([next.state, next.leftMs]).toEqual(['running', 10_000])
+  })
+
+  test('a reader becomes slow while another waits', async () => {
+    const { clock, ask, streams } = await beginStreams({ perKey: 1, inAll: 1 }, ['a'])
+    const next = ask('b')
+    clock.ms = 5_000
+    while (next.state === 'waiting') await sleep(20)
+    expect(statesOf([...streams, next])).toBe('refused running')
+  })
+
+  test('no reader ends while nobody waits, or before it is slow', async () => {
+    const { clock, ask, streams } = await beginStreams({ perKey: 2, inAll: 2 }, ['a', 'a'])
+    clock.ms = 4_999
+    const waiting = ask('b')
+    await tick()
+    expect(statesOf([...streams, waiting])).toBe('running running waiting')
+    await waiting.leave()
+    clock.ms = 60_000
+    await tick()
+    expect(statesOf(streams)).toBe('running running')
+  })
+
+  test('a stream waits however long those before it took', async () => {
+    const { clock, ask, streams } = await beginStreams({ perKey: 1, inAll: 1 }, ['a'])
+    clock.ms = 3_600_000
+    await streams[0]?.end()
+    const [first, second] = [ask('a'), ask('a')]
+    await first.end()
+    expect(second.state).toBe('running')
+  })
+
+  test('a project with too many is told so', async () => {
+    const { ask } = await beginStreams({ perKey: 1, waiting: 0 }, ['a'])
+    const refused = ask('a')
+    await tick()
+    expect(refused.error).toMatchObject({
+      code: 'RATE_LIMIT_EXCEEDED',
+      message:
+        'The project has too many streams or exports at once. Wait for their responses, or the seconds given in Retry-After.',
+    })
   })
 })
 
