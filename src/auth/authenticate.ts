@@ -1,6 +1,6 @@
 /** Authenticates requests by the API key in their Authorization header. */
 import type { Store } from '../clickhouse/store.js'
-import { parseBearerToken } from '../contract/bearer.js'
+import { parseBearerToken, recognizeCredential } from '../contract/bearer.js'
 import { ApiError } from '../contract/errors.js'
 import type { Scope } from '../contract/scopes.js'
 import type { StoredProject } from '../projects/project.js'
@@ -29,8 +29,8 @@ export interface Authenticator {
   /**
    * Verifies the key in an Authorization header and finds its project.
    *
-   * @throws ApiError UNAUTHORIZED, the same for every kind of invalid key; SERVICE_UNAVAILABLE when the key
-   *   cannot be checked
+   * @throws ApiError UNAUTHORIZED, the same for every kind of invalid key; another message for a text that has the form of a
+   *   public token, valid or not; SERVICE_UNAVAILABLE when the key cannot be checked
    */
   readonly authenticate: (header: string | undefined) => Promise<Authenticated>
   /**
@@ -49,6 +49,7 @@ export function createAuthenticator(dependencies: AuthenticatorDependencies): Au
     async authenticate(header) {
       const token = parseBearerToken(header)
       if (token === undefined) throw createUnauthorizedError()
+      if (recognizeCredential(token) === 'public token') throw createPublicTokenError()
       const principal = await tokens.verify(token, now()).catch((cause: unknown) => {
         throw createKeysUnavailableError(cause)
       })
@@ -67,3 +68,9 @@ export function createAuthenticator(dependencies: AuthenticatorDependencies): Au
 
 const createUnauthorizedError = (): ApiError =>
   new ApiError('UNAUTHORIZED', 'The API key is missing or not valid.')
+
+const createPublicTokenError = (): ApiError =>
+  new ApiError(
+    'UNAUTHORIZED',
+    'This is a public token, which only sends events. Use an API key, as `tallyhouse key issue` prints it.',
+  )

@@ -1,4 +1,16 @@
-/** Parses the Authorization header of the Bearer scheme. */
+/** The credentials of the Bearer scheme: how they are sent, and how their kinds are told apart by their form. */
+
+/** What a public token begins with. */
+export const PUBLIC_TOKEN_PREFIX = 'tallypub_'
+
+/** An API key is a JWT, whose first part is a JSON object in base64url. */
+const API_KEY = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/
+
+/** Returns the kind of credential that a text has the form of, whether it is valid or not; undefined for any other text. */
+export function recognizeCredential(text: string): 'API key' | 'public token' | undefined {
+  if (text.startsWith(PUBLIC_TOKEN_PREFIX)) return 'public token'
+  return API_KEY.test(text) ? 'API key' : undefined
+}
 
 /** The credentials of RFC 6750 §2.1. The name of a scheme is case-insensitive (RFC 9110 §11.1). */
 const BEARER = /^bearer (?<token>\S+)$/i

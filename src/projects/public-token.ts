@@ -1,8 +1,8 @@
 /** Creates the public tokens of projects, and recognizes made-up ones without asking the store. */
 import { createHash } from 'node:crypto'
+import { PUBLIC_TOKEN_PREFIX as PREFIX } from '../contract/bearer.js'
 import { randomId } from '../lib/random-id.js'
 
-const PREFIX = 'tallypub_'
 const RANDOM_LENGTH = 24
 const CHECK_SUM_LENGTH = 6
 const CHECKED = new RegExp(`^(${PREFIX}[a-z0-9]{${RANDOM_LENGTH}})([a-z0-9]{${CHECK_SUM_LENGTH}})$`)

@@ -8,7 +8,7 @@ export type Schemas = Readonly<Record<string, Json>>
 const PLAIN_KEYWORDS: ReadonlySet<string> = new Set(
   `type title description default enum const format contentMediaType pattern minimum maximum minLength maxLength
    minItems maxItems uniqueItems minProperties maxProperties required properties additionalProperties items
-   prefixItems oneOf $ref x-typescript-prefix`.split(/\s+/),
+   prefixItems oneOf $ref x-typescript-prefix x-streamed`.split(/\s+/),
 )
 
 /** The keywords allowed beside `$ref`: the validator ignores all siblings but a default. */

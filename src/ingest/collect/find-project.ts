@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Connection } from '../../clickhouse/connection.js'
 import { toStoreError } from '../../clickhouse/errors.js'
+import { recognizeCredential } from '../../contract/bearer.js'
 import { ApiError } from '../../contract/errors.js'
 import { mapRecord } from '../../lib/records.js'
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js'
@@ -70,6 +71,7 @@ export function createFindProject(
   }
 
   return async (token) => {
+    if (recognizeCredential(token) === 'API key') throw createApiKeyError()
     const checkSum = TOKEN.test(token) ? inspectToken(token) : 'wrong'
     if (checkSum === 'wrong') throw invalidTokenError()
     const entry = known.get(token)
@@ -133,6 +135,12 @@ async function readProject(reader: Connection, token: string): Promise<StoredPro
 /** The error for a token that is missing, unknown, or in conflict with another token of the request. */
 export const invalidTokenError = (): ApiError =>
   new ApiError('UNAUTHORIZED', 'The public token is missing or not valid.')
+
+const createApiKeyError = (): ApiError =>
+  new ApiError(
+    'UNAUTHORIZED',
+    'This is an API key, which only reads. Send events with the public token of the project: `tallyhouse project show` prints it. An API key is a secret: never put it into a page.',
+  )
 
 const lookupUnavailableError = (cause: unknown): ApiError =>
   new ApiError(

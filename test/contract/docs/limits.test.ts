@@ -29,7 +29,10 @@ const WANT: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'Size of the body': MAX_QUERY_BYTES,
     'Rows of an answer (`limit`)': queries['Limit']!.maximum,
     'Rows of an answer if you give no `limit`': queries['Limit']!.default,
-    'Rows of a stream (`"limit": "all"`)': readText(queries['QueryLimit'], /up to ([\d,]+) rows/),
+    'Rows of a stream (`"limit": "all"`)': readText(
+      { description: JSON.stringify(queries['QueryLimit']) },
+      /All rows, up to ([\d,]+)/,
+    ),
     'Rows that can be skipped (`offset`)': queries['Offset']!.maximum,
     'Metrics of a query': queries['Metrics']!.maxItems,
     'Queries of a batch': queries['BatchRequest']!.properties!['queries']!.maxItems,

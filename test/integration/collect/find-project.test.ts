@@ -37,6 +37,16 @@ const away = () => Promise.reject(new StoreUnavailableError('connect ECONNREFUSE
 const never = () => new Promise<never>(() => undefined)
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
+test('an API key is named as what it is, and not looked up', async () => {
+  await expect(find('eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJzaG9wIn0.c2lnbmF0dXJl')).rejects.toMatchObject(
+    {
+      code: 'UNAUTHORIZED',
+      message: expect.stringMatching(/^This is an API key, which only reads\./),
+    },
+  )
+  expect(asked).toEqual([])
+})
+
 describe('a known token', () => {
   test.each([
     { why: 'is not looked up again for 4 s', at: 3_999, asks: 1, store: away, want: 'p' },

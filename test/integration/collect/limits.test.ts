@@ -117,7 +117,7 @@ test('bodies in memory are limited; what follows is accepted again', async () =>
     maxBytesInFlight: 2_500_000,
     collect: async ({ events: { length } }) => {
       await waits
-      return { accepted: length }
+      return { accepted: length, bots: 0, withoutUser: [] }
     },
   })
   const first = [app.collect(large), app.collect(large)]

@@ -1,7 +1,7 @@
 /** Files that cannot be imported: each ends in an error that names the problem, loads nothing and needs little memory. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 
-import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { deflateRawSync, gzipSync } from 'node:zlib'
