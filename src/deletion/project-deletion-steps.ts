@@ -20,8 +20,8 @@ import {
 } from './journal.js'
 
 /**
- * The time from the end of the API keys to the deletion of the data. Services cache keys for 4 seconds, a lookup may take
- * one more, and a query that was accepted then takes up to 10 seconds by default.
+ * The time from the end of the API keys to the deletion of the data. Services use what they know of a key for 4 seconds from
+ * the start of its lookup, which takes no longer, and a query that was accepted then takes up to 10 seconds by default.
  */
 export const KEYS_END_MS = 15 * SECOND_MS
 

@@ -31,7 +31,7 @@ if (KNOWN_CASES.length === 0) {
       ),
     )
     await sendToShards(cluster, [...projects.values()], events)
-  }, 300_000)
+  })
   afterAll(() => cluster.stop())
 
   describe.each(WIDTHS)('known cases on %d shards', (width) => {

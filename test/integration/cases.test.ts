@@ -16,7 +16,7 @@ beforeAll(async () => {
   )
   const { report } = await send(database.store, { id: '' }, events)
   expect(report).toMatchObject({ received: events.length, events: events.length })
-}, 120_000)
+})
 afterAll(() => database.drop())
 
 // An empty table is an error in jest.

@@ -13,7 +13,7 @@ import { countWaitingRows } from '../../src/ingest/loader/stream.js'
 import { startStreamingLoader } from '../../src/ingest/loader/streaming-loader.js'
 import { deleteUser } from '../../src/deletion/delete-user.js'
 import { createLogger } from '../../src/lib/log.js'
-import { until } from '../integration/clickhouse/embedded/support.js'
+import { until } from '../support/until.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import { feed } from '../support/store/stream.js'
 import { createKeys, type TestKeys } from '../support/world/keys.js'
@@ -122,7 +122,7 @@ test('with and without cache the same bytes, while events arrive, move and are d
   })
   for (let n = 0; n < ROUNDS; n++) {
     await feed(store, project.id, events(n))
-    await until(async () => (await countWaitingRows(store.lookups)).rows === 0, 120_000)
+    await until(async () => (await countWaitingRows(store.lookups)).rows === 0)
     if (n % 3 === 2) await deleteUser(store, project.id, `u${n}`, CONTEXT)
   }
   state.isOn = false
@@ -136,4 +136,4 @@ test('with and without cache the same bytes, while events arrive, move and are d
   expect([...found.hitPaths].sort()).toEqual(['funnel', 'query', 'retention'])
   expect(found.compared).toBeGreaterThan(50)
   expect(found.versions.size).toBeGreaterThan(ROUNDS)
-}, 300_000)
+})

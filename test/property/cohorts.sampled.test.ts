@@ -100,7 +100,7 @@ beforeAll(async () => {
       ],
     )
   }
-}, 300_000)
+})
 afterAll(async () => {
   duck.close()
   await cluster.stop()
@@ -138,7 +138,7 @@ test('retention: the service answers on 1 and 3 shards what the events say, and 
     tables.filter((counts) => counts.some(is)).length / tables.length
   expect(share((count) => count !== null && count > 0)).toBeGreaterThan(0.4)
   expect(share((count) => count === null)).toBeGreaterThan(0.1)
-}, 300_000)
+})
 
 test('funnels: the service answers on 1 and 3 shards what the events say, and DuckDB', async () => {
   const users: number[][] = []
@@ -161,7 +161,7 @@ test('funnels: the service answers on 1 and 3 shards what the events say, and Du
   expect(share(([, second = 0]) => second > 0)).toBeGreaterThan(0.4)
   expect(share((counts) => counts.at(-1)! > 0)).toBeGreaterThan(0.25)
   expect(share(([first = 0, second = 0]) => second < first)).toBeGreaterThan(0.4)
-}, 300_000)
+})
 
 test('the sizes of the cohorts are the new users of the intervals', async () => {
   const [project] = projects

@@ -52,7 +52,7 @@ beforeAll(async () => {
     await send(store, { id: '' }, events)
     reports.push(await checkRollups(store.writer, {}))
   }
-}, 300_000)
+})
 afterAll(() => database.drop())
 
 function plan(

@@ -13,7 +13,7 @@ import {
   runQuery,
   type PartialRequest,
 } from '../support/world/world.js'
-import { until } from '../integration/clickhouse/embedded/support.js'
+import { until } from '../support/until.js'
 
 let database: TestDatabase
 
@@ -88,7 +88,7 @@ test('a group has at least one user, and at most as many as events', async () =>
   })()
   for (let n = 0; n < ROUNDS; n += 1) {
     await feed(store, project.id, events(n))
-    await until(async () => (await countWaitingRows(store.lookups)).rows === 0, 30_000)
+    await until(async () => (await countWaitingRows(store.lookups)).rows === 0)
   }
   state.isOn = false
   await asking
@@ -99,4 +99,4 @@ test('a group has at least one user, and at most as many as events', async () =>
     expect(values).toEqual(values.toSorted((one, other) => one - other))
   }
   expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
-}, 300_000)
+})

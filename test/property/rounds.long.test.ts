@@ -18,7 +18,7 @@ beforeAll(async () => {
   cluster = await startCluster(2)
   const worlds = [...CASES.map(([, events]) => events), ...LETTERS.map(listLongPaths)]
   projects = await createAll([...worlds, ...CHANGES.map(() => CHANGED)])
-}, 60_000)
+})
 afterAll(() => cluster.stop())
 
 /** Users whose events lie on a shard, by its position. */
@@ -247,4 +247,4 @@ test('100,000 paths, most of which have a single event', async () => {
     { type: 'page', path: { operator: 'startsWith', value: '/99' } },
   ]
   await expectRounds({ limit: 20, filters }, [400, 80, 20])
-}, 240_000)
+})

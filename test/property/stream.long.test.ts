@@ -96,4 +96,4 @@ test('events in order give the same sessions in any inserts and loads as in one 
     await expectConsistentFacts(store, stream.id)
     expect(await listLeftovers(store)).toEqual([])
   }
-}, 240_000)
+})

@@ -54,7 +54,7 @@ beforeAll(async () => {
     })
     expect(report.rejected).toBe(0)
   }
-}, 300_000)
+})
 afterAll(() => cluster.stop())
 
 async function createWidened([
@@ -99,5 +99,4 @@ test.each<[string, fc.Arbitrary<PartialRequest>, typeof LARGE_SIZES | undefined]
       { seed: SEED, numRuns: QUESTIONS, endOnFailure: true },
     )
   },
-  600_000,
 )

@@ -47,7 +47,7 @@ beforeAll(async () => {
     await newWideProject(cluster, shards.slice(0, 2), EXCLUDED),
     await newWideProject(cluster, shards, EXCLUDED),
   ]
-}, 120_000)
+})
 afterAll(() => cluster.stop())
 
 /** Batches of events in any order of time, with repeated ids; the later ones are late for the earlier ones. */

@@ -13,7 +13,11 @@ import {
 import { createEventsReader, MAX_EVENTS_BYTES } from '../../http/collect/events-body.js'
 import { warnOfProxies } from '../../http/collect/read-client-info.js'
 import { recognizeKeys, refuseEarly, type Recognize } from '../../http/query/refuse-early.js'
-import { createRefusalPace, slowRefusals } from '../../http/query/slow-refusals.js'
+import {
+  createRefusalPace,
+  slowRefusals,
+  type PaceRefusal,
+} from '../../http/query/slow-refusals.js'
 import { limitRate } from '../../http/query/rate-limit.js'
 import { limitBodySize } from '../../http/server/body.js'
 import { handleError } from '../../http/server/error-response.js'
@@ -58,6 +62,8 @@ export interface AppDependencies extends ShellDependencies, Readiness {
   /** Undefined if this process does not collect events. */
   readonly collector: CollectorDependencies | undefined
   readonly contract: Contract
+  /** When refusals of API keys are sent; the pace of a service if left out. */
+  readonly pace?: PaceRefusal
   /** Further pages. They need no API key. */
   readonly pages?: readonly Router[]
 }
@@ -65,8 +71,8 @@ export interface AppDependencies extends ShellDependencies, Readiness {
 /** Creates the application. */
 export function createApp(dependencies: AppDependencies): Express {
   const { api, collector, contract, logger, shutdown, pages = [] } = dependencies
+  const { pace = createRefusalPace() } = dependencies
   const counters = createCounters(api)
-  const pace = createRefusalPace()
   const app = createShell(
     dependencies,
     api &&

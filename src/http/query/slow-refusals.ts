@@ -16,8 +16,8 @@ const MAX_DELAYED = 10_000
 /** Calls `refuse`, which sends a refusal to a key: at once, or later if there were many in this second. */
 export type PaceRefusal = (keyId: string, refuse: () => void) => void
 
-/** Creates a pace that all keys share. */
-export function createRefusalPace(): PaceRefusal {
+/** Creates a pace that all keys share. @param clock returns milliseconds */
+export function createRefusalPace(clock: () => number = () => performance.now()): PaceRefusal {
   const quick = new Map<string, number>()
   let second = 0
   let inAll = 0
@@ -25,7 +25,7 @@ export function createRefusalPace(): PaceRefusal {
   let latest = 0
   /** Counts a refusal; returns whether there were many in this second. */
   const isPersistent = (keyId: string): boolean => {
-    const now = Math.floor(performance.now() / SECOND_MS)
+    const now = Math.floor(clock() / SECOND_MS)
     if (now !== second) {
       quick.clear()
       inAll = 0
@@ -42,7 +42,7 @@ export function createRefusalPace(): PaceRefusal {
       return
     }
     delayed++
-    const now = performance.now()
+    const now = clock()
     latest = Math.max(now + DELAY_MS, latest + SECOND_MS / MAX_SLOW)
     setTimeout(() => {
       delayed--

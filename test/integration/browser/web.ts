@@ -72,11 +72,11 @@ export interface Collector extends Listening {
   readonly received: Received[]
   /** The events of all requests so far. */
   events(): readonly SentEvent[]
-  /** Waits until the condition holds, for 5 seconds at most. Does not fail: the test compares the events. */
+  /** Waits until the condition holds, for a minute at most. Does not fail: the test compares the events. */
   until(condition: (events: readonly SentEvent[]) => boolean): Promise<void>
 }
 
-const WAIT_TIMEOUT_MS = 5_000
+const WAIT_TIMEOUT_MS = 60_000
 
 /** Starts a server with the tracking script and the routers, which keeps the events that are sent to it. */
 export async function startCollector(...routers: readonly Router[]): Promise<Collector> {

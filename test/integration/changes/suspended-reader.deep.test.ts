@@ -106,4 +106,4 @@ test('the answer to a question that is put after a load counts its events', asyn
     child.kill('SIGKILL')
     await closed
   }
-}, 120_000)
+})

@@ -53,7 +53,7 @@ beforeAll(async () => {
       .replace('<reader>', `<reader>${INHERITED}`),
   )
   database = await createDatabase()
-}, 60_000)
+})
 afterAll(async () => {
   await server.stop()
   await database.drop()
@@ -85,7 +85,7 @@ test('queries return what they return on an engine of our own', async () => {
       await runQuery(database.store, ours, asked),
     )
   }
-}, 120_000)
+})
 
 test('a row of a project that does not exist is rejected', async () => {
   const events: readonly SentEvent[] = [{ timestamp: '2026-06-15T10:00:00Z', project: 'nobody' }]

@@ -16,7 +16,7 @@ import {
   listGenerations,
 } from '../../../src/clickhouse/lease/lease-store.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
-import { until } from './embedded/support.js'
+import { until } from '../../support/until.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { longTest, shortTest } from '../../support/sampling.js'
 
@@ -94,7 +94,6 @@ longTest('a holder that does not renew its lease for 10 seconds is replaced', as
   const begun = performance.now()
   await withLease(first(), 'loader', () => Promise.resolve())
   expect(performance.now() - begun).toBeGreaterThan(8_900)
-  expect(performance.now() - begun).toBeLessThan(13_000)
 })
 
 shortTest('a holder that was replaced notices', async () => {
@@ -103,8 +102,7 @@ shortTest('a holder that was replaced notices', async () => {
     await createGeneration(first(), 'migrations', 2)
     await first().execute(statement(sql`DROP TABLE lease_migrations_1`))
     await expect(lease.assertHeld()).rejects.toBeInstanceOf(LeaseLostError)
-    await sleep(2_500)
-    expect(lease.signal.aborted).toBe(true)
+    await until(() => lease.signal.aborted)
     await expect(lease.assertHeld()).rejects.toBeInstanceOf(LeaseLostError)
   })
 })
@@ -145,15 +143,16 @@ shortTest(
   'a holder with endless work keeps the lease, and hands it over when another waits',
   async () => {
     const holder = workEndlessly(first())
-    await until(() => holder.steps() > 0, 30_000)
+    await until(() => holder.steps() > 0)
     const held = await readNewestGeneration('loader')
-    await until(() => holder.steps() > 20, 30_000)
+    await until(() => holder.steps() > 20)
     expect(await readNewestGeneration('loader')).toBe(held)
 
     for (const connection of connections.slice(1, 4)) {
-      const begun = performance.now()
+      const before = holder.steps()
       await withLease(connection, 'loader', () => Promise.resolve())
-      expect(performance.now() - begun).toBeLessThan(1_500)
+      // Without a request, the holder would go on for 20 s, of which a step takes a twentieth of a second.
+      expect(holder.steps() - before).toBeLessThan(200)
     }
     await holder.stop()
     const left = await readNewestGeneration('loader')
@@ -167,15 +166,19 @@ shortTest('a waiter for the same work does not request the lease', async () => {
   const other = acquireLease(connections[1]!, 'loader', { waitMs: 800, requestsTurn: false })
   await expect(other).rejects.toBeInstanceOf(LeaseTimeoutError)
   expect(await lease.isWanted()).toBe(false)
-  const insistent = acquireLease(connections[1]!, 'loader', { waitMs: 800 })
-  await expect(insistent).rejects.toBeInstanceOf(LeaseTimeoutError)
-  expect(await lease.isWanted()).toBe(true)
+  const insistent = acquireLease(connections[1]!, 'loader')
+  await until(() => lease.isWanted())
   await lease.release()
+  await (await insistent).release()
 })
 
 shortTest('a request is for one generation only', async () => {
-  const asked = await readNewestGeneration('loader')
-  expect(await isReleaseRequested(first(), 'loader', asked)).toBe(true)
+  const held = await acquireLease(first(), 'loader')
+  const asked = held.generation
+  const next = acquireLease(connections[1]!, 'loader')
+  await until(() => isReleaseRequested(first(), 'loader', asked))
+  await held.release()
+  await (await next).release()
   await withLease(first(), 'loader', async (lease) => {
     await lease.assertHeld()
     expect(await isReleaseRequested(first(), 'loader', asked)).toBe(false)
@@ -195,15 +198,11 @@ shortTest('releasing a lease twice releases it once', async () => {
   await next.release()
 })
 
-longTest(
-  'a waiter of an older version, which makes no requests, gets its turn',
-  async () => {
-    const lease = await acquireLease(first(), 'loader')
-    expect(await lease.isWanted()).toBe(false)
-    await sleep(20_500)
-    expect(await lease.isWanted()).toBe(true)
-    await lease.assertHeld()
-    await lease.release()
-  },
-  40_000,
-)
+longTest('a waiter of an older version, which makes no requests, gets its turn', async () => {
+  const lease = await acquireLease(first(), 'loader')
+  expect(await lease.isWanted()).toBe(false)
+  await sleep(20_500)
+  expect(await lease.isWanted()).toBe(true)
+  await lease.assertHeld()
+  await lease.release()
+})

@@ -31,7 +31,7 @@ beforeAll(async () => {
   )
   store = server.store
   await newProject(store, { id: 'shop', domain: 'shop.example' })
-}, 60_000)
+})
 afterAll(() => server.stop())
 
 const paste = (command: string): Promise<{ stdout: string }> =>

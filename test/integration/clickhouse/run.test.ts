@@ -1,11 +1,11 @@
 /** Queries that fail: the error that the caller gets, and that the engine stops them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import { sql, statement, string, uint64, type Sql } from '../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { ApiError } from '../../../src/contract/errors.js'
 import { getTestEndpoint } from '../../support/engine/engine.js'
+import { until } from '../../support/until.js'
 
 let store: Store
 beforeAll(() => {
@@ -43,16 +43,13 @@ async function runningIds(prefix: string): Promise<readonly string[]> {
   return rows.map(({ query_id }) => query_id)
 }
 
-async function untilIdle(): Promise<void> {
-  for (let i = 0; i < 40 && (await running()) > 0; i++) await sleep(100)
-  expect(await running()).toBe(0)
-}
+const untilIdle = () => until(async () => (await running()) === 0)
 
 describe('run', () => {
   test('returns the rows, and their number before LIMIT', async () => {
     const answer = await createQueryRunner(
       store,
-      5_000,
+      60_000,
     )<{ n: number }>(
       statement(sql`SELECT arrayJoin(range(${uint64(10)})) AS n ORDER BY n LIMIT 2 OFFSET 20`),
     )
@@ -63,7 +60,7 @@ describe('run', () => {
   test('reports the cost, subqueries included', async () => {
     const { cost } = await createQueryRunner(
       store,
-      5_000,
+      60_000,
     )(
       statement(sql`
 SELECT count() FROM numbers(${uint64(1_000)})
@@ -73,16 +70,14 @@ WHERE toString(number) IN (SELECT toString(number) FROM numbers(${uint64(500)}))
   })
 
   test('QUERY_TIMEOUT: the deadline passes, and the query is stopped in the engine', async () => {
-    const begun = performance.now()
     expect(await codeOf(createQueryRunner(store, 300)(ENDLESS))).toBe('QUERY_TIMEOUT')
-    expect(performance.now() - begun).toBeLessThan(2_000)
     await untilIdle()
   })
 
   test('the query of a client that disconnects is stopped', async () => {
     const gone = new AbortController()
     const asked = codeOf(createQueryRunner(store, 30_000, { signal: gone.signal })(ENDLESS))
-    for (let i = 0; i < 40 && (await running()) === 0; i++) await sleep(25)
+    await until(async () => (await running()) > 0)
     gone.abort()
     expect(await asked).toBe('QUERY_TIMEOUT')
     await untilIdle()
@@ -93,10 +88,7 @@ WHERE toString(number) IN (SELECT toString(number) FROM numbers(${uint64(500)}))
     const run = createQueryRunner(store, 30_000, { signal: gone.signal, requestId: 'request-1' })
     const asked = Promise.all([codeOf(run(ENDLESS)), codeOf(run(ENDLESS))])
     let ids: readonly string[] = []
-    for (let i = 0; i < 80 && ids.length < 2; i++) {
-      await sleep(25)
-      ids = await runningIds('request-1')
-    }
+    await until(async () => (ids = await runningIds('request-1')).length === 2)
     const form = expect.stringMatching(/^request-1-[0-9a-f-]{36}$/)
     expect([...new Set(ids)]).toEqual([form, form])
     gone.abort()
@@ -113,10 +105,10 @@ WHERE toString(number) IN (SELECT toString(number) FROM numbers(${uint64(500)}))
 
   test('QUERY_TOO_EXPENSIVE: the engine refuses more memory', async () => {
     expect(await codeOf(createQueryRunner(store, 30_000)(HUGE))).toBe('QUERY_TOO_EXPENSIVE')
-  }, 60_000)
+  })
 
   test('later queries are not affected', async () => {
-    const run = createQueryRunner(store, 5_000)
+    const run = createQueryRunner(store, 60_000)
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, i) => run(statement(sql`SELECT ${uint64(i)} AS n`))),
     )
@@ -126,7 +118,7 @@ WHERE toString(number) IN (SELECT toString(number) FROM numbers(${uint64(500)}))
   test('the error for an unexpected failure of the store has no details of it', async () => {
     const error = await createQueryRunner(
       store,
-      5_000,
+      60_000,
     )(statement(sql`SELECT no_such_column FROM events`)).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'INTERNAL_ERROR', message: 'Something went wrong.' })
   })

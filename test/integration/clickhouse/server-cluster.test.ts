@@ -6,7 +6,7 @@ import { startServers, type ServerOfCluster } from '../../support/engine/servers
 let servers: readonly ServerOfCluster[]
 beforeAll(async () => {
   servers = await startServers(2)
-}, 60_000)
+})
 afterAll(() => Promise.all(servers.map((server) => server.stop())))
 
 const ACROSS = sql`

@@ -13,7 +13,7 @@ import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { countWaitingRows } from '../../../src/ingest/loader/stream.js'
 import { readRollupState } from '../../../src/rollups/progress.js'
 import { startServer, SUPERVISOR, type Server } from '../../support/engine/server.js'
-import { until } from './embedded/support.js'
+import { until } from '../../support/until.js'
 import { createWorld, runQuery } from '../../support/world/world.js'
 
 let server: Server
@@ -22,7 +22,7 @@ let store: Store
 beforeAll(async () => {
   server = await startServer()
   store = server.store
-}, 60_000)
+})
 afterAll(() => server.stop())
 
 test('they suffice to migrate, load and query', async () => {
@@ -33,7 +33,7 @@ test('they suffice to migrate, load and query', async () => {
 })
 
 test('the limits of the account hold, and those that it lacks are sent', async () => {
-  const run = createQueryRunner(store, 5_000)
+  const run = createQueryRunner(store, 60_000)
   const { rows } = await run(
     statement(sql`
 SELECT getSetting('readonly') AS readonly, getSetting('max_memory_usage') AS memory,
@@ -121,10 +121,10 @@ describe('the supervisor, with which a service runs that does not migrate,', () 
           ),
         )
       ).rows[0]!.running
-    await until(async () => (await count()) === 1, 5_000)
+    await until(async () => (await count()) === 1)
     ended.abort()
     await expect(slow).rejects.toThrow('the query was cancelled')
-    await until(async () => (await count()) === 0, 5_000)
+    await until(async () => (await count()) === 0)
     await own.close()
   })
 

@@ -25,7 +25,7 @@ import {
   resumeLoads,
 } from '../../support/store/loading.js'
 import { createWorld } from '../../support/world/world.js'
-import { until } from './embedded/support.js'
+import { until } from '../../support/until.js'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -151,7 +151,7 @@ WHERE database = currentDatabase() AND startsWith(name, ${string(prefix)}) AND N
   expect(names).toHaveLength(1)
   await age(names, 48)
   jest.advanceTimersByTime(10 * MINUTE_MS)
-  await until(async () => (await listOwn()).every(({ seconds }) => seconds < 3_600), 5_000)
+  await until(async () => (await listOwn()).every(({ seconds }) => seconds < 3_600))
   await importLines(database.store, '', { dryRun: true })
   await read('Parquet', 1)
   expect((await listOwn()).map(({ name }) => name)).toEqual(names)

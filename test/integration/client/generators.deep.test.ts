@@ -56,7 +56,7 @@ describe.each(Object.entries(DOCUMENTS))('OpenAPI %s', (version, document) => {
     await rm(out, { recursive: true, force: true })
     await mkdir(out, { recursive: true })
     await writeFile(file, JSON.stringify(document))
-  }, 600_000)
+  })
 
   test.each(Object.keys(GENERATORS))('%s', async (name) => {
     const to = path.join(out, name)

@@ -15,7 +15,7 @@ beforeAll(async () => {
     await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], options)
   }
   await run('node', ['build.mjs'], options)
-}, 600_000)
+})
 
 test.each<[string, readonly string[]]>([
   ['publint', ['--strict']],

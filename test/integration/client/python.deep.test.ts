@@ -10,7 +10,7 @@ describeWithPython('its types', ['httpx', 'pandas'], (_, python) => {
   beforeAll(async () => {
     if (existsSync(path.join(HOME, 'node_modules'))) return
     await runIn('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'])
-  }, 600_000)
+  })
 
   test('pyright finds no error, and those in misspelt queries', async () => {
     const pyright = path.join(HOME, 'node_modules/.bin/pyright')

@@ -33,7 +33,7 @@ function createCollector(shards: Cluster, change = (entrance: Entrance): Entranc
   const entrances = new Map(
     shards.shards.map(({ name, store }) => [
       name,
-      change({ write: createInboxWriter(store.writer, { timeoutMs: 1_000 }).write }),
+      change({ write: createInboxWriter(store.writer).write }),
     ]),
   )
   const find = ({ name }: Shard): Entrance => entrances.get(name)!

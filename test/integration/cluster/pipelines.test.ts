@@ -45,7 +45,7 @@ beforeAll(async () => {
   )
   await Promise.all(engines.map(({ endpoint }) => migrate(endpoint)))
   stores = engines.map(({ endpoint }) => connectStore(endpoint))
-}, 120_000)
+})
 afterAll(async () => {
   await Promise.all(stores.map((store) => store.close()))
   await Promise.all(engines.map((engine) => engine.stop()))

@@ -46,7 +46,7 @@ beforeAll(async () => {
     projects,
     projects.flatMap(({ id }) => EVENTS.map((event) => ({ ...event, project: id }))),
   )
-}, 120_000)
+})
 afterAll(() => cluster.stop())
 
 const PERIOD = ['2026-01-01', '2026-01-03'] as const

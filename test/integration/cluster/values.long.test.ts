@@ -52,7 +52,7 @@ beforeAll(async () => {
     projects,
     projects.flatMap(({ id }) => EVENTS.map((event) => ({ ...event, project: id }))),
   )
-}, 120_000)
+})
 afterAll(() => cluster.stop())
 
 const ALL = { date_range: ['2026-01-01', '2026-02-28'], search: '', limit: 100 } as const

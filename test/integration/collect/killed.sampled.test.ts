@@ -11,7 +11,8 @@ import { startService } from '../../../src/bootstrap/serving/start-service.js'
 import { toCluster } from '../../../src/cluster/cluster.js'
 import { amount } from '../../support/sampling.js'
 import { newProject } from '../../support/world/world.js'
-import { aDataDir, anEngine, until } from '../clickhouse/embedded/support.js'
+import { aDataDir, anEngine } from '../clickhouse/embedded/support.js'
+import { until } from '../../support/until.js'
 import { ensureRollups, loadWaiting } from '../../support/store/loading.js'
 
 const KILLS = amount('COLLECTOR_KILLS', { short: 2, long: 5 })
@@ -49,12 +50,12 @@ test(`after ${KILLS} kills under load, every accepted event counts once`, async 
   try {
     for (let kills = 0; kills < KILLS; kills++) {
       const before = accepted.length
-      await until(() => accepted.length > before + 100, 20_000)
+      await until(() => accepted.length > before + 100)
       await sleep(Math.random() * 50)
       process.kill(engine.pid, 'SIGKILL')
     }
     const before = accepted.length
-    await until(() => accepted.length > before + 100, 20_000)
+    await until(() => accepted.length > before + 100)
   } finally {
     load.isOn = false
     await Promise.all(senders)

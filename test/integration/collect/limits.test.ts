@@ -1,9 +1,9 @@
 /** What one token or address may send is limited, and so is what is in memory at once. */
 import { expect, test } from '@jest/globals'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventLimits } from '../../../src/http/collect/event-limits.js'
 import { createCollect } from '../../../src/ingest/collect/collect.js'
 import { createWaitingWork } from '../../../src/ingest/collect/waiting-work.js'
+import { until } from '../../support/until.js'
 import { NO_LIMITS, outcome, PROJECT, startApp } from '../http/harness.js'
 
 const events = (count: number, name = 'x') => Array.from({ length: count }, () => ({ name }))
@@ -32,7 +32,7 @@ test('RATE_LIMIT_EXCEEDED says when to try again', async () => {
   const app = await startApp({ limits })
   await app.collect({})
   const ofToken = await app.collect({})
-  expect(ofToken.headers.get('retry-after')).toMatch(/^(59|60)$/)
+  expect(ofToken.headers.get('retry-after')).toMatch(/^[1-9]\d?$/)
   expect(await outcome(ofToken)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' })
   await app.stop()
 })
@@ -111,17 +111,19 @@ test('a large request of a project that has too much waiting is refused by its s
 })
 
 test('bodies in memory are limited; what follows is accepted again', async () => {
+  let collecting = 0
   let answer = (): void => undefined
   const waits = new Promise<void>((resolve) => (answer = resolve))
   const app = await startApp({
     maxBytesInFlight: 2_500_000,
     collect: async ({ events: { length } }) => {
+      collecting++
       await waits
       return { accepted: length, bots: 0, withoutUser: [] }
     },
   })
   const first = [app.collect(large), app.collect(large)]
-  await sleep(200)
+  await until(() => collecting === 2)
   const refused = await app.collect(large)
   expect(refused.headers.get('retry-after')).toBe('1')
   expect(await outcome(refused)).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })

@@ -9,9 +9,8 @@ import { select } from '../../support/store/facts.js'
 import { startStreamingLoader } from '../../support/store/loading.js'
 import { startTestService } from '../../support/world/service.js'
 import { newProject } from '../../support/world/world.js'
-import { until } from '../clickhouse/embedded/support.js'
+import { until } from '../../support/until.js'
 
-const SOON = 30_000
 const INTERVALS = { loadMs: 50, pollMs: 20 }
 
 let database: TestDatabase
@@ -67,8 +66,8 @@ test('events are refused until those before them are loaded', async () => {
     intervals: INTERVALS,
   })
   try {
-    await until(async () => (await send(sender, heavy(5))) === 202, SOON)
-    await until(async () => (await count(sender)) === 11, SOON)
+    await until(async () => (await send(sender, heavy(5))) === 202)
+    await until(async () => (await count(sender)) === 11)
     expect(await count(other)).toBe(1)
   } finally {
     await loader.stop()

@@ -245,5 +245,4 @@ longTest(
     await writeFile(getPublicKeysFile(here), 'broken')
     expect(await serve()).toMatch(/the file of public keys could not be read.*\n/)
   },
-  60_000,
 )

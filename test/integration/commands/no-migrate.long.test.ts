@@ -6,12 +6,13 @@ import { startServe, type ServeProcess } from '../../support/cli/serve.js'
 import { startServer, SUPERVISOR, type Server } from '../../support/engine/server.js'
 import { select } from '../../support/store/facts.js'
 import { newProject } from '../../support/world/world.js'
-import { aDataDir, until } from '../clickhouse/embedded/support.js'
+import { aDataDir } from '../clickhouse/embedded/support.js'
+import { until } from '../../support/until.js'
 
 let server: Server
 beforeAll(async () => {
   server = await startServer()
-}, 60_000)
+})
 afterAll(() => server.stop())
 
 const running: ServeProcess[] = []
@@ -58,7 +59,7 @@ test('it serves, collects and loads', async () => {
   })
   expect(sent.status).toBe(202)
   const count = sql`SELECT count() AS n FROM events WHERE project_id = ${string(id)}`
-  await until(async () => (await select<{ n: number }>(server.store, count))[0]!.n === 1, 30_000)
+  await until(async () => (await select<{ n: number }>(server.store, count))[0]!.n === 1)
   service.child.kill('SIGTERM')
   expect(await service.exit).toBe(0)
   expect(await service.stderr).toBe('')

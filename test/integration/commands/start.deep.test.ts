@@ -14,11 +14,11 @@ import { startChaosProxy, type ChaosProxy } from '../../support/faults/chaos-pro
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { checkRollups } from '../../support/store/loading.js'
 import { createWorld } from '../../support/world/world.js'
-import { aDataDir, until } from '../clickhouse/embedded/support.js'
+import { aDataDir } from '../clickhouse/embedded/support.js'
+import { until } from '../../support/until.js'
 
 const MONTHS = ['01', '02']
 const EVENTS = MONTHS.map((month) => ({ timestamp: `2026-${month}-10T10:00:00Z`, user_id: 'u' }))
-const START_MS = 60_000
 
 let database: TestDatabase
 let proxy: ChaosProxy
@@ -71,7 +71,7 @@ async function readReason(address: string): Promise<string> {
 }
 
 const hasReason = (address: string, reason: RegExp): Promise<number> =>
-  until(async () => reason.test(await readReason(address)), START_MS)
+  until(async () => reason.test(await readReason(address)))
 
 const stop = async ({ child, exit }: ServeProcess): Promise<number | null> => {
   child.kill('SIGTERM')
@@ -113,9 +113,8 @@ describe('while it builds the rollups', () => {
     await outdateRollups()
     const building = await serve()
     await building.logged(/rebuilt the rollups of 202601/)
-    const begun = performance.now()
     expect(await stop(building)).toBe(0)
-    expect(performance.now() - begun).toBeLessThan(5_000)
+    expect(building.log()).not.toMatch(/rebuilt the rollups of 202602/)
     expect(await building.stderr).toBe('')
 
     const next = await serve()
@@ -143,9 +142,8 @@ describe('while it builds the rollups', () => {
     await outdateViews()
     const service = await serve()
     await service.listening()
-    const begun = performance.now()
     expect(await stop(service)).toBe(0)
-    expect(performance.now() - begun).toBeLessThan(5_000)
+    expect(service.log()).not.toMatch(/rebuilt the rollups/)
   })
 })
 
@@ -190,7 +188,7 @@ describe('while ClickHouse is away', () => {
       expect((await ask(path))[0]).toBe(503)
     }
     proxy.fail({ kind: 'none' })
-    await until(async () => (await ask('/readyz'))[0] === 200, START_MS)
+    await until(async () => (await ask('/readyz'))[0] === 200)
     expect((await ask('/v1/project'))[0]).toBe(401)
     expect((await ask('/nothing'))[0]).toBe(404)
     expect(ports.size).toBe(1)
@@ -213,9 +211,7 @@ describe('while ClickHouse is away', () => {
   test('a signal ends the wait', async () => {
     const service = await serve()
     await hasReason(await service.probed(), /^it waits for ClickHouse$/)
-    const begun = performance.now()
     expect(await stop(service)).toBe(0)
-    expect(performance.now() - begun).toBeLessThan(3_000)
     expect(await service.stderr).toBe('')
   })
 
@@ -233,7 +229,7 @@ describe('while ClickHouse is away', () => {
 async function killEngine({ child }: ServeProcess): Promise<void> {
   const file = `/proc/${child.pid!}/task/${child.pid!}/children`
   let engine = 0
-  await until(async () => (engine = Number(await readFile(file, 'utf8'))) > 0, START_MS)
+  await until(async () => (engine = Number(await readFile(file, 'utf8'))) > 0)
   process.kill(engine, 'SIGKILL')
 }
 

@@ -121,44 +121,37 @@ test('a deletion that stops after any statement is finished by the next loader',
     expect({ count, outcome: await outcome(project) }).toEqual({ count, outcome: wanted })
   }
   expect(isDone).toBe(true)
-}, 360_000)
+})
 
 /** Does something that first finishes the deletion in `project`. */
 type Finisher = (other: StoredProject, project: StoredProject) => Promise<unknown>
 
-longTest(
-  'merges and a rebuild in the middle of a deletion do not change its result',
-  async () => {
-    const { store } = database
-    const moments = [
-      [/DELETE FROM sessions/, (other) => send(store, other, [EVENTS[0]] as never)],
-      [/INTO pageviews_daily/, (other) => deleteUser(store, other.id, 'goes')],
-      [
-        /INTO users_monthly/,
-        (_, project) => rebuildRollups(store.writer, { projectId: project.id }),
-      ],
-    ] as readonly (readonly [RegExp, Finisher])[]
-    const [calm, other, ...projects] = (await makeProjects(moments.length + 2)) as [
-      StoredProject,
-      StoredProject,
-      ...StoredProject[],
-    ]
-    const wanted = await deleteUndisturbed(calm)
-    for (const [i, [moment, finish]] of moments.entries()) {
-      const project = projects[i]!
-      await start(project)
-      await expect(finishInterruptedWork(breakAfter(store.writer, moment))).rejects.toThrow(
-        BrokenError,
-      )
-      for (const table of [LIVE.sessions, ...Object.values(LIVE.rollups)]) {
-        await store.writer.execute(statement(sql`OPTIMIZE TABLE ${table} FINAL`))
-      }
-      await finish(other, project)
-      expect({ moment, outcome: await outcome(project) }).toEqual({ moment, outcome: wanted })
+longTest('merges and a rebuild in the middle of a deletion do not change its result', async () => {
+  const { store } = database
+  const moments = [
+    [/DELETE FROM sessions/, (other) => send(store, other, [EVENTS[0]] as never)],
+    [/INTO pageviews_daily/, (other) => deleteUser(store, other.id, 'goes')],
+    [/INTO users_monthly/, (_, project) => rebuildRollups(store.writer, { projectId: project.id })],
+  ] as readonly (readonly [RegExp, Finisher])[]
+  const [calm, other, ...projects] = (await makeProjects(moments.length + 2)) as [
+    StoredProject,
+    StoredProject,
+    ...StoredProject[],
+  ]
+  const wanted = await deleteUndisturbed(calm)
+  for (const [i, [moment, finish]] of moments.entries()) {
+    const project = projects[i]!
+    await start(project)
+    await expect(finishInterruptedWork(breakAfter(store.writer, moment))).rejects.toThrow(
+      BrokenError,
+    )
+    for (const table of [LIVE.sessions, ...Object.values(LIVE.rollups)]) {
+      await store.writer.execute(statement(sql`OPTIMIZE TABLE ${table} FINAL`))
     }
-  },
-  180_000,
-)
+    await finish(other, project)
+    expect({ moment, outcome: await outcome(project) }).toEqual({ moment, outcome: wanted })
+  }
+})
 
 longTest(
   'a suspended process that resumes after another finished its deletion deletes nothing of the next user',
@@ -188,34 +181,29 @@ longTest(
       expect({ moment, outcome: await outcome(project) }).toEqual({ moment, outcome: wanted })
     }
   },
-  180_000,
 )
 
-longTest(
-  'a half-published load is finished before the rollups are rebuilt',
-  async () => {
-    const { store } = database
-    const [calm, ...projects] = (await makeProjects(3)) as [StoredProject, ...StoredProject[]]
-    const more = at('01-31T10:05:00', 'goes', { country: 'DE' })
-    await send(store, calm, [more] as never)
-    const wanted = await readRollups(store, calm.id)
-    for (const [i, moment] of [/INTO events /, /INTO sessions /].entries()) {
-      const project = projects[i]!
-      const bytes = Buffer.from(JSON.stringify(more))
-      const batch = `half-${i}`
-      await insertBatch(store.writer, {
-        now: ARRIVAL,
-        batch,
-        projectId: project.id,
-        firstRow: 1,
-        bytes,
-      })
-      await expect(loadBatch(breakAfter(store.writer, moment), batch)).rejects.toThrow(BrokenError)
-      await rebuildRollups(store.writer, { projectId: project.id })
-      expect(await readRollups(store, project.id)).toEqual(wanted)
-      await resumeLoads(store.writer)
-      expect(await readRollups(store, project.id)).toEqual(wanted)
-    }
-  },
-  180_000,
-)
+longTest('a half-published load is finished before the rollups are rebuilt', async () => {
+  const { store } = database
+  const [calm, ...projects] = (await makeProjects(3)) as [StoredProject, ...StoredProject[]]
+  const more = at('01-31T10:05:00', 'goes', { country: 'DE' })
+  await send(store, calm, [more] as never)
+  const wanted = await readRollups(store, calm.id)
+  for (const [i, moment] of [/INTO events /, /INTO sessions /].entries()) {
+    const project = projects[i]!
+    const bytes = Buffer.from(JSON.stringify(more))
+    const batch = `half-${i}`
+    await insertBatch(store.writer, {
+      now: ARRIVAL,
+      batch,
+      projectId: project.id,
+      firstRow: 1,
+      bytes,
+    })
+    await expect(loadBatch(breakAfter(store.writer, moment), batch)).rejects.toThrow(BrokenError)
+    await rebuildRollups(store.writer, { projectId: project.id })
+    expect(await readRollups(store, project.id)).toEqual(wanted)
+    await resumeLoads(store.writer)
+    expect(await readRollups(store, project.id)).toEqual(wanted)
+  }
+})

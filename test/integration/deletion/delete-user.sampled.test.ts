@@ -100,7 +100,6 @@ longTest(
     await expectConsistent(project)
     await expectSame(project, await world([...selectOthers(BATCHES!), ...withoutIds(BATCHES!)]))
   },
-  360_000,
 )
 
 shortTest('an unknown or deleted user cannot be deleted', async () => {

@@ -193,7 +193,7 @@ test('an expiration that stops after any statement is finished by the next loade
     expect(await answerAll(project)).toEqual(before)
   }
   expect(isDone).toBe(true)
-}, 360_000)
+})
 
 async function countEvents({ id }: StoredProject): Promise<number> {
   const [row] = await select<{ events: number }>(

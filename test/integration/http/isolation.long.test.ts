@@ -167,7 +167,7 @@ describe.each(PLACES)('on %s', (_name, open, cacheMb) => {
       now: () => NOW,
       env: { ROLE: 'api', CACHE_MB: String(cacheMb), SHARE_RATE_LIMIT_PER_ADDRESS: '0' },
     })
-  }, 180_000)
+  })
   afterAll(async () => {
     await service.stop()
     await Promise.all([...proxies.map((one) => one.stop()), ...stores.map((one) => one.close())])

@@ -1,6 +1,5 @@
 /** Sends raw bytes to an HTTP server, as no client library would. */
 import net from 'node:net'
-import { text } from 'node:stream/consumers'
 
 /** One response as it was sent. */
 export interface RawAnswer {
@@ -9,18 +8,32 @@ export interface RawAnswer {
   readonly body: string
 }
 
-/** Sends bytes, reads until the server closes the connection, and returns all responses. */
+/** How long a connection is kept after the last bytes of the server: more would show that it says more than it should. */
+const QUIET_MS = 200
+
+/**
+ * Sends bytes, reads until the server closes the connection, or keeps it open and has answered, and returns all responses.
+ *
+ * @param count how many responses are waited for
+ */
 export async function exchange(
   port: number,
   bytes: string | Buffer,
+  count = 1,
 ): Promise<readonly RawAnswer[]> {
-  const socket = net.connect(port, '127.0.0.1')
+  const socket = net.connect(port, '127.0.0.1').setEncoding('latin1')
   socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
-  const idle = setTimeout(() => socket.end(), 400)
+  let received = ''
+  let quiet: NodeJS.Timeout | undefined
   try {
-    return parseAnswers(await text(socket.setEncoding('latin1')))
+    for await (const chunk of socket as AsyncIterable<string>) {
+      received += chunk
+      clearTimeout(quiet)
+      if (parseAnswers(received).length >= count) quiet = setTimeout(() => socket.end(), QUIET_MS)
+    }
+    return parseAnswers(received)
   } finally {
-    clearTimeout(idle)
+    clearTimeout(quiet)
     socket.destroy()
   }
 }

@@ -1,21 +1,19 @@
 /** `tallyhouse serve` as a process: it is ready once it listens, reports errors in one line, and stops cleanly. */
-import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
-import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readEngineFile } from '../../../src/clickhouse/embedded/engine-file.js'
 import { getEngineDir } from '../../../src/clickhouse/embedded/engine-dir.js'
 import { connectStore } from '../../../src/clickhouse/store.js'
 import { insertBatch } from '../../../src/ingest/inbox/batches.js'
-import { packagePath } from '../../../src/lib/package-path.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
+import { startServe, type ServeProcess } from '../../support/cli/serve.js'
 import { ofThisRun, shortTest } from '../../support/sampling.js'
+import { until } from '../../support/until.js'
 import { ARRIVAL, newProject } from '../../support/world/world.js'
 
 let dataDir: string
@@ -24,40 +22,15 @@ beforeAll(async () => {
 })
 afterAll(() => rm(dataDir, { recursive: true, force: true }))
 
-interface Run {
-  readonly child: ChildProcess
-  readonly stderr: Promise<string>
-  readonly exit: Promise<number | null>
-}
-
-/** @param intruder a module that is loaded before the service */
-function serve(env: NodeJS.ProcessEnv = {}, intruder = '', options: readonly string[] = []): Run {
-  const modules = ['--import', `data:text/javascript,${intruder}`]
-  const args = [...modules, packagePath('dist/cli.js'), 'serve', ...options]
-  const child = spawn(process.execPath, args, {
-    cwd: packagePath('.'),
-    env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const exit = once(child, 'exit').then(([code]) => code as number | null)
-  return { child, stderr: text(child.stderr), exit }
-}
+const serve = (env: NodeJS.ProcessEnv = {}, intruder = '', ...options: readonly string[]) =>
+  startServe({ DATA_DIR: dataDir, ...env }, options, intruder)
 
 /** Starts a service and waits until it listens. */
 async function startServing(
   ...options: readonly string[]
-): Promise<Run & { readonly address: string }> {
-  const run = serve({}, '', options)
-  const address = await new Promise<string>((resolve, reject) => {
-    let log = ''
-    run.child.stdout!.on('data', (data: Buffer) => {
-      log += data.toString()
-      const found = /"address":"([^"]+)"/.exec(log)?.[1]
-      if (found !== undefined) resolve(found)
-    })
-    void run.exit.then(async () => reject(new Error(`${log}\n${await run.stderr}`)))
-  })
-  return { ...run, address }
+): Promise<ServeProcess & { readonly address: string }> {
+  const run = serve({}, '', ...options)
+  return { ...run, address: await run.listening() }
 }
 
 /** Whether a process exists. */
@@ -79,10 +52,8 @@ test.each(ofThisRun(SIGNALS, 3))(
       expect((await fetch(address + path)).status).toBe(200)
     }
     const engine = await readEngineFile(getEngineDir(dataDir))
-    const begun = performance.now()
     child.kill(signal)
     expect(await exit).toBe(0)
-    expect(performance.now() - begun).toBeLessThan(10_000)
     expect(await stderr).toBe('')
     expect(isAlive(engine!.enginePid)).toBe(false)
     await expect(fetch(address)).rejects.toThrow()
@@ -90,16 +61,15 @@ test.each(ofThisRun(SIGNALS, 3))(
 )
 
 shortTest('a second signal ends it at once', async () => {
-  const { child, exit, address } = await startServing()
+  const { child, exit, listening, logged } = serve()
   // A request that does not end delays the stop.
-  const socket = net.connect(Number(new URL(address).port), '127.0.0.1')
+  const socket = net.connect(Number(new URL(await listening()).port), '127.0.0.1')
   socket.on('error', () => undefined).write('GET /livez HTTP/1.1\r\n')
   child.kill('SIGTERM')
-  await new Promise((resolve) => setTimeout(resolve, 1_000))
-  const begun = performance.now()
+  await logged(/"signal":"SIGTERM".*"stopping"/)
   child.kill('SIGTERM')
+  // After a stop to its end, it would be 0.
   expect(await exit).toBe(143)
-  expect(performance.now() - begun).toBeLessThan(1_000)
   socket.destroy()
 })
 
@@ -137,7 +107,7 @@ shortTest('a collector works beside the service, on its engine', async () => {
 })
 
 shortTest('an unknown role is reported in one line', async () => {
-  const { exit, stderr } = serve({}, '', ['--role', 'x'])
+  const { exit, stderr } = serve({}, '', '--role', 'x')
   expect(await exit).toBe(2)
   expect(await stderr).toMatch(/^tallyhouse: .*'x' is invalid. Allowed choices are .+\n$/)
 })
@@ -159,29 +129,27 @@ shortTest('an engine that ends is restarted; until then the service is not ready
   const { child, address, exit } = await startServing()
   const { enginePid } = (await readEngineFile(getEngineDir(dataDir)))!
   process.kill(enginePid, 'SIGKILL')
-  const statuses = new Set<number>()
-  for (const until = performance.now() + 15_000; performance.now() < until;) {
-    statuses.add((await fetch(`${address}/readyz`)).status)
+  await until(async () => {
     expect((await fetch(`${address}/livez`)).status).toBe(200)
     const now = await readEngineFile(getEngineDir(dataDir))
-    if (now !== undefined && now.enginePid !== enginePid && isAlive(now.enginePid)) break
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  await new Promise((resolve) => setTimeout(resolve, 2_500))
-  expect((await fetch(`${address}/readyz`)).status).toBe(200)
+    return now !== undefined && now.enginePid !== enginePid && isAlive(now.enginePid)
+  })
+  await until(async () => (await fetch(`${address}/readyz`)).status === 200)
   child.kill('SIGTERM')
   expect(await exit).toBe(0)
 })
 
 const FAILURES = [
-  ['an exception that nobody catches', 'setTimeout(() => { throw new Error("boom") }, 4000)'],
-  ['a rejection that nobody handles', 'setTimeout(() => Promise.reject(new Error("boom")), 4000)'],
+  ['an exception that nobody catches', 'throw new Error("boom")'],
+  ['a rejection that nobody handles', 'Promise.reject(new Error("boom"))'],
 ] as const
 
 test.each(ofThisRun(FAILURES, 2))(
   '%s stops the service and its engine, with exit code 1',
-  async (_what, intruder) => {
-    const { exit, stderr } = serve({}, intruder)
+  async (_what, failure) => {
+    const { child, exit, stderr, listening } = serve({}, `process.on("SIGUSR2", () => { ${failure} })`)
+    await listening()
+    child.kill('SIGUSR2')
     expect(await exit).toBe(1)
     expect(await stderr).toBe('tallyhouse: boom\n')
     expect(await readEngineFile(getEngineDir(dataDir))).toBeUndefined()
@@ -212,9 +180,7 @@ shortTest('what an import left in the inbox is loaded without another import', a
 
   const again = await startServing()
   const after = connectStore((await readEngineFile(getEngineDir(dataDir)))!.endpoint)
-  for (let i = 0; i < 200 && (await findFirstEventTime(after.reader, project.id)) === null; i++) {
-    await sleep(100)
-  }
+  await until(async () => (await findFirstEventTime(after.reader, project.id)) !== null)
   expect(await findFirstEventTime(after.reader, project.id)).toEqual(
     new Date('2026-01-10T10:00:00.123Z'),
   )

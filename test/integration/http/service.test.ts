@@ -9,6 +9,7 @@ import { startService, type RunningService } from '../../../src/bootstrap/servin
 import { toCluster } from '../../../src/cluster/cluster.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
+import { until } from '../../support/until.js'
 import { outcome } from './harness.js'
 
 const NOW = new Date('2026-03-10T12:00:00.000Z')
@@ -153,16 +154,13 @@ test.each([
   if (status === 401) expect(response.headers.get('www-authenticate')).toBe('Bearer')
 })
 
-test('UNAUTHORIZED: a revoked key is refused within 5 seconds', async () => {
+test('UNAUTHORIZED: a key in use is refused after it was revoked', async () => {
   const revoked = await newKey()
   expect((await project(`Bearer ${revoked}`)).status).toBe(200)
   const [, payload = ''] = revoked.split('.')
   const { jti } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { jti: string }
   await revokeKey(database.store, jti, NOW)
-  const begun = performance.now()
-  while ((await project(`Bearer ${revoked}`)).status === 200) {
-    expect(performance.now() - begun).toBeLessThan(5_000)
-  }
+  await until(async () => (await project(`Bearer ${revoked}`)).status === 401)
 })
 
 test('the lowest rate limit allows a first request', async () => {

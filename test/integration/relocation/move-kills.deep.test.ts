@@ -68,7 +68,7 @@ test('a move that is killed everywhere goes on, and counts what arrives meanwhil
   expect((await findShardOf(cluster, 'killed')).name).toBe('shard2')
   expect(await countRows(cluster.shards[0], 'killed')).toBe(0)
   expect(await readAll(cluster, 'killed')).toEqual(await readAll(cluster, 'same'))
-}, 300_000)
+})
 
 test('a move that is given up leaves the project where it is', async () => {
   await createOn(cluster, 'given-up', 'shard2')
@@ -84,4 +84,4 @@ test('a move that is given up leaves the project where it is', async () => {
   expect(await countRows(cluster.shards[0], 'given-up')).toBe(0)
   await move(cluster, 'given-up', 'shard1')
   expect(await readData('given-up')).toEqual(before)
-}, 300_000)
+})

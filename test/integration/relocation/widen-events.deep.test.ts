@@ -115,5 +115,4 @@ test.each([{ from: [4, 3], width: 4 }])(
     )
     for (const shard of cluster.shards) await expectRollupsOf(cluster, shard, id)
   },
-  300_000,
 )

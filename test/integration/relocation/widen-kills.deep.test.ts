@@ -85,7 +85,7 @@ test('a widening that is killed everywhere goes on, and counts what arrives mean
   ]
   expect(withoutDerivedIds(given)).toEqual(withoutDerivedIds(want))
   for (const shard of cluster.shards) await expectRollupsOf(cluster, shard, 'killed')
-}, 300_000)
+})
 
 test('a widening that is given up leaves the project where it is, also within the switch', async () => {
   await createOn(cluster, 'given-up', 'shard2')
@@ -111,7 +111,7 @@ test('a widening that is given up leaves the project where it is, also within th
   await widen(cluster, 'given-up', 2)
   expect(await readVisibleFacts(cluster, 'given-up')).toEqual(facts)
   expect(await deleteUser('given-up', 'user-1')).toMatchObject({ events: COUNTED.size })
-}, 300_000)
+})
 
 /** Deletes a user from all shards, as the command does. */
 async function deleteUser(id: string, userId: string): Promise<object> {

@@ -20,7 +20,7 @@ import { newWideProject } from '../../support/cluster/wide-world.js'
 let engines: TestCluster
 beforeAll(async () => {
   engines = await startCluster(4, { from: 1, to: 3 })
-}, 60_000)
+})
 afterAll(() => engines.stop())
 
 /** The cluster with only its first shards. */
@@ -100,5 +100,4 @@ test.each([{ shards: 3, from: [2], to: ['shard2', 'shard1', 'shard3'] }])(
     expect(await readAllFacts(cluster, id)).toEqual(facts)
     for (const shard of cluster.shards) await expectRollupsOf(cluster, shard, id)
   },
-  300_000,
 )

@@ -15,7 +15,7 @@ beforeAll(async () => {
     { timestamp: '2025-02-01T10:00:00Z', user_id: 'u2', path: '/a', properties },
     { timestamp: '2025-02-03T01:00:00Z', user_id: 'u1', path: '/a', properties },
   ])
-}, 60_000)
+})
 afterAll(() => database.drop())
 
 const clause = (n: number) => ({ value: `nothing ${n}`, operator: 'notContains' as const })

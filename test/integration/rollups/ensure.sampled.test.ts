@@ -1,6 +1,6 @@
 /** Rollups of stores that have none, or those of another definition. */
 import { describe, expect } from '@jest/globals'
-import { NOTICE_MS, watchRollups } from '../../../src/bootstrap/serving/rollup-trust.js'
+import { watchRollups } from '../../../src/bootstrap/serving/rollup-trust.js'
 import { identifier, sql } from '../../../src/clickhouse/sql.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { LIVE } from '../../../src/model/rollup-table-sets.js'
@@ -11,7 +11,7 @@ import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { select } from '../../support/store/facts.js'
 import { ensureRollups } from '../../support/store/loading.js'
 import { send } from '../../support/world/world.js'
-import { until } from '../clickhouse/embedded/support.js'
+import { until } from '../../support/until.js'
 import { AGREEING, LATE, useTwoProjects } from './two-projects.js'
 
 const SILENT = createLogger('silent')
@@ -142,9 +142,9 @@ longTest(
     const trust = await watchRollups(world.store.reader, SILENT)
     const seen = [trust.isTrusted()]
     await write(sql`INSERT INTO rollup_progress (version, definition, step) VALUES (2, 'newer', 1)`)
-    await until(() => !trust.isTrusted(), NOTICE_MS)
+    await until(() => !trust.isTrusted())
     await write(sql`TRUNCATE TABLE rollup_progress`)
-    await until(() => trust.isTrusted(), NOTICE_MS)
+    await until(() => trust.isTrusted())
     seen.push(trust.isTrusted())
     trust.stop()
     expect(seen).toEqual([true, true])

@@ -30,7 +30,7 @@ beforeAll(async () => {
     )
     await send(database.store, { id: '' }, events)
   }
-}, 60_000)
+})
 afterAll(() => database.drop())
 
 /** A pageview `minutes` after ten o'clock on 31 January. */

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import net from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { startMetrics, type Metrics } from '../../../src/bootstrap/metrics.js'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
@@ -18,6 +17,7 @@ import { createLoaderContext } from '../../../src/bootstrap/open-store.js'
 import { listProjects } from '../../../src/projects/store.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
+import { until } from '../../support/until.js'
 import { startTestService } from '../../support/world/service.js'
 
 const NOW = new Date('2026-03-10T12:00:00.000Z')
@@ -176,7 +176,7 @@ test('a load is counted by its rows, and the inbox is seen', async () => {
     }
     const observer = { ...load, onLease }
     const loader = startStreamingLoader({ store, context, logger, monitor, observer })
-    for (let i = 0; i < 400 && monitor.read().waitingRows > 0; i++) await sleep(50)
+    await until(() => monitor.read().waitingRows === 0)
     await loader.stop()
   }, /^tallyhouse_(load_(rows|fail|bytes_(sum|count)|duration_seconds_count)|inbox)/)
   expect(grown).toEqual({

@@ -17,7 +17,6 @@ import {
 } from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
@@ -25,6 +24,7 @@ import { createQueryQueue } from '../../../src/http/query/queue/query-queue.js'
 import { createProject } from '../../../src/projects/store.js'
 import { connectTraces, type Traces } from '../../../src/telemetry/traces.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { until } from '../../support/until.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { startTestService } from '../../support/world/service.js'
 import { CALLER, startApp } from '../http/harness.js'
@@ -82,7 +82,7 @@ async function request(
 ): Promise<{ readonly root: ReadableSpan; readonly children: readonly ReadableSpan[] }> {
   await (await fetch(service.address + path, init)).arrayBuffer()
   const isRoot = ({ kind }: ReadableSpan): boolean => kind === SpanKind.SERVER
-  for (let i = 0; i < 100 && !exporter.getFinishedSpans().some(isRoot); i++) await sleep(20)
+  await until(() => exporter.getFinishedSpans().some(isRoot))
   const spans = exporter.getFinishedSpans()
   const [root] = spans.filter(isRoot)
   return {

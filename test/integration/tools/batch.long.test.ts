@@ -8,7 +8,7 @@ import { post, read, startShops, type Shops } from './shops.js'
 let shops: Shops
 beforeAll(async () => {
   shops = await startShops()
-}, 120_000)
+})
 afterAll(() => shops.stop())
 
 interface Asked {

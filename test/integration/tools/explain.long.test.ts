@@ -10,7 +10,7 @@ import { post, read, startShops, type Shop, type Shops } from './shops.js'
 let shops: Shops
 beforeAll(async () => {
   shops = await startShops()
-}, 120_000)
+})
 afterAll(() => shops.stop())
 
 const QUESTION = {

@@ -25,7 +25,7 @@ beforeAll(async () => {
       clients.set(`${form} ${shop}`, client)
     }
   }
-}, 120_000)
+})
 afterAll(async () => {
   for (const client of clients.values()) await client.close()
   await shops.stop()

@@ -12,7 +12,6 @@ export interface Answer {
   readonly code: string | undefined
   readonly retryAfter: string | null
   readonly text: string
-  readonly ms: number
 }
 
 export interface FaultyService {
@@ -70,7 +69,6 @@ export async function startFaultyService({
 }
 
 async function ask(address: string, token: string, query?: object): Promise<Answer> {
-  const begun = performance.now()
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
   const response =
     query === undefined
@@ -87,6 +85,5 @@ async function ask(address: string, token: string, query?: object): Promise<Answ
     code: error?.code,
     retryAfter: response.headers.get('retry-after'),
     text,
-    ms: performance.now() - begun,
   }
 }

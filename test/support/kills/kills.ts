@@ -7,7 +7,7 @@ import { select } from '../store/facts.js'
 import type { KilledImports } from './imports.js'
 import type { Senders } from './senders.js'
 import type { KilledService } from './service.js'
-import { until } from '../../integration/clickhouse/embedded/support.js'
+import { until } from '../until.js'
 
 /** The processes that are killed. */
 export const VICTIMS = ['engine', 'service', 'both', 'import'] as const
@@ -28,9 +28,6 @@ export interface World {
   readonly senders: Senders
   readonly imports: KilledImports
 }
-
-/** The longest wait for any step, also on a machine that is busy with other tests. */
-export const WAIT_TIMEOUT_MS = 90_000
 
 /** Plans kills of a service with so many shards. The same seed gives the same plan; the first eight kills hit every victim twice. */
 export const planKills = (count: number, random: Random, shards = 1): readonly Kill[] =>
@@ -66,14 +63,14 @@ export async function killAll(
     await waits[kill.after]()
     if (kill.victim === 'import' || kill.pause % 3 === 0) imports.begin()
     await sleep(kill.pause)
-    await until(() => kills[kill.victim](kill.shard), WAIT_TIMEOUT_MS)
+    await until(() => kills[kill.victim](kill.shard))
     onKill(kill)
   }
 }
 
 export function waitForAccepted(senders: Senders): Promise<number> {
   const before = senders.acknowledged.size
-  return until(() => senders.acknowledged.size > before + 20, WAIT_TIMEOUT_MS)
+  return until(() => senders.acknowledged.size > before + 20)
 }
 
 async function waitForLoad(service: KilledService): Promise<void> {
@@ -83,7 +80,7 @@ async function waitForLoad(service: KilledService): Promise<void> {
     before ??= loads
     await sleep(50)
     return loads !== undefined && before !== undefined && loads > before
-  }, WAIT_TIMEOUT_MS)
+  })
 }
 
 /** Returns the number of the load that was started last. */

@@ -20,7 +20,7 @@ export interface TestServiceOptions extends Pick<
   readonly env?: NodeJS.ProcessEnv
 }
 
-/** Starts the service on a free port, without a log. */
+/** Starts the service on a free port, without a log. Queries may take as long as on a busy machine, unless `env` says else. */
 export const startTestService = ({
   store,
   cluster = toCluster(store),
@@ -28,7 +28,7 @@ export const startTestService = ({
   ...options
 }: TestServiceOptions): Promise<RunningService> =>
   startService({
-    config: readConfig({ PORT: '0', NODE_ENV: 'test', ...env }),
+    config: readConfig({ PORT: '0', NODE_ENV: 'test', QUERY_TIMEOUT_MS: '60000', ...env }),
     cluster,
     logger: createLogger('silent'),
     ...options,

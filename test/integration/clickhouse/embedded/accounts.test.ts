@@ -4,6 +4,7 @@ import { ClickHouseError, createClient, type ClickHouseClient } from '@clickhous
 import { Readable } from 'node:stream'
 import type { Account } from '../../../../src/clickhouse/endpoint.js'
 import { getTestEndpoint } from '../../../support/engine/engine.js'
+import { until } from '../../../support/until.js'
 
 const endpoint = getTestEndpoint()
 const createAccountClient = (account: Account): ClickHouseClient =>
@@ -200,7 +201,11 @@ test('the admin can stop queries of other accounts', async () => {
   const slow = clients.reader
     .query({ query: 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)', query_id })
     .catch((error: unknown) => error)
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  const isRunning = `SELECT 1 FROM system.processes WHERE query_id = '${query_id}'`
+  await until(async () => {
+    const running = await clients.admin.query({ query: isRunning })
+    return (await running.json()).data.length > 0
+  })
   await clients.admin.command({ query: `KILL QUERY WHERE query_id = '${query_id}' SYNC` })
   expect(await slow).toMatchObject({ type: 'QUERY_WAS_CANCELLED' })
 })

@@ -10,6 +10,8 @@ import {
   type Engine,
   type EngineEvent,
 } from '../../../../src/clickhouse/embedded/engine.js'
+import { isAlive } from '../../../../src/clickhouse/embedded/engine-dir.js'
+import { until } from '../../../support/until.js'
 import { aClient, aDataDir, anEngine, anotherProcess, answering, gone } from './support.js'
 
 test('keeps its data after a stop and a start, and has new passwords', async () => {
@@ -30,34 +32,32 @@ test('keeps its data after a stop and a start, and has new passwords', async () 
   expect(second.endpoint.accounts.reader.password).not.toBe(first.endpoint.accounts.reader.password)
 })
 
-test('stops promptly and cleanly, and leaves neither a process nor an engine file', async () => {
+test('stops cleanly, and leaves neither a process nor an engine file', async () => {
   const dataDir = await aDataDir()
   const events: EngineEvent[] = []
   const engine = await anEngine(dataDir, events)
   const { pid } = engine
-  const begun = performance.now()
   await Promise.all([engine.stop(), engine.stop()])
-  expect(performance.now() - begun).toBeLessThan(1_000)
-  await gone(pid, 0)
+  expect(isAlive(pid)).toBe(false)
   expect(await readdir(path.join(dataDir, 'clickhouse'))).not.toContain('engine.json')
   expect(await findEngine(dataDir)).toBeUndefined()
   expect(events.map(({ kind }) => kind)).toEqual(['started', 'stopped'])
 })
 
-test('stops within seconds although a query runs and connections are open', async () => {
+test('stops although a query runs and connections are open', async () => {
   const engine = await anEngine(await aDataDir())
-  const reader = aClient(engine.endpoint, 'reader')
+  const [reader, admin] = [aClient(engine.endpoint, 'reader'), aClient(engine.endpoint, 'admin')]
   await reader.ping({ select: true })
+  const query_id = 'an-endless-query'
   const running = reader
-    .query({ query: 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)' })
+    .query({ query: 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)', query_id })
     .then(
       () => 'answered',
       () => 'ended',
     )
-  await sleep(200)
-  const begun = performance.now()
+  const query = `SELECT 1 FROM system.processes WHERE query_id = '${query_id}'`
+  await until(async () => (await admin.query({ query })).json().then(({ data }) => data.length > 0))
   await engine.stop()
-  expect(performance.now() - begun).toBeLessThan(3_000)
   expect(await running).toBe('ended')
 })
 
@@ -66,17 +66,15 @@ test('stops an engine that hangs', async () => {
   const { pid } = engine
   process.kill(pid, 'SIGSTOP')
   await engine.stop()
-  await gone(pid, 0)
+  expect(isAlive(pid)).toBe(false)
 })
 
-test('refuses a second engine on the folder at once, with one line that names the holder', async () => {
+test('refuses a second engine on the folder, with one line that names the holder', async () => {
   const dataDir = await aDataDir()
   const engine = await anEngine(dataDir)
-  const begun = performance.now()
   const refusal = await startEngine({ dataDir, purpose: 'in vain' }).catch(
     (error: unknown) => error,
   )
-  expect(performance.now() - begun).toBeLessThan(1_000)
   expect(refusal).toBeInstanceOf(DataDirInUseError)
   expect((refusal as Error).message).toBe(
     `the data folder ${dataDir} is in use by process ${process.pid} (a test)`,
@@ -97,7 +95,7 @@ test('refuses a second engine also while the first is restarting', async () => {
   for (const refusal of await Promise.all(attempts)) {
     expect((refusal as Error).message).toContain(`in use by process ${process.pid} (a test)`)
   }
-  await answering(aClient(engine.endpoint, 'reader'), 2_000)
+  await answering(aClient(engine.endpoint, 'reader'))
 })
 
 test('of many concurrent starts one succeeds, and its accounts work', async () => {
@@ -124,7 +122,7 @@ test('is found from another process, also while it is restarting', async () => {
   const other = await anotherProcess('find', dataDir)
   expect(other.said).toEqual(engine.endpoint)
   process.kill(engine.pid, 'SIGKILL')
-  await gone(engine.pid, 1_000)
+  await gone(engine.pid)
   expect(await findEngine(dataDir)).toEqual(engine.endpoint)
 })
 
@@ -165,7 +163,7 @@ test('ends when its parent is killed, and lets the next one start', async () => 
   const { enginePid } = said as { enginePid: number }
   child.kill('SIGKILL')
   const next = anEngine(dataDir)
-  await gone(enginePid, 2_000)
+  await gone(enginePid)
   const { endpoint } = await next
   expect(await findEngine(dataDir)).toEqual(endpoint)
 })

@@ -25,7 +25,8 @@ import {
   send,
   type PartialRequest,
 } from '../../../support/world/world.js'
-import { aClient, aDataDir, anEngine, answering, until } from './support.js'
+import { aClient, aDataDir, anEngine, answering } from './support.js'
+import { until } from '../../../support/until.js'
 
 /**
  * A backup that the version before wrote, with sessions that were changed by late events, and questions with the answers
@@ -94,11 +95,11 @@ test('its answers are the same after the migration, also if the engine is killed
   }
   const killed = new AbortController()
   const stopped = migrate(engine.endpoint, { stop: killed.signal })
-  await until(async () => (await countUnfinished()) > 0, 20_000)
+  await until(async () => (await countUnfinished()) > 0)
   process.kill(engine.pid, 'SIGKILL')
   killed.abort()
   await expect(stopped).rejects.toThrow()
-  await answering(aClient(engine.endpoint, 'reader'), 20_000)
+  await answering(aClient(engine.endpoint, 'reader'))
   expect((await migrate(engine.endpoint)).at(-1)).toBe(MISSING.at(-1))
   expect(await countUnfinished()).toBe(0)
   await expectSameAnswers()

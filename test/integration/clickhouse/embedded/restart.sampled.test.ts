@@ -4,16 +4,16 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineEvent } from '../../../../src/clickhouse/embedded/engine.js'
+import { isAlive } from '../../../../src/clickhouse/embedded/engine-dir.js'
 import { amount, shortTest } from '../../../support/sampling.js'
-import { aClient, aDataDir, anEngine, answering, gone, until } from './support.js'
+import { aClient, aDataDir, anEngine, answering, gone } from './support.js'
+import { until } from '../../../support/until.js'
 
 const KILLS = amount('ENGINE_KILLS', { short: 5, long: 20 })
 const BATCH = 50
 const RESETS = 2_000
-/** How soon it is back. In `make test` it shares its cores with the engines of other tests, which is no measure. */
-const BACK_MS = amount('ENGINE_BACK_MS', { short: 10_000, long: 2_000 })
 
-test(`killed ${KILLS} times under load, it is back within ${BACK_MS / 1000} s with every acknowledged row`, async () => {
+test(`killed ${KILLS} times under load, it is back each time with every acknowledged row`, async () => {
   const engine = await anEngine(await aDataDir())
   const { endpoint } = engine
   const writer = aClient(endpoint, 'writer')
@@ -44,26 +44,22 @@ test(`killed ${KILLS} times under load, it is back within ${BACK_MS / 1000} s wi
   const loops = [insert(0), insert(0), insert(1), insert(1), read, read].map(whileOn)
 
   const pids: number[] = []
-  const downtimes: number[] = []
   try {
     while (pids.length < KILLS) {
       const [inserts, reads] = [acknowledged.length, load.reads]
-      await until(() => acknowledged.length > inserts && load.reads > reads, 5_000)
+      await until(() => acknowledged.length > inserts && load.reads > reads)
       await sleep(Math.random() * 100)
       const { pid } = engine
       pids.push(pid)
       process.kill(pid, 'SIGKILL')
-      const killedAt = performance.now()
-      await gone(pid, 1_000)
-      await answering(reader, 10_000)
-      downtimes.push(Math.round(performance.now() - killedAt))
+      await gone(pid)
+      await answering(reader)
     }
   } finally {
     load.isOn = false
     await Promise.all(loops)
   }
 
-  expect(Math.max(...downtimes)).toBeLessThan(BACK_MS)
   expect(new Set(pids).size).toBe(KILLS)
   const stored = await rows(reader, 'SELECT batch, count() AS size FROM b GROUP BY batch')
   expect(stored.filter(({ size }) => size !== BATCH)).toEqual([])
@@ -78,10 +74,10 @@ shortTest('it is back after a kill during its start', async () => {
   for (const delay of [0, 50, 100]) {
     const first = engine.pid
     process.kill(first, 'SIGKILL')
-    await until(() => engine.pid !== first, 1_000)
+    await until(() => engine.pid !== first)
     await sleep(delay)
     process.kill(engine.pid, 'SIGKILL')
-    await answering(reader, 5_000)
+    await answering(reader)
   }
   expect(events.filter(({ kind }) => kind === 'gave up')).toEqual([])
 })
@@ -90,11 +86,9 @@ shortTest('stopped while it restarts, it does not come back', async () => {
   const engine = await anEngine(await aDataDir())
   const first = engine.pid
   process.kill(first, 'SIGKILL')
-  await until(() => engine.pid !== first, 1_000)
-  const begun = performance.now()
+  await until(() => engine.pid !== first)
   await engine.stop()
-  expect(performance.now() - begun).toBeLessThan(1_000)
-  await gone(engine.pid, 0)
+  expect(isAlive(engine.pid)).toBe(false)
 })
 
 shortTest('2,000 connections that are reset while they send headers do not end it', async () => {

@@ -6,7 +6,6 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   startEngine,
   type Engine,
@@ -15,6 +14,7 @@ import {
 import { isAlive } from '../../../../src/clickhouse/embedded/engine-dir.js'
 import type { Account, Endpoint } from '../../../../src/clickhouse/endpoint.js'
 import { packagePath } from '../../../../src/lib/package-path.js'
+import { until } from '../../../support/until.js'
 
 const leftovers: (() => Promise<unknown>)[] = []
 
@@ -74,23 +74,9 @@ export async function anotherProcess(...args: readonly string[]): Promise<OtherP
   return { child, said: JSON.parse(line) as unknown }
 }
 
-/** Waits until a condition holds, and returns the milliseconds that took. */
-export async function until(
-  isSo: () => boolean | Promise<boolean>,
-  within: number,
-): Promise<number> {
-  const begun = performance.now()
-  while (!(await isSo())) {
-    if (performance.now() - begun > within) throw new Error(`still not so after ${within} ms`)
-    await sleep(2)
-  }
-  return Math.round(performance.now() - begun)
-}
-
 /** Waits until a process has ended. */
-export const gone = (pid: number, within: number): Promise<number> =>
-  until(() => !isAlive(pid), within)
+export const gone = (pid: number): Promise<unknown> => until(() => !isAlive(pid))
 
 /** Waits until an engine answers a query of this client. */
-export const answering = (client: ClickHouseClient, within: number): Promise<number> =>
-  until(async () => (await client.ping({ select: true })).success, within)
+export const answering = (client: ClickHouseClient): Promise<unknown> =>
+  until(async () => (await client.ping({ select: true })).success)

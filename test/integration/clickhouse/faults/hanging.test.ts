@@ -1,7 +1,6 @@
 /** A store that hangs: every statement ends, by its signal, and leaves nothing behind. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../../../../src/clickhouse/connection.js'
 import { fenceConnection } from '../../../../src/clickhouse/connection-wrappers.js'
 import { QueryCancelledError } from '../../../../src/clickhouse/errors.js'
@@ -10,10 +9,13 @@ import { sql, statement } from '../../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
 import { getTestEndpoint } from '../../../support/engine/engine.js'
 import { startChaosProxy, type ChaosProxy } from '../../../support/faults/chaos-proxy.js'
+import { until } from '../../../support/until.js'
 
 const ONE = statement(sql`SELECT 1 AS n`)
 const INSERT = statement(sql`INSERT INTO FUNCTION null('n UInt8') FORMAT JSONEachRow`)
-const SLEEP = statement(sql`INSERT INTO FUNCTION null('n UInt8') SELECT sleep(3)`)
+const ENDLESS = statement(
+  sql`INSERT INTO FUNCTION null('n UInt64') SELECT sipHash64(number) FROM numbers(1000000000000)`,
+)
 
 let proxy: ChaosProxy
 let store: Store
@@ -26,20 +28,10 @@ afterEach(async () => {
   await proxy.stop()
 })
 
-/** How a call ended, and whether it took less than `ms`. */
-async function within(ms: number, call: Promise<unknown>): Promise<readonly [unknown, boolean]> {
-  const begun = performance.now()
-  const outcome = await call.then(
-    () => 'done',
-    (error: unknown) => (error as Error).name,
-  )
-  return [outcome, performance.now() - begun < ms]
-}
-
 type Call = (connection: Connection, signal: AbortSignal) => Promise<unknown>
 const CALLS: readonly (readonly [string, Call])[] = [
   ['query', (connection, signal) => connection.query(ONE, { signal })],
-  ['execute', (connection, signal) => connection.execute(SLEEP, {}, signal)],
+  ['execute', (connection, signal) => connection.execute(ENDLESS, {}, signal)],
   [
     'upload',
     (connection, signal) =>
@@ -52,8 +44,8 @@ test.each(CALLS)(
   async (_name, call) => {
     proxy.fail({ kind: 'black hole' })
     const signal = AbortSignal.timeout(100)
-    expect(await within(3_000, call(store.admin, signal))).toEqual(['QueryCancelledError', true])
-    for (let i = 0; i < 20 && proxy.connections() > 0; i++) await sleep(25)
+    await expect(call(store.admin, signal)).rejects.toBeInstanceOf(QueryCancelledError)
+    await until(() => proxy.connections() === 0)
     proxy.fail({ kind: 'none' })
     expect((await store.admin.query(ONE)).rows).toEqual([{ n: 1 }])
   },
@@ -76,31 +68,27 @@ test.each(CALLS)('a lost lease ends %s while it runs', async (_name, call) => {
 
 test('a statement whose lease was lost is ended in the store', async () => {
   const lost = new AbortController()
-  const given = fenceConnection(store.admin, lost.signal).execute(SLEEP)
+  const given = fenceConnection(store.admin, lost.signal).execute(ENDLESS)
   const isRunning = async (): Promise<boolean> =>
     (
       await store.admin.query(
         statement(
-          sql`SELECT 1 FROM system.processes WHERE query LIKE 'INSERT INTO FUNCTION null%sleep(3)%'`,
+          sql`SELECT 1 FROM system.processes WHERE query LIKE 'INSERT INTO FUNCTION null%numbers(1000000000000)%'`,
         ),
       )
     ).rows.length > 0
-  while (!(await isRunning())) await sleep(20)
+  await until(isRunning)
   lost.abort(new Error('the lease was lost'))
   await expect(given).rejects.toThrow('the lease was lost')
-  const begun = performance.now()
-  while (await isRunning()) await sleep(20)
-  expect(performance.now() - begun).toBeLessThan(2_000)
+  await until(async () => !(await isRunning()))
 })
 
 test('the response stops after the headers: a query ends at its deadline', async () => {
   // The limits of the account are read with the first query.
-  await createQueryRunner(store, 5_000)(ONE)
+  await createQueryRunner(store, 60_000)(ONE)
   proxy.fail({ kind: 'trickle', bytes: 40, ms: 100 })
   const run = createQueryRunner(store, 400)(ONE).catch((error: unknown) => error)
-  const begun = performance.now()
   expect(await run).toMatchObject({ code: 'QUERY_TIMEOUT' })
-  expect(performance.now() - begun).toBeLessThan(3_000)
 })
 
 test.each<[string, Parameters<ChaosProxy['fail']>[0]]>([
@@ -108,9 +96,7 @@ test.each<[string, Parameters<ChaosProxy['fail']>[0]]>([
   ['trickle', { kind: 'trickle', bytes: 10, ms: 100 }],
 ])('%s: a ping ends in time', async (_name, fault) => {
   proxy.fail(fault)
-  const begun = performance.now()
   expect(await store.lookups.ping(200)).toBe(false)
-  expect(performance.now() - begun).toBeLessThan(3_000)
 })
 
 test('cancelled queries of a hung store leave no connections that wait', async () => {
@@ -120,7 +106,5 @@ test('cancelled queries of a hung store leave no connections that wait', async (
   )
   await Promise.all(run)
   // Each is followed by two KILLs, of which 32 are under way at most, and the store is pinged.
-  await sleep(100)
-  const left = proxy.connections()
-  expect(left).toBeLessThanOrEqual(33)
+  await until(() => proxy.connections() <= 33)
 })

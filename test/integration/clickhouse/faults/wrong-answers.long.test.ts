@@ -54,7 +54,6 @@ const get = (): Promise<Response> =>
 describe.each(WRONG_ANSWERS)('%s', (_name, answer, code) => {
   test(`a query is refused with ${code}, and the next one is answered`, async () => {
     fake.answer(answer)
-    const begun = performance.now()
     const response = await get()
     const text = await response.text()
     expect([response.status, (JSON.parse(text) as { error: { code: string } }).error.code]).toEqual(
@@ -62,7 +61,6 @@ describe.each(WRONG_ANSWERS)('%s', (_name, answer, code) => {
     )
     expect(response.headers.get('retry-after')).toBe(code === 'SERVICE_UNAVAILABLE' ? '1' : null)
     expect(text).not.toContain(SECRET)
-    expect(performance.now() - begun).toBeLessThan(TIMEOUT_MS + 1_000)
     fake.answer('rightly')
     expect((await get()).status).toBe(200)
   })

@@ -67,7 +67,7 @@ beforeAll(async () => {
   proxied.native.set()
   expect(await askAll()).toEqual(whole)
   size = proxied.native.passed()
-}, 120_000)
+})
 afterAll(async () => {
   await Promise.all([patient.stop(), impatient.stop()])
   await keys.remove()

@@ -29,7 +29,7 @@ beforeAll(async () => {
     first!.name,
     second!.name,
   ])
-}, 60_000)
+})
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.stop().catch(() => undefined)))
   await rm(folder, { recursive: true })

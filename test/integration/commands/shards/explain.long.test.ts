@@ -41,7 +41,7 @@ beforeAll(async () => {
       Array.from({ length: EVENTS[i]! }, (_, n) => ({ ...event, user_id: `u${i}-${n}` })),
     )
   }
-}, 60_000)
+})
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.stop()))
   await rm(folder, { recursive: true })

@@ -63,7 +63,7 @@ beforeAll(async () => {
       rows.some((row) => 'start' in row) ? rows : (change?.(rows, batch) ?? rows),
   })
   ;({ service, proxy } = harmed)
-}, 300_000)
+})
 afterEach(() => {
   proxy.set()
   change = undefined

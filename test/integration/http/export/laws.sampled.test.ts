@@ -49,7 +49,7 @@ beforeAll(async () => {
     projects,
     projects.flatMap(({ id }) => sent.map((one) => ({ ...one, project: id }))),
   )
-}, 300_000)
+})
 afterAll(() => cluster.stop())
 
 const nameEvent = (timestamp: string, user: string): string => `${timestamp} ${user}`
@@ -168,4 +168,4 @@ test('an export has the events that match, as many as a query counts', async () 
   )
   // Empty exports prove nothing.
   expect(counts.filter((count) => count > 1).length / counts.length).toBeGreaterThan(0.3)
-}, 300_000)
+})

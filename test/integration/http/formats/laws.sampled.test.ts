@@ -40,7 +40,7 @@ beforeAll(async () => {
     projects,
     projects.flatMap(({ id }) => sent.map((one) => ({ ...one, project: id }))),
   )
-}, 300_000)
+})
 afterAll(() => cluster.stop())
 
 const holds = (law: (project: StoredProject, asked: Parameters<typeof runQuery>[2]) => unknown) =>

@@ -55,7 +55,7 @@ beforeAll(async () => {
     changeRows: (rows, batch) => change?.(rows, batch) ?? rows,
   })
   ;({ service, proxy } = harmed)
-}, 300_000)
+})
 afterEach(() => {
   proxy.set()
   change = undefined

@@ -1,5 +1,6 @@
 /** The number of requests per minute and key is limited, and responses say how many are left. */
 import { expect, jest, test } from '@jest/globals'
+import { until } from '../../../support/until.js'
 import { outcome, startApp } from '../harness.js'
 
 test('every response to a key has the limit, and RATE_LIMIT_EXCEEDED says when to retry', async () => {
@@ -21,19 +22,21 @@ test('every response to a key has the limit, and RATE_LIMIT_EXCEEDED says when t
   await app.stop()
 })
 
-test('a key that asks on after many refusals waits a second for each further one', async () => {
-  const app = await startApp({ rateLimit: 1 })
-  const measure = async (): Promise<number> => {
-    const begun = performance.now()
-    expect((await app.get('/v1/project')).status).toBe(429)
-    return performance.now() - begun
-  }
+test('a refusal is sent when the pace of refusals says so', async () => {
+  const refusals: (readonly [keyId: string, refuse: () => void])[] = []
+  const app = await startApp({
+    rateLimit: 1,
+    pace: (keyId, refuse) => void refusals.push([keyId, refuse]),
+  })
   await app.get('/v1/project')
-  const waits = await Promise.all(Array.from({ length: 30 }, measure))
-  const slow = waits.filter((ms) => ms >= 990).length
-  // Ten in each second are refused at once; the next second may have begun meanwhile.
-  expect(slow).toBeGreaterThanOrEqual(10)
-  expect(slow).toBeLessThanOrEqual(20)
+  const statuses: number[] = []
+  const asked = app.get('/v1/project').then(({ status }) => statuses.push(status))
+  await until(() => refusals.length > 0)
+  const [keyId, refuse] = refusals[0]!
+  expect([keyId, statuses]).toEqual(['key-1', []])
+  refuse()
+  await asked
+  expect([statuses, refusals.length]).toEqual([[429], 1])
   await app.stop()
 })
 

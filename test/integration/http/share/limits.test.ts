@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals'
 import { createQueryQueue } from '../../../../src/http/query/queue/query-queue.js'
 import type { FindReader, ShareDependencies } from '../../../../src/http/share/read-share.js'
+import { until } from '../../../support/until.js'
 import { CALLER, outcome, QUESTION, startApp, type Given, type RunningApp } from '../harness.js'
 
 /** Each name without a hyphen is that of a public project. */
@@ -101,9 +102,6 @@ test('too many questions at once are those of the dashboard; keys have turns of 
   }
   const queue = createQueryQueue({ perKey: 1, inAll: 2, waiting: 1, timeoutMs: 10_000 })
   await withApp({ ...share({}), runQuery, queue }, async (app) => {
-    const until = async (condition: () => boolean): Promise<void> => {
-      while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
-    }
     const ask = (limit: number) => view(app, 'shop', undefined, { ...QUESTION, limit })
     const asked = [ask(1)]
     await until(() => queue.count().running === 1)
@@ -141,17 +139,20 @@ test('a known dashboard without a free turn is refused before its body is read',
 })
 
 test('a request that is under way when the project is no longer public breaks off, and its query ends', async () => {
-  const answers = [{ leftMs: 300 }, { leftMs: 300 }]
+  let begin: (() => void) | undefined
+  const begun = new Promise<void>((resolve) => (begin = resolve))
   const asked: string[] = []
-  const findTwice: FindReader = (name) => {
+  const findTwice: FindReader = async (name) => {
     asked.push(name)
-    const next = answers.shift()
-    return Promise.resolve(next && { ...CALLER, ...next })
+    // It is public until the query runs.
+    if (asked.length > 1) await begun
+    return asked.length > 2 ? undefined : { ...CALLER, leftMs: 10 }
   }
   let end: (reason: unknown) => void
   const ended = new Promise((resolve) => (end = resolve))
   const runQuery: Given['runQuery'] = (_request, _project, { signal }) =>
     new Promise((_resolve, reject) => {
+      begin?.()
       signal.addEventListener('abort', () => {
         end(signal.reason)
         reject(signal.reason as Error)

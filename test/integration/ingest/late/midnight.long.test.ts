@@ -184,7 +184,7 @@ beforeAll(async () => {
     await send(database.store, { id: '' }, events)
     expect(await listLeftovers(database.store)).toEqual([])
   }
-}, 60_000)
+})
 afterAll(() => database.drop())
 
 async function readVisits(project: StoredProject): Promise<readonly (readonly string[])[]> {

@@ -1,6 +1,5 @@
 /** A backlog: thousands of inserts arrive while nothing can be loaded, and then loads catch up. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { withLease } from '../../../../src/clickhouse/lease/lease.js'
 import { sql, statement, string, uint32 } from '../../../../src/clickhouse/sql.js'
 import { createLogger } from '../../../../src/lib/log.js'
@@ -9,6 +8,7 @@ import { expectConsistentFacts, listLeftovers, select } from '../../../support/s
 import { startStreamingLoader } from '../../../support/store/loading.js'
 import { feed } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
+import { until } from '../../../support/until.js'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -38,17 +38,7 @@ FROM numbers(${uint32(from)}, ${uint32(rows)})`),
     },
   )
 
-async function until(isSo: () => Promise<boolean>, seconds: number): Promise<number> {
-  const begun = performance.now()
-  for (;;) {
-    const passed = (performance.now() - begun) / 1_000
-    if (await isSo()) return passed
-    if (passed > seconds) throw new Error(`still not so after ${seconds} s`)
-    await sleep(100)
-  }
-}
-
-test('thousands of inserts are merged while they wait, and loaded within seconds', async () => {
+test('thousands of inserts are merged while they wait, and loaded', async () => {
   const { store } = database
   const { id } = await newProject(store)
   const counts = async (): Promise<object> =>
@@ -61,13 +51,13 @@ test('thousands of inserts are merged while they wait, and loaded within seconds
   await withLease(store.writer, 'loader', async () => {
     const rows = INSERTS * ROWS_PER_INSERT
     for (let from = 0; from < rows; from += rows / 4) await insertMany(id, from, rows / 4)
-    await until(async () => (await countParts()) < MAX_PARTS / 10, 60)
+    await until(async () => (await countParts()) < MAX_PARTS / 10)
   })
   const later = await newProject(store)
   const loader = startStreamingLoader({ store, logger: createLogger('silent') })
   try {
     await feed(store, later.id, [{ timestamp: '2026-01-31T10:00:00Z', user_id: 'late' }])
-    const seconds = await until(
+    await until(
       async () =>
         (
           await select(
@@ -75,14 +65,12 @@ test('thousands of inserts are merged while they wait, and loaded within seconds
             sql`SELECT 1 FROM events WHERE project_id = ${string(later.id)} LIMIT 1`,
           )
         ).length > 0,
-      60,
     )
-    expect(seconds).toBeLessThan(30)
-    await until(async () => (await listLeftovers(store)).length === 0, 60)
+    await until(async () => (await listLeftovers(store)).length === 0)
   } finally {
     await loader.stop()
   }
   const all = INSERTS * ROWS_PER_INSERT
   expect(await counts()).toEqual({ n: all, paths: all })
   await expectConsistentFacts(store, id)
-}, 240_000)
+})

@@ -4,7 +4,6 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   startService,
   type RunningService,
@@ -24,6 +23,7 @@ import { expectConsistentFacts, listLeftovers, select } from '../../../support/s
 import { checkRollups, ensureRollups } from '../../../support/store/loading.js'
 import { feed, loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
+import { until } from '../../../support/until.js'
 
 const MB = 1024 ** 2
 const DISK_MB = 192
@@ -45,7 +45,7 @@ beforeAll(async () => {
   await migrate(engine.endpoint)
   store = connectStore(engine.endpoint)
   await ensureRollups(store)
-}, 60_000)
+})
 afterAll(async () => {
   if (isMounted) {
     await store.close()
@@ -66,14 +66,6 @@ function fill(left: number): void {
     writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - left)))
   } catch (error) {
     if ((error as { code?: string }).code !== 'ENOSPC') throw error
-  }
-}
-
-async function until(isSo: () => Promise<boolean>, seconds: number): Promise<void> {
-  const end = performance.now() + seconds * 1_000
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`still not so after ${seconds} s`)
-    await sleep(200)
   }
 }
 
@@ -118,7 +110,7 @@ diskTest('the collector refuses events before the disk is full; all else goes on
   try {
     expect((await send()).status).toBe(202)
     fill(0.045 * DISK_MB * MB)
-    await until(answers(503), 20)
+    await until(answers(503))
     const refused = await send()
     expect(refused.headers.get('Retry-After')).toBe('30')
     expect(await refused.json()).toEqual({
@@ -139,7 +131,7 @@ diskTest('the collector refuses events before the disk is full; all else goes on
     )
     expect([told('almost full'), told('space again')]).toEqual([1, 0])
     empty()
-    await until(answers(202), 20)
+    await until(answers(202))
     expect([told('almost full'), told('space again')]).toEqual([1, 1])
   } finally {
     empty()

@@ -179,7 +179,7 @@ test('a load that stops after any statement is finished by the next loader', asy
     expect(await loadBatch(writer, batch)).toEqual(REPORT)
   }
   expect(isDone).toBe(true)
-}, 360_000)
+})
 
 longTest(
   'a suspended loader that resumes after another one finished its load adds nothing',
@@ -207,25 +207,20 @@ longTest(
       })
     }
   },
-  360_000,
 )
 
-longTest(
-  'a load that stops again and again while it is resumed is finished',
-  async () => {
-    const { writer } = database.store
-    const project = await makeProject()
-    await put(project, 'again')
-    const tries: unknown[] = []
-    for (let count = 1; tries.at(-1) !== 'done'; count += 2) {
-      const resumed = resumeLoads(breakAfter(writer, count))
-      tries.push(await resumed.then(() => 'done').catch((error: unknown) => (error as Error).name))
-    }
-    expect(tries.length).toBeGreaterThan(5)
-    expect(await outcome(project, 'again')).toMatchObject(DONE)
-  },
-  60_000,
-)
+longTest('a load that stops again and again while it is resumed is finished', async () => {
+  const { writer } = database.store
+  const project = await makeProject()
+  await put(project, 'again')
+  const tries: unknown[] = []
+  for (let count = 1; tries.at(-1) !== 'done'; count += 2) {
+    const resumed = resumeLoads(breakAfter(writer, count))
+    tries.push(await resumed.then(() => 'done').catch((error: unknown) => (error as Error).name))
+  }
+  expect(tries.length).toBeGreaterThan(5)
+  expect(await outcome(project, 'again')).toMatchObject(DONE)
+})
 
 longTest(
   'an unfinished load of another loader is finished between two chunks of an import',
@@ -319,4 +314,4 @@ test('after all these cases the rollups agree with the events', async () => {
     different: 0,
     differences: [],
   })
-}, 180_000)
+})

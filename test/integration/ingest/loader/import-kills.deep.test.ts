@@ -12,14 +12,8 @@ import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
 import { packagePath } from '../../../../src/lib/package-path.js'
 import { expectConsistentFacts, listLeftovers, select } from '../../../support/store/facts.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
-import {
-  aClient,
-  aDataDir,
-  anEngine,
-  answering,
-  gone,
-  until,
-} from '../../clickhouse/embedded/support.js'
+import { aClient, aDataDir, anEngine, answering, gone } from '../../clickhouse/embedded/support.js'
+import { until } from '../../../support/until.js'
 import { checkRollups, ensureRollups, importEvents } from '../../../support/store/loading.js'
 
 const ROWS = 300_000
@@ -98,14 +92,14 @@ test('the engine is killed during imports, which are then started again', async 
     await sleep(from + Math.random() * (upTo - from))
     const { pid } = engine
     process.kill(pid, 'SIGKILL')
-    await gone(pid, 1_000)
+    await gone(pid)
     await importing
-    await answering(reader, 10_000)
+    await answering(reader)
   }
   await run()
   await expectAll(store, project.id, ROWS)
   await store.close()
-}, 120_000)
+})
 
 test('the command is killed during an import, and run again', async () => {
   const engine = await anEngine(await aDataDir())
@@ -131,11 +125,11 @@ test('the command is killed during an import, and run again', async () => {
   await until(async () => {
     const [loads] = await select<{ n: number }>(store, sql`SELECT count() AS n FROM loads`)
     return loads!.n > 0
-  }, 20_000)
+  })
   await sleep(Math.random() * 1_000)
   first.kill('SIGKILL')
   const [code] = (await once(start(), 'close')) as [number]
   expect(code).toBe(0)
   await expectAll(store, project.id, rows)
   await store.close()
-}, 120_000)
+})

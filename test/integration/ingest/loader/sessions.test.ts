@@ -20,7 +20,7 @@ beforeAll(async () => {
     expect(await listLeftovers(database.store)).toEqual([])
     for (const { id } of projects.values()) await expectConsistentFacts(database.store, id)
   }
-}, 60_000)
+})
 afterAll(() => database.drop())
 
 /** An event `minutes` after ten o'clock, identified by its path. */

@@ -12,20 +12,18 @@ import { createImports } from '../../../support/kills/imports.js'
 import { killProcesses, listProcesses } from '../../../support/kills/processes.js'
 import { startSenders } from '../../../support/kills/senders.js'
 import { createEnv, runService } from '../../../support/kills/service.js'
-import { killAll, WAIT_TIMEOUT_MS, planKills, type Kill } from '../../../support/kills/kills.js'
+import { killAll, planKills, type Kill } from '../../../support/kills/kills.js'
 import { newWideProject } from '../../../support/cluster/wide-world.js'
-import { aDataDir, until } from '../../clickhouse/embedded/support.js'
+import { aDataDir } from '../../clickhouse/embedded/support.js'
+import { until } from '../../../support/until.js'
 
 /** 100 kills take a quarter of an hour. */
 const KILLS = Number(process.env['KILLS'] ?? 4)
 const SEED = Number(process.env['KILLS_SEED'] ?? Math.floor(Math.random() * 1e9))
 const CLIENTS = 8
 
-/** After many kills many rows wait, and the machine may be busy. */
-const DRAIN_TIMEOUT_MS = 300_000
-
 /** The test fails with its story before jest would end it without one. */
-const TIMEOUT_MS = 180_000 + DRAIN_TIMEOUT_MS + KILLS * 30_000
+const TIMEOUT_MS = 480_000 + KILLS * 30_000
 
 interface Story extends Record<string, unknown> {
   readonly seed: number
@@ -44,7 +42,7 @@ async function run(story: Story, dataDir: string, shards: number, kills: number)
   const service = runService(dataDir, shards)
   const { address, unexpectedExits } = service
   try {
-    await until(() => address() !== undefined, WAIT_TIMEOUT_MS)
+    await until(() => address() !== undefined)
     const { id, token } = (await service.withCluster((cluster) =>
       newWideProject(cluster, cluster.shards),
     ))!
@@ -71,7 +69,7 @@ async function run(story: Story, dataDir: string, shards: number, kills: number)
     story['msToDrain'] = await until(async () => {
       story['left'] = await service.withCluster(listRemainingWork)
       return (story['left'] as readonly string[] | undefined)?.length === 0
-    }, DRAIN_TIMEOUT_MS)
+    })
     const marks: Marks = {
       acknowledged: new Set([...senders.acknowledged, ...imports.marks]),
       sent: new Set([...senders.sent, ...imports.marks]),

@@ -204,7 +204,7 @@ describe('stopped', () => {
       }
     }
     expect(isDone).toBe(true)
-  }, 600_000)
+  })
 
   longTest(
     'a suspended loader that resumes after another one finished its load adds nothing',
@@ -222,7 +222,6 @@ describe('stopped', () => {
         await expectConsistentFacts(store, project.id)
       }
     },
-    360_000,
   )
 })
 
@@ -265,7 +264,7 @@ test('after all these cases the rollups agree with the events', async () => {
     different: 0,
     differences: [],
   })
-}, 180_000)
+})
 
 longTest('more than a thousand parts that nothing has merged are loaded and dropped', async () => {
   const { store } = database

@@ -16,7 +16,8 @@ import { expectConsistentFacts, listLeftovers, select } from '../../../support/s
 import { importLines, toLines } from '../../../support/sources/sources.js'
 import { feed, loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
-import { aDataDir, anEngine, gone, until } from '../../clickhouse/embedded/support.js'
+import { aDataDir, anEngine, gone } from '../../clickhouse/embedded/support.js'
+import { until } from '../../../support/until.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
 import {
   deleteUser,
@@ -27,7 +28,6 @@ import {
 } from '../../../support/store/loading.js'
 import { longTest, shortTest } from '../../../support/sampling.js'
 
-const SOON = 30_000
 const INTERVALS = { loadMs: 50, pollMs: 20, retryMs: 100, idleMs: 1_000 }
 
 let database: TestDatabase
@@ -71,8 +71,8 @@ async function countEvents(project: StoredProject, store = database.store): Prom
 
 /** Waits until `count` events are loaded, and checks that no more follow. */
 async function settled(project: StoredProject, count: number, store?: Store): Promise<void> {
-  await until(async () => (await countEvents(project, store)) >= count, SOON)
-  await until(async () => (await listLeftovers(store ?? database.store)).length === 0, SOON)
+  await until(async () => (await countEvents(project, store)) >= count)
+  await until(async () => (await listLeftovers(store ?? database.store)).length === 0)
   expect(await countEvents(project, store)).toBe(count)
   await expectConsistentFacts(store ?? database.store, project.id)
 }
@@ -95,93 +95,75 @@ shortTest(
     aLoader()
     await settled(project, 4)
   },
-  120_000,
 )
 
-shortTest(
-  'finishes its current load when it is stopped',
-  async () => {
-    const { store } = database
-    const project = await newProject(store)
-    await feed(store, project.id, visits(0, 1_000))
-    const loader = aLoader()
-    await until(
-      async () =>
-        (
-          await select(
-            store,
-            sql`SELECT 1 FROM loads WHERE startsWith(batch, 'stream-') AND step < 3`,
-          )
-        ).length > 0,
-      SOON,
-    )
-    await loader.stop()
-    const tables = await select(
-      store,
-      sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'load_')`,
-    )
-    expect(tables).toEqual([])
-    await loadInbox(store)
-    expect(await countEvents(project)).toBe(1_000)
-  },
-  120_000,
-)
+shortTest('finishes its current load when it is stopped', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  await feed(store, project.id, visits(0, 1_000))
+  const loader = aLoader()
+  await until(
+    async () =>
+      (
+        await select(
+          store,
+          sql`SELECT 1 FROM loads WHERE startsWith(batch, 'stream-') AND step < 3`,
+        )
+      ).length > 0,
+  )
+  await loader.stop()
+  const tables = await select(
+    store,
+    sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'load_')`,
+  )
+  expect(tables).toEqual([])
+  await loadInbox(store)
+  expect(await countEvents(project)).toBe(1_000)
+})
 
-longTest(
-  'several loaders load many inserts, each once',
-  async () => {
-    const { store } = database
-    const project = await newProject(store)
-    for (let n = 0; n < 3; n += 1) aLoader()
-    const feeders = Array.from({ length: 4 }, async (_, feeder) => {
-      for (let n = 0; n < 15; n += 1) await feed(store, project.id, visits(feeder * 100 + n * 2, 2))
-    })
-    await Promise.all(feeders)
-    await settled(project, 120)
-  },
-  180_000,
-)
+longTest('several loaders load many inserts, each once', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  for (let n = 0; n < 3; n += 1) aLoader()
+  const feeders = Array.from({ length: 4 }, async (_, feeder) => {
+    for (let n = 0; n < 15; n += 1) await feed(store, project.id, visits(feeder * 100 + n * 2, 2))
+  })
+  await Promise.all(feeders)
+  await settled(project, 120)
+})
 
-shortTest(
-  'logs rejected rows, and continues',
-  async () => {
-    const { store } = database
-    const project = await newProject(store)
-    const logLines: object[] = []
-    aLoader(store, logLines)
-    await feed(store, project.id, ['no JSON', ...visits(0), { name: 7 }])
-    await settled(project, 1)
-    await until(() => logLines.length > 0, SOON)
-    expect(logLines).toEqual([
-      {
-        level: 40,
-        rejected: 2,
-        msg: 'rows were rejected; the table rejections has them, with the reasons',
-      },
-    ])
-  },
-  120_000,
-)
+shortTest('logs rejected rows, and continues', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  const logLines: object[] = []
+  aLoader(store, logLines)
+  await feed(store, project.id, ['no JSON', ...visits(0), { name: 7 }])
+  await settled(project, 1)
+  await until(() => logLines.length > 0)
+  expect(logLines).toEqual([
+    {
+      level: 40,
+      rejected: 2,
+      msg: 'rows were rejected; the table rejections has them, with the reasons',
+    },
+  ])
+})
 
-longTest(
-  'an import beside it gets its turn, and it goes on after',
-  async () => {
-    const { store } = database
-    const project = await newProject(store)
-    aLoader()
-    const state = { isOn: true, fed: 0 }
-    const feeding = (async () => {
-      while (state.isOn) await feed(store, project.id, visits(state.fed++))
-    })()
-    const lines = toLines(visits(10_000, 100))
-    const { report } = await importLines(store, lines, { projectId: project.id, chunkSize: 2_500 })
-    state.isOn = false
-    await feeding
-    expect(report).toMatchObject({ events: 100, duplicates: 0 })
-    await settled(project, 100 + state.fed)
-  },
-  180_000,
-)
+longTest('an import beside it gets its turn, and it goes on after', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  aLoader()
+  const state = { isOn: true, fed: 0 }
+  const feeding = (async () => {
+    while (state.isOn) await feed(store, project.id, visits(state.fed++))
+  })()
+  const lines = toLines(visits(10_000, 100))
+  const { report } = await importLines(store, lines, { projectId: project.id, chunkSize: 2_500 })
+  state.isOn = false
+  await feeding
+  expect(report).toMatchObject({ events: 100, duplicates: 0 })
+  await settled(project, 100 + state.fed)
+})
 
 /** Returns the newest generation of the lease: each acquisition creates one. */
 const newestLease = async (): Promise<number> =>
@@ -201,164 +183,136 @@ async function feedDuring(project: StoredProject, work: () => Promise<unknown>):
   return state.fed
 }
 
-longTest(
-  'keeps its lease while rows arrive, and takes none without rows',
-  async () => {
-    const { store } = database
-    const project = await newProject(store)
-    aLoader()
-    await feed(store, project.id, visits(0))
-    await settled(project, 1)
-    await sleep(2 * INTERVALS.idleMs)
-    const before = await newestLease()
-    for (let n = 1; n < 6; n += 1) {
-      await feed(store, project.id, visits(n))
-      await until(async () => (await countEvents(project)) > n, SOON)
-    }
-    expect((await newestLease()) - before).toBeLessThanOrEqual(2)
-    await settled(project, 6)
-    await sleep(2 * INTERVALS.idleMs)
-    const after = await newestLease()
-    await sleep(2 * INTERVALS.idleMs)
-    expect(await newestLease()).toBe(after)
-  },
-  120_000,
-)
+longTest('keeps its lease while rows arrive, and takes none without rows', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  aLoader()
+  await feed(store, project.id, visits(0))
+  await settled(project, 1)
+  await sleep(2 * INTERVALS.idleMs)
+  const before = await newestLease()
+  for (let n = 1; n < 6; n += 1) {
+    await feed(store, project.id, visits(n))
+    await until(async () => (await countEvents(project)) > n)
+  }
+  expect((await newestLease()) - before).toBeLessThanOrEqual(2)
+  await settled(project, 6)
+  await sleep(2 * INTERVALS.idleMs)
+  const after = await newestLease()
+  await sleep(2 * INTERVALS.idleMs)
+  expect(await newestLease()).toBe(after)
+})
 
-longTest(
-  'hands its lease over to another process that requests it, again and again',
-  async () => {
-    const { store } = database
-    const project = await newProject(store)
-    aLoader()
-    const turns: number[] = []
-    const fed = await feedDuring(project, async () => {
-      for (let n = 0; n < 5; n += 1) {
-        await sleep(500)
-        const before = await newestLease()
-        await withLease(store.writer, 'loader', async () => {
-          turns.push((await newestLease()) - before)
-        })
-      }
-    })
-    // The number of acquisitions until the requester had the lease. A slow machine may miss a handover.
-    expect(Math.min(...turns)).toBe(1)
-    expect(Math.max(...turns)).toBeLessThan(5)
-    await settled(project, fed)
-  },
-  180_000,
-)
-
-longTest(
-  'a deletion and a rebuild get their turn',
-  async () => {
-    const { store } = database
-    const project = await newProject(store)
-    const other = await newProject(store)
-    aLoader()
-    await feed(store, other.id, visits(0, 3))
-    await settled(other, 3)
-    const fed = await feedDuring(project, async () => {
-      await deleteUser(store, other.id, 'u0')
-      await rebuildRollups(store.writer, { onMonth: () => undefined })
-    })
-    await settled(project, fed)
-    await settled(other, 2)
-  },
-  180_000,
-)
-
-longTest(
-  'another loader continues when the one with the lease stops',
-  async () => {
-    const { store } = database
-    const project = await newProject(store)
-    const first = aLoader()
-    await feed(store, project.id, visits(10_000))
-    await settled(project, 1)
-    aLoader()
-    const fed = await feedDuring(project, async () => {
+longTest('hands its lease over to another process that requests it, again and again', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  aLoader()
+  const turns: number[] = []
+  const fed = await feedDuring(project, async () => {
+    for (let n = 0; n < 5; n += 1) {
       await sleep(500)
-      await first.stop()
-      await sleep(2_000)
-    })
-    await settled(project, fed + 1)
-  },
-  120_000,
-)
+      const before = await newestLease()
+      await withLease(store.writer, 'loader', async () => {
+        turns.push((await newestLease()) - before)
+      })
+    }
+  })
+  // The number of acquisitions until the requester had the lease. A slow machine may miss a handover.
+  expect(Math.min(...turns)).toBe(1)
+  expect(Math.max(...turns)).toBeLessThan(5)
+  await settled(project, fed)
+})
 
-shortTest(
-  'first finishes an unfinished load of another process',
-  async () => {
-    const { store } = database
+longTest('a deletion and a rebuild get their turn', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  const other = await newProject(store)
+  aLoader()
+  await feed(store, other.id, visits(0, 3))
+  await settled(other, 3)
+  const fed = await feedDuring(project, async () => {
+    await deleteUser(store, other.id, 'u0')
+    await rebuildRollups(store.writer, { onMonth: () => undefined })
+  })
+  await settled(project, fed)
+  await settled(other, 2)
+})
+
+longTest('another loader continues when the one with the lease stops', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  const first = aLoader()
+  await feed(store, project.id, visits(10_000))
+  await settled(project, 1)
+  aLoader()
+  const fed = await feedDuring(project, async () => {
+    await sleep(500)
+    await first.stop()
+    await sleep(2_000)
+  })
+  await settled(project, fed + 1)
+})
+
+shortTest('first finishes an unfinished load of another process', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  aLoader()
+  await feed(store, project.id, visits(0))
+  await settled(project, 1)
+  await withLease(store.writer, 'loader', async () => {
+    await feed(store, project.id, visits(1, 5))
+    const killed = loadStream(breakAfter(store.writer, /INSERT INTO events/))
+    await expect(killed).rejects.toThrow(BrokenError)
+  })
+  await settled(project, 6)
+})
+
+longTest('continues after another process took its lease', async () => {
+  const { store } = database
+  const project = await newProject(store)
+  aLoader()
+  await settled(project, 0)
+  for (let n = 0; n < 2; n += 1) {
+    await feed(store, project.id, visits(n))
+    // As a process that considers the holder dead: it creates the next generation without a request.
+    await until(async () => {
+      const [newest] = await listGenerations(store.writer, 'loader')
+      return createGeneration(store.writer, 'loader', (newest?.number ?? 0) + 1)
+    })
+  }
+  await settled(project, 2)
+  await withLease(store.writer, 'loader', () => feed(store, project.id, visits(2)))
+  await settled(project, 3)
+})
+
+longTest('continues after the engine was down, and logs the outage', async () => {
+  const engine = await anEngine(await aDataDir())
+  await migrate(engine.endpoint)
+  const store = connectStore(engine.endpoint)
+  const logLines: object[] = []
+  const loader = aLoader(store, logLines)
+  try {
+    await ensureRollups(store)
     const project = await newProject(store)
-    aLoader()
     await feed(store, project.id, visits(0))
-    await settled(project, 1)
-    await withLease(store.writer, 'loader', async () => {
-      await feed(store, project.id, visits(1, 5))
-      const killed = loadStream(breakAfter(store.writer, /INSERT INTO events/))
-      await expect(killed).rejects.toThrow(BrokenError)
-    })
-    await settled(project, 6)
-  },
-  120_000,
-)
-
-longTest(
-  'continues after another process took its lease',
-  async () => {
-    const { store } = database
-    const project = await newProject(store)
-    aLoader()
-    await settled(project, 0)
-    for (let n = 0; n < 2; n += 1) {
+    await settled(project, 1, store)
+    for (let n = 1; n < 4; n += 1) {
+      const { pid } = engine
+      process.kill(pid, 'SIGKILL')
+      await gone(pid)
+      await until(() => store.reader.ping(1_000))
       await feed(store, project.id, visits(n))
-      // As a process that considers the holder dead: it creates the next generation without a request.
-      await until(async () => {
-        const [newest] = await listGenerations(store.writer, 'loader')
-        return createGeneration(store.writer, 'loader', (newest?.number ?? 0) + 1)
-      }, SOON)
+      if (n === 1) await settled(project, 2, store)
     }
-    await settled(project, 2)
-    await withLease(store.writer, 'loader', () => feed(store, project.id, visits(2)))
-    await settled(project, 3)
-  },
-  180_000,
-)
-
-longTest(
-  'continues after the engine was down, and logs the outage',
-  async () => {
-    const engine = await anEngine(await aDataDir())
-    await migrate(engine.endpoint)
-    const store = connectStore(engine.endpoint)
-    const logLines: object[] = []
-    const loader = aLoader(store, logLines)
-    try {
-      await ensureRollups(store)
-      const project = await newProject(store)
-      await feed(store, project.id, visits(0))
-      await settled(project, 1, store)
-      for (let n = 1; n < 4; n += 1) {
-        const { pid } = engine
-        process.kill(pid, 'SIGKILL')
-        await gone(pid, SOON)
-        await until(() => store.reader.ping(1_000), SOON)
-        await feed(store, project.id, visits(n))
-        if (n === 1) await settled(project, 2, store)
-      }
-      await settled(project, 4, store)
-      expect(logLines[0]).toMatchObject({ level: 40, msg: 'events wait to be loaded' })
-      const warnings = logLines.filter((line) => 'level' in line && line.level === 40)
-      expect(warnings.length).toBeLessThanOrEqual(3)
-    } finally {
-      await loader.stop()
-      await store.close()
-    }
-  },
-  180_000,
-)
+    await settled(project, 4, store)
+    expect(logLines[0]).toMatchObject({ level: 40, msg: 'events wait to be loaded' })
+    const warnings = logLines.filter((line) => 'level' in line && line.level === 40)
+    expect(warnings.length).toBeLessThanOrEqual(3)
+  } finally {
+    await loader.stop()
+    await store.close()
+  }
+})
 
 shortTest(
   'a load that cannot go on is an error in the log, also of the next process, until it can',
@@ -378,7 +332,7 @@ shortTest(
       const logLines: object[] = []
       const monitor = createLoaderMonitor()
       const loader = aLoader(store, logLines, monitor)
-      await until(() => logLines.length > 1, SOON)
+      await until(() => logLines.length > 1)
       await loader.stop()
       expect({ process, first: logLines[0], second: logLines[1] }).toMatchObject({
         first: { level: 40, attempts: 1, load, msg: 'events wait to be loaded' },
@@ -402,7 +356,7 @@ shortTest(
     const monitor = createLoaderMonitor()
     aLoader(store, [], monitor)
     await settled(project, 1)
-    await until(() => monitor.read().msSinceSuccess !== undefined, SOON)
+    await until(() => monitor.read().msSinceSuccess !== undefined)
     expect(monitor.read()).toEqual({
       msSinceSuccess: expect.any(Number),
       failure: undefined,
@@ -410,5 +364,4 @@ shortTest(
       oldestWaitingMs: 0,
     })
   },
-  120_000,
 )

@@ -1,9 +1,9 @@
 /** The disk of the store: when it is short of space, and what is said about it. */
 import { expect, test } from '@jest/globals'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../../../../src/clickhouse/connection.js'
 import { isShort, watchDisk, type DiskSpace } from '../../../../src/ingest/inbox/disk-space.js'
 import { createLogger } from '../../../../src/lib/log.js'
+import { until } from '../../../support/until.js'
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
@@ -31,15 +31,20 @@ test('a disk that is short of space is logged once, and so is its recovery', asy
   const lines: string[] = []
   const logger = createLogger('info', { write: (line: string) => void lines.push(line) })
   let free: number | undefined
-  const query = (() =>
-    free === undefined
+  let reads = 0
+  const query = (() => {
+    reads++
+    return free === undefined
       ? Promise.reject(new Error('the store does not answer'))
-      : Promise.resolve({ rows: [{ free, total: 1_000 }], total: 1 })) as unknown
+      : Promise.resolve({ rows: [{ free, total: 1_000 }], total: 1 })
+  }) as unknown
   const watch = watchDisk({ query } as Connection, logger, 5)
   const seen: object[] = []
   for (const next of [undefined, 500, 40, 41, 55, undefined, 70, 80]) {
     free = next
-    await sleep(50)
+    // The next reading has ended when the one after it begins.
+    const before = reads
+    await until(() => reads > before + 1)
     let code: string | undefined
     try {
       watch.requireSpace()
@@ -72,9 +77,13 @@ test('a disk that is short of space is logged once, and so is its recovery', asy
 })
 
 test('a store that hangs neither blocks nor changes the judgment', async () => {
-  const query = (() => new Promise(() => undefined)) as unknown
+  let reads = 0
+  const query = (() => {
+    reads++
+    return new Promise(() => undefined)
+  }) as unknown
   const watch = watchDisk({ query } as Connection, createLogger('silent'), 5)
-  await sleep(20)
+  await until(() => reads > 0)
   expect(() => watch.requireSpace()).not.toThrow()
   expect(watch.readFreeBytes()).toBeUndefined()
   watch.stop()

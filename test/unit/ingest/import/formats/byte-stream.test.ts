@@ -1,8 +1,8 @@
 /** unpack() unpacks gzip, and passes on everything else. */
 import { describe, expect, test } from '@jest/globals'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { unpack } from '../../../../../src/ingest/import/formats/byte-stream.js'
+import { until } from '../../../../support/until.js'
 
 const TEXT = Buffer.from('{"a":1}\n'.repeat(5_000))
 const PACKED = gzipSync(TEXT)
@@ -97,7 +97,6 @@ describe('unpack', () => {
     const reading = unpack(chunks)
     await reading.next()
     await reading.return(undefined)
-    await sleep(20)
-    expect(state.isEnded).toBe(true)
+    await until(() => state.isEnded)
   })
 })
