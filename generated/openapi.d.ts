@@ -3671,7 +3671,7 @@ export interface components {
          *       "openapi": "3.1.0",
          *       "info": {
          *         "title": "Tallyhouse",
-         *         "version": "1.0.0"
+         *         "version": "0.1.0"
          *       },
          *       "paths": {}
          *     }
@@ -3686,7 +3686,7 @@ export interface components {
              * @description The title and version of the contract.
              * @example {
              *       "title": "Tallyhouse",
-             *       "version": "1.0.0"
+             *       "version": "0.1.0"
              *     }
              */
             readonly info: {

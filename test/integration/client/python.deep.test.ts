@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { readVersion } from '../../../src/lib/version.js'
 import { describeWithPython, HOME, runIn } from './python.js'
 
 describeWithPython('its types', ['httpx', 'pandas'], (_, python) => {
@@ -42,7 +43,7 @@ describe('its package', () => {
       )
       const about =
         'import importlib.metadata as m; a = m.metadata("tallyhouse-client"); print(a["Version"], a["License-Expression"])'
-      expect((await runIn(python, ['-P', '-c', about])).trim()).toBe('0.1.0 Apache-2.0')
+      expect((await runIn(python, ['-P', '-c', about])).trim()).toBe(`${readVersion()} Apache-2.0`)
     })
   })
 })

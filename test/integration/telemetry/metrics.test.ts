@@ -9,6 +9,7 @@ import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { readConfig } from '../../../src/config/config.js'
 import { createInstruments } from '../../../src/telemetry/instruments.js'
 import { createLogger } from '../../../src/lib/log.js'
+import { readVersion } from '../../../src/lib/version.js'
 import { createProject } from '../../../src/projects/store.js'
 import { createLoaderMonitor } from '../../../src/ingest/loader/loader-state.js'
 import { countWaitingRows } from '../../../src/ingest/loader/stream.js'
@@ -223,7 +224,7 @@ test('a store that is away opens the breaker, which is seen', async () => {
 test('the process is described', async () => {
   const samples = await scrape()
   const node = process.versions.node
-  expect(samples.get(`tallyhouse_build_info{version="0.1.0",node="${node}"}`)).toBe(1)
+  expect(samples.get(`tallyhouse_build_info{version="${readVersion()}",node="${node}"}`)).toBe(1)
   expect(samples.get('tallyhouse_log_lines_dropped_total')).toBe(7)
   expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(50e6)
   expect(samples.get('process_cpu_seconds_total')).toBeGreaterThan(0)
