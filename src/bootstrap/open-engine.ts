@@ -1,6 +1,7 @@
 /** Opens the embedded engine of a data folder: a running service's, or one that this process starts. */
 import { access as checkAccess } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { findLibrary } from '../clickhouse/embedded/engine-package.js'
 import { readEngineFile } from '../clickhouse/embedded/engine-file.js'
 import { getEngineDir } from '../clickhouse/embedded/engine-dir.js'
 import {
@@ -51,7 +52,7 @@ const MAX_STARTS = 3
  * another short command holds the folder: its engine is not shared, because it stops with that command. An engine that is
  * killed while it starts is started again.
  *
- * @throws DataDirInUseError when another process still holds the data folder then, or a service does and `ownEngine`
+ * @throws NoEngineError when this machine has no engine, DataDirInUseError when another process still holds the data folder then, or a service does and `ownEngine`
  *   is set
  */
 export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngine> {
@@ -77,11 +78,18 @@ export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngi
   }
 }
 
-/** Returns whether an engine was ever started on the data folder. */
+/**
+ * Returns whether an engine was ever started on the data folder.
+ *
+ * @throws NoEngineError when none was, because this machine has no engine
+ */
 export const hasEngine = (dataDir: string): Promise<boolean> =>
   checkAccess(getEngineDir(dataDir)).then(
     () => true,
-    () => false,
+    () => {
+      findLibrary()
+      return false
+    },
   )
 
 async function findServiceEngine(dataDir: string): Promise<Endpoint | undefined> {

@@ -4,6 +4,7 @@ import type { Endpoint } from '../endpoint.js'
 import { writeConfiguration } from './configuration.js'
 import { getEngineDir, openLock } from './engine-dir.js'
 import { removeEngineFile, writeEngineFile } from './engine-file.js'
+import { findLibrary } from './engine-package.js'
 import { launch, type EngineProcess } from './engine-process.js'
 import { startFirst, type FirstStart } from './first-start.js'
 import type { Holder } from './launcher/protocol.js'
@@ -13,6 +14,7 @@ import { repairDedupLogs } from './repair-dedup-log.js'
 import { sendStatement } from './send-statement.js'
 import { supervise, type EngineEvent } from './supervisor.js'
 
+export { NoEngineError } from './engine-package.js'
 export { EngineError } from './engine-process.js'
 export { findEngine } from './find-engine.js'
 export { DataDirInUseError } from './first-start.js'
@@ -42,6 +44,8 @@ export interface Engine {
 /** Shared by all processes of one engine: that of the first start and those of restarts. */
 interface EngineContext {
   readonly engineDir: string
+  /** The path of libchdb. */
+  readonly library: string
   readonly holder: Holder
   readonly limits: Limits
   readonly lock: FileHandle
@@ -57,14 +61,17 @@ const KILL_SELECTS_TIMEOUT_MS = 500
 /**
  * Starts an engine on the folder and keeps it running.
  *
- * @throws DataDirInUseError when another process holds the folder, EngineError when the engine does not start
+ * @throws NoEngineError when this machine has no engine, DataDirInUseError when another process holds the folder, EngineError
+ *   when the engine does not start
  */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const { dataDir, purpose, member, onEvent = () => undefined } = options
   const begun = performance.now()
+  const library = findLibrary()
   const engineDir = getEngineDir(dataDir)
   const context: EngineContext = {
     engineDir,
+    library,
     holder: { pid: process.pid, purpose },
     limits: computeLimits(readAvailableMemory()),
     lock: await openLock(engineDir),
@@ -101,12 +108,12 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
  * @param onLocked called with the id of the process once the folder is locked, configured and repaired
  */
 function launchEngine(
-  { engineDir, holder, limits, lock, stopping, member }: EngineContext,
+  { engineDir, library, holder, limits, lock, stopping, member }: EngineContext,
   endpoint: Endpoint,
   onLocked: (pid: number) => Promise<void>,
 ): Promise<EngineProcess> {
   return launch(
-    { engineDir, port: getPort(endpoint), nativePort: member?.nativePort, holder },
+    { engineDir, library, port: getPort(endpoint), nativePort: member?.nativePort, holder },
     {
       lock: lock.fd,
       stop: stopping.signal,

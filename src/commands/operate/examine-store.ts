@@ -2,6 +2,7 @@
 import { types } from 'node:util'
 import { hasEngine, openEngine, type OpenedEngine } from '../../bootstrap/open-engine.js'
 import type { ShardPlace } from '../../bootstrap/shard-places.js'
+import { NoEngineError } from '../../clickhouse/embedded/engine.js'
 import { connect } from '../../clickhouse/connection.js'
 import { getClickHouseReason, isClickHouseError, isUnreachable } from '../../clickhouse/errors.js'
 import { sql, statement } from '../../clickhouse/sql.js'
@@ -58,12 +59,15 @@ export async function openPatient(
 async function openEndpoint(place: ShardPlace): Promise<OpenedEngine | Finding> {
   const { clickhouse, dataDir, member } = place
   if (clickhouse !== undefined) return { endpoint: clickhouse, engine: undefined }
-  if (!(await hasEngine(dataDir))) {
-    return fail(`there is no database in ${dataDir} yet`, `check DATA_DIR, or ${MIGRATE}`)
+  try {
+    return (await hasEngine(dataDir))
+      ? await openEngine({ dataDir, member, purpose: 'tallyhouse doctor' })
+      : fail(`there is no database in ${dataDir} yet`, `check DATA_DIR, or ${MIGRATE}`)
+  } catch (error) {
+    return error instanceof NoEngineError
+      ? fail(error.reason, error.cure)
+      : fail(getMessage(error), 'look at the log of the service that uses this data folder')
   }
-  return openEngine({ dataDir, member, purpose: 'tallyhouse doctor' }).catch((error: unknown) =>
-    fail(getMessage(error), 'look at the log of the service that uses this data folder'),
-  )
 }
 
 /** Makes the checks of a store. @param isHome whether the store has the keys */

@@ -4,6 +4,10 @@ import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 /** The address and accounts of the shared engine, which the global setup hands to the workers. */
 export function getTestEndpoint(): Endpoint {
   const text = process.env['TEST_ENGINE']
-  if (text === undefined) throw new Error('TEST_ENGINE is not set: run the tests with jest')
+  if (text === undefined) {
+    throw new Error(
+      'this test needs the embedded ClickHouse, which jest starts where its package is installed',
+    )
+  }
   return JSON.parse(text) as Endpoint
 }

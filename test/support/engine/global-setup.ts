@@ -9,6 +9,7 @@ export default async function globalSetup(): Promise<void> {
   await buildBrowser()
   const { startSharedEngine } = requireTs('./shared-engine.ts', import.meta.url) as typeof shared
   const engine = await startSharedEngine()
+  if (engine === undefined) return
   globalThis.sharedEngine = engine
   process.env['TEST_ENGINE'] = JSON.stringify(engine.endpoint)
 }

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { writeConfiguration } from '../../../src/clickhouse/embedded/configuration.js'
+import { findLibrary } from '../../../src/clickhouse/embedded/engine-package.js'
 import { launch } from '../../../src/clickhouse/embedded/engine-process.js'
 import { getEngineDir, openLock } from '../../../src/clickhouse/embedded/engine-dir.js'
 import type { Limits } from '../../../src/clickhouse/embedded/limits.js'
@@ -50,8 +51,9 @@ export async function startServer(
   const endpoint = member?.endpoint ?? (await createEndpoint())
   const lock = await openLock(engineDir)
   const holder = { pid: process.pid, purpose: 'jest' }
+  const nativePort = member?.nativePort
   const engine = await launch(
-    { engineDir, port: getPort(endpoint), nativePort: member?.nativePort, holder },
+    { engineDir, library: findLibrary(), port: getPort(endpoint), nativePort, holder },
     {
       lock: lock.fd,
       stop: stopping.signal,

@@ -1,6 +1,4 @@
 /** The C functions that the launcher calls: a few of libc, and two of libchdb. */
-import { createRequire } from 'node:module'
-import path from 'node:path'
 import { DataType, isNullPointer, load, open, restorePointer, wrapPointer } from 'ffi-rs'
 
 const LIBC = process.platform === 'darwin' ? '/usr/lib/libSystem.B.dylib' : 'libc.so.6'
@@ -55,23 +53,9 @@ export function exitNow(code: number): never {
   throw new Error('unreachable')
 }
 
-/**
- * Loads libchdb.
- *
- * @throws Error when its package is not installed
- */
-export function loadEngine(): void {
-  const suffix = process.platform === 'linux' ? '-gnu' : ''
-  const name = `@chdb/lib-${process.platform}-${process.arch}${suffix}`
-  let folder: string
-  try {
-    folder = path.dirname(createRequire(import.meta.url).resolve(name))
-  } catch {
-    throw new Error(
-      `the package ${name} is not installed, so there is no embedded engine on this machine`,
-    )
-  }
-  open({ library: 'chdb', path: path.join(folder, 'libchdb.so') })
+/** Loads libchdb from its file. */
+export function loadEngine(library: string): void {
+  open({ library: 'chdb', path: library })
 }
 
 /** Runs `clickhouse local` on a thread of libuv's pool until it ends. Resolves with its error message, if any. */

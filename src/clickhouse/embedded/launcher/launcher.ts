@@ -28,7 +28,9 @@ const STOP_TIMEOUT_MS = 10_000
 const DRAIN_MS = 250
 const END_INPUT_INTERVAL_MS = 200
 
-const { engineDir, port, nativePort, holder } = JSON.parse(process.argv[2] ?? '') as LaunchOptions
+const { engineDir, library, port, nativePort, holder } = JSON.parse(
+  process.argv[2] ?? '',
+) as LaunchOptions
 const configFile = path.join(engineDir, 'config.xml')
 /** The engine writes its port here once it listens. */
 const portFile = path.join(engineDir, 'port')
@@ -74,7 +76,7 @@ async function start(): Promise<void> {
   await checkPort(port)
   if (nativePort !== undefined) await checkPort(nativePort)
   fs.rmSync(portFile, { force: true })
-  loadEngine()
+  loadEngine(library)
   pty.onOutput(checkPrompt)
   setTimeout(() => state === 'starting' && fail('not ready in time'), START_TIMEOUT_MS)
   const error = await runEngine(buildArguments())

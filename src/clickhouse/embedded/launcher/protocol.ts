@@ -11,6 +11,8 @@ export interface Holder {
 export interface LaunchOptions {
   /** The engine's folder, `<DATA_DIR>/clickhouse`. */
   readonly engineDir: string
+  /** The path of libchdb. */
+  readonly library: string
   readonly port: number
   /** The port for other engines; undefined for an engine that is alone. */
   readonly nativePort?: number | undefined

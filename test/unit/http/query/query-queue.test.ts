@@ -1,7 +1,7 @@
 /** The queue of queries: its limits, whose turn it is, and which queries it refuses. */
 import { afterEach, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { setImmediate as tick } from 'node:timers/promises'
+import { setImmediate as tick, setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../../../src/contract/errors.js'
 import type { ReaderPace } from '../../../../src/http/formats/reader-pace.js'
 import {
