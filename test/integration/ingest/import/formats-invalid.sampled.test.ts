@@ -151,16 +151,16 @@ describe('timestamps of other forms, in the zone of the import', () => {
   const times = Object.keys(TIMES)
   const values = times.map((time) => `(${literal(time)})`).join(', ')
   const table = `SELECT * FROM values('timestamp String', ${values})`
-  const files: readonly (readonly [string, () => Promise<Buffer> | Buffer, OpenOptions?])[] = [
-    ['ndjson', () => Buffer.from(times.map((time) => `{"timestamp":"${time}"}\n`).join(''))],
+  const files: readonly (readonly [string, () => Promise<Buffer> | Buffer, OpenOptions])[] = [
+    ['ndjson', () => Buffer.from(times.map((time) => `{"timestamp":"${time}"}\n`).join('')), {}],
     [
       'mapped ndjson',
       () => Buffer.from(times.map((time) => `{"t":"${time}"}\n`).join('')),
       { mapping: new Map([['timestamp', 't']]) },
     ],
-    ['csv', () => Buffer.from(`timestamp\n${times.join('\n')}\n`)],
-    ['parquet', () => writeFile('Parquet', table)],
-    ['arrow', () => writeFile('Arrow', table)],
+    ['csv', () => Buffer.from(`timestamp\n${times.join('\n')}\n`), {}],
+    ['parquet', () => writeFile('Parquet', table), {}],
+    ['arrow', () => writeFile('Arrow', table), {}],
   ]
 
   shortTest.each(files)('%s', async (_format, write, options) => {
