@@ -1,5 +1,5 @@
 /** Lists the columns of a Parquet or Arrow file, as ClickHouse reads them. */
-import type { Connection } from '../../../../clickhouse/connection.js'
+import type { Connection, Settings } from '../../../../clickhouse/connection.js'
 import { join, sql, statement, string, type Sql } from '../../../../clickhouse/sql.js'
 
 export type ColumnarFormat = 'parquet' | 'arrow'
@@ -27,6 +27,12 @@ const SCHEMA_FORMATS: Readonly<Record<ColumnarFormat, Sql>> = {
   arrow: sql`ArrowStream`,
 }
 
+/** Times that a Parquet file does not adjust to UTC get a type without a zone, as those of Arrow have. */
+const DESCRIBING: Settings = {
+  print_pretty_type_names: 0,
+  input_format_parquet_local_time_as_utc: 0,
+}
+
 /** ClickHouse refuses longer query parameters, so the bytes are sent in parts. */
 const MAX_PARAMETER_LENGTH = 100_000
 
@@ -44,7 +50,7 @@ export async function listColumns(
     statement(
       sql`DESCRIBE format(${SCHEMA_FORMATS[format]}, base64Decode(arrayStringConcat([${join(parts)}])))`,
     ),
-    { settings: { print_pretty_type_names: 0 } },
+    { settings: DESCRIBING },
   )
   return rows.map(({ name, type }) => ({ name, type }))
 }
