@@ -30,16 +30,21 @@ test('a reason is logged once until it ends', () => {
   )
   const logAndCount = (held: readonly HeldProject[], clocks = AGREEING): object => {
     const counts = report(held, clocks)
-    const logged = lines.splice(0).map((line) => {
-      const { time: _, ...fields } = JSON.parse(line) as Record<string, unknown>
-      return fields
-    })
+    const logged = lines.splice(0).map((line) => JSON.parse(line) as object)
     return { ...counts, logged }
   }
   const days = { keptFrom: '2026-05-01', due: '2026-05-16' }
-  const pace = { level: 'warn', projectId: 'a', reason: 'pace', ...days, msg: PACE }
-  const newest = { level: 'warn', projectId: 'b', reason: 'newest_event', ...days, msg: NEWEST }
-  const clocks = { level: 'error', projects: 2, difference: '9600 h', msg: CLOCKS }
+  const time = expect.any(String)
+  const pace = { time, level: 'warn', projectId: 'a', reason: 'pace', ...days, msg: PACE }
+  const newest = {
+    time,
+    level: 'warn',
+    projectId: 'b',
+    reason: 'newest_event',
+    ...days,
+    msg: NEWEST,
+  }
+  const clocks = { time, level: 'error', projects: 2, difference: '9600 h', msg: CLOCKS }
   const none = { clocks: 0, pace: 0, newest_event: 0 }
 
   expect(logAndCount([])).toEqual({ ...none, logged: [] })
