@@ -1,6 +1,7 @@
 /**
  * Bundles a schema of the contract into a JSON Schema (2020-12) that refers to nothing outside of itself. It accepts what
- * the schema of the contract accepts of a request for JSON. What JSON Schema does not know is left out, and what many clients do not know is written twice:
+ * the schema of the contract accepts of a request for JSON. What JSON Schema does not know is left out, and what many clients do not
+ * know is written twice:
  *
  * | contract | here |
  * |---|---|

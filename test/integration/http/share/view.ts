@@ -3,8 +3,8 @@ import type { RunningService } from '../../../../src/bootstrap/serving/start-ser
 
 export const PERIOD = { date_range: ['2026-06-01', '2026-06-14'] }
 const STEPS = [
-  { type: 'page', path: { operator: 'is', value: '/' } },
-  { type: 'event', name: 'signup' },
+  { filters: [{ type: 'page', path: { operator: 'eq', value: '/' } }] },
+  { filters: [{ type: 'event', name: { operator: 'eq', value: 'signup' } }] },
 ]
 export const FUNNEL = { ...PERIOD, steps: STEPS }
 export const QUERY = {
