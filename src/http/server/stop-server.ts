@@ -22,12 +22,16 @@ const QUIET_TURNS = 3
 /** The most turns that a server under load is waited for. */
 const MAX_TURNS = 100
 
+/** A connection that is opened during the stop is kept this long for its first request, in milliseconds. */
+const FIRST_REQUEST_MS = SECOND_MS
+
 /**
  * Prepares the stop of a server, before it listens. Returns the function that stops it:
  *
  * 1. Responses close their connections from now on, also those to requests under way. The server still accepts connections.
  * 2. After `notice` it accepts no more of them. Idle connections stay open, and a request on one is answered.
- * 3. When all requests are answered, it closes idle connections. Requests under way may take until the end of `grace`.
+ * 3. When all requests are answered, also the first ones on connections that were opened during the stop, it closes idle
+ *    connections. Requests under way may take until the end of `grace`.
  *
  * A connection that is closed while a request waits in it is reset. So before each close, the server reads what has arrived:
  * a process that was busy learns of it only after its timers have fired. What is still on its way over the network then
@@ -66,7 +70,7 @@ interface Traffic {
   readonly closeAfterResponses: () => void
   /** Waits until no connection or request arrives. */
   readonly waitUntilQuiet: () => Promise<void>
-  /** Waits until no request is under way. */
+  /** Waits until no request is under way, or to be expected soon. */
   readonly waitUntilAnswered: () => Promise<void>
   /** Closes the connections that carry no request, also those that never did. */
   readonly closeIdle: () => void
@@ -75,21 +79,37 @@ interface Traffic {
 function watchTraffic(server: Server): Traffic {
   const sockets = new Set<Socket>()
   const responses = new Set<ServerResponse>()
+  /** The connections that were opened during the stop, until their first request. */
+  const expected = new Set<Socket>()
   let arrivals = 0
   let isClosing = false
   let onAnswered = (): void => undefined
+  const checkAnswered = (): void => {
+    if (responses.size === 0 && expected.size === 0) onAnswered()
+  }
+  const stopExpecting = (socket: Socket): void => {
+    if (expected.delete(socket)) checkAnswered()
+  }
   server.on('connection', (socket) => {
     arrivals += 1
     sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    if (isClosing) {
+      expected.add(socket)
+      setTimeout(stopExpecting, FIRST_REQUEST_MS, socket).unref()
+    }
+    socket.once('close', () => {
+      sockets.delete(socket)
+      stopExpecting(socket)
+    })
   })
-  server.prependListener('request', (_request, response: ServerResponse) => {
+  server.prependListener('request', ({ socket }, response: ServerResponse) => {
     arrivals += 1
     responses.add(response)
+    stopExpecting(socket)
     if (isClosing) closeAfter(response)
     response.once('close', () => {
       responses.delete(response)
-      if (responses.size === 0) onAnswered()
+      checkAnswered()
     })
   })
   return {
@@ -107,7 +127,7 @@ function watchTraffic(server: Server): Traffic {
     waitUntilAnswered: () =>
       new Promise((resolve) => {
         onAnswered = resolve
-        if (responses.size === 0) resolve()
+        checkAnswered()
       }),
     closeIdle: () => {
       server.closeIdleConnections()

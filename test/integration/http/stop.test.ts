@@ -121,12 +121,17 @@ test('what arrived before connections are closed is answered, however late it is
   idle.socket.write(PROBE)
   const late = connect(app)
   late.socket.write(PROBE)
+  const fresh = connect(app)
   // A connection is opened in the next tick.
   await new Promise<void>((resolve) => process.nextTick(resolve))
   // A busy machine keeps the process from reading what arrives until the time for notice is over.
   for (const end = performance.now() + 200; performance.now() < end;);
   expect(summarize(await idle.text)).toEqual(['200 keep-alive', '200 close'])
   expect(summarize(await late.text)).toEqual(['200 close'])
+  // A client that has just connected is about to send a request, even if all others have their answers.
+  await sleep(20)
+  fresh.socket.write(PROBE)
+  expect(summarize(await fresh.text)).toEqual(['200 close'])
   await stopped
 })
 
