@@ -10,6 +10,8 @@ export interface ObservedLoad {
   readonly bytes: number
   /** The number of rows with each outcome, such as `events` or `rejected`. */
   readonly rows: Readonly<Record<string, number>>
+  /** The most rows that it could have. */
+  readonly maxRows: number
 }
 
 /** What waits in the inbox, as the loader last saw it. */
@@ -21,6 +23,8 @@ export interface ObservedInbox {
 
 export interface LoadInstruments {
   readonly onLoad: (load: ObservedLoad) => void
+  /** Loads that an earlier process had left were ended. */
+  readonly onResumed: (rows: ObservedLoad['rows']) => void
   readonly onLoadFailure: () => void
   /** @param isHeld whether this process holds the lease of the loader */
   readonly onLease: (isHeld: boolean) => void
@@ -38,17 +42,21 @@ export function createLoadInstruments(
   registry: Registry,
   label: ShardLabel,
 ): (shard: string) => LoadInstruments {
-  const { durations, sizes, rows, failures, lease, held } = createMetrics(registry, label)
+  const { durations, sizes, rows, maxRows, failures, lease, held } = createMetrics(registry, label)
   let inboxes: WatchedInbox[] | undefined
   return (name) => {
     const shard = label.of(name)
+    const countRows = (counts: ObservedLoad['rows']): void => {
+      for (const [outcome, count] of Object.entries(counts)) rows.inc({ outcome, ...shard }, count)
+    }
     return {
-      onLoad: ({ seconds, bytes, rows: counts }) => {
-        durations.observe(shard, seconds)
-        sizes.observe(shard, bytes)
-        for (const [outcome, count] of Object.entries(counts))
-          rows.inc({ outcome, ...shard }, count)
+      onLoad: (load) => {
+        durations.observe(shard, load.seconds)
+        sizes.observe(shard, load.bytes)
+        maxRows.set(shard, load.maxRows)
+        countRows(load.rows)
       },
+      onResumed: countRows,
       onLoadFailure: () => failures.inc(shard),
       onLease: (isHeld) => lease.set(shard, isHeld ? 1 : 0),
       onHeld: (counts) => {
@@ -82,6 +90,12 @@ function createMetrics(registry: Registry, label: ShardLabel) {
     labelNames: ['outcome', ...label.names],
     registers,
   })
+  const maxRows = new Gauge({
+    name: 'tallyhouse_load_max_rows',
+    help: 'Most rows that the last load of this process could have; small after a load that did not finish.',
+    labelNames,
+    registers,
+  })
   const failures = new Counter({
     name: 'tallyhouse_load_failures_total',
     help: 'Attempts to load that failed. The rows wait in the inbox and are tried again.',
@@ -100,7 +114,7 @@ function createMetrics(registry: Registry, label: ShardLabel) {
     labelNames: ['reason', ...label.names],
     registers,
   })
-  return { durations, sizes, rows, failures, lease, held }
+  return { durations, sizes, rows, maxRows, failures, lease, held }
 }
 
 interface WatchedInbox {

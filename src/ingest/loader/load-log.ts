@@ -155,6 +155,8 @@ export interface AbandonedLoad {
   readonly batch: string
   /** The most rows that the next load of its rows takes. */
   readonly nextRows: number
+  /** How many loads of the stream have finished since. */
+  readonly finishedSince: number
 }
 
 /** Only this many of the newest loads are searched for abandoned ones. */
@@ -167,9 +169,17 @@ export const NOT_THE_ROWS = 0
 export async function findAbandonedLoads(writer: Connection): Promise<readonly AbandonedLoad[]> {
   const { rows } = await writer.query<AbandonedLoad>(
     statement(sql`
-SELECT batch, received AS nextRows FROM loads FINAL
-WHERE load + ${MAX_ABANDONED} > (SELECT load FROM loads ORDER BY load DESC LIMIT 1) AND step = ${uint64(STEP.abandoned)}
-  AND received != ${uint64(NOT_THE_ROWS)}`),
+WITH latest AS (
+  SELECT load, batch, step, received FROM loads FINAL
+  WHERE load + ${MAX_ABANDONED} > (SELECT load FROM loads ORDER BY load DESC LIMIT 1)
+)
+SELECT
+  batch, received AS nextRows,
+  arrayCount(
+    finished -> finished > load,
+    (SELECT groupArray(load) FROM latest WHERE step = ${uint64(STEP.loaded)} AND startsWith(batch, ${string(RANGE_PREFIX)}))
+  ) AS finishedSince
+FROM latest WHERE step = ${uint64(STEP.abandoned)} AND received != ${uint64(NOT_THE_ROWS)}`),
   )
   return rows
 }

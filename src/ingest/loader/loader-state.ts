@@ -12,7 +12,11 @@ export interface LoaderObserver {
     /** The sum of the lengths of the lines. */
     readonly bytes: number
     readonly rows: LoadCounts
+    /** The most rows that it could have. */
+    readonly maxRows: number
   }) => void
+  /** Loads of an earlier process were ended. */
+  readonly onResumed: (rows: LoadCounts) => void
   readonly onLoadFailure: () => void
   readonly onLease: (isHeld: boolean) => void
 }

@@ -9,7 +9,7 @@ import { dropTables } from '../../clickhouse/temporary-tables.js'
 import { dropShadowTables } from '../../rollups/shadow-tables.js'
 import { dropBatch } from '../inbox/batches.js'
 import { findLoad, findUnfinishedLoads, startLoad, STEP } from './load-log.js'
-import type { LoadReport } from './load-report.js'
+import { addReports, EMPTY_REPORT, type LoadReport } from './load-report.js'
 import { isBefore } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
 import { findNextRange, type NextRange } from './next-range.js'
@@ -43,6 +43,8 @@ export interface StreamLoad {
   readonly report: LoadReport
   /** The sum of the lengths of its lines. */
   readonly bytes: number
+  /** The most rows that it could have; fewer than usual after a load of these rows was abandoned. */
+  readonly maxRows: number
 }
 
 /**
@@ -58,7 +60,7 @@ export async function loadStream(
     const range = await findNextRange(writer)
     if (range === undefined) return undefined
     const report = await loadRange(writer, range, context)
-    if (report !== undefined) return { report, bytes: range.bytes }
+    if (report !== undefined) return { report, bytes: range.bytes, maxRows: range.maxRows }
   }
 }
 
@@ -67,32 +69,44 @@ export async function loadStream(
  * versions stored. A load that was not staged has published
  * nothing, and stays as it is. The caller holds the loader lease.
  */
-export const finishInterruptedWork = (writer: Connection, context: LoaderContext): Promise<void> =>
-  finishUnfinishedWork(writer, STEP.staged, context)
+export const finishInterruptedWork = async (
+  writer: Connection,
+  context: LoaderContext,
+): Promise<void> => void (await finishUnfinishedWork(writer, STEP.staged, context))
 
-/** @param minStep the step that a load must have reached to be finished; one that is not staged is abandoned */
+/**
+ * @param minStep the step that a load must have reached to be finished; one that is not staged is abandoned
+ * @returns the report of the loads that it ended
+ */
 async function finishUnfinishedWork(
   writer: Connection,
   minStep: number,
   context: LoaderContext,
-): Promise<void> {
+): Promise<LoadReport> {
+  let report = EMPTY_REPORT
   await dropShadowTables(writer)
   await context.finishDeletions(writer)
   for (const load of await findUnfinishedLoads(writer)) {
     if (load.step < minStep) continue
-    if (load.step === STEP.started) await abandonInterruptedLoad(writer, load)
-    else await runLoad(writer, load, context)
+    const ended =
+      load.step === STEP.started
+        ? await abandonInterruptedLoad(writer, load)
+        : await runLoad(writer, load, context)
+    report = addReports(report, ended ?? EMPTY_REPORT)
   }
   await completeExits(writer)
   await endLeftChanges(writer)
+  return report
 }
 
 /**
  * Finishes what an earlier loader left: interrupted deletions and loads, and batches that were never loaded.
  * The caller holds the loader lease.
+ *
+ * @returns the report of the loads of an earlier loader that it ended
  */
-export async function resumeLoads(writer: Connection, context: LoaderContext): Promise<void> {
-  await finishUnfinishedWork(writer, STEP.started, context)
+export async function resumeLoads(writer: Connection, context: LoaderContext): Promise<LoadReport> {
+  const report = await finishUnfinishedWork(writer, STEP.started, context)
   // A loader that was killed at the very end left its tables. Under the lease no other loader has any.
   await dropTables(writer, LOAD_TABLES)
   await dropLoadedParts(writer)
@@ -101,6 +115,7 @@ export async function resumeLoads(writer: Connection, context: LoaderContext): P
     statement(sql`SELECT DISTINCT batch FROM inbox WHERE batch != '' ORDER BY batch`),
   )
   for (const { batch } of rows) await loadLeftBatch(writer, batch, context)
+  return report
 }
 
 /**

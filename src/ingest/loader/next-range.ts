@@ -12,6 +12,9 @@ export interface LoadLimits {
   readonly bytes: number
 }
 
+/** The factor by which a load of rows that could not be loaded is smaller, and by which loads grow again. */
+export const SHRINK_FACTOR = 4
+
 const MB = 1024 * 1024
 
 /** Large enough that the fixed costs of a load do not matter, and small compared with memory. */
@@ -24,12 +27,17 @@ export interface NextRange {
   readonly after: Position
   /** The sum of the lengths of its lines. */
   readonly bytes: number
+  /** The most rows that it could have; fewer than usual after a load of these rows was abandoned. */
+  readonly maxRows: number
 }
 
 /**
- * Finds the rows to load next, at least one and at most `limits`; undefined when no row waits. While the rows of
- * abandoned loads are not loaded, ranges are as small as those loads demand. The caller holds the loader lease, and no
- * load is unfinished.
+ * Finds the rows to load next, at least one and at most `limits`; undefined when no row waits. The caller holds the loader
+ * lease, and no load is unfinished.
+ *
+ * While the rows of an abandoned load wait, ranges are as small as that load demands. Each load that finishes since lets the
+ * next one grow by the factor by which failures shrink it: the cause was not in its rows, and a backlog of a crash is soon
+ * loaded.
  */
 export async function findNextRange(
   writer: Connection,
@@ -39,11 +47,14 @@ export async function findNextRange(
   const abandoned = (await findAbandonedLoads(writer)).filter(({ batch }) =>
     isWaiting(batch, after),
   )
-  const rows = Math.min(limits.rows, ...abandoned.map(({ nextRows }) => nextRows))
+  const rows = Math.min(
+    limits.rows,
+    ...abandoned.map(({ nextRows, finishedSince }) => nextRows * SHRINK_FACTOR ** finishedSince),
+  )
   const end = await findEnd(writer, after, { ...limits, rows })
   if (end === undefined) return undefined
   const { upTo, bytes } = end
-  return { batch: nameRange({ after, upTo }), after, bytes }
+  return { batch: nameRange({ after, upTo }), after, bytes, maxRows: rows }
 }
 
 /** Where a range ends, and the bytes up to there. */

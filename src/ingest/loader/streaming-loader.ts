@@ -16,6 +16,7 @@ import { createFailureLog } from './failure-log.js'
 import { findUnfinishedLoads } from './load-log.js'
 import { logReport, pickCounts } from './load-report.js'
 import { loadStream, resumeLoads } from './loader.js'
+import { MAX_LOAD } from './next-range.js'
 import type { LoaderContext } from './loader-context.js'
 import type { LoaderMonitor, LoaderObserver } from './loader-state.js'
 import { countWaitingRows } from './stream.js'
@@ -54,6 +55,9 @@ const FULL_LOAD_ROWS = 100_000
 const MAX_RETRY_FACTOR = 30
 /** The longest wait for a lease that another process holds, so also the time in which a waiting loader stops. */
 const LEASE_TIMEOUT_MS = 1_000
+
+const SMALL_LOAD =
+  'an earlier load of waiting events did not finish, so loads are small; each one that finishes lets the next one grow'
 
 /** The options and the state of a running loader. */
 interface LoaderRun extends Omit<StreamingLoaderOptions, 'intervals'> {
@@ -147,7 +151,9 @@ async function loadUnderLease(run: LoaderRun): Promise<void> {
     // Collecting and queries have priority: clients wait for them.
     const fenced = fenceConnection(withLowPriority(store.writer), lease.signal)
     // The previous holder may have been killed during a load, whose rows must not be loaded a second time.
-    await resumeLoads(fenced, context)
+    const resumed = await resumeLoads(fenced, context)
+    if (resumed.received > 0) logReport(run.logger, resumed)
+    observer?.onResumed(pickCounts(resumed))
     run.recovered = true
     wanted = await loadWhileHeld(run, lease, fenced)
   } finally {
@@ -190,10 +196,11 @@ async function loadNext(run: LoaderRun, fenced: Connection): Promise<void> {
   const load = await loadStream(fenced, context)
   run.lastLoadAt = performance.now()
   if (load === undefined) return
-  const { report, bytes } = load
+  const { report, bytes, maxRows } = load
   logReport(logger, report)
+  if (maxRows < MAX_LOAD.rows) logger.info({ maxRows }, SMALL_LOAD)
   const seconds = (run.lastLoadAt - begun) / SECOND_MS
-  observer?.onLoad({ seconds, bytes, rows: pickCounts(report) })
+  observer?.onLoad({ seconds, bytes, maxRows, rows: pickCounts(report) })
 }
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>

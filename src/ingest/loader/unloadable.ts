@@ -18,12 +18,10 @@ import {
   type Load,
 } from './load-log.js'
 import { buildFromClause, nameRejections, parseRange } from './load-source.js'
+import { SHRINK_FACTOR } from './next-range.js'
 import { closeLoad } from './run-load.js'
 import { dropLoadTables, nameLoadTables } from './steps/shared/load-tables.js'
 import { parseRows, WITHOUT_ADDRESS } from './steps/parse-rows.js'
-
-/** The factor by which the next load of rows that could not be loaded is smaller. */
-export const SHRINK_FACTOR = 4
 
 /** After so many attempts a row that the store does not load is rejected. */
 const MAX_FAILURES = 3
@@ -100,23 +98,25 @@ const getReason = (error: unknown): string | undefined =>
 
 /**
  * Abandons a load that was interrupted before it was staged. Its rows are loaded again; the second time in smaller parts,
- * because they may be the cause.
+ * because they may be the cause. A row whose load was interrupted 20 times is rejected.
+ *
+ * @returns the report of the load that rejected the row; undefined if the rows are loaded again
  */
-export async function abandonInterruptedLoad(writer: Connection, load: Load): Promise<void> {
+export async function abandonInterruptedLoad(
+  writer: Connection,
+  load: Load,
+): Promise<LoadReport | undefined> {
   const [rows, attempts] = await Promise.all([
     countRows(writer, load),
     countAttempts(writer, load.batch),
   ])
   const isStream = parseRange(load.batch) !== undefined
   if (isStream && rows === 1 && attempts + 1 >= MAX_INTERRUPTIONS) {
-    await rejectRow(
-      writer,
-      load,
-      'cannot be loaded: the store or the service stopped at each attempt',
-    )
-  } else {
-    await abandonLoad(writer, load, attempts === 0 ? rows : Math.ceil(rows / SHRINK_FACTOR))
+    const reason = 'cannot be loaded: the store or the service stopped at each attempt'
+    return rejectRow(writer, load, reason)
   }
+  await abandonLoad(writer, load, attempts === 0 ? rows : Math.ceil(rows / SHRINK_FACTOR))
+  return undefined
 }
 
 /** Returns whether the load of a batch was interrupted so often that it is not tried again. */
