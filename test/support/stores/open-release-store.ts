@@ -1,5 +1,6 @@
 /** Opens a copy of the store of a release with a build, as its users do: they start the service. */
 import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -11,13 +12,21 @@ import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { startServe } from '../cli/serve.js'
 
+/** The releases whose stores are kept, the oldest first. */
+export const listReleases = (): readonly string[] =>
+  readdirSync(packagePath('test/support/stores'))
+    .flatMap((name) => /^store-of-(\d+\.\d+\.\d+)\.tar\.gz$/.exec(name)?.[1] ?? [])
+    .sort((one, other) => one.localeCompare(other, 'en', { numeric: true }))
+
 const DEADLINE_MS = 300_000
 
 /** Asks until the answer is the wanted one, and returns it; after five minutes, returns whatever it is. */
 export async function waitFor<T>(wanted: T, ask: () => Promise<T>): Promise<T> {
   for (const begun = performance.now(); ; await sleep(200)) {
     const answer = await ask()
-    if (isDeepStrictEqual(answer, wanted) || performance.now() - begun > DEADLINE_MS) return answer
+    // Objects of the client and of fetch have other prototypes than those of a test.
+    const copy = JSON.parse(JSON.stringify(answer)) as T
+    if (isDeepStrictEqual(copy, wanted) || performance.now() - begun > DEADLINE_MS) return answer
   }
 }
 
