@@ -16,7 +16,14 @@ import { listReleases, openReleaseStore, waitFor } from '../../support/stores/op
 const SOURCES = [
   ...['bench', 'clickhouse', 'clients', 'docs', 'generated', 'openapi', 'scripts', 'src', 'test'],
   ...['package.json', 'tsconfig.json', 'tsconfig.build.json', 'eslint.config.js', 'jest.config.js'],
-  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', '.prettierignore'],
+  ...[
+    'README.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    '.prettierignore',
+    '.spectral.yaml',
+    'redocly.yaml',
+  ],
 ]
 
 const folders: string[] = []
@@ -86,6 +93,7 @@ test('a dimension and a metric are added as README.md says', async () => {
   await run(folder, 'npm', 'run', 'build')
   await enterHash(folder)
   await run(folder, 'npm', 'run', 'types')
+  await run(folder, 'npm', 'run', 'lint:format')
   await run(folder, 'npm', 'run', 'lint:openapi')
   await run(folder, 'npm', 'run', 'test:jest', '--', '--maxWorkers=1', ...TESTS)
 

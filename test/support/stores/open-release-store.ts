@@ -21,11 +21,11 @@ export const listReleases = (): readonly string[] =>
 const DEADLINE_MS = 300_000
 
 /** Asks until the answer is the wanted one, and returns it; after five minutes, returns whatever it is. */
-export async function waitFor<T>(wanted: T, ask: () => Promise<T>): Promise<T> {
+export async function waitFor(wanted: unknown, ask: () => Promise<unknown>): Promise<unknown> {
   for (const begun = performance.now(); ; await sleep(200)) {
     const answer = await ask()
     // Objects of the client and of fetch have other prototypes than those of a test.
-    const copy = JSON.parse(JSON.stringify(answer)) as T
+    const copy = JSON.parse(JSON.stringify(answer)) as unknown
     if (isDeepStrictEqual(copy, wanted) || performance.now() - begun > DEADLINE_MS) return answer
   }
 }
