@@ -1,9 +1,9 @@
-/** Opens the embedded engine of a data folder: a running service's, or one that this process starts. */
+/** Opens the embedded engine of a data folder: one that another process runs, or one that this process starts. */
 import { access as checkAccess } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findLibrary } from '../clickhouse/embedded/engine-package.js'
 import { readEngineFile } from '../clickhouse/embedded/engine-file.js'
-import { getEngineDir } from '../clickhouse/embedded/engine-dir.js'
+import { getEngineDir, isAlive } from '../clickhouse/embedded/engine-dir.js'
 import {
   DataDirInUseError,
   EngineError,
@@ -37,7 +37,7 @@ export interface OpenEngineOptions {
 
 export interface OpenedEngine {
   readonly endpoint: Endpoint
-  /** The engine that this process runs; undefined when it uses a service's. */
+  /** The engine that this process runs, or will run when a command ends; undefined when it uses a service's. */
   readonly engine: Engine | undefined
 }
 
@@ -48,9 +48,9 @@ const POLL_INTERVAL_MS = 200
 const MAX_STARTS = 3
 
 /**
- * Connects to the engine of the service that runs on the data folder, or starts one. Waits up to 15 seconds while
- * another short command holds the folder: its engine is not shared, because it stops with that command. An engine that is
- * killed while it starts is started again.
+ * Connects to the engine of the service that runs on the data folder, or starts one. Commands wait up to 15 seconds while
+ * another command holds the folder: its engine is not shared, because it stops with that command. A service uses the engine
+ * of a command, and replaces it when the command ends. An engine that is killed while it starts is started again.
  *
  * @throws NoEngineError when this machine has no engine, DataDirInUseError when another process still holds the data folder then, or a service does and `ownEngine`
  *   is set
@@ -62,6 +62,8 @@ export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngi
   for (;;) {
     const endpoint = ownEngine ? undefined : await findServiceEngine(options.dataDir)
     if (endpoint !== undefined) return { endpoint, engine: undefined }
+    const borrowed = await findCommandEngine(options)
+    if (borrowed !== undefined) return replaceLater(borrowed, engineOptions)
     try {
       const engine = await startEngine(engineOptions)
       return { endpoint: engine.endpoint, engine }
@@ -91,6 +93,77 @@ export const hasEngine = (dataDir: string): Promise<boolean> =>
       return false
     },
   )
+
+/** The commands whose engine no service uses: the store is not complete while they run. */
+const EXCLUSIVE_PURPOSES: readonly string[] = ['tallyhouse restore']
+
+/**
+ * Finds the engine of a command, for a service. Engines that have others beside them are told each other's addresses when they
+ * start, so they cannot be replaced one by one: none is found for them.
+ */
+async function findCommandEngine({
+  dataDir,
+  purpose,
+  member,
+}: OpenEngineOptions): Promise<{ endpoint: Endpoint; holder: Holder; pid: number } | undefined> {
+  const file = await readEngineFile(getEngineDir(dataDir))
+  if (file === undefined || member !== undefined || !isService({ pid: 0, purpose }))
+    return undefined
+  const { holder, enginePid: pid } = file
+  if (isService(holder) || EXCLUSIVE_PURPOSES.includes(holder.purpose)) return undefined
+  const endpoint = await findEngine(dataDir)
+  return endpoint === undefined ? undefined : { endpoint, holder, pid }
+}
+
+/**
+ * Uses the engine of a command, and starts one with the same address and accounts when the command has ended. Until then
+ * statements fail as during a restart.
+ */
+function replaceLater(
+  { endpoint, holder, pid }: { endpoint: Endpoint; holder: Holder; pid: number },
+  { stop, ...options }: Omit<OpenEngineOptions, 'ownEngine'>,
+): OpenedEngine {
+  const closing = new AbortController()
+  options.onEvent?.({ kind: 'borrowed', pid, from: `process ${holder.pid} (${holder.purpose})` })
+  const replace = async (): Promise<Engine | undefined> => {
+    for (;;) {
+      await sleep(POLL_INTERVAL_MS, undefined, { signal: closing.signal }).catch(() => undefined)
+      if (closing.signal.aborted) return undefined
+      if (await isHeld(options.dataDir)) continue
+      try {
+        return await startEngine({ ...options, endpoint })
+      } catch (error) {
+        const wasKilled = error instanceof EngineError && error.signal !== null
+        if (!(error instanceof DataDirInUseError) && !wasKilled) throw error
+      }
+    }
+  }
+  let own: Engine | undefined
+  const replaced = replace().then((engine) => (own = engine))
+  return {
+    endpoint,
+    engine: {
+      endpoint,
+      get pid() {
+        return own?.pid ?? pid
+      },
+      failed: replaced.then(
+        (engine) => engine?.failed ?? new Promise<never>(() => undefined),
+        (error: unknown) => error as Error,
+      ),
+      stop: async () => {
+        closing.abort()
+        await (await replaced.catch(() => undefined))?.stop()
+      },
+    },
+  }
+}
+
+/** Returns whether a living process says that it runs the engine. An attempt to start one would cost a process each time. */
+async function isHeld(dataDir: string): Promise<boolean> {
+  const engineFile = await readEngineFile(getEngineDir(dataDir))
+  return engineFile !== undefined && isAlive(engineFile.holder.pid)
+}
 
 async function findServiceEngine(dataDir: string): Promise<Endpoint | undefined> {
   const engineFile = await readEngineFile(getEngineDir(dataDir))

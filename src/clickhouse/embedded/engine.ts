@@ -27,6 +27,8 @@ export interface EngineOptions {
   readonly purpose: string
   /** For an engine that has others beside it; left out for one that is alone. */
   readonly member?: EngineMember | undefined
+  /** The address and accounts of an engine that this one follows; new ones if left out. */
+  readonly endpoint?: Endpoint
   readonly onEvent?: (event: EngineEvent) => void
 }
 
@@ -65,7 +67,7 @@ const KILL_SELECTS_TIMEOUT_MS = 500
  *   when the engine does not start
  */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
-  const { dataDir, purpose, member, onEvent = () => undefined } = options
+  const { dataDir, purpose, member, endpoint: given, onEvent = () => undefined } = options
   const begun = performance.now()
   const library = findLibrary()
   const engineDir = getEngineDir(dataDir)
@@ -84,7 +86,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     first = await startFirst(
       dataDir,
       (endpoint) => launchEngine(context, endpoint, () => removeEngineFile(engineDir)),
-      member?.endpoint,
+      given ?? member?.endpoint,
     )
     const { endpoint, engine } = first
     const create = `CREATE DATABASE IF NOT EXISTS ${endpoint.database}`

@@ -4,6 +4,7 @@ import type { EngineProcess } from './engine-process.js'
 
 /** An event in the life of an engine, for the log. It contains no secrets. */
 export type EngineEvent =
+  | { readonly kind: 'borrowed'; readonly pid: number; readonly from: string }
   | { readonly kind: 'started'; readonly pid: number; readonly milliseconds: number }
   | { readonly kind: 'died'; readonly pid: number; readonly reason: string }
   | { readonly kind: 'restarted'; readonly pid: number; readonly milliseconds: number }
