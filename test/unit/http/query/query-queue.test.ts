@@ -265,7 +265,7 @@ describe('streams', () => {
     const offer = async function* () {
       yield await Promise.resolve(new Uint8Array(1))
     }
-    await Promise.all(streams.map(({ pace }) => pace?.measure(offer()).next()))
+    for (const { pace } of streams) await pace?.measure(offer()).next()
     return { ...given, streams }
   }
 
