@@ -1,6 +1,6 @@
-/** A folder is a room with one purpose: a README says what may come in. */
+/** What may come into a folder: a room of the source has one purpose and a README, and some tests need no engine. */
 import { expect, test } from '@jest/globals'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { listSources } from './source-tree.js'
@@ -11,4 +11,16 @@ const rooms = [...new Set(listSources().map((file) => path.posix.dirname(file)))
 
 test.each(rooms)('src/%s says in a README what belongs there', (room) => {
   expect(existsSync(packagePath(`src/${room}/README.md`))).toBe(true)
+})
+
+test.each(['test/unit', 'test/contract'])('%s needs no ClickHouse', (folder) => {
+  const files = readdirSync(packagePath(folder), { recursive: true, encoding: 'utf8' })
+  const needing = files.filter(
+    (file) =>
+      file.endsWith('.ts') &&
+      /from '[./]+\/support\/(engine|store)\//.test(
+        readFileSync(packagePath(`${folder}/${file}`), 'utf8'),
+      ),
+  )
+  expect(needing).toEqual([])
 })
