@@ -121,7 +121,7 @@ async function findCommandEngine({
  */
 function replaceLater(
   { endpoint, holder, pid }: { endpoint: Endpoint; holder: Holder; pid: number },
-  { stop, ...options }: Omit<OpenEngineOptions, 'ownEngine'>,
+  options: Omit<OpenEngineOptions, 'ownEngine' | 'stop'>,
 ): OpenedEngine {
   const closing = new AbortController()
   options.onEvent?.({ kind: 'borrowed', pid, from: `process ${holder.pid} (${holder.purpose})` })

@@ -113,7 +113,8 @@ export async function runOperation<Name extends Operation>(
     const status = ERROR_STATUS[error.code]
     // When the client has disconnected, the line of the request says so.
     const isWanted = !context.signal.aborted
-    if (status >= 500 && isWanted) context.logger.error({ operation, err: unwrapError(error) }, 'failed')
+    if (status >= 500 && isWanted)
+      context.logger.error({ operation, err: unwrapError(error) }, 'failed')
     return describeFailure(error)
   }
 }

@@ -60,16 +60,16 @@ export async function streamJson(
 async function streamChunks(
   response: Response,
   chunks: AsyncGenerator<Uint8Array>,
-  { signal, measure }: ReaderPace,
+  pace: ReaderPace,
   setHeaders: () => void,
 ): Promise<void> {
   // Nothing is sent before there is something to send: until then a failure is an error response.
   const first = await chunks.next()
   setHeaders()
   try {
-    await pipeline(measure(continueWith(first, chunks)), response, { signal })
+    await pipeline(pace.measure(continueWith(first, chunks)), response, { signal: pace.signal })
   } catch (error) {
-    throw signal.aborted ? signal.reason : error
+    throw pace.signal.aborted ? pace.signal.reason : error
   }
 }
 

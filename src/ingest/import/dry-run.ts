@@ -21,7 +21,7 @@ import { stageRows } from '../loader/steps/stage-rows.js'
 import { selectRows, surveyLoad } from '../loader/survey.js'
 import type { ImportOptions, ImportReport } from './import-options.js'
 import { createLineReader } from './lines.js'
-import { resolveTimestamps } from './resolve-timestamps.js'
+import { resolveTimestamps } from './timestamps/resolve-timestamps.js'
 
 type DryRunOptions = ImportOptions & Required<Pick<ImportOptions, 'chunkSize'>>
 

@@ -25,7 +25,7 @@ import {
   type LineReader,
   type Lines,
 } from './lines.js'
-import { resolveTimestamps } from './resolve-timestamps.js'
+import { resolveTimestamps } from './timestamps/resolve-timestamps.js'
 
 /**
  * Imports one source of lines, each a JSON object, a blank line, or a line marked as invalid (see

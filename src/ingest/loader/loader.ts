@@ -72,7 +72,9 @@ export async function loadStream(
 export const finishInterruptedWork = async (
   writer: Connection,
   context: LoaderContext,
-): Promise<void> => void (await finishUnfinishedWork(writer, STEP.staged, context))
+): Promise<void> => {
+  await finishUnfinishedWork(writer, STEP.staged, context)
+}
 
 /**
  * @param minStep the step that a load must have reached to be finished; one that is not staged is abandoned

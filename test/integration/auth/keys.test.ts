@@ -67,17 +67,14 @@ async function writePublicKeysFile(dataDir: string, count: number): Promise<read
 }
 
 describe('the signing key of a data folder', () => {
-  test(
-    'is created once by concurrent calls, and only its owner can read the file',
-    async () => {
-      const made = await Promise.all(Array.from({ length: 8 }, () => open()))
-      const { kid } = await open()
-      expect(new Set(made.map((key) => key.kid))).toEqual(new Set([kid]))
-      expect(await storedKids()).toEqual([kid])
-      expect(await readdir(path.join(here, 'keys'))).toEqual(['signing-key.json'])
-      expect((await stat(getPrivateKeyFile(here))).mode & 0o777).toBe(0o600)
-    },
-  )
+  test('is created once by concurrent calls, and only its owner can read the file', async () => {
+    const made = await Promise.all(Array.from({ length: 8 }, () => open()))
+    const { kid } = await open()
+    expect(new Set(made.map((key) => key.kid))).toEqual(new Set([kid]))
+    expect(await storedKids()).toEqual([kid])
+    expect(await readdir(path.join(here, 'keys'))).toEqual(['signing-key.json'])
+    expect((await stat(getPrivateKeyFile(here))).mode & 0o777).toBe(0o600)
+  })
 
   test('is published again when the store lacks its public key', async () => {
     const { kid } = await open()
@@ -211,38 +208,33 @@ describe('a keyring', () => {
     expect(await ring.find(kid)).toBeDefined()
   })
 
-  test(
-    'a key in use is refused within 10 seconds of being retired or deleted, though no other key is asked for',
-    async () => {
-      const [retired, deleted] = [await open(), await rotate().then(() => open())]
-      let time = 0
-      const clock = () => time
-      const ring = openKeyring(database.store.reader, () => NOW, clock)
-      const { verify } = createTokenVerifier(ring, clock)
-      const tokens = await Promise.all(
-        [retired, deleted].map((key) =>
-          signToken(key, { keyId: 'key_1', projectId: 'shop' }, NOW, null),
-        ),
-      )
-      const findValid = async (): Promise<readonly string[]> => {
-        const found = await Promise.all(tokens.map((token) => verify(token, NOW)))
-        return tokens.filter((_, i) => found[i] !== undefined)
-      }
-      await ring.find(retired.kid)
-      // As late as possible with these keys.
-      time = 4_000
-      expect(await findValid()).toEqual(tokens)
-      await retirePublicKey(database.store, retired.kid, NOW, NOW)
-      const isDeleted = sql`kid = ${string(deleted.kid)}`
-      await database.store.writer.execute(
-        statement(sql`DELETE FROM public_keys WHERE ${isDeleted}`),
-      )
-      time = 8_000
-      expect(await findValid()).toEqual(tokens)
-      time = 8_001
-      expect(await findValid()).toEqual([])
-    },
-  )
+  test('a key in use is refused within 10 seconds of being retired or deleted, though no other key is asked for', async () => {
+    const [retired, deleted] = [await open(), await rotate().then(() => open())]
+    let time = 0
+    const clock = () => time
+    const ring = openKeyring(database.store.reader, () => NOW, clock)
+    const { verify } = createTokenVerifier(ring, clock)
+    const tokens = await Promise.all(
+      [retired, deleted].map((key) =>
+        signToken(key, { keyId: 'key_1', projectId: 'shop' }, NOW, null),
+      ),
+    )
+    const findValid = async (): Promise<readonly string[]> => {
+      const found = await Promise.all(tokens.map((token) => verify(token, NOW)))
+      return tokens.filter((_, i) => found[i] !== undefined)
+    }
+    await ring.find(retired.kid)
+    // As late as possible with these keys.
+    time = 4_000
+    expect(await findValid()).toEqual(tokens)
+    await retirePublicKey(database.store, retired.kid, NOW, NOW)
+    const isDeleted = sql`kid = ${string(deleted.kid)}`
+    await database.store.writer.execute(statement(sql`DELETE FROM public_keys WHERE ${isDeleted}`))
+    time = 8_000
+    expect(await findValid()).toEqual(tokens)
+    time = 8_001
+    expect(await findValid()).toEqual([])
+  })
 
   test('unknown ids share readings, of which there are four per second', async () => {
     const begun: number[] = []

@@ -36,7 +36,7 @@ const UNRECOGNISED =
   'is not recognised as ndjson, csv, parquet, arrow, log; name its format with --format, ' +
   `or map its columns with --map <field>=<column>${NOTHING}`
 
-type Make = (file: string) => Promise<unknown> | unknown
+type Make = (file: string) => unknown
 interface Case {
   readonly make: Make
   readonly args?: readonly string[]

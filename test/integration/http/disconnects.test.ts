@@ -15,7 +15,7 @@ test.each([
   const [begun, ended] = [createSignal(), createSignal()]
   const runQuery: Given['runQuery'] = (_request, _project, { signal }) =>
     new Promise((_resolve, reject) => {
-      signal?.addEventListener('abort', () => {
+      signal.addEventListener('abort', () => {
         const cause = new QueryCancelledError(signal.reason)
         reject(new ApiError('QUERY_TIMEOUT', 'The query took too long.', { cause }))
         ended.give()

@@ -147,7 +147,10 @@ const FAILURES = [
 test.each(ofThisRun(FAILURES, 2))(
   '%s stops the service and its engine, with exit code 1',
   async (_what, failure) => {
-    const { child, exit, stderr, listening } = serve({}, `process.on("SIGUSR2", () => { ${failure} })`)
+    const { child, exit, stderr, listening } = serve(
+      {},
+      `process.on("SIGUSR2", () => { ${failure} })`,
+    )
     await listening()
     child.kill('SIGUSR2')
     expect(await exit).toBe(1)

@@ -25,7 +25,9 @@ export async function importBytes(
 ): Promise<Imported> {
   const rejections: Rejection[] = []
   let zoneless = 0
-  const onZoneless = (): void => void zoneless++
+  const onZoneless = (): void => {
+    zoneless++
+  }
   const opened = await openRows(source, { writer: store.writer, onZoneless, ...options })
   const report = await importEvents(store, opened.rows, {
     projectId,

@@ -22,11 +22,12 @@ const DEADLINE_MS = 300_000
 
 /** Asks until the answer is the wanted one, and returns it; after five minutes, returns whatever it is. */
 export async function waitFor(wanted: unknown, ask: () => Promise<unknown>): Promise<unknown> {
-  for (const begun = performance.now(); ; await sleep(200)) {
+  for (const begun = performance.now(); ;) {
     const answer = await ask()
     // Objects of the client and of fetch have other prototypes than those of a test.
     const copy = JSON.parse(JSON.stringify(answer)) as unknown
     if (isDeepStrictEqual(copy, wanted) || performance.now() - begun > DEADLINE_MS) return answer
+    await sleep(200)
   }
 }
 
@@ -65,9 +66,10 @@ export async function openReleaseStore(version: string, build?: string): Promise
         body: JSON.stringify(body),
       }
       // A busy machine answers 503, which clients send again.
-      for (const begun = performance.now(); ; await sleep(200)) {
+      for (const begun = performance.now(); ;) {
         const response = await fetch(`${address}${route}`, request)
         if (response.status !== 503 || performance.now() - begun > DEADLINE_MS) return response
+        await sleep(200)
       }
     }
     return {

@@ -15,7 +15,8 @@ const ARROW_STREAM_MAGIC = Buffer.from([0xff, 0xff, 0xff, 0xff])
 /** How sources start that no format reader can read, as Latin-1, and what to do about them. */
 const UNREADABLE: readonly (readonly [start: RegExp, message: string])[] = [
   [/^(?:\xff\xfe|\xfe\xff)/, 'is UTF-16; convert it to UTF-8'],
-  [/^PK\x03\x04/, 'is a zip archive; unpack it, or compress its files with gzip'],
+  // After PK come two control characters, and no line end.
+  [/^PK(?!\s)\p{Cc}{2}/u, 'is a zip archive; unpack it, or compress its files with gzip'],
   [/^\x28\xb5\x2f\xfd/, 'is compressed with zstd; unpack it, or use gzip'],
   [/^\xfd7zXZ/, 'is compressed with xz; unpack it, or use gzip'],
   [/^BZh\d1AY&SY/, 'is compressed with bzip2; unpack it, or use gzip'],

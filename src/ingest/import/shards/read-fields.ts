@@ -4,7 +4,13 @@
  * that is not null. It rejects lines that are not valid JSON, so it does not matter what is read from them.
  */
 import { hasOwnId } from '../../../cluster/sender.js'
-import { findName, isString, readString, scanMembers, toScannedName } from '../json-scan.js'
+import {
+  findName,
+  isString,
+  readString,
+  scanMembers,
+  toScannedName,
+} from '../timestamps/json-scan.js'
 
 /** The texts of a line; a field that is absent or has another type is left out. */
 export interface RoutingFields {

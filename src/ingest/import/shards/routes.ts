@@ -2,8 +2,7 @@
 import { locate, type Cluster, type ProjectShards } from '../../../cluster/cluster.js'
 import { chooseShard, type Placement } from '../../../cluster/sender.js'
 import { findProject, listProjects } from '../../../projects/store.js'
-import type { ImportOptions } from '../import-options.js'
-import { resolveTimestamp } from '../resolve-timestamps.js'
+import { resolveTimestamp } from '../timestamps/resolve-timestamps.js'
 import { readFields, type FieldNeeds, type RoutingFields } from './read-fields.js'
 import type { Route } from './split-lines.js'
 
@@ -15,7 +14,13 @@ export interface Routing {
 }
 
 /** What a routing needs to know of an import. */
-type RoutingOptions = Pick<ImportOptions, 'projectId' | 'now' | 'zone'>
+interface RoutingOptions {
+  /** The project of all rows; without it each row names its own. */
+  readonly projectId?: string
+  readonly now: Date
+  /** The IANA name of the zone of timestamps that name none; UTC by default. */
+  readonly zone?: string | undefined
+}
 
 /**
  * Finds where the rows of a project go; without one, each row names its own.

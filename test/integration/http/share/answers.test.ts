@@ -57,7 +57,7 @@ describe.each<[string, () => Shop]>([
     const ofViewer = await read(await view(shop.id, operation, body, shops.service))
     expect(ofViewer).toEqual({
       ...ofKey,
-      plan: JSON.parse(text),
+      plan: JSON.parse(text) as unknown,
       estimatedRows: null,
       statement: { sql: '', parameters: {}, isOnly: ofKey.statement.isOnly },
     })

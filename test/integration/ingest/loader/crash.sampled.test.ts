@@ -197,7 +197,9 @@ longTest(
     for (const [i, moment] of moments.entries()) {
       const batch = `suspended-${moment}`
       await put(projects[i]!, batch)
-      const suspended = pauseBefore(writer, moment, async () => void (await resumeLoads(writer)))
+      const suspended = pauseBefore(writer, moment, async () => {
+        await resumeLoads(writer)
+      })
       // Its tables may have been dropped, or it may have nothing left to do.
       await loadBatch(suspended, batch).catch(() => undefined)
       await resumeLoads(writer)

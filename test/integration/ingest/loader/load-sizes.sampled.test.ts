@@ -260,37 +260,40 @@ longTest(
   },
 )
 
-shortTest('loads that were interrupted are small, and grow again with each that finishes', async () => {
-  const { store } = database
-  const { writer } = store
-  const project = await newProject(store)
-  await feed(
-    store,
-    project.id,
-    Array.from({ length: 60 }, (_, n) => visit(n % 60, { event_id: `grow${n}` })),
-  )
-  const interrupt = async (): Promise<number> => {
-    const { batch, maxRows } = (await findNextRange(writer))!
-    await startLoad(writer, batch)
-    await resumeLoads(writer)
-    return maxRows
-  }
-  const interrupted: number[] = []
-  for (let n = 0; n < 5; n += 1) interrupted.push(await interrupt())
-  expect(interrupted).toEqual([MAX_LOAD.rows, 60, 15, 15, 4])
-  const loads: object[] = []
-  for (;;) {
-    const load = await loadStream(writer)
-    if (load === undefined) break
-    loads.push({ maxRows: load.maxRows, rows: load.report.received })
-  }
-  expect(loads).toEqual([
-    { maxRows: 4, rows: 4 },
-    { maxRows: 16, rows: 16 },
-    { maxRows: 240, rows: 40 },
-  ])
-  expect(await countEvents(project)).toEqual({ n: 60, paths: 60 })
-})
+shortTest(
+  'loads that were interrupted are small, and grow again with each that finishes',
+  async () => {
+    const { store } = database
+    const { writer } = store
+    const project = await newProject(store)
+    await feed(
+      store,
+      project.id,
+      Array.from({ length: 60 }, (_, n) => visit(n % 60, { event_id: `grow${n}` })),
+    )
+    const interrupt = async (): Promise<number> => {
+      const { batch, maxRows } = (await findNextRange(writer))!
+      await startLoad(writer, batch)
+      await resumeLoads(writer)
+      return maxRows
+    }
+    const interrupted: number[] = []
+    for (let n = 0; n < 5; n += 1) interrupted.push(await interrupt())
+    expect(interrupted).toEqual([MAX_LOAD.rows, 60, 15, 15, 4])
+    const loads: object[] = []
+    for (;;) {
+      const load = await loadStream(writer)
+      if (load === undefined) break
+      loads.push({ maxRows: load.maxRows, rows: load.report.received })
+    }
+    expect(loads).toEqual([
+      { maxRows: 4, rows: 4 },
+      { maxRows: 16, rows: 16 },
+      { maxRows: 240, rows: 40 },
+    ])
+    expect(await countEvents(project)).toEqual({ n: 60, paths: 60 })
+  },
+)
 
 shortTest('a row whose load was interrupted 20 times is rejected, and reported', async () => {
   const { store } = database

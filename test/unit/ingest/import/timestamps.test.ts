@@ -1,8 +1,8 @@
 /** The timestamps of files: their forms, and their zones. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { resolveTimestamps } from '../../../../src/ingest/import/resolve-timestamps.js'
-import { parseFileTimestamp } from '../../../../src/ingest/import/timestamps.js'
+import { resolveTimestamps } from '../../../../src/ingest/import/timestamps/resolve-timestamps.js'
+import { parseFileTimestamp } from '../../../../src/ingest/import/timestamps/timestamps.js'
 import { getOffset, toLocal } from '../../../../src/lib/time-zone.js'
 
 const AT = '2026-11-01T10:00:00.000Z'

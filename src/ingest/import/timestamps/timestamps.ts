@@ -2,8 +2,8 @@
  * Reads the timestamps of files. Beside those of the contract, files may have the forms that databases and programs write. The
  * collector is stricter, because a program that sends events can be changed; a file is as it is.
  */
-import { parseInstant } from '../../contract/timestamps.js'
-import { toInstant } from '../../lib/time-zone.js'
+import { parseInstant } from '../../../contract/timestamps.js'
+import { toInstant } from '../../../lib/time-zone.js'
 
 /** A timestamp of a file. */
 export interface FileTimestamp {

@@ -2,10 +2,9 @@
  * Writes the timestamps of lines as the loader reads them. This happens after the chunks are cut: a chunk is recognised by the
  * lines of its source, so it is the same chunk as for a version that accepted fewer timestamps.
  */
-import { parseInstant } from '../../contract/timestamps.js'
-import { UTC } from '../../lib/time-zone.js'
-import { NEWLINE } from './formats/byte-stream.js'
-import type { ImportOptions } from './import-options.js'
+import { parseInstant } from '../../../contract/timestamps.js'
+import { UTC } from '../../../lib/time-zone.js'
+import { NEWLINE } from '../formats/byte-stream.js'
 import {
   findName,
   isString,
@@ -16,7 +15,12 @@ import {
 } from './json-scan.js'
 import { parseFileTimestamp } from './timestamps.js'
 
-type TimestampOptions = Pick<ImportOptions, 'zone' | 'onZoneless'>
+interface TimestampOptions {
+  /** The IANA name of the zone of timestamps that name none; UTC by default. */
+  readonly zone?: string | undefined
+  /** Called for each timestamp that names no zone. */
+  readonly onZoneless?: (() => void) | undefined
+}
 
 const TIMESTAMP = [toScannedName('timestamp')]
 
