@@ -5,14 +5,14 @@ import { getEngineDir, isAlive } from './engine-dir.js'
 import { readEngineFile } from './engine-file.js'
 import { sendStatement } from './send-statement.js'
 
-/** Longer than a restart takes. */
-const RESTART_TIMEOUT_MS = 3_000
+/** Longer than a restart takes, on a busy machine too. */
+const RESTART_TIMEOUT_MS = 10_000
 const POLL_INTERVAL_MS = 50
 const ANSWER_TIMEOUT_MS = 1_000
 
 /**
  * Returns the endpoint of the engine that runs on the folder, once it answers a query; undefined when none runs.
- * Waits up to 3 seconds for an engine that is being restarted.
+ * Waits up to 10 seconds for an engine that is being restarted.
  */
 export async function findEngine(dataDir: string): Promise<Endpoint | undefined> {
   const until = performance.now() + RESTART_TIMEOUT_MS

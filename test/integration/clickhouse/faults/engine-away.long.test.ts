@@ -14,7 +14,6 @@ import {
   type Answer,
   type FaultyService,
 } from '../../../support/faults/faulty-service.js'
-import { select } from '../../../support/store/facts.js'
 import { ensureRollups } from '../../../support/store/loading.js'
 import { until } from '../../../support/until.js'
 import { createKeys, type TestKeys } from '../../../support/world/keys.js'
@@ -22,7 +21,9 @@ import { fillDefaults, NOW } from '../../../support/world/world.js'
 
 const LANES = 4
 const ENDLESS = sql`SELECT sum(sipHash64(number)) FROM numbers(1000000000000)`
-const RUNNING = sql`SELECT 1 FROM system.processes WHERE query LIKE 'SELECT sum(sipHash64%'`
+const RUNNING = statement(
+  sql`SELECT 1 FROM system.processes WHERE query LIKE 'SELECT sum(sipHash64%'`,
+)
 const QUERY = fillDefaults({ date_range: '7days', group_by: ['page:path'] })
 
 let dataDir: string
@@ -128,7 +129,7 @@ test('killed: 503 and not the deadline of a query, and back after the restart', 
     await until(() => answers.length > LANES)
     const endless = createQueryRunner(service.store, 60_000)(statement(ENDLESS))
     const failed = endless.catch((error: unknown) => error)
-    await until(async () => (await select(direct, RUNNING)).length > 0)
+    await until(async () => (await direct.admin.query(RUNNING)).rows.length > 0)
     await killFor(2_500)
     expect(await failed).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
     await until(() => probes.includes(503))
