@@ -52,8 +52,8 @@ const MAX_STARTS = 3
  * another command holds the folder: its engine is not shared, because it stops with that command. A service uses the engine
  * of a command, and replaces it when the command ends. An engine that is killed while it starts is started again.
  *
- * @throws NoEngineError when this machine has no engine, DataDirInUseError when another process still holds the data folder then, or a service does and `ownEngine`
- *   is set
+ * @throws NoEngineError when this machine has no engine; DataDirInUseError when another process still holds the data folder
+ *   then, or a service does and `ownEngine` is set
  */
 export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngine> {
   const { ownEngine = false, stop, ...engineOptions } = options
@@ -69,11 +69,10 @@ export async function openEngine(options: OpenEngineOptions): Promise<OpenedEngi
       return { endpoint: engine.endpoint, engine }
     } catch (error) {
       if (error instanceof DataDirInUseError) {
-        const isHeldByService = ownEngine && isService(error.holder)
+        const isHeldByService = ownEngine && isService(error.holder?.purpose)
         if (isHeldByService || performance.now() > deadline) throw error
       } else {
-        const wasKilled = error instanceof EngineError && error.signal !== null
-        if (!wasKilled || ++starts === MAX_STARTS) throw error
+        if (!wasKilled(error) || ++starts === MAX_STARTS) throw error
       }
     }
     await sleep(POLL_INTERVAL_MS, undefined, { signal: stop })
@@ -107,10 +106,9 @@ async function findCommandEngine({
   member,
 }: OpenEngineOptions): Promise<{ endpoint: Endpoint; holder: Holder; pid: number } | undefined> {
   const file = await readEngineFile(getEngineDir(dataDir))
-  if (file === undefined || member !== undefined || !isService({ pid: 0, purpose }))
-    return undefined
+  if (file === undefined || member !== undefined || !isService(purpose)) return undefined
   const { holder, enginePid: pid } = file
-  if (isService(holder) || EXCLUSIVE_PURPOSES.includes(holder.purpose)) return undefined
+  if (isService(holder.purpose) || EXCLUSIVE_PURPOSES.includes(holder.purpose)) return undefined
   const endpoint = await findEngine(dataDir)
   return endpoint === undefined ? undefined : { endpoint, holder, pid }
 }
@@ -133,8 +131,7 @@ function replaceLater(
       try {
         return await startEngine({ ...options, endpoint })
       } catch (error) {
-        const wasKilled = error instanceof EngineError && error.signal !== null
-        if (!(error instanceof DataDirInUseError) && !wasKilled) throw error
+        if (!(error instanceof DataDirInUseError) && !wasKilled(error)) throw error
       }
     }
   }
@@ -167,8 +164,11 @@ async function isHeld(dataDir: string): Promise<boolean> {
 
 async function findServiceEngine(dataDir: string): Promise<Endpoint | undefined> {
   const engineFile = await readEngineFile(getEngineDir(dataDir))
-  return isService(engineFile?.holder) ? findEngine(dataDir) : undefined
+  return isService(engineFile?.holder.purpose) ? findEngine(dataDir) : undefined
 }
 
-const isService = (holder: Holder | undefined): boolean =>
-  Object.values<string | undefined>(SERVICE_PURPOSES).includes(holder?.purpose)
+const isService = (purpose: string | undefined): boolean =>
+  Object.values<string | undefined>(SERVICE_PURPOSES).includes(purpose)
+
+/** Whether a signal ended an engine before it was ready, as when memory is short. */
+const wasKilled = (error: unknown): boolean => error instanceof EngineError && error.signal !== null

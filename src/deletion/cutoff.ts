@@ -40,7 +40,7 @@ export interface CutoffFacts {
 /** How far the first kept day moves in a day, and at once: only a clock says that more than a day has passed. */
 const MAX_DAYS = 2
 
-/** The first expiration is limited by the newest event only: whoever set the days chose what goes. */
+/** The first expiration is limited by the newest event only: the operator who set the days chose what goes. */
 export function decideCutoff({ now, keepDays, newest, last }: CutoffFacts): Cutoff {
   const due = getFirstKeptDay(now, keepDays)
   const byEvents = getFirstKeptDay(newest < now ? newest : now, keepDays)

@@ -102,8 +102,7 @@ async function expireProject(
   const { keptFrom, due, hold } = decideCutoff(facts)
   const record = updateRecord(facts, { keptFrom })
   if (record !== undefined) await writeCutoff(store.writer, id, record)
-  // Services answer for some seconds by what they read about the project before, so the next call deletes.
-  await deleteBefore(options, project, keptFrom, () => Promise.resolve(false))
+  await deleteBefore(options, project, keptFrom, { isForced: false })
   const isHeld = hold !== undefined && (await hasExpiredData(store.lookups, id, due))
   return isHeld ? [{ projectId: id, hold, keepDays, keptFrom, due }] : []
 }
@@ -125,35 +124,32 @@ export async function forceExpiration(
       `the clocks of this host and the store differ by ${difference}, so nothing was deleted: synchronize them, with NTP for instance, then run this again`,
     )
   }
-  const { waitMs = KEYS_END_MS, stop, store } = options
+  const { store } = options
   const { keepDays } = project
   const now = getEarlier(clocks)
   const keptFrom = getFirstKeptDay(now, keepDays)
   await writeCutoff(store.writer, project.id, { keptFrom, keepDays, recordedAt: now })
-  await deleteBefore(options, project, keptFrom, () => sleep(waitMs, true, { signal: stop }))
+  await deleteBefore(options, project, keptFrom, { isForced: true })
   return keptFrom
 }
 
 /**
- * Deletes the data of a project before a day.
- *
- * @param onMarked is called when it was recorded that sessions will be cut; resolves to whether to delete now
+ * Deletes the data of a project before a day. The first call for such data only records that sessions will be cut, unless the
+ * deletion is forced: services answer for some seconds by what they read about the project before.
  */
 async function deleteBefore(
   { store, context, logger, waitMs = KEYS_END_MS, stop, ...options }: ExpirationOptions,
   { id: projectId, shards }: KeptProject,
   firstKept: Date,
-  onMarked: () => Promise<boolean>,
+  { isForced }: { readonly isForced: boolean },
 ): Promise<void> {
   if (!(await hasExpiredData(store.lookups, projectId, firstKept))) return
   const writer = withLowPriority(store.writer)
   const mark = options.markCut ?? ((id: string) => markCut(writer, id))
-  if (await mark(projectId)) {
-    if (!(await onMarked())) return
-  } else if (shards.length > 1) {
-    // Another shard may have recorded it a moment ago.
-    await sleep(waitMs, undefined, { signal: stop })
-  }
+  const isNew = await mark(projectId)
+  if (isNew && !isForced) return
+  // Another shard may have recorded it a moment ago.
+  if (isNew || shards.length > 1) await sleep(waitMs, undefined, { signal: stop })
   await withLoaderLease(writer, async (fenced) => {
     await finishInterruptedWork(fenced, context)
     // Another service may have done it while this one waited for the lease.

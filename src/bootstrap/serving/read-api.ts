@@ -195,7 +195,7 @@ export const STREAMS: PlaceLimits = {
   perKey: 2,
   inAll: 4,
   waiting: 64,
-  asker: 'project',
+  owner: 'project',
   leastPace: LEAST_PACE,
 }
 

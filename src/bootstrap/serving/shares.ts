@@ -10,7 +10,7 @@ const STREAMS: PlaceLimits = {
   perKey: 1,
   inAll: 2,
   waiting: 32,
-  asker: 'public dashboard',
+  owner: 'public dashboard',
   leastPace: LEAST_PACE,
 }
 

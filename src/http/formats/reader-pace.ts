@@ -23,7 +23,7 @@ export interface ReaderPace {
   measure(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array>
 }
 
-/** Chunks are passed on in pieces of so many bytes: the time for a large one says little about the bytes that were taken of it. */
+/** The size of the pieces in which chunks are passed on: the time for a large one says little about the bytes taken from it. */
 const PIECE_BYTES = 65_536
 
 /** @param now a monotonic clock, in milliseconds */

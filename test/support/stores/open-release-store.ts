@@ -4,13 +4,13 @@ import { readdirSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual, promisify } from 'node:util'
 import { getEngineDir } from '../../../src/clickhouse/embedded/engine-dir.js'
 import { readEngineFile } from '../../../src/clickhouse/embedded/engine-file.js'
 import { connectStore, type Store } from '../../../src/clickhouse/store.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import { startServe } from '../cli/serve.js'
+import { until } from '../until.js'
 
 /** The releases whose stores are kept, the oldest first. */
 export const listReleases = (): readonly string[] =>
@@ -18,17 +18,15 @@ export const listReleases = (): readonly string[] =>
     .flatMap((name) => /^store-of-(\d+\.\d+\.\d+)\.tar\.gz$/.exec(name)?.[1] ?? [])
     .sort((one, other) => one.localeCompare(other, 'en', { numeric: true }))
 
-const DEADLINE_MS = 300_000
-
 /** Asks until the answer is the wanted one, and returns it; after five minutes, returns whatever it is. */
 export async function waitFor(wanted: unknown, ask: () => Promise<unknown>): Promise<unknown> {
-  for (const begun = performance.now(); ;) {
-    const answer = await ask()
+  let answer: unknown
+  await until(async () => {
+    answer = await ask()
     // Objects of the client and of fetch have other prototypes than those of a test.
-    const copy = JSON.parse(JSON.stringify(answer)) as unknown
-    if (isDeepStrictEqual(copy, wanted) || performance.now() - begun > DEADLINE_MS) return answer
-    await sleep(200)
-  }
+    return isDeepStrictEqual(JSON.parse(JSON.stringify(answer)), wanted)
+  }).catch(() => undefined)
+  return answer
 }
 
 export interface ReleaseStore {
@@ -66,11 +64,12 @@ export async function openReleaseStore(version: string, build?: string): Promise
         body: JSON.stringify(body),
       }
       // A busy machine answers 503, which clients send again.
-      for (const begun = performance.now(); ;) {
-        const response = await fetch(`${address}${route}`, request)
-        if (response.status !== 503 || performance.now() - begun > DEADLINE_MS) return response
-        await sleep(200)
-      }
+      let response = await fetch(`${address}${route}`, request)
+      await until(async () => {
+        if (response.status === 503) response = await fetch(`${address}${route}`, request)
+        return response.status !== 503
+      })
+      return response
     }
     return {
       dataDir,

@@ -11,7 +11,7 @@ import {
   findNextKey,
   getTypicalMs,
   predictWaitMs,
-  type Asker,
+  type PlaceOwner,
   type KeyQueue,
   type QueueLimits,
   type QueueState,
@@ -170,10 +170,10 @@ function waitForTurn(
   })
 }
 
-const createRefusals = (asker: Asker, what = 'queries') => ({
+const createRefusals = (owner: PlaceOwner, what = 'queries') => ({
   RATE_LIMIT_EXCEEDED: new ApiError(
     'RATE_LIMIT_EXCEEDED',
-    `The ${asker} has too many ${what} at once. Wait for their responses, or the seconds given in Retry-After.`,
+    `The ${owner} has too many ${what} at once. Wait for their responses, or the seconds given in Retry-After.`,
   ),
   SERVICE_UNAVAILABLE: new ApiError(
     'SERVICE_UNAVAILABLE',
@@ -182,14 +182,14 @@ const createRefusals = (asker: Asker, what = 'queries') => ({
 })
 
 /** One of each, for queries that are refused in great numbers. */
-const REFUSALS: Readonly<Record<Asker, ReturnType<typeof createRefusals>>> = {
+const REFUSALS: Readonly<Record<PlaceOwner, ReturnType<typeof createRefusals>>> = {
   'API key': createRefusals('API key'),
   'public dashboard': createRefusals('public dashboard'),
   project: createRefusals('project', 'streams or exports'),
 }
 
 const getRefusals = ({ limits }: QueueState, { id }: KeyQueue) =>
-  REFUSALS[limits.asker ?? (isPublicReader(id) ? 'public dashboard' : 'API key')]
+  REFUSALS[limits.owner ?? (isPublicReader(id) ? 'public dashboard' : 'API key')]
 
 /** Returns why a query of the key would have to wait: for its own key, or for others. */
 const nameRefusal = (

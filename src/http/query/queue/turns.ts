@@ -15,7 +15,7 @@ export interface PlaceLimits {
    */
   readonly leastPace?: PaceLimits
   /** Whose places they are, for error messages; absent: those of API keys and public dashboards. */
-  readonly asker?: Asker
+  readonly owner?: PlaceOwner
 }
 
 export interface QueueLimits extends PlaceLimits {
@@ -23,7 +23,7 @@ export interface QueueLimits extends PlaceLimits {
   readonly timeoutMs: number
 }
 
-export type Asker = 'API key' | 'public dashboard' | 'project'
+export type PlaceOwner = 'API key' | 'public dashboard' | 'project'
 
 /** A query that waits. */
 export interface Waiting {

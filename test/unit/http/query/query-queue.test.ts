@@ -254,7 +254,7 @@ describe('refusals', () => {
 
 describe('streams', () => {
   const STREAMS = {
-    asker: 'project',
+    owner: 'project',
     leastPace: { bytesPerSecond: 1_000, patienceMs: 5_000 },
   } as const
 
