@@ -14,11 +14,11 @@ build: $(BUILT)
 test: check
 	npm run --silent test:jest -- $(JEST_FLAGS)
 
-# The tests that `make test` leaves out: kills, random worlds, browsers.
+# What takes long: browsers, upgrades, clients.
 test-long: $(BUILT)
 	npm run --silent test:long -- $(JEST_FLAGS)
 
-# What is rarely touched and takes long: real traffic, suspended processes, widenings, floods, and the rest of what `make test` samples.
+# What takes minutes and is rarely touched: kills, random worlds, widenings, floods, and the rest of what `make test` samples.
 test-deep: $(BUILT)
 	npm run --silent test:deep -- $(JEST_FLAGS)
 

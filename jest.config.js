@@ -8,7 +8,7 @@ import { env } from 'node:process'
 const MATCHES = {
   long: '**/*.long.test.ts',
   deep: '**/*.{deep,sampled}.test.ts',
-  laws: '**/*.{long,sampled}.test.ts',
+  laws: '**/*.{deep,sampled}.test.ts',
 }
 const match = MATCHES[env.TESTS]
 

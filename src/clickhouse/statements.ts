@@ -68,8 +68,11 @@ const QUERY_SETTINGS: Settings = {
   output_format_write_statistics: 1,
 }
 
-/** A connection that breaks this soon was closed before the query came, as others may be: a new one sends it again. */
-const RESEND_WITHIN_MS = SECOND_MS
+/**
+ * A connection that breaks this soon was closed before the query came, as others may be: a new one sends it again. A busy machine
+ * hears of it late. A query that ran for longer may itself be what broke the connection.
+ */
+const RESEND_WITHIN_MS = 10 * SECOND_MS
 
 /** Runs a SELECT. */
 export async function runQuery<Row>(

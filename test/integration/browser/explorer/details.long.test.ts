@@ -205,6 +205,8 @@ describeInBrowser('the details and the search of the explorer', () => {
     ).toEqual([2, 'Country is Germany or South Africa'])
     await page.keyboard.type('<b>')
     await page.waitForFunction(`document.querySelectorAll('.search li').length === 4`)
+    // The last of the requests that the typing made may be on its way.
+    await page.waitForNetworkIdle({ idleTime: 400 })
     expect(await page.$$('.search img, .search b')).toEqual([])
     expect(
       await act(async () => {
