@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 /** The command `tallyhouse`. No other file reads the command line or the clock. */
 import { Command, CommanderError } from 'commander'
-import { isUnreachable } from './clickhouse/errors.js'
 import type { AddCommand, CommandContext } from './commands/shared/context.js'
-import { formatTable } from './commands/shared/output.js'
+import { formatError, formatTable } from './commands/shared/output.js'
 import { readConfig } from './config/config.js'
 import { VARIABLES } from './config/variables.js'
 import { readVersion } from './lib/version.js'
@@ -74,14 +73,6 @@ function reportError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE
   process.stderr.write(`tallyhouse: ${formatError(error)}\n`)
   return EXIT_FAILED
-}
-
-function formatError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  // When a host name has several addresses and each refuses, Node's error has a code and an empty message.
-  const message = error.message === '' && 'code' in error ? String(error.code) : error.message
-  const line = message.replaceAll(/\s+/g, ' ').trim()
-  return isUnreachable(error) ? `ClickHouse does not respond: ${line}` : line
 }
 
 try {

@@ -161,7 +161,8 @@ async function awaitOutcome(
       unanswered += 1
     }
     if (failure !== undefined) throw failure
-    await sleep(OUTCOME_POLL_MS, undefined, { ref: false, signal }).catch(() => undefined)
+    // While the store is away no connection is open, and only this timer keeps the process alive.
+    await sleep(OUTCOME_POLL_MS, undefined, { signal }).catch(() => undefined)
   }
   throw lost
 }

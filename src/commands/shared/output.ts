@@ -1,4 +1,5 @@
 /** Formats what commands print. */
+import { isUnreachable } from '../../clickhouse/errors.js'
 
 const COLUMN_GAP = '  '
 
@@ -33,3 +34,12 @@ export const formatList = (values: readonly string[]): string =>
 /** Formats a count with its noun: `1 event`, `2,000 events`. */
 export const formatCount = (count: number, noun: string): string =>
   `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
+
+/** Formats an error as one line. */
+export function formatError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // When a host name has several addresses and each refuses, Node's error has a code and an empty message.
+  const message = error.message === '' && 'code' in error ? String(error.code) : error.message
+  const line = message.replaceAll(/\s+/g, ' ').trim()
+  return isUnreachable(error) ? `ClickHouse does not respond: ${line}` : line
+}
