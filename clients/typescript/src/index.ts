@@ -20,12 +20,12 @@ import type {
 import { createExports, type Exports } from './exports.js'
 import { readAllRows, readPages } from './pages.js'
 import { toResult, type Result } from './result.js'
-import { retryFetch, type RetryOptions } from './retry.js'
+import { fetchWhole, retryFetch, type RetryOptions, type Send } from './retry.js'
 
 export type * from './contract.js'
 export type { EventStream, ExportFormat, ExportOptions } from './exports.js'
 export type { Result, TallyhouseError } from './result.js'
-export type { RetryOptions } from './retry.js'
+export type { RetryOptions, Send } from './retry.js'
 export { IncompleteResponseError } from './streams.js'
 
 export interface ClientOptions extends RetryOptions {
@@ -34,7 +34,7 @@ export interface ClientOptions extends RetryOptions {
   /** The API key. It belongs on servers only. */
   readonly apiKey: string
   /** Sends requests; the global `fetch` by default. */
-  readonly fetch?: (request: Request) => Promise<Response>
+  readonly fetch?: Send
 }
 
 /** What a single request may have. */
@@ -81,11 +81,13 @@ export function createTallyhouse({
   fetch: send = (request) => fetch(request),
   ...retry
 }: ClientOptions): TallyhouseClient {
-  const api = createClient<paths>({
-    baseUrl: url.replace(/\/+$/, ''),
-    headers: { Authorization: `Bearer ${apiKey}` },
-    fetch: retryFetch(send, retry),
-  })
+  const open = (once: Send): Client<paths> =>
+    createClient<paths>({
+      baseUrl: url.replace(/\/+$/, ''),
+      headers: { Authorization: `Bearer ${apiKey}` },
+      fetch: retryFetch(once, retry),
+    })
+  const api = open(fetchWhole(send))
   const query: TallyhouseClient['query'] = (body, options) =>
     toResult<QueryResponse>(api.POST('/v1/analytics/query', { body, ...options }))
   return {
@@ -101,7 +103,8 @@ export function createTallyhouse({
     funnel: (body, options) =>
       toResult<FunnelResponse>(api.POST('/v1/analytics/funnel', { body, ...options })),
     ...createExplains(api),
-    ...createExports(api),
+    // An export is a stream: what was read of it cannot be taken back.
+    ...createExports(open(send)),
     project: async (options) => {
       const result = await toResult<{ readonly project: Project }>(
         api.GET('/v1/project', { ...options }),

@@ -98,62 +98,18 @@ test('errors are values, also on a later page', async () => {
     ok: false,
     error: { status: 401, code: 'UNAUTHORIZED' },
   })
-  expect(await connect({ url: 'http://127.0.0.1:1' }).project()).toMatchObject({
+  expect(await connect({ url: 'http://127.0.0.1:1', retries: 0 }).project()).toMatchObject({
     ok: false,
     error: { status: 0, code: 'NO_RESPONSE' },
   })
   let sent = 0
   const failing = connect({
+    retries: 0,
     fetch: (request: Request) => (++sent === 2 ? Promise.reject(new Error('cut')) : fetch(request)),
   })
   expect(await failing.allRows({ ...BY_PATH, limit: 3 })).toMatchObject({
     ok: false,
     error: { code: 'NO_RESPONSE', message: 'cut' },
-  })
-})
-
-describe('after 429 and 503', () => {
-  /** Answers with these statuses first, then as the service does. */
-  const refuse = (statuses: readonly number[], retryAfter = '0') => {
-    const bodies: string[] = []
-    const send = async (request: Request): Promise<Response> => {
-      bodies.push(await request.clone().text())
-      const status = statuses[bodies.length - 1]
-      const code = status === 429 ? 'RATE_LIMIT_EXCEEDED' : 'SERVICE_UNAVAILABLE'
-      const body = JSON.stringify({ error: { code, message: 'later' } })
-      const headers = { 'Retry-After': retryAfter, 'Content-Type': 'application/json' }
-      return status === undefined ? fetch(request) : new Response(body, { status, headers })
-    }
-    return { send, bodies }
-  }
-
-  test('the same request is sent again', async () => {
-    const { send, bodies } = refuse([429, 503, 429])
-    expect(await connect({ fetch: send }).query(BY_PATH)).toMatchObject({ ok: true })
-    expect(bodies).toEqual(Array(4).fill(JSON.stringify(BY_PATH)))
-  })
-
-  test.each<[string, readonly number[], string, object, number]>([
-    ['three times at most', [503, 503, 503, 503, 503], '0', {}, 4],
-    ['as often as wanted', [429, 429, 429], '0', { retries: 1 }, 2],
-    ['never', [429], '0', { retries: 0 }, 1],
-    ['not after a long wait', [429, 429], '61', {}, 1],
-  ])('%s', async (_, statuses, retryAfter, options, requests) => {
-    const { send, bodies } = refuse(statuses, retryAfter)
-    const result = await connect({ fetch: send, ...options }).query(BY_PATH)
-    expect(result).toMatchObject({
-      ok: false,
-      error: { status: statuses[0], retryAfter: Number(retryAfter) },
-    })
-    expect(bodies.length).toBe(requests)
-  })
-
-  test('a signal ends the wait', async () => {
-    const left = new AbortController()
-    const { send } = refuse([429], '30')
-    const asked = connect({ fetch: send }).query(BY_PATH, { signal: left.signal })
-    setTimeout(() => left.abort(new Error('enough')), 50)
-    expect(await asked).toMatchObject({ ok: false, error: { code: 'NO_RESPONSE' } })
   })
 })
 
