@@ -1,6 +1,6 @@
 /** Lists the values of a field: a breakdown by the field, of those values that contain a text. */
 import type { AnalyticsQueryRequest, ValuesRequest, ValuesResponse } from '../contract/api.js'
-import { PROPERTY_NAMES } from '../model/dimensions.js'
+import { PROPERTY_NAMES } from '../contract/filter-fields.js'
 import { METRICS } from '../model/metrics.js'
 import {
   planRequest,

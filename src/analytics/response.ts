@@ -9,7 +9,7 @@ import {
 } from '../contract/api.js'
 import { SECOND_MS } from '../lib/time.js'
 import { formatLocal } from '../lib/time-zone.js'
-import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../model/dimensions.js'
+import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../contract/filter-fields.js'
 import { GRANULARITIES } from '../model/granularities.js'
 import { METRICS } from '../model/metrics.js'
 import { findLastCompared, shapeComparison } from './comparison.js'

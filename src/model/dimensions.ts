@@ -1,5 +1,5 @@
 /** The dimensions: what events are grouped and filtered by, and where each is stored. */
-import type { Dimension } from '../contract/api.js'
+import type { FilterFieldName } from '../contract/filter-fields.js'
 import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
 import { indexByName } from '../lib/records.js'
 import { CHANNEL } from './channels.js'
@@ -7,7 +7,7 @@ import { isCustomEvent } from './facts.js'
 import type { RollupSubject } from './rollups.js'
 
 /** The dimensions of the contract, which group and filter, and two that only filter. */
-export type DimensionName = Dimension | 'page:hash' | 'referrer_url'
+export type DimensionName = FilterFieldName
 
 export interface DimensionRow {
   readonly name: DimensionName
@@ -125,9 +125,3 @@ export const DIMENSIONS: Readonly<Record<DimensionName, DimensionRow>> = indexBy
 /** Whether a text names a dimension. An event property (`event:prop:…`) is not a dimension. */
 export const isDimensionName = (text: string): text is DimensionName =>
   Object.hasOwn(DIMENSIONS, text)
-
-/** The field whose values are the names of the event properties. In rollups it stands for the rows of all properties. */
-export const PROPERTY_NAMES = 'event:prop'
-
-/** The prefix of an event property where it is grouped by, as in `event:prop:plan`. */
-export const PROPERTY_PREFIX = `${PROPERTY_NAMES}:` as const

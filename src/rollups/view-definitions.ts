@@ -4,7 +4,8 @@
  * Their texts are hashed: any change to them, even of whitespace, makes every store rebuild its rollups at the next start.
  */
 import { join, sql, string, strings, uint32, type Sql } from '../clickhouse/sql.js'
-import { DIMENSION_ROWS, PROPERTY_PREFIX, type DimensionRow } from '../model/dimensions.js'
+import { PROPERTY_PREFIX } from '../contract/filter-fields.js'
+import { DIMENSION_ROWS, type DimensionRow } from '../model/dimensions.js'
 import { COUNTED_ATTRIBUTES } from '../model/fact-columns.js'
 import { IS_VISIT, isCustomEvent, isPageview, VISIT_AGGREGATES } from '../model/facts.js'
 import type { RollupTables } from '../model/rollup-table-sets.js'

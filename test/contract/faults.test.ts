@@ -33,7 +33,7 @@ const NO_GROUPING =
   `must be one of: ${[...names('Interval'), ...names('Dimension')].join(', ')},` +
   ' or event:prop: followed by a name of 1 to 128 characters'
 const FILTER = '{"type":"browser","operator":"oneOf","value":["Firefox"]}'
-const CLAUSE = '{"operator":"startsWith","value":"/blog/"}'
+const CLAUSE = '{"operator":"eq","value":"/pricing"}'
 const LIST = 'must be an array, such as ["one value","another"]'
 const ONE_OF = (names: string) => `must be one of: ${names}`
 const NO_COLUMN = (names: string) =>

@@ -1,10 +1,6 @@
 /** Estimates how many groups a query has, which share of the rows is in some of them, and how many columns it reads. */
-import {
-  DIMENSIONS,
-  isDimensionName,
-  PROPERTY_NAMES,
-  PROPERTY_PREFIX,
-} from '../../model/dimensions.js'
+import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
+import { DIMENSIONS, isDimensionName } from '../../model/dimensions.js'
 import type { ProjectSizes } from '../../model/project-sizes.js'
 import { RELATIONS, type RelationName } from '../../model/relations.js'
 import { TOTAL } from '../../model/rollups.js'

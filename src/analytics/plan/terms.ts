@@ -1,10 +1,6 @@
 /** Lists the terms of a query: the dimensions and properties that its predicate and grouping read. */
-import {
-  DIMENSIONS,
-  PROPERTY_NAMES,
-  PROPERTY_PREFIX,
-  type DimensionName,
-} from '../../model/dimensions.js'
+import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
+import { DIMENSIONS, type DimensionName } from '../../model/dimensions.js'
 import { isNegation } from '../../model/operators.js'
 import type { Predicate } from '../request/filters.js'
 import { listGroupings, type GroupedBy, type Grouping } from '../request/query.js'

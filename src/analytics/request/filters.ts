@@ -2,11 +2,11 @@
 import type {
   AnalyticsQueryRequest,
   Filter,
-  ListClause,
   ListOperator,
   StringClause,
   StringOperator,
 } from '../../contract/api.js'
+import { listFieldClauses } from '../../contract/filter-fields.js'
 import type { DimensionName } from '../../model/dimensions.js'
 
 /** A condition on one event. An empty `all` is true, an empty `any` is false. */
@@ -39,6 +39,12 @@ export type Predicate =
 
 const all = (of: readonly Predicate[]): Predicate => ({ kind: 'all', of })
 
+/** Joins the conditions of a filter; a single one stays as it is. */
+function join(of: readonly Predicate[]): Predicate {
+  const [only] = of
+  return only !== undefined && of.length === 1 ? only : all(of)
+}
+
 /** Parses the filters and joins them by `filtersOperator`. Without filters every event matches. */
 export function parseFilters({
   filters,
@@ -48,66 +54,34 @@ export function parseFilters({
   return filtersOperator === 'or' && of.length > 0 ? { kind: 'any', of } : all(of)
 }
 
-/** The members of a filter by tags of a campaign. */
-export const UTM_TAGS = [
-  'utm_campaign',
-  'utm_content',
-  'utm_medium',
-  'utm_source',
-  'utm_term',
-] as const
-
 /** Parses one filter. An event matches it when all of its clauses match. */
 function parseFilter(filter: Filter): Predicate {
-  switch (filter.type) {
-    case 'page':
-      return all([
-        ...parseOptional(parseString, 'page:origin', filter.origin),
-        ...parseOptional(parseString, 'page:path', filter.path),
-        ...parseOptional(parseString, 'page:hash', filter.hash),
-      ])
-    case 'entry_page':
-      return parseString('page:entry', filter)
-    case 'exit_page':
-      return parseString('page:exit', filter)
-    case 'event':
-      return all([
-        ...parseOptional(parseString, 'event:name', filter.name),
-        ...(filter.properties ?? []).map(({ property, ...clause }): Predicate => ({
-          kind: 'property',
-          name: property,
-          ...readClause(clause),
-        })),
-      ])
-    case 'user':
-      return { kind: 'anonymous', value: filter.anonymous }
-    case 'location':
-      return all([
-        ...parseOptional(parseList, 'country', filter.country),
-        ...parseOptional(parseList, 'city', filter.city),
-      ])
-    case 'referrer':
-    case 'referrer_url':
-      return parseString(filter.type, filter)
-    case 'utm_tags':
-      return all(UTM_TAGS.flatMap((tag) => parseOptional(parseString, tag, filter[tag])))
-    case 'referrer_type':
-    case 'channel':
-    case 'region':
-    case 'language':
-    case 'browser':
-    case 'os':
-      return parseList(filter.type, filter)
-    case 'device':
-      return parseList('device_type', filter)
-    case 'group':
-      return parseGroup(filter)
-    case 'visit':
-      return { kind: 'visit', of: all(filter.filters.map(parseFilter)) }
-    default:
-      return filter satisfies never
-  }
+  if (filter.type === 'user') return { kind: 'anonymous', value: filter.anonymous }
+  if (filter.type === 'group') return parseGroup(filter)
+  if (filter.type === 'visit') return { kind: 'visit', of: all(filter.filters.map(parseFilter)) }
+  const properties = filter.type === 'event' ? (filter.properties ?? []) : []
+  return join([
+    ...parseFields(filter),
+    ...properties.map(({ property, ...clause }): Predicate => ({
+      kind: 'property',
+      name: property,
+      ...readClause(clause),
+    })),
+  ])
 }
+
+/** Parses the clauses of the fields that a filter compares. */
+const parseFields = (filter: Filter): readonly Predicate[] =>
+  listFieldClauses(filter).map((found): Predicate =>
+    found.kind === 'string'
+      ? { kind: 'string', dimension: found.name, ...readClause(found.clause) }
+      : {
+          kind: 'list',
+          dimension: found.name,
+          operator: found.clause.operator,
+          values: found.clause.value,
+        },
+  )
 
 function parseGroup({ operator, filters }: Extract<Filter, { type: 'group' }>): Predicate {
   const of = filters.map(parseFilter)
@@ -128,24 +102,3 @@ const readClause = ({ operator, value, caseSensitive = true }: StringClause) => 
   value,
   ...(caseSensitive ? {} : { ignoresCase: true as const }),
 })
-
-const parseString = (dimension: DimensionName, clause: StringClause): Predicate => ({
-  kind: 'string',
-  dimension,
-  ...readClause(clause),
-})
-
-const parseList = (dimension: DimensionName, { operator, value }: ListClause): Predicate => ({
-  kind: 'list',
-  dimension,
-  operator,
-  values: value,
-})
-
-function parseOptional<Clause>(
-  parse: (dimension: DimensionName, clause: Clause) => Predicate,
-  dimension: DimensionName,
-  clause: Clause | undefined,
-): Predicate[] {
-  return clause === undefined ? [] : [parse(dimension, clause)]
-}

@@ -7,7 +7,7 @@ import type {
   Metric,
   SortDirection,
 } from '../../contract/api.js'
-import { PROPERTY_PREFIX } from '../../model/dimensions.js'
+import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { Granularity } from '../../model/granularities.js'
 import { countBuckets, listZonedBuckets, type ZonedBuckets } from './buckets.js'
 import { parseFilters, type Predicate } from './filters.js'

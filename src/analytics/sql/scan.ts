@@ -1,6 +1,7 @@
 /** Writes the SELECT of one scan: a relation's matching rows, grouped. */
 import { join, sql, string, uint32, type Sql } from '../../clickhouse/sql.js'
-import { DIMENSIONS, PROPERTY_NAMES, PROPERTY_PREFIX } from '../../model/dimensions.js'
+import { PROPERTY_NAMES, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
+import { DIMENSIONS } from '../../model/dimensions.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { STRING_OPERATORS } from '../../model/operators.js'
 import { RELATIONS, type RelationName } from '../../model/relations.js'

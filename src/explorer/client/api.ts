@@ -6,7 +6,11 @@ import { readLines } from './read-lines.js'
 
 /** What the page asks of the API. A refusal or a missing answer rejects with an `ApiFailure`. */
 export interface Api {
-  /** Asks all questions in one request, which leaves at once. @returns the results as they come, several at a time, in any order */
+  /**
+   * Asks all questions in one request, or in as few as the API takes. They leave at once.
+   *
+   * @returns the results as they come, several at a time, in any order
+   */
   readonly ask: (
     questions: readonly Question[],
     signal: AbortSignal,
@@ -25,6 +29,9 @@ export interface CsvTable {
   readonly period: string | null
 }
 
+/** How many queries a batch has at most. */
+const MAX_QUERIES = 20
+
 /** Connects to the API. */
 export function connectApi({ base, key }: Access): Api {
   const send = (path: string, init: RequestInit = {}, accept = '*/*'): Promise<Response> =>
@@ -40,12 +47,17 @@ export function connectApi({ base, key }: Access): Api {
   return {
     ask: (questions, signal) => {
       const queries = questions.map(({ id, operation, body }) => ({ id, operation, body }))
-      const body: BatchBody = { queries, include: { timing: true } }
-      const init = { method: 'POST', body: JSON.stringify(body), signal }
-      const response = send('/v1/analytics/batch', init, 'application/x-ndjson')
-      // Whoever reads the results learns of it.
-      response.catch(() => undefined)
-      return readResults(response, queries.length)
+      const batches = Array.from({ length: Math.ceil(queries.length / MAX_QUERIES) }, (_, i) =>
+        queries.slice(i * MAX_QUERIES, (i + 1) * MAX_QUERIES),
+      ).map((some) => {
+        const body: BatchBody = { queries: some, include: { timing: true } }
+        const init = { method: 'POST', body: JSON.stringify(body), signal }
+        const response = send('/v1/analytics/batch', init, 'application/x-ndjson')
+        // Whoever reads the results learns of it.
+        response.catch(() => undefined)
+        return { response, count: some.length }
+      })
+      return readBatches(batches)
     },
     readProject: async () =>
       ((await readBody(await send('/v1/project'))) as { project: Project }).project,
@@ -61,6 +73,19 @@ export function connectApi({ base, key }: Access): Api {
       return { content, period: response.headers.get('Tally-Period') }
     },
   }
+}
+
+/** A batch that was asked, and how many queries it has. */
+interface AskedBatch {
+  readonly response: Promise<Response>
+  readonly count: number
+}
+
+/** Reads the results of batches, one batch after the other. @throws ApiFailure if one is refused, or breaks off */
+async function* readBatches(
+  batches: readonly AskedBatch[],
+): AsyncGenerator<readonly BatchResult[]> {
+  for (const { response, count } of batches) yield* readResults(response, count)
 }
 
 /** Reads the results of a batch. @throws ApiFailure if it is refused, or breaks off */

@@ -1,10 +1,10 @@
 /** The filters of a state as those of the API. */
+import type { Filter } from '../../contract/api.js'
 import {
   isEventField,
   isNegation,
   OPPOSITES,
   toApiFilter,
-  type ApiFilter,
   type FieldFilter,
 } from '../state/filters.js'
 import type { ExplorerState } from '../state/state.js'
@@ -19,14 +19,14 @@ export type Kept = 'visits' | 'events'
 export function buildFilters(
   { filters, join }: Pick<ExplorerState, 'filters' | 'join'>,
   kept: Kept,
-): readonly ApiFilter[] {
+): readonly Filter[] {
   const events = filters.filter(selectsEvents).map(toApiFilter)
   const others = filters
     .filter((filter) => !selectsEvents(filter))
     .map((filter) => (isEventField(filter.field) ? excludeVisits(filter) : toApiFilter(filter)))
   if (events.length === 0 || kept === 'events') return [...others, ...events]
   const isAny = events.length > 1 && join === 'or'
-  const any: ApiFilter = { type: 'group', operator: 'or', filters: events }
+  const any: Filter = { type: 'group', operator: 'or', filters: events }
   return [...others, { type: 'visit', filters: isAny ? [any] : events }]
 }
 
@@ -35,7 +35,7 @@ export const selectsEvents = ({ field, operator }: FieldFilter): boolean =>
   isEventField(field) && !isNegation(operator)
 
 /** Selects the visits none of whose events is one that a filter excludes. */
-function excludeVisits(filter: FieldFilter): ApiFilter {
+function excludeVisits(filter: FieldFilter): Filter {
   const excluded = toApiFilter({ ...filter, operator: OPPOSITES[filter.operator] })
   return { type: 'group', operator: 'not', filters: [{ type: 'visit', filters: [excluded] }] }
 }

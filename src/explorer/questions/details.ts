@@ -1,6 +1,7 @@
 /** The questions of the dialog with all rows of a tab. */
 import type { MetricName, Question } from '../client/contract.js'
-import { isTextField, PROPERTY } from '../state/filters.js'
+import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
+import { isTextField } from '../state/filters.js'
 import type { Details, ExplorerState } from '../state/state.js'
 import { buildTextSearch, buildValueSearch, type KnownValues } from './find-values.js'
 import { findTab, NEW_AND_RETURNING, RETENTION, type Tab } from './panels.js'
@@ -32,7 +33,7 @@ const MISSING: readonly (readonly [start: string, metrics: readonly MetricName[]
   ['page:path', ['views_per_visit']],
   ['page:origin', ['views_per_visit']],
   ['event:name', ['visits', 'pageviews', 'bounce_rate', 'visit_duration', 'views_per_visit']],
-  [PROPERTY, ['visits', 'bounce_rate', 'visit_duration', 'views_per_visit']],
+  [PROPERTY_PREFIX, ['visits', 'bounce_rate', 'visit_duration', 'views_per_visit']],
 ]
 
 /** Lists the metrics that rows of a tab have: the columns of the dialog. */

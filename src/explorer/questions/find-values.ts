@@ -1,6 +1,7 @@
 /** Finds values by a part of their names, ignoring case, as filters of the API. */
 import { matchesName } from '../format/values.js'
-import { toApiFilter, type ApiFilter, type Field } from '../state/filters.js'
+import type { Filter } from '../../contract/api.js'
+import { toApiFilter, type Field } from '../state/filters.js'
 
 /** The values of a field, the most frequent first. */
 export interface KnownValues {
@@ -15,7 +16,7 @@ export interface KnownValues {
 const MAX_VALUES = 500
 
 /** Selects the values of a field that contain a text; also the missing value, if its name does, such as `Direct`. */
-export function buildTextSearch(field: Field, text: string): ApiFilter {
+export function buildTextSearch(field: Field, text: string): Filter {
   const contains = toApiFilter({ field, operator: 'contains', values: [text] })
   return matchesName(field, '', text)
     ? {
@@ -27,7 +28,7 @@ export function buildTextSearch(field: Field, text: string): ApiFilter {
 }
 
 /** Selects the known values whose names contain a text: `germ` selects the country `DE`. */
-export const buildValueSearch = (field: Field, text: string, known: KnownValues): ApiFilter =>
+export const buildValueSearch = (field: Field, text: string, known: KnownValues): Filter =>
   toApiFilter({
     field,
     operator: 'is',

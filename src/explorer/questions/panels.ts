@@ -1,5 +1,6 @@
 /** The panels of the page and their tabs. A new tab is a row. */
-import { PROPERTY } from '../state/filters.js'
+import type { Dimension } from '../../contract/api.js'
+import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 
 /** Tabs that show no dimension. */
 export const NEW_AND_RETURNING = 'new-and-returning'
@@ -19,76 +20,75 @@ export interface Panel {
   readonly tabs: readonly Tab[]
 }
 
+type TabRow = Omit<Tab, 'id' | 'metric'> &
+  Partial<Pick<Tab, 'metric'>> & { readonly panel: PanelId }
+
+const PANEL_NAMES = {
+  sources: 'Sources',
+  pages: 'Pages',
+  places: 'Places',
+  devices: 'Devices',
+  events: 'Events',
+  users: 'Users',
+} as const
+type PanelId = keyof typeof PANEL_NAMES
+
+/** Every dimension of the API has a tab, in the order of its panel. */
+const TABS: Readonly<Record<Dimension | typeof NEW_AND_RETURNING | typeof RETENTION, TabRow>> = {
+  channel: { panel: 'sources', name: 'Channel' },
+  referrer: { panel: 'sources', name: 'Referrer' },
+  referrer_type: { panel: 'sources', name: 'Type' },
+  utm_source: { panel: 'sources', name: 'UTM source' },
+  utm_medium: { panel: 'sources', name: 'UTM medium' },
+  utm_campaign: { panel: 'sources', name: 'UTM campaign' },
+  utm_content: { panel: 'sources', name: 'UTM content' },
+  utm_term: { panel: 'sources', name: 'UTM term' },
+  'page:path': { panel: 'pages', name: 'Path' },
+  'page:entry': { panel: 'pages', name: 'Entry' },
+  'page:exit': { panel: 'pages', name: 'Exit' },
+  'page:origin': { panel: 'pages', name: 'Origin' },
+  country: { panel: 'places', name: 'Country' },
+  region: { panel: 'places', name: 'Region' },
+  city: { panel: 'places', name: 'City' },
+  language: { panel: 'places', name: 'Language' },
+  browser: { panel: 'devices', name: 'Browser' },
+  os: { panel: 'devices', name: 'System' },
+  device_type: { panel: 'devices', name: 'Type' },
+  'event:name': { panel: 'events', name: 'Name', metric: 'events' },
+  [NEW_AND_RETURNING]: { panel: 'users', name: 'New and returning' },
+  [RETENTION]: { panel: 'users', name: 'Retention' },
+}
+
 const tab = (id: string, name: string, metric: Tab['metric'] = 'users'): Tab => ({
   id,
   name,
   metric,
 })
 
-export const PANELS: readonly Panel[] = [
-  {
-    id: 'sources',
-    name: 'Sources',
-    tabs: [
-      tab('channel', 'Channel'),
-      tab('referrer', 'Referrer'),
-      tab('referrer_type', 'Type'),
-      tab('utm_source', 'UTM source'),
-      tab('utm_medium', 'UTM medium'),
-      tab('utm_campaign', 'UTM campaign'),
-      tab('utm_content', 'UTM content'),
-      tab('utm_term', 'UTM term'),
-    ],
-  },
-  {
-    id: 'pages',
-    name: 'Pages',
-    tabs: [
-      tab('page:path', 'Path'),
-      tab('page:entry', 'Entry'),
-      tab('page:exit', 'Exit'),
-      tab('page:origin', 'Origin'),
-    ],
-  },
-  {
-    id: 'places',
-    name: 'Places',
-    tabs: [
-      tab('country', 'Country'),
-      tab('region', 'Region'),
-      tab('city', 'City'),
-      tab('language', 'Language'),
-    ],
-  },
-  {
-    id: 'devices',
-    name: 'Devices',
-    tabs: [tab('browser', 'Browser'), tab('os', 'System'), tab('device_type', 'Type')],
-  },
-  { id: 'events', name: 'Events', tabs: [tab('event:name', 'Name', 'events')] },
-  {
-    id: 'users',
-    name: 'Users',
-    tabs: [tab(NEW_AND_RETURNING, 'New and returning'), tab(RETENTION, 'Retention')],
-  },
-]
+export const PANELS: readonly Panel[] = Object.entries(PANEL_NAMES).map(([id, name]) => ({
+  id,
+  name,
+  tabs: Object.entries(TABS)
+    .filter(([, row]) => row.panel === id)
+    .map(([dimension, row]) => tab(dimension, row.name, row.metric)),
+}))
 
 /** The tab of a panel that is open: the one that was chosen, or the first. A property has a tab of its own. */
 export function getOpenTab(panel: Panel, tabs: Readonly<Record<string, string>>): Tab {
   const id = tabs[panel.id]
   const found = panel.tabs.find((one) => one.id === id) ?? panel.tabs[0]
-  if (panel.id === 'events' && id?.startsWith(PROPERTY) === true) return toPropertyTab(id)
+  if (panel.id === 'events' && id?.startsWith(PROPERTY_PREFIX) === true) return toPropertyTab(id)
   if (found === undefined) throw new Error(`The panel ${panel.id} has no tabs.`)
   return found
 }
 
 /** The tab of an event property. @param field such as `event:prop:plan` */
 export const toPropertyTab = (field: string): Tab =>
-  tab(field, field.slice(PROPERTY.length), 'events')
+  tab(field, field.slice(PROPERTY_PREFIX.length), 'events')
 
 /** Finds a tab by its id, also that of a property. */
 export const findTab = (id: string): Tab | undefined =>
-  id.startsWith(PROPERTY)
+  id.startsWith(PROPERTY_PREFIX)
     ? toPropertyTab(id)
     : PANELS.flatMap(({ tabs }) => tabs).find((one) => one.id === id)
 

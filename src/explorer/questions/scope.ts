@@ -1,5 +1,7 @@
 /** What the questions of a state share: the period, its time zone, the filters, and the comparison. */
-import { PROPERTY, type ApiFilter, type Field } from '../state/filters.js'
+import type { Filter } from '../../contract/api.js'
+import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
+import type { Field } from '../state/filters.js'
 import type { ExplorerState } from '../state/state.js'
 import type { QueryBody } from '../client/contract.js'
 import { buildFilters, type Kept } from './build-filters.js'
@@ -17,7 +19,7 @@ export const buildScope = (state: ExplorerState, kept: Kept = 'visits'): Scope =
  * were purchased, and not those of other events in the same visits.
  */
 export const buildTabScope = (tab: Field, state: ExplorerState): Scope =>
-  buildScope(state, tab.startsWith(PROPERTY) ? 'events' : 'visits')
+  buildScope(state, tab.startsWith(PROPERTY_PREFIX) ? 'events' : 'visits')
 
 /** The scope for operations that know no time zone. */
 export function buildScopeInUtc(
@@ -37,10 +39,7 @@ const buildDateRange = ({ period }: ExplorerState): QueryBody['date_range'] =>
   typeof period === 'string' ? period : [period.from, period.to]
 
 /** Adds a filter to a scope: events have to match it besides those that the scope has. */
-export function narrow(
-  { filters = [], filtersOperator, ...others }: Scope,
-  added: ApiFilter,
-): Scope {
+export function narrow({ filters = [], filtersOperator, ...others }: Scope, added: Filter): Scope {
   return filtersOperator === 'or'
     ? { ...others, filters: [{ type: 'group', operator: 'or', filters }, added] }
     : { ...others, filters: [...filters, added] }

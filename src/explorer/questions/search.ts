@@ -1,11 +1,11 @@
 /** The search of the bar: the questions that find values of all fields, and the suggestions that their answers make. */
 import type { QueryAnswer, Question } from '../client/contract.js'
+import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { matchesName, nameValue } from '../format/values.js'
 import {
   isEventField,
   isFilterField,
   isTextField,
-  PROPERTY,
   type Field,
   type FieldFilter,
 } from '../state/filters.js'
@@ -33,19 +33,17 @@ const FIELDS: readonly Field[] = PANELS.flatMap(({ tabs }) => tabs.map(({ id }) 
 )
 
 /**
- * Builds one question for each field: the most frequent values of the period that contain a text. Fields that the API compares as
- * a whole are asked for all their values, which does not depend on the text.
+ * Builds one question for each field and each property: the most frequent values of the period that contain a text. Fields that the
+ * API compares as a whole are asked for all their values, which does not depend on the text.
  */
-export const buildSearchQuestions = (state: ExplorerState, text: string): readonly Question[] =>
-  FIELDS.map((field) => buildFieldQuestion(field, state, text))
-
-/** Builds one question for each property. They are a batch of their own, because one has at most 20 questions. */
-export const buildPropertySearchQuestions = (
+export const buildSearchQuestions = (
   state: ExplorerState,
   properties: readonly string[],
   text: string,
 ): readonly Question[] =>
-  properties.map((property) => buildFieldQuestion(PROPERTY + property, state, text))
+  [...FIELDS, ...properties.map((name) => PROPERTY_PREFIX + name)].map((field) =>
+    buildFieldQuestion(field, state, text),
+  )
 
 function buildFieldQuestion(field: Field, state: ExplorerState, text: string): Question {
   const scope = buildScope({ ...state, filters: [] })

@@ -3,7 +3,7 @@ import { describePlan } from '../../analytics/plan/describe.js'
 import type { Plan } from '../../analytics/plan/plan.js'
 import type { Logger } from '../../lib/log.js'
 import { isRecord, mapRecord } from '../../lib/records.js'
-import { PROPERTY_PREFIX } from '../../model/dimensions.js'
+import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 
 /**
  * Logs at debug level which relations a query reads, and why cheaper ones were rejected.

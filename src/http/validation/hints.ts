@@ -1,4 +1,5 @@
 /** Adds to an error what to write instead, for the slips that clients make most often. */
+import { FILTER_FIELDS, type FilterField } from '../../contract/filter-fields.js'
 import { isRecord } from '../../lib/records.js'
 import type { KeywordError } from './union-errors.js'
 
@@ -12,23 +13,17 @@ const FIELDS: Readonly<Record<string, string>> = {
   filters: '[{"type":"browser","operator":"oneOf","value":["Firefox"]}]',
 }
 
-const STRING_CLAUSE = '{"operator":"startsWith","value":"/blog/"}'
-const UTM_CLAUSE = '{"operator":"eq","value":"newsletter"}'
-
 /** The same for the members of filters, by their last name. */
 const FILTER_MEMBERS: Readonly<Record<string, string>> = {
-  origin: '{"operator":"eq","value":"https://example.com"}',
-  path: STRING_CLAUSE,
-  hash: '{"operator":"eq","value":"pricing"}',
-  name: '{"operator":"eq","value":"signup"}',
-  country: '{"operator":"oneOf","value":["DE"]}',
-  city: '{"operator":"oneOf","value":["Berlin"]}',
-  utm_campaign: UTM_CLAUSE,
-  utm_content: UTM_CLAUSE,
-  utm_medium: UTM_CLAUSE,
-  utm_source: UTM_CLAUSE,
-  utm_term: UTM_CLAUSE,
+  ...Object.fromEntries(Object.values(FILTER_FIELDS).flatMap(listExample)),
   value: '["one value","another"]',
+}
+
+/** Returns the member of a filter that compares a field, with a clause of its kind; nothing if the filter itself is the clause. */
+function listExample({ member, kind, example }: FilterField): readonly [string, string][] {
+  const clause =
+    kind === 'string' ? { operator: 'eq', value: example } : { operator: 'oneOf', value: [example] }
+  return member === undefined ? [] : [[member, JSON.stringify(clause)]]
 }
 
 const TOO_MANY_ORDERS = 'must have at most 1 item'

@@ -9,7 +9,7 @@ import {
 } from '../../questions/panels.js'
 import type { QueryAnswer, Question, RetentionAnswer } from '../../client/contract.js'
 import { openTab } from '../../state/changes.js'
-import { PROPERTY } from '../../state/filters.js'
+import { PROPERTY_PREFIX } from '../../../contract/filter-fields.js'
 import { DetailsButton } from '../details/details.js'
 import { FailureNote } from '../shared/failure-note.js'
 import { findShown, type Parts } from '../shared/parts.js'
@@ -55,7 +55,7 @@ export function Panel({ panel, question, properties = [], ...parts }: PanelProps
 
 /** The tabs of a panel, with those of properties. The open one is there also if no event of the period has its property. */
 function listTabs(panel: PanelInfo, open: Tab, properties: readonly string[]): readonly Tab[] {
-  const own = [...panel.tabs, ...properties.map((name) => toPropertyTab(PROPERTY + name))]
+  const own = [...panel.tabs, ...properties.map((name) => toPropertyTab(PROPERTY_PREFIX + name))]
   return own.some(({ id }) => id === open.id) ? own : [...own, open]
 }
 

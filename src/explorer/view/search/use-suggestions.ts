@@ -2,12 +2,7 @@
 import { useMemo, useRef } from 'preact/hooks'
 import { createAnswers } from '../../client/answers.js'
 import type { QueryAnswer } from '../../client/contract.js'
-import {
-  buildPropertySearchQuestions,
-  buildSearchQuestions,
-  listSuggestions,
-  type Suggestion,
-} from '../../questions/search.js'
+import { buildSearchQuestions, listSuggestions, type Suggestion } from '../../questions/search.js'
 import type { Parts } from '../shared/parts.js'
 import { useMissing } from '../shared/use-missing.js'
 
@@ -33,19 +28,12 @@ export function useSuggestions(
   const { period, zone } = state
   const answers = useRef(createAnswers()).current
   const scope = JSON.stringify([period, zone])
-  const ofFields = useMemo(
-    () => (text === '' ? [] : buildSearchQuestions(state, text)),
-    [text, scope],
-  )
-  const ofProperties = useMemo(
-    () => (text === '' ? [] : buildPropertySearchQuestions(state, properties, text)),
+  const questions = useMemo(
+    () => (text === '' ? [] : buildSearchQuestions(state, properties, text)),
     [text, scope, JSON.stringify(properties)],
   )
-  const fields = useMissing({ api, answers, questions: ofFields, now })
-  const values = useMissing({ api, answers, questions: ofProperties, now })
-  const isAsking = fields.isAsking || values.isAsking
-  const failure = fields.failure ?? values.failure
-  const known = [...ofFields, ...ofProperties].flatMap((question) => {
+  const { isAsking, failure } = useMissing({ api, answers, questions, now })
+  const known = questions.flatMap((question) => {
     const body = answers.get(question)?.result.body
     return body === undefined || 'error' in body
       ? []

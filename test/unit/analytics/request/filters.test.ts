@@ -103,7 +103,7 @@ describe('parseFilters', () => {
           { type: 'os', ...list() },
         ],
       },
-      { kind: 'visit', of: all(all(eq('page:path', 'p')), oneOf('os')) },
+      { kind: 'visit', of: all(eq('page:path', 'p'), oneOf('os')) },
     ],
     [
       { type: 'referrer', ...clause('x'), caseSensitive: false },

@@ -1,0 +1,120 @@
+/** The fields that filters compare, and the place that each has in a filter. */
+import { listKeys } from '../lib/records.js'
+import type { Dimension, Filter, ListClause, StringClause } from './api.js'
+
+/** A field that filters compare: a dimension, or one of two that only filter. An event property is not in the table. */
+export type FilterFieldName = Dimension | 'page:hash' | 'referrer_url'
+
+/** The filters that compare fields. */
+type FieldFilter = Exclude<Filter, { type: 'user' | 'group' | 'visit' }>
+
+type KindOf<Value> = Value extends string ? 'string' : 'list'
+type PlaceOf<One extends FieldFilter> = One extends { readonly value: infer Value }
+  ? { readonly type: One['type']; readonly member?: never; readonly kind: KindOf<Value> }
+  : {
+      readonly [Member in Exclude<keyof One, 'type' | 'properties'>]-?: {
+        readonly type: One['type']
+        readonly member: Member
+        readonly kind: KindOf<NonNullable<One[Member]> extends StringClause ? string : unknown>
+      }
+    }[Exclude<keyof One, 'type' | 'properties'>]
+/** The type of a filter, its member that compares the field (absent: the filter itself does), and how that compares. */
+type Place = FieldFilter extends infer One extends FieldFilter
+  ? One extends FieldFilter
+    ? PlaceOf<One>
+    : never
+  : never
+
+export type FilterField = Place & {
+  /** A value that the field may have, for error messages. */
+  readonly example: string
+}
+
+const ROWS = {
+  country: { type: 'location', member: 'country', kind: 'list', example: 'DE' },
+  city: { type: 'location', member: 'city', kind: 'list', example: 'Berlin' },
+  region: { type: 'region', kind: 'list', example: 'DE-BE' },
+  language: { type: 'language', kind: 'list', example: 'de' },
+  'page:origin': { type: 'page', member: 'origin', kind: 'string', example: 'https://example.com' },
+  'page:path': { type: 'page', member: 'path', kind: 'string', example: '/pricing' },
+  'page:hash': { type: 'page', member: 'hash', kind: 'string', example: 'pricing' },
+  'page:entry': { type: 'entry_page', kind: 'string', example: '/' },
+  'page:exit': { type: 'exit_page', kind: 'string', example: '/checkout' },
+  browser: { type: 'browser', kind: 'list', example: 'Firefox' },
+  device_type: { type: 'device', kind: 'list', example: 'mobile' },
+  os: { type: 'os', kind: 'list', example: 'Android' },
+  referrer: { type: 'referrer', kind: 'string', example: 'news.example' },
+  referrer_url: { type: 'referrer_url', kind: 'string', example: 'https://news.example/a' },
+  referrer_type: { type: 'referrer_type', kind: 'list', example: 'search' },
+  channel: { type: 'channel', kind: 'list', example: 'email' },
+  utm_campaign: { type: 'utm_tags', member: 'utm_campaign', kind: 'string', example: 'spring' },
+  utm_content: { type: 'utm_tags', member: 'utm_content', kind: 'string', example: 'button' },
+  utm_medium: { type: 'utm_tags', member: 'utm_medium', kind: 'string', example: 'email' },
+  utm_source: { type: 'utm_tags', member: 'utm_source', kind: 'string', example: 'newsletter' },
+  utm_term: { type: 'utm_tags', member: 'utm_term', kind: 'string', example: 'shoes' },
+  'event:name': { type: 'event', member: 'name', kind: 'string', example: 'signup' },
+} as const satisfies Readonly<Record<FilterFieldName, FilterField>>
+
+export const FILTER_FIELDS: Readonly<Record<FilterFieldName, FilterField>> = ROWS
+
+type NameOf<Row> = Row extends { readonly type: string; readonly member: string }
+  ? `${Row['type']}.${Row['member']}`
+  : Row extends { readonly type: string }
+    ? Row['type']
+    : never
+type Missing = Exclude<NameOf<Place>, NameOf<(typeof ROWS)[FilterFieldName]>>
+// Does not compile if the contract has a place that is in no row: its conditions would be ignored.
+null satisfies [Missing] extends [never] ? null : Missing
+
+/** The names of the fields of the table, in its order. */
+export const FILTER_FIELD_NAMES: readonly FilterFieldName[] = listKeys(ROWS)
+
+/** The field whose values are the names of the event properties. In rollups it stands for the rows of all properties. */
+export const PROPERTY_NAMES = 'event:prop'
+
+/** The prefix of an event property where it is a field, as in `event:prop:plan`. */
+export const PROPERTY_PREFIX = `${PROPERTY_NAMES}:` as const
+
+/** A clause of a filter, and the field that it compares. */
+export type FieldClause = {
+  readonly name: FilterFieldName
+  /** The member of the filter that is the clause; undefined if the filter itself is. */
+  readonly member: string | undefined
+} & (
+  | { readonly kind: 'string'; readonly clause: StringClause }
+  | { readonly kind: 'list'; readonly clause: ListClause }
+)
+
+/** Lists the clauses of a filter that compare fields of the table, in its order. Those of event properties are not among them. */
+export const listFieldClauses = (filter: Filter): readonly FieldClause[] =>
+  FILTER_FIELD_NAMES.flatMap((name) => {
+    const { type, member, kind } = FILTER_FIELDS[name]
+    if (type !== filter.type) return []
+    const clause: unknown =
+      member === undefined ? filter : new Map(Object.entries(filter)).get(member)
+    // The types of the rows say that this place has a clause of this kind.
+    return clause === undefined ? [] : [{ name, member, kind, clause } as FieldClause]
+  })
+
+/**
+ * Returns how filters compare a field: by one text (`string`) or by a list of values. Properties are compared by one text.
+ *
+ * @param field the name of a field of the table, or `event:prop:` and the name of a property
+ * @returns undefined if filters do not compare it
+ */
+export function findClauseKind(field: string): FieldClause['kind'] | undefined {
+  if (Object.hasOwn(ROWS, field)) return FILTER_FIELDS[field as FilterFieldName].kind
+  return field.length > PROPERTY_PREFIX.length && field.startsWith(PROPERTY_PREFIX)
+    ? 'string'
+    : undefined
+}
+
+/** Builds the filter that compares a field by a clause of the kind that `findClauseKind` returns for it. */
+export function buildFieldFilter(field: string, clause: StringClause | ListClause): Filter {
+  if (field.startsWith(PROPERTY_PREFIX)) {
+    const property = field.slice(PROPERTY_PREFIX.length)
+    return { type: 'event', properties: [{ property, ...clause }] } as Filter
+  }
+  const { type, member } = FILTER_FIELDS[field as FilterFieldName]
+  return { type, ...(member === undefined ? clause : { [member]: clause }) } as Filter
+}
