@@ -26,6 +26,11 @@ else:
 
 /** Names that cannot be those of members of a class. */
 const KEYWORDS: ReadonlySet<string> = new Set(['from', 'import', 'in', 'is', 'class', 'not', 'or'])
+/**
+ * Answers whose members are those that the request names: the metrics of a row, the fields of an event. Their types have all of them, so that
+ * a type checker accepts what was asked for without a look whether it is there.
+ */
+const REQUESTED: ReadonlySet<string> = new Set(['ExportedEvent', 'MetricValues'])
 const REFERENCE = /^#\/components\/schemas\/(.+)$/
 
 /** Returns the text of models.py: the schemas that the JSON of the API under /v1 uses, in the order of the contract. */
@@ -84,7 +89,7 @@ const wrapUnion = (line: string): string =>
 function writeClass(name: string, { properties = {}, required = [], description }: Schema): string {
   const members = Object.entries(properties).map(([member, schema]) => {
     const type = quoteReferences(schema)
-    const isRequired = required.includes(member)
+    const isRequired = required.includes(member) || REQUESTED.has(name)
     return { member, schema, type: isRequired ? type : `NotRequired[${type}]` }
   })
   if (members.some(({ member }) => KEYWORDS.has(member))) {

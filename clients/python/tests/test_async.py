@@ -7,12 +7,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from conftest import Service
 from world import BY_NOTE, BY_PATH, DAY, EVENTS, FUNNEL, PATHS, TABLES
 
-from tallyhouse import AsyncClient, Client, QueryRequest, RetentionRequest, TallyhouseError
+from tallyhouse import AsyncClient, Client, QueryRequest, RetentionRequest
 
 ON_DAY: QueryRequest = {**BY_PATH, "date_range": DAY}
 
@@ -85,20 +84,3 @@ def test_an_arrow_table(client: Client, service: Service) -> None:
             return await other.arrow(BY_NOTE)
 
     assert asyncio.run(run()).equals(client.arrow(BY_NOTE))
-
-
-def test_requests_are_sent_again_and_errors_raised() -> None:
-    statuses = [429, 503, 400]
-
-    def answer(_: httpx.Request) -> httpx.Response:
-        error = {"error": {"code": "SOME_CODE", "message": "later"}}
-        return httpx.Response(statuses.pop(0), headers={"Retry-After": "0"}, json=error)
-
-    async def run() -> None:
-        transport = httpx.MockTransport(answer)
-        async with AsyncClient("http://stats.example", "key", transport=transport) as other:
-            await other.project()
-
-    with pytest.raises(TallyhouseError) as refused:
-        asyncio.run(run())
-    assert (refused.value.status, refused.value.code, statuses) == (400, "SOME_CODE", [])

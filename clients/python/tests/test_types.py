@@ -32,7 +32,11 @@ def read_table(client: Client) -> None:
 def read_first(answer: QueryResponse) -> tuple[str, int, float | None]:
     """The types of an answer are known without a cast."""
     row = answer["data"][0]
-    return row["group"]["country"], row["metrics"].get("users", 0), row["metrics"].get("bounce_rate")
+    return row["group"]["country"], row["metrics"]["users"], row["metrics"]["bounce_rate"]
+
+
+def read_unknown(answer: QueryResponse) -> None:
+    answer["data"][0]["metrics"]["visitors"]  # pyright: ignore[reportGeneralTypeIssues]
 
 
 def test_requests_know_what_they_need() -> None:

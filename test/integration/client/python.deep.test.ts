@@ -1,11 +1,15 @@
 /** The Python client type-checks, and its package can be built, installed and used. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { packagePath } from '../../../src/lib/package-path.js'
 import { readVersion } from '../../../src/lib/version.js'
+import { listBlocks } from '../../support/docs/forms.js'
 import { describeWithPython, HOME, runIn } from './python.js'
+
+const PYRIGHT = path.join(HOME, 'node_modules/.bin/pyright')
 
 describeWithPython('its types', ['httpx', 'pandas'], (_, python) => {
   beforeAll(async () => {
@@ -14,8 +18,25 @@ describeWithPython('its types', ['httpx', 'pandas'], (_, python) => {
   })
 
   test('pyright finds no error, and those in misspelt queries', async () => {
-    const pyright = path.join(HOME, 'node_modules/.bin/pyright')
-    expect(await runIn(pyright, ['--pythonpath', python])).toMatch(/^0 errors/m)
+    expect(await runIn(PYRIGHT, ['--pythonpath', python])).toMatch(/^0 errors/m)
+  })
+
+  test.each([
+    ['its README', ['clients/python/README.md']],
+    ['the docs', ['docs/recipes.md', 'docs/paging.md']],
+  ])('pyright finds no error in the examples of %s', async (_, pages) => {
+    const texts = await Promise.all(pages.map((page) => readFile(packagePath(page), 'utf8')))
+    const examples = texts.flatMap((text) => listBlocks(text, 'python'))
+    expect(examples.length).toBeGreaterThan(1)
+    // Within the folder of the client, whose options are strict. The first example is what the others need.
+    const directory = await mkdtemp(path.join(HOME, 'examples-'))
+    try {
+      const file = path.join(directory, 'examples.py')
+      await writeFile(file, examples.join('\n'))
+      expect(await runIn(PYRIGHT, ['--pythonpath', python, file])).toMatch(/^0 errors/m)
+    } finally {
+      await rm(directory, { recursive: true })
+    }
   })
 })
 

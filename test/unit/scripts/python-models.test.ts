@@ -82,3 +82,20 @@ What: TypeAlias = Thing | Span
 ErrorResponse: TypeAlias = dict[str, Any]
 `)
 })
+
+test('what an answer has because it was requested can be read without a check', () => {
+  const contract = {
+    paths: {
+      '/v1/a': { get: { content: { 'application/json': { schema: reference('MetricValues') } } } },
+    },
+    components: {
+      schemas: {
+        MetricValues: { type: 'object', properties: { users: { type: 'integer' } } },
+        ErrorResponse: { type: 'object', additionalProperties: true },
+      },
+    },
+  }
+  expect(generatePythonModels(contract)).toContain(
+    'class MetricValues(TypedDict):\n\n    users: int\n',
+  )
+})

@@ -56,30 +56,42 @@ class AsyncSender:
 
     async def _ask(self, path: str, body: Mapping[str, Any] | None) -> Any:
         async with self._send(path, body, _wire.JSON) as response:
-            await response.aread()
             return _wire.read_json(response)
 
     @asynccontextmanager
     async def _send(
         self, path: str, body: Mapping[str, Any] | None, accept: str
     ) -> AsyncGenerator[httpx.Response, None]:
-        """Sends a request, again where that may help; yields the response, whose body has not been read."""
+        """
+        Sends a request, again where that may help; yields the response. JSON has arrived as a whole. The body of another
+        format has not been read, because what was read of a stream cannot be taken back.
+        """
         request = _wire.build_request(self._http, path, body, accept)
-        left = self._retries
         try:
-            while True:
-                response = await self._http.send(request, stream=True)
-                try:
-                    seconds = _wire.seconds_to_wait(response, self._max_wait_seconds)
-                    if left == 0 or seconds is None:
-                        if not response.is_success:
-                            await response.aread()
-                            raise describe_error(response)
-                        yield response
-                        return
-                finally:
-                    await response.aclose()
-                left -= 1
-                await asyncio.sleep(seconds)
+            response = await self._receive(request, is_stream=accept != _wire.JSON)
+            try:
+                if not response.is_success:
+                    await response.aread()
+                    raise describe_error(response)
+                yield response
+            finally:
+                await response.aclose()
         except httpx.HTTPError as error:
             raise describe_failure(error) from error
+
+    async def _receive(self, request: httpx.Request, *, is_stream: bool) -> httpx.Response:
+        """Sends a request until there is no use in sending it again; returns the last response."""
+        retries = _wire.Retries(self._retries, self._max_wait_seconds)
+        while True:
+            try:
+                response = await self._http.send(request, stream=is_stream)
+            except httpx.TransportError as error:
+                seconds = retries.seconds_to_wait(error)
+                if seconds is None:
+                    raise
+            else:
+                seconds = retries.seconds_to_wait(response)
+                if seconds is None:
+                    return response
+                await response.aclose()
+            await asyncio.sleep(seconds)

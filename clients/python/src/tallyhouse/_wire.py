@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -30,8 +32,20 @@ DEFAULT_MAX_WAIT_SECONDS: Final = 60.0
 TABLE_TIMEOUT: Final = 75.0
 """A table may begin after a minute only: its rows are sorted first."""
 
-RETRIED: Final = frozenset({429, 503})
-"""The statuses after which the same request may succeed: too many requests, and a service that is busy or restarts."""
+LOST_CONNECTION: Final = 0
+"""The failure without a complete response; all others have the status of theirs."""
+
+RETRIED: Final[Mapping[int, float]] = {
+    LOST_CONNECTION: 2,
+    429: math.inf,
+    500: 2,
+    502: 2,
+    503: math.inf,
+}
+"""
+The failures after which the same request may succeed, and how often it is sent again at most, as docs/errors.md promises. 502
+is that of a proxy that does not reach the service. 504 is not here: the same query would take as long again.
+"""
 
 
 def headers(api_key: str) -> dict[str, str]:
@@ -60,13 +74,38 @@ def build_request(
     return http.build_request(method, path, json=body, headers={"Accept": accept}, timeout=timeout)
 
 
-def seconds_to_wait(response: httpx.Response, max_wait_seconds: float) -> float | None:
-    """Returns the seconds after which to send the request again; None if that would not help, or take too long."""
-    if response.status_code not in RETRIED:
-        return None
-    seconds = read_retry_after(response)
-    seconds = 1 if seconds is None else seconds
-    return seconds if seconds <= max_wait_seconds else None
+class Retries:
+    """The retries of one request: how many there were, and how long they waited. Requests only read, so they are safe."""
+
+    def __init__(self, retries: int, max_wait_seconds: float) -> None:
+        self._retries = retries
+        self._max_wait_seconds = max_wait_seconds
+        self._resent = 0
+        self._waited = 0.0
+
+    def seconds_to_wait(self, outcome: httpx.Response | httpx.TransportError) -> float | None:
+        """
+        Returns the seconds after which to send the request again, and counts them; None if that would not help, or take too
+        long. They are those of Retry-After; without it 1, 2, 4, …, less up to half of it by chance, so that many clients do not
+        return at once.
+        """
+        seconds = read_retry_after(outcome) if isinstance(outcome, httpx.Response) else None
+        if seconds is None:
+            seconds = 2**self._resent * random.uniform(0.5, 1)
+        is_over = self._resent >= min(self._retries, _count_retries(outcome))
+        if is_over or self._waited + seconds > self._max_wait_seconds:
+            return None
+        self._resent += 1
+        self._waited += seconds
+        return seconds
+
+
+def _count_retries(outcome: httpx.Response | httpx.TransportError) -> float:
+    """Returns how often a request that had this outcome is sent again at most."""
+    if isinstance(outcome, httpx.Response):
+        return RETRIED.get(outcome.status_code, 0)
+    is_lost = isinstance(outcome, (httpx.NetworkError, httpx.RemoteProtocolError))
+    return RETRIED[LOST_CONNECTION] if is_lost else 0
 
 
 def read_json(response: httpx.Response) -> Any:

@@ -41,8 +41,8 @@ class AsyncClient(AsyncSender):
     :param url: The URL of the service, such as `https://stats.example`.
     :param api_key: The API key. It belongs on servers only.
     :param timeout: The seconds to wait for a connection, and for each further part of a response.
-    :param retries: How often a request is sent again after 429 or 503; 0 for never.
-    :param max_wait_seconds: A longer Retry-After is not waited for: the error is raised.
+    :param retries: How often a request is sent again at most; 0 for never. After some failures it is less, see the README.
+    :param max_wait_seconds: The seconds that all waits of a request take at most. Instead of a wait beyond, the error is raised.
     :param transport: Sends the requests; that of httpx if left out.
     """
 

@@ -1324,76 +1324,76 @@ class ExportedEvent(TypedDict):
     in Arrow and Parquet, `anonymous` a boolean, and `properties` a text with JSON in all but NDJSON; all others are texts.
     """
 
-    timestamp: NotRequired[str]
+    timestamp: str
     """The moment of the event, in UTC with milliseconds."""
 
-    name: NotRequired[str]
+    name: str
     """The name of the event; that of a pageview is `pageview`."""
 
-    user_id: NotRequired[str]
+    user_id: str
     """The id of the user that was sent. For a user without one, an id that the service derived, which begins with `anonymous-`: the same for the events of one user on one UTC day, or one visit. Personal."""
 
-    anonymous: NotRequired[bool]
+    anonymous: bool
     """Whether the user was not identified."""
 
-    session_id: NotRequired[str]
+    session_id: str
     """The id of the session that was sent; else one that the service derives from the user and the start of the session, which begins with `session-`. All events of a session have the same one. It may change when earlier events of the session arrive. It is empty if the beginning of the session expired. Personal."""
 
-    origin: NotRequired[str]
+    origin: str
     """The protocol and host of the page."""
 
-    path: NotRequired[str]
+    path: str
     """The path of the page."""
 
-    hash: NotRequired[str]
+    hash: str
     """The hash of the page, without `#`."""
 
-    country: NotRequired[str]
+    country: str
     """The country, as an ISO 3166-1 alpha-2 code."""
 
-    region: NotRequired[str]
+    region: str
     """The region, as an ISO 3166-2 code."""
 
-    city: NotRequired[str]
+    city: str
     """The name of the city."""
 
-    browser: NotRequired[str]
+    browser: str
     """The browser."""
 
-    device_type: NotRequired[str]
+    device_type: str
     """The device type."""
 
-    os: NotRequired[str]
+    os: str
     """The operating system."""
 
-    language: NotRequired[str]
+    language: str
     """The language, as an ISO 639 code."""
 
-    referrer: NotRequired[str]
+    referrer: str
     """The referrer."""
 
-    referrer_url: NotRequired[str]
+    referrer_url: str
     """The URL of the referrer."""
 
-    referrer_type: NotRequired[str]
+    referrer_type: str
     """The type of the referrer."""
 
-    utm_source: NotRequired[str]
+    utm_source: str
     """The tag `utm_source`."""
 
-    utm_medium: NotRequired[str]
+    utm_medium: str
     """The tag `utm_medium`."""
 
-    utm_campaign: NotRequired[str]
+    utm_campaign: str
     """The tag `utm_campaign`."""
 
-    utm_content: NotRequired[str]
+    utm_content: str
     """The tag `utm_content`."""
 
-    utm_term: NotRequired[str]
+    utm_term: str
     """The tag `utm_term`."""
 
-    properties: NotRequired[dict[str, str]]
+    properties: dict[str, str]
     """The properties of the event, by name. Values are texts, as filters compare them: the number 12.5 is `"12.5"`. May be personal."""
 
 
@@ -1522,31 +1522,31 @@ missing value. A filter with the value of a group selects exactly that group.
 class MetricValues(TypedDict):
     """The requested metrics, in the requested order."""
 
-    users: NotRequired[int]
+    users: int
     """Distinct users."""
 
-    pageviews: NotRequired[int]
+    pageviews: int
     """Pageviews."""
 
-    events: NotRequired[int]
+    events: int
     """Custom events."""
 
-    bounce_rate: NotRequired[float | None]
+    bounce_rate: float | None
     """Bounces per hundred visits; `null` if there is no visit."""
 
-    visit_duration: NotRequired[float | None]
+    visit_duration: float | None
     """The mean duration of a visit in seconds; `null` if there is no visit."""
 
-    visits: NotRequired[int | None]
+    visits: int | None
     """Visits that started in the period; `null` if visits cannot be grouped this way."""
 
-    views_per_visit: NotRequired[float | None]
+    views_per_visit: float | None
     """Pageviews per visit; `null` if there is no visit."""
 
-    events_per_visit: NotRequired[float | None]
+    events_per_visit: float | None
     """Custom events per visit; `null` if there is no visit."""
 
-    new_users: NotRequired[int]
+    new_users: int
     """Distinct users whose first event lies in the period, or in the bucket."""
 
 
