@@ -12,7 +12,7 @@ import {
   type LoaderMonitor,
   type LoaderState,
 } from '../ingest/loader/loader-state.js'
-import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
+import { startStreamingLoader, type StreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
 import { startForwarding } from '../relocation/forward-rows.js'
 import type { Instruments } from '../telemetry/instruments.js'
@@ -56,6 +56,7 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
   }
   const monitors = new Map(stores.map(({ name }) => [name, createLoaderMonitor()]))
   const readState = (): LoaderState => findLatest([...monitors.values()].map(({ read }) => read()))
+  const loaders = new Map<string, StreamingLoader>()
   for (const [name, monitor] of monitors) instruments?.load(name).watchInbox(monitor.read)
   const service = await startService({
     config,
@@ -68,9 +69,10 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
     pages: pages(),
     getLoaderState: readState,
     readInbox: (name) => (monitors.get(name) ?? createLoaderMonitor()).readInbox(),
+    onStored: (name) => loaders.get(name)?.wake(),
   })
   onListening(service.address)
-  const workers = stores.map((one) => startWorker(options, one, monitors.get(one.name)))
+  const workers = stores.map((one) => startWorker(options, one, loaders, monitors.get(one.name)))
   const stopSync = startProjectSync(cluster, logger)
   const stopForwarding = startForwarding(cluster, logger)
   const beside = options.startBeside === undefined ? [] : [options.startBeside(opened)]
@@ -80,17 +82,18 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
   }
 }
 
-/** Starts what works on a store once it is prepared. Returns a function that stops it. */
+/** Starts what works on a store once it is prepared, and adds its loader to `loaders`. Returns a function that stops it. */
 function startWorker(
   options: PartsOptions,
   shard: OpenedShard,
+  loaders: Map<string, StreamingLoader>,
   monitor = createLoaderMonitor(),
 ): () => Promise<void> {
   if (!isLoadedHere(options.config, shard.name)) return watchWaiting(shard.store.lookups, monitor)
   let stop: (() => Promise<void>) | undefined
   let isStopped = false
   void shard.prepared.then(() => {
-    if (!isStopped) stop = work(options, shard, monitor)
+    if (!isStopped) stop = work(options, shard, loaders, monitor)
   })
   return async () => {
     isStopped = true
@@ -102,6 +105,7 @@ function startWorker(
 function work(
   { opened: { cluster }, now, instruments, access = 'write', ...options }: PartsOptions,
   { name, store, loader: context }: OpenedShard,
+  loaders: Map<string, StreamingLoader>,
   monitor: LoaderMonitor,
 ): () => Promise<void> {
   const logger = nameShard(options.logger, name)
@@ -112,6 +116,7 @@ function work(
     monitor,
     observer: instruments?.load(name),
   })
+  loaders.set(name, loader)
   const stopExpirations = startExpirations({
     store,
     context,

@@ -18,12 +18,12 @@ const STEP = { begun: 1, views: 2, month: 3 } as const
 export async function readRollupState(connection: Connection): Promise<RollupState> {
   const { rows } = await connection.query<Inputs>(
     statement(sql`
-SELECT
-  (SELECT argMax(definition, built_at) FROM rollup_builds) AS built,
-  (SELECT argMax(definition, at) FROM rollup_progress WHERE step = ${uint32(STEP.begun)}) AS begun,
-  (SELECT argMax(version, at) FROM rollup_progress WHERE step = ${uint32(STEP.begun)}) AS version,
-  (SELECT max(at) FROM rollup_progress WHERE step = ${uint32(STEP.begun)}) >
-    (SELECT max(built_at) FROM rollup_builds) AS isBuilding`),
+SELECT built, begun, version, begunAt > builtAt AS isBuilding
+FROM (SELECT argMax(definition, built_at) AS built, max(built_at) AS builtAt FROM rollup_builds) AS builds
+CROSS JOIN (
+  SELECT argMax(definition, at) AS begun, argMax(version, at) AS version, max(at) AS begunAt
+  FROM rollup_progress WHERE step = ${uint32(STEP.begun)}
+) AS progress`),
   )
   return rows[0] === undefined ? 'other' : judgeState(rows[0])
 }

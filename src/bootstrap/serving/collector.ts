@@ -31,12 +31,17 @@ export interface CollectStore {
  * with SERVICE_UNAVAILABLE.
  */
 export function createCollector(
-  { cluster, config, now, instruments }: ServiceOptions,
+  { cluster, config, now, instruments, onStored }: ServiceOptions,
   stores: ReadonlyMap<string, CollectStore>,
   stopping: AbortSignal,
 ): CollectorDependencies {
   const entrances = new Map<string, Entrance>()
-  for (const [name, one] of stores) entrances.set(name, openEntrance(one, config, stopping))
+  for (const [name, one] of stores) {
+    entrances.set(
+      name,
+      openEntrance(one, config, stopping, () => onStored?.(name)),
+    )
+  }
   const findEntrances = (project: CollectingProject): Entrances => {
     const [first, ...others] = locate(cluster, project)
     const find = ({ name }: Shard): Entrance => requireEntrance(entrances, name)
@@ -57,6 +62,7 @@ function openEntrance(
   { store, disk, readInbox }: CollectStore,
   { maxWaitingValues }: Config,
   stopping: AbortSignal,
+  onStored: () => void,
 ): Entrance {
   const { write, rejectPending } = createInboxWriter(store.writer)
   stopping.addEventListener('abort', () => rejectPending(createStoppingError()), { once: true })
@@ -64,7 +70,11 @@ function openEntrance(
     readInbox === undefined || maxWaitingValues === 0
       ? undefined
       : createWaitingWork(maxWaitingValues, readInbox)
-  return { write, requireSpace: disk.requireSpace, waiting }
+  return {
+    write: (lines) => write(lines).then(onStored),
+    requireSpace: disk.requireSpace,
+    waiting,
+  }
 }
 
 function requireEntrance(entrances: ReadonlyMap<string, Entrance>, name: string): Entrance {

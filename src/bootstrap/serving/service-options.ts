@@ -18,6 +18,8 @@ export interface ServiceOptions extends Pick<AppDependencies, 'pages' | 'getLoad
   readonly traces?: Traces | undefined
   /** What the loader of this process last saw of a store's stream. If left out, any amount of events may wait. */
   readonly readInbox?: ((shard: string) => InboxView) | undefined
+  /** Called when events were stored in the inbox of a shard. */
+  readonly onStored?: ((shard: string) => void) | undefined
   /** A server that listens already; if left out, one is started. */
   readonly server?: EarlyServer
 }

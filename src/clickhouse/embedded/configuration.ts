@@ -36,7 +36,8 @@ export function buildConfigXml(
     <table>query_log</table>
     <partition_by>event_date</partition_by>
     <ttl>event_date + INTERVAL 7 DAY</ttl>
-    <flush_interval_milliseconds>7500</flush_interval_milliseconds>
+    <!-- Who needs the log sooner flushes it. Each flush writes a part, which is merged with others later. -->
+    <flush_interval_milliseconds>60000</flush_interval_milliseconds>
   </query_log>
 
   <!-- tallyhouse backup names the folder. No account but admin may back up. -->
@@ -51,6 +52,8 @@ export function buildConfigXml(
   </access_control_improvements>
 
   <max_server_memory_usage>${serverMemory}</max_server_memory_usage>
+  <!-- How often the engine compares its memory with what it has counted. By default 20 times a second. -->
+  <memory_worker_period_ms>250</memory_worker_period_ms>
   <mark_cache_size>${Math.floor(serverMemory / 10)}</mark_cache_size>
   <max_concurrent_queries>100</max_concurrent_queries>
   <keep_alive_timeout>10</keep_alive_timeout>

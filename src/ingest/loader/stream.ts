@@ -35,18 +35,20 @@ export interface WaitingRows {
   readonly oldestAt: number
 }
 
-/** Counts the rows of the stream that wait to be loaded. */
+/** Counts the rows of the stream that wait to be loaded. An idle service asks nothing as often, so this is kept cheap. */
 export async function countWaitingRows(connection: Connection): Promise<WaitingRows> {
-  const { rows } = await connection.query<WaitingRows>(
+  const { rows } = await connection.query<{ rows: number; oldestAt: number; now: number }>(
     statement(sql`
-WITH (SELECT argMax(block, load) FROM inbox_cursor WHERE stream = ${STREAM}) AS cursor
 SELECT
-  count() AS rows,
-  if(rows = 0, 0, greatest(0, dateDiff('millisecond', min(received_at), now64(3)))) AS oldestMs,
-  if(rows = 0, 0, toUnixTimestamp64Milli(min(received_at))) AS oldestAt
-FROM inbox WHERE batch = '' AND row = 0 AND _block_number > cursor`),
+  count() AS rows, toUnixTimestamp64Milli(min(received_at)) AS oldestAt, toUnixTimestamp64Milli(now64(3)) AS now
+FROM inbox
+WHERE batch = '' AND row = 0
+  AND _block_number > (SELECT argMax(block, load) FROM inbox_cursor WHERE stream = ${STREAM})`),
   )
-  return rows[0] ?? { rows: 0, oldestMs: 0, oldestAt: 0 }
+  const [found] = rows
+  if (found === undefined || found.rows === 0) return { rows: 0, oldestMs: 0, oldestAt: 0 }
+  const { oldestAt, now } = found
+  return { rows: found.rows, oldestMs: Math.max(0, now - oldestAt), oldestAt }
 }
 
 /** Finds the number of the last visible block; 0 when the inbox has none. */

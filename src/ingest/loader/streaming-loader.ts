@@ -10,6 +10,7 @@ import {
   type HeldLease,
 } from '../../clickhouse/lease/lease.js'
 import type { Store } from '../../clickhouse/store.js'
+import { linkSignals } from '../../clickhouse/supervise.js'
 import type { Logger } from '../../lib/log.js'
 import { SECOND_MS } from '../../lib/time.js'
 import { createFailureLog } from './failure-log.js'
@@ -35,8 +36,10 @@ export interface StreamingLoaderOptions {
 export interface LoaderIntervals {
   /** From one load to the next, so that each load has more rows. */
   readonly loadMs: number
-  /** From one check for waiting rows to the next. */
+  /** From one check for waiting rows to the next, while rows arrive. */
   readonly pollMs: number
+  /** The same while none arrive. `wake` begins the next check earlier. */
+  readonly idlePollMs: number
   /** From the first failure to the next attempt. */
   readonly retryMs: number
   /** From the last arrival of rows until the loader releases its lease. */
@@ -44,11 +47,19 @@ export interface LoaderIntervals {
 }
 
 export interface StreamingLoader {
+  /** Tells that rows were stored, so that an idle loader looks now. Rows of other processes it finds by itself. */
+  wake(): void
   /** Stops after the current load. Rows that are still waiting are loaded after the next start. */
   stop(): Promise<void>
 }
 
-const INTERVALS: LoaderIntervals = { loadMs: 1_000, pollMs: 200, retryMs: 1_000, idleMs: 3_000 }
+const INTERVALS: LoaderIntervals = {
+  loadMs: 1_000,
+  pollMs: 200,
+  idlePollMs: 1_000,
+  retryMs: 1_000,
+  idleMs: 3_000,
+}
 /** When this many rows wait, they are loaded immediately, without waiting for `loadMs`. */
 const FULL_LOAD_ROWS = 100_000
 /** The wait after a failure grows up to this multiple of `retryMs`. */
@@ -63,6 +74,8 @@ const SMALL_LOAD =
 interface LoaderRun extends Omit<StreamingLoaderOptions, 'intervals'> {
   readonly intervals: LoaderIntervals
   readonly stopped: AbortSignal
+  /** Aborted by `wake`; a new one replaces it before each check. */
+  woken: AbortController
   readonly logFailure: ReturnType<typeof createFailureLog>
   /** Whether interrupted work was finished since the start or the last failure. */
   recovered: boolean
@@ -79,16 +92,19 @@ interface LoaderRun extends Omit<StreamingLoaderOptions, 'intervals'> {
 export function startStreamingLoader(options: StreamingLoaderOptions): StreamingLoader {
   const stopping = new AbortController()
   const intervals = { ...INTERVALS, ...options.intervals }
-  const ended = runLoader({
+  const run: LoaderRun = {
     ...options,
     intervals,
     stopped: stopping.signal,
+    woken: new AbortController(),
     logFailure: createFailureLog(options.logger, intervals.retryMs),
     recovered: false,
     lastLoadAt: -Infinity,
     isChangeOpen: lookForOpenChanges(options.store.lookups),
-  })
+  }
+  const ended = runLoader(run)
   return {
+    wake: () => run.woken.abort(WOKEN),
     stop: async () => {
       stopping.abort()
       await ended
@@ -100,9 +116,10 @@ async function runLoader(run: LoaderRun): Promise<void> {
   const { monitor, intervals, stopped } = run
   while (!stopped.aborted) {
     try {
+      run.woken = new AbortController()
       const waiting = await look(run)
       const isIdle = waiting === 0 && run.recovered && !(await run.isChangeOpen())
-      if (isIdle) await pause(intervals.pollMs, stopped)
+      if (isIdle) await pauseUntilWoken(run)
       else await loadUnderLease(run)
       monitor.reportSuccess()
     } catch (error) {
@@ -201,6 +218,15 @@ async function loadNext(run: LoaderRun, fenced: Connection): Promise<void> {
   if (maxRows < MAX_LOAD.rows) logger.info({ maxRows }, SMALL_LOAD)
   const seconds = (run.lastLoadAt - begun) / SECOND_MS
   observer?.onLoad({ seconds, bytes, maxRows, rows: pickCounts(report) })
+}
+
+/** The reason of the signal. Without one, each `abort` would create an error with a stack. */
+const WOKEN = new Error('rows were stored')
+
+async function pauseUntilWoken({ intervals, stopped, woken }: LoaderRun): Promise<void> {
+  const either = linkSignals(stopped, woken.signal)
+  await pause(intervals.idlePollMs, either.signal)
+  either.unlink()
 }
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>

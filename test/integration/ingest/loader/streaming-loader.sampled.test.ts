@@ -28,7 +28,7 @@ import {
 } from '../../../support/store/loading.js'
 import { longTest, shortTest } from '../../../support/sampling.js'
 
-const INTERVALS = { loadMs: 50, pollMs: 20, retryMs: 100, idleMs: 1_000 }
+const INTERVALS = { loadMs: 50, pollMs: 20, idlePollMs: 20, retryMs: 100, idleMs: 1_000 }
 
 let database: TestDatabase
 
