@@ -57,11 +57,20 @@ export interface Line {
   readonly trace: TraceStatement | undefined
 }
 
+/**
+ * Responses that are sent when their statement has ended. Those of up to 4 MiB wait in memory and larger ones in a file, so small
+ * ones need no disk. ClickHouse takes no notice of a size of 1 MiB or less.
+ */
+const WHOLE_RESPONSES: Settings = {
+  wait_end_of_query: 1,
+  http_response_buffer_size: String(4 * 1024 ** 2),
+}
+
 /** Settings of every query. */
 const QUERY_SETTINGS: Settings = {
   ...SEMANTIC_SETTINGS,
   // A query that fails returns only an error. Otherwise the error would follow the rows found before it.
-  wait_end_of_query: 1,
+  ...WHOLE_RESPONSES,
   http_write_exception_in_output_format: 0,
   exact_rows_before_limit: 1,
   output_format_json_quote_64bit_integers: 0,
@@ -176,7 +185,7 @@ function rethrowConnectionError(error: unknown): never {
 const sendWithoutResult =
   (client: ClickHouseClient, params: ExecParams & { values?: Readable }, settings?: Settings) =>
   async (abort_signal: AbortSignal): Promise<void> => {
-    const clickhouse_settings = { ...SEMANTIC_SETTINGS, wait_end_of_query: 1 as const, ...settings }
+    const clickhouse_settings = { ...SEMANTIC_SETTINGS, ...WHOLE_RESPONSES, ...settings }
     const { stream, response_headers } = await client.exec({
       ...params,
       abort_signal,

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/bootstrap/serving/start-service.js'
 import { startEngine, type Engine } from '../../../../src/clickhouse/embedded/engine.js'
 import { migrate } from '../../../../src/clickhouse/migrations/migrate.js'
-import { sql, string } from '../../../../src/clickhouse/sql.js'
+import { sql, string, uint32 } from '../../../../src/clickhouse/sql.js'
 import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
 import { readConfig } from '../../../../src/config/config.js'
 import { StoreFullError } from '../../../../src/ingest/inbox/disk-space.js'
@@ -22,7 +22,9 @@ import { importLines, toLines } from '../../../support/sources/sources.js'
 import { expectConsistentFacts, listLeftovers, select } from '../../../support/store/facts.js'
 import { checkRollups, ensureRollups } from '../../../support/store/loading.js'
 import { feed, loadInbox } from '../../../support/store/stream.js'
-import { newProject } from '../../../support/world/world.js'
+import { createKeys } from '../../../support/world/keys.js'
+import { startTestService } from '../../../support/world/service.js'
+import { newProject, NOW } from '../../../support/world/world.js'
 import { until } from '../../../support/until.js'
 
 const MB = 1024 ** 2
@@ -173,4 +175,60 @@ diskTest('a full disk loses nothing and doubles nothing', async () => {
   await expectConsistentFacts(store, id)
   expect(await listLeftovers(store)).toEqual([])
   expect(await checkRollups(store.writer, {})).toMatchObject({ different: 0 })
+})
+
+const LARGE_ROWS = 8_000
+/** Reads 8 MB. */
+const readLarge = (): Promise<readonly object[]> =>
+  select(store, sql`SELECT repeat('x', 1000) AS text FROM numbers(${uint32(LARGE_ROWS)})`)
+
+diskTest('queries are answered on a disk without a free byte', async () => {
+  const { id } = await newProject(store)
+  const visits = Array.from({ length: 3_000 }, (_, n) => visit(n))
+  await feed(store, id, visits)
+  await loadInbox(store)
+  const keys = await createKeys(store)
+  const key = await keys.issue(id, NOW)
+  // Every query is computed.
+  const service = await startTestService({
+    store,
+    now: () => NOW,
+    env: { ROLE: 'api', CACHE_MB: '0' },
+  })
+  const ask = async (query: object): Promise<unknown> => {
+    fill(0)
+    const response = await fetch(`${service.address}/v1/analytics/query`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ date_range: ['2026-01-01', '2026-01-31'], ...query }),
+    })
+    return { status: response.status, body: await response.json() }
+  }
+  try {
+    for (let n = 0; n < 10; n++) {
+      expect(await ask({ metrics: ['pageviews', 'users'] })).toMatchObject({
+        status: 200,
+        body: { data: [{ metrics: { pageviews: 3_000, users: 50 } }] },
+      })
+    }
+    expect(
+      await ask({ metrics: ['pageviews'], group_by: ['page:path'], limit: 1_000 }),
+    ).toMatchObject({
+      status: 200,
+      body: { pagination: { returned: 1_000, total: 3_000 } },
+    })
+    // Larger responses wait in a file. Without room for it the query fails, and the next one is answered.
+    empty()
+    expect((await readLarge()).length).toBe(LARGE_ROWS)
+    fill(0)
+    await expect(readLarge()).rejects.toThrow()
+    expect(await ask({ metrics: ['users'] })).toMatchObject({
+      status: 200,
+      body: { data: [{ metrics: { users: 50 } }] },
+    })
+  } finally {
+    empty()
+    await service.stop()
+    await keys.remove()
+  }
 })
