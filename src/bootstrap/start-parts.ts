@@ -12,7 +12,7 @@ import {
   type LoaderMonitor,
   type LoaderState,
 } from '../ingest/loader/loader-state.js'
-import { startStreamingLoader, type StreamingLoader } from '../ingest/loader/streaming-loader.js'
+import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
 import { startForwarding } from '../relocation/forward-rows.js'
 import type { Instruments } from '../telemetry/instruments.js'
@@ -56,7 +56,7 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
   }
   const monitors = new Map(stores.map(({ name }) => [name, createLoaderMonitor()]))
   const readState = (): LoaderState => findLatest([...monitors.values()].map(({ read }) => read()))
-  const loaders = new Map<string, StreamingLoader>()
+  const workers = new Map<string, Worker>()
   for (const [name, monitor] of monitors) instruments?.load(name).watchInbox(monitor.read)
   const service = await startService({
     config,
@@ -69,35 +69,49 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
     pages: pages(),
     getLoaderState: readState,
     readInbox: (name) => (monitors.get(name) ?? createLoaderMonitor()).readInbox(),
-    onStored: (name) => loaders.get(name)?.wake(),
+    onStored: (name) => workers.get(name)?.wake(),
   })
   onListening(service.address)
-  const workers = stores.map((one) => startWorker(options, one, loaders, monitors.get(one.name)))
+  for (const one of stores) {
+    workers.set(one.name, startWorker(options, one, monitors.get(one.name)))
+  }
   const stopSync = startProjectSync(cluster, logger)
   const stopForwarding = startForwarding(cluster, logger)
   const beside = options.startBeside === undefined ? [] : [options.startBeside(opened)]
   return async () => {
     await service.stop()
-    await Promise.all([...workers, ...beside, stopSync, stopForwarding].map((stop) => stop()))
+    const stops = [...workers.values()].map(({ stop }) => stop)
+    await Promise.all([...stops, ...beside, stopSync, stopForwarding].map((stop) => stop()))
   }
 }
 
-/** Starts what works on a store once it is prepared, and adds its loader to `loaders`. Returns a function that stops it. */
+/** What works on a store. */
+interface Worker {
+  /** Tells its loader that the collector of this process stored events. */
+  readonly wake: () => void
+  readonly stop: () => Promise<void>
+}
+
+/** Starts what works on a store once it is prepared. */
 function startWorker(
   options: PartsOptions,
   shard: OpenedShard,
-  loaders: Map<string, StreamingLoader>,
   monitor = createLoaderMonitor(),
-): () => Promise<void> {
-  if (!isLoadedHere(options.config, shard.name)) return watchWaiting(shard.store.lookups, monitor)
-  let stop: (() => Promise<void>) | undefined
+): Worker {
+  if (!isLoadedHere(options.config, shard.name)) {
+    return { wake: () => undefined, stop: watchWaiting(shard.store.lookups, monitor) }
+  }
+  let started: Worker | undefined
   let isStopped = false
   void shard.prepared.then(() => {
-    if (!isStopped) stop = work(options, shard, loaders, monitor)
+    if (!isStopped) started = work(options, shard, monitor)
   })
-  return async () => {
-    isStopped = true
-    await stop?.()
+  return {
+    wake: () => started?.wake(),
+    stop: async () => {
+      isStopped = true
+      await started?.stop()
+    },
   }
 }
 
@@ -105,9 +119,8 @@ function startWorker(
 function work(
   { opened: { cluster }, now, instruments, access = 'write', ...options }: PartsOptions,
   { name, store, loader: context }: OpenedShard,
-  loaders: Map<string, StreamingLoader>,
   monitor: LoaderMonitor,
-): () => Promise<void> {
+): Worker {
   const logger = nameShard(options.logger, name)
   const loader = startStreamingLoader({
     store,
@@ -116,7 +129,6 @@ function work(
     monitor,
     observer: instruments?.load(name),
   })
-  loaders.set(name, loader)
   const stopExpirations = startExpirations({
     store,
     context,
@@ -126,10 +138,13 @@ function work(
     onHeld: instruments?.load(name).onHeld,
   })
   const stopBuild = access === 'write' ? startRollupBuild(store, context, logger) : undefined
-  return async () => {
-    await stopBuild?.()
-    await stopExpirations()
-    await loader.stop()
+  return {
+    wake: () => loader.wake(),
+    stop: async () => {
+      await stopBuild?.()
+      await stopExpirations()
+      await loader.stop()
+    },
   }
 }
 

@@ -8,22 +8,21 @@ export type FilterFieldName = Dimension | 'page:hash' | 'referrer_url'
 /** The filters that compare fields. */
 type FieldFilter = Exclude<Filter, { type: 'user' | 'group' | 'visit' }>
 
-type KindOf<Value> = Value extends string ? 'string' : 'list'
-type PlaceOf<One extends FieldFilter> = One extends { readonly value: infer Value }
-  ? { readonly type: One['type']; readonly member?: never; readonly kind: KindOf<Value> }
-  : {
-      readonly [Member in Exclude<keyof One, 'type' | 'properties'>]-?: {
-        readonly type: One['type']
-        readonly member: Member
-        readonly kind: KindOf<NonNullable<One[Member]> extends StringClause ? string : unknown>
-      }
-    }[Exclude<keyof One, 'type' | 'properties'>]
+type KindOf<Clause> = Clause extends ListClause ? 'list' : 'string'
+type MemberOf<One> = Exclude<keyof One, 'type' | 'properties'>
 /** The type of a filter, its member that compares the field (absent: the filter itself does), and how that compares. */
-type Place = FieldFilter extends infer One extends FieldFilter
-  ? One extends FieldFilter
-    ? PlaceOf<One>
+type PlaceOf<One extends FieldFilter> = One extends StringClause | ListClause
+  ? { readonly type: One['type']; readonly member?: never; readonly kind: KindOf<One> }
+  : One extends FieldFilter
+    ? {
+        readonly [Member in MemberOf<One>]-?: {
+          readonly type: One['type']
+          readonly member: Member
+          readonly kind: KindOf<One[Member]>
+        }
+      }[MemberOf<One>]
     : never
-  : never
+type Place = PlaceOf<FieldFilter>
 
 export type FilterField = Place & {
   /** A value that the field may have, for error messages. */
@@ -69,7 +68,7 @@ null satisfies [Missing] extends [never] ? null : Missing
 /** The names of the fields of the table, in its order. */
 export const FILTER_FIELD_NAMES: readonly FilterFieldName[] = listKeys(ROWS)
 
-/** The field whose values are the names of the event properties. In rollups it stands for the rows of all properties. */
+/** The field whose values are the names of the event properties. */
 export const PROPERTY_NAMES = 'event:prop'
 
 /** The prefix of an event property where it is a field, as in `event:prop:plan`. */
@@ -90,8 +89,8 @@ export const listFieldClauses = (filter: Filter): readonly FieldClause[] =>
   FILTER_FIELD_NAMES.flatMap((name) => {
     const { type, member, kind } = FILTER_FIELDS[name]
     if (type !== filter.type) return []
-    const clause: unknown =
-      member === undefined ? filter : new Map(Object.entries(filter)).get(member)
+    const members: Readonly<Record<string, unknown>> = filter
+    const clause = member === undefined ? filter : members[member]
     // The types of the rows say that this place has a clause of this kind.
     return clause === undefined ? [] : [{ name, member, kind, clause } as FieldClause]
   })
@@ -117,4 +116,10 @@ export function buildFieldFilter(field: string, clause: StringClause | ListClaus
   }
   const { type, member } = FILTER_FIELDS[field as FilterFieldName]
   return { type, ...(member === undefined ? clause : { [member]: clause }) } as Filter
+}
+
+/** Joins filters by an operator; a single one stays as it is. */
+export function joinFilters(operator: 'and' | 'or', filters: readonly Filter[]): Filter {
+  const [only] = filters
+  return only !== undefined && filters.length === 1 ? only : { type: 'group', operator, filters }
 }

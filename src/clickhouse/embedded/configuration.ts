@@ -36,7 +36,7 @@ export function buildConfigXml(
     <table>query_log</table>
     <partition_by>event_date</partition_by>
     <ttl>event_date + INTERVAL 7 DAY</ttl>
-    <!-- Who needs the log sooner flushes it. Each flush writes a part, which is merged with others later. -->
+    <!-- What needs the log sooner flushes it. Each flush writes a part, which is merged with others later. -->
     <flush_interval_milliseconds>60000</flush_interval_milliseconds>
   </query_log>
 

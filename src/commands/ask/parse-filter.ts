@@ -7,6 +7,7 @@ import {
   buildFieldFilter,
   FILTER_FIELD_NAMES,
   findClauseKind,
+  joinFilters,
   PROPERTY_PREFIX,
 } from '../../contract/filter-fields.js'
 import { UserError } from '../../lib/errors.js'
@@ -77,10 +78,7 @@ function buildFilter(field: string, operator: Operator, values: readonly string[
     return buildFieldFilter(field, { operator: operator.list, value: values })
   }
   const filters = values.map((value) => buildFieldFilter(field, { operator: operator.text, value }))
-  const [only] = filters
-  return only !== undefined && filters.length === 1
-    ? only
-    : { type: 'group', operator: operator.joiner, filters }
+  return joinFilters(operator.joiner, filters)
 }
 
 function parseJson(text: string): unknown {

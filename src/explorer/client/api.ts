@@ -29,7 +29,7 @@ export interface CsvTable {
   readonly period: string | null
 }
 
-/** How many queries a batch has at most. */
+/** How many queries a batch may have: `maxItems` of its `queries` in the contract. */
 const MAX_QUERIES = 20
 
 /** Connects to the API. */
@@ -44,20 +44,21 @@ export function connectApi({ base, key }: Access): Api {
       },
       credentials: 'omit',
     }).catch(throwFailure)
+  const askBatch = (questions: readonly Question[], signal: AbortSignal) => {
+    const queries = questions.map(({ id, operation, body }) => ({ id, operation, body }))
+    const body: BatchBody = { queries, include: { timing: true } }
+    const init = { method: 'POST', body: JSON.stringify(body), signal }
+    const response = send('/v1/analytics/batch', init, 'application/x-ndjson')
+    // Whoever reads the results learns of it.
+    response.catch(() => undefined)
+    return readResults(response, queries.length)
+  }
   return {
     ask: (questions, signal) => {
-      const queries = questions.map(({ id, operation, body }) => ({ id, operation, body }))
-      const batches = Array.from({ length: Math.ceil(queries.length / MAX_QUERIES) }, (_, i) =>
-        queries.slice(i * MAX_QUERIES, (i + 1) * MAX_QUERIES),
-      ).map((some) => {
-        const body: BatchBody = { queries: some, include: { timing: true } }
-        const init = { method: 'POST', body: JSON.stringify(body), signal }
-        const response = send('/v1/analytics/batch', init, 'application/x-ndjson')
-        // Whoever reads the results learns of it.
-        response.catch(() => undefined)
-        return { response, count: some.length }
-      })
-      return readBatches(batches)
+      const batches = []
+      for (let i = 0; i < questions.length; i += MAX_QUERIES)
+        batches.push(askBatch(questions.slice(i, i + MAX_QUERIES), signal))
+      return readAll(batches)
     },
     readProject: async () =>
       ((await readBody(await send('/v1/project'))) as { project: Project }).project,
@@ -75,17 +76,11 @@ export function connectApi({ base, key }: Access): Api {
   }
 }
 
-/** A batch that was asked, and how many queries it has. */
-interface AskedBatch {
-  readonly response: Promise<Response>
-  readonly count: number
-}
-
-/** Reads the results of batches, one batch after the other. @throws ApiFailure if one is refused, or breaks off */
-async function* readBatches(
-  batches: readonly AskedBatch[],
-): AsyncGenerator<readonly BatchResult[]> {
-  for (const { response, count } of batches) yield* readResults(response, count)
+/** Reads the results of one batch after the other. */
+async function* readAll<Results>(
+  batches: readonly AsyncIterable<Results>[],
+): AsyncGenerator<Results> {
+  for (const batch of batches) yield* batch
 }
 
 /** Reads the results of a batch. @throws ApiFailure if it is refused, or breaks off */

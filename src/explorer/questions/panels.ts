@@ -20,9 +20,7 @@ export interface Panel {
   readonly tabs: readonly Tab[]
 }
 
-type TabRow = Omit<Tab, 'id' | 'metric'> &
-  Partial<Pick<Tab, 'metric'>> & { readonly panel: PanelId }
-
+/** The panels by their ids. */
 const PANEL_NAMES = {
   sources: 'Sources',
   pages: 'Pages',
@@ -31,9 +29,15 @@ const PANEL_NAMES = {
   events: 'Events',
   users: 'Users',
 } as const
-type PanelId = keyof typeof PANEL_NAMES
 
-/** Every dimension of the API has a tab, in the order of its panel. */
+interface TabRow {
+  readonly panel: keyof typeof PANEL_NAMES
+  readonly name: string
+  /** Users if absent. */
+  readonly metric?: Tab['metric']
+}
+
+/** The tabs, in the order of their panels. Every dimension of the API has one. */
 const TABS: Readonly<Record<Dimension | typeof NEW_AND_RETURNING | typeof RETENTION, TabRow>> = {
   channel: { panel: 'sources', name: 'Channel' },
   referrer: { panel: 'sources', name: 'Referrer' },

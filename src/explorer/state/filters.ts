@@ -1,6 +1,11 @@
 /** Filters as the page has them, one field each, and the filters of the API that they stand for. */
 import type { Filter, StringOperator } from '../../contract/api.js'
-import { buildFieldFilter, findClauseKind, PROPERTY_PREFIX } from '../../contract/filter-fields.js'
+import {
+  buildFieldFilter,
+  findClauseKind,
+  joinFilters,
+  PROPERTY_PREFIX,
+} from '../../contract/filter-fields.js'
 
 /** A field of events or of their sessions: a dimension of the API, or `event:prop:` and the name of a property. */
 export type Field = string
@@ -59,8 +64,5 @@ export function toApiFilter({ field, operator, values }: FieldFilter): Filter {
       ...(operator.startsWith('contains') ? { caseSensitive: false } : {}),
     }),
   )
-  const [only] = filters
-  return only !== undefined && filters.length === 1
-    ? only
-    : { type: 'group', operator: isNegation(operator) ? 'and' : 'or', filters }
+  return joinFilters(isNegation(operator) ? 'and' : 'or', filters)
 }

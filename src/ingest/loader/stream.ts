@@ -35,12 +35,14 @@ export interface WaitingRows {
   readonly oldestAt: number
 }
 
-/** Counts the rows of the stream that wait to be loaded. An idle service asks nothing as often, so this is kept cheap. */
+/** Counts the rows of the stream that wait to be loaded. An idle service sends no statement more often, so it has to be cheap. */
 export async function countWaitingRows(connection: Connection): Promise<WaitingRows> {
   const { rows } = await connection.query<{ rows: number; oldestAt: number; now: number }>(
     statement(sql`
 SELECT
-  count() AS rows, toUnixTimestamp64Milli(min(received_at)) AS oldestAt, toUnixTimestamp64Milli(now64(3)) AS now
+  count() AS rows,
+  toUnixTimestamp64Milli(min(received_at)) AS oldestAt,
+  toUnixTimestamp64Milli(now64(3)) AS now
 FROM inbox
 WHERE batch = '' AND row = 0
   AND _block_number > (SELECT argMax(block, load) FROM inbox_cursor WHERE stream = ${STREAM})`),

@@ -1,4 +1,4 @@
-/** Asks the questions that have no answer yet, in one request for each change of them. */
+/** Asks the questions that have no answer yet, whenever they change. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Answers } from '../../client/answers.js'
 import type { Api } from '../../client/api.js'
