@@ -24,6 +24,7 @@ CROSS JOIN (
   SELECT argMax(definition, at) AS begun, argMax(version, at) AS version, max(at) AS begunAt
   FROM rollup_progress WHERE step = ${uint32(STEP.begun)}
 ) AS progress`),
+    { settings: { max_threads: 1 } },
   )
   return rows[0] === undefined ? 'other' : judgeState(rows[0])
 }

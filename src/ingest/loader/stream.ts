@@ -46,6 +46,7 @@ SELECT
 FROM inbox
 WHERE batch = '' AND row = 0
   AND _block_number > (SELECT argMax(block, load) FROM inbox_cursor WHERE stream = ${STREAM})`),
+    { settings: { max_threads: 1 } },
   )
   const [found] = rows
   if (found === undefined || found.rows === 0) return { rows: 0, oldestMs: 0, oldestAt: 0 }
