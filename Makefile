@@ -10,15 +10,15 @@ install: $(INSTALLED)
 
 build: $(BUILT)
 
-# Builds, checks, and runs the tests except the long ones (see CONTRIBUTING.md). Jest gets JEST_FLAGS.
+# Builds, checks, and runs the tests except the long and deep ones (see CONTRIBUTING.md). Jest gets JEST_FLAGS.
 test: check
 	npm run --silent test:jest -- $(JEST_FLAGS)
 
-# What takes long: browsers, upgrades, clients.
+# What takes long: browsers, upgrades, clients, commands, kills.
 test-long: $(BUILT)
 	npm run --silent test:long -- $(JEST_FLAGS)
 
-# What takes minutes and is rarely touched: kills, random worlds, widenings, floods, and the rest of what `make test` samples.
+# What takes minutes and is rarely touched: kills, random worlds, widenings, floods, and the rest of what the other two sample.
 test-deep: $(BUILT)
 	npm run --silent test:deep -- $(JEST_FLAGS)
 

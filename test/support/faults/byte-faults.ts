@@ -1,5 +1,4 @@
 /** Chooses the bytes at which a test harms connections. */
-import { amount } from '../sampling.js'
 import type { Direction, Fault, Harm, Passed } from './byte-proxy.js'
 
 /** The number of this run: another one each time, or FAULT_SEED to repeat a run. */
@@ -7,19 +6,18 @@ const SEED = Number(process.env['FAULT_SEED'] ?? Math.floor(Math.random() * 2 **
 
 /**
  * Spreads faults evenly over the bytes of both directions, from a byte that the seed chooses. Neighbours differ in their harm,
- * and in whether only the first connection is harmed. FAULT_STEP=1 harms every byte in every way.
+ * and in whether only the first connection is harmed. A distance of 1 harms every byte in every way.
  *
  * @param size the bytes of a healthy exchange
- * @param step from one fault to the next, in bytes
+ * @param distance from one fault to the next, in bytes
  * @param directions both by default
  */
 export function spreadFaults(
   size: Passed,
   harms: readonly Harm[],
-  step: { readonly short: number; readonly long: number },
+  distance: number,
   directions: readonly Direction[] = ['request', 'response'],
 ): readonly Fault[] {
-  const distance = amount('FAULT_STEP', step)
   return directions.flatMap((direction) => {
     const first = SEED % Math.min(distance, Math.ceil(size[direction]))
     const count = Math.ceil((size[direction] - first) / distance)
