@@ -4,6 +4,8 @@ import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
 import { ensureDatabase, migrate } from '../../../src/clickhouse/migrations/migrate.js'
 import { identifier, sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { connectStore } from '../../../src/clickhouse/store.js'
+import { hashLiveViews } from '../../../src/rollups/materialized-views.js'
+import { recordViews } from '../../../src/rollups/progress.js'
 import { ensureRollups } from './loading.js'
 
 interface Table {
@@ -34,6 +36,8 @@ export async function copyTemplate(endpoint: Endpoint): Promise<void> {
       await admin.execute(statement(sql`INSERT INTO ${identifier(name)} SELECT * FROM ${from}`))
     }
     await Promise.all(tables.filter(({ has_rows }) => has_rows === 1).map(copyRows))
+    // The record that was copied names the views of the template.
+    await recordViews(admin, await hashLiveViews(admin))
   } finally {
     await admin.close()
   }
