@@ -1,8 +1,8 @@
 /**
  * Answers questions, from memory where the answer is known to be the same as if it were computed now.
  *
- * An answer is kept with the version of the project's data that was read before it was computed, and given while the
- * version is that one. Nothing of a later version is visible before the version is unknown to every service, so an
+ * An answer is kept with the version of the project's data that was seen before it was computed, and given while
+ * that version is read. Nothing of a later version is visible before the version is unknown to every service, so an
  * answer that was given is the one that the store would give at that moment.
  */
 import type {
@@ -107,7 +107,7 @@ async function answer<Request extends DatedRequest, Resolved, Body>(
 
 /**
  * Answers a question to which no answer is kept or on its way, without waiting for the version of the data. The answer is
- * kept if the version that was seen before it was computed is still the same afterwards.
+ * kept with the version that was seen before it was computed.
  */
 async function answerNew<Request extends DatedRequest, Resolved, Body>(
   cache: Cache<Request, Resolved, Body>,
@@ -119,7 +119,7 @@ async function answerNew<Request extends DatedRequest, Resolved, Body>(
   const { store, shared, readsRollups } = cache
   const { project, asker, signal } = question
   const facts = store.getFacts(project.id, version)
-  const work = { question, compute, version, facts, isVersionCurrent: false }
+  const work = { question, compute, version, facts }
   const name = nameQuestion(cache.operation, question, resolved, facts, readsRollups(project))
   const { result } = await shared.share(nameWork(asker, version, name), signal, (whileWanted) =>
     computeAndKeep(cache, work, whileWanted),
@@ -137,13 +137,7 @@ async function answerKnown<Request extends DatedRequest, Resolved, Body>(
   const { request, project, asker, signal } = question
   const version = await cache.readVersion(project)
   const facts = version === undefined ? {} : store.getFacts(project.id, version)
-  const work: Work<Request, Resolved, Body> = {
-    question,
-    compute,
-    version,
-    facts,
-    isVersionCurrent: true,
-  }
+  const work: Work<Request, Resolved, Body> = { question, compute, version, facts }
   const resolved = resolveKnown(cache.operation, question, facts, question.now ?? now())
   if (version === undefined || resolved === undefined) {
     return toMiss(await computeAndKeep(cache, work, signal))

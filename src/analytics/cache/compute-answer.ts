@@ -59,8 +59,6 @@ export interface Work<Request, Resolved, Body> {
   readonly compute: Compute<Resolved, Body>
   /** The version of the data that was read, or seen, before; undefined if there was none. */
   readonly version: string | undefined
-  /** Whether the version was read for this question; otherwise it is the last one that was seen. */
-  readonly isVersionCurrent: boolean
   readonly facts: ProjectFacts
 }
 
@@ -91,19 +89,21 @@ export async function computeAndKeep<Request extends DatedRequest, Resolved, Bod
 }
 
 /**
- * Keeps the rows of an answer, at once if their version of the data is known to be the current one.
+ * Keeps the rows of an answer with their version of the data, before anything is waited for: an equal question that waits for
+ * the version finds them. If the data has changed, that version is never read again, so the rows are not given.
  *
  * @param end no event from there on was read
  */
 async function keep<Request extends DatedRequest, Resolved, Body>(
-  { store, maxBytes, hasEventsFrom, readVersion, now }: Cache<Request, Resolved, Body>,
-  { question: { project }, version, facts, isVersionCurrent }: Work<Request, Resolved, Body>,
+  { store, maxBytes, hasEventsFrom, getLastVersion, now }: Cache<Request, Resolved, Body>,
+  { question: { project }, version, facts }: Work<Request, Resolved, Body>,
   end: Date,
   name: () => string,
   rows: string,
 ): Promise<void> {
   if (version === undefined || maxBytes === 0) return
-  if (!isVersionCurrent && (await readVersion(project)) !== version) return
+  // An answer to a later version may be kept by now.
+  if (getLastVersion(project) !== version) return
   store.set(project.id, version, name(), rows)
   if (end <= now() || isEmptyFrom(facts, end)) return
   // Until this is known, the answer is kept for the rest of the second.
