@@ -1,6 +1,6 @@
 /** The engines of one service that answer queries together: their addresses, and what they are told of each other. */
 import type { Endpoint } from '../endpoint.js'
-import { createEndpoint } from './new-endpoint.js'
+import { choosePorts, createEndpointOn } from './new-endpoint.js'
 
 /** Where an engine is reached: over HTTP by its service, and over ClickHouse's native protocol by other engines. */
 export interface EngineAddress {
@@ -21,23 +21,12 @@ export interface EngineMember extends EngineAddress {
   readonly groups: readonly EngineGroup[]
 }
 
-/** Creates addresses for engines that are about to start. All ports differ. */
+/** Creates addresses for engines that are about to start. All ports differ, and nothing listens on them yet. */
 export async function createAddresses(count: number): Promise<readonly EngineAddress[]> {
-  const taken = new Set<number>()
-  const choose = async (): Promise<Endpoint> => {
-    for (;;) {
-      const endpoint = await createEndpoint()
-      const port = getPort(endpoint)
-      if (taken.has(port)) continue
-      taken.add(port)
-      return endpoint
-    }
-  }
-  const addresses: EngineAddress[] = []
-  for (let i = 0; i < count; i++) {
-    addresses.push({ endpoint: await choose(), nativePort: getPort(await choose()) })
-  }
-  return addresses
+  const ports = await choosePorts(2 * count)
+  return ports
+    .slice(0, count)
+    .map((port, i) => ({ endpoint: createEndpointOn(port), nativePort: ports[count + i] ?? 0 }))
 }
 
 /** Returns the port of an endpoint on this machine. */
