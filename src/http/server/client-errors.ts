@@ -60,10 +60,13 @@ export function respondToClientErrors(
   server.on('clientError', (cause: NodeJS.ErrnoException, socket) => {
     // Later errors of the same connection follow from the first.
     if (rejected.has(socket)) return
-    rejected.add(socket)
     const isGone = cause.code === 'ECONNRESET' || !socket.writable || !(socket instanceof Socket)
-    // A client may keep a connection in reserve: its first request must not meet an error that was sent before it.
-    if (isGone || socket.bytesRead === 0) {
+    if (!isGone && socket.bytesRead === 0) {
+      setImmediate(closeUnused, socket)
+      return
+    }
+    rejected.add(socket)
+    if (isGone) {
       socket.destroy()
       return
     }
@@ -80,6 +83,14 @@ export function respondToClientErrors(
     onMalformedRequest(error.code)
     sendError(socket, error)
   })
+}
+
+/**
+ * Closes a connection on which nothing has arrived. A client may keep it in reserve: its first request must not meet an error that
+ * was sent before it. A process that was busy reads what has arrived after its timers have fired, so this is called a turn later.
+ */
+function closeUnused(socket: Socket): void {
+  if (socket.bytesRead === 0) socket.destroy()
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Clients that are slow or disconnect do not bind resources. */
 import { once } from 'node:events'
 import net from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
 import type { AnalyticsQueryResponse } from '../../../src/contract/api.js'
 import { createQueryQueue } from '../../../src/http/query/queue/query-queue.js'
@@ -22,6 +22,20 @@ async function listenTo(socket: net.Socket): Promise<string> {
 test('a connection without a request is closed without a response, which its next request could meet', async () => {
   const app = await startApp({ timeouts: { headers: 300, request: 600 } })
   expect(await listenTo(net.connect(app.port, '127.0.0.1'))).toBe('')
+  await app.stop()
+})
+
+test('a request that arrived while the service was busy is answered, however late it is read', async () => {
+  const headers = 2_000
+  const app = await startApp({ timeouts: { headers, request: headers } })
+  const socket = net.connect(app.port, '127.0.0.1')
+  await once(socket, 'connect')
+  // The service accepts the connection.
+  for (let turn = 0; turn < 3; turn++) await nextTurn()
+  socket.write('GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  const end = performance.now() + 1.5 * headers
+  while (performance.now() < end);
+  expect(await listenTo(socket)).toMatch(/^HTTP\/1\.1 200 /)
   await app.stop()
 })
 
