@@ -177,7 +177,8 @@ test.each<{ what: string; harm: typeof change }>([
   }
 })
 
-test.each(['cut', 'reset', 'drop', 'garble'] as const)(
+// Rows have no checksum: a byte that is changed within a text or a report of the progress is left to TCP, and to TLS.
+test.each(['cut', 'reset', 'drop'] as const)(
   'the connection breaks when that to the store does: %s',
   async (harm) => {
     // The proxy harms the first connection that comes so far: no other is under way.
