@@ -1,7 +1,6 @@
 /** Asks a project across shards what the benchmark asks, and reads from the logs of the engines what each shard did. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { queryAnalytics } from '../../src/analytics/query-analytics.js'
-import type { StoredRow } from '../../src/analytics/response.js'
+import { QUERY } from '../../src/analytics/operations/query.js'
 import { createQueryRunner } from '../../src/clickhouse/run.js'
 import { int64, sql, statement } from '../../src/clickhouse/sql.js'
 import type { Store } from '../../src/clickhouse/store.js'
@@ -13,10 +12,10 @@ import {
   readMeanSizes,
 } from '../../src/cluster/shard-reads.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../src/contract/api.js'
-import type { MarkedRow } from '../../src/model/origin.js'
 import { findFirstEventTime } from '../../src/projects/event-times.js'
 import type { StoredProject } from '../../src/projects/project.js'
 import { readProjectSizes } from '../../src/projects/project-sizes.js'
+import { answer } from '../../test/support/world/world.js'
 
 export type Ask = (request: AnalyticsQueryRequest) => Promise<AnalyticsQueryResponse>
 
@@ -34,10 +33,10 @@ export async function createAsk(cluster: Cluster, project: StoredProject, now: D
   )
   return (request) => {
     const run = createQueryRunner(store, TIMEOUT_MS)
-    return queryAnalytics(request, project, {
+    return answer(QUERY, request, project, {
       group: findStatementGroup(cluster, project),
       readSizes: () => Promise.resolve(sizes),
-      run: (asked) => run<StoredRow & MarkedRow>(asked),
+      run: (asked) => run(asked),
       firstEventAt: () => Promise.resolve(first),
       now: () => now,
     })

@@ -6,11 +6,12 @@ import { nameWay } from '../../src/analytics/plan/build-plan.js'
 import { estimateCost } from '../../src/analytics/plan/cost.js'
 import type { Plan } from '../../src/analytics/plan/plan.js'
 import { listPlans, planQuery } from '../../src/analytics/plan/planner.js'
-import { resolveRequest } from '../../src/analytics/query-analytics.js'
-import { shapeResponse, type StoredRow } from '../../src/analytics/response.js'
+import { QUERY, resolveRequest } from '../../src/analytics/operations/query.js'
+import { buildResponse } from '../../src/analytics/run-operation.js'
+import { shapeRows } from '../../src/analytics/response.js'
 import { runPlan } from '../../src/analytics/rounds.js'
 import { createQueryRunner } from '../../src/clickhouse/run.js'
-import { sql, statement } from '../../src/clickhouse/sql.js'
+import { sql, statement, type Statement } from '../../src/clickhouse/sql.js'
 import { locate } from '../../src/cluster/cluster.js'
 import { findStatementGroup, openReader } from '../../src/cluster/shard-reads.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../src/contract/api.js'
@@ -112,13 +113,21 @@ async function measure(cluster: BenchCluster, project: StoredProject): Promise<v
     const answer = async (one: Tried, requestId: string): Promise<AnalyticsQueryResponse> => {
       const run = createQueryRunner(store, 60_000, { requestId })
       const rounds: number[] = []
-      const { rows, total } = await runPlan(one.plan, 'bench', group, async (round) => {
-        const result = await run<StoredRow>(round)
-        rounds.push(result.rows.length)
-        return result
-      })
+      const { rows, total } = await runPlan(
+        one.plan,
+        'bench',
+        group,
+        async <Row extends object>(round: Statement) => {
+          const result = await run<Row>(round)
+          rounds.push(result.rows.length)
+          return result
+        },
+      )
       one.rounds = rounds
-      return shapeResponse(request, query, { rows, total })
+      return buildResponse(QUERY, request, {
+        resolved: query,
+        rows: shapeRows(query, { rows, total }),
+      })
     }
     const want = await answer(tried[0]!, randomUUID())
     for (let i = -1; i < RUNS; i++) {

@@ -1,15 +1,13 @@
 /** Measures what the comparison with another period adds to queries: the CPU time of the engine, with and without it. */
 import { randomUUID } from 'node:crypto'
-import { queryAnalytics } from '../../src/analytics/query-analytics.js'
-import type { StoredRow } from '../../src/analytics/response.js'
+import { QUERY } from '../../src/analytics/operations/query.js'
 import { createQueryRunner } from '../../src/clickhouse/run.js'
 import type { Store } from '../../src/clickhouse/store.js'
 import type { AnalyticsQueryRequest } from '../../src/contract/api.js'
-import type { MarkedRow } from '../../src/model/origin.js'
 import type { ProjectSizes } from '../../src/model/project-sizes.js'
 import { readProjectSizes } from '../../src/projects/project-sizes.js'
 import { requireProject } from '../../src/projects/store.js'
-import { fillDefaults } from '../../test/support/world/world.js'
+import { answer, fillDefaults } from '../../test/support/world/world.js'
 import { readCpuMs } from '../shared/cpu-times.js'
 import { openBenchStore, withDataFolder } from '../shared/data-folder.js'
 import { formatTenths, printMachine, printTable } from '../shared/figures.js'
@@ -52,9 +50,9 @@ async function measure(
   for (let i = -1; i < RUNS; i++) {
     for (const { request, requestId } of asked) {
       const run = createQueryRunner(store, 60_000, i < 0 ? {} : { requestId })
-      await queryAnalytics(request, project, {
+      await answer(QUERY, request, project, {
         readSizes: () => Promise.resolve(sizes),
-        run: (statement) => run<StoredRow & MarkedRow>(statement),
+        run: (statement) => run(statement),
         firstEventAt: () => Promise.resolve(null),
         now: () => NOW,
       })

@@ -33,20 +33,15 @@ export interface AnswerRows<Row extends StoredRow = StoredRow> {
   readonly totals?: StoredRow
 }
 
-/** Builds the body of the response. */
-export function shapeResponse(
-  request: AnalyticsQueryRequest,
+/** Builds the part of the response that depends on the data. */
+export const shapeRows = (
   query: Query,
   { rows, total, totals }: AnswerRows,
-): AnalyticsQueryResponse {
-  const { limit, offset } = query
-  return {
-    ...shapeEcho(request, query),
-    pagination: { limit, offset, returned: rows.length, total },
-    data: rows.map(createShaper(query)),
-    ...(totals === undefined ? {} : { totals: shapeMetrics(query, totals) }),
-  }
-}
+): Pick<AnalyticsQueryResponse, 'pagination' | 'data' | 'totals'> => ({
+  pagination: { limit: query.limit, offset: query.offset, returned: rows.length, total },
+  data: rows.map(createShaper(query)),
+  ...(totals === undefined ? {} : { totals: shapeMetrics(query, totals) }),
+})
 
 /** Creates the function that builds a row of the response. */
 export function createShaper(query: Query): (row: StoredRow) => Row {
@@ -75,7 +70,7 @@ export function shapeMetrics(
   return { ...shown, comparison: shapeComparison(metrics, read, readCompared) }
 }
 
-/** Builds the part of the body that repeats the question. It comes first. */
+/** Builds the part of the response that repeats the request. */
 export const shapeEcho = (
   request: AnalyticsQueryRequest,
   { metrics, grouping, period, limit, offset, compared }: Query,

@@ -8,6 +8,7 @@
  */
 import type { Statement } from '../clickhouse/sql.js'
 import { METRICS } from '../model/metrics.js'
+import type { RunStatement } from './operation.js'
 import type { Plan } from './plan/plan.js'
 import { COUNTED_PER_ROW } from './plan/steps.js'
 import type { Query } from './request/query.js'
@@ -18,9 +19,6 @@ import type { ShardGroup } from './sql/shards.js'
 
 /** A row of a round. */
 type RoundRow = StoredRow & { readonly group_events?: number }
-
-/** Runs a statement, and checks that its rows are those of this request. */
-export type RunStatement = (statement: Statement) => Promise<AnswerRows<RoundRow>>
 
 interface StatementsContext {
   readonly plan: Plan
@@ -56,7 +54,7 @@ export async function runPlan(
     const answer = await (isOfPage ? countOnPage(context) : countCandidates(context))
     if (answer !== undefined) return answer
   }
-  const answer = await run(buildStatement(plan, nonce, group))
+  const answer = await run<RoundRow>(buildStatement(plan, nonce, group))
   return addTotals({ plan, nonce, group, run }, answer, answer.rows)
 }
 
@@ -80,7 +78,7 @@ export async function readTotals(
 ): Promise<StoredRow | undefined> {
   if (totals === undefined) return undefined
   if (first !== undefined) return toTotals(first, query)
-  const [row] = (await run(buildStatement(totals, nonce, group))).rows
+  const [row] = (await run<RoundRow>(buildStatement(totals, nonce, group))).rows
   if (row === undefined) throw new TypeError('totals are always one row')
   return row
 }
@@ -105,7 +103,7 @@ const toTotals = (row: StoredRow, { grouping, metrics, compared }: Query): Store
 /** Counts users of the groups on the page, which is ordered by another metric or by group. */
 async function countOnPage(context: RoundContext): Promise<AnswerRows | undefined> {
   const { plan, nonce, group, run } = context
-  const { rows, total } = await run(buildFirstRound(plan, nonce, group))
+  const { rows, total } = await run<RoundRow>(buildFirstRound(plan, nonce, group))
   const counted = await countUsers(context, rows)
   return counted === undefined ? undefined : addTotals(context, { rows: counted, total }, rows)
 }
@@ -131,7 +129,9 @@ async function countCandidates(context: RoundContext): Promise<AnswerRows | unde
   const { plan, nonce, group, run } = context
   const { limit, offset } = plan.query
   const end = limit + offset
-  const { rows: listed, total } = await run(buildFirstRound(plan, nonce, group, countListed(plan)))
+  const { rows: listed, total } = await run<RoundRow>(
+    buildFirstRound(plan, nonce, group, countListed(plan)),
+  )
   if (total <= offset) return addTotals(context, { rows: [], total }, listed)
 
   const first = listed.slice(0, countFitting(listed.slice(0, end * COUNTED_PER_ROW)))
@@ -159,7 +159,7 @@ async function countUsers(
   if (listed.length === 0) return []
   if (countFitting(listed) < listed.length) return undefined
   const keys = listed.map(getKey)
-  const { rows } = await run(buildUsersRound(plan, nonce, group, keys))
+  const { rows } = await run<RoundRow>(buildUsersRound(plan, nonce, group, keys))
   const counted = new Map(rows.map((row) => [getKey(row), row]))
   const same = listed.flatMap((row) => {
     const now = counted.get(getKey(row))

@@ -1,10 +1,10 @@
 /** Answers a query row by row: a response may have any number of rows, and only some of them are in memory. */
-import type { Statement } from '../clickhouse/sql.js'
-import type { AnalyticsQueryResponse, Row, StreamedQueryRequest } from '../contract/api.js'
+import type { AnalyticsQueryRequest, AnalyticsQueryResponse, Row } from '../contract/api.js'
 import { ApiError } from '../contract/errors.js'
 import { createNonce, requireOrigin, type MarkedRow, type Origin } from '../model/origin.js'
-import { planAnalytics, type Dependencies, type QueriedProject } from './query-analytics.js'
-import { namePatterns, requireAllRows, runMarked } from './read-rows.js'
+import type { StoredRows, StreamDependencies } from './operation.js'
+import type { Plan } from './plan/plan.js'
+import { checkRows, namePatterns, requireAllRows } from './read-rows.js'
 import { listPatternFields } from './request/filter-limits.js'
 import type { Query } from './request/query.js'
 import { createShaper, shapeEcho, shapeMetrics, type StoredRow } from './response.js'
@@ -12,20 +12,7 @@ import { readTotals } from './rounds.js'
 import { buildCountingStatement } from './sql/build-statement.js'
 
 /** The maximum number of rows of a streamed answer. Accounts of the store allow no more. */
-const MAX_STREAMED_ROWS = 1_000_000
-
-/** The rows of a statement, some at a time and never none. At the end it returns how many there are before LIMIT and OFFSET. */
-export type StoredRows<Stored> = AsyncGenerator<readonly Stored[], number, undefined>
-
-/** Runs a statement and hands its rows to `consume`. Both reject with an ApiError, or with what `consume` rejects with. */
-export type StreamRows = <Stored>(
-  statement: Statement,
-  consume: (rows: StoredRows<Stored>) => Promise<void>,
-) => Promise<void>
-
-export interface StreamDependencies extends Dependencies {
-  readonly stream: StreamRows
-}
+export const MAX_STREAMED_ROWS = 1_000_000
 
 /** An answer whose rows are on their way. */
 export interface StreamedAnswer extends Pick<
@@ -41,24 +28,23 @@ export interface StreamedAnswer extends Pick<
 type CountedRow = StoredRow & MarkedRow & { readonly row_count: number }
 
 /**
- * Answers a validated request, and hands the answer to `consume`. The numbers are those of `queryAnalytics`. There is one statement,
- * and no rounds: with all rows, users are counted of all groups anyway.
+ * Runs a plan, and hands the answer to `consume`. The numbers are those of one that is not streamed. There is one statement, and no
+ * rounds: with all rows, users are counted of all groups anyway.
  *
- * @throws ApiError as `queryAnalytics` does, QUERY_TOO_EXPENSIVE for too many rows, or what `consume` rejects with
+ * @param plan has the limit `MAX_STREAMED_ROWS`
+ * @throws ApiError as `runOperation` does, QUERY_TOO_EXPENSIVE for too many rows, or what `consume` rejects with
  */
-export async function streamAnalytics(
-  asked: StreamedQueryRequest,
-  project: QueriedProject,
+export async function streamPlan(
+  request: AnalyticsQueryRequest,
+  plan: Plan,
   dependencies: StreamDependencies,
   consume: (answer: StreamedAnswer) => Promise<void>,
 ): Promise<void> {
-  const request = { ...asked, limit: MAX_STREAMED_ROWS }
-  const plan = await planAnalytics(request, project, dependencies)
   const { query } = plan
   const { group, onPlan, stream } = dependencies
   onPlan?.(plan)
   const origin = { projectId: query.projectId, nonce: createNonce() }
-  const run = (asked: Statement) => runMarked(dependencies.run, asked, origin)
+  const run = checkRows(dependencies.run, origin)
   const statement = buildCountingStatement(plan, origin.nonce, group)
   await stream<CountedRow>(statement, async (rows) => {
     const first = await rows.next()

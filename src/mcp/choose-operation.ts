@@ -1,6 +1,6 @@
 /** Decides which operation a call runs, and refuses arguments that the operation itself does not check. */
 import type { ToolOutcome } from './call-result.js'
-import { TOOLS, type ToolDefinition, type ToolName, type ToolOperation } from './tools.js'
+import type { ToolDefinition, ToolOperation } from './tools.js'
 
 type Arguments = Readonly<Record<string, unknown>>
 
@@ -12,15 +12,14 @@ export interface ChosenOperation {
 
 /** Returns the operation of a call and its body, or the outcome of a call that is refused. */
 export function chooseOperation(
-  tool: ToolName,
+  { name, method, path, choices }: ToolDefinition,
   given: Arguments,
 ): { readonly chosen: ChosenOperation } | { readonly refused: ToolOutcome } {
-  const { method, path, choices }: ToolDefinition = TOOLS[tool]
   if (choices !== undefined) return choose(choices, given)
-  if (method === 'post') return { chosen: { operation: { name: tool, path }, body: given } }
+  if (method === 'post') return { chosen: { operation: { name, path }, body: given } }
   const fields = Object.keys(given)
   return fields.length === 0
-    ? { chosen: { operation: { name: tool, path }, body: undefined } }
+    ? { chosen: { operation: { name, path }, body: undefined } }
     : { refused: refuse(fields, 'is not a known property') }
 }
 

@@ -15,7 +15,7 @@ import { readVersion } from '../lib/version.js'
 import { buildCallResult, type ToolOutcome } from './call-result.js'
 import { chooseOperation } from './choose-operation.js'
 import { listPages, readPage, type PageResource } from './pages.js'
-import { INSTRUCTIONS, isToolName, TOOLS, type ToolOperation } from './tools.js'
+import { INSTRUCTIONS, type ToolDefinition, type ToolOperation } from './tools.js'
 
 /**
  * Runs the operation of a tool.
@@ -32,6 +32,8 @@ export type RunTool = (
 
 /** What a server is made of. */
 export interface ServerOptions {
+  readonly definitions: readonly ToolDefinition[]
+  /** The tools as the protocol describes them. */
   readonly tools: readonly Tool[]
   /** The documentation. */
   readonly pages: readonly PageResource[]
@@ -44,7 +46,7 @@ const INFO = { name: 'tallyhouse', title: 'Tallyhouse', version: readVersion() }
 
 /** Creates a server. The caller connects it, once, and closes it. */
 // eslint-disable-next-line @typescript-eslint/no-deprecated -- the other class needs a copy of each schema in zod
-export function createServer({ tools, pages, run }: ServerOptions): Server {
+export function createServer({ definitions, tools, pages, run }: ServerOptions): Server {
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- as above
   const server = new Server(INFO, {
     capabilities: { tools: {}, resources: {} },
@@ -54,11 +56,12 @@ export function createServer({ tools, pages, run }: ServerOptions): Server {
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...tools] }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const { name, arguments: body = {} } = params
-    if (!isToolName(name)) {
-      const names = Object.keys(TOOLS).join(', ')
+    const tool = definitions.find((definition) => definition.name === name)
+    if (tool === undefined) {
+      const names = definitions.map((definition) => definition.name).join(', ')
       throw new McpError(ErrorCode.InvalidParams, `The tool must be one of: ${names}.`)
     }
-    const call = chooseOperation(name, body)
+    const call = chooseOperation(tool, body)
     if ('refused' in call) return buildCallResult(call.refused)
     return buildCallResult(await run(call.chosen.operation, call.chosen.body, signal))
   })

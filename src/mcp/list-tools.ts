@@ -4,7 +4,7 @@ import type { SpecDocument } from '../contract/spec.js'
 import { mapRecord } from '../lib/records.js'
 import { bundleSchema, type ObjectSchema } from './bundle-schema.js'
 import { mergeRequests, uniteResponses } from './merge-schemas.js'
-import { TOOLS, type ToolDefinition, type ToolOperation } from './tools.js'
+import type { ToolDefinition, ToolOperation } from './tools.js'
 
 /** The arguments of a tool whose operation has no body. */
 const NO_ARGUMENTS: ObjectSchema = { type: 'object', properties: {}, additionalProperties: false }
@@ -12,19 +12,19 @@ const NO_ARGUMENTS: ObjectSchema = { type: 'object', properties: {}, additionalP
 /**
  * Lists the tools.
  *
- * @throws Error if an operation of the table is not in the contract
+ * @throws Error if an operation of them is not in the contract
  */
-export function listTools(document: SpecDocument): readonly Tool[] {
+export function listTools(
+  document: SpecDocument,
+  definitions: readonly ToolDefinition[],
+): readonly Tool[] {
   const described = new Set<string>()
-  return Object.entries(TOOLS).map(([name, definition]) =>
-    describeTool(document, name, definition, described),
-  )
+  return definitions.map((definition) => describeTool(document, definition, described))
 }
 
 function describeTool(
   document: SpecDocument,
-  name: string,
-  { method, path, hint, choices }: ToolDefinition,
+  { name, method, path, hint, choices }: ToolDefinition,
   described: Set<string>,
 ): Tool {
   const { summary, description } = getOperation(document, method, path)

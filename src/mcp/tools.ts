@@ -1,7 +1,8 @@
-/** The table of tools. All else about a tool is derived from the operation of the contract. */
+/** What a tool declares. All else about it is derived from the operation of the contract. */
 
 /** A tool for models. */
 export interface ToolDefinition {
+  readonly name: string
   /** The operation of the contract that it runs. */
   readonly method: 'get' | 'post'
   readonly path: string
@@ -13,63 +14,9 @@ export interface ToolDefinition {
 
 /** What a call runs. */
 export interface ToolOperation {
-  readonly name: OperationName
+  readonly name: string
   readonly path: string
 }
-
-/** The operations of the contract that tools run. */
-export type OperationName =
-  | 'project'
-  | 'query'
-  | 'values'
-  | 'retention'
-  | 'funnel'
-  | 'explain'
-  | 'explain_retention'
-  | 'explain_funnel'
-
-/** In the order in which models read them. The definitions of a schema are described in the first tool that has them. */
-export const TOOLS = {
-  project: {
-    method: 'get',
-    path: '/v1/project',
-    hint: 'Start here if you do not know the project, or whether it has any events.',
-  },
-  query: {
-    method: 'post',
-    path: '/v1/analytics/query',
-    hint: 'Answers most questions about traffic. `compare` sets each row beside another period, and `include.totals` is the base of shares.',
-  },
-  values: {
-    method: 'post',
-    path: '/v1/analytics/values',
-    hint: 'Use it before a filter whose exact value you do not know, such as a path, a city, or the name of an event or a property.',
-  },
-  retention: {
-    method: 'post',
-    path: '/v1/analytics/retention',
-    hint: 'Answers whether users come back. The filters are those of `query`, and described there.',
-  },
-  funnel: {
-    method: 'post',
-    path: '/v1/analytics/funnel',
-    hint: 'Answers how many users get from one step to the next. The filters are those of `query`, and described there.',
-  },
-  explain: {
-    method: 'post',
-    path: '/v1/analytics/explain',
-    hint: 'Answers how an answer comes about, not what it is. The arguments are those of the tool that `operation` names, and described there.',
-    choices: {
-      query: { name: 'explain', path: '/v1/analytics/explain' },
-      retention: { name: 'explain_retention', path: '/v1/analytics/retention/explain' },
-      funnel: { name: 'explain_funnel', path: '/v1/analytics/funnel/explain' },
-    },
-  },
-} as const satisfies Readonly<Record<string, ToolDefinition>>
-
-export type ToolName = keyof typeof TOOLS
-
-export const isToolName = (name: string): name is ToolName => Object.hasOwn(TOOLS, name)
 
 /** What models are told about all tools. */
 export const INSTRUCTIONS = [

@@ -4,6 +4,7 @@ import type { RequestHandler } from 'express'
 import { parse } from 'yaml'
 import { ApiError } from '../../src/contract/errors.js'
 import { readSpecs, type SpecDocument, type SpecName } from '../../src/contract/spec.js'
+import { QUERY } from '../../src/analytics/operations/query.js'
 import { compileContract } from '../../src/http/validation/contract.js'
 import { findTimestampWindow } from '../../src/ingest/collect/event-rules.js'
 import { validate } from '../../src/http/validation/openapi-validator.js'
@@ -170,7 +171,7 @@ describe('bodies are validated without a server', () => {
 
   test('a query gets its defaults', async () => {
     expect(
-      await (await contract).validateQuery({ date_range: 'today', metrics: [] }),
+      await (await contract).validate(QUERY, { date_range: 'today', metrics: [] }),
     ).toMatchObject({
       date_range: 'today',
       metrics: ['users', 'pageviews', 'events'],
@@ -182,7 +183,7 @@ describe('bodies are validated without a server', () => {
     const error = await (
       await contract
     )
-      .validateQuery({ limit: 0 })
+      .validate(QUERY, { limit: 0 })
       .catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(ApiError)
     expect((error as ApiError).details).toEqual([

@@ -1,6 +1,7 @@
 /** A small app with the validation of the service, for tests of the contract. */
 import express, { type Express, type RequestHandler } from 'express'
 import type { FieldError } from '../../src/contract/api.js'
+import { ENDPOINTS } from '../../src/http/query/endpoints.js'
 import { readQueryBody } from '../../src/http/query/query-body.js'
 import { handleError } from '../../src/http/server/error-response.js'
 import { addRoutes, rejectUnknownPath } from '../../src/http/server/routes.js'
@@ -24,24 +25,23 @@ export const spec = contract.specs.openapi
 /** Creates an app that calls `answer` for every valid request, and sends errors as the service does. */
 export function contractApp(answer: RequestHandler): Express {
   const app = express()
-  const handlers = [...readQueryBody, contract.checkQuery, answer]
-  const ofValues = [...readQueryBody, contract.checkValues, answer]
-  const ofFunnel = [...readQueryBody, contract.checkFunnel, answer]
-  const ofRetention = [...readQueryBody, contract.checkRetention, answer]
-  const ofBatch = [...readQueryBody, contract.checkBatch, answer]
-  const ofExport = [...readQueryBody, contract.checkExport, answer]
-  addRoutes(app, {
-    [QUERY]: { post: handlers },
-    [VALUES]: { post: ofValues },
-    [RETENTION]: { post: ofRetention },
-    [FUNNEL]: { post: ofFunnel },
-    [EXPLAIN]: { post: handlers },
-    [RETENTION_EXPLAIN]: { post: ofRetention },
-    [FUNNEL_EXPLAIN]: { post: ofFunnel },
-    [BATCH]: { post: ofBatch },
-    [EXPORT]: { post: ofExport },
-    [PROJECT]: { get: handlers },
-  })
+  const checks = [
+    ...ENDPOINTS.map(({ path, method, operation }) => ({
+      path,
+      method,
+      check: contract.check(operation),
+    })),
+    { path: BATCH, method: 'post', check: contract.checkBatch },
+  ]
+  addRoutes(
+    app,
+    Object.fromEntries(
+      checks.map(({ path, method, check }) => [
+        path,
+        { [method]: [...readQueryBody, check, answer] },
+      ]),
+    ),
+  )
   app.use(rejectUnknownPath, handleError)
   return app
 }

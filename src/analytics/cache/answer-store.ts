@@ -1,7 +1,14 @@
 /** Keeps the rows of answers in memory, the least recently used of which go first. */
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../contract/errors.js'
-import type { ProjectFacts } from './answer-name.js'
+
+/** What is known about a version of a project's data. It is learnt while requests are answered. */
+export interface ProjectFacts {
+  /** The moment of the first event; null without events. Undefined while it is unknown. */
+  firstEventAt?: Date | null
+  /** No event lies at this moment or later; undefined while no such moment is known. */
+  emptyFrom?: Date
+}
 
 /** The rows of an answer as the response has them, and the data that they were computed from. */
 interface StoredAnswer {

@@ -1,181 +1,279 @@
 /**
- * Answers questions, from memory where the answer is known to be the same as if it were computed now.
+ * Answers requests, from memory where the response is known to be the same as if it were computed now.
  *
- * An answer is kept with the version of the project's data that was seen before it was computed, and given while
- * that version is read. Nothing of a later version is visible before the version is unknown to every service, so an
- * answer that was given is the one that the store would give at that moment.
+ * The rows of a response are kept with the version of the project's data that was seen before they were computed, and given again while
+ * that version is read. A writer publishes only after every service has stopped trusting the old version. So a cached response
+ * always equals what the store would return now. The part of a response that repeats the request is built for each request.
  */
-import type {
-  AnalyticsQueryRequest,
-  AnalyticsQueryResponse,
-  AnswerSource,
-  FunnelRequest,
-  FunnelResponse,
-  RetentionRequest,
-  RetentionResponse,
-  ValuesRequest,
-  ValuesResponse,
-} from '../../contract/api.js'
-import type { Query } from '../request/query.js'
-import type { Grid } from '../retention/grid.js'
-import { createAnswerStore, type AnswerStore } from './answer-store.js'
-import {
-  computeAndKeep,
-  type AnswersOptions,
-  type Cache,
-  type Compute,
-  type Computed,
-  type Work,
-} from './compute-answer.js'
-import { createNameCounter } from './name-counter.js'
-import type { DatedRequest, KeptOperation } from './operation.js'
-import { FUNNELS, QUERIES, RETENTIONS, VALUES } from './operations.js'
-import { listNames, nameQuestion, resolveKnown, type Question } from './question.js'
-import { createSharedWork } from './share-work.js'
+import type { AnswerSource } from '../../contract/api.js'
+import { ApiError } from '../../contract/errors.js'
+import type { AnsweredOperation, DatedRequest, QueriedProject, ValidBody } from '../operation.js'
+import { buildResponse, type Result } from '../run-operation.js'
+import { createAnswerStore, type AnswerStore, type ProjectFacts } from './answer-store.js'
+import { createNameCounter, type NameCounter } from './name-counter.js'
+import { createSharedWork, type SharedWork } from './share-work.js'
 
-export interface Answer<Body> {
+export interface Answer {
   readonly source: AnswerSource
   /** The body of the response, as JSON. */
   readonly text: string
-  /** The same as an object, if it was computed for this question. */
-  readonly body?: Body
+  /** The same as an object, if it was computed for this request. */
+  readonly body?: object
 }
 
-/** Answers a question. @throws what `compute` rejects with, or the reason of the question's signal */
-export type AnswerQuestion<Request, Resolved, Body> = (
-  question: Question<Request>,
-  compute: Compute<Resolved, Body>,
-) => Promise<Answer<Body>>
+/** A request whose response may be kept. */
+export interface Question {
+  readonly operation: AnsweredOperation
+  readonly request: ValidBody
+  readonly project: QueriedProject
+  /** Only requests of the same API key share their work, because it counts for the key. */
+  readonly keyId: string
+  /** Aborts when the response is no longer wanted. */
+  readonly signal: AbortSignal
+  /** The moment of the request; the clock says it if left out. The computation knows the same. */
+  readonly now?: Date | undefined
+}
 
-/** The answers to each operation. All of them share one room. */
+/** Computes the result of a request. */
+export type Compute = (options: {
+  readonly signal: AbortSignal
+  /** What is known about the data. The computation adds what it learns. */
+  readonly facts: ProjectFacts
+}) => Promise<Result<unknown, object>>
+
+export interface AnswersOptions {
+  /** The room for rows; 0 to keep none. Equal requests at the same time share their work in any case. */
+  readonly maxBytes: number
+  /** Returns the version of a project's data; undefined while it is changing or unknown. */
+  readonly readVersion: (project: QueriedProject) => Promise<string | undefined>
+  /** Returns the version that was seen last, without waiting; undefined if none was. It may be out of date. */
+  readonly getLastVersion: (project: QueriedProject) => string | undefined
+  /** Whether a version is still that of the project's data, as far as is known without waiting. */
+  readonly isCurrent: (project: QueriedProject, version: string) => boolean
+  /** Whether a project has events at a moment or later. */
+  readonly hasEventsFrom: (project: QueriedProject, moment: Date) => Promise<boolean>
+  /** Whether the rollups of a project may be read. */
+  readonly readsRollups: (project: QueriedProject) => boolean
+  readonly now: () => Date
+  readonly onAnswer?: ((source: AnswerSource) => void) | undefined
+}
+
 export interface Answers {
-  readonly query: AnswerQuestion<AnalyticsQueryRequest, Query, AnalyticsQueryResponse>
-  readonly values: AnswerQuestion<ValuesRequest, Query, ValuesResponse>
-  readonly retention: AnswerQuestion<RetentionRequest, Grid, RetentionResponse>
-  readonly funnel: AnswerQuestion<FunnelRequest, Query, FunnelResponse>
-  /** Returns how many bytes the kept answers take. */
+  /** Answers a request. @throws what `compute` rejects with, or the reason of the request's signal */
+  readonly answer: (question: Question, compute: Compute) => Promise<Answer>
+  /** Returns how many bytes the kept rows take. */
   readonly countBytes: () => number
+}
+
+/** A result, and its rows as JSON. */
+interface Computed {
+  readonly result: Result<unknown, object>
+  readonly rows: string
+}
+
+interface Cache extends AnswersOptions {
+  readonly store: AnswerStore
+  readonly shared: SharedWork<Computed>
+  /** The names of the rows that are being computed or waited for. */
+  readonly underWay: NameCounter
+}
+
+/** A request, and what is known about the data when it arrives. */
+interface Work {
+  readonly question: Question
+  readonly compute: Compute
+  /** The version of the data that was read, or seen, before; undefined if there was none. */
+  readonly version: string | undefined
+  readonly facts: ProjectFacts
 }
 
 export function createAnswers(options: AnswersOptions): Answers {
   const store = createAnswerStore(options.maxBytes)
+  const shared = createSharedWork<Computed>()
+  const cache = { ...options, store, shared, underWay: createNameCounter() }
   return {
-    query: createAnswerer(options, store, QUERIES),
-    values: createAnswerer(options, store, VALUES),
-    retention: createAnswerer(options, store, RETENTIONS),
-    funnel: createAnswerer(options, store, FUNNELS),
+    answer: async (question, compute) => {
+      const given = await answer(cache, question, compute)
+      options.onAnswer?.(given.source)
+      return given
+    },
     countBytes: store.countBytes,
   }
 }
 
-function createAnswerer<Request extends DatedRequest, Resolved, Body>(
-  options: AnswersOptions,
-  store: AnswerStore,
-  operation: KeptOperation<Request, Resolved, Body>,
-): AnswerQuestion<Request, Resolved, Body> {
-  const shared = createSharedWork<Computed<Resolved, Body>>()
-  const cache = { ...options, operation, store, shared, underWay: createNameCounter() }
-  return async (question, compute) => {
-    const given = await answer(cache, question, compute)
-    options.onAnswer?.(given.source)
-    return given
-  }
-}
-
-async function answer<Request extends DatedRequest, Resolved, Body>(
-  cache: Cache<Request, Resolved, Body>,
-  question: Question<Request>,
-  compute: Compute<Resolved, Body>,
-): Promise<Answer<Body>> {
+async function answer(cache: Cache, question: Question, compute: Compute): Promise<Answer> {
   const { store, underWay, now } = cache
-  const resolved = resolveKnown(cache.operation, question, {}, question.now ?? now())
+  const resolved = resolveKnown(question, {}, question.now ?? now())
   const isFromRollups = cache.readsRollups(question.project)
-  const names =
-    resolved === undefined ? [] : listNames(cache.operation, question, resolved, isFromRollups)
-  // Only an answer that may be kept or on its way is worth waiting for the version of the data.
+  const names = resolved === undefined ? [] : listNames(question, resolved.value, isFromRollups)
+  // Only rows that may be kept or under way are worth waiting for the version of the data.
   const isNew = !names.some((name) => store.has(name) || underWay.has(name))
   const seen = isNew ? cache.getLastVersion(question.project) : undefined
   const leave = underWay.add(names)
   try {
     return resolved === undefined || seen === undefined
       ? await answerKnown(cache, question, compute)
-      : await answerNew(cache, question, compute, resolved, seen)
+      : await answerNew(cache, question, compute, resolved.value, seen)
   } finally {
     leave()
   }
 }
 
 /**
- * Answers a question to which no answer is kept or on its way, without waiting for the version of the data. The answer is
- * kept with the version that was seen before it was computed.
+ * Answers a request whose rows are neither kept nor under way, without waiting for the version of the data. They are kept with the
+ * version that was seen before they were computed.
  */
-async function answerNew<Request extends DatedRequest, Resolved, Body>(
-  cache: Cache<Request, Resolved, Body>,
-  question: Question<Request>,
-  compute: Compute<Resolved, Body>,
-  resolved: Resolved,
+async function answerNew(
+  cache: Cache,
+  question: Question,
+  compute: Compute,
+  resolved: unknown,
   version: string,
-): Promise<Answer<Body>> {
+): Promise<Answer> {
   const { store, shared, readsRollups } = cache
-  const { project, asker, signal } = question
+  const { project, keyId, signal } = question
   const facts = store.getFacts(project.id, version)
   const work = { question, compute, version, facts }
-  const name = nameQuestion(cache.operation, question, resolved, facts, readsRollups(project))
-  const { result } = await shared.share(nameWork(asker, version, name), signal, (whileWanted) =>
+  const name = nameRows(question, resolved, facts, readsRollups(project))
+  const { result } = await shared.share(nameWork(keyId, version, name), signal, (whileWanted) =>
     computeAndKeep(cache, work, whileWanted),
   )
-  return toMiss(result)
+  return toMiss(question, result)
 }
 
-/** Answers a question from what is kept or on its way, if that is of the current version of the data. */
-async function answerKnown<Request extends DatedRequest, Resolved, Body>(
-  cache: Cache<Request, Resolved, Body>,
-  question: Question<Request>,
-  compute: Compute<Resolved, Body>,
-): Promise<Answer<Body>> {
-  const { operation, store, shared, now } = cache
-  const { request, project, asker, signal } = question
+/** Answers a request from what is kept or under way, if that is of the current version of the data. */
+async function answerKnown(cache: Cache, question: Question, compute: Compute): Promise<Answer> {
+  const { store, shared, now } = cache
+  const { operation, request, project, keyId, signal } = question
   const version = await cache.readVersion(project)
   const facts = version === undefined ? {} : store.getFacts(project.id, version)
-  const work: Work<Request, Resolved, Body> = { question, compute, version, facts }
-  const resolved = resolveKnown(cache.operation, question, facts, question.now ?? now())
-  if (version === undefined || resolved === undefined) {
-    return toMiss(await computeAndKeep(cache, work, signal))
-  }
+  const work: Work = { question, compute, version, facts }
+  const computeAlone = async (asked: Work): Promise<Answer> =>
+    toMiss(question, await computeAndKeep(cache, asked, signal))
+  const resolved = resolveKnown(question, facts, question.now ?? now())
+  if (version === undefined || resolved === undefined) return computeAlone(work)
+
   const isFromRollups = cache.readsRollups(project)
-  const nameNow = (one: Resolved): string =>
-    nameQuestion(cache.operation, question, one, facts, isFromRollups)
-  const write = (rows: string): string => writeAnswer(operation.shapeEcho(request, resolved), rows)
-  const name = nameNow(resolved)
+  const nameNow = (value: unknown): string => nameRows(question, value, facts, isFromRollups)
+  const write = (rows: string): string =>
+    `${JSON.stringify(operation.echo(request, resolved.value)).slice(0, -1)},${rows.slice(1)}`
+  const name = nameNow(resolved.value)
   const kept = store.get(project.id, version, name)
   const text = kept === undefined ? undefined : write(kept)
   // Last of all, because the process may have been suspended. From here to the socket nothing is waited for.
-  if (!cache.isCurrent(project, version)) {
-    return toMiss(await computeAndKeep(cache, { ...work, version: undefined }, signal))
-  }
+  if (!cache.isCurrent(project, version)) return computeAlone({ ...work, version: undefined })
   if (text !== undefined) return { source: 'hit', text }
   const { result, hasJoined } = await shared.share(
-    nameWork(asker, version, name),
+    nameWork(keyId, version, name),
     signal,
     (whileWanted) => computeAndKeep(cache, work, whileWanted),
   )
-  if (!hasJoined) return toMiss(result)
-  // The one that asked first may have waited for its turn until the period that ends now was another one.
-  const isSame = result.resolved !== undefined && nameNow(result.resolved) === nameNow(resolved)
-  if (isSame) return { source: 'coalesced', text: write(result.rows) }
-  return toMiss(await computeAndKeep(cache, work, signal))
+  if (!hasJoined) return toMiss(question, result)
+  // The first request may have waited for its turn until the period that ends now was another one.
+  const isSame = nameNow(result.result.resolved) === nameNow(resolved.value)
+  return isSame ? { source: 'coalesced', text: write(result.rows) } : computeAlone(work)
 }
 
-/** Names the computation of an answer. Whoever joins it knows that the version is the current one. */
-const nameWork = (asker: string, version: string, name: string): string =>
-  JSON.stringify([asker, version, name])
+/** Names the computation of rows. All who join it know that the version is the current one. */
+const nameWork = (keyId: string, version: string, name: string): string =>
+  JSON.stringify([keyId, version, name])
 
-const toMiss = <Resolved, Body>({ body }: Computed<Resolved, Body>): Answer<Body> => ({
-  source: 'miss',
-  body,
-  text: JSON.stringify(body),
-})
+function toMiss({ operation, request }: Question, { result }: Computed): Answer {
+  const body = buildResponse(operation, request, result)
+  return { source: 'miss', body, text: JSON.stringify(body) }
+}
 
-/** Writes a response as JSON.stringify does. @param echo the part that repeats the question */
-const writeAnswer = (echo: object, rows: string): string =>
-  `${JSON.stringify(echo).slice(0, -1)},${rows.slice(1)}`
+/** Computes a result, and keeps its rows if the data has a version. */
+async function computeAndKeep(cache: Cache, work: Work, signal: AbortSignal): Promise<Computed> {
+  const { question, facts } = work
+  const isFromRollups = cache.readsRollups(question.project)
+  const result = await work.compute({ signal, facts })
+  const { resolved } = result
+  const rows = JSON.stringify(result.rows)
+  const name = (): string => nameRows(question, resolved, facts, isFromRollups)
+  const end = question.operation.listEnds(question.request, resolved).at(-1)
+  // Nobody waits for this. If it fails, the rows are computed again.
+  if (end !== undefined) void keep(cache, work, end, name, rows).catch(() => undefined)
+  return { result, rows }
+}
+
+/**
+ * Keeps rows with their version of the data, before anything is waited for: an equal request that waits for the version finds them.
+ * If the data has changed, that version is never read again, so the rows are not given.
+ *
+ * @param end no event from there on was read
+ */
+async function keep(
+  { store, maxBytes, hasEventsFrom, getLastVersion, now }: Cache,
+  { question: { project }, version, facts }: Work,
+  end: Date,
+  name: () => string,
+  rows: string,
+): Promise<void> {
+  if (version === undefined || maxBytes === 0) return
+  // Rows of a later version may be kept by now.
+  if (getLastVersion(project) !== version) return
+  store.set(project.id, version, name(), rows)
+  if (end <= now() || isEmptyFrom(facts, end)) return
+  // Until this is known, the rows are kept for the rest of the second.
+  if ((await hasEventsFrom(project, end)) || isEmptyFrom(facts, end)) return
+  facts.emptyFrom = end
+  store.set(project.id, version, name(), rows)
+}
+
+/**
+ * Resolves a request without the store; returns undefined when that needs the first event, which is unknown, or the request is
+ * refused: its computation refuses it in its turn.
+ */
+function resolveKnown(
+  { operation, request, project }: Question,
+  { firstEventAt }: ProjectFacts,
+  now: Date,
+): { readonly value: unknown } | undefined {
+  const { date_range }: DatedRequest = request
+  if (date_range === 'all' && firstEventAt === undefined) return undefined
+  try {
+    return { value: operation.resolve(request, project, firstEventAt ?? null, now) }
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
+}
+
+/** Whether it is known that no event lies at a moment or later. */
+const isEmptyFrom = ({ emptyFrom }: ProjectFacts, moment: Date): boolean =>
+  emptyFrom !== undefined && emptyFrom <= moment
+
+/**
+ * Names the rows of a response: two requests with the same name have the same rows, as long as the data is the same. The name does
+ * not depend on the moments after the last event.
+ *
+ * @param readsRollups whether the rows may come from the rollups
+ */
+const nameRows = (
+  { operation, request, project }: Question,
+  resolved: unknown,
+  facts: ProjectFacts,
+  readsRollups: boolean,
+): string =>
+  JSON.stringify([
+    project.id,
+    // A later project may have the same id.
+    project.createdAt.getTime(),
+    readsRollups,
+    operation.name,
+    ...operation.nameRows(request, resolved, (end) =>
+      isEmptyFrom(facts, end) ? 'open' : end.getTime(),
+    ),
+  ])
+
+/** Lists the names that the rows may have, whatever is known about the data. */
+const listNames = (
+  question: Question,
+  resolved: unknown,
+  readsRollups: boolean,
+): readonly string[] =>
+  [
+    {},
+    ...question.operation.listEnds(question.request, resolved).map((emptyFrom) => ({ emptyFrom })),
+  ].map((facts) => nameRows(question, resolved, facts, readsRollups))

@@ -1,7 +1,7 @@
 /** Reads the rows of a streamed statement as a generator. */
 import type { Statement } from '../../clickhouse/sql.js'
 import { withResolvers } from '../../lib/settle.js'
-import type { StoredRows, StreamRows } from '../stream-analytics.js'
+import type { StoredRows, StreamRows } from '../operation.js'
 
 /**
  * Runs a statement. It ends when its rows have been read, or when the generator is closed.

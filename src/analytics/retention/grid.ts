@@ -4,7 +4,7 @@ import { createValidationError } from '../../contract/errors.js'
 import { addMs, SECOND_MS, startOfSecond } from '../../lib/time.js'
 import { GRANULARITIES } from '../../model/granularities.js'
 import { numberBuckets } from '../request/buckets.js'
-import type { Resolve } from '../query-analytics.js'
+import type { Resolve } from '../operation.js'
 import type { Period } from '../request/period.js'
 import { resolveAllowedPeriod } from '../request/retention.js'
 
@@ -21,6 +21,9 @@ export interface Grid {
   readonly end: Date
 }
 
+/** The grid of a project's table. */
+export type ProjectGrid = Grid & { readonly projectId: string }
+
 /** How many counts a table may have: cohorts multiplied by the intervals after each. */
 export const MAX_COUNTS = 10_000
 
@@ -29,8 +32,15 @@ export const MAX_COUNTS = 10_000
  *
  * @throws ApiError PLAN_LIMIT_EXCEEDED, or VALIDATION_ERROR if it has too many counts
  */
-export const resolveRetention: Resolve<RetentionRequest, Grid> = (request, project, first, now) =>
-  resolveGrid(request, resolveAllowedPeriod(request, project, first, now), now)
+export const resolveRetention: Resolve<RetentionRequest, ProjectGrid> = (
+  request,
+  project,
+  first,
+  now,
+) => ({
+  ...resolveGrid(request, resolveAllowedPeriod(request, project, first, now), now),
+  projectId: project.id,
+})
 
 /** The parts of a request that decide the size of its grid. */
 type Sized = Pick<RetentionRequest, 'interval' | 'intervals'>

@@ -1,11 +1,12 @@
 /** Plans a retention table: which relations are read for the cohorts, and for what their users did later. */
 import type { Metric, RetentionRequest } from '../../contract/api.js'
+import type { PlanQuery } from '../operation.js'
 import type { Plan } from '../plan/plan.js'
 import { numberBuckets } from '../request/buckets.js'
 import type { Period } from '../request/period.js'
 import { resolveFilteredQuery } from '../request/derived-queries.js'
 import type { Query } from '../request/query.js'
-import { findReadEnds, type Grid } from './grid.js'
+import { findReadEnds, type Grid, type ProjectGrid } from './grid.js'
 
 export interface RetentionPlan {
   readonly grid: Grid
@@ -21,11 +22,10 @@ export interface RetentionPlan {
 /** Plans a retention table; undefined if the whole of it lies ahead. @param plan plans a query */
 export function planRetention(
   request: RetentionRequest,
-  projectId: string,
-  grid: Grid,
-  plan: (query: Query) => Plan,
+  grid: ProjectGrid,
+  plan: PlanQuery,
 ): RetentionPlan | undefined {
-  const { granularity, period, end } = grid
+  const { projectId, granularity, period, end } = grid
   if (period.start >= end) return undefined
   const [cohortsEnd, readEnd] = findReadEnds(grid)
   const begun = { start: period.start, end: cohortsEnd }

@@ -1,36 +1,20 @@
-/** The routes of the query API, and the use cases that they run. */
+/** The routes of the query API. */
 import type { RequestHandler } from 'express'
 import type { Scope } from '../../contract/scopes.js'
 import { postBatch } from '../../http/batch/post-batch.js'
 import { postMcp } from '../../http/mcp/post-mcp.js'
 import { refusePages } from '../../http/mcp/refuse-pages.js'
+import { ENDPOINTS, type Endpoint } from '../../http/query/endpoints.js'
 import {
+  answerRequests,
   authenticateRequests,
-  getProject,
-  postAnalyticsQuery,
-  postKept,
-  postOperation,
   requireScope,
-  type ApiUseCases,
   type Authenticate,
-} from '../../http/query/api-handlers.js'
-import {
-  answerExplain,
-  answerFunnel,
-  answerFunnelExplain,
-  answerRetention,
-  answerRetentionExplain,
-  answerValues,
-} from '../../http/query/operations.js'
-import { postExport } from '../../http/query/post-export.js'
+} from '../../http/query/handlers.js'
+import type { QueryApi } from '../../http/query/query-api.js'
 import { MAX_QUERY_BYTES, readQueryBody } from '../../http/query/query-body.js'
 import type { Recall } from '../../http/query/refuse-early.js'
 import type { ShareDependencies } from '../../http/share/read-share.js'
-import {
-  describeFunnel,
-  describeRetention,
-  describeValues,
-} from '../../http/formats/describe-answer.js'
 import { negotiateJson, negotiateResults, negotiateTable } from '../../http/formats/negotiate.js'
 import { limitBodySize } from '../../http/server/body.js'
 import type { Shutdown } from '../../http/server/graceful-shutdown.js'
@@ -38,21 +22,14 @@ import { treatHeadAsGet } from '../../http/server/http-conformance.js'
 import type { Handler, RouteTable } from '../../http/server/routes.js'
 import type { Contract } from '../../http/validation/contract.js'
 
-/** The use cases of the query API. */
-export interface ApiDependencies extends ApiUseCases {
+/** What the routes need. */
+export interface ApiDependencies extends QueryApi {
   readonly authenticate: Authenticate
   readonly recall: Recall
   /** Requests per minute and API key; 0 means no limit. */
   readonly rateLimit: number
   readonly shares: ShareDependencies
 }
-
-/** Checks the key of a request, counts the request, and checks that the key has a scope. */
-const checkKeyFor = (
-  scope: Scope,
-  { authenticate }: Pick<ApiDependencies, 'authenticate'>,
-  limit: RequestHandler,
-): readonly Handler[] => [authenticateRequests(authenticate), limit, requireScope(scope)]
 
 const CHECK_BODY: readonly Handler[] = [
   treatHeadAsGet,
@@ -67,83 +44,75 @@ export function buildApiRoutes(
   contract: Contract,
   { stopping }: Shutdown,
 ): RouteTable {
-  const checkKey = checkKeyFor('read', api, limit)
+  /** Checks the key of a request, counts the request, and checks that the key has a scope. */
+  const checkKey = (scope: Scope): readonly Handler[] => [
+    authenticateRequests(api.authenticate),
+    limit,
+    requireScope(scope),
+  ]
+  const others = ENDPOINTS.filter((endpoint) => !isOfAnalytics(endpoint))
   return {
     ...buildAnalyticsRoutes(api, checkKey, limit, contract, stopping),
-    ...buildExportRoute(api, limit, contract, stopping),
-    '/v1/project': {
-      get: [...checkKey, ...CHECK_BODY, contract.checkQuery, getProject(api, stopping)],
-    },
+    ...buildRoutes(others, api, checkKey, contract, stopping),
     '/mcp': {
-      post: [refusePages, ...checkKey, ...CHECK_BODY, postMcp({ api, contract }, stopping)],
+      post: [refusePages, ...checkKey('read'), ...CHECK_BODY, postMcp({ api, contract }, stopping)],
     },
   }
 }
 
+const ANALYTICS = '/v1/analytics'
+const isOfAnalytics = ({ path }: Endpoint): boolean => path.startsWith(`${ANALYTICS}/`)
+
+/** Finds who sends a request, counts the request, and checks that it may be sent. */
+type CheckReader = (scope: Scope) => readonly Handler[]
+
 /**
- * Builds the routes of the questions about a project.
+ * Builds the routes that API keys and viewers of public dashboards share.
  *
- * @param checkAsker finds who asks, and counts the request
  * @param limit counts another query of the same request
  */
-export function buildAnalyticsRoutes(
-  api: ApiUseCases,
-  checkAsker: readonly Handler[],
+export const buildAnalyticsRoutes = (
+  api: QueryApi,
+  checkReader: CheckReader,
   limit: RequestHandler,
   contract: Contract,
   stopping: AbortSignal,
-): RouteTable {
-  // They also check requests that are to be explained: the path of a request chooses its operation.
-  const { checkQuery, checkValues, checkRetention, checkFunnel, checkBatch } = contract
-  const post = (negotiate: Handler, check: Handler, answer: Handler) => ({
-    post: [...checkAsker, negotiate, ...CHECK_BODY, check, answer],
-  })
-  const postForJson = (check: Handler, answer: Handler) => post(negotiateJson, check, answer)
-  const postForTable = (check: Handler, answer: Handler) => post(negotiateTable, check, answer)
-  return {
-    '/v1/analytics/query': postForTable(checkQuery, postAnalyticsQuery(api, stopping)),
-    '/v1/analytics/values': postForTable(
-      checkValues,
-      postKept(answerValues, api, stopping, describeValues),
-    ),
-    '/v1/analytics/retention': postForTable(
-      checkRetention,
-      postKept(answerRetention, api, stopping, describeRetention),
-    ),
-    '/v1/analytics/funnel': postForTable(
-      checkFunnel,
-      postKept(answerFunnel, api, stopping, describeFunnel),
-    ),
-    '/v1/analytics/batch': post(
-      negotiateResults,
-      checkBatch,
-      postBatch({ api, contract }, limit, stopping),
-    ),
-    '/v1/analytics/explain': postForJson(checkQuery, postOperation(answerExplain, api, stopping)),
-    '/v1/analytics/retention/explain': postForJson(
-      checkRetention,
-      postOperation(answerRetentionExplain, api, stopping),
-    ),
-    '/v1/analytics/funnel/explain': postForJson(
-      checkFunnel,
-      postOperation(answerFunnelExplain, api, stopping),
-    ),
-  }
-}
-
-const buildExportRoute = (
-  api: ApiDependencies,
-  limit: RequestHandler,
-  { checkExport }: Contract,
-  stopping: AbortSignal,
 ): RouteTable => ({
-  '/v1/events/export': {
+  ...buildRoutes(ENDPOINTS.filter(isOfAnalytics), api, checkReader, contract, stopping),
+  [`${ANALYTICS}/batch`]: {
     post: [
-      ...checkKeyFor('export', api, limit),
-      negotiateTable,
+      ...checkReader('read'),
+      negotiateResults,
       ...CHECK_BODY,
-      checkExport,
-      postExport(api, stopping),
+      contract.checkBatch,
+      postBatch({ api, contract }, limit, stopping),
     ],
   },
 })
+
+const buildRoutes = (
+  endpoints: readonly Endpoint[],
+  api: QueryApi,
+  checkReader: CheckReader,
+  contract: Contract,
+  stopping: AbortSignal,
+): RouteTable =>
+  Object.fromEntries(
+    endpoints.map((endpoint) => {
+      const { path, method, scope, operation } = endpoint
+      const handlers = [
+        ...checkReader(scope),
+        ...negotiate(endpoint),
+        ...CHECK_BODY,
+        contract.check(operation),
+        answerRequests(api, endpoint, stopping),
+      ]
+      return [path, { [method]: handlers }]
+    }),
+  )
+
+/** Chooses the format of a response: an explanation is JSON, and the project is asked for without a choice. */
+function negotiate({ operation, path }: Endpoint): readonly Handler[] {
+  if (operation === undefined) return []
+  return [operation.path === path ? negotiateTable : negotiateJson]
+}

@@ -14,7 +14,7 @@ import {
   readMeanSizes,
   type StatementGroup,
 } from '../../cluster/shard-reads.js'
-import type { RequestScope } from '../../http/query/api-handlers.js'
+import type { RunningRequest } from '../../http/query/context.js'
 import { findFirstEventTime, hasEventsFrom } from '../../projects/event-times.js'
 import { createSizesReader, type ReadSizes } from '../../projects/project-sizes.js'
 import type { StoredProject } from '../../projects/project.js'
@@ -51,11 +51,11 @@ export interface ProjectData {
   /** Reads how much data one of its shards has. */
   readonly readSizes: ReadSizes
   /** Creates the connection for the statements of a request. */
-  readonly createReader: (scope: RequestScope) => Connection
+  readonly createReader: (scope: RunningRequest) => Connection
   /** Creates the runner of statements whose rows are streamed to a request. */
-  readonly createStreamer: (scope: RequestScope) => StreamQuery
+  readonly createStreamer: (scope: RunningRequest) => StreamQuery
   /** Finds the moment of the first event for a request; null if there is none. */
-  readonly findFirstEvent: (scope: RequestScope) => Promise<Date | null>
+  readonly findFirstEvent: (scope: RunningRequest) => Promise<Date | null>
   readonly hasEventsFrom: (moment: Date) => Promise<boolean>
 }
 
@@ -101,7 +101,7 @@ function requireStore(stores: ReadonlyMap<string, ReadStore>, name: string): Rea
 const findFirstEvent = (
   shards: ProjectShards,
   id: string,
-  scope: RequestScope,
+  scope: RunningRequest,
 ): Promise<Date | null> =>
   findEarliest(shards, ({ store }) =>
     findFirstEventTime(createReader(store, store.reader, scope), id),
@@ -111,7 +111,7 @@ const findFirstEvent = (
 function createReader(
   store: Store,
   connection: Connection,
-  { timeoutMs, yieldsCpu, ...scope }: RequestScope,
+  { timeoutMs, yieldsCpu, ...scope }: RunningRequest,
 ): Connection {
   const reader = yieldsCpu ? withLowPriority(connection) : connection
   return { ...reader, query: createQueryRunner({ ...store, reader }, timeoutMs, scope) }

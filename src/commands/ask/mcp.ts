@@ -20,11 +20,12 @@ export const addMcp: AddCommand = (program) => {
       // Imported here, because it takes longer to load than most other commands.
       const { serveStdio } = await import('../../mcp/serve-stdio.js')
       const { listTools } = await import('../../mcp/list-tools.js')
+      const { TOOLS } = await import('../../http/mcp/tools.js')
       const { listMarkdownPages } = await import('../../http/site/docs/build-pages.js')
       const run: RunTool = async ({ path }, body, signal) =>
         requireOutcome(await askService(service, path, body, signal))
-      const tools = listTools(readSpec('openapi').document)
-      await serveStdio({ tools, pages: listMarkdownPages(), run })
+      const tools = listTools(readSpec('openapi').document, TOOLS)
+      await serveStdio({ definitions: TOOLS, tools, pages: listMarkdownPages(), run })
     })
 }
 

@@ -3,6 +3,7 @@ import { Option } from 'commander'
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { types } from 'node:util'
+import { OPERATIONS } from '../../analytics/operations/list.js'
 import { locate, type Cluster } from '../../cluster/cluster.js'
 import { findEarliest, findStatementGroup, readMeanSizes } from '../../cluster/shard-reads.js'
 import { ApiError } from '../../contract/errors.js'
@@ -12,7 +13,7 @@ import { requireProject } from '../../projects/store.js'
 import { UserError } from '../../lib/errors.js'
 import type { AddCommand, CommandContext } from '../shared/context.js'
 import type { ExplainedStatement, Explanation } from './explanation.js'
-import type { ExplainedOperation, Prepare } from './prepare.js'
+import type { Prepare } from './prepare.js'
 import { printExplanation } from './print-explanation.js'
 import { runExplained } from './run-explained.js'
 import { requireReadable } from '../shared/require-readable.js'
@@ -20,11 +21,14 @@ import { withStore } from '../shared/with-store.js'
 
 interface ExplainOptions {
   readonly project: string
-  readonly operation: ExplainedOperation
+  readonly operation: string
   readonly json?: boolean
 }
 
 const STDIN = '-'
+const EXPLAINED = OPERATIONS.filter(({ explained }) => explained !== undefined).map(
+  ({ name }) => name,
+)
 
 export const addExplain: AddCommand = (program, context) => {
   program
@@ -34,7 +38,7 @@ export const addExplain: AddCommand = (program, context) => {
     .requiredOption('--project <id>', 'Project to query')
     .addOption(
       new Option('--operation <name>', 'Operation that the body is for')
-        .choices(['query', 'retention', 'funnel'] satisfies readonly ExplainedOperation[])
+        .choices(EXPLAINED)
         .default('query'),
     )
     .option('--json', 'Print JSON')
@@ -54,18 +58,18 @@ export const addExplain: AddCommand = (program, context) => {
 async function readRequest(
   { note }: CommandContext,
   file: string,
-  operation: ExplainedOperation,
+  operation: string,
 ): Promise<Prepare> {
   if (file !== STDIN) await requireReadable(file)
   // Imported here, because they take longer to load than all other commands together.
   const { parseQueryBody } = await import('../../http/query/query-body.js')
   const { compileContract } = await import('../../http/validation/contract.js')
-  const { OPERATIONS } = await import('./prepare.js')
+  const { prepareExplained } = await import('./prepare.js')
   const body = file === STDIN ? await buffer(process.stdin) : await readFile(file)
   try {
     // The contract compiles the operation that is asked; the others are not needed.
     const contract = await compileContract({ validateResponses: false }, [])
-    return await OPERATIONS[operation](contract, parseQueryBody(body))
+    return await prepareExplained(contract, operation, parseQueryBody(body))
   } catch (error) {
     if (!(error instanceof ApiError) || error.details === undefined) throw error
     for (const { field, message } of error.details) note(`${field}: ${message}`)

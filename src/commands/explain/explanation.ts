@@ -5,13 +5,17 @@ import type { Statement } from '../../clickhouse/sql.js'
 import type { LoggedCost } from '../../cluster/shard-costs.js'
 import type { Period } from '../../contract/api.js'
 
-/** The plans of an answer: one of a query or a funnel, up to two of retention. */
-export type Description =
-  | { readonly kind: 'plan'; readonly plan: PlanDescription }
-  | { readonly kind: 'retention'; readonly period: Period; readonly plans: RetentionDescription }
+/** How an answer is planned. */
+export interface Description {
+  readonly period: Period
+  /** One plan; or several by what they are for, none if nothing is read. */
+  readonly plan: PlanDescription | Plans
+}
 
-/** Empty if the whole table lies ahead. */
-export type RetentionDescription = Readonly<Partial<Record<'cohorts' | 'later', PlanDescription>>>
+export type Plans = Readonly<Record<string, PlanDescription>>
+
+/** Whether an answer has one plan. */
+export const isSinglePlan = (plan: Description['plan']): plan is PlanDescription => 'reads' in plan
 
 export interface Explanation {
   readonly description: Description

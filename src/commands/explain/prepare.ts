@@ -1,18 +1,13 @@
-/** The operations that `tallyhouse explain` explains: each validates a body, plans it, and runs its statements. */
-import { NONCE } from '../../analytics/explain/describe-work.js'
-import { describeRetentionPlans } from '../../analytics/explain/explain-retention.js'
-import { prepareFunnel } from '../../analytics/funnel/query-funnel.js'
-import { buildFunnelStatement } from '../../analytics/funnel/statement.js'
-import { describePlan } from '../../analytics/plan/describe.js'
-import {
-  planAnalytics,
-  type PlanDependencies,
-  type QueriedProject,
-} from '../../analytics/query-analytics.js'
-import { formatPeriod } from '../../analytics/request/period.js'
-import { prepareRetention } from '../../analytics/retention/query-retention.js'
-import { buildRetentionStatement } from '../../analytics/retention/statement.js'
-import { runPlan } from '../../analytics/rounds.js'
+/** Validates a body for an operation, plans it, and runs its statements: what `tallyhouse explain` explains. */
+import { isAnswered, OPERATIONS } from '../../analytics/operations/list.js'
+import { NONCE } from '../../analytics/explain-operation.js'
+import type {
+  AnsweredOperation,
+  Explained,
+  PlanDependencies,
+  QueriedProject,
+} from '../../analytics/operation.js'
+import { prepare } from '../../analytics/run-operation.js'
 import type { Contract } from '../../http/validation/contract.js'
 import type { Description } from './explanation.js'
 import type { RunAnswer } from './run-explained.js'
@@ -27,42 +22,34 @@ interface Prepared {
 /** Plans the answer to a validated request. @throws ApiError for a request that is refused */
 export type Prepare = (project: QueriedProject, dependencies: PlanDependencies) => Promise<Prepared>
 
-/** Validates a body, by the name of the operation. @throws ApiError VALIDATION_ERROR */
-export const OPERATIONS = {
-  query: async (contract: Contract, body: unknown): Promise<Prepare> => {
-    const request = await contract.validateQuery(body)
-    return async (project, dependencies) => {
-      const plan = await planAnalytics(request, project, dependencies)
-      return {
-        description: { kind: 'plan', plan: describePlan(plan) },
-        answer: (run) => runPlan(plan, NONCE, dependencies.group, run),
-      }
+/** Validates a body for an operation that can be explained. @throws ApiError VALIDATION_ERROR */
+export async function prepareExplained(
+  contract: Contract,
+  name: string,
+  body: unknown,
+): Promise<Prepare> {
+  const { operation, explained } = findOperation(name)
+  const request = await contract.validate(operation, body)
+  return async (project, dependencies) => {
+    const { resolved, planned } = await prepare(operation, request, project, dependencies)
+    const { group } = dependencies
+    const { period } = operation.echo(request, resolved) as Pick<Description, 'period'>
+    return {
+      description: { period, plan: explained.describe(planned) },
+      answer:
+        explained.buildStatement(planned, NONCE, group) &&
+        ((run) => operation.read(planned, { nonce: NONCE, group, run })),
     }
-  },
-  retention: async (contract: Contract, body: unknown): Promise<Prepare> => {
-    const request = await contract.validateRetention(body)
-    return async (project, dependencies) => {
-      const { grid, plan } = await prepareRetention(request, project, dependencies)
-      return {
-        description: {
-          kind: 'retention',
-          period: formatPeriod(grid.period),
-          plans: plan === undefined ? {} : describeRetentionPlans(plan),
-        },
-        answer: plan && ((run) => run(buildRetentionStatement(plan, NONCE, dependencies.group))),
-      }
-    }
-  },
-  funnel: async (contract: Contract, body: unknown): Promise<Prepare> => {
-    const request = await contract.validateFunnel(body)
-    return async (project, dependencies) => {
-      const funnel = await prepareFunnel(request, project, dependencies)
-      return {
-        description: { kind: 'plan', plan: describePlan(funnel.plan) },
-        answer: (run) => run(buildFunnelStatement(funnel, NONCE, dependencies.group)),
-      }
-    }
-  },
+  }
 }
 
-export type ExplainedOperation = keyof typeof OPERATIONS
+function findOperation(name: string): {
+  readonly operation: AnsweredOperation
+  readonly explained: Explained<unknown>
+} {
+  const operation = OPERATIONS.find((one) => one.name === name)
+  if (operation === undefined || !isAnswered(operation) || operation.explained === undefined) {
+    throw new TypeError(`${name} cannot be explained`)
+  }
+  return { operation, explained: operation.explained }
+}

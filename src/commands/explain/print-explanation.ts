@@ -2,13 +2,14 @@
 import type { PlanDescription } from '../../analytics/plan/describe.js'
 import type { CommandContext } from '../shared/context.js'
 import { formatJson, formatList, formatNumber, formatTable } from '../shared/output.js'
-import type {
-  Description,
-  ExplainedStatement,
-  Explanation,
-  RetentionDescription,
-  RunCost,
-  ShardCosts,
+import {
+  isSinglePlan,
+  type Description,
+  type ExplainedStatement,
+  type Explanation,
+  type Plans,
+  type RunCost,
+  type ShardCosts,
 } from './explanation.js'
 import { formatConsidered, formatNewUsers, formatPeriodText, formatPlan } from './format-plan.js'
 
@@ -36,10 +37,8 @@ function toJson({ description, shards, statements, run }: Explanation): object {
   return { ...rest, sql, parameters, run }
 }
 
-const toMembers = (description: Description): object =>
-  description.kind === 'plan'
-    ? description.plan
-    : { period: description.period, ...description.plans }
+const toMembers = ({ period, plan }: Description): object =>
+  isSinglePlan(plan) ? plan : { period, ...plan }
 
 function formatText({ description, statements, run, shards }: Explanation): string {
   return [
@@ -47,9 +46,9 @@ function formatText({ description, statements, run, shards }: Explanation): stri
       ...(shards === undefined ? [] : [['shards', formatList(shards)]]),
       ...describeHead(description),
     ]),
-    ...(description.kind === 'plan'
+    ...(isSinglePlan(description.plan)
       ? formatPlans(description.plan)
-      : formatRetentionPlans(description.plans)),
+      : formatPlansOfTable(description.plan)),
     ...(statements.length === 1
       ? statements.flatMap(formatStatement)
       : statements.flatMap((statement, i) => [
@@ -65,9 +64,9 @@ function formatText({ description, statements, run, shards }: Explanation): stri
   ].join('\n\n')
 }
 
-function describeHead(description: Description): string[][] {
-  if (description.kind === 'retention') return [['period', formatPeriodText(description.period)]]
-  const { period, reads, userCounting } = description.plan
+function describeHead({ period, plan }: Description): string[][] {
+  if (!isSinglePlan(plan)) return [['period', formatPeriodText(period)]]
+  const { reads, userCounting } = plan
   const countsUsers = reads.some(({ measures }) => measures.includes('users'))
   return [
     ['period', formatPeriodText(period)],
@@ -89,7 +88,8 @@ function formatPlans(plan: PlanDescription): readonly string[] {
   ]
 }
 
-function formatRetentionPlans({ cohorts, later }: RetentionDescription): readonly string[] {
+/** Formats the plans of a retention table. */
+function formatPlansOfTable({ cohorts, later }: Plans): readonly string[] {
   if (cohorts === undefined) return ['nothing is read: the whole table lies ahead']
   const { considered, newUsers } = cohorts
   return [

@@ -1,7 +1,6 @@
 /** Runs the query of `tallyhouse explain`, and reads what it cost: each statement, and each shard, if the project lives across several. */
 import { randomUUID } from 'node:crypto'
-import type { StoredRow } from '../../analytics/response.js'
-import type { RunStatement } from '../../analytics/rounds.js'
+import type { RunStatement } from '../../analytics/operation.js'
 import type { Connection } from '../../clickhouse/connection.js'
 import { getClickHouseReason } from '../../clickhouse/errors.js'
 import { createQueryRunner } from '../../clickhouse/run.js'
@@ -34,11 +33,11 @@ export async function runExplained(
   const reader = others.length === 0 ? store.reader : withLog(openReader(shards))
   const { queryTimeoutMs } = context.config()
   const run = createQueryRunner({ ...store, reader }, queryTimeoutMs, { requestId })
-  const { rows } = await answer(async (asked) => {
+  const { rows } = await answer(async <Row extends object>(asked: Statement) => {
     const text = await formatSql(store.reader, asked)
     const explained = { sql: text, parameters: asked.query_params, run: null }
     const number = statements.push(explained) - 1
-    const result = await run<StoredRow>(asked)
+    const result = await run<Row>(asked)
     statements[number] = { ...explained, run: { ...result.cost, rows: result.rows.length } }
     return result
   })

@@ -2,11 +2,11 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { BatchRequest, BatchResult } from '../../contract/api.js'
 import type { ApiError } from '../../contract/errors.js'
-import { respond } from '../query/api-handlers.js'
-import { createOperationContext } from '../query/operation-context.js'
+import { createRequestContext } from '../query/context.js'
+import { respond } from '../query/handlers.js'
 import { countAnother } from '../query/rate-limit.js'
 import { mapWithLimit } from './map-with-limit.js'
-import { describeFailure, runOperation, type Operations, type Outcome } from './run-operation.js'
+import { describeFailure, runEndpoint, type Endpoints, type Result } from './run-endpoint.js'
 import { createSender } from './send-results.js'
 import { timeResult, type ReadClock } from './time-result.js'
 
@@ -20,7 +20,7 @@ const MAX_AT_ONCE = 4
  * @param now measures how long queries take
  */
 export function postBatch(
-  operations: Operations,
+  endpoints: Endpoints,
   limit: RequestHandler,
   stopping: AbortSignal,
   now: ReadClock = () => performance.now(),
@@ -30,9 +30,8 @@ export function postBatch(
     const sender = createSender(request, response)
     await respond(response, stopping, sender.end, async (signal) => {
       const refusals = await countQueries(limit, request, response, queries.length)
-      const context = { ...createOperationContext(request, signal), now: operations.api.now() }
-      const time = <Body>(run: () => Promise<Outcome<Body>>) =>
-        timeResult(run, include?.timing === true, now)
+      const context = { ...createRequestContext(request, signal), now: endpoints.api.now() }
+      const time = (run: () => Promise<Result>) => timeResult(run, include?.timing === true, now)
       const results = await mapWithLimit(
         queries,
         MAX_AT_ONCE,
@@ -42,7 +41,7 @@ export function postBatch(
           const refusal = refusals[i]
           const result =
             refusal === undefined
-              ? { id, ...(await time(() => runOperation(operations, operation, body, context))) }
+              ? { id, ...(await time(() => runEndpoint(endpoints, operation, body, context))) }
               : { id, ...describeFailure(refusal) }
           signal.throwIfAborted()
           sender.add(result)

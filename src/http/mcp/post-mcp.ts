@@ -3,15 +3,16 @@ import type { RequestHandler } from 'express'
 import { isRecord } from '../../lib/records.js'
 import { answerMessage, type MessageAnswer } from '../../mcp/answer-message.js'
 import { listTools } from '../../mcp/list-tools.js'
-import { runOperation, type Operations } from '../batch/run-operation.js'
-import { respond } from '../query/api-handlers.js'
-import { createOperationContext } from '../query/operation-context.js'
+import { runEndpoint, type Endpoints } from '../batch/run-endpoint.js'
+import { createRequestContext } from '../query/context.js'
+import { respond } from '../query/handlers.js'
 import { createNotJsonObjectError } from '../server/translate-error.js'
 import { listMarkdownPages } from '../site/docs/build-pages.js'
+import { TOOLS } from './tools.js'
 
 /** POST /mcp. One message per request: a call of a tool is one operation, which was counted for the rate limit. */
-export function postMcp(operations: Operations, stopping: AbortSignal): RequestHandler {
-  const tools = listTools(operations.contract.specs.openapi.document)
+export function postMcp(endpoints: Endpoints, stopping: AbortSignal): RequestHandler {
+  const tools = listTools(endpoints.contract.specs.openapi.document, TOOLS)
   const pages = listMarkdownPages()
   return async (request, response) => {
     const message: unknown = request.body
@@ -22,12 +23,13 @@ export function postMcp(operations: Operations, stopping: AbortSignal): RequestH
       else response.type('json').send(text)
     }
     await respond(response, stopping, send, async (signal) => {
-      const context = createOperationContext(request, signal)
+      const context = createRequestContext(request, signal)
       const answer = await answerMessage(
         {
+          definitions: TOOLS,
           tools,
           pages,
-          run: ({ name }, body = {}) => runOperation(operations, name, body, context),
+          run: ({ name }, body = {}) => runEndpoint(endpoints, name, body, context),
         },
         message,
         request.get('MCP-Protocol-Version'),

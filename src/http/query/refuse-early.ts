@@ -7,6 +7,7 @@ import { SECOND_MS } from '../../lib/time.js'
 import { writeError } from '../server/error-response.js'
 import type { AuthContext } from '../server/request-context.js'
 import { assignRequestId, setCommonHeaders } from '../server/response-headers.js'
+import { ENDPOINTS } from './endpoints.js'
 import type { QueryQueue } from './queue/query-queue.js'
 import type { PaceRefusal } from './slow-refusals.js'
 
@@ -37,18 +38,13 @@ export interface EarlyRefusals {
 }
 
 /** The requests that wait in the queue, with their routes. Any other spelling of them is handled as usual. */
-const ROUTES: ReadonlyMap<string, string> = new Map([
-  ['POST /v1/analytics/query', '/v1/analytics/query'],
-  ['POST /v1/analytics/values', '/v1/analytics/values'],
-  ['POST /v1/analytics/retention', '/v1/analytics/retention'],
-  ['POST /v1/analytics/funnel', '/v1/analytics/funnel'],
-  ['POST /v1/analytics/batch', '/v1/analytics/batch'],
-  ['POST /v1/analytics/explain', '/v1/analytics/explain'],
-  ['POST /v1/analytics/retention/explain', '/v1/analytics/retention/explain'],
-  ['POST /v1/analytics/funnel/explain', '/v1/analytics/funnel/explain'],
-  ['GET /v1/project', '/v1/project'],
-  ['POST /mcp', '/mcp'],
-])
+const ROUTES: ReadonlyMap<string, string> = new Map(
+  [
+    ...ENDPOINTS.filter(({ answer }) => answer !== undefined),
+    { method: 'post', path: '/v1/analytics/batch' },
+    { method: 'post', path: '/mcp' },
+  ].map(({ method, path }) => [`${method.toUpperCase()} ${path}`, path]),
+)
 
 /** Returns the route of a request that waits in the queue; undefined for any other request. @param target its path */
 export const findQueuedRoute = ({ method }: Request, target: string): string | undefined =>

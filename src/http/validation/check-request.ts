@@ -17,7 +17,7 @@ const NO_ERRORS: RequestErrors = { errors: [], invalidFields: new Set(), inQuery
 export const createCheck =
   (
     validateSchemas: RequestHandler,
-    addRuleErrors: AddRuleErrors,
+    addRuleErrors: AddRuleErrors = ({ errors }) => errors,
     unions: UnionMessages = {},
   ): RequestHandler =>
   (request, response, next) =>

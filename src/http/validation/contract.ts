@@ -1,14 +1,7 @@
 /** Compiles the contracts: one set of validators for the service, for `tallyhouse explain` and for tests. */
 import type { RequestHandler } from 'express'
-import { EXPORT_RULES } from '../../analytics/export/rules.js'
-import { findTooDeepFilterOfFunnel, FUNNEL_RULES } from '../../analytics/funnel/rules.js'
-import { RETENTION_RULES } from '../../analytics/retention/rules.js'
-import type {
-  AnalyticsQueryRequest,
-  FunnelRequest,
-  RetentionRequest,
-  ValuesRequest,
-} from '../../contract/api.js'
+import { OPERATIONS } from '../../analytics/operations/list.js'
+import type { AnyOperation, ValidBody } from '../../analytics/operation.js'
 import { readSpecs, type Spec, type SpecName, type Specs } from '../../contract/spec.js'
 import {
   compile,
@@ -18,58 +11,41 @@ import {
   type OperationRequest,
   type ValidationOptions,
 } from './openapi-validator.js'
+import { createCheck } from './check-request.js'
 import { createEventsCheck } from './validate-events.js'
 import { createBatchCheck } from './validate-batch.js'
-import { createOperationCheck, findTooDeep, type OperationChecks } from './validate-operations.js'
-import { QUERY_CHECKS, VALUES_CHECKS } from './validate-query.js'
+import { createOperationCheck } from './validate-operations.js'
 
 /** The compiled contracts. */
 export interface Contract {
   readonly specs: Specs
-  /** Validates a request to the query API whose body has been parsed; also a query that is to be explained. */
-  readonly checkQuery: RequestHandler
-  /** Validates a request for values whose body has been parsed. */
-  readonly checkValues: RequestHandler
-  /** Validates a request for retention whose body has been parsed; also one that is to be explained. */
-  readonly checkRetention: RequestHandler
-  /** Validates a request for a funnel whose body has been parsed; also one that is to be explained. */
-  readonly checkFunnel: RequestHandler
-  /** Validates a request for events whose body has been parsed. */
-  readonly checkExport: RequestHandler
+  /**
+   * Returns what validates the requests to an operation whose bodies have been parsed; also those to explain it.
+   *
+   * @param operation undefined for an endpoint without a body
+   */
+  readonly check: (operation: AnyOperation | undefined) => RequestHandler
   /** Validates a batch whose body has been parsed, but not its queries. */
   readonly checkBatch: RequestHandler
   /** Validates a request to the collector whose body has been normalized to `{ events }`. */
   readonly checkEvents: RequestHandler
   /**
-   * Validates a query and fills in its defaults, as `checkQuery` does.
+   * Validates a body for an operation and fills in its defaults, as `check` does.
    *
    * @throws ApiError VALIDATION_ERROR
    */
-  validateQuery(body: unknown): Promise<AnalyticsQueryRequest>
-  /** Validates a request for values in the same way. @throws ApiError VALIDATION_ERROR */
-  validateValues(body: unknown): Promise<ValuesRequest>
-  /** Validates a request for retention in the same way. @throws ApiError VALIDATION_ERROR */
-  validateRetention(body: unknown): Promise<RetentionRequest>
-  /** Validates a request for a funnel in the same way. @throws ApiError VALIDATION_ERROR */
-  validateFunnel(body: unknown): Promise<FunnelRequest>
+  validate(operation: AnyOperation, body: unknown): Promise<ValidBody>
 }
 
-const QUERY = { method: 'POST', path: '/v1/analytics/query' } as const
-const VALUES = { method: 'POST', path: '/v1/analytics/values' } as const
-const RETENTION = { method: 'POST', path: '/v1/analytics/retention' } as const
-const FUNNEL = { method: 'POST', path: '/v1/analytics/funnel' } as const
 const BATCH = { method: 'POST', path: '/v1/analytics/batch' } as const
-const EXPLAINS = ['explain', 'retention/explain', 'funnel/explain'].map((name) => ({
-  method: 'POST' as const,
-  path: `/v1/analytics/${name}`,
-}))
-const EXPORT = { method: 'POST', path: '/v1/events/export' } as const
 const PROJECT = { method: 'GET', path: '/v1/project' } as const
 const EVENTS = { method: 'POST', path: '/v1/events' } as const
+const [FIRST, ...OTHERS] = OPERATIONS.flatMap(({ path, explained }) =>
+  [path, explained?.path ?? []].flat().map((one) => ({ method: 'POST' as const, path: one })),
+)
 
-/** The operations that are compiled in any case: a first request to one of the others waits for about 0.1 s. */
-const COMMON_OPERATIONS = [QUERY, PROJECT]
-const OTHER_OPERATIONS = [VALUES, RETENTION, FUNNEL, BATCH, ...EXPLAINS, EXPORT]
+/** The requests that are compiled in any case: a first one of the others waits for about 0.1 s. */
+const COMMON = [FIRST ?? [], PROJECT].flat()
 
 export interface ContractOptions extends ValidationOptions {
   /** Whether all operations are compiled now, as by default, or else those that are used most. */
@@ -90,7 +66,7 @@ export async function compileContract(
   const openapi = createValidator(specs.openapi.document, options)
   const collector = createValidator(specs.collector.document, options)
   if (names.includes('openapi')) {
-    const operations = [...COMMON_OPERATIONS, ...(compileAll ? OTHER_OPERATIONS : [])]
+    const operations = [...COMMON, ...(compileAll ? [...OTHERS, BATCH] : [])]
     for (const operation of operations) {
       await compile(openapi, findExample(specs.openapi, operation))
     }
@@ -99,33 +75,33 @@ export async function compileContract(
     const example = findExample(specs.collector, EVENTS)
     await compile(collector, { ...example, body: { events: [example.body] } })
   }
-  const checkOperation = <Body>(checks: OperationChecks<Body>): RequestHandler =>
-    createOperationCheck(specs.openapi.document, openapi, checks)
-  const checkQuery = checkOperation(QUERY_CHECKS)
-  const checkValues = checkOperation(VALUES_CHECKS)
-  const checkRetention = checkOperation({ rules: RETENTION_RULES, findTooDeep })
-  const checkFunnel = checkOperation({
-    rules: FUNNEL_RULES,
-    findTooDeep: findTooDeepFilterOfFunnel,
-  })
+  const { document } = specs.openapi
+  const checks = new Map(
+    OPERATIONS.map((operation) => [operation, createOperationCheck(document, openapi, operation)]),
+  )
+  const check: Contract['check'] = (operation) =>
+    operation === undefined ? createCheck(openapi) : requireCheck(checks, operation)
   return {
     specs,
-    checkQuery,
-    checkValues,
-    checkRetention,
-    checkFunnel,
-    checkExport: checkOperation({ rules: EXPORT_RULES, findTooDeep }),
+    check,
     checkBatch: createBatchCheck(openapi),
     checkEvents: createEventsCheck(specs.collector.document, collector),
-    validateQuery: async (body) =>
-      (await validate(checkQuery, { ...QUERY, body })) as AnalyticsQueryRequest,
-    validateValues: async (body) =>
-      (await validate(checkValues, { ...VALUES, body })) as ValuesRequest,
-    validateRetention: async (body) =>
-      (await validate(checkRetention, { ...RETENTION, body })) as RetentionRequest,
-    validateFunnel: async (body) =>
-      (await validate(checkFunnel, { ...FUNNEL, body })) as FunnelRequest,
+    validate: async (operation, body) =>
+      (await validate(check(operation), {
+        method: 'POST',
+        path: operation.path,
+        body,
+      })) as ValidBody,
   }
+}
+
+function requireCheck(
+  checks: ReadonlyMap<AnyOperation, RequestHandler>,
+  operation: AnyOperation,
+): RequestHandler {
+  const found = checks.get(operation)
+  if (found === undefined) throw new Error(`${operation.name} is not in the list of operations`)
+  return found
 }
 
 /** Returns the first example of an operation's request, and of its first response. Both are valid. */

@@ -1,20 +1,18 @@
 /** The values of fields: what pickers of filters show. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { listValues } from '../../../src/analytics/list-values.js'
-import type { StoredRow } from '../../../src/analytics/response.js'
+import { VALUES } from '../../../src/analytics/operations/values.js'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import { locate } from '../../../src/cluster/cluster.js'
 import { findEarliest, findStatementGroup, openReader } from '../../../src/cluster/shard-reads.js'
 import type { AnalyticsQueryRequest, ValuesRequest } from '../../../src/contract/api.js'
 import type { Plan } from '../../../src/analytics/plan/plan.js'
 import { listScans } from '../../../src/analytics/plan/plan.js'
-import type { MarkedRow } from '../../../src/model/origin.js'
 import { FACTS } from '../../../src/model/relations.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { startCluster, type TestCluster } from '../../support/cluster/cluster.js'
 import { newWideProject, runQuery, sendToShards } from '../../support/cluster/wide-world.js'
-import { NOW, type SentEvent } from '../../support/world/world.js'
+import { answer as answerRequest, NOW, type SentEvent } from '../../support/world/world.js'
 
 let cluster: TestCluster
 let projects: readonly StoredProject[]
@@ -65,9 +63,9 @@ async function ask(
   const shards = locate(cluster, project)
   const runner = createQueryRunner({ ...shards[0].store, reader: openReader(shards) }, 30_000)
   const plans: Plan[] = []
-  const answer = await listValues(request, project, {
+  const answer = await answerRequest(VALUES, request, project, {
     group: findStatementGroup(cluster, project),
-    run: (asked) => runner<StoredRow & MarkedRow>(asked),
+    run: (asked) => runner(asked),
     firstEventAt: (id) => findEarliest(shards, ({ store }) => findFirstEventTime(store.reader, id)),
     now: () => NOW,
     onPlan: (plan) => plans.push(plan),

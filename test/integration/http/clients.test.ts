@@ -3,10 +3,9 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
-import type { AnalyticsQueryResponse } from '../../../src/contract/api.js'
 import { createQueryQueue } from '../../../src/http/query/queue/query-queue.js'
 import { until } from '../../support/until.js'
-import { ANSWER, KEY, startApp } from './harness.js'
+import { KEY, startApp } from './harness.js'
 import { parseAnswers } from './raw.js'
 
 const HEAD = `POST /v1/analytics/query HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`
@@ -85,13 +84,12 @@ test('500 clients that send single bytes do not keep others from being answered'
 
 test('a client that does not read its response is disconnected', async () => {
   const rows = Array.from({ length: 1_000 }, (_, i) => ({
-    group: { 'page:path': `/${i}/${'x'.repeat(20_000)}` },
-    metrics: { users: i },
+    group_key: `/${i}/${'x'.repeat(20_000)}`,
+    metric_users: i,
   }))
-  const answer: AnalyticsQueryResponse = { ...ANSWER, data: rows }
   let isOver = false
   const app = await startApp({
-    runQuery: () => Promise.resolve(answer),
+    readRows: () => Promise.resolve(rows),
     timeouts: { stall: 300 },
     observer: { onRequestStart: () => undefined, onRequestEnd: () => void (isOver = true) },
   })
@@ -112,9 +110,9 @@ test('1,000 clients that disconnect early leave no query running', async () => {
   let running = 0
   const app = await startApp({
     queue: createQueryQueue({ perKey: 1_000, inAll: 1_000, waiting: 0, timeoutMs: 60_000 }),
-    runQuery: (_request, _project, { signal }) => {
+    readRows: ({ signal }) => {
       running += 1
-      return sleep(60_000, ANSWER, { signal }).finally(() => (running -= 1))
+      return sleep(60_000, [], { signal }).finally(() => (running -= 1))
     },
   })
   const ask = (): net.Socket => {

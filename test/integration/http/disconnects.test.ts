@@ -13,7 +13,7 @@ test.each([
   ['a tool call', '/mcp', { ...RPC, params: { name: 'query', arguments: QUESTION } }],
 ])('%s', async (_what, path, body) => {
   const [begun, ended] = [createSignal(), createSignal()]
-  const runQuery: Given['runQuery'] = (_request, _project, { signal }) =>
+  const readRows: Given['readRows'] = ({ signal }) =>
     new Promise((_resolve, reject) => {
       signal.addEventListener('abort', () => {
         const cause = new QueryCancelledError(signal.reason)
@@ -22,7 +22,7 @@ test.each([
       })
       begun.give()
     })
-  const app = await startApp({ runQuery })
+  const app = await startApp({ readRows })
   const socket = net.connect(app.port, '127.0.0.1').on('error', () => undefined)
   const text = JSON.stringify(body)
   const headers = {
@@ -38,8 +38,12 @@ test.each([
   socket.destroy()
   await ended.given
   await app.stop()
-  const logged = app.log().trim().split('\n')
-  expect(logged.map((line) => JSON.parse(line) as unknown)).toEqual([
+  const logged = app
+    .log()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly msg: string })
+  expect(logged.filter(({ msg }) => msg !== 'planned')).toEqual([
     {
       level: 'info',
       time: expect.any(String),

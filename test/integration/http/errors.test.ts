@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { ErrorCode } from '../../../src/contract/api.js'
 import { ApiError, ERROR_STATUS } from '../../../src/contract/errors.js'
-import { ANSWER, outcome, QUESTION, startApp, type RunningApp } from './harness.js'
+import { outcome, QUESTION, startApp, type RunningApp } from './harness.js'
 
 let failure: unknown
 let app: RunningApp
 beforeAll(async () => {
   app = await startApp({
-    runQuery: () => (failure === undefined ? Promise.resolve(ANSWER) : throws(failure)),
-    readProject: () => throws(new TypeError('connect ECONNREFUSED 10.0.0.3:8123 SELECT secret')),
+    readRows: () => (failure === undefined ? Promise.resolve([]) : throws(failure)),
+    firstEventAt: () => throws(new TypeError('connect ECONNREFUSED 10.0.0.3:8123 SELECT secret')),
     rateLimit: 10_000,
   })
 })
@@ -87,7 +87,7 @@ test('INTERNAL_ERROR has no details of its cause', async () => {
 
 test('INTERNAL_ERROR: a response that breaks the contract is not sent', async () => {
   const broken = await startApp({
-    runQuery: () => Promise.resolve({ ...ANSWER, secret: 'of another project' }),
+    readRows: () => Promise.resolve([{ group_key: '', metric_users: 'of another project' }]),
   })
   const response = await broken.ask()
   expect(await outcome(response)).toEqual({ status: 500, code: 'INTERNAL_ERROR' })

@@ -2,13 +2,12 @@
 import { Writable } from 'node:stream'
 import { createAnswers } from '../../../src/analytics/cache/answers.js'
 import type {
-  AnalyticsQueryResponse,
-  FunnelResponse,
-  RetentionResponse,
-  ValuesResponse,
-  ErrorCode,
-  Project,
-} from '../../../src/contract/api.js'
+  StatementRows,
+  StoredRows,
+  StreamDependencies,
+} from '../../../src/analytics/operation.js'
+import type { Statement } from '../../../src/clickhouse/sql.js'
+import type { AnalyticsQueryResponse, ErrorCode, Project } from '../../../src/contract/api.js'
 import {
   createApp,
   type AppDependencies,
@@ -19,6 +18,7 @@ import type { EventLimits } from '../../../src/http/collect/event-limits.js'
 import { createCollect } from '../../../src/ingest/collect/collect.js'
 import { invalidTokenError } from '../../../src/ingest/collect/find-project.js'
 import { ApiError } from '../../../src/contract/errors.js'
+import type { RunningRequest } from '../../../src/http/query/context.js'
 import type { AuthContext } from '../../../src/http/server/request-context.js'
 import { compileContract, type Contract } from '../../../src/http/validation/contract.js'
 import { createQueryQueue } from '../../../src/http/query/queue/query-queue.js'
@@ -27,6 +27,7 @@ import { createShutdown } from '../../../src/http/server/graceful-shutdown.js'
 import { listen, type HttpTimeouts } from '../../../src/http/server/listen.js'
 import type { StopTimes } from '../../../src/http/server/stop-server.js'
 import type { NewLines } from '../../../src/ingest/inbox/insert-lines.js'
+import type { MarkedRow } from '../../../src/model/origin.js'
 import { createLogger } from '../../../src/lib/log.js'
 
 /** The only valid key of the application under test. */
@@ -47,40 +48,12 @@ export const PROJECT: Project = {
   excludedCountries: [],
 }
 
-/** A valid response to a request for values. */
-const VALUES: ValuesResponse = {
-  period: { from: '2026-03-01T00:00:00Z', to: '2026-03-01T23:59:59Z' },
-  query: { field: 'country', date_range: 'today', search: '', limit: 100 },
-  pagination: { limit: 100, offset: 0, returned: 0, total: 0 },
-  data: [],
-}
-
-/** A valid response to a request for retention. */
-const RETENTION: RetentionResponse = {
-  period: { from: '2026-03-01T00:00:00Z', to: '2026-03-01T23:59:59Z' },
-  query: {
-    interval: 'day',
-    date_range: 'today',
-    intervals: 1,
-    filters: [],
-    filtersOperator: 'and',
-  },
-  data: [{ start: '2026-03-01T00:00:00Z', size: 0, counts: [null] }],
-}
-
-/** A valid response to a request for a funnel. */
-const FUNNEL: FunnelResponse = {
-  period: { from: '2026-03-01T00:00:00Z', to: '2026-03-01T23:59:59Z' },
-  query: { date_range: 'today', steps: [], within: 'visit', filters: [], filtersOperator: 'and' },
-  data: [],
-}
-
-/** A valid response to QUESTION. */
+/** The response to QUESTION. */
 export const ANSWER: AnalyticsQueryResponse = {
-  period: { from: '2026-03-01T00:00:00Z', to: '2026-03-01T23:59:59Z' },
+  period: { from: '2026-03-10T00:00:00Z', to: '2026-03-10T12:00:00Z' },
   query: {
     date_range: 'today',
-    metrics: ['users'],
+    metrics: ['users', 'pageviews', 'events'],
     group_by: [],
     order_by: [],
     limit: 100,
@@ -89,7 +62,7 @@ export const ANSWER: AnalyticsQueryResponse = {
     filtersOperator: 'and',
   },
   pagination: { limit: 100, offset: 0, returned: 1, total: 1 },
-  data: [{ group: {}, metrics: { users: 1 } }],
+  data: [{ group: {}, metrics: { users: 1, pageviews: 2, events: 3 } }],
 }
 
 /** The key and project of every request with KEY. */
@@ -131,12 +104,23 @@ export const NO_LIMITS: EventLimits = {
   tokenEventsPerDay: 0,
 }
 
+/** A request whose statement is run. */
+export interface Running extends RunningRequest {
+  /** The limit of its rows; NaN if there is none. */
+  readonly limit: number
+}
+
 /** Functions that a test may replace; the others succeed. */
 export interface Given
   extends
     Partial<Omit<AppDependencies, 'api' | 'collector'>>,
     Partial<ApiDependencies>,
-    Partial<CollectorDependencies> {
+    Partial<CollectorDependencies>,
+    Partial<Pick<StreamDependencies, 'firstEventAt'>> {
+  /** Reads the rows of the store, which has one event of a user. */
+  readonly readRows?: (running: Running) => Promise<readonly object[]>
+  /** Streams the rows of the store. */
+  readonly streamRows?: (running: Running, statement: Statement) => AsyncIterable<readonly object[]>
   readonly timeouts?: Partial<HttpTimeouts>
   readonly maxConnections?: number
 }
@@ -166,7 +150,50 @@ const NO_SHARES: ShareDependencies = {
   streams: createQueryQueue({ perKey: 1, inAll: 2, waiting: 0, timeoutMs: 10_000 }),
 }
 
-const notExplained = () => Promise.reject(new Error('not explained here'))
+/** The rows of the store for QUESTION. */
+export const ROWS = [{ group_key: '', metric_users: 1, metric_pageviews: 2, metric_events: 3 }]
+
+/** Runs statements with the functions that a test has given. */
+function openData(
+  { readRows = () => Promise.resolve(ROWS), streamRows, firstEventAt }: Given,
+  request: RunningRequest,
+): StreamDependencies {
+  const open = (statement: Statement) => {
+    const limit = Number(readParameter(statement, /LIMIT \{(\w+):/))
+    const of_request = readParameter(statement, /\{(\w+):String\} AS of_request/) as string
+    const mark = (row: object) => ({ ...row, of_project: request.project.id, of_request })
+    return { running: { ...request, limit }, mark }
+  }
+  return {
+    run: async <Row extends object>(
+      statement: Statement,
+    ): Promise<StatementRows<Row & MarkedRow>> => {
+      const { running, mark } = open(statement)
+      const rows = await readRows(running)
+      return { rows: rows.map(mark) as (Row & MarkedRow)[], total: rows.length }
+    },
+    stream: async <Row>(
+      statement: Statement,
+      consume: (rows: StoredRows<Row>) => Promise<void>,
+    ) => {
+      const { running, mark } = open(statement)
+      async function* read() {
+        let total = 0
+        for await (const rows of streamRows?.(running, statement) ?? []) {
+          total += rows.length
+          yield rows.map((row) => mark(row) as Row)
+        }
+        return total
+      }
+      await consume(read())
+    },
+    firstEventAt: firstEventAt ?? (() => Promise.resolve(null)),
+    now: () => request.now ?? NOW,
+  }
+}
+
+const readParameter = ({ query, query_params }: Statement, pattern: RegExp): unknown =>
+  query_params[pattern.exec(query)?.[1] ?? '']
 
 /** Compiled once, for all applications of a test file. */
 let contract: Promise<Contract> | undefined
@@ -193,9 +220,8 @@ export async function startApp({
       authenticate: (header) =>
         header === `Bearer ${KEY}` ? Promise.resolve(CALLER) : Promise.reject(unauthorized()),
       recall: () => undefined,
-      runQuery: () => Promise.resolve(ANSWER),
-      streamQuery: () => Promise.reject(new Error('not streamed')),
-      exportEvents: () => Promise.reject(new Error('not exported')),
+      openData: (_project, request) => openData(given, request),
+      presentExplanation: (explanation) => explanation,
       answers: createAnswers({
         maxBytes: 0,
         readVersion: () => Promise.resolve(undefined),
@@ -205,13 +231,6 @@ export async function startApp({
         readsRollups: () => true,
         now: () => NOW,
       }),
-      listValues: () => Promise.resolve(VALUES),
-      queryRetention: () => Promise.resolve(RETENTION),
-      queryFunnel: () => Promise.resolve(FUNNEL),
-      explainQuery: notExplained,
-      explainRetention: notExplained,
-      explainFunnel: notExplained,
-      readProject: () => Promise.resolve(PROJECT),
       now: () => NOW,
       queue: createQueryQueue({ perKey: 100, inAll: 100, waiting: 100, timeoutMs: 10_000 }),
       streams: createQueryQueue({ perKey: 100, inAll: 100, waiting: 0, timeoutMs: 10_000 }),

@@ -8,7 +8,7 @@ import { createKeys } from '../../support/world/keys.js'
 import { startTestService } from '../../support/world/service.js'
 import { newProject } from '../../support/world/world.js'
 import { until } from '../../support/until.js'
-import { ANSWER, CALLER, KEY, outcome, startApp, type RunningApp } from './harness.js'
+import { CALLER, KEY, outcome, startApp, type RunningApp } from './harness.js'
 
 const LIMITS: QueueLimits = { perKey: 2, inAll: 3, waiting: 1, timeoutMs: 60_000 }
 
@@ -29,7 +29,7 @@ async function startBusyApp(limits: Partial<QueueLimits> = {}): Promise<BusyApp>
     authenticate: (header = '') =>
       Promise.resolve({ ...CALLER, principal: { keyId: header, projectId: 'project-1' } }),
     queue,
-    runQuery: () => answered.then(() => ANSWER),
+    readRows: () => answered.then(() => []),
   })
   const isBusy = (running: number, waiting: number): boolean =>
     queue.count().running === running && queue.count().waiting === waiting

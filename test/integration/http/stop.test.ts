@@ -4,9 +4,8 @@ import { Agent, get, type IncomingMessage } from 'node:http'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
-import type { ApiDependencies } from '../../../src/bootstrap/serving/api-routes.js'
 import { HOUR_MS } from '../../../src/lib/time.js'
-import { ANSWER, KEY, outcome, startApp, type RunningApp } from './harness.js'
+import { KEY, outcome, startApp, type Given, type RunningApp } from './harness.js'
 
 /** Sends a request over a connection of the agent; returns its status, and whether the response closes the connection. */
 function request(app: RunningApp, agent: Agent): Promise<{ status: number; closes: boolean }> {
@@ -52,7 +51,7 @@ const summarize = (text: string): readonly string[] =>
 
 /** Creates a query that is under way until `finish` is called, or its signal is aborted. */
 function holdQuery(): {
-  readonly runQuery: ApiDependencies['runQuery']
+  readonly readRows: NonNullable<Given['readRows']>
   readonly isAsked: Promise<void>
   readonly finish: () => void
 } {
@@ -60,13 +59,13 @@ function holdQuery(): {
   const finished = new Promise<void>((resolve) => (finish = resolve))
   let ask!: () => void
   const isAsked = new Promise<void>((resolve) => (ask = resolve))
-  const runQuery: ApiDependencies['runQuery'] = async (_request, _project, { signal }) => {
+  const readRows: NonNullable<Given['readRows']> = async ({ signal }) => {
     ask()
     await Promise.race([finished, once(signal, 'abort')])
     signal.throwIfAborted()
-    return ANSWER
+    return []
   }
-  return { runQuery, isAsked, finish }
+  return { readRows, isAsked, finish }
 }
 
 test('50 clients on persistent connections get no broken response', async () => {
@@ -97,8 +96,8 @@ test('50 clients on persistent connections get no broken response', async () => 
 })
 
 test('requests under way and on open connections are answered, and close them; it is not ready', async () => {
-  const { isAsked, finish, runQuery } = holdQuery()
-  const app = await startApp({ runQuery })
+  const { isAsked, finish, readRows } = holdQuery()
+  const app = await startApp({ readRows })
   const [first, second] = [await connectIdle(app), await connectIdle(app)]
   const answer = app.ask()
   await isAsked
@@ -146,8 +145,8 @@ test('neither an idle connection nor one that was never used delays the stop', a
 })
 
 test('SERVICE_UNAVAILABLE: a query that exceeds the grace period is stopped with an error', async () => {
-  const { isAsked, runQuery } = holdQuery()
-  const app = await startApp({ runQuery })
+  const { isAsked, readRows } = holdQuery()
+  const app = await startApp({ readRows })
   const answer = app.ask()
   await isAsked
   await app.stop({ grace: 100 })
@@ -160,7 +159,7 @@ test('SERVICE_UNAVAILABLE: a request on an open connection after the grace perio
   let ask!: () => void
   const isAsked = new Promise<void>((resolve) => (ask = resolve))
   const app = await startApp({
-    runQuery: (_request, _project, { signal }) => {
+    readRows: ({ signal }) => {
       ask()
       signal.addEventListener('abort', stop)
       return new Promise(() => undefined)

@@ -1,8 +1,15 @@
 /** The limits of batches: the rate, how many are answered at a time, one moment for all, and errors of single queries. */
 import { afterEach, expect, test } from '@jest/globals'
-import type { RunQuery } from '../../../src/http/query/api-handlers.js'
 import { createQueryQueue } from '../../../src/http/query/queue/query-queue.js'
-import { ANSWER, startApp, type Given, type RunningApp } from '../http/harness.js'
+import { ANSWER, ROWS, startApp, type Given, type RunningApp } from '../http/harness.js'
+
+type ReadRows = NonNullable<Given['readRows']>
+
+const limited = (limit: number) => ({
+  ...ANSWER,
+  query: { ...ANSWER.query, limit },
+  pagination: { ...ANSWER.pagination, limit },
+})
 
 let app: RunningApp | undefined
 afterEach(async () => {
@@ -69,32 +76,35 @@ test('four queries are answered at a time, all at the same moment, and the resul
   let running = 0
   let most = 0
   const moments = new Set<string | undefined>()
-  const runQuery: RunQuery = async ({ limit }, _project, { now }) => {
+  const readRows: ReadRows = async ({ limit, now }) => {
     moments.add(now?.toISOString())
     running += 1
     most = Math.max(most, running)
     await new Promise((resolve) => setTimeout(resolve, 20 - limit))
     running -= 1
-    return { ...ANSWER, pagination: { ...ANSWER.pagination, limit } }
+    return ROWS
   }
   let clock = Date.parse('2026-03-01T23:59:59Z')
   const results = await readResults(
-    await send(12, { runQuery, now: () => new Date((clock += 1_000)) }),
+    await send(12, { readRows, now: () => new Date((clock += 1_000)) }),
   )
   expect([most, [...moments]]).toEqual([4, ['2026-03-02T00:00:00.000Z']])
   expect(results).toEqual(
     Array.from({ length: 12 }, (_, i) => ({
       id: `q${i}`,
       status: 200,
-      body: { ...ANSWER, pagination: { ...ANSWER.pagination, limit: i + 1 } },
+      body: {
+        ...limited(i + 1),
+        period: { from: '2026-03-02T00:00:00Z', to: '2026-03-02T00:00:00Z' },
+      },
     })),
   )
 })
 
 test('a query that fails is an error of its own, and is logged', async () => {
-  const runQuery: RunQuery = ({ limit }) =>
-    limit === 2 ? Promise.reject(new Error('secret of the store')) : Promise.resolve(ANSWER)
-  const results = await readResults(await send(3, { runQuery }))
+  const readRows: ReadRows = ({ limit }) =>
+    limit === 2 ? Promise.reject(new Error('secret of the store')) : Promise.resolve(ROWS)
+  const results = await readResults(await send(3, { readRows }))
   expect(results.map(({ status }) => status)).toEqual([200, 500, 200])
   expect(results[1]?.body).toEqual({
     error: { code: 'INTERNAL_ERROR', message: 'Something went wrong.' },
@@ -113,13 +123,13 @@ test('a query that the queue refuses says when to try again', async () => {
 test('the queries of a client that leaves are not begun', async () => {
   const left = new AbortController()
   let begun = 0
-  const runQuery: RunQuery = (_body, _project, { signal }) =>
+  const readRows: ReadRows = ({ signal }) =>
     new Promise((_resolve, reject) => {
       begun += 1
       signal.addEventListener('abort', () => reject(new Error('left')), { once: true })
       if (begun === 4) left.abort()
     })
-  await expect(send(12, { runQuery }, { signal: left.signal })).rejects.toThrow()
+  await expect(send(12, { readRows }, { signal: left.signal })).rejects.toThrow()
   await app!.stop()
   expect(begun).toBe(4)
 })
@@ -128,10 +138,10 @@ const NDJSON = { 'Content-Type': 'application/json', Accept: 'application/x-ndjs
 
 test('with NDJSON each result is sent as soon as it is there', async () => {
   const ends = new Map<number, () => void>()
-  const runQuery: RunQuery = ({ limit }) =>
-    new Promise((resolve) => ends.set(limit, () => resolve(ANSWER)))
+  const readRows: ReadRows = ({ limit }) =>
+    new Promise((resolve) => ends.set(limit, () => resolve(ROWS)))
   // Its headers come before any result.
-  const response = await send(3, { runQuery, rateLimit: 2 }, { headers: NDJSON })
+  const response = await send(3, { readRows, rateLimit: 2 }, { headers: NDJSON })
   expect([
     response.status,
     response.headers.get('content-type'),
@@ -142,20 +152,20 @@ test('with NDJSON each result is sent as soon as it is there', async () => {
   // It is beyond the limit, so nothing is waited for.
   expect(await next()).toMatchObject({ id: 'q2', status: 429, retry_after: expect.any(Number) })
   ends.get(2)!()
-  expect(await next()).toEqual({ id: 'q1', status: 200, body: ANSWER })
+  expect(await next()).toEqual({ id: 'q1', status: 200, body: limited(2) })
   ends.get(1)!()
-  expect(await next()).toEqual({ id: 'q0', status: 200, body: ANSWER })
+  expect(await next()).toEqual({ id: 'q0', status: 200, body: limited(1) })
   expect((await lines.read()).done).toBe(true)
 })
 
 test('NDJSON has no end if the service stops on the way', async () => {
-  const runQuery: RunQuery = ({ limit }, _project, { signal }) =>
+  const readRows: ReadRows = ({ limit, signal }) =>
     limit === 1
-      ? Promise.resolve(ANSWER)
+      ? Promise.resolve(ROWS)
       : new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true })
         })
-  const response = await send(2, { runQuery }, { headers: NDJSON })
+  const response = await send(2, { readRows }, { headers: NDJSON })
   const lines = response.body!.getReader()
   expect((await lines.read()).done).toBe(false)
   const stopped = app!.stop({ grace: 100, refusal: 500 })

@@ -2,7 +2,6 @@
 import { afterEach, expect, test } from '@jest/globals'
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RunQuery } from '../../../src/http/query/api-handlers.js'
 import { ANSWER, KEY, QUESTION, startApp, type Given, type RunningApp } from '../http/harness.js'
 
 let app: RunningApp | undefined
@@ -125,7 +124,7 @@ test('an unexpected error of an operation is logged, and its cause is not sent',
     CALL,
     {},
     {
-      runQuery: () => Promise.reject(new Error('the cause')),
+      readRows: () => Promise.reject(new Error('the cause')),
     },
   )
   const error = { code: 'INTERNAL_ERROR', message: 'Something went wrong.' }
@@ -143,7 +142,7 @@ test('an unexpected error of an operation is logged, and its cause is not sent',
 /** A query that lasts until it is aborted. */
 function createEndlessQuery() {
   const events = new EventEmitter()
-  const runQuery: RunQuery = (_request, _project, { signal }) =>
+  const readRows: Given['readRows'] = ({ signal }) =>
     new Promise((_resolve, reject) => {
       signal.addEventListener('abort', () => {
         events.emit('aborted')
@@ -151,13 +150,13 @@ function createEndlessQuery() {
       })
       events.emit('begun')
     })
-  return { runQuery, begun: once(events, 'begun'), aborted: once(events, 'aborted') }
+  return { readRows, begun: once(events, 'begun'), aborted: once(events, 'aborted') }
 }
 
 test('a call whose client disconnects is stopped', async () => {
-  const { runQuery, begun, aborted } = createEndlessQuery()
+  const { readRows, begun, aborted } = createEndlessQuery()
   const controller = new AbortController()
-  const sent = send(CALL, { signal: controller.signal }, { runQuery }).catch(() => 'disconnected')
+  const sent = send(CALL, { signal: controller.signal }, { readRows }).catch(() => 'disconnected')
   await begun
   controller.abort()
   await aborted
@@ -165,8 +164,8 @@ test('a call whose client disconnects is stopped', async () => {
 })
 
 test('SERVICE_UNAVAILABLE: a call that exceeds the grace period of a stop', async () => {
-  const { runQuery, begun } = createEndlessQuery()
-  const sent = send(CALL, {}, { runQuery })
+  const { readRows, begun } = createEndlessQuery()
+  const sent = send(CALL, {}, { readRows })
   await begun
   await sleep(50)
   await app?.stop({ grace: 100 })

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import fc from 'fast-check'
+import { TOOLS } from '../../../src/http/mcp/tools.js'
 import { listTools } from '../../../src/mcp/list-tools.js'
 import { readSpec } from '../../../src/contract/spec.js'
 import { PAGES } from '../../../src/http/site/docs/page-list.js'
@@ -93,7 +94,7 @@ describe.each(FORMS)('%s', (form) => {
     expect(client.getServerCapabilities()).toEqual({ tools: {}, resources: {} })
     expect(client.getInstructions()).toContain('Users do not add up')
     const { tools } = await client.listTools()
-    expect(tools).toEqual(listTools(readSpec('openapi').document))
+    expect(tools).toEqual(listTools(readSpec('openapi').document, TOOLS))
   })
 
   test('the pages of the documentation are resources, whose links are resources', async () => {

@@ -1,7 +1,7 @@
 /** Runs operations beside the query without HTTP, on the shards of a project. */
-import { queryFunnel } from '../../../src/analytics/funnel/query-funnel.js'
+import { FUNNEL } from '../../../src/analytics/operations/funnel.js'
+import { RETENTION } from '../../../src/analytics/operations/retention.js'
 import type { Plan } from '../../../src/analytics/plan/plan.js'
-import { queryRetention } from '../../../src/analytics/retention/query-retention.js'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import type { Statement } from '../../../src/clickhouse/sql.js'
 import { locate, type Cluster } from '../../../src/cluster/cluster.js'
@@ -16,7 +16,7 @@ import type { MarkedRow } from '../../../src/model/origin.js'
 import type { RelationName } from '../../../src/model/relations.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { NOW } from '../world/world.js'
+import { answer, NOW } from '../world/world.js'
 
 export interface Asking {
   readonly now?: Date
@@ -31,7 +31,7 @@ export const runRetention = (
   request: RetentionRequest,
   asking: Asking = {},
 ): Promise<RetentionResponse> =>
-  queryRetention(request, project, createDependencies(cluster, project, asking))
+  answer(RETENTION, request, project, createDependencies(cluster, project, asking))
 
 /** Runs a request for a funnel. */
 export const runFunnel = (
@@ -40,7 +40,7 @@ export const runFunnel = (
   request: FunnelRequest,
   asking: Asking = {},
 ): Promise<FunnelResponse> =>
-  queryFunnel(request, project, createDependencies(cluster, project, asking))
+  answer(FUNNEL, request, project, createDependencies(cluster, project, asking))
 
 function createDependencies(
   cluster: Cluster,
@@ -51,7 +51,7 @@ function createDependencies(
   const runner = createQueryRunner({ ...shards[0].store, reader: openReader(shards) }, 30_000)
   return {
     group: findStatementGroup(cluster, project),
-    run: <Row>(statement: Statement) => runner<Row & MarkedRow>(statement),
+    run: <Row extends object>(statement: Statement) => runner<Row & MarkedRow>(statement),
     firstEventAt: (id: string) =>
       findEarliest(shards, ({ store }) => findFirstEventTime(store.reader, id)),
     now: () => now,

@@ -1,10 +1,12 @@
 /** Answers queries in rounds, whatever the planner would choose. */
 import { listPlans, planQuery, planWithOthers } from '../../../src/analytics/plan/planner.js'
 import type { Plan } from '../../../src/analytics/plan/plan.js'
-import { resolveRequest } from '../../../src/analytics/query-analytics.js'
-import { shapeResponse, type AnswerRows, type StoredRow } from '../../../src/analytics/response.js'
+import { QUERY, resolveRequest } from '../../../src/analytics/operations/query.js'
+import { buildResponse } from '../../../src/analytics/run-operation.js'
+import { shapeRows, type AnswerRows } from '../../../src/analytics/response.js'
 import { runPlan } from '../../../src/analytics/rounds.js'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
+import type { Statement } from '../../../src/clickhouse/sql.js'
 import type { Cluster } from '../../../src/cluster/cluster.js'
 import { locate } from '../../../src/cluster/cluster.js'
 import { findEarliest, findStatementGroup, openReader } from '../../../src/cluster/shard-reads.js'
@@ -44,7 +46,8 @@ export async function answerInRounds(
   const answers: RoundsAnswer[] = []
   for (const plan of plans.filter(({ userCounting }) => userCounting.kind !== 'all')) {
     const answer = await run(cluster, project, plan, beforeRound)
-    const body = shapeResponse(request, query, answer)
+    const rows = shapeRows(query, answer)
+    const body = buildResponse(QUERY, request, { resolved: query, rows })
     answers.push({ body, rounds: answer.rounds })
   }
   return answers
@@ -63,9 +66,9 @@ async function run(
     plan,
     'nonce',
     findStatementGroup(cluster, project),
-    async (statement) => {
+    async <Row extends object>(statement: Statement) => {
       await beforeRound(rounds.length)
-      const result = await runner<StoredRow>(statement)
+      const result = await runner<Row>(statement)
       rounds.push(result.rows.length)
       return result
     },

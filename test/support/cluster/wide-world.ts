@@ -1,11 +1,17 @@
 /** Creates projects that live across several shards, with events, and queries them. */
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
-import { queryAnalytics, type Dependencies } from '../../../src/analytics/query-analytics.js'
-import { listValues } from '../../../src/analytics/list-values.js'
 import { exportEvents } from '../../../src/analytics/export/export-events.js'
-import { streamAnalytics, type StreamedAnswer } from '../../../src/analytics/stream-analytics.js'
-import type { StoredRow } from '../../../src/analytics/response.js'
+import { describeEvents } from '../../../src/analytics/operations/export.js'
+import type { Dependencies } from '../../../src/analytics/operation.js'
+import { QUERY } from '../../../src/analytics/operations/query.js'
+import { prepare } from '../../../src/analytics/run-operation.js'
+import { VALUES } from '../../../src/analytics/operations/values.js'
+import {
+  MAX_STREAMED_ROWS,
+  streamPlan,
+  type StreamedAnswer,
+} from '../../../src/analytics/stream-analytics.js'
 import { createQueryRunner, createStreamRunner } from '../../../src/clickhouse/run.js'
 import type { Cluster, Shard } from '../../../src/cluster/cluster.js'
 import { locate } from '../../../src/cluster/cluster.js'
@@ -19,14 +25,19 @@ import type {
   ValuesRequest,
   ValuesResponse,
 } from '../../../src/contract/api.js'
-import { describeEvents } from '../../../src/http/formats/describe-events.js'
 import { writeNdjson } from '../../../src/http/formats/ndjson.js'
-import type { MarkedRow } from '../../../src/model/origin.js'
 import type { RelationName } from '../../../src/model/relations.js'
 import type { ProjectSizes } from '../../../src/model/project-sizes.js'
 import type { NewProject, StoredProject } from '../../../src/projects/project.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
-import { fillDefaults, NOW, send, type PartialRequest, type SentEvent } from '../world/world.js'
+import {
+  answer,
+  fillDefaults,
+  NOW,
+  send,
+  type PartialRequest,
+  type SentEvent,
+} from '../world/world.js'
 
 /** Creates a project on some shards. */
 export const newWideProject = (
@@ -69,7 +80,8 @@ export function runQuery(
   now: Date = NOW,
   sizes?: ProjectSizes,
 ): Promise<AnalyticsQueryResponse> {
-  return queryAnalytics(
+  return answer(
+    QUERY,
     fillDefaults(asked),
     project,
     createDependencies(cluster, project, now, sizes),
@@ -83,7 +95,7 @@ export const runValues = (
   request: ValuesRequest,
   relations?: readonly RelationName[],
 ): Promise<ValuesResponse> =>
-  listValues(request, project, {
+  answer(VALUES, request, project, {
     ...createDependencies(cluster, project, NOW),
     ...(relations === undefined ? {} : { listRelations: () => relations }),
   })
@@ -99,7 +111,7 @@ function createDependencies(
   return {
     group: findStatementGroup(cluster, project),
     readSizes: () => Promise.resolve(sizes),
-    run: (statement) => runner<StoredRow & MarkedRow>(statement),
+    run: (statement) => runner(statement),
     firstEventAt: (id) => findEarliest(shards, ({ store }) => findFirstEventTime(store.reader, id)),
     now: () => now,
   }
@@ -113,11 +125,12 @@ export async function streamQuery(
 ): Promise<Pick<AnalyticsQueryResponse, 'data' | 'totals'> & { readonly total: number }> {
   const shards = locate(cluster, project)
   const stream = createStreamRunner({ ...shards[0].store, reader: openReader(shards) }, 30_000)
-  const request = { ...fillDefaults(asked), limit: 'all' as const }
+  const request = { ...fillDefaults(asked), limit: MAX_STREAMED_ROWS }
   const data: Row[] = []
   let head: Pick<StreamedAnswer, 'total' | 'totals'> = { total: -1 }
   const dependencies = { ...createDependencies(cluster, project, NOW), stream }
-  await streamAnalytics(request, project, dependencies, async ({ total, totals, batches }) => {
+  const { planned } = await prepare(QUERY, request, project, dependencies)
+  await streamPlan(request, planned, dependencies, async ({ total, totals, batches }) => {
     head = { total, ...(totals === undefined ? {} : { totals }) }
     for await (const rows of batches) data.push(...rows)
   })

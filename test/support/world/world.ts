@@ -1,8 +1,15 @@
 /** Creates projects with events, and queries them. */
 import { randomUUID } from 'node:crypto'
-import { listValues } from '../../../src/analytics/list-values.js'
-import { queryAnalytics, type Dependencies } from '../../../src/analytics/query-analytics.js'
-import type { StoredRow } from '../../../src/analytics/response.js'
+import type {
+  DatedRequest,
+  Dependencies,
+  Operation,
+  QueriedProject,
+  StoredAnswer,
+} from '../../../src/analytics/operation.js'
+import { QUERY } from '../../../src/analytics/operations/query.js'
+import { buildResponse, runOperation } from '../../../src/analytics/run-operation.js'
+import { VALUES } from '../../../src/analytics/operations/values.js'
 import type {
   AnalyticsQueryRequest,
   AnalyticsQueryResponse,
@@ -11,7 +18,6 @@ import type {
 } from '../../../src/contract/api.js'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import type { Store } from '../../../src/clickhouse/store.js'
-import type { MarkedRow } from '../../../src/model/origin.js'
 import type { ProjectSizes } from '../../../src/model/project-sizes.js'
 import type { Rejection } from '../../../src/ingest/inbox/rejections.js'
 import type { LoadReport } from '../../../src/ingest/loader/load-report.js'
@@ -110,6 +116,17 @@ export async function createWorld(
   return project
 }
 
+/** Answers a request without HTTP and without the cache. Returns the body of the response. */
+export async function answer<Body extends DatedRequest, Resolved, Planned, Response extends object>(
+  operation: Operation<Body, Resolved, Planned, StoredAnswer, Response>,
+  request: Body,
+  project: QueriedProject,
+  dependencies: Dependencies,
+): Promise<Response> {
+  const result = await runOperation(operation, request, project, dependencies)
+  return buildResponse(operation, request, result) as Response
+}
+
 /** Runs a query without HTTP. @param sizes decide how it is answered */
 export function runQuery(
   store: Store,
@@ -118,7 +135,7 @@ export function runQuery(
   now: Date = NOW,
   sizes?: ProjectSizes,
 ): Promise<AnalyticsQueryResponse> {
-  return queryAnalytics(fillDefaults(asked), project, createDependencies(store, now, sizes))
+  return answer(QUERY, fillDefaults(asked), project, createDependencies(store, now, sizes))
 }
 
 /** Lists the values of a field without HTTP. */
@@ -126,11 +143,11 @@ export const runValues = (
   store: Store,
   project: StoredProject,
   request: ValuesRequest,
-): Promise<ValuesResponse> => listValues(request, project, createDependencies(store, NOW))
+): Promise<ValuesResponse> => answer(VALUES, request, project, createDependencies(store, NOW))
 
 const createDependencies = (store: Store, now: Date, sizes?: ProjectSizes): Dependencies => ({
   readSizes: () => Promise.resolve(sizes),
-  run: (statement) => createQueryRunner(store, 30_000)<StoredRow & MarkedRow>(statement),
+  run: (statement) => createQueryRunner(store, 30_000)(statement),
   firstEventAt: (id) => findFirstEventTime(store.reader, id),
   now: () => now,
 })

@@ -1,7 +1,12 @@
-/** shapeResponse() turns rows of the store into the body of a response. */
+/** shapeRows() turns rows of the store into the part of a response that depends on the data. */
 import { describe, expect, test } from '@jest/globals'
-import { resolveQuery } from '../../../src/analytics/request/query.js'
-import { shapeResponse, type StoredRow } from '../../../src/analytics/response.js'
+import { resolveQuery, type Query } from '../../../src/analytics/request/query.js'
+import {
+  shapeEcho,
+  shapeRows,
+  type AnswerRows,
+  type StoredRow,
+} from '../../../src/analytics/response.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../../src/contract/api.js'
 import { fillDefaults } from '../../support/world/world.js'
 
@@ -12,10 +17,16 @@ function shape(
   total = rows.length,
 ): AnalyticsQueryResponse {
   const request = fillDefaults({ date_range: ['2026-01-01', '2026-01-02'], ...asked })
-  return shapeResponse(request, resolveQuery(request, 'p1', period), { rows, total })
+  return shapeBody(request, resolveQuery(request, 'p1', period), { rows, total })
 }
 
-describe('shapeResponse', () => {
+const shapeBody = (
+  request: AnalyticsQueryRequest,
+  query: Query,
+  answer: AnswerRows,
+): AnalyticsQueryResponse => ({ ...shapeEcho(request, query), ...shapeRows(query, answer) })
+
+describe('the body', () => {
   test('a whole body, with its members in order', () => {
     const filters = [{ type: 'user' as const, anonymous: true }]
     const body = shape(
@@ -86,7 +97,7 @@ describe('shapeResponse', () => {
       include: { totals: true },
     })
     const totals = { group_key: '', metric_users: 3, metric_bounce_rate: null }
-    const body = shapeResponse(request, resolveQuery(request, 'p1', period), {
+    const body = shapeBody(request, resolveQuery(request, 'p1', period), {
       rows: [],
       total: 0,
       totals,
@@ -114,7 +125,7 @@ describe('shapeResponse', () => {
       compared_bounce_rate: 50,
     })
     const first = period.start.getTime() / 86_400_000
-    const body = shapeResponse(request, query, {
+    const body = shapeBody(request, query, {
       rows: [shape(first, 4), shape(first + 1, 0)],
       total: 2,
       totals: shape('', 2),

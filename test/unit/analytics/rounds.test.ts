@@ -6,6 +6,7 @@ import type { Plan } from '../../../src/analytics/plan/plan.js'
 import { toTotalsQuery } from '../../../src/analytics/request/derived-queries.js'
 import { resolveQuery } from '../../../src/analytics/request/query.js'
 import type { AnswerRows } from '../../../src/analytics/response.js'
+import type { RunStatement } from '../../../src/analytics/operation.js'
 import { runPlan } from '../../../src/analytics/rounds.js'
 import { buildStatement } from '../../../src/analytics/sql/build-statement.js'
 import type { AnalyticsQueryRequest } from '../../../src/contract/api.js'
@@ -45,19 +46,28 @@ const counted = (...rows: readonly (readonly [string, number, number])[]): Answe
 const SINGLE: Answer = { rows: [row('single', 1, 1)], total: 1 }
 const SINGLE_STATEMENT = 'single'
 
+/** Creates what runs statements from their answers. */
+const toRun = (answer: (statement: Statement) => Promise<Answer>) =>
+  answer as unknown as RunStatement
+
 /** Runs a plan whose statements get these answers. Returns the keys that each statement asks for. */
 async function run(plan: Plan, answers: readonly Answer[]) {
   const asked: unknown[] = []
   const single = buildStatement(plan, 'nonce', GROUP)
   const left = [...answers]
-  const answer = await runPlan(plan, 'nonce', GROUP, ({ query, query_params }: Statement) => {
-    if (query === single.query) {
-      asked.push(SINGLE_STATEMENT)
-      return Promise.resolve(SINGLE)
-    }
-    asked.push(Object.values(query_params).find((value) => Array.isArray(value)) ?? 'all')
-    return Promise.resolve(left.shift()!)
-  })
+  const answer = await runPlan(
+    plan,
+    'nonce',
+    GROUP,
+    toRun(({ query, query_params }) => {
+      if (query === single.query) {
+        asked.push(SINGLE_STATEMENT)
+        return Promise.resolve(SINGLE)
+      }
+      asked.push(Object.values(query_params).find((value) => Array.isArray(value)) ?? 'all')
+      return Promise.resolve(left.shift()!)
+    }),
+  )
   const rows = answer.rows.map(({ group_key, metric_users }) => [group_key, metric_users])
   return { rows, total: answer.total, asked }
 }
@@ -162,7 +172,7 @@ test.each<[string, readonly Answer[], object]>([
     { ...plan, totals: planQuery(toTotalsQuery(plan.query)) },
     'nonce',
     GROUP,
-    () => Promise.resolve(left.shift()!),
+    toRun(() => Promise.resolve(left.shift()!)),
   )
   expect({ totals, left }).toEqual({ totals: want, left: [] })
 })
@@ -176,9 +186,10 @@ test('a plan that counts users of all groups is one statement', async () => {
 test('on one shard, users are counted last within the statement', async () => {
   const plan = planRounds(BY_PAGEVIEWS)
   const asked: Statement[] = []
-  await runPlan(plan, 'nonce', undefined, (statement) => {
+  const run = toRun((statement) => {
     asked.push(statement)
     return Promise.resolve(SINGLE)
   })
+  await runPlan(plan, 'nonce', undefined, run)
   expect(asked).toEqual([buildStatement(plan, 'nonce')])
 })

@@ -10,6 +10,7 @@ import { buildQuestions } from '../../../src/explorer/questions/build-questions.
 import { describeFilter } from '../../../src/explorer/questions/describe-filter.js'
 import type { FieldFilter } from '../../../src/explorer/state/filters.js'
 import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
+import { QUERY } from '../../../src/analytics/operations/query.js'
 import { compileContract } from '../../../src/http/validation/contract.js'
 
 const filter = (
@@ -119,7 +120,7 @@ test('the API takes each of them, also the deepest, searched in the dialog', asy
     buildQuestions(state),
   )) {
     if (operation !== 'query') continue
-    const { filters } = await contract.validateQuery(body)
+    const { filters } = await contract.validate(QUERY, body)
     expect(filters).toEqual(body.filters ?? [])
     expect([findTooDeepFilter(filters), checkFilterLimits(filters)]).toEqual([undefined, []])
   }

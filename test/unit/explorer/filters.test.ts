@@ -4,6 +4,8 @@ import { negateFilter } from '../../../src/explorer/state/changes.js'
 import { toApiFilter, type FieldFilter } from '../../../src/explorer/state/filters.js'
 import { DEFAULT_STATE } from '../../../src/explorer/state/state.js'
 import { readSpecs } from '../../../src/contract/spec.js'
+import type { AnalyticsQueryRequest } from '../../../src/contract/api.js'
+import { QUERY } from '../../../src/analytics/operations/query.js'
 import { compileContract } from '../../../src/http/validation/contract.js'
 
 const filter = (field: string, operator: FieldFilter['operator'], ...values: string[]) => ({
@@ -62,7 +64,10 @@ test.each(TABLE)('%j is %j', (given, want) => {
 test('the API takes each of them', async () => {
   const contract = await compileContract({ validateResponses: false }, ['openapi'], readSpecs())
   const filters = TABLE.map(([given]) => toApiFilter(given))
-  const body = await contract.validateQuery({ date_range: 'today', filters })
+  const body: AnalyticsQueryRequest = await contract.validate(QUERY, {
+    date_range: 'today',
+    filters,
+  })
   expect(body.filters).toEqual(filters)
 })
 

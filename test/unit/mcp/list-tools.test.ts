@@ -4,8 +4,8 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { FORMATS } from '../../../src/contract/formats.js'
 import { readSpec } from '../../../src/contract/spec.js'
+import { TOOLS } from '../../../src/http/mcp/tools.js'
 import { listTools } from '../../../src/mcp/list-tools.js'
-import { TOOLS, type ToolName } from '../../../src/mcp/tools.js'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -29,9 +29,9 @@ interface Operation {
   readonly responses: Readonly<Record<'200', Content>>
 }
 
-const tools = listTools(document)
-const definitions = Object.entries(TOOLS).map(([name, { method, path }]) => ({
-  name: name as ToolName,
+const tools = listTools(document, TOOLS)
+const definitions = TOOLS.map(({ name, method, path }) => ({
+  name,
   operation: contract.paths[path]![method]!,
   tool: tools.find((tool) => tool.name === name)!,
 }))
@@ -145,7 +145,7 @@ test.each(['query', 'explain'])('%s offers no rows as a stream: tools answer in 
 
 test('explain accepts the examples of each operation, and has the arguments of all', () => {
   const { inputSchema, outputSchema } = tools.at(-1)!
-  const paths = Object.entries(TOOLS.explain.choices)
+  const paths = Object.entries(TOOLS.at(-1)!.choices!)
   for (const [operation, { path }] of paths) {
     const { requestBody, responses } = contract.paths[path]!['post']!
     const bodies = values(requestBody!) as readonly Json[]

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { buffer } from 'node:stream/consumers'
 import type { TableFormat } from '../../../../src/contract/answer-formats.js'
-import { describeAnswer } from '../../../../src/http/formats/describe-answer.js'
+import { QUERY } from '../../../../src/analytics/operations/query.js'
 import { WRITERS } from '../../../../src/http/formats/write-table.js'
 import type { AnalyticsQueryResponse, Row } from '../../../../src/contract/api.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
@@ -55,7 +55,7 @@ test('an answer has the same rows in every format', () =>
   holds(async (project, asked) => {
     const answer = await runQuery(cluster, project, asked)
     for (const format of FORMATS) {
-      const bytes = await buffer(WRITERS[format](describeAnswer(answer, [answer.data])))
+      const bytes = await buffer(WRITERS[format](QUERY.toTable(answer)))
       expect(await readTable(format, bytes)).toEqual(toExpectedTable(format, answer))
     }
   }))

@@ -96,12 +96,12 @@ test('each query of a batch counts, by both limits', () =>
 
 test('too many questions at once are those of the dashboard; keys have turns of their own', async () => {
   const done: (() => void)[] = []
-  const runQuery: Given['runQuery'] = async () => {
+  const readRows: Given['readRows'] = async () => {
     await new Promise<void>((resolve) => done.push(resolve))
     throw new Error('not answered here')
   }
   const queue = createQueryQueue({ perKey: 1, inAll: 2, waiting: 1, timeoutMs: 10_000 })
-  await withApp({ ...share({}), runQuery, queue }, async (app) => {
+  await withApp({ ...share({}), readRows, queue }, async (app) => {
     const ask = (limit: number) => view(app, 'shop', undefined, { ...QUESTION, limit })
     const asked = [ask(1)]
     await until(() => queue.count().running === 1)
@@ -150,7 +150,7 @@ test('a request that is under way when the project is no longer public breaks of
   }
   let end: (reason: unknown) => void
   const ended = new Promise((resolve) => (end = resolve))
-  const runQuery: Given['runQuery'] = (_request, _project, { signal }) =>
+  const readRows: Given['readRows'] = ({ signal }) =>
     new Promise((_resolve, reject) => {
       begin?.()
       signal.addEventListener('abort', () => {
@@ -158,7 +158,7 @@ test('a request that is under way when the project is no longer public breaks of
         reject(signal.reason as Error)
       })
     })
-  await withApp({ ...share({}, { find: findTwice }), runQuery }, async (app) => {
+  await withApp({ ...share({}, { find: findTwice }), readRows }, async (app) => {
     await expect(view(app, 'shop')).rejects.toThrow('fetch failed')
     expect(asked).toEqual(['shop', 'shop', 'shop'])
     expect(await ended).toEqual(new Error('the client disconnected'))

@@ -1,7 +1,9 @@
 /** Answers from memory: which questions have the same one, and until when. */
 import { expect, test } from '@jest/globals'
 import { createAnswers, type Answers } from '../../../../src/analytics/cache/answers.js'
-import { resolveRequest, type QueriedProject } from '../../../../src/analytics/query-analytics.js'
+import type { QueriedProject } from '../../../../src/analytics/operation.js'
+import { QUERY, resolveRequest } from '../../../../src/analytics/operations/query.js'
+import type { AnalyticsQueryResponse } from '../../../../src/contract/api.js'
 import { shapeEcho } from '../../../../src/analytics/response.js'
 import { fillDefaults, type PartialRequest } from '../../../support/world/world.js'
 
@@ -68,26 +70,28 @@ function createWorld({
   const ask = async (
     asked: PartialRequest,
     project: QueriedProject = PROJECT,
-    asker = 'key',
+    keyId = 'key',
   ): Promise<[source: string, count: unknown]> => {
     const request = fillDefaults(asked)
-    const { source, text, body } = await answers.query(
-      { request, project, asker, signal: new AbortController().signal },
-      async ({ facts, onResolve }) => {
+    const { source, text, body } = await answers.answer(
+      {
+        operation: QUERY,
+        request: request as never,
+        project,
+        keyId,
+        signal: new AbortController().signal,
+      },
+      async ({ facts }) => {
         await state.turn
         if (request.date_range === 'all') facts.firstEventAt = state.first
-        const query = resolveRequest(request, project, facts.firstEventAt ?? null, state.now)
-        onResolve(query)
-        const row = { group: {}, metrics: { users: ++computed } }
-        return {
-          ...shapeEcho(request, query),
-          pagination: { limit: 100, offset: 0, returned: 1, total: 1 },
-          data: [row],
-        }
+        const resolved = resolveRequest(request, project, facts.firstEventAt ?? null, state.now)
+        const pagination = { limit: 100, offset: 0, returned: 1, total: 1 }
+        const data = [{ group: {}, metrics: { users: ++computed } }]
+        return { resolved, rows: { pagination, data } }
       },
     )
     if (body !== undefined) expect(text).toBe(JSON.stringify(body))
-    const parsed = JSON.parse(text) as NonNullable<typeof body>
+    const parsed = JSON.parse(text) as AnalyticsQueryResponse
     const query = resolveRequest(request, project, state.first, state.now)
     expect(parsed).toMatchObject(shapeEcho(request, query))
     // What is learnt after an answer is learnt by now.

@@ -1,10 +1,11 @@
 /** Answers of retention, funnels and lists of values from memory: which questions have the same one, and until when. */
 import { expect, test } from '@jest/globals'
 import { createAnswers } from '../../../../src/analytics/cache/answers.js'
-import { resolveFunnel } from '../../../../src/analytics/funnel/query-funnel.js'
-import type { QueriedProject } from '../../../../src/analytics/query-analytics.js'
-import { resolveRetention } from '../../../../src/analytics/retention/grid.js'
-import { resolveValues } from '../../../../src/analytics/list-values.js'
+import { FUNNEL } from '../../../../src/analytics/operations/funnel.js'
+import { isAnswered } from '../../../../src/analytics/operations/list.js'
+import type { AnyOperation, QueriedProject } from '../../../../src/analytics/operation.js'
+import { RETENTION } from '../../../../src/analytics/operations/retention.js'
+import { VALUES } from '../../../../src/analytics/operations/values.js'
 import type {
   FunnelRequest,
   RetentionRequest,
@@ -21,7 +22,7 @@ const PROJECT: QueriedProject = {
   isWidening: false,
 }
 const NOON = new Date('2026-06-15T12:00:00.500Z')
-const RETENTION: RetentionRequest = {
+const COHORTS: RetentionRequest = {
   interval: 'day',
   date_range: ['2026-06-10', '2026-06-12'],
   filters: [],
@@ -31,14 +32,14 @@ const FIREFOX: RetentionRequest['filters'] = [
   { type: 'browser', operator: 'oneOf', value: ['Firefox'] },
 ]
 const STEP: FunnelRequest['steps'][number] = { filters: [], filtersOperator: 'and' }
-const FUNNEL: FunnelRequest = {
+const STEPS: FunnelRequest = {
   date_range: ['2026-06-10', '2026-06-12'],
   steps: [STEP, { ...STEP, filters: FIREFOX }],
   within: 'visit',
   filters: [],
   filtersOperator: 'and',
 }
-const VALUES: ValuesRequest = {
+const COUNTRIES: ValuesRequest = {
   field: 'country',
   date_range: ['2026-06-10', '2026-06-12'],
   search: '',
@@ -58,44 +59,29 @@ function createWorld(last = new Date('2026-06-15T11:00:00Z')) {
     now: () => state.now,
   })
   let computed = 0
-  const period = { from: '', to: '' }
-  const common = { project: PROJECT, asker: 'key', signal: new AbortController().signal }
-  const read = async ({ source, text }: { source: string; text: string }) => {
+  const ask = async (operation: AnyOperation, request: object) => {
+    if (!isAnswered(operation)) throw new TypeError('its responses are not kept')
+    const { source, text } = await answers.answer(
+      {
+        operation,
+        request: request as never,
+        project: PROJECT,
+        keyId: 'key',
+        signal: new AbortController().signal,
+      },
+      () => {
+        const resolved = operation.resolve(request as never, PROJECT, null, state.now)
+        return Promise.resolve({ resolved, rows: { data: ++computed } })
+      },
+    )
     // What is learnt after an answer is learnt by now.
     await new Promise(setImmediate)
-    const { data } = JSON.parse(text) as { data: readonly [Readonly<Record<string, number>>] }
-    return [source, data[0]['size'] ?? data[0]['users']]
+    return [source, (JSON.parse(text) as { data: number }).data]
   }
-  const askRetention = async (asked: Partial<RetentionRequest> = {}) => {
-    const request = { ...RETENTION, ...asked }
-    const given = await answers.retention({ ...common, request }, ({ onResolve }) => {
-      const grid = resolveRetention(request, PROJECT, null, state.now)
-      onResolve(grid)
-      const data = [{ start: '', size: ++computed, counts: [] }]
-      return Promise.resolve({ period, query: { ...request, intervals: grid.intervals }, data })
-    })
-    return read(given)
-  }
-  const askFunnel = async (asked: Partial<FunnelRequest> = {}) => {
-    const request = { ...FUNNEL, ...asked }
-    const given = await answers.funnel({ ...common, request }, ({ onResolve }) => {
-      onResolve(resolveFunnel(request, PROJECT, null, state.now))
-      const nulls = { share_of_first: null, share_of_previous: null, median_seconds: null }
-      const data = [{ step: 1, users: ++computed, ...nulls }]
-      return Promise.resolve({ period, query: request, data })
-    })
-    return read(given)
-  }
-  const askValues = async (asked: Partial<ValuesRequest> = {}) => {
-    const request = { ...VALUES, ...asked }
-    const given = await answers.values({ ...common, request }, ({ onResolve }) => {
-      onResolve(resolveValues(request, PROJECT, null, state.now))
-      const pagination = { limit: request.limit, offset: 0, returned: 1, total: 1 }
-      const data = [{ value: '', pageviews: ++computed, events: 0, size: computed }]
-      return Promise.resolve({ period, query: request, pagination, data })
-    })
-    return read(given)
-  }
+  const askRetention = (asked: Partial<RetentionRequest> = {}) =>
+    ask(RETENTION, { ...COHORTS, ...asked })
+  const askFunnel = (asked: Partial<FunnelRequest> = {}) => ask(FUNNEL, { ...STEPS, ...asked })
+  const askValues = (asked: Partial<ValuesRequest> = {}) => ask(VALUES, { ...COUNTRIES, ...asked })
   return { state, askRetention, askFunnel, askValues }
 }
 
@@ -119,7 +105,7 @@ test.each<[name: string, other: Partial<FunnelRequest>, isSame: boolean]>([
   ['with seconds', { date_range: ['2026-06-10T00:00:00Z', '2026-06-12T23:59:59Z'] }, true],
   ['within seconds', { within: 60 }, false],
   ['with other steps', { steps: [STEP, STEP] }, false],
-  ['with steps in another order', { steps: [...FUNNEL.steps].reverse() }, false],
+  ['with steps in another order', { steps: [...STEPS.steps].reverse() }, false],
   ['with a filter', { filters: FIREFOX }, false],
   ['to another day', { date_range: ['2026-06-10', '2026-06-13'] }, false],
 ])('a funnel %s', async (_name, other, isSame) => {

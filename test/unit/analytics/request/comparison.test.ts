@@ -1,6 +1,7 @@
 /** The period that a query is compared with. */
 import { describe, expect, test } from '@jest/globals'
-import { resolveRequest, type QueriedProject } from '../../../../src/analytics/query-analytics.js'
+import type { QueriedProject } from '../../../../src/analytics/operation.js'
+import { resolveRequest } from '../../../../src/analytics/operations/query.js'
 import { resolveComparison } from '../../../../src/analytics/request/comparison.js'
 import { formatPeriod, resolvePeriod } from '../../../../src/analytics/request/period.js'
 import { ApiError } from '../../../../src/contract/errors.js'

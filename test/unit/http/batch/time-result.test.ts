@@ -1,12 +1,13 @@
 /** How long the queries of a batch took. */
 import { expect, test } from '@jest/globals'
-import type { Outcome } from '../../../../src/http/batch/run-operation.js'
+import type { Result } from '../../../../src/http/batch/run-endpoint.js'
 import { timeResult } from '../../../../src/http/batch/time-result.js'
+import { ANSWER as RESPONSE } from '../../../integration/http/harness.js'
 
-const ANSWER = { body: { rows: 1 } }
+const ANSWER = { body: RESPONSE }
 const ERROR = { error: { code: 'QUERY_TIMEOUT', message: 'The query took too long.' } } as const
 
-test.each<[string, Outcome<object>, boolean, readonly [number, number], object]>([
+test.each<[string, Result, boolean, readonly [number, number], object]>([
   [
     'an answer from the cache',
     { status: 200, ...ANSWER, source: 'hit' },
@@ -31,7 +32,7 @@ test.each<[string, Outcome<object>, boolean, readonly [number, number], object]>
   ],
 ])('%s', async (_, outcome, isTimed, [begun, ended], want) => {
   let now = begun
-  const run = (): Promise<Outcome<object>> => {
+  const run = (): Promise<Result> => {
     now = ended
     return Promise.resolve(outcome)
   }

@@ -1,22 +1,27 @@
-/** Sends the answer to a query, with the headers by which a client recognizes an answer that it has already. */
+/** Sends responses, with the headers by which a client recognizes one that it has already. */
 import type { Request, Response } from 'express'
 import { createHash } from 'node:crypto'
-import type { Answer } from '../../analytics/cache/answers.js'
+import type { AnyOperation } from '../../analytics/operation.js'
+import type { Table } from '../../analytics/table.js'
 import { sendTable } from '../formats/send-table.js'
-import type { Table } from '../formats/table.js'
+import type { Outcome } from './endpoints.js'
 
 /**
- * Sends an answer. A request whose If-None-Match names the answer gets 304 without a body: the query only reads, so it is
- * treated as the standard treats GET. Whether it does is known only once there is an answer.
+ * Sends a response. A request whose If-None-Match names a kept one gets 304 without a body: the operation only reads, so it is
+ * treated as the standard treats GET. Whether it does is known only once there is a response.
  *
- * @param describe describes the answer as a table
+ * @param operation describes the response as a table
  */
-export async function sendAnswer<Body>(
+export async function sendOutcome(
   request: Request,
   response: Response,
-  answer: Answer<Body>,
-  describe: (body: Body) => Table,
+  answer: Outcome,
+  operation: AnyOperation | undefined,
 ): Promise<void> {
+  if (!('source' in answer)) {
+    response.json(answer.body)
+    return
+  }
   const { answerFormat: format = 'json' } = request
   // Each format has a tag of its own: the tag names the bytes.
   const named = format === 'json' ? answer.text : `${format} ${answer.text}`
@@ -28,7 +33,7 @@ export async function sendAnswer<Body>(
   if (matches(request.headers['if-none-match'], etag)) {
     response.status(304).end()
   } else if (format !== 'json') {
-    await sendTable(response, format, describe(getBody(answer)))
+    await sendTable(response, format, describeAsTable(operation, getBody(answer)))
   } else if (answer.body === undefined) {
     response.setHeader('Content-Type', 'application/json; charset=utf-8')
     response.setHeader('Content-Length', Buffer.byteLength(answer.text))
@@ -39,9 +44,15 @@ export async function sendAnswer<Body>(
   }
 }
 
-/** Returns the body of an answer as an object. */
-export const getBody = <Body>({ body, text }: Answer<Body>): Body =>
-  body ?? (JSON.parse(text) as Body)
+/** @throws Error for an operation without tables, which is a bug: only JSON is accepted there */
+function describeAsTable(operation: AnyOperation | undefined, body: object): Table {
+  if (operation?.toTable === undefined) throw new Error('the operation has no tables')
+  return operation.toTable(body)
+}
+
+/** Returns the body of a response as an object. */
+export const getBody = (outcome: Outcome): object =>
+  outcome.body ?? (JSON.parse('text' in outcome ? outcome.text : '{}') as object)
 
 /** Whether If-None-Match names an entity tag. It is compared weakly, as RFC 9110 §13.1.2 says. */
 const matches = (header: string | undefined, etag: string): boolean =>

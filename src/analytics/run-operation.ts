@@ -1,0 +1,117 @@
+/** Runs an operation: resolves a validated request, plans it, reads the rows, and builds the response. */
+import { createNonce } from '../model/origin.js'
+import { ALL_RELATIONS, isRollup, type RelationName } from '../model/relations.js'
+import { planQuery } from './plan/planner.js'
+import { withoutWholeSessions } from './plan/ways.js'
+import { checkRows, namePatterns } from './read-rows.js'
+import type {
+  DatedRequest,
+  Dependencies,
+  Echo,
+  Operation,
+  PlanDependencies,
+  PlanQuery,
+  QueriedProject,
+  Resolve,
+  Rows,
+  StoredAnswer,
+} from './operation.js'
+
+/** What a request was resolved to, and what was planned for it. */
+export interface Prepared<Resolved, Planned> {
+  readonly resolved: Resolved
+  readonly planned: Planned
+}
+
+/** What a request was resolved to, and the part of its response that depends on the data. */
+export interface Result<Resolved, Response> {
+  readonly resolved: Resolved
+  readonly rows: Rows<Response>
+}
+
+/**
+ * Answers a validated request.
+ *
+ * @throws ApiError PLAN_LIMIT_EXCEEDED, VALIDATION_ERROR for a response that would be too large or for a pattern that only the store
+ *   refuses, INTERNAL_ERROR for rows of another project or request, or the error that `firstEventAt` or `run` rejects with
+ */
+export async function runOperation<
+  Body extends DatedRequest,
+  Resolved,
+  Planned,
+  Stored extends StoredAnswer,
+  Response,
+>(
+  operation: Operation<Body, Resolved, Planned, Stored, Response>,
+  request: Body,
+  project: QueriedProject,
+  dependencies: Dependencies,
+): Promise<Result<Resolved, Response>> {
+  const { resolved, planned } = await prepare(operation, request, project, dependencies)
+  const { group, onPlan } = dependencies
+  for (const plan of operation.listPlans(planned)) onPlan?.(plan)
+  const origin = { projectId: project.id, nonce: createNonce() }
+  const run = checkRows(dependencies.run, origin)
+  const stored = await operation
+    .read(planned, { nonce: origin.nonce, group, run })
+    .catch((error: unknown) => {
+      throw namePatterns(error, operation.listPatternFields(request))
+    })
+  return { resolved, rows: operation.shape(request, resolved, stored) }
+}
+
+/** Builds the response to a request from the result of the same, or of another one with the same rows. */
+export const buildResponse = <Body, Resolved, Response>(
+  operation: Pick<Operation<Body, Resolved, never, never, Response>, 'echo'>,
+  request: Body,
+  { resolved, rows }: Result<Resolved, Response>,
+): Echo<Response> & Rows<Response> => ({ ...operation.echo(request, resolved), ...rows })
+
+/**
+ * Resolves and plans a validated request, without reading any event.
+ *
+ * @throws ApiError for a request that is refused, or the error that `firstEventAt` or `readSizes` rejects with
+ */
+export async function prepare<Body extends DatedRequest, Resolved, Planned>(
+  operation: Pick<Operation<Body, Resolved, Planned, never, never>, 'resolve' | 'plan'>,
+  request: Body,
+  project: QueriedProject,
+  dependencies: PlanDependencies,
+): Promise<Prepared<Resolved, Planned>> {
+  const resolve: Resolve<Body, Resolved> = (...asked) => operation.resolve(...asked)
+  const resolved = await resolveNow(resolve, request, project, dependencies)
+  const plan = await createPlanner(project, dependencies)
+  return { resolved, planned: operation.plan(request, resolved, plan) }
+}
+
+/**
+ * Resolves a request at the current moment.
+ *
+ * @throws the error of `resolve`, or the one that `firstEventAt` rejects with
+ */
+export async function resolveNow<Body extends DatedRequest, Resolved>(
+  resolve: Resolve<Body, Resolved>,
+  request: Body,
+  project: QueriedProject,
+  { firstEventAt, now }: Pick<PlanDependencies, 'firstEventAt' | 'now'>,
+): Promise<Resolved> {
+  const moment = now()
+  const first = request.date_range === 'all' ? await firstEventAt(project.id) : null
+  return resolve(request, project, first, moment)
+}
+
+const isFact = (relation: RelationName): boolean => !isRollup(relation)
+
+/** Creates the function that plans queries about a project, from the relations that may be read and the sizes of the project. */
+async function createPlanner(
+  project: QueriedProject,
+  { listRelations, readSizes, group }: PlanDependencies,
+): Promise<PlanQuery> {
+  const sizes = await readSizes?.(project.id)
+  const listed = listRelations?.() ?? ALL_RELATIONS
+  const known = group?.isWidening === true ? listed.filter(isFact) : listed
+  const isCut = project.keepDays !== null || project.hasCutSessions
+  // Without their sessions, events would be missed.
+  const allowed = isCut ? withoutWholeSessions(known) : known
+  return (query, relations = allowed) => planQuery(query, relations, sizes, group?.width)
+}

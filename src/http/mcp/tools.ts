@@ -1,0 +1,27 @@
+/** The tools of language models, in the order in which they read them: the definitions of a schema are described in the first that has them. */
+import { OPERATIONS } from '../../analytics/operations/list.js'
+import type { ToolDefinition, ToolOperation } from '../../mcp/tools.js'
+import { PROJECT } from '../query/endpoints.js'
+
+const CHOICES: Readonly<Record<string, ToolOperation>> = Object.fromEntries(
+  OPERATIONS.flatMap(({ name, explained }) => (explained === undefined ? [] : [[name, explained]])),
+)
+
+export const TOOLS: readonly ToolDefinition[] = [
+  {
+    name: PROJECT.name,
+    method: PROJECT.method,
+    path: PROJECT.path,
+    hint: 'Start here if you do not know the project, or whether it has any events.',
+  },
+  ...OPERATIONS.flatMap(({ name, path, hint }) =>
+    hint === undefined ? [] : [{ name, method: 'post' as const, path, hint }],
+  ),
+  {
+    name: 'explain',
+    method: 'post',
+    path: '/v1/analytics/explain',
+    hint: 'Answers how an answer comes about, not what it is. The arguments are those of the tool that `operation` names, and described there.',
+    choices: CHOICES,
+  },
+]

@@ -1,0 +1,134 @@
+/**
+ * The endpoints of the query API apart from HTTP: those of the operations, their explanations, and the project. Routes, batches, tools
+ * and early refusals go through the list.
+ */
+import type { Answer } from '../../analytics/cache/answers.js'
+import { explainOperation } from '../../analytics/explain-operation.js'
+import { isAnswered, OPERATIONS } from '../../analytics/operations/list.js'
+import type {
+  AnsweredOperation,
+  AnyOperation,
+  Explained,
+  StreamDependencies,
+  Streamed,
+  StreamedOperation,
+  ValidBody,
+} from '../../analytics/operation.js'
+import { runOperation } from '../../analytics/run-operation.js'
+import type { Scope } from '../../contract/scopes.js'
+import { presentProject } from '../../projects/present.js'
+import type { ReaderPace } from '../formats/reader-pace.js'
+import { startTurn, type RequestContext, type RunningRequest } from './context.js'
+import { logPlan } from './plan-log.js'
+import type { QueryApi } from './query-api.js'
+
+/** A response: kept, or a body that is computed for each request. */
+export type Outcome = Answer | { readonly body: object }
+
+export interface Endpoint {
+  /** The name by which batches and tools call it. */
+  readonly name: string
+  readonly method: 'get' | 'post'
+  /** The path of the contract. */
+  readonly path: string
+  readonly scope: Scope
+  /** The operation by which bodies are checked; undefined for an endpoint without a body. */
+  readonly operation?: AnyOperation
+  /** Answers a validated body in its turn; absent: all responses are streamed. */
+  readonly answer?: (api: QueryApi, body: ValidBody, context: RequestContext) => Promise<Outcome>
+}
+
+/** Reads the project of the API key. */
+export const PROJECT: Endpoint = {
+  name: 'project',
+  method: 'get',
+  path: '/v1/project',
+  scope: 'read',
+  answer: ({ queue, openData }, _body, context) =>
+    queue.run(context.principal.keyId, context.signal, async (turn) => {
+      const { project } = context
+      const { firstEventAt } = openData(project, startTurn(context, turn))
+      return { body: { project: presentProject(project, await firstEventAt(project.id)) } }
+    }),
+}
+
+export const ENDPOINTS: readonly Endpoint[] = [PROJECT, ...OPERATIONS.flatMap(listEndpoints)]
+
+/** Lists the endpoints of an operation: its own, and that of its explanation. */
+function listEndpoints(operation: AnyOperation): readonly Endpoint[] {
+  const { name, path, scope } = operation
+  const own = { name, method: 'post', path, scope, operation } as const
+  if (!isAnswered(operation)) return [own]
+  const { explained } = operation
+  return [
+    { ...own, answer: (api, body, context) => answerKept(api, operation, body, context) },
+    ...(explained === undefined
+      ? []
+      : [
+          {
+            ...own,
+            ...{ name: explained.name, path: explained.path },
+            answer: (api: QueryApi, body: ValidBody, context: RequestContext) =>
+              answerExplained(api, operation, explained, body, context),
+          },
+        ]),
+  ]
+}
+
+/** Answers a request. Known rows need no turn. */
+const answerKept = (
+  api: QueryApi,
+  operation: AnsweredOperation,
+  request: ValidBody,
+  context: RequestContext,
+): Promise<Answer> => {
+  const { project, principal, signal, now } = context
+  const { keyId } = principal
+  return api.answers.answer(
+    { operation, request, project, keyId, signal, now },
+    ({ signal: whileWanted, facts }) =>
+      api.queue.run(keyId, whileWanted, (turn) => {
+        const data = openData(api, startTurn({ ...context, signal: whileWanted }, turn))
+        return runOperation(operation, request, project, {
+          ...data,
+          firstEventAt: async (id) => (facts.firstEventAt = await data.firstEventAt(id)),
+        })
+      }),
+  )
+}
+
+const answerExplained = (
+  api: QueryApi,
+  operation: AnsweredOperation,
+  explained: Explained<unknown>,
+  request: ValidBody,
+  context: RequestContext,
+): Promise<Outcome> =>
+  api.queue.run(context.principal.keyId, context.signal, async (turn) => {
+    const data = openData(api, startTurn(context, turn))
+    const explanation = await explainOperation(operation, explained, request, context.project, data)
+    return { body: api.presentExplanation(explanation) }
+  })
+
+/** Streams the response to a request. Streams and exports have queues of their own, with places for each project. */
+export const streamOperation = (
+  api: QueryApi,
+  operation: StreamedOperation,
+  request: ValidBody,
+  context: RequestContext,
+  send: (streamed: Streamed, pace: ReaderPace) => Promise<void>,
+): Promise<void> =>
+  api[operation.queue].run(context.principal.projectId, context.signal, (turn) =>
+    operation.stream(
+      request,
+      context.project,
+      openData(api, startTurn(context, turn)),
+      (streamed) => send(streamed, turn.pace),
+    ),
+  )
+
+/** Opens the data of the project of a request, and logs its plans. */
+const openData = (api: QueryApi, request: RunningRequest): StreamDependencies => ({
+  ...api.openData(request.project, request),
+  onPlan: (plan) => logPlan(request.logger, plan),
+})

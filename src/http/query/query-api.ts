@@ -1,0 +1,23 @@
+/** What the query API is made of, as its handlers are passed it. */
+import type { Answers } from '../../analytics/cache/answers.js'
+import type { Explanation } from '../../analytics/explain-operation.js'
+import type { StreamDependencies } from '../../analytics/operation.js'
+import type { StoredProject } from '../../projects/project.js'
+import type { RunningRequest } from './context.js'
+import type { QueryQueue } from './queue/query-queue.js'
+
+export interface QueryApi {
+  /** Opens the data of a project for a request. */
+  readonly openData: (project: StoredProject, request: RunningRequest) => StreamDependencies
+  /** Knows responses that were given before. */
+  readonly answers: Answers
+  /** Presents an explanation to the reader. */
+  readonly presentExplanation: (explanation: Explanation) => Explanation
+  /** The queue of all requests that read the store, but those of streams and exports. */
+  readonly queue: QueryQueue
+  /** The queue of requests whose responses are streamed: they last, and must not delay the others. */
+  readonly streams: QueryQueue
+  /** The queue of exports: they may last for hours, and leave the streams their places. */
+  readonly exports: QueryQueue
+  readonly now: () => Date
+}
