@@ -56,7 +56,7 @@ export interface StreamingLoader {
 const INTERVALS: LoaderIntervals = {
   loadMs: 1_000,
   pollMs: 200,
-  idlePollMs: 1_000,
+  idlePollMs: 2_500,
   retryMs: 1_000,
   idleMs: 3_000,
 }
