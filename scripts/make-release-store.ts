@@ -81,7 +81,8 @@ async function main(): Promise<void> {
     await fill(store, engine.endpoint, dataDir)
     await requireUnfinishedWork(store)
     // The log of the queries would be most of the archive. The engine creates it again.
-    await store.admin.execute(statement(sql`DROP TABLE system.query_log SYNC`))
+    await store.admin.execute(statement(sql`SYSTEM FLUSH LOGS query_log`))
+    await store.admin.execute(statement(sql`DROP TABLE IF EXISTS system.query_log SYNC`))
   } finally {
     await store.close()
     await engine.stop()

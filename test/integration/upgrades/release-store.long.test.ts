@@ -17,8 +17,8 @@ test.each(listReleases())(
       const { request, ...counted } = COUNTED
       expect(await waitFor(counted, () => query(request))).toEqual(counted)
       expect(await waitFor([], () => listLeftovers(store))).toEqual([])
-      expect(await findUnfinishedLoads(store.writer)).toEqual([])
-      expect(await findUnfinishedDeletions(store.writer)).toEqual([])
+      expect(await waitFor([], () => findUnfinishedLoads(store.writer))).toEqual([])
+      expect(await waitFor([], () => findUnfinishedDeletions(store.writer))).toEqual([])
       expect(await countWaitingRows(store.writer)).toMatchObject({ rows: 0 })
       // Nothing is left of the project that was being deleted.
       expect(await select(store, PROJECTS)).toEqual([
