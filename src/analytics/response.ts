@@ -97,7 +97,7 @@ export const shapeEcho = (
 const listSent = (request: AnalyticsQueryRequest): readonly OptionalMember[] =>
   OPTIONAL_MEMBERS.filter((name) => request[name] !== undefined)
 
-/** Whether the response says how large the buckets are: the queries that could be asked before it did look as they did. */
+/** Whether to include `query.interval`. Requests that were valid before the field existed keep their old response. */
 const showsInterval = (request: AnalyticsQueryRequest): boolean =>
   request.group_by[0] !== 'interval:auto' || listSent(request).length > 0
 

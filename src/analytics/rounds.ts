@@ -2,9 +2,9 @@
  * Answers a plan that counts users last about a project that lives across several shards, in rounds: the first statement finds
  * the groups, the others count the users of those that can be on the page.
  *
- * The data may change between two rounds. The first one has every number of a group but its users, and its number of events, without
- * which users do not change; the later ones have them again. If they are the same for all groups that were counted, the answer
- * is that of the moment of the first round. Otherwise there is no answer: the caller runs the one statement that has it all.
+ * The data may change between two rounds. Round one returns every metric except users, plus the event count. Later rounds repeat them:
+ * if an event count is unchanged, so are the users. If all are unchanged, the answer is that of the moment of round one. Otherwise
+ * there is no answer, and the caller runs the one statement that reads everything.
  */
 import type { Statement } from '../clickhouse/sql.js'
 import { METRICS } from '../model/metrics.js'
@@ -168,7 +168,7 @@ async function countUsers(
   return same.length < listed.length ? undefined : same
 }
 
-/** Whether a group has the same numbers in two rounds, but for its users. */
+/** Whether a group has the same numbers in two rounds, except users. */
 const isSame = (before: RoundRow, now: RoundRow, { metrics }: Query): boolean =>
   before.group_events === now.group_events &&
   metrics.every(

@@ -24,7 +24,7 @@ export type ClusterConfig = StoresConfig &
   Partial<Pick<Config, 'geoipDb'>>
 
 /**
- * Opens all stores. The home is opened first: whoever holds its data folder holds those of the others.
+ * Opens all stores. The home is opened first: the process that holds its data folder holds those of the others.
  *
  * @param getOptions the options of a shard; the home may not be away
  * @throws as `openStore`; the stores that were opened are closed then

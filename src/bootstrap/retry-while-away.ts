@@ -22,7 +22,7 @@ const NOTICE_INTERVAL_MS = 10 * SECOND_MS
 /**
  * Calls `attempt` until it does not fail because ClickHouse is away. It must be safe to repeat.
  *
- * @param attempt calls its argument when ClickHouse has responded; the wait then begins anew
+ * @param attempt calls its argument when ClickHouse has responded; the wait then begins again
  * @param url names ClickHouse in the log
  * @throws the error of the last attempt when ClickHouse has not responded for `waitMs`, and any other error at once
  */

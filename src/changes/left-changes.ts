@@ -53,12 +53,12 @@ SELECT '', ${NEXT_CHANGE}, false, generateUUIDv4()`),
   )
 }
 
-/** How often an idle loader looks. While a change is left open, answers about its project are computed anew each time. */
+/** How often an idle loader looks. While a change is left open, no response about its project is kept. */
 const LOOK_INTERVAL_MS = 10 * SECOND_MS
 
 /**
- * Creates a function that returns whether a change is open: of a process that works, or of one that was killed. It looks
- * seldom, and says no in between.
+ * Creates a function that reports whether any change is open, from a live or a killed process. It queries at most every 10 s and
+ * returns false in between.
  */
 export function lookForOpenChanges(connection: Connection): () => Promise<boolean> {
   let lookedAt = performance.now()

@@ -11,7 +11,7 @@ import { SECOND_MS } from '../lib/time.js'
 export const LOOK_INTERVAL_MS = 100
 /** How long a reader uses what it saw. A look that takes longer was in vain. */
 export const KNOWLEDGE_MS = 250
-/** After so long without a look a reader reads all changes anew. */
+/** A reader that has not looked for this long reads all changes again. */
 export const MEMORY_MS = 10 * SECOND_MS
 /** How long a writer waits. The rest is for timers that end early. */
 export const NOTICE_MS = 300

@@ -18,7 +18,7 @@ export interface Breaker {
   readonly stop: () => void
 }
 
-/** The breaker opens when so many pings in succession, and all queries meanwhile, get no answer. */
+/** The breaker opens when this many pings in succession, and all queries meanwhile, get no response. */
 const MAX_UNANSWERED = 3
 const PING_PAUSE_MS = SECOND_MS / 4
 /** A query that fails this soon after an answer says nothing about the store: it was too slow, or its client left. */

@@ -37,7 +37,7 @@ const MAX_NOT_FOUND = 2
 const KILL_TIMEOUT_MS = 2 * SECOND_MS
 /** A query that was cancelled on its way to ClickHouse may start after the first KILL, so a second one follows. */
 const SECOND_KILL_DELAY_MS = 500
-/** More are not sent: a store that leaves so many unanswered does not execute them either. */
+/** More are not sent: a store that leaves this many unanswered does not execute them either. */
 const MAX_KILLS = 32
 
 const OUTCOME_POLL_MS = SECOND_MS

@@ -24,7 +24,7 @@ export interface Load {
 }
 
 /**
- * Chooses the shards of a new project: the one with the fewest bytes, or the group of so many shards with the fewest.
+ * Chooses the shards of a new project: the one with the fewest bytes, or the group of that number of shards with the fewest.
  *
  * @returns their names, in order; none for the home alone
  * @throws UserError for a shard or a width that the cluster has not, and if no shard answers

@@ -5,7 +5,7 @@ import { listGroups } from './groups.js'
 import { choose, listChoices, readLoads } from './place-project.js'
 
 /**
- * Chooses the group of so many shards with the fewest bytes that has the shards of a project.
+ * Chooses, among the groups of that number of shards, the one with the fewest bytes that has the shards of a project.
  *
  * @param former the names of its shards, in order
  * @returns the names of all, the former ones first: their senders keep their order

@@ -79,7 +79,7 @@ export interface SenderColumns {
 export const writeShardIndex = (columns: SenderColumns, placement: Placement): Sql =>
   writeIndexOf(writeSender(columns), writeWidth(columns, placement))
 
-/** The position of a sender among so many shards, in SQL. */
+/** The position of a sender among a number of shards, in SQL. */
 export const writeIndexOf = (sender: Sql, width: Sql): Sql => sql`CRC32(${sender}) % ${width}`
 
 const writeSender = ({ userId, ip, userAgent }: SenderColumns): Sql =>

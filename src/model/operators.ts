@@ -3,7 +3,7 @@ import type { ListOperator, StringOperator } from '../contract/api.js'
 import { mapRecord } from '../lib/records.js'
 import { not, sql, string, strings, TRUE, type Sql } from '../clickhouse/sql.js'
 
-/** Builds a condition on a text. Comparisons are literal and bytewise, but for patterns. */
+/** Builds a condition on a text. Comparisons are literal and bytewise, except patterns. */
 type StringCondition = (text: Sql, value: string) => Sql
 
 const equals: StringCondition = (text, value) => sql`${text} = ${string(value)}`

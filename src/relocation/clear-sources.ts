@@ -73,7 +73,7 @@ const clearOfProject = ({ getContext }: Run, shard: Shard, projectId: string): P
   })
 
 /**
- * Deletes the rows of the users who have left a shard, and counts those who stay anew. Meanwhile queries of the project read no
+ * Deletes the rows of the users who have left a shard, and counts those who stay again. Meanwhile queries of the project read no
  * rollups, and no other process computes any.
  */
 const clearOfDeparted = (
@@ -86,7 +86,7 @@ const clearOfDeparted = (
     'rollups',
     async (lease) => {
       const context = getContext(shard)
-      onProgress(`${shard.name} deletes the users who have left, and counts the others anew`)
+      onProgress(`${shard.name} deletes the users who have left, and counts the others again`)
       await withLoaderLease(shard.store.writer, async (fenced) => {
         await loadWaiting(fenced, context)
         await deleteDeparted(fenced, projectId)

@@ -113,7 +113,7 @@ function placeProject(
 }
 
 /**
- * The start of the first day of which derived users are divided anew. Every service knows of the switch within the hour, and none
+ * The start of the first day whose derived users are divided by the new shards. Every service knows of the switch within the hour, and none
  * has taken an event of that day before: events may be dated ahead of their arrival.
  */
 const findCut = (now: Date): Date =>

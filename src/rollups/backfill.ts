@@ -44,7 +44,7 @@ export const limitBlocks = ({ rows, threads }: Blocks): Settings => ({
   max_partitions_per_insert_block: '0',
 })
 
-/** A statement adds up at most about so many events, which takes a minute or two. */
+/** A statement adds up about this many events at most, which takes a minute or two. */
 const MAX_STATEMENT_ROWS = 20_000_000
 
 const COLUMNS = join([...CHANGE_COLUMNS, ...COUNTED_ATTRIBUTES.map(({ column }) => column)])

@@ -176,7 +176,7 @@ async function attemptMonth(
   }
 }
 
-/** While loads wait, at most about so many changes are added: while much is loaded, the others are added before. */
+/** While loads wait, at most about this many changes are added: while much is loaded, the others are added before. */
 const FEW_ROWS = 100_000
 const MAX_ROUNDS = 5
 

@@ -44,7 +44,7 @@ export function createSharedWork<Result>(): SharedWork<Result> {
       }
       const flight = current ?? start(name, work)
       const abandon = (): void => {
-        // Whoever comes now starts anew.
+        // The next caller starts again.
         if (flights.get(name) === flight) flights.delete(name)
         flight.controller.abort(signal.reason)
       }
@@ -79,7 +79,7 @@ async function waitFor<Result>(
     return await Promise.race([flight.result, left])
   } finally {
     signal.removeEventListener('abort', leave)
-    // Whoever has left does not care how it ended.
+    // A caller that has left does not care how it ended.
     flight.result.catch(() => undefined)
     left.catch(() => undefined)
   }

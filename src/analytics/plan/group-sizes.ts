@@ -92,13 +92,13 @@ export const countRollupRows = (
     estimateFacts(sizes, periods).events,
   )
 
-/** Estimates the share of events that lie in the most frequent of so many groups, if the frequencies of values are log-uniform. */
+/** Estimates the share of events that lie in the most frequent of a number of groups, if the frequencies of values are log-uniform. */
 export function estimateShare(values: number, keys: number | undefined): number {
   if (keys === undefined) return 1
   return Math.min(1, Math.log1p(keys) / Math.log1p(values))
 }
 
-/** The map of all properties of an event costs as much to read as so many other columns. */
+/** How many other columns cost as much to read as the map of all properties of an event. */
 const COLUMNS_OF_PROPERTIES = 6
 
 /** Counts the columns of facts that a query groups and filters by. */

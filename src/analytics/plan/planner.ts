@@ -19,7 +19,7 @@ import { listAvoidingWays, withoutWholeSessions } from './ways.js'
 const MAX_SHARE = 0.85
 
 /**
- * Facts of whole days are found by the column of their day from so many events on, and by their moments below: a condition on
+ * From this many events on, facts of whole days are found by the column of their day; below, by their moments: a condition on
  * both takes ClickHouse about a millisecond. If the period has edges as well, these are read apart, which takes it several.
  */
 const MIN_EVENTS_OF_DAYS = { alone: 20_000, besideEdges: 400_000 }

@@ -185,7 +185,7 @@ function addRollup(
   work.bitmapUser += users * matching * estimateShare(values, keys)
 }
 
-/** Dense bitmaps cost little. So many values make those of a dimension half as sparse as those of many values are. */
+/** Dense bitmaps cost little. With this many values, the bitmaps of a dimension are half as sparse as with many. */
 const HALF_SPARSE = 50
 
 /** Whether a visit is in one group. It may be in many groups of pages and events. */

@@ -67,7 +67,7 @@ function chooseShift({ compare, date_range: range }: AnalyticsQueryRequest, peri
   return { days: (Date.parse(to) - Date.parse(from)) / DAY_MS + 1 }
 }
 
-/** Makes whole weeks of a shift, if the same weekdays are to be compared: at least as long as the shift, but for a year. */
+/** Makes whole weeks of a shift, if the same weekdays are to be compared: at least as long as the shift, except for a year. */
 function alignShift(
   shift: Shift,
   { compare, compare_align: align }: AnalyticsQueryRequest,

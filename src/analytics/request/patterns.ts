@@ -8,7 +8,7 @@ import { RE2JS, RE2JSSyntaxException } from 're2js'
 const MAX_LENGTH = 256
 /** How many parts a pattern may have once its counted repetitions are written out. */
 const MAX_PARTS = 2_000
-/** A class of Unicode counts as so many parts: it compiles to hundreds of ranges. */
+/** How many parts a class of Unicode counts as: it compiles to hundreds of ranges. */
 const PARTS_OF_CLASS = 50
 
 /** Returns what is wrong with a pattern; undefined if it compiles. Positions are characters, counted from 1. */

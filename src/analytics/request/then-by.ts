@@ -12,7 +12,7 @@ export const MAX_SERIES_ROWS = 100_000
 /** The members of a request that the second grouping depends on. */
 type Grouped = Pick<AnalyticsQueryRequest, 'group_by' | 'then_by' | 'group_limit'>
 
-/** Checks that the second grouping has a first one, which is another, and that a number of groups is one of series. */
+/** Checks that `then_by` has a different `group_by`, and that `group_limit` has an interval. */
 export function checkThenBy({
   group_by: [first],
   then_by: second,

@@ -73,7 +73,7 @@ function writeCrossingEvents(
       writeFilter(context, 'sessions'),
       ...conditions,
     ])
-    // A replaced state and its reversal are the same but for the sign.
+    // A replaced state and its reversal differ in the sign only.
     return sql`SELECT ${days}, user, session, ${isInside} FROM ${states} GROUP BY user, session, start_at, end_at HAVING sum(sign) > 0`
   }
   // Each edge apart, so that the index on `end_at` finds the few sessions that cross it.

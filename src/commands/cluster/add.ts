@@ -60,7 +60,7 @@ async function readProjects({
   }
 }
 
-/** Whoever reads the file meanwhile finds it whole: the former one or the new one. */
+/** A process that reads the file meanwhile finds it whole: the former one or the new one. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const whole = `${file}.new`
   try {

@@ -99,7 +99,7 @@ async function explain(
         findEarliest(shards, (shard) => findFirstEventTime(shard.store.reader, projectId)),
       now: context.now,
       group,
-      // A service uses sizes that it has read before; whoever asks for its plan waits for them.
+      // A service uses sizes that it has read before; this command waits for them.
       readSizes: (projectId) =>
         readMeanSizes(shards, (shard) =>
           readProjectSizes(shard.store.lookups, projectId, context.now()),

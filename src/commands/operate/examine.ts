@@ -34,7 +34,7 @@ async function examineStores(config: Config, now: () => Date): Promise<readonly 
   if ('verdict' in places) return [{ name: 'store', ...places }]
   const opened: { readonly place: ShardPlace; readonly store: OpenedPatient | Finding }[] = []
   try {
-    // The home first: whoever holds its data folder holds those of the others.
+    // The home first: the process that holds its data folder holds those of the others.
     for (const place of places) opened.push({ place, store: await openPatient(config, place, now) })
     const examined = await Promise.all(
       opened.map(async ({ place, store }) => ({

@@ -17,7 +17,7 @@ export interface StopTimes {
 
 const STOP_TIMES: StopTimes = { notice: 300, grace: 5 * SECOND_MS, refusal: 500 }
 
-/** After so many turns of the event loop in which nothing arrives, what was sent before has been read. */
+/** When nothing arrives in this many turns of the event loop, everything that was sent before has been read. */
 const QUIET_TURNS = 3
 /** The most turns that a server under load is waited for. */
 const MAX_TURNS = 100

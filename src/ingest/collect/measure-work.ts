@@ -1,7 +1,7 @@
 /** Estimates the work of loading events. Most of it is done per value: each is a group of the rollups. */
 import type { SentEvent } from '../../contract/collector-api.js'
 
-/** So many bytes of events are as much work as one value. */
+/** The bytes of events that are as much work as one value. */
 export const BYTES_PER_VALUE = 256
 
 /** An event is this much work beside its values. */

@@ -49,7 +49,7 @@ export const LATE_MS = MINUTE_MS
 /** Returns whether collected events have waited for too long, whichever process should have loaded them. */
 export const isLate = (state: LoaderState): boolean => state.oldestWaitingMs > LATE_MS
 
-/** Returns the state of the stores of a process as one: that of the store whose events wait longest, with all that wait. */
+/** Combines the states of all stores: the oldest wait, and the sum of waiting rows. */
 export function findLatest(states: readonly LoaderState[]): LoaderState {
   const [latest, ...others] = [...states].sort((a, b) => b.oldestWaitingMs - a.oldestWaitingMs)
   if (latest === undefined) throw new TypeError('a process has at least one store')

@@ -76,8 +76,7 @@ export const moveCursor = (
   )
 
 /**
- * Drops the parts of the stream that are loaded. While rows wait that are not, it drops only some of them: their load does
- * not have to wait, and those that are left are merged meanwhile and dropped after the next load.
+ * Drops loaded parts. If unloaded rows are waiting, it drops one batch of parts only, so that it does not delay their load.
  */
 export async function dropLoadedParts(writer: Connection): Promise<void> {
   while (await dropSomeParts(writer)) {
@@ -128,7 +127,7 @@ export async function repairCursor(writer: Connection): Promise<void> {
   if (!(await isAhead())) await moveCursor(writer, START, await readNextNumber(writer))
 }
 
-/** Moves the cursor to the start of an inbox that was restored: its blocks are numbered anew, and none of them is loaded. */
+/** Moves the cursor to the start of an inbox that was restored: its blocks have new numbers, and none of them is loaded. */
 export const restartStream = async (writer: Connection): Promise<void> =>
   moveCursor(writer, START, await readNextNumber(writer))
 

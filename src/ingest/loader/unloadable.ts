@@ -23,10 +23,10 @@ import { closeLoad } from './run-load.js'
 import { dropLoadTables, nameLoadTables } from './steps/shared/load-tables.js'
 import { parseRows, WITHOUT_ADDRESS } from './steps/parse-rows.js'
 
-/** After so many attempts a row that the store does not load is rejected. */
+/** After this many attempts a row that the store does not load is rejected. */
 const MAX_FAILURES = 3
 
-/** After so many interruptions of its load a batch or row is given up: it may be what stops the store. */
+/** After this many interruptions of its load a batch or row is given up: it may be what stops the store. */
 const MAX_INTERRUPTIONS = 20
 
 /** The store cannot load these rows together, though it can load others. */

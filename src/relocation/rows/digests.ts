@@ -18,7 +18,7 @@ interface KnownDigest {
 
 /**
  * Remembers digests while the parts of their partitions stay the same: parts are never changed, only replaced. A table must not be
- * created anew under the same name in that time. The keys are tables of shards.
+ * created again under the same name in that time. The keys are tables of shards.
  */
 export type KnownDigests = Map<string, ReadonlyMap<number, KnownDigest>>
 

@@ -48,7 +48,7 @@ export type MovedName =
 const inProject = (projectId: string): Sql => sql`project_id = ${string(projectId)}`
 const COUNT = sql`count()`
 
-/** A table of rows that are taken as they are, but for the numbers of loads. */
+/** A table of rows that are taken as they are, except the numbers of loads. */
 function createTable(
   name: MovedName,
   share: Share,

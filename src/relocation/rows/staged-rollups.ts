@@ -40,7 +40,7 @@ export async function emptyStagedRollups({ target, number }: Transfer): Promise<
 export const stageAllRollups = async (transfer: Transfer): Promise<void> =>
   countMonths(transfer, await listMonths(transfer))
 
-/** Counts the months anew of which facts were copied. */
+/** Counts again the months of which facts were copied. */
 export async function stageRollups(transfer: Transfer, copied: CopiedPartitions): Promise<void> {
   const changed = new Set([...(copied.get('events') ?? []), ...(copied.get('sessions') ?? [])])
   if (changed.size === 0) return

@@ -3,7 +3,7 @@ import type { Connection } from '../../../clickhouse/connection.js'
 import { sql, statement, string, uint32, uint64, type Sql } from '../../../clickhouse/sql.js'
 import { isPageview, LEAST_EXIT_AT } from '../../../model/facts.js'
 
-/** So many states are completed at once: their exit pages are kept in memory. */
+/** How many states are completed at once: their exit pages are kept in memory. */
 const MAX_STATES = 1_000_000
 
 /** Whether the exit page of a state is not known. The index on the column finds such states. */
