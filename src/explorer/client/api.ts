@@ -1,8 +1,7 @@
 /** Asks the API. */
-import type { BatchBody, BatchResult, Explanation, Project, Question } from './contract.js'
 import type { Access } from './access.js'
+import type { BatchBody, BatchResult, Explanation, Project, Question } from './contract.js'
 import { ApiFailure, BROKEN_OFF, describeFailure, isErrorAnswer } from './failure.js'
-import { readLines } from './read-lines.js'
 
 /** What the page asks of the API. A refusal or a missing answer rejects with an `ApiFailure`. */
 export interface Api {
@@ -122,3 +121,24 @@ function throwFailure(error: unknown, failure = describeFailure(undefined)): nev
 }
 
 const throwBrokenOff = (error: unknown): never => throwFailure(error, BROKEN_OFF)
+
+/**
+ * Yields the lines of a text, those that arrived together at once. What follows the last line feed is no line.
+ *
+ * @param onError throws what is to be thrown if the text breaks off
+ */
+export async function* readLines(
+  stream: ReadableStream<Uint8Array>,
+  onError: (error: unknown) => never,
+): AsyncGenerator<readonly string[]> {
+  const reader = stream.getReader()
+  const decoder = new TextDecoder()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read().catch(onError)
+    if (done) return
+    const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    if (lines.length > 0) yield lines
+  }
+}

@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Numbers as people read them: counts, shares, durations, changes, and pages of rows. */
 
 const COUNT = new Intl.NumberFormat('en')
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
@@ -33,3 +33,22 @@ export function formatChange(change: number, unit = '%'): string {
   const sign = size === '0.0' ? '' : change > 0 ? '+' : '−'
   return sign + size + unit
 }
+
+/** The part of all rows that an answer has. */
+export interface RowWindow {
+  readonly limit: number
+  readonly offset: number
+  readonly returned: number
+  readonly total: number
+}
+
+/** Describes which rows are shown, such as `1–50 of 1,234`. */
+export function describeRows({ offset, returned, total }: RowWindow): string {
+  if (total === 0) return 'Nothing found.'
+  if (returned === 0) return `Nothing beyond ${COUNT.format(total)}.`
+  return `${COUNT.format(offset + 1)}–${COUNT.format(offset + returned)} of ${COUNT.format(total)}`
+}
+
+/** The number of the last page, from 0. */
+export const findLastPage = ({ limit, total }: RowWindow): number =>
+  Math.max(0, Math.ceil(total / limit) - 1)

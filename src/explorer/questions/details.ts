@@ -3,7 +3,7 @@ import type { MetricName, Question } from '../client/contract.js'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { isTextField } from '../state/filters.js'
 import type { Details, ExplorerState } from '../state/state.js'
-import { buildTextSearch, buildValueSearch, type KnownValues } from './find-values.js'
+import { buildTextSearch, buildValueSearch, type KnownValues } from './filters.js'
 import { findTab, NEW_AND_RETURNING, RETENTION, type Tab } from './panels.js'
 import { buildComparison, buildTabScope, groupBy, narrow, type Scope } from './scope.js'
 

@@ -1,5 +1,5 @@
 /** The metrics on the page: their names, how they are written, and whether more is better. */
-import type { ScaleOptions } from '../chart/scale.js'
+import type { ScaleOptions } from '../chart/layout.js'
 import {
   formatChange,
   formatCount,

@@ -4,7 +4,7 @@ import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { Field } from '../state/filters.js'
 import type { ExplorerState } from '../state/state.js'
 import type { QueryBody } from '../client/contract.js'
-import { buildFilters, type Kept } from './build-filters.js'
+import { buildFilters, type Kept } from './filters.js'
 
 export type Scope = Pick<QueryBody, 'date_range' | 'filters' | 'filtersOperator' | 'time_zone'>
 

@@ -10,7 +10,7 @@ import {
   type FieldFilter,
 } from '../state/filters.js'
 import type { ExplorerState } from '../state/state.js'
-import { buildTextSearch } from './find-values.js'
+import { buildTextSearch } from './filters.js'
 import { nameTab, PANELS } from './panels.js'
 import { buildScope, groupBy, narrow } from './scope.js'
 

@@ -1,4 +1,4 @@
-/** The shortcuts of the page: single keys, as people know them from other services. */
+/** The shortcuts of the page: single keys, as people know them from other services, and whether they are on. */
 import { clearFilters, set, toggleComparison, type Change } from './changes.js'
 import { PRESET_NAMES } from './periods.js'
 import type { Preset } from './state.js'
@@ -65,4 +65,23 @@ export function findShortcut(press: Press): Shortcut | undefined {
   const key = press.key.length === 1 ? press.key.toLowerCase() : press.key
   const isSign = key === '/' || key === '?'
   return shiftKey && !isSign ? undefined : SHORTCUTS.find((one) => one.key === key)
+}
+
+/** The storage of the browser, which all pages of the service share. */
+export interface SettingStorage {
+  readonly getItem: (name: string) => string | null
+  readonly setItem: (name: string, value: string) => void
+  readonly removeItem: (name: string) => void
+}
+
+const STORED = 'tallyhouse-shortcuts'
+
+/** Whether shortcuts are on. */
+export const areShortcutsOn = (storage: SettingStorage): boolean =>
+  storage.getItem(STORED) !== 'off'
+
+/** Keeps whether shortcuts are on. Nothing is kept while they are. */
+export function keepShortcutsOn(storage: SettingStorage, isOn: boolean): void {
+  if (isOn) storage.removeItem(STORED)
+  else storage.setItem(STORED, 'off')
 }

@@ -10,7 +10,7 @@ import {
   type ExplorerState,
 } from '../../../src/explorer/state/state.js'
 import { FILTER_OPERATORS } from '../../../src/explorer/state/filters.js'
-import { formatState, parseState } from '../../../src/explorer/state/url.js'
+import { formatState, parseState } from '../../../src/explorer/state/address.js'
 
 const field = fc.constantFrom('country', 'page:path', 'utm_term', 'event:prop:a=b&c', 'referrer')
 const date = fc

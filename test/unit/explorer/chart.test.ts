@@ -1,6 +1,7 @@
 /** Scales and places of the chart, and the period that a point stands for. */
 import { expect, test } from '@jest/globals'
 import {
+  buildScale,
   chooseTicks,
   drawArea,
   drawLine,
@@ -8,9 +9,7 @@ import {
   place,
   type Box,
 } from '../../../src/explorer/chart/layout.js'
-import { buildScale } from '../../../src/explorer/chart/scale.js'
-import { zoomInto } from '../../../src/explorer/chart/zoom.js'
-import { describeLeftOut, readSeries } from '../../../src/explorer/chart/series.js'
+import { describeLeftOut, readSeries, zoomInto } from '../../../src/explorer/chart/series.js'
 import type { QueryAnswer } from '../../../src/explorer/client/contract.js'
 
 test.each([

@@ -9,7 +9,7 @@ import {
 import { createAnswers } from '../../../src/explorer/client/answers.js'
 import type { BatchResult, Question } from '../../../src/explorer/client/contract.js'
 import { describeFailure, type Refusal } from '../../../src/explorer/client/failure.js'
-import { readLines } from '../../../src/explorer/client/read-lines.js'
+import { readLines } from '../../../src/explorer/client/api.js'
 
 /** A browser at an address that remembers what happens to it. */
 function createBrowser(address: string): Browser & { readonly addresses: string[] } {

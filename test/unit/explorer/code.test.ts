@@ -1,9 +1,7 @@
 /** A question as a command and as a program. */
 import { expect, test } from '@jest/globals'
 import type { Question } from '../../../src/explorer/client/contract.js'
-import { formatCurl } from '../../../src/explorer/code/curl.js'
-import { joinCode } from '../../../src/explorer/code/parts.js'
-import { formatProgram } from '../../../src/explorer/code/typescript.js'
+import { formatCurl, formatProgram, joinCode } from '../../../src/explorer/code/code.js'
 
 const BY_KEY = { base: 'https://stats.example', key: 'th_abc.d-e_f' }
 const PUBLIC = { base: 'http://127.0.0.1:8080/share/shop', key: undefined }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { buildDetailsQuestions } from '../../../src/explorer/questions/details.js'
-import { describeLimits, type KnownValues } from '../../../src/explorer/questions/find-values.js'
+import { describeLimits, type KnownValues } from '../../../src/explorer/questions/filters.js'
 import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
 
 const open = (

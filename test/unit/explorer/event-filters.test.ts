@@ -5,9 +5,8 @@ import {
   checkFilterLimits,
   findTooDeepFilter,
 } from '../../../src/analytics/request/filter-limits.js'
-import { buildFilters } from '../../../src/explorer/questions/build-filters.js'
+import { buildFilters, describeFilter } from '../../../src/explorer/questions/filters.js'
 import { buildQuestions } from '../../../src/explorer/questions/build-questions.js'
-import { describeFilter } from '../../../src/explorer/questions/describe-filter.js'
 import type { FieldFilter } from '../../../src/explorer/state/filters.js'
 import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
 import { QUERY } from '../../../src/analytics/operations/query.js'

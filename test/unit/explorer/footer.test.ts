@@ -1,8 +1,12 @@
 /** What the footer of a part says and saves beside its question. */
 import { expect, test } from '@jest/globals'
 import type { BatchResult, Plan, Question } from '../../../src/explorer/client/contract.js'
-import { describeTiming, listRelations } from '../../../src/explorer/code/explanation.js'
-import { buildTableRequest, nameTable } from '../../../src/explorer/code/table.js'
+import {
+  buildTableRequest,
+  describeTiming,
+  listRelations,
+  nameTable,
+} from '../../../src/explorer/code/footer.js'
 
 test.each<[BatchResult['timing'], string]>([
   [undefined, ''],

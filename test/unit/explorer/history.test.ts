@@ -8,7 +8,7 @@ import {
   set,
   type Change,
 } from '../../../src/explorer/state/changes.js'
-import { chooseStep, type Step } from '../../../src/explorer/state/history.js'
+import { chooseStep, type Step } from '../../../src/explorer/state/address.js'
 import { DEFAULT_STATE } from '../../../src/explorer/state/state.js'
 
 const OPEN = openDetails('country', 'users')(DEFAULT_STATE)

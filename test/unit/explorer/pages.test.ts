@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { describeRows, findLastPage } from '../../../src/explorer/format/pages.js'
+import { describeRows, findLastPage } from '../../../src/explorer/format/numbers.js'
 
 test.each([
   [{ limit: 50, offset: 0, returned: 50, total: 1234 }, '1–50 of 1,234', 24],

@@ -4,10 +4,12 @@ import { readFileSync } from 'node:fs'
 import { packagePath } from '../../../src/lib/package-path.js'
 import {
   areShortcutsOn,
+  findShortcut,
   keepShortcutsOn,
+  SHORTCUTS,
+  type Press,
   type SettingStorage,
-} from '../../../src/explorer/client/shortcut-setting.js'
-import { findShortcut, SHORTCUTS, type Press } from '../../../src/explorer/state/shortcuts.js'
+} from '../../../src/explorer/state/shortcuts.js'
 import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
 
 const press = (key: string, members: Partial<Press> = {}): Press => ({

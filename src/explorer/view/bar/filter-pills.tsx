@@ -1,5 +1,5 @@
 /** The filters of the page, each of which can be negated and removed. */
-import { describeFilter } from '../../questions/describe-filter.js'
+import { describeFilter } from '../../questions/filters.js'
 import { negateFilter, removeFilter, set } from '../../state/changes.js'
 import type { Parts } from '../shared/parts.js'
 

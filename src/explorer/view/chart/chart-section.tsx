@@ -1,6 +1,5 @@
 /** The chart of one metric over time, with the choice of its interval and the same numbers as a table. */
-import { describeLeftOut, readSeries, type Series } from '../../chart/series.js'
-import { zoomInto } from '../../chart/zoom.js'
+import { describeLeftOut, readSeries, zoomInto, type Series } from '../../chart/series.js'
 import type { Question } from '../../client/contract.js'
 import { METRICS } from '../../questions/metrics.js'
 import { set } from '../../state/changes.js'

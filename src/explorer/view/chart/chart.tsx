@@ -1,6 +1,5 @@
 /** The chart: a drawing whose points are read by pointer, finger and keyboard, and zoomed into. */
-import { placeX, type Box } from '../../chart/layout.js'
-import { buildScale } from '../../chart/scale.js'
+import { buildScale, placeX, type Box } from '../../chart/layout.js'
 import { findHighest, type Point, type Series } from '../../chart/series.js'
 import { nameBucket } from '../../format/dates.js'
 import { formatMetricChange, METRICS } from '../../questions/metrics.js'

@@ -1,6 +1,13 @@
 /** The drawing of a series: a line with its area, and the comparison behind it. */
-import { chooseTicks, drawArea, drawLine, place, placeX, type Box } from '../../chart/layout.js'
-import type { Scale } from '../../chart/scale.js'
+import {
+  chooseTicks,
+  drawArea,
+  drawLine,
+  place,
+  placeX,
+  type Box,
+  type Scale,
+} from '../../chart/layout.js'
 import type { Series } from '../../chart/series.js'
 import { nameTick } from '../../format/dates.js'
 import { METRICS } from '../../questions/metrics.js'

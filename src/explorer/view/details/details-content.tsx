@@ -1,6 +1,6 @@
 /** What the dialog shows: the search, the rows that it finds, and their pages. */
 import { getOrder } from '../../questions/details.js'
-import { describeLimits, type KnownValues } from '../../questions/find-values.js'
+import { describeLimits, type KnownValues } from '../../questions/filters.js'
 import type { Tab } from '../../questions/panels.js'
 import type { Question } from '../../client/contract.js'
 import { changeDetails } from '../../state/changes.js'

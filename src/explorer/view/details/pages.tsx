@@ -1,5 +1,5 @@
 /** Which rows are shown, and the way to the others. */
-import { describeRows, findLastPage } from '../../format/pages.js'
+import { describeRows, findLastPage } from '../../format/numbers.js'
 import type { QueryAnswer } from '../../client/contract.js'
 
 export interface PagesProps {

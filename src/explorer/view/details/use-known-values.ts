@@ -1,7 +1,7 @@
 /** Remembers the values of the field that the dialog shows, from which later questions are built. */
 import { useEffect } from 'preact/hooks'
 import type { Question } from '../../client/contract.js'
-import type { KnownValues } from '../../questions/find-values.js'
+import type { KnownValues } from '../../questions/filters.js'
 import { findShown, type Parts } from '../shared/parts.js'
 
 /** @param question the question about the values, if the state has one; @param remember called with its answer */

@@ -2,11 +2,9 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { Question } from '../../client/contract.js'
-import { formatCurl } from '../../code/curl.js'
+import { formatCurl, formatProgram, type CodePart } from '../../code/code.js'
 import type { Asker } from '../../code/endpoints.js'
 import { formatJson } from '../../code/literals.js'
-import type { CodePart } from '../../code/parts.js'
-import { formatProgram } from '../../code/typescript.js'
 import { CopyButton } from './copy-button.js'
 
 /** The forms. A new one is a row. */

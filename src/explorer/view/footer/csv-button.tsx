@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Api } from '../../client/api.js'
 import type { Question } from '../../client/contract.js'
 import { ApiFailure } from '../../client/failure.js'
-import { buildTableRequest, nameTable } from '../../code/table.js'
+import { buildTableRequest, nameTable } from '../../code/footer.js'
 
 export function CsvButton({ api, question }: { readonly api: Api; readonly question: Question }) {
   const [status, setStatus] = useState<{ isBusy: boolean; message: string }>(IDLE)

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Question } from '../../client/contract.js'
 import { ENDPOINTS } from '../../code/endpoints.js'
-import { describeTiming } from '../../code/explanation.js'
+import { describeTiming } from '../../code/footer.js'
 import type { Parts } from '../shared/parts.js'
 import { CodeTabs } from './code-tabs.js'
 import { CsvButton } from './csv-button.js'

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Api } from '../../client/api.js'
 import type { Question } from '../../client/contract.js'
 import { ENDPOINTS } from '../../code/endpoints.js'
-import { listRelations } from '../../code/explanation.js'
+import { listRelations } from '../../code/footer.js'
 
 /** Returns the names of the relations; none until they are known, and if the operation does not say. */
 export function useRelations(api: Api, question: Question): readonly string[] {

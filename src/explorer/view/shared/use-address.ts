@@ -1,9 +1,8 @@
 /** Keeps the state of the page in its address. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Change } from '../../state/changes.js'
-import { chooseStep } from '../../state/history.js'
+import { chooseStep, formatState, parseState } from '../../state/address.js'
 import type { ExplorerState } from '../../state/state.js'
-import { formatState, parseState } from '../../state/url.js'
 
 /** Changes the state, and the browser's history with it. */
 export type ChangeState = (change: Change) => void

@@ -1,7 +1,6 @@
 /** The shortcuts of the page, with the dialog that lists them and turns them off. */
 import { useState } from 'preact/hooks'
-import { areShortcutsOn, keepShortcutsOn } from '../../client/shortcut-setting.js'
-import { SHORTCUTS } from '../../state/shortcuts.js'
+import { areShortcutsOn, keepShortcutsOn, SHORTCUTS } from '../../state/shortcuts.js'
 import { Dialog } from '../shared/dialog.js'
 import type { Parts } from '../shared/parts.js'
 import { useShortcuts } from './use-shortcuts.js'

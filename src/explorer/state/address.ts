@@ -1,4 +1,5 @@
-/** The state of the page as the query string of its address, and back. What is as by default is left out. */
+/** The state of the page as its address: the query string, and the steps of the browser's history. */
+import { closeDetails } from './changes.js'
 import { FILTER_OPERATORS, isFilterField, type FieldFilter } from './filters.js'
 import {
   CARD_METRICS,
@@ -11,7 +12,7 @@ import {
   type ShownPeriod,
 } from './state.js'
 
-/** Formats a state, such as `period=7days&filters=[["country","is","DE"]]` (encoded); empty for the default. */
+/** Formats a state, such as `period=7days&filters=[["country","is","DE"]]` (encoded). What is as by default is left out. */
 export function formatState(state: ExplorerState): string {
   const { period, zone, comparison, interval, metric, filters, join, tabs, details } = state
   const params = new URLSearchParams()
@@ -123,4 +124,29 @@ function parseDetails([tab, search, orderBy, direction, page]: readonly unknown[
   if (direction !== 'asc' && direction !== 'desc') return {}
   if (typeof page !== 'number' || !Number.isInteger(page) || page < 0) return {}
   return { details: { tab, search, orderBy, direction, page } }
+}
+
+/**
+ * What a change is to the history: nothing, a new entry, the last entry with another state, or the way back to the entry
+ * before it.
+ */
+export type Step = 'stay' | 'push' | 'replace' | 'back'
+
+/**
+ * Chooses the step of a change. An open dialog is one entry, whatever is done in it, and closing it goes back: a further step
+ * back never opens it again.
+ *
+ * @param wasOpenedHere whether the entry before the dialog is the page without it, rather than where a link to the dialog stood
+ */
+export function chooseStep(
+  before: ExplorerState,
+  next: ExplorerState,
+  wasOpenedHere: boolean,
+): Step {
+  if (formatState(before) === formatState(next)) return 'stay'
+  const isInDialog =
+    before.details !== undefined &&
+    formatState(closeDetails(before)) === formatState(closeDetails(next))
+  if (!isInDialog) return 'push'
+  return next.details === undefined && wasOpenedHere ? 'back' : 'replace'
 }

@@ -1,0 +1,59 @@
+/** A query as code: a command of curl or a program, with secrets apart. */
+import type { Question } from '../client/contract.js'
+import { ENDPOINTS, type Asker } from './endpoints.js'
+import { formatJson, formatTypeScript } from './literals.js'
+
+/** A part that nobody who looks at the screen may read. */
+export interface Secret {
+  readonly secret: string
+}
+/** A part of a code. */
+export type CodePart = string | Secret
+
+/** The whole text of a code. */
+export const joinCode = (parts: readonly CodePart[]): string =>
+  parts.map((part) => (typeof part === 'string' ? part : part.secret)).join('')
+
+/** Writes a query as a command of curl for any shell of POSIX. Its response is that of the page. */
+export function formatCurl(
+  { operation, body }: Pick<Question, 'operation' | 'body'>,
+  { base, key }: Asker,
+): readonly CodePart[] {
+  const authorization =
+    key === undefined
+      ? []
+      : [`  -H 'Authorization: Bearer `, { secret: escapeQuotes(key) }, `' \\\n`]
+  return [
+    `curl ${quoteWord(base + ENDPOINTS[operation].path)} \\\n`,
+    ...authorization,
+    `  -H 'Content-Type: application/json' \\\n`,
+    `  -d ${quoteWord(formatJson(body))}`,
+  ]
+}
+
+/** Quotes a word for the shell. Between single quotes every other character stands for itself. */
+const quoteWord = (word: string): string =>
+  /^[\w./:@%+=,-]+$/.test(word) ? word : `'${escapeQuotes(word)}'`
+
+const escapeQuotes = (text: string): string => text.replaceAll("'", `'\\''`)
+
+/** Writes a query as a program that uses the client for TypeScript. The key of the page is not in it: programs read theirs from the environment. */
+export function formatProgram(
+  { operation, body }: Pick<Question, 'operation' | 'body'>,
+  { base, key }: Asker,
+): string {
+  const url = formatTypeScript(base)
+  const apiKey = key === undefined ? `''` : `process.env.TALLYHOUSE_API_KEY ?? ''`
+  const call = `const result = await tally.${ENDPOINTS[operation].method}(`
+  return `import { createTallyhouse } from '@tallyhouse/client'
+
+const tally = createTallyhouse({
+  url: ${url},
+  apiKey: ${apiKey},
+})
+
+${call}${formatTypeScript(body, call.length + 1)})
+if (result.ok) console.log(result.data.data)
+else console.error(result.error.code, result.error.details)
+`
+}

@@ -1,0 +1,116 @@
+/** The filters of a state: as those of the API, in words, and found by a part of the name of a value. */
+import type { Filter } from '../../contract/api.js'
+import { matchesName, nameValue } from '../format/values.js'
+import {
+  isEventField,
+  isNegation,
+  OPPOSITES,
+  toApiFilter,
+  type Field,
+  type FieldFilter,
+  type FilterOperator,
+} from '../state/filters.js'
+import type { ExplorerState } from '../state/state.js'
+import { findTab } from './panels.js'
+
+/** What a filter on events keeps: all that happened in the visits with such an event, or such events alone. */
+export type Kept = 'visits' | 'events'
+
+/**
+ * Builds the filters of the API. Filters on events that are joined by `and` are about one event: a visit with a purchase whose
+ * plan is `pro`, rather than with a purchase, and something else whose plan is `pro`. A negation keeps the visits without such an event.
+ */
+export function buildFilters(
+  { filters, join }: Pick<ExplorerState, 'filters' | 'join'>,
+  kept: Kept,
+): readonly Filter[] {
+  const events = filters.filter(selectsEvents).map(toApiFilter)
+  const others = filters
+    .filter((filter) => !selectsEvents(filter))
+    .map((filter) => (isEventField(filter.field) ? excludeVisits(filter) : toApiFilter(filter)))
+  if (events.length === 0 || kept === 'events') return [...others, ...events]
+  const isAny = events.length > 1 && join === 'or'
+  const any: Filter = { type: 'group', operator: 'or', filters: events }
+  return [...others, { type: 'visit', filters: isAny ? [any] : events }]
+}
+
+/** Whether a filter selects visits by an event that they have. */
+export const selectsEvents = ({ field, operator }: FieldFilter): boolean =>
+  isEventField(field) && !isNegation(operator)
+
+/** Selects the visits none of whose events is one that a filter excludes. */
+function excludeVisits(filter: FieldFilter): Filter {
+  const excluded = toApiFilter({ ...filter, operator: OPPOSITES[filter.operator] })
+  return { type: 'group', operator: 'not', filters: [{ type: 'visit', filters: [excluded] }] }
+}
+
+const OPERATOR_NAMES: Readonly<Record<FilterOperator, string>> = {
+  is: 'is',
+  is_not: 'is not',
+  contains: 'contains',
+  contains_not: 'does not contain',
+}
+
+/** Before the field of an event, and before the value. */
+const VISIT_NAMES: Readonly<Record<FilterOperator, readonly [string, string]>> = {
+  is: ['Visit with', ''],
+  is_not: ['Visit without', ''],
+  contains: ['Visit with', 'containing '],
+  contains_not: ['Visit without', 'containing '],
+}
+
+/** Describes a filter, such as `Country is Germany or Austria`, or `Visit with plan pro`. */
+export function describeFilter({ field, operator, values }: FieldFilter): string {
+  const names = values.map((value) => nameValue(field, value)).join(' or ')
+  const fieldName = findTab(field)?.name ?? field
+  if (!isEventField(field)) return `${fieldName} ${OPERATOR_NAMES[operator]} ${names}`
+  const [visit, before] = VISIT_NAMES[operator]
+  return `${visit} ${field === 'event:name' ? 'event' : fieldName} ${before}${names}`
+}
+
+/** The values of a field, the most frequent first. */
+export interface KnownValues {
+  /** The body of the question that they answer, as JSON. */
+  readonly asked: string
+  readonly values: readonly string[]
+  /** How many there are in all; an answer has at most 1,000. */
+  readonly total: number
+}
+
+/** How many values a filter of the API may have. */
+const MAX_VALUES = 500
+
+/** Selects the values of a field that contain a text; also the missing value, if its name does, such as `Direct`. */
+export function buildTextSearch(field: Field, text: string): Filter {
+  const contains = toApiFilter({ field, operator: 'contains', values: [text] })
+  return matchesName(field, '', text)
+    ? {
+        type: 'group',
+        operator: 'or',
+        filters: [contains, toApiFilter({ field, operator: 'is', values: [''] })],
+      }
+    : contains
+}
+
+/** Selects the known values whose names contain a text: `germ` selects the country `DE`. */
+export const buildValueSearch = (field: Field, text: string, known: KnownValues): Filter =>
+  toApiFilter({
+    field,
+    operator: 'is',
+    values: findValues(field, text, known).slice(0, MAX_VALUES),
+  })
+
+/** Describes what a search leaves out; undefined if it is nothing. */
+export function describeLimits(field: Field, text: string, known: KnownValues): string | undefined {
+  const { values, total } = known
+  const format = (count: number): string => count.toLocaleString('en')
+  if (findValues(field, text, known).length > MAX_VALUES) {
+    return `Only the ${MAX_VALUES} most frequent matches are listed.`
+  }
+  return total > values.length
+    ? `Only the ${format(values.length)} most frequent of ${format(total)} values are searched.`
+    : undefined
+}
+
+const findValues = (field: Field, text: string, { values }: KnownValues): readonly string[] =>
+  values.filter((value) => matchesName(field, value, text))
