@@ -46,7 +46,7 @@ export interface Box {
 }
 
 /** A place of the drawing; undefined where there is no value. */
-export type Place = readonly [x: number, y: number] | undefined
+type Place = readonly [x: number, y: number] | undefined
 
 /** Lays out values from left to right. A single value lies in the middle. */
 export function place(

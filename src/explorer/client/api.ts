@@ -22,7 +22,7 @@ export interface Api {
   readonly readTable: (table: { readonly path: string; readonly body: object }) => Promise<CsvTable>
 }
 
-export interface CsvTable {
+interface CsvTable {
   readonly content: Blob
   /** The header `Tally-Period`. */
   readonly period: string | null
@@ -48,7 +48,7 @@ export function connectApi({ base, key }: Access): Api {
     const body: BatchBody = { queries, include: { timing: true } }
     const init = { method: 'POST', body: JSON.stringify(body), signal }
     const response = send('/v1/analytics/batch', init, 'application/x-ndjson')
-    // Whoever reads the results learns of it.
+    // What reads the results learns of it.
     response.catch(() => undefined)
     return readResults(response, queries.length)
   }

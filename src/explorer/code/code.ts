@@ -4,7 +4,7 @@ import { ENDPOINTS, type Asker } from './endpoints.js'
 import { formatJson, formatTypeScript } from './literals.js'
 
 /** A part that nobody who looks at the screen may read. */
-export interface Secret {
+interface Secret {
   readonly secret: string
 }
 /** A part of a code. */

@@ -1,7 +1,7 @@
 /** The operations that the page asks: their paths, and their names in the client for TypeScript. A new one is a row. */
 import type { Question } from '../client/contract.js'
 
-export interface Endpoint {
+interface Endpoint {
   readonly path: string
   /** The function of the client. */
   readonly method: string

@@ -2,7 +2,7 @@
 import type { BatchResult, Plan, Question, RetentionPlan } from '../client/contract.js'
 import { ENDPOINTS } from './endpoints.js'
 
-export interface TableRequest {
+interface TableRequest {
   readonly path: string
   readonly body: object
 }

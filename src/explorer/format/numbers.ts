@@ -35,7 +35,7 @@ export function formatChange(change: number, unit = '%'): string {
 }
 
 /** The part of all rows that an answer has. */
-export interface RowWindow {
+interface RowWindow {
   readonly limit: number
   readonly offset: number
   readonly returned: number

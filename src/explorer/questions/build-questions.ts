@@ -11,7 +11,7 @@ import type { Question } from '../client/contract.js'
 export const PROPERTIES = 'properties'
 
 /** How many rows a panel has. */
-export const PANEL_ROWS = 8
+const PANEL_ROWS = 8
 
 /**
  * Builds the questions of a state: the cards, the chart, who is there now, one for each panel, and those of the open dialog.

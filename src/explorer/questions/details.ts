@@ -8,14 +8,14 @@ import { findTab, NEW_AND_RETURNING, RETENTION, type Tab } from './panels.js'
 import { buildComparison, buildTabScope, groupBy, narrow, type Scope } from './scope.js'
 
 /** How many rows a page of the dialog has. */
-export const DETAILS_ROWS = 50
+const DETAILS_ROWS = 50
 
 /** The id of the question about its rows. */
 export const DETAILS = 'details'
 /** The id of the question about the values that a search finds. */
 export const DETAILS_VALUES = 'details-values'
 /** How many values can be searched: as many as an answer has. */
-export const MAX_SEARCHED = 1000
+const MAX_SEARCHED = 1000
 
 const METRICS: readonly MetricName[] = [
   'users',

@@ -9,7 +9,7 @@ import {
 } from '../format/numbers.js'
 import type { MetricName } from '../client/contract.js'
 
-export interface MetricInfo {
+interface MetricInfo {
   readonly name: string
   /** Formats a value. */
   readonly format: (value: number) => string

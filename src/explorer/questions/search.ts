@@ -1,6 +1,9 @@
-/** The search of the bar: the questions that find values of all fields, and the suggestions that their answers make. */
-import type { QueryAnswer, Question } from '../client/contract.js'
+/**
+ * The search of the bar: the queries that find values of all fields, the suggestions that their responses make, and the one
+ * that an arrow key leads to.
+ */
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
+import type { QueryAnswer, Question } from '../client/contract.js'
 import { matchesName, nameValue } from '../format/values.js'
 import {
   isEventField,
@@ -93,4 +96,21 @@ function rateDistance(name: string, text: string): number {
   const [lower, searched] = [name.toLowerCase(), text.toLowerCase()]
   if (lower === searched) return 0
   return lower.startsWith(searched) ? 1 : 2
+}
+
+export type Move = 'next' | 'previous'
+
+/**
+ * Returns the option that is active after a move: after the last one comes the first, before the first one the last.
+ *
+ * @param active undefined while none is active
+ */
+export function moveActive(
+  active: number | undefined,
+  move: Move,
+  count: number,
+): number | undefined {
+  if (count === 0) return undefined
+  const from = active ?? (move === 'next' ? -1 : count)
+  return (from + (move === 'next' ? 1 : -1) + count) % count
 }

@@ -75,7 +75,7 @@ function parsePeriod(text: string | null): ShownPeriod {
 }
 
 /** Whether a text is a date or a second that exists in the calendar. */
-export function isMoment(text: string): boolean {
+function isMoment(text: string): boolean {
   if (!MOMENT.test(text)) return false
   const date = new Date(text)
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text.slice(0, 10))

@@ -4,12 +4,12 @@ import { PRESET_NAMES } from './periods.js'
 import type { Preset } from './state.js'
 
 /** What a shortcut does: it changes the state, goes to a field of the page by its name, or opens the list of shortcuts. */
-export type ShortcutAction =
+type ShortcutAction =
   | { readonly kind: 'change'; readonly change: Change }
   | { readonly kind: 'focus'; readonly field: string }
   | { readonly kind: 'list' }
 
-export interface Shortcut {
+interface Shortcut {
   /** The key as browsers name it; letters are lower-case. */
   readonly key: string
   readonly name: string

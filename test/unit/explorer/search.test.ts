@@ -3,10 +3,10 @@ import { describe, expect, test } from '@jest/globals'
 import {
   buildSearchQuestions,
   listSuggestions,
+  moveActive,
   suggestPages,
 } from '../../../src/explorer/questions/search.js'
 import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
-import { moveActive } from '../../../src/explorer/view/search/move-active.js'
 
 type Answers = Parameters<typeof listSuggestions>[1]
 

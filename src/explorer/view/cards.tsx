@@ -1,0 +1,45 @@
+/** The cards: the metrics of the whole period, of which one is shown by the chart. */
+import type { Question } from '../client/contract.js'
+import { METRICS } from '../questions/metrics.js'
+import { set } from '../state/changes.js'
+import { CARD_METRICS } from '../state/state.js'
+import { FailureNote, findShown, type Parts } from './parts.js'
+import { QueryFooter } from './query-footer.js'
+import { Change, Value } from './value.js'
+
+export function Cards({ question, ...parts }: Parts & { readonly question: Question | undefined }) {
+  const { state, change } = parts
+  const shown = findShown(parts, question)
+  const row = shown.kind === 'ready' ? shown.body.data[0] : undefined
+  return (
+    <section class="cards" aria-label="Totals of the period">
+      <div
+        class={shown.kind === 'ready' && shown.isOld ? 'old' : ''}
+        role="group"
+        aria-label="Metric of the chart"
+      >
+        {CARD_METRICS.map((metric) => (
+          <button
+            key={metric}
+            class="card"
+            data-metric={metric}
+            aria-pressed={state.metric === metric}
+            onClick={() => change(set({ metric }))}
+          >
+            <span class="name">{METRICS[metric].name}</span>
+            <strong>
+              {shown.kind === 'waiting' ? (
+                <span class="loading">…</span>
+              ) : (
+                <Value metric={metric} value={row?.metrics[metric]} />
+              )}
+            </strong>
+            <Change metric={metric} change={row?.comparison?.change[metric]} />
+          </button>
+        ))}
+      </div>
+      {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}
+      <QueryFooter {...parts} question={question} />
+    </section>
+  )
+}

@@ -1,0 +1,112 @@
+/** The chart of one metric over time, with the choice of its interval and the same numbers as a table. */
+import { describeLeftOut, readSeries, zoomInto, type Series } from '../chart/series.js'
+import type { Question } from '../client/contract.js'
+import { nameBucket } from '../format/dates.js'
+import { METRICS } from '../questions/metrics.js'
+import { set } from '../state/changes.js'
+import type { Division } from '../state/intervals.js'
+import { endsNow } from '../state/periods.js'
+import type { ShownInterval } from '../state/state.js'
+import { Chart } from './chart.js'
+import { Select } from './controls.js'
+import { FailureNote, findShown, type Parts } from './parts.js'
+import { QueryFooter } from './query-footer.js'
+import { Change, Value } from './value.js'
+
+const nameInterval = (interval: ShownInterval): string =>
+  interval === 'auto' ? 'Automatic interval' : `By ${interval}`
+
+interface ChartSectionProps extends Parts {
+  readonly question: Question | undefined
+  readonly division: Division
+}
+
+export function ChartSection({ question, division, ...parts }: ChartSectionProps) {
+  const { state, change } = parts
+  const shown = findShown(parts, question)
+  const series =
+    shown.kind === 'ready' ? readSeries(shown.body, endsNow(state.period), shown.at) : undefined
+  const isNew = shown.kind === 'ready' && !shown.isOld
+  const leftOut = isNew && series !== undefined ? describeLeftOut(series) : undefined
+  const notes = [division.reason, leftOut].filter((note) => note !== undefined)
+  const zoom = ({ points, size }: Series, index: number): void => {
+    const labels = points.map(({ label }) => label)
+    const period = zoomInto(labels, index, size)
+    // A day has hours, and an hour is the smallest bucket.
+    if (period !== undefined && points.length > 1) change(set({ period, interval: 'auto' }))
+  }
+  return (
+    <section class="chart" aria-label={`${METRICS[state.metric].name} over time`}>
+      <div class="controls">
+        <Select
+          label="Interval"
+          name="interval"
+          options={division.options.map((one) => [one, nameInterval(one)])}
+          value={division.interval}
+          onChange={(interval) => change(set({ interval }))}
+        />
+      </div>
+      {notes.map((note) => (
+        <p key={note} class="limits">
+          {note}
+        </p>
+      ))}
+      {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}
+      {shown.kind === 'waiting' && <div class="plot" />}
+      {series !== undefined && shown.kind === 'ready' && (
+        <>
+          <Chart series={series} isOld={shown.isOld} onZoom={(index) => zoom(series, index)} />
+          <SeriesTable series={series} isOld={shown.isOld} />
+        </>
+      )}
+      <QueryFooter {...parts} question={question} />
+    </section>
+  )
+}
+
+interface SeriesTableProps {
+  readonly series: Series
+  readonly isOld: boolean
+}
+
+/** The numbers of the chart as a table. */
+function SeriesTable({ series, isOld }: SeriesTableProps) {
+  const { metric, points, size, isCompared } = series
+  return (
+    <details class="as-table">
+      <summary>As a table</summary>
+      <div tabIndex={0} role="region" aria-label="The numbers of the chart">
+        <table class={isOld ? 'old' : ''}>
+          <thead>
+            <tr>
+              <th scope="col">{size}</th>
+              <th scope="col">{METRICS[metric].name}</th>
+              {isCompared && <th scope="col">Before</th>}
+              {isCompared && <th scope="col">Change</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {points.map(({ label, value, compared, change }) => (
+              <tr key={label} data-value={label}>
+                <th scope="row">{nameBucket(label, size)}</th>
+                <td>
+                  <Value metric={metric} value={value} />
+                </td>
+                {isCompared && (
+                  <td>
+                    <Value metric={metric} value={compared} />
+                  </td>
+                )}
+                {isCompared && (
+                  <td>
+                    <Change metric={metric} change={change} />
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  )
+}

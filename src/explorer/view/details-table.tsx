@@ -1,0 +1,90 @@
+/** The table of the dialog: a row for each value, a column for each metric. A click on a value filters by it. */
+import { useEffect, useRef } from 'preact/hooks'
+import type { Row } from '../client/contract.js'
+import { nameValue } from '../format/values.js'
+import { listDetailsMetrics, type Order } from '../questions/details.js'
+import { METRICS, nameMetric } from '../questions/metrics.js'
+import type { Tab } from '../questions/panels.js'
+import { addFilter, changeDetails } from '../state/changes.js'
+import type { Parts } from './parts.js'
+import { Change, Value } from './value.js'
+
+interface DetailsTableProps extends Pick<Parts, 'change'> {
+  readonly tab: Tab
+  readonly order: Order
+  readonly rows: readonly Row[]
+  /** Whether the rows are those of the question before. */
+  readonly isOld: boolean
+  readonly page: number
+}
+
+export function DetailsTable({ tab, order, rows, isOld, page, change }: DetailsTableProps) {
+  const scroller = useRef<HTMLDivElement>(null)
+  useEffect(() => scroller.current?.scrollTo(0, 0), [page, order.orderBy, order.direction])
+  const { id: field, name } = tab
+  const metrics = listDetailsMetrics(tab)
+  return (
+    <div class="details-rows" ref={scroller}>
+      <table class={isOld ? 'old' : ''}>
+        <thead>
+          <tr>
+            <SortHeader column={field} name={name} order={order} change={change} />
+            {metrics.map((metric) => (
+              <SortHeader
+                key={metric}
+                column={metric}
+                name={nameMetric(metric, field)}
+                order={order}
+                change={change}
+              />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ group, metrics: values, comparison }) => {
+            const value = group[field] ?? ''
+            return (
+              <tr key={value} data-value={value}>
+                <th scope="row">
+                  <button
+                    onClick={() => change(addFilter({ field, operator: 'is', values: [value] }))}
+                  >
+                    {nameValue(field, value)}
+                  </button>
+                </th>
+                {metrics.map((metric) => (
+                  <td key={metric} data-metric={metric}>
+                    <Value metric={metric} value={values[metric]} />
+                    <Change metric={metric} change={comparison?.change[metric]} />
+                  </td>
+                ))}
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+interface SortHeaderProps extends Pick<Parts, 'change'> {
+  readonly column: string
+  readonly name: string
+  readonly order: Order
+}
+
+/** The head of a column, whose button sorts by it: numbers from the highest, values by name, then the other way round. */
+function SortHeader({ column, name, order, change }: SortHeaderProps) {
+  const isSorted = order.orderBy === column
+  const first = column in METRICS ? 'desc' : 'asc'
+  const direction = isSorted ? (order.direction === 'asc' ? 'desc' : 'asc') : first
+  const sorted = order.direction === 'asc' ? 'ascending' : 'descending'
+  return (
+    <th scope="col" aria-sort={isSorted ? sorted : 'none'}>
+      <button onClick={() => change(changeDetails({ orderBy: column, direction }))}>
+        {name}
+        <span aria-hidden="true">{isSorted ? (order.direction === 'asc' ? ' ↑' : ' ↓') : ''}</span>
+      </button>
+    </th>
+  )
+}

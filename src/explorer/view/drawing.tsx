@@ -1,0 +1,89 @@
+/** The drawing of a series: a line with its area, and the comparison behind it. */
+import {
+  chooseTicks,
+  drawArea,
+  drawLine,
+  place,
+  placeX,
+  type Box,
+  type Scale,
+} from '../chart/layout.js'
+import type { Series } from '../chart/series.js'
+import { nameTick } from '../format/dates.js'
+import { METRICS } from '../questions/metrics.js'
+
+interface DrawingProps {
+  readonly series: Series
+  readonly scale: Scale
+  readonly box: Box
+  /** The index of the point that is read. */
+  readonly active: number | undefined
+}
+
+export function Drawing({ series, scale, box, active }: DrawingProps) {
+  const { points, isRunning, isCompared } = series
+  const placeAll = (values: readonly (number | undefined)[]) => place(values, scale.max, box)
+  const places = placeAll(points.map(({ value }) => value))
+  const final = isRunning ? places.slice(0, -1) : places
+  const at = active === undefined ? undefined : places[active]
+  return (
+    <svg
+      width={box.left + box.width + RIGHT}
+      height={box.top + box.height + BOTTOM}
+      aria-hidden="true"
+    >
+      <Axes {...{ series, scale, box }} />
+      <path class="area" d={drawArea(places, box)} />
+      {isCompared && (
+        <path class="compared" d={drawLine(placeAll(points.map(({ compared }) => compared)))} />
+      )}
+      <path class="line" d={drawLine(final)} />
+      {isRunning && <path class="line running" d={drawLine(places.slice(-2))} />}
+      {at !== undefined && (
+        <line class="cursor" x1={at[0]} x2={at[0]} y1={box.top} y2={box.top + box.height} />
+      )}
+      {(points.length === 1 ? places : [at]).map(
+        (dot, i) =>
+          dot !== undefined && <circle key={i} class="dot" cx={dot[0]} cy={dot[1]} r={5} />,
+      )}
+    </svg>
+  )
+}
+
+/** The room for labels around the box. */
+export const [LEFT, TOP, RIGHT, BOTTOM] = [56, 14, 16, 28]
+
+/** How wide a label of the axis of time is, with the space beside it. */
+const LABEL_WIDTH = 72
+
+function Axes({ series, scale, box }: Omit<DrawingProps, 'active'>) {
+  const { metric, points, size } = series
+  const count = points.length
+  const { format, formatTick = format } = METRICS[metric]
+  return (
+    <>
+      {scale.ticks.map((tick) => {
+        const y = box.top + box.height * (1 - tick / scale.max)
+        return (
+          <g key={tick}>
+            <line class="grid" x1={box.left} x2={box.left + box.width} y1={y} y2={y} />
+            <text class="tick" x={box.left - 8} y={y + 4} text-anchor="end">
+              {formatTick(tick)}
+            </text>
+          </g>
+        )
+      })}
+      {chooseTicks(count, box.width / LABEL_WIDTH).map((i) => (
+        <text key={i} class="tick" {...placeLabel(i, count, box)} y={box.top + box.height + 20}>
+          {nameTick(points[i]?.label ?? '', size)}
+        </text>
+      ))}
+    </>
+  )
+}
+
+/** The label of the last point ends where the drawing ends, so that a long one stays in it. */
+const placeLabel = (index: number, count: number, box: Box) =>
+  index > 0 && index === count - 1
+    ? { x: box.left + box.width + RIGHT, 'text-anchor': 'end' as const }
+    : { x: placeX(index, count, box), 'text-anchor': 'middle' as const }

@@ -1,0 +1,204 @@
+/** A panel: tabs, and below them the largest groups of the one that is open. */
+import type { ComponentChildren } from 'preact'
+import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
+import type { MetricName, QueryAnswer, Question, RetentionAnswer } from '../client/contract.js'
+import { formatShare } from '../format/numbers.js'
+import { nameValue } from '../format/values.js'
+import { METRICS } from '../questions/metrics.js'
+import {
+  getOpenTab,
+  NEW_AND_RETURNING,
+  RETENTION,
+  toPropertyTab,
+  type Panel as PanelInfo,
+  type Tab,
+} from '../questions/panels.js'
+import { addFilter, openTab } from '../state/changes.js'
+import { DetailsButton } from './details.js'
+import { FailureNote, findShown, type Parts } from './parts.js'
+import { QueryFooter } from './query-footer.js'
+import { RetentionGrid } from './retention-grid.js'
+import { Value } from './value.js'
+
+interface PanelProps extends Parts {
+  readonly panel: PanelInfo
+  readonly question: Question | undefined
+  /** Event properties, which have tabs of their own after those of the panel. */
+  readonly properties?: readonly string[]
+}
+
+export function Panel({ panel, question, properties = [], ...parts }: PanelProps) {
+  const { state, change } = parts
+  const open = getOpenTab(panel, state.tabs)
+  const tabs = listTabs(panel, open, properties)
+  return (
+    <section class="panel sheet" aria-label={panel.name} data-panel={panel.id}>
+      <header>
+        <h2>{panel.name}</h2>
+        <div class="tabs" role="group" aria-label={`Tabs of ${panel.name}`}>
+          {tabs.map(({ id, name }) => (
+            <button
+              key={id}
+              aria-pressed={id === open.id}
+              onClick={() => change(openTab(panel.id, id))}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+      </header>
+      <Content {...parts} question={question} tab={open} />
+      <footer>
+        <QueryFooter {...parts} question={question} />
+      </footer>
+    </section>
+  )
+}
+
+/** The tabs of a panel, with those of properties. The open one is there also if no event of the period has its property. */
+function listTabs(panel: PanelInfo, open: Tab, properties: readonly string[]): readonly Tab[] {
+  const own = [...panel.tabs, ...properties.map((name) => toPropertyTab(PROPERTY_PREFIX + name))]
+  return own.some(({ id }) => id === open.id) ? own : [...own, open]
+}
+
+/** What the open tab shows. */
+function Content({
+  tab,
+  question,
+  ...parts
+}: Omit<PanelProps, 'panel' | 'properties'> & { readonly tab: Tab }) {
+  const shown = findShown<unknown>(parts, question)
+  if (shown.kind === 'waiting') return <p class="loading">…</p>
+  if (shown.kind === 'failed') return <FailureNote {...parts} failure={shown.failure} />
+  // The tab decides what was asked.
+  if (tab.id === RETENTION) {
+    return <RetentionGrid answer={shown.body as RetentionAnswer} isOld={shown.isOld} />
+  }
+  const answer = shown.body as QueryAnswer
+  return tab.id === NEW_AND_RETURNING ? (
+    <NewAndReturning answer={answer} isOld={shown.isOld} />
+  ) : (
+    <>
+      <Rows {...parts} tab={tab} answer={answer} isOld={shown.isOld} />
+      {answer.data.length > 0 && <DetailsButton {...parts} tab={tab} />}
+    </>
+  )
+}
+
+interface RowsProps extends Pick<Parts, 'state' | 'change'> {
+  readonly tab: Tab
+  readonly answer: QueryAnswer
+  readonly isOld: boolean
+}
+
+/** The rows of a tab. A click filters by one. */
+function Rows({ tab, answer: { data, totals }, isOld, state, change }: RowsProps) {
+  const { id: field, metric, name } = tab
+  if (data.length === 0)
+    return <p class={isOld ? 'empty old' : 'empty'}>{describeNothing(state.filters.length > 0)}</p>
+  const bars = data.map(({ group, metrics }) => {
+    const value = group[field] ?? ''
+    const filter = (): void => change(addFilter({ field, operator: 'is', values: [value] }))
+    const label = (
+      <button class="label" title={value} onClick={filter}>
+        {nameValue(field, value)}
+      </button>
+    )
+    return { group: value, label, count: metrics[metric] ?? 0 }
+  })
+  return (
+    <Bars
+      title={name}
+      metric={metric}
+      bars={bars}
+      longest={Math.max(...bars.map(({ count }) => count))}
+      whole={totals?.metrics[metric] ?? 0}
+      isOld={isOld}
+    />
+  )
+}
+
+/** Says why there is no row. */
+const describeNothing = (isFiltered: boolean): string =>
+  isFiltered ? 'Nothing in this period matches the filters.' : 'Nothing in this period.'
+
+interface NewAndReturningProps {
+  readonly answer: QueryAnswer
+  readonly isOld: boolean
+}
+
+/** How many of the users are new, and how many have been there before. */
+function NewAndReturning({ answer, isOld }: NewAndReturningProps) {
+  const { users = 0, new_users: isNew = 0 } = answer.data[0]?.metrics ?? {}
+  const rows = [
+    ['New', isNew],
+    ['Returning', users - isNew],
+  ] as const
+  return (
+    <Bars
+      title={<span class="hidden">Kind</span>}
+      metric="users"
+      bars={rows.map(([group, count]) => ({
+        group,
+        label: <span class="label">{group}</span>,
+        count,
+      }))}
+      longest={users}
+      whole={users}
+      isOld={isOld}
+    />
+  )
+}
+
+interface Bar {
+  /** The group, exactly. */
+  readonly group: string
+  readonly label: ComponentChildren
+  readonly count: number
+}
+
+interface BarsProps {
+  /** What the groups are. */
+  readonly title: ComponentChildren
+  readonly metric: MetricName
+  readonly bars: readonly Bar[]
+  /** The count whose bar has the full width. */
+  readonly longest: number
+  /** The count that shares are of. */
+  readonly whole: number
+  readonly isOld: boolean
+}
+
+/** A table of groups: each a bar, a value and its share. */
+function Bars({ title, metric, bars, longest, whole, isOld }: BarsProps) {
+  return (
+    <table class={isOld ? 'rows old' : 'rows'}>
+      <thead>
+        <tr>
+          <th scope="col">{title}</th>
+          <th scope="col">{METRICS[metric].name}</th>
+          <th scope="col">
+            <span class="hidden">Share</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {bars.map(({ group, label, count }) => (
+          <tr key={group} data-value={group}>
+            <th scope="row">
+              <span
+                class="fill"
+                style={{ width: `${longest === 0 ? 0 : (100 * count) / longest}%` }}
+              />
+              {label}
+            </th>
+            <td>
+              <Value metric={metric} value={count} />
+            </td>
+            <td class="share">{formatShare(count, whole)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

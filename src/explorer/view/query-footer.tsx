@@ -1,0 +1,164 @@
+/** The footer of a part: the query that its numbers answer, to be sent elsewhere, and how it was answered. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Api } from '../client/api.js'
+import type { Question } from '../client/contract.js'
+import { ApiFailure } from '../client/failure.js'
+import { formatCurl, formatProgram, type CodePart } from '../code/code.js'
+import { ENDPOINTS, type Asker } from '../code/endpoints.js'
+import { buildTableRequest, describeTiming, listRelations, nameTable } from '../code/footer.js'
+import { formatJson } from '../code/literals.js'
+import { CopyButton } from './controls.js'
+import type { Parts } from './parts.js'
+
+interface FooterProps extends Parts {
+  readonly question: Question | undefined
+}
+
+export function QueryFooter({ question, ...parts }: FooterProps) {
+  const [isOpen, setOpen] = useState(false)
+  if (question === undefined) return null
+  return (
+    <details class="question" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
+      <summary>API query</summary>
+      {isOpen && <Content {...parts} question={question} />}
+    </details>
+  )
+}
+
+function Content({ question, answers, access, api }: Parts & { readonly question: Question }) {
+  const relations = useRelations(api, question)
+  const found = answers.get(question)
+  const timing = found?.isOld === false ? describeTiming(found.answered.result.timing) : ''
+  return (
+    <>
+      <CodeTabs question={question} asker={access}>
+        <CsvButton api={api} question={question} />
+      </CodeTabs>
+      <p class="answered">
+        <code>POST {ENDPOINTS[question.operation].path}</code>
+        {[relations.join(', '), timing]
+          .filter((text) => text !== '')
+          .map((text) => (
+            <span key={text}> · {text}</span>
+          ))}
+      </p>
+    </>
+  )
+}
+
+/**
+ * Finds out which relations answer a query, by a request of its own for each query.
+ *
+ * @returns the names of the relations; none until they are known, and if the operation does not say
+ */
+function useRelations(api: Api, question: Question): readonly string[] {
+  const known = useRef(new Map<string, readonly string[]>()).current
+  const [, setCount] = useState(0)
+  const name = JSON.stringify([question.operation, question.body])
+  useEffect(() => {
+    if (known.has(name)) return
+    // Once for each question: a plan that is not known is left out, and the numbers are there nevertheless.
+    known.set(name, [])
+    const { explainPath } = ENDPOINTS[question.operation]
+    if (explainPath === undefined) return
+    api.explain(explainPath, question.body).then(
+      ({ plan }) => {
+        known.set(name, listRelations(plan))
+        setCount((count) => count + 1)
+      },
+      () => known.delete(name),
+    )
+  }, [api, name])
+  return known.get(name) ?? []
+}
+
+/** The forms. A new one is a row. */
+const FORMS: readonly {
+  readonly name: string
+  readonly write: (question: Question, asker: Asker) => readonly CodePart[]
+}[] = [
+  { name: 'JSON', write: ({ body }) => [formatJson(body)] },
+  { name: 'curl', write: formatCurl },
+  { name: 'TypeScript', write: (question, asker) => [formatProgram(question, asker)] },
+]
+
+/** A query as code, in the form that is chosen. */
+function CodeTabs({
+  question,
+  asker,
+  children,
+}: {
+  readonly question: Question
+  readonly asker: Asker
+  /** Further buttons. */
+  readonly children: ComponentChildren
+}) {
+  const [chosen, setChosen] = useState(0)
+  const code = useRef<HTMLPreElement>(null)
+  const { name, write } = FORMS[chosen] ?? { name: '', write: () => [] }
+  return (
+    <>
+      <div class="forms">
+        <div role="group" aria-label="Form of the question">
+          {FORMS.map((form, i) => (
+            <button key={form.name} aria-pressed={i === chosen} onClick={() => setChosen(i)}>
+              {form.name}
+            </button>
+          ))}
+        </div>
+        <CopyButton code={code} />
+        {children}
+      </div>
+      <pre ref={code} tabIndex={0} role="group" aria-label={`Question as ${name}`} data-form={name}>
+        {write(question, asker).map((part, i) =>
+          typeof part === 'string' ? (
+            part
+          ) : (
+            <span key={i} class="secret" tabIndex={0} title="The key of this tab">
+              {part.secret}
+            </span>
+          ),
+        )}
+      </pre>
+    </>
+  )
+}
+
+/** Downloads the response to a query as CSV, with all its rows. */
+function CsvButton({ api, question }: { readonly api: Api; readonly question: Question }) {
+  const [status, setStatus] = useState<{ isBusy: boolean; message: string }>(IDLE)
+  // What is said about a question is not about the next one.
+  useEffect(() => setStatus(IDLE), [question])
+  const download = async (): Promise<void> => {
+    setStatus({ isBusy: true, message: '' })
+    try {
+      const { content, period } = await api.readTable(buildTableRequest(question))
+      save(content, nameTable(question, period))
+      setStatus({ isBusy: false, message: 'Downloaded' })
+    } catch (error) {
+      const reason = error instanceof ApiFailure ? error.message : String(error)
+      setStatus({ isBusy: false, message: `No file: ${reason}` })
+    }
+  }
+  return (
+    <>
+      <button class="csv" disabled={status.isBusy} onClick={() => void download()}>
+        CSV
+      </button>
+      <span role="status">{status.message}</span>
+    </>
+  )
+}
+
+const IDLE = { isBusy: false, message: '' }
+
+/** Saves a file where the browser keeps downloads. */
+function save(content: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(content)
+  link.download = name
+  link.click()
+  // The browser has begun to read it after this turn.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}

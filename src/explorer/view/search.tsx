@@ -1,0 +1,154 @@
+/** The search of the bar: a combobox that finds values of all fields, and filters by the one that is chosen. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { createAnswers } from '../client/answers.js'
+import type { QueryAnswer } from '../client/contract.js'
+import {
+  buildSearchQuestions,
+  listSuggestions,
+  suggestPages,
+  type Suggestion,
+} from '../questions/search.js'
+import { addFilter } from '../state/changes.js'
+import { useDebounced } from './controls.js'
+import type { Parts } from './parts.js'
+import { useMissing } from './use-answers.js'
+import { useCombobox } from './use-combobox.js'
+
+export function Search({ change, ...source }: SuggestionSource & Pick<Parts, 'change'>) {
+  const [searched, setSearched] = useState('')
+  const [typed, type] = useDebounced(searched, setSearched)
+  const text = typed.trim()
+  const found = useSuggestions(source, searched.trim())
+  const isReady = found.isReady && searched.trim() === text
+  const options = text === '' ? [] : [...(isReady ? found.suggestions : []), suggestPages(text)]
+  const choose = ({ filter }: Suggestion): void => {
+    type('')
+    change(addFilter(filter))
+  }
+  const box = useCombobox({ options, isReady, onChoose: choose, onClear: () => type('') })
+  const { isShown, active } = box
+  return (
+    <div class="search" role="search">
+      <input
+        type="text"
+        class="control"
+        name="search"
+        role="combobox"
+        aria-label="Search and filter"
+        aria-autocomplete="list"
+        aria-expanded={isShown}
+        aria-controls={LIST_ID}
+        aria-activedescendant={isShown && active !== undefined ? nameOption(active) : undefined}
+        placeholder="Search and filter"
+        autocomplete="off"
+        maxLength={200}
+        value={typed}
+        onInput={({ currentTarget: { value } }) => {
+          type(value)
+          box.restart()
+        }}
+        onKeyDown={box.press}
+        onFocus={box.open}
+        onBlur={box.close}
+      />
+      <SuggestionList
+        {...{ options, active, isShown, isReady }}
+        failure={found.failure}
+        onChoose={choose}
+      />
+    </div>
+  )
+}
+
+const LIST_ID = 'search-list'
+
+/** The id of an option, by which the input names the active one. */
+const nameOption = (index: number): string => `search-option-${index}`
+
+interface SuggestionListProps {
+  readonly options: readonly Suggestion[]
+  readonly active: number | undefined
+  readonly isShown: boolean
+  readonly isReady: boolean
+  /** Why only some options are known. */
+  readonly failure: string | undefined
+  readonly onChoose: (option: Suggestion) => void
+}
+
+/** The suggestions of the search, of which one may be active. */
+function SuggestionList({
+  options,
+  active,
+  isShown,
+  isReady,
+  failure,
+  onChoose,
+}: SuggestionListProps) {
+  const list = useRef<HTMLUListElement>(null)
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
+  }, [active])
+  const status = isReady ? (failure ?? `${options.length} suggestions`) : 'Searching …'
+  return (
+    <>
+      <ul id={LIST_ID} ref={list} role="listbox" aria-label="Suggestions" hidden={!isShown}>
+        {options.map((option, i) => (
+          <li
+            key={`${option.filter.field} ${option.filter.operator} ${option.filter.values.join()}`}
+            id={nameOption(i)}
+            role="option"
+            aria-selected={i === active}
+            // The focus stays in the input.
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => onChoose(option)}
+          >
+            <span>{option.name}</span> <span class="of">{option.of}</span>
+          </li>
+        ))}
+      </ul>
+      <p class={failure === undefined ? 'hidden' : 'search-failure'} role="status">
+        {isShown ? status : ''}
+      </p>
+    </>
+  )
+}
+
+interface SuggestionSource extends Pick<Parts, 'state' | 'api'> {
+  readonly now: () => Date
+  /** The names of the properties that are searched. */
+  readonly properties: readonly string[]
+}
+
+interface Suggestions {
+  /** Whether they are those of the text. */
+  readonly isReady: boolean
+  readonly suggestions: readonly Suggestion[]
+  /** Why there are none, if the request had no answer. */
+  readonly failure: string | undefined
+}
+
+/** Asks what a text may mean. @param text what is searched; nothing is asked while it is empty */
+function useSuggestions(
+  { state, api, now, properties }: SuggestionSource,
+  text: string,
+): Suggestions {
+  const { period, zone } = state
+  const answers = useRef(createAnswers()).current
+  const scope = JSON.stringify([period, zone])
+  const questions = useMemo(
+    () => (text === '' ? [] : buildSearchQuestions(state, properties, text)),
+    [text, scope, JSON.stringify(properties)],
+  )
+  const { isAsking, failure } = useMissing({ api, answers, questions, now })
+  const known = questions.flatMap((question) => {
+    const body = answers.get(question)?.result.body
+    return body === undefined || 'error' in body
+      ? []
+      : [[question.id, body as QueryAnswer] as const]
+  })
+  return {
+    isReady: !isAsking,
+    suggestions: isAsking || text === '' ? [] : listSuggestions(text, known),
+    failure: isAsking ? undefined : failure?.message,
+  }
+}
