@@ -53,8 +53,8 @@ export function createAuthenticator(dependencies: AuthenticatorDependencies): Au
       const principal = await tokens.verify(token, now()).catch((cause: unknown) => {
         throw createKeysUnavailableError(cause)
       })
-      const key = principal === undefined ? null : await keys.find(principal)
-      if (principal === undefined || key === null) throw createUnauthorizedError()
+      const key = principal === undefined ? undefined : await keys.find(principal)
+      if (principal === undefined || key === undefined) throw createUnauthorizedError()
       return { principal, ...key }
     },
     recall(header) {

@@ -1,10 +1,10 @@
 /** Looks up in the store whether an API key is valid, and caches the result for a few seconds. */
-import { LRUCache } from 'lru-cache'
 import { ApiError } from '../contract/errors.js'
 import { isScope, type Scope } from '../contract/scopes.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { toStoreError } from '../clickhouse/errors.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
+import { createLookups, FRESH_MS } from '../lib/lookups.js'
 import type { StoredProject } from '../projects/project.js'
 import { toStoredProject, PROJECT_COLUMNS, type ProjectRow } from '../projects/row.js'
 import type { Principal } from './token.js'
@@ -17,22 +17,18 @@ export interface FoundKey {
 }
 
 export interface KeyLookup {
-  /** Finds a valid key; null for one that was revoked, is not in the store, or whose project is being deleted. */
-  readonly find: (principal: Principal) => Promise<FoundKey | null>
+  /** Finds a valid key; undefined for one that was revoked, is not in the store, or whose project is being deleted. */
+  readonly find: (principal: Principal) => Promise<FoundKey | undefined>
   /** Returns what `find` found last, however long ago; undefined when it knows nothing. */
   readonly recall: (principal: Principal) => FoundKey | undefined
 }
 
-/**
- * How long the result of a lookup is used, in milliseconds from the start of the lookup. The lookup may take as long: a
- * store that is slow is no reason to refuse a key.
- */
-export const KEY_CACHE_TTL_MS = 4_000
 const MAX_CACHED_KEYS = 10_000
 
 /**
- * Creates a lookup with a cache. Concurrent lookups of one key share one query, and failures are not cached. The
- * lookup rejects with an ApiError SERVICE_UNAVAILABLE when the store does not answer.
+ * Creates a lookup that remembers keys, as `Lookups` does. A key is never used for longer, so that a revoked one stops working
+ * also while the store is away. Only signed keys get here, so their lookups need no lanes. The lookup rejects with an ApiError
+ * SERVICE_UNAVAILABLE when the store does not answer.
  *
  * @param clock returns milliseconds
  */
@@ -40,36 +36,23 @@ export function createKeyLookup(
   reader: Connection,
   clock: () => number = () => performance.now(),
 ): KeyLookup {
-  const cache = new LRUCache<string, { key: FoundKey | null }, Principal>({
-    max: MAX_CACHED_KEYS,
-    ttl: KEY_CACHE_TTL_MS,
-    perf: { now: clock },
-    ttlResolution: 0,
-    // A key that is evicted during its lookup still gets the result.
-    ignoreFetchAbort: true,
-    fetchMethod: async (_id, _stale, { options, context }) => {
-      const begun = clock()
-      const key = await readKey(reader, context)
-      options.ttl = Math.max(1, KEY_CACHE_TTL_MS - (clock() - begun))
-      return { key }
-    },
+  const keys = createLookups<FoundKey>({
+    now: clock,
+    maxFound: MAX_CACHED_KEYS,
+    maxMissing: MAX_CACHED_KEYS,
   })
   return {
-    find: async (principal) => {
-      const { key } = await cache.forceFetch(toCacheKey(principal), { context: principal })
-      return key
-    },
-    recall: (principal) =>
-      cache.peek(toCacheKey(principal), { allowStale: true })?.key ?? undefined,
+    find: (principal) => keys.find(toName(principal), () => readKey(reader, principal)),
+    recall: (principal) => keys.recall(toName(principal)),
   }
 }
 
-const toCacheKey = ({ projectId, keyId }: Principal): string => `${projectId}/${keyId}`
+const toName = ({ projectId, keyId }: Principal): string => `${projectId}/${keyId}`
 
 async function readKey(
   reader: Connection,
   { keyId, projectId }: Principal,
-): Promise<FoundKey | null> {
+): Promise<FoundKey | undefined> {
   // Without a valid key, the array is empty.
   const scopesOfKey = sql`
     SELECT any(scopes) FROM api_keys FINAL
@@ -79,11 +62,11 @@ async function readKey(
       statement(sql`
         SELECT ${PROJECT_COLUMNS}, (${scopesOfKey}) AS key_scopes FROM projects FINAL
         WHERE id = ${string(projectId)} AND NOT is_deleting AND notEmpty(key_scopes)`),
-      { signal: AbortSignal.timeout(KEY_CACHE_TTL_MS), settings: { max_threads: 1 } },
+      { signal: AbortSignal.timeout(FRESH_MS), settings: { max_threads: 1 } },
     )
     const [row] = rows
     return row === undefined
-      ? null
+      ? undefined
       : { project: toStoredProject(row), scopes: row.key_scopes.filter(isScope) }
   } catch (cause) {
     // This query is cheap. If it is too slow or too expensive, the store is overloaded.

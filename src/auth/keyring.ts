@@ -2,7 +2,7 @@
 import type { CryptoKey } from 'jose'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../clickhouse/connection.js'
-import { SECOND_MS } from '../lib/time.js'
+import { FRESH_MS } from '../lib/lookups.js'
 import { importKey } from './jwk.js'
 import { isValidAt, listPublicKeys } from './public-keys.js'
 
@@ -21,8 +21,6 @@ interface LoadedKeys {
   readonly readAt: number
 }
 
-/** How long the keys are used, from the start of reading them. Reading them may take as long. */
-const KEYS_TTL_MS = 4 * SECOND_MS
 /** The time from one reading to the next. It limits the load that made-up tokens can put on the store. */
 const MIN_READ_INTERVAL_MS = 250
 
@@ -61,7 +59,7 @@ export function openKeyring(
   return {
     async find(kid) {
       const askedAt = clock()
-      if (askedAt - loaded.readAt > KEYS_TTL_MS) await (reading ?? readNext())
+      if (askedAt - loaded.readAt >= FRESH_MS) await (reading ?? readNext())
       if (!loaded.keys.has(kid) && loaded.readAt < askedAt) await readNext()
       return loaded.keys.get(kid)
     },
@@ -73,7 +71,7 @@ async function readValidKeys(
   now: Date,
 ): Promise<ReadonlyMap<string, CryptoKey>> {
   const stored = await listPublicKeys(reader, {
-    signal: AbortSignal.timeout(KEYS_TTL_MS),
+    signal: AbortSignal.timeout(FRESH_MS),
     settings: { max_threads: 1 },
   })
   const valid = stored.filter((key) => isValidAt(key, now))

@@ -3,7 +3,7 @@ import type { Connection } from '../clickhouse/connection.js'
 import { toStoreError } from '../clickhouse/errors.js'
 import type { Store } from '../clickhouse/store.js'
 import { ApiError } from '../contract/errors.js'
-import { SECOND_MS } from '../lib/time.js'
+import { createLookups, FRESH_MS } from '../lib/lookups.js'
 import type { StoredProject } from '../projects/project.js'
 import { listPublicProjects } from '../projects/store.js'
 import type { Authenticated } from './authenticate.js'
@@ -24,18 +24,18 @@ export interface PublicReaders {
   readonly recall: (name: string) => Authenticated | undefined
 }
 
-/** How long the list of public projects is used, in milliseconds from the start of its lookup, which may take as long. */
-const LIST_TTL_MS = 4 * SECOND_MS
-
 /** The public projects by their names, and until when they are taken to be public. */
 interface Listed {
   readonly readers: ReadonlyMap<string, Authenticated>
   readonly until: number
 }
 
+/** All public projects are one answer. */
+const LIST = 'public projects'
+
 /**
- * Creates the readers of a service. All public projects are read at once, every 4 seconds at most, so that made-up names
- * cost the store nothing. Concurrent calls share a lookup, and failures are not kept.
+ * Creates the readers of a service. All public projects are looked up at once, as `Lookups` does, so that made-up names cost the
+ * store nothing. The list is never used for longer: turning a dashboard off ends it also while the store is away.
  *
  * @param clock returns milliseconds
  */
@@ -44,21 +44,18 @@ export function createPublicReaders(
   now: () => Date,
   clock: () => number = () => performance.now(),
 ): PublicReaders {
-  let last: Listed | undefined
-  let reading: Promise<Listed> | undefined
-  const read = async (): Promise<Listed> => {
-    const until = clock() + LIST_TTL_MS
-    return (last = { readers: nameReaders(await readProjects(reader), now()), until })
-  }
-  const readOnce = (): Promise<Listed> => (reading ??= read().finally(() => (reading = undefined)))
+  const lists = createLookups<Listed>({ now: clock, maxFound: 1, maxMissing: 0 })
+  const read = async (begunAt: number): Promise<Listed> => ({
+    readers: nameReaders(await readProjects(reader), now()),
+    until: begunAt + FRESH_MS,
+  })
   return {
     find: async (name) => {
-      const { readers, until } =
-        last !== undefined && clock() < last.until ? last : await readOnce()
-      const found = readers.get(name)
-      return found && { ...found, leftMs: until - clock() }
+      const list = await lists.find(LIST, read)
+      const found = list?.readers.get(name)
+      return list && found && { ...found, leftMs: list.until - clock() }
     },
-    recall: (name) => last?.readers.get(name),
+    recall: (name) => lists.recall(LIST)?.readers.get(name),
   }
 }
 
@@ -95,7 +92,7 @@ function nameReaders(
 async function readProjects(reader: Connection): Promise<readonly StoredProject[]> {
   try {
     return await listPublicProjects(reader, {
-      signal: AbortSignal.timeout(LIST_TTL_MS),
+      signal: AbortSignal.timeout(FRESH_MS),
       settings: { max_threads: 1 },
     })
   } catch (cause) {

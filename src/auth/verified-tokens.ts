@@ -1,8 +1,7 @@
-/** Caches verified tokens for 4 seconds, because verifying a signature costs more than the rest of a request. */
+/** Remembers verified tokens, because verifying a signature costs more than the rest of a request. */
 import { decodeJwt } from 'jose'
-import { LRUCache } from 'lru-cache'
 import type { Keyring } from './keyring.js'
-import { KEY_CACHE_TTL_MS } from './key-lookup.js'
+import { createLookups } from '../lib/lookups.js'
 import { SECOND_MS } from '../lib/time.js'
 import { verifyToken, type Principal } from './token.js'
 
@@ -25,8 +24,9 @@ export interface TokenVerifier {
 }
 
 /**
- * Creates a `verifyToken` with a cache. A key has exactly one token, so the token is the cache key. Invalid tokens are
- * not cached, and a cached token is rejected as soon as it expires.
+ * Creates a `verifyToken` that remembers valid tokens, as `Lookups` does. A key has exactly one token, so the token is the name.
+ * Invalid tokens are not remembered: a token is valid as soon as the store has its public key. A remembered token is rejected as
+ * soon as it expires.
  *
  * @param clock returns milliseconds
  */
@@ -34,25 +34,17 @@ export function createTokenVerifier(
   keyring: Keyring,
   clock: () => number = () => performance.now(),
 ): TokenVerifier {
-  const verified = new LRUCache<string, Verified>({
-    max: MAX_CACHED_TOKENS,
-    ttl: KEY_CACHE_TTL_MS,
-    perf: { now: clock },
-    ttlResolution: 0,
-    noDeleteOnStaleGet: true,
-  })
+  const tokens = createLookups<Verified>({ now: clock, maxFound: MAX_CACHED_TOKENS, maxMissing: 0 })
   return {
-    recall: (token, now) => requireTime(verified.peek(token, { allowStale: true }), now),
-    verify: async (token, now) => {
-      const known = verified.get(token)
-      if (known !== undefined) return requireTime(known, now)
-      const principal = await verifyToken(token, keyring, now)
-      if (principal !== undefined) {
-        verified.set(token, { principal, expiresAt: decodeJwt(token).exp })
-      }
-      return principal
-    },
+    recall: (token, now) => requireTime(tokens.recall(token), now),
+    verify: async (token, now) =>
+      requireTime(await tokens.find(token, () => verify(token, keyring, now)), now),
   }
+}
+
+async function verify(token: string, keyring: Keyring, now: Date): Promise<Verified | undefined> {
+  const principal = await verifyToken(token, keyring, now)
+  return principal && { principal, expiresAt: decodeJwt(token).exp }
 }
 
 /** Returns the key of a verified token; undefined when it has expired. */

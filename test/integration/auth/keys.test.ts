@@ -225,14 +225,14 @@ describe('a keyring', () => {
     }
     await ring.find(retired.kid)
     // As late as possible with these keys.
-    time = 4_000
+    time = 3_999
     expect(await findValid()).toEqual(tokens)
     await retirePublicKey(database.store, retired.kid, NOW, NOW)
     const isDeleted = sql`kid = ${string(deleted.kid)}`
     await database.store.writer.execute(statement(sql`DELETE FROM public_keys WHERE ${isDeleted}`))
-    time = 8_000
+    time = 7_998
     expect(await findValid()).toEqual(tokens)
-    time = 8_001
+    time = 7_999
     expect(await findValid()).toEqual([])
   })
 
