@@ -1,10 +1,10 @@
 /** Looks up in the store whether an API key is valid, and caches the result for a few seconds. */
 import { ApiError } from '../contract/errors.js'
 import { isScope, type Scope } from '../contract/scopes.js'
+import { readBriefly } from '../clickhouse/brief-read.js'
 import type { Connection } from '../clickhouse/connection.js'
-import { toStoreError } from '../clickhouse/errors.js'
 import { sql, statement, string } from '../clickhouse/sql.js'
-import { createLookups, FRESH_MS } from '../lib/lookups.js'
+import { createLookups } from '../lib/lookups.js'
 import type { StoredProject } from '../projects/project.js'
 import { toStoredProject, PROJECT_COLUMNS, type ProjectRow } from '../projects/row.js'
 import type { Principal } from './token.js'
@@ -57,22 +57,16 @@ async function readKey(
   const scopesOfKey = sql`
     SELECT any(scopes) FROM api_keys FINAL
     WHERE id = ${string(keyId)} AND project_id = ${string(projectId)} AND isNull(revoked_at)`
-  try {
-    const { rows } = await reader.query<ProjectRow & { readonly key_scopes: readonly string[] }>(
-      statement(sql`
-        SELECT ${PROJECT_COLUMNS}, (${scopesOfKey}) AS key_scopes FROM projects FINAL
-        WHERE id = ${string(projectId)} AND NOT is_deleting AND notEmpty(key_scopes)`),
-      { signal: AbortSignal.timeout(FRESH_MS), settings: { max_threads: 1 } },
-    )
-    const [row] = rows
-    return row === undefined
-      ? undefined
-      : { project: toStoredProject(row), scopes: row.key_scopes.filter(isScope) }
-  } catch (cause) {
-    // This query is cheap. If it is too slow or too expensive, the store is overloaded.
-    const failure = toStoreError(cause)
-    throw failure.code === 'INTERNAL_ERROR' ? failure : createKeysUnavailableError(cause)
-  }
+  const key = statement(sql`
+    SELECT ${PROJECT_COLUMNS}, (${scopesOfKey}) AS key_scopes FROM projects FINAL
+    WHERE id = ${string(projectId)} AND NOT is_deleting AND notEmpty(key_scopes)`)
+  const { rows } = await readBriefly(
+    (options) =>
+      reader.query<ProjectRow & { readonly key_scopes: readonly string[] }>(key, options),
+    createKeysUnavailableError,
+  )
+  const [row] = rows
+  return row && { project: toStoredProject(row), scopes: row.key_scopes.filter(isScope) }
 }
 
 /** Creates the error for a key that cannot be checked. */

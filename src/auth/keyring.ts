@@ -1,6 +1,7 @@
 /** The public keys with which a service verifies API keys: those of the store that are not retired. */
 import type { CryptoKey } from 'jose'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createBriefOptions } from '../clickhouse/brief-read.js'
 import type { Connection } from '../clickhouse/connection.js'
 import { FRESH_MS } from '../lib/lookups.js'
 import { importKey } from './jwk.js'
@@ -70,10 +71,7 @@ async function readValidKeys(
   reader: Connection,
   now: Date,
 ): Promise<ReadonlyMap<string, CryptoKey>> {
-  const stored = await listPublicKeys(reader, {
-    signal: AbortSignal.timeout(FRESH_MS),
-    settings: { max_threads: 1 },
-  })
+  const stored = await listPublicKeys(reader, createBriefOptions())
   const valid = stored.filter((key) => isValidAt(key, now))
   return new Map(
     await Promise.all(valid.map(async ({ jwk }) => [jwk.kid, await importKey(jwk)] as const)),

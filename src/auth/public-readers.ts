@@ -1,6 +1,6 @@
 /** Finds who reads a public dashboard: a reader of one project, without an API key, for as long as the project is public. */
+import { readBriefly } from '../clickhouse/brief-read.js'
 import type { Connection } from '../clickhouse/connection.js'
-import { toStoreError } from '../clickhouse/errors.js'
 import type { Store } from '../clickhouse/store.js'
 import { ApiError } from '../contract/errors.js'
 import { createLookups, FRESH_MS } from '../lib/lookups.js'
@@ -89,17 +89,8 @@ function nameReaders(
   ])
 }
 
-async function readProjects(reader: Connection): Promise<readonly StoredProject[]> {
-  try {
-    return await listPublicProjects(reader, {
-      signal: AbortSignal.timeout(FRESH_MS),
-      settings: { max_threads: 1 },
-    })
-  } catch (cause) {
-    const failure = toStoreError(cause)
-    throw failure.code === 'INTERNAL_ERROR' ? failure : createLookupError(cause)
-  }
-}
+const readProjects = (reader: Connection): Promise<readonly StoredProject[]> =>
+  readBriefly((options) => listPublicProjects(reader, options), createLookupError)
 
 const createLookupError = (cause: unknown): ApiError =>
   new ApiError(

@@ -1,9 +1,9 @@
 /** Finds the project of a public token. Made-up tokens cannot keep known ones from being found. */
+import { readBriefly } from '../../clickhouse/brief-read.js'
 import type { Connection } from '../../clickhouse/connection.js'
-import { toStoreError } from '../../clickhouse/errors.js'
 import { recognizeCredential } from '../../contract/bearer.js'
 import { ApiError } from '../../contract/errors.js'
-import { createLookups, FRESH_MS } from '../../lib/lookups.js'
+import { createLookups } from '../../lib/lookups.js'
 import { MINUTE_MS } from '../../lib/time.js'
 import type { StoredProject } from '../../projects/project.js'
 import { inspectToken } from '../../projects/public-token.js'
@@ -63,17 +63,8 @@ export function createFindProject(
   }
 }
 
-async function readProject(reader: Connection, token: string): Promise<StoredProject | undefined> {
-  try {
-    return await findProjectByToken(reader, token, {
-      signal: AbortSignal.timeout(FRESH_MS),
-      settings: { max_threads: 1 },
-    })
-  } catch (cause) {
-    const error = toStoreError(cause)
-    throw error.code === 'INTERNAL_ERROR' ? error : lookupUnavailableError(cause)
-  }
-}
+const readProject = (reader: Connection, token: string): Promise<StoredProject | undefined> =>
+  readBriefly((options) => findProjectByToken(reader, token, options), lookupUnavailableError)
 
 /** The error for a token that is missing, unknown, or in conflict with another token of the request. */
 export const invalidTokenError = (): ApiError =>
