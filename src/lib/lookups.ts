@@ -81,7 +81,6 @@ export function createLookups<Value, Lane extends string = never>(
       missing?.set(name, begunAt)
     } else {
       found.set(name, { value, begunAt })
-      missing?.delete(name)
     }
     return value
   }
