@@ -51,11 +51,11 @@ export interface ProjectData {
   /** Reads how much data one of its shards has. */
   readonly readSizes: ReadSizes
   /** Creates the connection for the statements of a request. */
-  readonly createReader: (scope: RunningRequest) => Connection
+  readonly createReader: (request: RunningRequest) => Connection
   /** Creates the runner of statements whose rows are streamed to a request. */
-  readonly createStreamer: (scope: RunningRequest) => StreamQuery
+  readonly createStreamer: (request: RunningRequest) => StreamQuery
   /** Finds the moment of the first event for a request; null if there is none. */
-  readonly findFirstEvent: (scope: RunningRequest) => Promise<Date | null>
+  readonly findFirstEvent: (request: RunningRequest) => Promise<Date | null>
   readonly hasEventsFrom: (moment: Date) => Promise<boolean>
 }
 
@@ -83,10 +83,10 @@ export const createFindData =
         all.map(({ changes }) => changes),
       ),
       readSizes: (projectId) => readMeanSizes(all, ({ readSizes }) => readSizes(projectId)),
-      createReader: (scope) => createReader(first.store, openReader(shards), scope),
+      createReader: (request) => createReader(first.store, openReader(shards), request),
       createStreamer: ({ timeoutMs, ...scope }) =>
         createStreamRunner({ ...first.store, reader: openReader(shards) }, timeoutMs, scope),
-      findFirstEvent: (scope) => findFirstEvent(shards, id, scope),
+      findFirstEvent: (request) => findFirstEvent(shards, id, request),
       hasEventsFrom: (moment) =>
         isTrueOfAny(shards, ({ store }) => hasEventsFrom(store.lookups, id, moment)),
     }
@@ -101,10 +101,10 @@ function requireStore(stores: ReadonlyMap<string, ReadStore>, name: string): Rea
 const findFirstEvent = (
   shards: ProjectShards,
   id: string,
-  scope: RunningRequest,
+  request: RunningRequest,
 ): Promise<Date | null> =>
   findEarliest(shards, ({ store }) =>
-    findFirstEventTime(createReader(store, store.reader, scope), id),
+    findFirstEventTime(createReader(store, store.reader, request), id),
   )
 
 /** Creates a connection to a store whose statements share the deadline of a request. */

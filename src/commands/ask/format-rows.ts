@@ -1,6 +1,6 @@
 /** Formats the rows of a response as a table or as CSV. */
 import { writeCsvRow } from '../../http/formats/csv.js'
-import type { Cell } from '../../http/formats/table.js'
+import type { Cell } from '../../analytics/table.js'
 import { isRecord } from '../../lib/records.js'
 import { METRICS } from '../../model/metrics.js'
 import { formatTable } from '../shared/output.js'

@@ -1,14 +1,7 @@
 /** Writes the stream format of Apache Arrow. */
 import type * as Arrow from 'apache-arrow'
-import {
-  nameFacts,
-  readColumn,
-  regroup,
-  type Cell,
-  type ColumnType,
-  type Table,
-  type TableRow,
-} from './table.js'
+import type { Cell, ColumnType, Table, TableRow } from '../../analytics/table.js'
+import { nameFacts, readColumn, regroup } from './table.js'
 
 type Library = typeof Arrow
 

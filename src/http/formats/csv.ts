@@ -1,5 +1,5 @@
 /** Writes CSV, as RFC 4180: a header, CRLF, UTF-8, quotes where they are needed. */
-import type { Cell, Table, TableRow } from './table.js'
+import type { Cell, Table, TableRow } from '../../analytics/table.js'
 
 /** A text that needs quotes. An empty one has them, too: without quotes it means null. */
 const QUOTED = /^$|[",\r\n]/

@@ -1,6 +1,6 @@
 /** Writes a table as one JSON object, for answers that have too many rows to be built in memory. */
 import { createRowWriter } from './ndjson.js'
-import type { Table } from './table.js'
+import type { Table } from '../../analytics/table.js'
 
 /** Writes the members of `head`, of which there is at least one, and then the rows as the member `data`. */
 export async function* writeJson(

@@ -1,5 +1,5 @@
 /** Writes NDJSON: one JSON object per row, with the columns as its members. */
-import type { Cell, Column, Table, TableRow } from './table.js'
+import type { Cell, Column, Table, TableRow } from '../../analytics/table.js'
 
 const writeCell = ({ type }: Column, cell: Cell): string =>
   type === 'json' && typeof cell === 'string' ? cell : JSON.stringify(cell)

@@ -1,14 +1,7 @@
 /** Writes Apache Parquet. */
 import type { SchemaElement } from 'hyparquet'
-import {
-  nameFacts,
-  readColumn,
-  regroup,
-  type Cell,
-  type Column,
-  type ColumnType,
-  type Table,
-} from './table.js'
+import type { Cell, Column, ColumnType, Table } from '../../analytics/table.js'
+import { nameFacts, readColumn, regroup } from './table.js'
 
 /** The type of Parquet for each type of column, and how its values are passed to the library. */
 interface ParquetType {

@@ -6,7 +6,7 @@ import { MEDIA_TYPES, type TableFormat } from '../../contract/answer-formats.js'
 import { continueWith } from '../../lib/generators.js'
 import { writeJson } from './json.js'
 import type { ReaderPace } from './reader-pace.js'
-import type { Facts, Table } from './table.js'
+import type { Facts, Table } from '../../analytics/table.js'
 import { WRITERS } from './write-table.js'
 
 /** The Content-Type of each format. */

@@ -1,33 +1,5 @@
-/** Tables: what answers are in formats other than JSON. */
-
-/**
- * What a column holds.
- *
- * - `integer`: whole numbers within ±2^53, `number`: others
- * - `moment`: moments in UTC as texts of ISO 8601 with milliseconds
- * - `json`: texts of JSON, which NDJSON contains as values
- */
-export type ColumnType = 'text' | 'integer' | 'number' | 'boolean' | 'moment' | 'json'
-
-export interface Column {
-  readonly name: string
-  readonly type: ColumnType
-}
-
-export type Cell = string | number | boolean | null
-
-/** The cells of a row, in the order of the columns. */
-export type TableRow = readonly Cell[]
-
-/** What an answer says besides its rows, as texts: `period`, `total`, `limit`, `offset`, … */
-export type Facts = Readonly<Record<string, string>>
-
-export interface Table {
-  readonly columns: readonly Column[]
-  readonly facts: Facts
-  /** The rows, some at a time. It throws when they break off. */
-  readonly batches: AsyncIterable<readonly TableRow[]>
-}
+/** Tables in memory: what the writers of several formats share. */
+import type { Cell, Facts, Table, TableRow } from '../../analytics/table.js'
 
 /** Writes a table as bytes of its format. It throws when the rows break off. */
 export type TableWriter = (table: Table) => AsyncGenerator<Uint8Array>

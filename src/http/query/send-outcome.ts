@@ -52,7 +52,7 @@ function describeAsTable(operation: AnyOperation | undefined, body: object): Tab
 
 /** Returns the body of a response as an object. */
 export const getBody = (outcome: Outcome): object =>
-  outcome.body ?? (JSON.parse('text' in outcome ? outcome.text : '{}') as object)
+  'text' in outcome ? (outcome.body ?? (JSON.parse(outcome.text) as object)) : outcome.body
 
 /** Whether If-None-Match names an entity tag. It is compared weakly, as RFC 9110 §13.1.2 says. */
 const matches = (header: string | undefined, etag: string): boolean =>
