@@ -1,5 +1,5 @@
 # Start here: `make demo` to look around, `make test` to check. Needs Node 20.19 or newer, npm and make.
-.PHONY: install build test test-long test-deep test-node test-all check lint eslint prettier openapi-lint types laws demo bench soak clean check-node
+.PHONY: install build quick test test-slow test-all test-node check lint eslint prettier openapi-lint types laws demo bench soak clean check-node
 .DEFAULT_GOAL := build
 
 INSTALLED := node_modules/.installed
@@ -10,26 +10,25 @@ install: $(INSTALLED)
 
 build: $(BUILT)
 
-# Builds, checks, and runs the tests except the long and deep ones (see CONTRIBUTING.md). Jest gets JEST_FLAGS.
+# Builds, checks, and runs the tests that need no ClickHouse: for the inner loop.
+quick: check
+	npm run --silent test:fast -- test/unit test/contract $(JEST_FLAGS)
+
+# Builds, checks, and runs the tests except the slow ones. Jest gets JEST_FLAGS.
 test: check
-	npm run --silent test:jest -- $(JEST_FLAGS)
+	npm run --silent test:fast -- $(JEST_FLAGS)
 
-# What takes long: browsers, upgrades, clients, commands, kills.
-test-long: $(BUILT)
-	npm run --silent test:long -- $(JEST_FLAGS)
+# Runs the slow tests: browsers, upgrades, clients, commands, kills.
+test-slow: $(BUILT)
+	npm run --silent test:slow -- $(JEST_FLAGS)
 
-# What takes minutes and is rarely touched: kills, random worlds, widenings, floods, and the rest of what the other two sample.
-test-deep: $(BUILT)
-	npm run --silent test:deep -- $(JEST_FLAGS)
+# Runs all tests and leaves little out. It takes hours: for a release.
+test-all: check
+	TEST_EFFORT=10 npm run --silent test:jest -- $(JEST_FLAGS)
 
 # Runs the tests of `make test` on another version of Node: make test-node NODE=24.
 test-node: $(BUILT)
-	npx --yes --package=node@$(NODE) -- npm run --silent test:jest -- $(JEST_FLAGS)
-
-test-all:
-	$(MAKE) --no-print-directory test
-	$(MAKE) --no-print-directory test-long
-	$(MAKE) --no-print-directory test-deep
+	npx --yes --package=node@$(NODE) -- npm run --silent test:fast -- $(JEST_FLAGS)
 
 # Builds and runs all checks, two at a time.
 check: $(INSTALLED)

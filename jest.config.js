@@ -1,32 +1,9 @@
 /** Native ES modules; swc strips the types. `npm run test:jest` sets --experimental-vm-modules. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { env } from 'node:process'
-
-/**
- * Lists the test files that do only a sample of their work outside of the deep run: those that import `support/sampling.ts`.
- */
-function listSampledFiles() {
-  return readdirSync('test', { recursive: true })
-    .filter((path) => path.endsWith('.test.ts'))
-    .filter((path) => readFileSync(`test/${path}`, 'utf8').includes("/sampling.js'"))
-    .map((path) => `**/test/${path}`)
-}
-
-/**
- * `*.long.test.ts` run in `make test-long`, `*.deep.test.ts` in `make test-deep`, and all others in `make test`. The deep run
- * also does what the other two leave out of a sampled file.
- */
-const MATCHES = {
-  long: () => ['**/*.long.test.ts'],
-  deep: () => ['**/*.deep.test.ts', ...listSampledFiles()],
-}
-const match = MATCHES[env.TESTS]
-
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
-  testMatch: match?.() ?? ['**/*.test.ts'],
-  testPathIgnorePatterns: match === undefined ? ['\\.(long|deep)\\.test\\.ts$'] : [],
+  // `*.slow.test.ts` run in `make test-slow`, all others in `make test`.
+  testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {

@@ -12,14 +12,14 @@ import { answer } from '../support/duckdb/answer.js'
 import type { DuckDatabase } from '../support/duckdb/database.js'
 import { answerValues } from '../support/duckdb/values.js'
 import { createDuckWorld } from '../support/duckdb/world.js'
-import { amount } from '../support/sampling.js'
+import { scaled } from '../support/effort.js'
 import { fillDefaults, LARGE_SIZES, NOW, type SentEvent } from '../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** The number of worlds, of visits in each, and of questions to each. */
-const WORLDS = amount('LAWS_WORLDS', { short: 1, deep: 2 })
-const VISITS = amount('LAWS_VISITS', { short: 400, deep: 800 })
-const QUESTIONS = amount('LAWS_QUESTIONS', { short: 20, deep: 60 })
+const WORLDS = scaled(1)
+const VISITS = scaled(400)
+const QUESTIONS = scaled(20)
 const BATCHES = 2
 const WIDTHS = [1, 2, 4]
 

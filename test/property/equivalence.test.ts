@@ -17,15 +17,15 @@ import { resolveQuery } from '../../src/analytics/request/query.js'
 import { buildStatement } from '../../src/analytics/sql/build-statement.js'
 import { type CheckReport } from '../../src/rollups/check.js'
 import { attributeRequest, rollupEvent, rollupRequest } from '../support/arbitrary/rollups.js'
-import { amount } from '../support/sampling.js'
+import { scaled } from '../support/effort.js'
 import { createDatabase, type TestDatabase } from '../support/store/database.js'
 import { fillDefaults, newProject, NOW, send, type PartialRequest } from '../support/world/world.js'
 import { checkRollups } from '../support/store/loading.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
 /** The number of worlds, and a third of the number of queries to each. */
-const WORLDS = amount('LAWS_WORLDS', { short: 1, deep: 2 })
-const QUESTIONS = amount('LAWS_QUESTIONS', { short: 15, deep: 40 })
+const WORLDS = scaled(1)
+const QUESTIONS = scaled(15)
 const BATCHES = 3
 
 let database: TestDatabase

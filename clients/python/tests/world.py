@@ -1,4 +1,4 @@
-"""The traffic of the service in the tests: see test/integration/client/python.long.test.ts of the project."""
+"""The traffic of the service in the tests: see test/integration/client/python.slow.test.ts of the project."""
 
 from __future__ import annotations
 

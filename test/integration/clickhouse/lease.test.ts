@@ -1,5 +1,5 @@
 /** Leases on a real engine: one holder at a time, handover, failures, and holders that died. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type Connection } from '../../../src/clickhouse/connection.js'
 import {
@@ -16,9 +16,9 @@ import {
   listGenerations,
 } from '../../../src/clickhouse/lease/lease-store.js'
 import { sql, statement } from '../../../src/clickhouse/sql.js'
+import { thoroughTest } from '../../support/effort.js'
 import { until } from '../../support/until.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
-import { deepTest, shortTest } from '../../support/sampling.js'
 
 let database: TestDatabase
 let connections: readonly Connection[]
@@ -41,7 +41,7 @@ async function readNewestGeneration(name: 'loader' | 'migrations'): Promise<numb
   return newest!.number
 }
 
-shortTest('contenders hold the lease one after the other, and each gets its turn', async () => {
+test('contenders hold the lease one after the other, and each gets its turn', async () => {
   let inside = 0
   const generations: number[] = []
   const work = async ({ generation }: Lease): Promise<void> => {
@@ -62,25 +62,25 @@ shortTest('contenders hold the lease one after the other, and each gets its turn
   ])
 })
 
-shortTest('the result of the work is returned, and the lease is released', async () => {
+test('the result of the work is returned, and the lease is released', async () => {
   expect(await withLease(first(), 'loader', () => Promise.resolve('done'))).toBe('done')
   await withLease(first(), 'loader', (lease) => lease.assertHeld(), { waitMs: 0 })
 })
 
-shortTest('an error of the work is thrown, and the lease is released', async () => {
+test('an error of the work is thrown, and the lease is released', async () => {
   const failure = new Error('it failed')
   await expect(withLease(first(), 'loader', () => Promise.reject(failure))).rejects.toBe(failure)
   expect(await withLease(first(), 'loader', () => Promise.resolve(1), { waitMs: 0 })).toBe(1)
 })
 
-shortTest('a wait that exceeds its limit is an error', async () => {
+test('a wait that exceeds its limit is an error', async () => {
   await withLease(first(), 'loader', async () => {
     const second = withLease(first(), 'loader', () => Promise.resolve(), { waitMs: 300 })
     await expect(second).rejects.toBeInstanceOf(LeaseTimeoutError)
   })
 })
 
-deepTest('a holder that renews its lease is not replaced, however long it works', async () => {
+thoroughTest('a holder that renews its lease is not replaced, however long it works', async () => {
   await withLease(first(), 'loader', async (lease) => {
     const second = withLease(first(), 'loader', () => Promise.resolve(), { waitMs: 11_500 })
     await expect(second).rejects.toBeInstanceOf(LeaseTimeoutError)
@@ -89,14 +89,14 @@ deepTest('a holder that renews its lease is not replaced, however long it works'
   })
 })
 
-deepTest('a holder that does not renew its lease for 10 seconds is replaced', async () => {
+thoroughTest('a holder that does not renew its lease for 10 seconds is replaced', async () => {
   await createGeneration(first(), 'loader', (await readNewestGeneration('loader')) + 1)
   const begun = performance.now()
   await withLease(first(), 'loader', () => Promise.resolve())
   expect(performance.now() - begun).toBeGreaterThan(8_900)
 })
 
-shortTest('a holder that was replaced notices', async () => {
+test('a holder that was replaced notices', async () => {
   await withLease(first(), 'migrations', async (lease) => {
     expect(await readNewestGeneration('migrations')).toBe(1)
     await createGeneration(first(), 'migrations', 2)
@@ -139,29 +139,26 @@ function workEndlessly(connection: Connection): {
   }
 }
 
-shortTest(
-  'a holder with endless work keeps the lease, and hands it over when another waits',
-  async () => {
-    const holder = workEndlessly(first())
-    await until(() => holder.steps() > 0)
-    const held = await readNewestGeneration('loader')
-    await until(() => holder.steps() > 20)
-    expect(await readNewestGeneration('loader')).toBe(held)
+test('a holder with endless work keeps the lease, and hands it over when another waits', async () => {
+  const holder = workEndlessly(first())
+  await until(() => holder.steps() > 0)
+  const held = await readNewestGeneration('loader')
+  await until(() => holder.steps() > 20)
+  expect(await readNewestGeneration('loader')).toBe(held)
 
-    for (const connection of connections.slice(1, 4)) {
-      const before = holder.steps()
-      await withLease(connection, 'loader', () => Promise.resolve())
-      // Without a request, the holder would go on for 20 s, of which a step takes a twentieth of a second.
-      expect(holder.steps() - before).toBeLessThan(200)
-    }
-    await holder.stop()
-    const left = await readNewestGeneration('loader')
-    await withLease(first(), 'loader', () => Promise.resolve(), { waitMs: 0 })
-    expect(await readNewestGeneration('loader')).toBe(left + 1)
-  },
-)
+  for (const connection of connections.slice(1, 4)) {
+    const before = holder.steps()
+    await withLease(connection, 'loader', () => Promise.resolve())
+    // Without a request, the holder would go on for 20 s, of which a step takes a twentieth of a second.
+    expect(holder.steps() - before).toBeLessThan(200)
+  }
+  await holder.stop()
+  const left = await readNewestGeneration('loader')
+  await withLease(first(), 'loader', () => Promise.resolve(), { waitMs: 0 })
+  expect(await readNewestGeneration('loader')).toBe(left + 1)
+})
 
-shortTest('a waiter for the same work does not request the lease', async () => {
+test('a waiter for the same work does not request the lease', async () => {
   const lease = await acquireLease(first(), 'loader')
   const other = acquireLease(connections[1]!, 'loader', { waitMs: 800, requestsTurn: false })
   await expect(other).rejects.toBeInstanceOf(LeaseTimeoutError)
@@ -172,7 +169,7 @@ shortTest('a waiter for the same work does not request the lease', async () => {
   await (await insistent).release()
 })
 
-shortTest('a request is for one generation only', async () => {
+test('a request is for one generation only', async () => {
   const held = await acquireLease(first(), 'loader')
   const asked = held.generation
   const next = acquireLease(connections[1]!, 'loader')
@@ -186,7 +183,7 @@ shortTest('a request is for one generation only', async () => {
   expect(await listGenerations(first(), 'loader')).toHaveLength(1)
 })
 
-shortTest('releasing a lease twice releases it once', async () => {
+test('releasing a lease twice releases it once', async () => {
   const lease = await acquireLease(first(), 'loader')
   await Promise.all([lease.release(), lease.release()])
   const next = await acquireLease(first(), 'loader', { waitMs: 0 })
@@ -198,7 +195,7 @@ shortTest('releasing a lease twice releases it once', async () => {
   await next.release()
 })
 
-deepTest('a waiter of an older version, which makes no requests, gets its turn', async () => {
+thoroughTest('a waiter of an older version, which makes no requests, gets its turn', async () => {
   const lease = await acquireLease(first(), 'loader')
   expect(await lease.isWanted()).toBe(false)
   await sleep(20_500)

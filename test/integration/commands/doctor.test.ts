@@ -1,5 +1,5 @@
 /** `tallyhouse doctor` on a healthy store and on sick ones. It changes none of them. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import net from 'node:net'
@@ -10,7 +10,7 @@ import { sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
 import { addDoctor } from '../../../src/commands/operate/doctor.js'
 import { runCli } from '../../support/cli/cli.js'
 import { runCommand, type CommandResult } from '../../support/cli/commands.js'
-import { deepTest, shortTest } from '../../support/sampling.js'
+import { thoroughTest } from '../../support/effort.js'
 import { createDatabase, newDatabase, type TestDatabase } from '../../support/store/database.js'
 import { loadWaiting } from '../../support/store/loading.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
@@ -68,7 +68,7 @@ SELECT name, toString(uuid) AS uuid, total_rows FROM system.tables WHERE databas
     return rows
   }
 
-  shortTest('that is healthy: one line per check, and nothing is changed', async () => {
+  test('that is healthy: one line per check, and nothing is changed', async () => {
     const before = await readTables()
     const { stdout, error } = await run()
     expect(error).toBeUndefined()
@@ -95,7 +95,7 @@ SELECT name, toString(uuid) AS uuid, total_rows FROM system.tables WHERE databas
     expect(await readTables()).toEqual(before)
   })
 
-  deepTest('that lacks migrations, and a table', async () => {
+  thoroughTest('that lacks migrations, and a table', async () => {
     await write(sql`DELETE FROM migrations WHERE number >= 18`)
     await write(sql`DROP TABLE public_keys`)
     const before = await readTables()
@@ -112,7 +112,7 @@ SELECT name, toString(uuid) AS uuid, total_rows FROM system.tables WHERE databas
     expect(await readTables()).toEqual(before)
   })
 
-  deepTest('whose database is newer', async () => {
+  thoroughTest('whose database is newer', async () => {
     await write(sql`INSERT INTO migrations (number, name, checksum) SELECT 9999, '9999_x.sql', ''`)
     expect(await findFaults()).toEqual([
       expect.objectContaining({
@@ -124,14 +124,14 @@ SELECT name, toString(uuid) AS uuid, total_rows FROM system.tables WHERE databas
     ])
   })
 
-  deepTest('with rollups of another definition', async () => {
+  thoroughTest('with rollups of another definition', async () => {
     await write(sql`INSERT INTO rollup_builds (definition, built_at) SELECT 'other', now64(3) + 1`)
     expect(await findFaults()).toEqual([
       expect.objectContaining({ name: 'rollups', verdict: 'fail', finding: expect.any(String) }),
     ])
   })
 
-  deepTest('whose loader cannot go on', async () => {
+  thoroughTest('whose loader cannot go on', async () => {
     await write(sql`
 INSERT INTO inbox (line, received_at) SELECT '{}', now64(3) - 3600`)
     // The tables of the staged load are gone.
@@ -152,7 +152,7 @@ INSERT INTO inbox (line, received_at) SELECT '{}', now64(3) - 3600`)
     expect(rest).toEqual([])
   })
 
-  deepTest('without keys', async () => {
+  thoroughTest('without keys', async () => {
     await write(sql`TRUNCATE TABLE public_keys`)
     expect(await findFaults()).toMatchObject([
       {
@@ -163,19 +163,22 @@ INSERT INTO inbox (line, received_at) SELECT '{}', now64(3) - 3600`)
     ])
   })
 
-  deepTest('with tables that a killed loader left, which are those of a running one', async () => {
-    await write(sql`CREATE TABLE load_7_rows (a UInt8) ENGINE = Memory`)
-    await write(sql`CREATE TABLE load_7_rows_of_mine (a UInt8) ENGINE = Memory`)
-    expect(await findFaults()).toMatchObject([
-      { name: 'temporary tables', verdict: 'warn', finding: 'nobody uses load_7_rows' },
-    ])
-    const lease = await acquireLease(database.store.writer, 'loader')
-    expect(await findFaults()).toEqual([])
-    expect((await run()).stdout).toContain(
-      `process ${process.pid} on ${os.hostname()} holds its lease`,
-    )
-    await lease.release()
-  })
+  thoroughTest(
+    'with tables that a killed loader left, which are those of a running one',
+    async () => {
+      await write(sql`CREATE TABLE load_7_rows (a UInt8) ENGINE = Memory`)
+      await write(sql`CREATE TABLE load_7_rows_of_mine (a UInt8) ENGINE = Memory`)
+      expect(await findFaults()).toMatchObject([
+        { name: 'temporary tables', verdict: 'warn', finding: 'nobody uses load_7_rows' },
+      ])
+      const lease = await acquireLease(database.store.writer, 'loader')
+      expect(await findFaults()).toEqual([])
+      expect((await run()).stdout).toContain(
+        `process ${process.pid} on ${os.hostname()} holds its lease`,
+      )
+      await lease.release()
+    },
+  )
 })
 
 describe('without a store', () => {
@@ -184,7 +187,7 @@ describe('without a store', () => {
     return [code, JSON.parse(stdout) as readonly Row[]]
   }
 
-  shortTest.each<[string, NodeJS.ProcessEnv, object]>([
+  test.each<[string, NodeJS.ProcessEnv, object]>([
     [
       'a wrong variable',
       { PORT: 'x' },
@@ -222,7 +225,7 @@ describe('without a store', () => {
     expect(JSON.stringify(rows)).not.toContain('secret')
   })
 
-  deepTest('a store that hangs', async () => {
+  thoroughTest('a store that hangs', async () => {
     const hanging = net.createServer(() => undefined).listen(0, '127.0.0.1')
     await once(hanging, 'listening')
     const { port } = hanging.address() as net.AddressInfo
@@ -235,7 +238,7 @@ describe('without a store', () => {
     })
   })
 
-  shortTest('a database that does not exist', async () => {
+  test('a database that does not exist', async () => {
     const { stdout } = await runCommand(addDoctor, ['doctor', '--json'], {
       endpoint: newDatabase(),
       now: new Date(),
@@ -252,7 +255,7 @@ describe('without a store', () => {
     ])
   })
 
-  deepTest('a file of keys that is none', async () => {
+  thoroughTest('a file of keys that is none', async () => {
     const dataDir = await mkdtemp(path.join(folder, 'keys-'))
     const file = path.join(dataDir, 'keys', 'signing-key.json')
     await mkdir(path.dirname(file))

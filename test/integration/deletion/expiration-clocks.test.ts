@@ -1,5 +1,5 @@
 /** A clock that is wrong deletes nothing that is to be kept. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Clocks } from '../../../src/clickhouse/clocks.js'
 import { sql, string } from '../../../src/clickhouse/sql.js'
 import { addProject } from '../../../src/commands/project.js'
@@ -8,7 +8,7 @@ import { createLogger } from '../../../src/lib/log.js'
 import { addDays, addMs, HOUR_MS, MINUTE_MS } from '../../../src/lib/time.js'
 import { markCut, updateProject } from '../../../src/projects/store.js'
 import { runCommand, type CommandResult } from '../../support/cli/commands.js'
-import { deepTest, shortTest } from '../../support/sampling.js'
+import { thoroughTest } from '../../support/effort.js'
 import { agreeOn } from '../../support/store/clocks.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
@@ -64,27 +64,24 @@ FROM events WHERE project_id = ${string(id)} ORDER BY age`,
     )
   ).map(({ age }) => age)
 
-shortTest(
-  'clocks of the host and the store that differ by more than a minute delete nothing',
-  async () => {
-    const id = await createAged([0, 10, 40])
-    const ahead = { host: addDays(NOW, 400), store: NOW }
-    expect(await expire(id, ahead)).toEqual({ hold: 'clocks', ages: [0, 10, 40] })
-    expect(await expire(id, { host: NOW, store: ahead.host })).toEqual({
-      hold: 'clocks',
-      ages: [0, 10, 40],
-    })
-    const apart = { host: addMs(NOW, MINUTE_MS), store: NOW }
-    expect(await expire(id, apart)).toEqual({ ages: [0, 10] })
-    // The earlier clock counts, so the event of 30 days ago is kept.
-    const midnight = new Date('2026-06-16T00:00:10Z')
-    await receive(id, [midnight, addDays(NOW, -30)])
-    const around = { host: addMs(midnight, -MINUTE_MS / 2), store: midnight }
-    expect(await expire(id, around)).toEqual({ ages: [-1, 0, 10, 30] })
-  },
-)
+test('clocks of the host and the store that differ by more than a minute delete nothing', async () => {
+  const id = await createAged([0, 10, 40])
+  const ahead = { host: addDays(NOW, 400), store: NOW }
+  expect(await expire(id, ahead)).toEqual({ hold: 'clocks', ages: [0, 10, 40] })
+  expect(await expire(id, { host: NOW, store: ahead.host })).toEqual({
+    hold: 'clocks',
+    ages: [0, 10, 40],
+  })
+  const apart = { host: addMs(NOW, MINUTE_MS), store: NOW }
+  expect(await expire(id, apart)).toEqual({ ages: [0, 10] })
+  // The earlier clock counts, so the event of 30 days ago is kept.
+  const midnight = new Date('2026-06-16T00:00:10Z')
+  await receive(id, [midnight, addDays(NOW, -30)])
+  const around = { host: addMs(midnight, -MINUTE_MS / 2), store: midnight }
+  expect(await expire(id, around)).toEqual({ ages: [-1, 0, 10, 30] })
+})
 
-deepTest(
+thoroughTest(
   'a clock that host and store share deletes two days a day at most when it jumps ahead',
   async () => {
     const id = await createAged([0, 10, 28, 29, 30, 40])
@@ -113,7 +110,7 @@ deepTest(
   },
 )
 
-deepTest(
+thoroughTest(
   'a lower number of days takes effect by two days a day, a higher one at once',
   async () => {
     const id = await createAged([0, 8, 27, 28, 29, 30])
@@ -138,7 +135,7 @@ deepTest(
 const run = (args: string, now: Date): Promise<CommandResult> =>
   runCommand(addProject, ['project', ...args.split(' ')], { endpoint: database.endpoint, now })
 
-shortTest('--force deletes at once by the clock, which the store must share', async () => {
+test('--force deletes at once by the clock, which the store must share', async () => {
   const now = new Date()
   const id = await createAged([100, 200], now)
   const update = `update ${id} --keep-days 150`

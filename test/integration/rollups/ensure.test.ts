@@ -1,12 +1,12 @@
 /** Rollups of stores that have none, or those of another definition. */
-import { describe, expect } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { watchRollups } from '../../../src/bootstrap/serving/rollup-trust.js'
 import { identifier, sql } from '../../../src/clickhouse/sql.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { LIVE } from '../../../src/model/rollup-table-sets.js'
 import { hashLiveViews } from '../../../src/rollups/materialized-views.js'
 import { readRollupState } from '../../../src/rollups/progress.js'
-import { deepTest, shortTest } from '../../support/sampling.js'
+import { thoroughTest } from '../../support/effort.js'
 import { breakAfter, BrokenError } from '../../support/store/breaking.js'
 import { select } from '../../support/store/facts.js'
 import { ensureRollups } from '../../support/store/loading.js'
@@ -32,7 +32,7 @@ WHERE database = currentDatabase() AND engine = 'MaterializedView' ORDER BY name
 const builds = () => select(world.store, sql`SELECT count() AS builds FROM rollup_builds`)
 
 describe('ensureRollups builds the rollups', () => {
-  deepTest('of a store that was filled before there were rollups', async () => {
+  thoroughTest('of a store that was filled before there were rollups', async () => {
     const [views, before] = [await viewNames(), await rollupsOf(world.shop)]
     for (const name of views) await write(sql`DROP VIEW ${identifier(name)} SYNC`)
     for (const table of [...Object.values(LIVE.rollups), sql`rollup_builds`]) {
@@ -48,7 +48,7 @@ describe('ensureRollups builds the rollups', () => {
     expect(await builds()).toEqual([{ builds: 1 }])
   })
 
-  deepTest('of a store with rollups of another definition', async () => {
+  thoroughTest('of a store with rollups of another definition', async () => {
     const [views, before] = [await viewNames(), await rollupsOf(world.shop)]
     await write(sql`INSERT INTO rollup_builds (definition) SELECT 'another'`)
     await write(sql`DROP VIEW feed_visits SYNC`)
@@ -65,7 +65,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await builds()).toEqual([{ builds: 3 }])
   })
 
-  shortTest('once; a second call has nothing to do', async () => {
+  test('once; a second call has nothing to do', async () => {
     await falsify()
     const before = await rollupsOf(world.shop)
     await ensureRollups(world.store)
@@ -73,7 +73,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await builds()).toEqual([{ builds: 1 }])
   })
 
-  deepTest('in one of two processes that start at once, while the other waits', async () => {
+  thoroughTest('in one of two processes that start at once, while the other waits', async () => {
     const before = await rollupsOf(world.shop)
     await write(sql`TRUNCATE TABLE rollup_builds`)
     await falsify()
@@ -82,7 +82,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await rollupsOf(world.shop)).toEqual(before)
   })
 
-  deepTest('from the beginning after an interruption', async () => {
+  thoroughTest('from the beginning after an interruption', async () => {
     const [views, before] = [await viewNames(), await rollupsOf(world.shop)]
     await write(sql`TRUNCATE TABLE rollup_builds`)
     await write(sql`CREATE TABLE draft_sessions_daily AS sessions_daily`)
@@ -96,7 +96,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await rollupsOf(world.shop)).toEqual(before)
   })
 
-  deepTest('from the first month that is missing, if it was interrupted later', async () => {
+  thoroughTest('from the first month that is missing, if it was interrupted later', async () => {
     await write(sql`TRUNCATE TABLE rollup_builds`)
     const before = [await rollupsOf(world.shop), await rollupsOf(world.other)]
     const writer = breakAfter(world.store.writer, /INSERT INTO rollup_progress/)
@@ -113,14 +113,14 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     expect(await rollupsOf(world.other)).toEqual(before[1])
   })
 
-  shortTest('whatever views of others there are', async () => {
+  test('whatever views of others there are', async () => {
     const before = await hashLiveViews(world.store.admin)
     await write(sql`CREATE TABLE theirs (user UInt32) ENGINE = Null`)
     await write(sql`CREATE MATERIALIZED VIEW feed_theirs TO theirs AS SELECT user FROM events`)
     expect(await hashLiveViews(world.store.admin)).toBe(before)
   })
 
-  shortTest('unless a newer version has begun to: its rollups are not undone', async () => {
+  test('unless a newer version has begun to: its rollups are not undone', async () => {
     const [views, hash] = [await viewNames(), await hashLiveViews(world.store.admin)]
     await write(sql`INSERT INTO rollup_progress (version, definition, step) VALUES (2, 'newer', 1)`)
     expect(await readRollupState(world.store.reader)).toBe('newer')
@@ -136,7 +136,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
   })
 })
 
-deepTest(
+thoroughTest(
   'a running service stops reading rollups that another version rebuilds, and reads them again',
   async () => {
     const trust = await watchRollups(world.store.reader, SILENT)

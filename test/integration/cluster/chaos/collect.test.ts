@@ -20,9 +20,9 @@ import {
   createShards,
   type TestShards,
 } from '../../../support/cluster/shard-databases.js'
+import { stride } from '../../../support/effort.js'
 import { getTestEndpoint } from '../../../support/engine/engine.js'
 import { spreadFaults } from '../../../support/faults/byte-faults.js'
-import { amount } from '../../../support/sampling.js'
 import {
   startByteProxy,
   type ByteProxy,
@@ -123,23 +123,19 @@ async function harm(fault: Fault, collect: Collect): Promise<string> {
   return outcome
 }
 
-test.each<[what: string, harm: Harm, step: { short: number; deep: number }]>([
-  ['are cut', 'cut', { short: 1_901, deep: 701 }],
-  ['are reset', 'reset', { short: 1_901, deep: 701 }],
-  ['hang', 'hang', { short: 2_001, deep: 1_201 }],
+test.each<[what: string, harm: Harm, step: number]>([
+  ['are cut', 'cut', 1_901],
+  ['are reset', 'reset', 1_901],
+  ['hang', 'hang', 2_001],
 ])('connections that %s, all of them', async (_what, kind, step) => {
-  for (const fault of spreadFaults(size, [kind], amount('FAULT_STEP', step))) {
+  for (const fault of spreadFaults(size, [kind], stride(step))) {
     const outcome = await harm({ ...fault, isOnce: false }, impatient)
     expect(['accepted', 'SERVICE_UNAVAILABLE']).toContain(outcome)
   }
 })
 
 test('a connection that ends, and then another one that does not', async () => {
-  for (const fault of spreadFaults(
-    size,
-    ['cut', 'reset'],
-    amount('FAULT_STEP', { short: 97, deep: 53 }),
-  )) {
+  for (const fault of spreadFaults(size, ['cut', 'reset'], stride(97))) {
     expect({ fault, outcome: await harm({ ...fault, isOnce: true }, patient) }).toEqual({
       fault,
       outcome: 'accepted',

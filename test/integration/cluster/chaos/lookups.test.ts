@@ -6,8 +6,8 @@ import { connectStore, type Store } from '../../../../src/clickhouse/store.js'
 import { findFirstEventTime, hasEventsFrom } from '../../../../src/projects/event-times.js'
 import { listVersionMarks } from '../../../../src/projects/versions.js'
 import { readRollupState } from '../../../../src/rollups/progress.js'
+import { stride } from '../../../support/effort.js'
 import { spreadFaults } from '../../../support/faults/byte-faults.js'
-import { amount } from '../../../support/sampling.js'
 import {
   startByteProxy,
   type ByteProxy,
@@ -91,12 +91,12 @@ test('what is true of the project', () => {
   ])
 })
 
-test.each<[what: string, harms: readonly Harm[], step: { short: number; deep: number }]>([
-  ['end', ['cut', 'reset'], { short: 211, deep: 61 }],
-  ['come one by one', ['slow'], { short: 1_501, deep: 701 }],
+test.each<[what: string, harms: readonly Harm[], step: number]>([
+  ['end', ['cut', 'reset'], 211],
+  ['come one by one', ['slow'], 1_501],
 ])('bytes that %s', async (_what, harms, step) => {
   let failed = 0
-  for (const fault of spreadFaults(size, harms, amount('FAULT_STEP', step))) {
+  for (const fault of spreadFaults(size, harms, stride(step))) {
     proxy.set(fault)
     const found = await lookUp()
     failed += found.filter((one) => one === 'none').length
@@ -108,11 +108,7 @@ test.each<[what: string, harms: readonly Harm[], step: { short: number; deep: nu
 })
 
 test('a version that is not read in time is not known', async () => {
-  for (const fault of spreadFaults(
-    size,
-    ['hang'],
-    amount('FAULT_STEP', { short: 701, deep: 211 }),
-  )) {
+  for (const fault of spreadFaults(size, ['hang'], stride(701))) {
     proxy.set(fault)
     const found = await LOOKUPS[VERSION]!()
     expect({ fault, found }).toEqual({ fault, found: found === undefined ? found : truth[VERSION] })

@@ -1,0 +1,206 @@
+/** After a user is deleted, the store is as if the user had never sent an event. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import type { Connection } from '../../../src/clickhouse/connection.js'
+import { sql, string } from '../../../src/clickhouse/sql.js'
+import { insertBatch } from '../../../src/ingest/inbox/batches.js'
+import type { StoredProject } from '../../../src/projects/project.js'
+import { UserError } from '../../../src/lib/errors.js'
+import { event, request } from '../../support/arbitrary/world.js'
+import { thoroughTest } from '../../support/effort.js'
+import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import {
+  expectConsistentFacts,
+  listLeftovers,
+  readFacts,
+  select,
+} from '../../support/store/facts.js'
+import { readRollups } from '../../support/store/rollups.js'
+import { ARRIVAL, runQuery, newProject, send, type SentEvent } from '../../support/world/world.js'
+import { checkRollups, deleteUser } from '../../support/store/loading.js'
+
+const SEED = 20_260_615
+const QUERIES = fc.sample(request, {
+  seed: SEED,
+  numRuns: 25,
+})
+/** Two batches: events of the second change sessions of the first. */
+const BATCH = fc.array(event, { minLength: 60, maxLength: 60, size: 'max' })
+const [BATCHES] = fc.sample(fc.tuple(BATCH, BATCH), { seed: SEED, numRuns: 1 })
+const DELETED_USER = 'u1'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.drop())
+
+async function world(batches: readonly (readonly SentEvent[])[]): Promise<StoredProject> {
+  const project = await newProject(database.store)
+  for (const events of batches) await send(database.store, project, events)
+  return project
+}
+
+/** Returns the events of other users. Of events with one id the first to arrive counts, even one of the deleted user. */
+function selectOthers(batches: readonly (readonly SentEvent[])[]): SentEvent[][] {
+  const seen = new Set<unknown>()
+  const isFirst = ({ event_id: id }: SentEvent): boolean =>
+    id === undefined || (!seen.has(id) && seen.add(id).has(id))
+  return batches
+    .map((events) => events.filter(isFirst))
+    .map((events) => events.filter(({ user_id }) => user_id !== DELETED_USER))
+}
+
+const withoutIds = (batches: readonly (readonly SentEvent[])[]): SentEvent[][] =>
+  batches.map((events) => events.map(({ event_id: _, ...rest }) => rest))
+
+/** Checks that the rollups agree with the facts, and that no working tables are left. */
+async function expectConsistent(project: StoredProject): Promise<void> {
+  const { store } = database
+  await expectConsistentFacts(store, project.id)
+  expect(await checkRollups(store.writer, { projectId: project.id })).toMatchObject({
+    different: 0,
+    differences: [],
+  })
+  expect(await listLeftovers(store)).toEqual([])
+}
+
+async function expectSame(project: StoredProject, wanted: StoredProject): Promise<void> {
+  const { store } = database
+  expect(await readFacts(store, project.id)).toEqual(await readFacts(store, wanted.id))
+  for (const asked of QUERIES) {
+    const [answer, right] = await Promise.all([
+      runQuery(store, project, asked),
+      runQuery(store, wanted, asked),
+    ])
+    expect({ asked, data: answer.data, pagination: answer.pagination }).toEqual({
+      asked,
+      data: right.data,
+      pagination: right.pagination,
+    })
+  }
+}
+
+thoroughTest(
+  'responses are as if the user had never existed, and the user may return as a new one',
+  async () => {
+    const { store } = database
+    const [project, untouched] = [await world(BATCHES!), await world(BATCHES!)]
+    const others = await readRollups(store, untouched.id)
+    const events = BATCHES!.flat().filter(({ user_id }) => user_id === DELETED_USER).length
+    const removed = await deleteUser(store, project.id, DELETED_USER)
+    expect(removed).toEqual({ user: expect.any(Number), events: 3, sessions: 1 })
+    expect(events).toBeGreaterThan(removed.events)
+    await expectConsistent(project)
+    await expectSame(project, await world(selectOthers(BATCHES!)))
+    expect(await readRollups(store, untouched.id)).toEqual(others)
+
+    await send(store, project, withoutIds(BATCHES!).flat())
+    await expectConsistent(project)
+    await expectSame(project, await world([...selectOthers(BATCHES!), ...withoutIds(BATCHES!)]))
+  },
+)
+
+test('an unknown or deleted user cannot be deleted', async () => {
+  const { store } = database
+  const project = await world([[{ timestamp: '2026-01-01T10:00:00Z', user_id: 'u' }]])
+  const noUser = (id: string) => new UserError(`there is no user ${id} in project ${project.id}`)
+  await expect(deleteUser(store, project.id, 'v')).rejects.toEqual(noUser('v'))
+  expect(await deleteUser(store, project.id, 'u')).toEqual({ user: 1, events: 1, sessions: 1 })
+  await expect(deleteUser(store, project.id, 'u')).rejects.toEqual(noUser('u'))
+  await expect(deleteUser(store, 'nobodys', 'u')).rejects.toEqual(
+    new UserError('there is no project nobodys'),
+  )
+})
+
+test('only the ids of the events are kept, so that these events are not accepted again', async () => {
+  const { store } = database
+  const events = [
+    {
+      timestamp: '2026-01-01T10:00:00Z',
+      event_id: 'e',
+      ip: '10.0.0.1',
+      properties: { plan: 'pro' },
+    },
+  ]
+  const project = await world([events])
+  const of = sql`project_id = ${string(project.id)}`
+  const [user] = await select<{ user_id: string }>(
+    store,
+    sql`SELECT user_id FROM users WHERE ${of}`,
+  )
+  expect(user!.user_id).toMatch(/^anonymous-[0-9a-f]{32}$/)
+  await deleteUser(store, project.id, user!.user_id)
+  const rows = sql`
+SELECT 'events' AS name, count() AS n FROM events WHERE ${of}
+UNION ALL SELECT 'sessions', count() FROM sessions WHERE ${of}
+UNION ALL SELECT 'users', count() FROM users WHERE ${of}
+UNION ALL SELECT 'removals', count() FROM removals WHERE ${of}
+UNION ALL SELECT 'event_ids', count() FROM event_ids WHERE ${of}`
+  expect(await select(store, sql`SELECT name FROM (${rows}) WHERE n > 0`)).toEqual([
+    { name: 'event_ids' },
+  ])
+  expect(await readRollups(store, project.id)).toEqual([])
+  const { report } = await send(store, project, events)
+  expect(report).toEqual({
+    ...{ received: 1, events: 0, duplicates: 1, bots: 0, excluded: 0, rejected: 0 },
+    ...{ users: 0, sessions: 0, first: null, last: null },
+  })
+})
+
+thoroughTest('events in the inbox that are not loaded yet are deleted, too', async () => {
+  const { store } = database
+  const project = await world([[{ timestamp: '2026-01-01T10:00:00Z', user_id: 'u' }]])
+  const bytes = Buffer.from('{"timestamp":"2026-02-01T10:00:00Z","user_id":"u"}')
+  await insertBatch(store.writer, {
+    now: ARRIVAL,
+    batch: 'waiting',
+    projectId: project.id,
+    firstRow: 1,
+    bytes,
+  })
+  expect(await deleteUser(store, project.id, 'u')).toEqual({ user: 1, events: 2, sessions: 2 })
+  expect(await readRollups(store, project.id)).toEqual([])
+  await expectConsistent(project)
+})
+
+thoroughTest(
+  'the next user gets the free number, and is in no group of the deleted user',
+  async () => {
+    const { store } = database
+    const at = (day: number, user_id: string, country: string): SentEvent => ({
+      timestamp: `2026-01-0${day}T10:00:00Z`,
+      user_id,
+      country,
+    })
+    const project = await world([[at(1, 'u', 'DE'), at(2, 'v', 'FR')]])
+    expect(await deleteUser(store, project.id, 'v')).toMatchObject({ user: 2 })
+    await send(store, project, [at(2, 'w', 'DE')])
+    const { data } = await runQuery(store, project, {
+      date_range: ['2026-01-01', '2026-01-31'],
+      metrics: ['users'],
+      group_by: ['country'],
+    })
+    expect(data).toEqual([{ group: { country: 'DE' }, metrics: { users: 2 } }])
+    await expectConsistent(project)
+  },
+)
+
+test('a user may have events in more months than one insert may write', async () => {
+  const { store } = database
+  const { writer } = store
+  const project = await world([
+    ['2026-01-01T10:00:00Z', '2026-02-01T10:00:00Z'].map((timestamp) => ({
+      timestamp,
+      user_id: 'u',
+    })),
+  ])
+  const narrow: Connection = {
+    ...writer,
+    execute: (one, settings) =>
+      writer.execute(one, { max_partitions_per_insert_block: '1', ...settings }),
+  }
+  await deleteUser({ ...store, writer: narrow }, project.id, 'u')
+  expect(await readRollups(store, project.id)).toEqual([])
+})

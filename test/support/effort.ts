@@ -1,0 +1,24 @@
+/**
+ * How much of their repeated work the tests do. The environment variable `TEST_EFFORT` decides: 1 is the sample that `make test`
+ * and CI run, 10 is what `make test-all` runs before a release. Numbers between and above work as well.
+ */
+
+import { test } from '@jest/globals'
+
+const EFFORT = Number(process.env['TEST_EFFORT'] ?? 1)
+
+/** Returns how often to repeat something that an effort of 1 does `count` times. */
+export const scaled = (count: number): number => Math.ceil(count * EFFORT)
+
+/** Returns the distance between the steps to test, if an effort of 1 tests one in `every`. */
+export const stride = (every: number): number => Math.max(1, Math.round(every / EFFORT))
+
+/** Whether the nth step of a loop, counted from 1, is tested, if an effort of 1 tests one in `every`. */
+export const isSampled = (n: number, every: number): boolean => (n - 1) % stride(every) === 0
+
+/** Returns the items of a list to test, if an effort of 1 tests one in `every`. */
+export const sample = <T>(items: readonly T[], every: number): readonly T[] =>
+  items.filter((_, i) => isSampled(i + 1, every))
+
+/** A test that takes minutes and that few changes can break: it runs at an effort of 5 and above. */
+export const thoroughTest = EFFORT >= 5 ? test : test.skip
