@@ -87,8 +87,9 @@ test('the fields of an event are those of the loader, with their types', () => {
   )
 })
 
-test.each(places)('%s has a description', (_, schema) => {
-  expect(named(schema).description).toMatch(/\w/)
+test('every schema has a description', () => {
+  const without = places.filter(([, schema]) => !/\w/.test(named(schema).description ?? ''))
+  expect(without.map(([place]) => place)).toEqual([])
 })
 
 const COVERED_BY_EXAMPLES = new Set([
@@ -98,12 +99,13 @@ const COVERED_BY_EXAMPLES = new Set([
   'Error',
 ])
 
-test.each(places.filter(([place]) => !COVERED_BY_EXAMPLES.has(place)))(
-  '%s has an example',
-  (_, schema) => {
-    expect(named(schema).examples ?? []).not.toEqual([])
-  },
-)
+test('every schema has an example', () => {
+  const without = places.filter(
+    ([place, schema]) =>
+      !COVERED_BY_EXAMPLES.has(place) && (named(schema).examples ?? []).length === 0,
+  )
+  expect(without.map(([place]) => place)).toEqual([])
+})
 
 const RESPONSES = new Set(['Accepted', 'Accepted.excluded', 'ErrorResponse', 'Error', 'FieldError'])
 
