@@ -1,5 +1,5 @@
 /**
- * The recipes of README.md, followed word for word in a copy of the sources. The build that results opens the store of the last
+ * The recipes of CONTRIBUTING.md, followed word for word in a copy of the sources. The build that results opens the store of the last
  * release, in which a load was staged without the new dimension.
  */
 import { afterEach, expect, test } from '@jest/globals'
@@ -83,11 +83,11 @@ async function enterHash(folder: string): Promise<void> {
   )
 }
 
-test('a dimension and a metric are added as README.md says', async () => {
-  const readme = await readFile(packagePath('README.md'), 'utf8')
+test('a dimension and a metric are added as CONTRIBUTING.md says', async () => {
+  const guide = await readFile(packagePath('CONTRIBUTING.md'), 'utf8')
   const folder = await copySources()
   for (const title of ['Add a dimension', 'Add a metric']) {
-    await applyHunks(folder, readRecipe(readme, title))
+    await applyHunks(folder, readRecipe(guide, title))
   }
   await run(folder, 'npm', 'run', 'generate')
   await run(folder, 'npm', 'run', 'build')
@@ -95,7 +95,7 @@ test('a dimension and a metric are added as README.md says', async () => {
   await run(folder, 'npm', 'run', 'types')
   await run(folder, 'npm', 'run', 'lint:format')
   await run(folder, 'npm', 'run', 'lint:openapi')
-  await run(folder, 'npm', 'run', 'test:jest', '--', '--maxWorkers=1', ...TESTS)
+  await run(folder, 'npm', 'run', 'test:fast', '--', '--maxWorkers=1', ...TESTS)
 
   const { store, send, query, close } = await openReleaseStore(listReleases().at(-1)!, folder)
   try {

@@ -1,4 +1,4 @@
-/** Follows the recipes of README.md: applies the diffs of a section to a copy of the sources. */
+/** Follows the recipes of CONTRIBUTING.md: applies the diffs of a section to a copy of the sources. */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 
@@ -28,7 +28,7 @@ export function readRecipe(markdown: string, title: string): readonly Hunk[] {
     if (!line.startsWith('+')) hunk.before.push(line.slice(1))
     if (!line.startsWith('-')) hunk.after.push(line.slice(1))
   }
-  if (hunks.length === 0) throw new Error(`README.md has no diff under "${title}"`)
+  if (hunks.length === 0) throw new Error(`CONTRIBUTING.md has no diff under "${title}"`)
   return hunks
 }
 
