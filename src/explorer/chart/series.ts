@@ -1,5 +1,5 @@
 /** The points of the chart, from the response to its query, and the period that a click on a point zooms into. */
-import type { MetricName, QueryAnswer } from '../client/contract.js'
+import type { MetricName, QueryResponse } from '../client/contract.js'
 import type { BucketSize } from '../format/dates.js'
 import { addDays, addMonths, formatSecond } from '../state/periods.js'
 import type { Range } from '../state/state.js'
@@ -21,20 +21,20 @@ export interface Series {
   readonly size: BucketSize
   readonly points: readonly Point[]
   readonly isCompared: boolean
-  /** How many buckets the period has; more than points if an answer does not have room for all. */
+  /** How many buckets the period has; more than points if a response does not have room for all. */
   readonly total: number
   /** Whether the last bucket still runs, so that its value is not final. */
   readonly isRunning: boolean
 }
 
 /**
- * Reads a series out of an answer. Buckets at its end that have not begun are left out, unless they have events already.
+ * Reads a series out of a response. Buckets at its end that have not begun are left out, unless they have events already.
  *
- * @param endsNow whether the period ends at the moment of the answer
+ * @param endsNow whether the period ends at the moment of the response
  * @param now that moment
  */
-export function readSeries(answer: QueryAnswer, endsNow: boolean, now: Date): Series {
-  const { query, period, data, comparison, pagination } = answer
+export function readSeries(response: QueryResponse, endsNow: boolean, now: Date): Series {
+  const { query, period, data, comparison, pagination } = response
   const metric = query.metrics[0] ?? 'users'
   const size = query.interval ?? 'day'
   const last = data.findLastIndex(

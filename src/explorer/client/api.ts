@@ -1,17 +1,17 @@
 /** Asks the API. */
 import type { Access } from './access.js'
-import type { BatchBody, BatchResult, Explanation, Project, Question } from './contract.js'
-import { ApiFailure, BROKEN_OFF, describeFailure, isErrorAnswer } from './failure.js'
+import type { BatchBody, BatchResult, Explanation, Project, Query } from './contract.js'
+import { ApiFailure, BROKEN_OFF, describeFailure, isErrorResponse } from './failure.js'
 
-/** What the page asks of the API. A refusal or a missing answer rejects with an `ApiFailure`. */
+/** What the page asks of the API. A refusal or a missing response rejects with an `ApiFailure`. */
 export interface Api {
   /**
-   * Asks all questions in one request, or in as few as the API takes. They leave at once.
+   * Asks all queries in one request, or in as few as the API takes. They leave at once.
    *
    * @returns the results as they come, several at a time, in any order
    */
   readonly ask: (
-    questions: readonly Question[],
+    queries: readonly Query[],
     signal: AbortSignal,
   ) => AsyncIterable<readonly BatchResult[]>
   /** The project of the key. */
@@ -43,9 +43,9 @@ export function connectApi({ base, key }: Access): Api {
       },
       credentials: 'omit',
     }).catch(throwFailure)
-  const askBatch = (questions: readonly Question[], signal: AbortSignal) => {
-    const queries = questions.map(({ id, operation, body }) => ({ id, operation, body }))
-    const body: BatchBody = { queries, include: { timing: true } }
+  const askBatch = (queries: readonly Query[], signal: AbortSignal) => {
+    const sent = queries.map(({ id, operation, body }) => ({ id, operation, body }))
+    const body: BatchBody = { queries: sent, include: { timing: true } }
     const init = { method: 'POST', body: JSON.stringify(body), signal }
     const response = send('/v1/analytics/batch', init, 'application/x-ndjson')
     // What reads the results learns of it.
@@ -53,10 +53,10 @@ export function connectApi({ base, key }: Access): Api {
     return readResults(response, queries.length)
   }
   return {
-    ask: (questions, signal) => {
+    ask: (queries, signal) => {
       const batches = []
-      for (let i = 0; i < questions.length; i += MAX_QUERIES)
-        batches.push(askBatch(questions.slice(i, i + MAX_QUERIES), signal))
+      for (let i = 0; i < queries.length; i += MAX_QUERIES)
+        batches.push(askBatch(queries.slice(i, i + MAX_QUERIES), signal))
       return readAll(batches)
     },
     readProject: async () =>
@@ -108,13 +108,13 @@ async function readBody(response: Response): Promise<unknown> {
   throw new ApiFailure(
     describeFailure({
       status: response.status,
-      error: isErrorAnswer(body) ? body : undefined,
+      error: isErrorResponse(body) ? body : undefined,
       retryAfter: after === null ? undefined : Number(after),
     }),
   )
 }
 
-/** Turns an answer that does not come into a failure, and passes on that nobody waits for it any more. */
+/** Turns a response that does not come into a failure, and passes on that nobody waits for it any more. */
 function throwFailure(error: unknown, failure = describeFailure(undefined)): never {
   if (error instanceof DOMException && error.name === 'AbortError') throw error
   throw new ApiFailure(failure)

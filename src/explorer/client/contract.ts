@@ -4,23 +4,23 @@ import type { components } from '../../../generated/openapi.js'
 type Schemas = components['schemas']
 
 export type QueryBody = Schemas['AnalyticsQueryRequest']
-export type QueryAnswer = Schemas['AnalyticsQueryResponse']
+export type QueryResponse = Schemas['AnalyticsQueryResponse']
 type RetentionBody = Schemas['RetentionRequest']
-export type RetentionAnswer = Schemas['RetentionResponse']
+export type RetentionResponse = Schemas['RetentionResponse']
 type ValuesBody = Schemas['ValuesRequest']
-export type ValuesAnswer = Schemas['ValuesResponse']
+export type ValuesResponse = Schemas['ValuesResponse']
 export type BatchBody = Schemas['BatchRequest']
 export type BatchResult = Schemas['BatchResult']
 export type Plan = Schemas['Plan']
 export type RetentionPlan = Schemas['RetentionPlan']
 export type Explanation = Schemas['ExplainResponse'] | Schemas['RetentionExplainResponse']
-export type ErrorAnswer = Schemas['ErrorResponse']
+export type ErrorResponse = Schemas['ErrorResponse']
 export type Project = Schemas['Project']
 export type Row = Schemas['Row']
 export type MetricName = Schemas['Metric']
 
-/** A question of the page, and the part of the page that its answer is for. */
-export type Question = { readonly id: string } & (
+/** A query of the page, and the part of the page that its response is for. */
+export type Query = { readonly id: string } & (
   | { readonly operation: 'query'; readonly body: QueryBody }
   | { readonly operation: 'retention'; readonly body: RetentionBody }
   | { readonly operation: 'values'; readonly body: ValuesBody }

@@ -1,37 +1,37 @@
 /** What went wrong when the page asked, in words. */
-import type { ErrorAnswer } from './contract.js'
+import type { ErrorResponse } from './contract.js'
 
 export interface Failure {
   /** With the time after which to ask again, if the service says so. */
   readonly message: string
   /** Whether another key is needed. */
   readonly needsKey: boolean
-  /** Whether the same question may be answered later. */
+  /** Whether the same query may be answered later. */
   readonly canRetry: boolean
 }
 
-/** What a failed request came to: no answer at all, or one with a status. */
+/** What a failed request came to: no response at all, or one with a status. */
 export interface Refusal {
   readonly status: number
-  readonly error: ErrorAnswer | undefined
+  readonly error: ErrorResponse | undefined
   /** The seconds after which to ask again; NaN if it is a date. */
   readonly retryAfter?: number | undefined
 }
 
 const AWAY: Failure = {
-  message: 'The service does not answer. It may be restarting, or the network may be down.',
+  message: 'The service does not response. It may be restarting, or the network may be down.',
   needsKey: false,
   canRetry: true,
 }
 
-/** An answer that began well, and has no end. */
+/** A response that began well, and has no end. */
 export const BROKEN_OFF: Failure = {
-  message: 'The answer broke off. The service may be restarting, or the network may be down.',
+  message: 'The response broke off. The service may be restarting, or the network may be down.',
   needsKey: false,
   canRetry: true,
 }
 
-/** Describes a failure. @param refusal undefined if there was no answer */
+/** Describes a failure. @param refusal undefined if there was no response */
 export function describeFailure(refusal: Refusal | undefined): Failure {
   if (refusal === undefined) return AWAY
   const { status, error, retryAfter } = refusal
@@ -58,7 +58,7 @@ function putWait(message: string, seconds = NaN): string {
 }
 
 /** Whether a body is an error of the API; those of proxies are not. */
-export const isErrorAnswer = (body: unknown): body is ErrorAnswer =>
+export const isErrorResponse = (body: unknown): body is ErrorResponse =>
   typeof body === 'object' && body !== null && 'error' in body && typeof body.error === 'object'
 
 /** Thrown if the API does not answer, or refuses. */

@@ -1,6 +1,6 @@
 /** A query as code: a command of curl or a program, with secrets apart. */
-import type { Question } from '../client/contract.js'
-import { ENDPOINTS, type Asker } from './endpoints.js'
+import type { Query } from '../client/contract.js'
+import { ENDPOINTS, type ApiAccess } from './endpoints.js'
 import { formatJson, formatTypeScript } from './literals.js'
 
 /** A part that nobody who looks at the screen may read. */
@@ -16,8 +16,8 @@ export const joinCode = (parts: readonly CodePart[]): string =>
 
 /** Writes a query as a command of curl for any shell of POSIX. Its response is that of the page. */
 export function formatCurl(
-  { operation, body }: Pick<Question, 'operation' | 'body'>,
-  { base, key }: Asker,
+  { operation, body }: Pick<Query, 'operation' | 'body'>,
+  { base, key }: ApiAccess,
 ): readonly CodePart[] {
   const authorization =
     key === undefined
@@ -39,8 +39,8 @@ const escapeQuotes = (text: string): string => text.replaceAll("'", `'\\''`)
 
 /** Writes a query as a program that uses the client for TypeScript. The key of the page is not in it: programs read theirs from the environment. */
 export function formatProgram(
-  { operation, body }: Pick<Question, 'operation' | 'body'>,
-  { base, key }: Asker,
+  { operation, body }: Pick<Query, 'operation' | 'body'>,
+  { base, key }: ApiAccess,
 ): string {
   const url = formatTypeScript(base)
   const apiKey = key === undefined ? `''` : `process.env.TALLYHOUSE_API_KEY ?? ''`

@@ -1,5 +1,5 @@
 /** The operations that the page asks: their paths, and their names in the client for TypeScript. A new one is a row. */
-import type { Question } from '../client/contract.js'
+import type { Query } from '../client/contract.js'
 
 interface Endpoint {
   readonly path: string
@@ -9,7 +9,7 @@ interface Endpoint {
   readonly explainPath?: string
 }
 
-export const ENDPOINTS: Readonly<Record<Question['operation'], Endpoint>> = {
+export const ENDPOINTS: Readonly<Record<Query['operation'], Endpoint>> = {
   query: {
     path: '/v1/analytics/query',
     method: 'query',
@@ -23,8 +23,8 @@ export const ENDPOINTS: Readonly<Record<Question['operation'], Endpoint>> = {
   values: { path: '/v1/analytics/values', method: 'values' },
 }
 
-/** Who asks: the address that the paths follow, and the API key; undefined for public dashboards. */
-export interface Asker {
+/** How a program reaches the API: the address before the paths, and the API key; undefined for public dashboards. */
+export interface ApiAccess {
   readonly base: string
   readonly key: string | undefined
 }

@@ -1,5 +1,5 @@
 /** What the footer of a part knows about its query: the request for all rows as a file, and how it was answered. */
-import type { BatchResult, Plan, Question, RetentionPlan } from '../client/contract.js'
+import type { BatchResult, Plan, Query, RetentionPlan } from '../client/contract.js'
 import { ENDPOINTS } from './endpoints.js'
 
 interface TableRequest {
@@ -11,7 +11,7 @@ interface TableRequest {
 export function buildTableRequest({
   operation,
   body,
-}: Pick<Question, 'operation' | 'body'>): TableRequest {
+}: Pick<Query, 'operation' | 'body'>): TableRequest {
   const { path } = ENDPOINTS[operation]
   if (operation !== 'query' || !('group_by' in body)) return { path, body }
   // Members that are undefined are not sent.
@@ -23,11 +23,11 @@ export function buildTableRequest({
  *
  * @param period what the header `Tally-Period` says: the first and the last second
  */
-export function nameTable(question: Question, period: string | null): string {
+export function nameTable(query: Query, period: string | null): string {
   const [from, to] = (period ?? '').split('/').map((moment) => moment.slice(0, 10))
   const dates =
     from === undefined || to === undefined ? [] : from === to ? [from] : [from, 'to', to]
-  const words = [nameContent(question), ...dates].join('-')
+  const words = [nameContent(query), ...dates].join('-')
   // Names of properties may be any text.
   return `${words.replace(/[^\p{L}\p{N}_.]+/gu, '-').slice(0, MAX_NAME)}.csv`
 }
@@ -35,7 +35,7 @@ export function nameTable(question: Question, period: string | null): string {
 /** File systems take 255 bytes. */
 const MAX_NAME = 60
 
-function nameContent({ id, operation, body }: Question): string {
+function nameContent({ id, operation, body }: Query): string {
   if (operation === 'retention') return `retention-by-${body.interval}`
   if (operation === 'values') return `values-of-${body.field}`
   const [group] = body.group_by ?? []
@@ -61,10 +61,10 @@ function* findReads(value: unknown): Generator<Plan['reads'][number]> {
 const SOURCES = {
   hit: 'from cache',
   miss: undefined,
-  coalesced: 'together with an equal question',
+  coalesced: 'together with an equal query',
 } as const
 
-/** Describes how long an answer took, such as `12 ms · from cache`; empty if the service does not say. */
+/** Describes how long a response took, such as `12 ms · from cache`; empty if the service does not say. */
 export function describeTiming(timing: BatchResult['timing']): string {
   if (timing === undefined) return ''
   const { milliseconds, cache } = timing

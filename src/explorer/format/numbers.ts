@@ -34,7 +34,7 @@ export function formatChange(change: number, unit = '%'): string {
   return sign + size + unit
 }
 
-/** The part of all rows that an answer has. */
+/** The part of all rows that a response has. */
 interface RowWindow {
   readonly limit: number
   readonly offset: number

@@ -1,13 +1,13 @@
 /** The intervals that divide a period into as many buckets as the chart shows. */
-import type { QueryAnswer } from '../client/contract.js'
+import type { QueryResponse } from '../client/contract.js'
 import { clockIn, endsNow, toDates } from './periods.js'
 import { INTERVALS, type ExplorerState, type ShownInterval, type ShownPeriod } from './state.js'
 
-/** How many buckets the chart shows at most: as many as an answer has rows. */
+/** How many buckets the chart shows at most: as many as a response has rows. */
 export const MAX_BUCKETS = 1000
 
-/** The period of an answer about all time. */
-export type AllTime = QueryAnswer['period']
+/** The period of a response about all time. */
+export type AllTime = QueryResponse['period']
 
 /** How a period is divided. */
 export interface Division {

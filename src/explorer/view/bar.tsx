@@ -1,7 +1,7 @@
 /** The bar: the project, who is there now, and what the numbers are about. */
 import { useEffect, useState } from 'preact/hooks'
-import type { Question } from '../client/contract.js'
-import { describeFilter } from '../questions/filters.js'
+import type { Query } from '../client/contract.js'
+import { describeFilter } from '../queries/filters.js'
 import { negateFilter, removeFilter, set } from '../state/changes.js'
 import { COMPARISONS, type ShownComparison } from '../state/state.js'
 import { Select } from './controls.js'
@@ -20,8 +20,8 @@ const COMPARISON_NAMES: Readonly<Record<ShownComparison, string>> = {
 interface BarProps extends Parts {
   /** The name of the project; empty until it is known. */
   readonly name: string
-  /** The question who is there now. */
-  readonly live: Question | undefined
+  /** The query who is there now. */
+  readonly live: Query | undefined
   readonly now: () => Date
   /** The names of the event properties that can be searched. */
   readonly properties: readonly string[]
@@ -66,8 +66,8 @@ const listLikely = (zone: string): readonly string[] => [
 function ZoneMenu({
   state: { zone },
   change,
-  answers: { isAsking },
-}: Pick<Parts, 'state' | 'change' | 'answers'>) {
+  responses: { isAsking },
+}: Pick<Parts, 'state' | 'change' | 'responses'>) {
   // There are hundreds: the numbers are drawn first.
   const [all, setAll] = useState<readonly string[]>([])
   useEffect(() => {

@@ -1,15 +1,15 @@
 /** The cards: the metrics of the whole period, of which one is shown by the chart. */
-import type { Question } from '../client/contract.js'
-import { METRICS } from '../questions/metrics.js'
+import type { Query } from '../client/contract.js'
+import { METRICS } from '../queries/metrics.js'
 import { set } from '../state/changes.js'
 import { CARD_METRICS } from '../state/state.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
 import { QueryFooter } from './query-footer.js'
 import { Change, Value } from './value.js'
 
-export function Cards({ question, ...parts }: Parts & { readonly question: Question | undefined }) {
+export function Cards({ query, ...parts }: Parts & { readonly query: Query | undefined }) {
   const { state, change } = parts
-  const shown = findShown(parts, question)
+  const shown = findShown(parts, query)
   const row = shown.kind === 'ready' ? shown.body.data[0] : undefined
   return (
     <section class="cards" aria-label="Totals of the period">
@@ -39,7 +39,7 @@ export function Cards({ question, ...parts }: Parts & { readonly question: Quest
         ))}
       </div>
       {shown.kind === 'failed' && <FailureNote {...parts} failure={shown.failure} />}
-      <QueryFooter {...parts} question={question} />
+      <QueryFooter {...parts} query={query} />
     </section>
   )
 }

@@ -1,8 +1,8 @@
 /** The chart of one metric over time, with the choice of its interval and the same numbers as a table. */
 import { describeLeftOut, readSeries, zoomInto, type Series } from '../chart/series.js'
-import type { Question } from '../client/contract.js'
+import type { Query } from '../client/contract.js'
 import { nameBucket } from '../format/dates.js'
-import { METRICS } from '../questions/metrics.js'
+import { METRICS } from '../queries/metrics.js'
 import { set } from '../state/changes.js'
 import type { Division } from '../state/intervals.js'
 import { endsNow } from '../state/periods.js'
@@ -17,13 +17,13 @@ const nameInterval = (interval: ShownInterval): string =>
   interval === 'auto' ? 'Automatic interval' : `By ${interval}`
 
 interface ChartSectionProps extends Parts {
-  readonly question: Question | undefined
+  readonly query: Query | undefined
   readonly division: Division
 }
 
-export function ChartSection({ question, division, ...parts }: ChartSectionProps) {
+export function ChartSection({ query, division, ...parts }: ChartSectionProps) {
   const { state, change } = parts
-  const shown = findShown(parts, question)
+  const shown = findShown(parts, query)
   const series =
     shown.kind === 'ready' ? readSeries(shown.body, endsNow(state.period), shown.at) : undefined
   const isNew = shown.kind === 'ready' && !shown.isOld
@@ -59,7 +59,7 @@ export function ChartSection({ question, division, ...parts }: ChartSectionProps
           <SeriesTable series={series} isOld={shown.isOld} />
         </>
       )}
-      <QueryFooter {...parts} question={question} />
+      <QueryFooter {...parts} query={query} />
     </section>
   )
 }

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { buildScale, findNearest, placeX, type Box } from '../chart/layout.js'
 import { findHighest, type Point, type Series } from '../chart/series.js'
 import { nameBucket } from '../format/dates.js'
-import { formatMetricChange, METRICS } from '../questions/metrics.js'
+import { formatMetricChange, METRICS } from '../queries/metrics.js'
 import { BOTTOM, Drawing, LEFT, RIGHT, TOP } from './drawing.js'
 import { Change, Value } from './value.js'
 

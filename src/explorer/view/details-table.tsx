@@ -2,9 +2,9 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { Row } from '../client/contract.js'
 import { nameValue } from '../format/values.js'
-import { listDetailsMetrics, type Order } from '../questions/details.js'
-import { METRICS, nameMetric } from '../questions/metrics.js'
-import type { Tab } from '../questions/panels.js'
+import { listDetailsMetrics, type Order } from '../queries/details.js'
+import { METRICS, nameMetric } from '../queries/metrics.js'
+import type { Tab } from '../queries/panels.js'
 import { addFilter, changeDetails } from '../state/changes.js'
 import type { Parts } from './parts.js'
 import { Change, Value } from './value.js'
@@ -13,7 +13,7 @@ interface DetailsTableProps extends Pick<Parts, 'change'> {
   readonly tab: Tab
   readonly order: Order
   readonly rows: readonly Row[]
-  /** Whether the rows are those of the question before. */
+  /** Whether the rows are those of the query before. */
   readonly isOld: boolean
   readonly page: number
 }

@@ -1,9 +1,9 @@
 /** The dialog with all rows of a tab: the search, the rows that it finds, and their pages. */
-import type { QueryAnswer, Question } from '../client/contract.js'
+import type { QueryResponse, Query } from '../client/contract.js'
 import { describeRows, findLastPage } from '../format/numbers.js'
-import { findDetailsTab, getOrder } from '../questions/details.js'
-import { describeLimits, type KnownValues } from '../questions/filters.js'
-import { nameTab, type Tab } from '../questions/panels.js'
+import { findDetailsTab, getOrder } from '../queries/details.js'
+import { describeLimits, type KnownValues } from '../queries/filters.js'
+import { nameTab, type Tab } from '../queries/panels.js'
 import { changeDetails, closeDetails, openDetails } from '../state/changes.js'
 import type { Details } from '../state/state.js'
 import { useDebounced } from './controls.js'
@@ -40,10 +40,10 @@ export function DetailsButton({ tab, change }: Pick<Parts, 'change'> & { readonl
 interface DetailsContentProps extends Parts {
   readonly tab: Tab
   readonly details: Details
-  /** The question about the rows; undefined until a search has the values that it needs. */
-  readonly rows: Question | undefined
-  /** The question about the values that can be searched, for fields that need it. */
-  readonly values: Question | undefined
+  /** The query about the rows; undefined until a search has the values that it needs. */
+  readonly rows: Query | undefined
+  /** The query about the values that can be searched, for fields that need it. */
+  readonly values: Query | undefined
   readonly known: KnownValues | undefined
 }
 
@@ -80,7 +80,7 @@ function DetailsContent({ tab, details, rows, values, known, ...parts }: Details
           />
         </>
       )}
-      <QueryFooter {...parts} question={rows} />
+      <QueryFooter {...parts} query={rows} />
     </>
   )
 }
@@ -110,7 +110,7 @@ function DetailsSearch({ tab, details, change }: DetailsSearchProps) {
 }
 
 interface PagesProps {
-  readonly pagination: QueryAnswer['pagination']
+  readonly pagination: QueryResponse['pagination']
   /** @param page from 0 */
   readonly onPage: (page: number) => void
 }

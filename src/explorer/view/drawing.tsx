@@ -10,7 +10,7 @@ import {
 } from '../chart/layout.js'
 import type { Series } from '../chart/series.js'
 import { nameTick } from '../format/dates.js'
-import { METRICS } from '../questions/metrics.js'
+import { METRICS } from '../queries/metrics.js'
 
 interface DrawingProps {
   readonly series: Series

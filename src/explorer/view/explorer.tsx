@@ -2,11 +2,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Access } from '../client/access.js'
 import type { Api } from '../client/api.js'
-import type { Question, ValuesAnswer } from '../client/contract.js'
-import { buildQuestions, PROPERTIES } from '../questions/build-questions.js'
-import { DETAILS, DETAILS_VALUES } from '../questions/details.js'
-import type { KnownValues } from '../questions/filters.js'
-import { PANELS } from '../questions/panels.js'
+import type { Query, ValuesResponse } from '../client/contract.js'
+import { buildQueries, PROPERTIES } from '../queries/build-queries.js'
+import { DETAILS, DETAILS_VALUES } from '../queries/details.js'
+import type { KnownValues } from '../queries/filters.js'
+import { PANELS } from '../queries/panels.js'
 import { divide, type AllTime } from '../state/intervals.js'
 import { Bar } from './bar.js'
 import { Cards } from './cards.js'
@@ -17,7 +17,7 @@ import { FailureNote, findShown, type Parts } from './parts.js'
 import { FirstEvent, useProject } from './project.js'
 import { Shortcuts } from './shortcuts.js'
 import { useAddress } from './use-address.js'
-import { useAnswers } from './use-answers.js'
+import { useResponses } from './use-responses.js'
 
 interface ExplorerProps {
   readonly browser: Window
@@ -34,31 +34,31 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
   const [allTime, setAllTime] = useState<AllTime>()
   const division = divide(state, now(), allTime)
   const { interval } = division
-  const questions = useMemo(
-    () => buildQuestions({ ...state, interval }, known),
+  const queries = useMemo(
+    () => buildQueries({ ...state, interval }, known),
     [state, interval, known],
   )
-  const answers = useAnswers(api, questions, browser, now)
-  const { name, project } = useProject(api, access, browser, answers.renew)
-  const { failure, isAsking } = answers
+  const responses = useResponses(api, queries, browser, now)
+  const { name, project } = useProject(api, access, browser, responses.renew)
+  const { failure, isAsking } = responses
   useEffect(() => {
     if (failure?.needsKey === true && access.key !== undefined) onKeyRefused(failure.message)
   }, [failure])
-  const find = (id: string) => questions.find((one) => one.id === id)
-  const named = findShown<ValuesAnswer>({ answers }, find(PROPERTIES))
+  const find = (id: string) => queries.find((one) => one.id === id)
+  const named = findShown<ValuesResponse>({ responses }, find(PROPERTIES))
   const properties = named.kind === 'ready' ? named.body.data.map(({ value }) => value) : []
-  useKnownValues({ answers }, find(DETAILS_VALUES), setKnown)
-  const parts = { state, change, answers, access, api }
+  useKnownValues({ responses }, find(DETAILS_VALUES), setKnown)
+  const parts = { state, change, responses, access, api }
   useAllTime(parts, find('cards'), setAllTime)
   return (
     <>
       <Bar {...parts} name={name} live={find('now')} now={now} properties={properties} />
       <main aria-busy={isAsking}>
-        {failure !== undefined && <FailureNote failure={failure} answers={answers} />}
+        {failure !== undefined && <FailureNote failure={failure} responses={responses} />}
         {project?.firstEventAt === null && <FirstEvent project={project} base={access.base} />}
         <div class="sheet">
-          <Cards {...parts} question={find('cards')} />
-          <ChartSection {...parts} question={find('chart')} division={division} />
+          <Cards {...parts} query={find('cards')} />
+          <ChartSection {...parts} query={find('chart')} division={division} />
         </div>
         <div class="panels">
           {PANELS.map((panel) => (
@@ -66,7 +66,7 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
               key={panel.id}
               {...parts}
               panel={panel}
-              question={find(panel.id)}
+              query={find(panel.id)}
               properties={panel.id === 'events' ? properties : []}
             />
           ))}
@@ -85,14 +85,14 @@ export function Explorer({ browser, now, access, api, onKeyRefused }: ExplorerPr
  * @param remember called with its period if that is all time
  */
 function useAllTime(
-  { state, answers }: Pick<Parts, 'state' | 'answers'>,
-  totals: Question | undefined,
+  { state, responses }: Pick<Parts, 'state' | 'responses'>,
+  totals: Query | undefined,
   remember: (allTime: AllTime) => void,
 ): void {
-  const shown = findShown({ answers }, totals)
-  // Other answers may still be on their way, and questions that change now would ask for them again.
+  const shown = findShown({ responses }, totals)
+  // Other responses may still be on their way, and queries that change now would ask for them again.
   const isThere =
-    state.period === 'all' && shown.kind === 'ready' && !shown.isOld && !answers.isAsking
+    state.period === 'all' && shown.kind === 'ready' && !shown.isOld && !responses.isAsking
   const period = isThere ? shown.body.period : undefined
   useEffect(() => {
     if (period !== undefined) remember(period)
@@ -102,22 +102,22 @@ function useAllTime(
 /**
  * Remembers the values of the field that the dialog shows, from which later queries are built.
  *
- * @param question the query for the values, if the state has one
+ * @param query the query for the values, if the state has one
  * @param remember called with its response
  */
 function useKnownValues(
-  { answers }: Pick<Parts, 'answers'>,
-  question: Question | undefined,
+  { responses }: Pick<Parts, 'responses'>,
+  query: Query | undefined,
   remember: (known: KnownValues) => void,
 ): void {
-  const shown = findShown({ answers }, question)
-  // Other answers may still be on their way, and questions that change now would ask for them again.
-  const isThere = shown.kind === 'ready' && !shown.isOld && !answers.isAsking
+  const shown = findShown({ responses }, query)
+  // Other responses may still be on their way, and queries that change now would ask for them again.
+  const isThere = shown.kind === 'ready' && !shown.isOld && !responses.isAsking
   const body = isThere ? shown.body : undefined
   useEffect(() => {
-    if (body === undefined || question === undefined) return
+    if (body === undefined || query === undefined) return
     remember({
-      asked: JSON.stringify(question.body),
+      asked: JSON.stringify(query.body),
       values: body.data.flatMap(({ group }) => Object.values(group)),
       total: body.pagination.total,
     })

@@ -1,10 +1,10 @@
 /** A panel: tabs, and below them the largest groups of the one that is open. */
 import type { ComponentChildren } from 'preact'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
-import type { MetricName, QueryAnswer, Question, RetentionAnswer } from '../client/contract.js'
+import type { MetricName, QueryResponse, Query, RetentionResponse } from '../client/contract.js'
 import { formatShare } from '../format/numbers.js'
 import { nameValue } from '../format/values.js'
-import { METRICS } from '../questions/metrics.js'
+import { METRICS } from '../queries/metrics.js'
 import {
   getOpenTab,
   NEW_AND_RETURNING,
@@ -12,7 +12,7 @@ import {
   toPropertyTab,
   type Panel as PanelInfo,
   type Tab,
-} from '../questions/panels.js'
+} from '../queries/panels.js'
 import { addFilter, openTab } from '../state/changes.js'
 import { DetailsButton } from './details.js'
 import { FailureNote, findShown, type Parts } from './parts.js'
@@ -22,12 +22,12 @@ import { Value } from './value.js'
 
 interface PanelProps extends Parts {
   readonly panel: PanelInfo
-  readonly question: Question | undefined
+  readonly query: Query | undefined
   /** Event properties, which have tabs of their own after those of the panel. */
   readonly properties?: readonly string[]
 }
 
-export function Panel({ panel, question, properties = [], ...parts }: PanelProps) {
+export function Panel({ panel, query, properties = [], ...parts }: PanelProps) {
   const { state, change } = parts
   const open = getOpenTab(panel, state.tabs)
   const tabs = listTabs(panel, open, properties)
@@ -47,9 +47,9 @@ export function Panel({ panel, question, properties = [], ...parts }: PanelProps
           ))}
         </div>
       </header>
-      <Content {...parts} question={question} tab={open} />
+      <Content {...parts} query={query} tab={open} />
       <footer>
-        <QueryFooter {...parts} question={question} />
+        <QueryFooter {...parts} query={query} />
       </footer>
     </section>
   )
@@ -64,35 +64,35 @@ function listTabs(panel: PanelInfo, open: Tab, properties: readonly string[]): r
 /** What the open tab shows. */
 function Content({
   tab,
-  question,
+  query,
   ...parts
 }: Omit<PanelProps, 'panel' | 'properties'> & { readonly tab: Tab }) {
-  const shown = findShown<unknown>(parts, question)
+  const shown = findShown<unknown>(parts, query)
   if (shown.kind === 'waiting') return <p class="loading">…</p>
   if (shown.kind === 'failed') return <FailureNote {...parts} failure={shown.failure} />
   // The tab decides what was asked.
   if (tab.id === RETENTION) {
-    return <RetentionGrid answer={shown.body as RetentionAnswer} isOld={shown.isOld} />
+    return <RetentionGrid response={shown.body as RetentionResponse} isOld={shown.isOld} />
   }
-  const answer = shown.body as QueryAnswer
+  const response = shown.body as QueryResponse
   return tab.id === NEW_AND_RETURNING ? (
-    <NewAndReturning answer={answer} isOld={shown.isOld} />
+    <NewAndReturning response={response} isOld={shown.isOld} />
   ) : (
     <>
-      <Rows {...parts} tab={tab} answer={answer} isOld={shown.isOld} />
-      {answer.data.length > 0 && <DetailsButton {...parts} tab={tab} />}
+      <Rows {...parts} tab={tab} response={response} isOld={shown.isOld} />
+      {response.data.length > 0 && <DetailsButton {...parts} tab={tab} />}
     </>
   )
 }
 
 interface RowsProps extends Pick<Parts, 'state' | 'change'> {
   readonly tab: Tab
-  readonly answer: QueryAnswer
+  readonly response: QueryResponse
   readonly isOld: boolean
 }
 
 /** The rows of a tab. A click filters by one. */
-function Rows({ tab, answer: { data, totals }, isOld, state, change }: RowsProps) {
+function Rows({ tab, response: { data, totals }, isOld, state, change }: RowsProps) {
   const { id: field, metric, name } = tab
   if (data.length === 0)
     return <p class={isOld ? 'empty old' : 'empty'}>{describeNothing(state.filters.length > 0)}</p>
@@ -123,13 +123,13 @@ const describeNothing = (isFiltered: boolean): string =>
   isFiltered ? 'Nothing in this period matches the filters.' : 'Nothing in this period.'
 
 interface NewAndReturningProps {
-  readonly answer: QueryAnswer
+  readonly response: QueryResponse
   readonly isOld: boolean
 }
 
 /** How many of the users are new, and how many have been there before. */
-function NewAndReturning({ answer, isOld }: NewAndReturningProps) {
-  const { users = 0, new_users: isNew = 0 } = answer.data[0]?.metrics ?? {}
+function NewAndReturning({ response, isOld }: NewAndReturningProps) {
+  const { users = 0, new_users: isNew = 0 } = response.data[0]?.metrics ?? {}
   const rows = [
     ['New', isNew],
     ['Returning', users - isNew],

@@ -4,7 +4,7 @@ import type { Access } from '../client/access.js'
 import type { Api } from '../client/api.js'
 import type { Project } from '../client/contract.js'
 import { CopyButton } from './controls.js'
-import { repeatWhileVisible } from './use-answers.js'
+import { repeatWhileVisible } from './use-responses.js'
 
 interface KnownProject {
   /** Empty until it is known. */
@@ -31,7 +31,7 @@ export function useProject(
   const [known, setKnown] = useState<KnownProject>({ name: document.body.dataset['project'] ?? '' })
   const { name, project } = known
   const isWaiting = project?.firstEventAt === null
-  // Without the project the page only lacks its name; why is said by the answers.
+  // Without the project the page only lacks its name; why is said by the responses.
   const read = (use: (project: Project) => void): void =>
     void api.readProject().then(use, () => undefined)
   const keep = (found: Project): void => setKnown({ name: found.name, project: found })

@@ -2,41 +2,41 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Api } from '../client/api.js'
-import type { Question } from '../client/contract.js'
+import type { Query } from '../client/contract.js'
 import { ApiFailure } from '../client/failure.js'
 import { formatCurl, formatProgram, type CodePart } from '../code/code.js'
-import { ENDPOINTS, type Asker } from '../code/endpoints.js'
+import { ENDPOINTS, type ApiAccess } from '../code/endpoints.js'
 import { buildTableRequest, describeTiming, listRelations, nameTable } from '../code/footer.js'
 import { formatJson } from '../code/literals.js'
 import { CopyButton } from './controls.js'
 import type { Parts } from './parts.js'
 
 interface FooterProps extends Parts {
-  readonly question: Question | undefined
+  readonly query: Query | undefined
 }
 
-export function QueryFooter({ question, ...parts }: FooterProps) {
+export function QueryFooter({ query, ...parts }: FooterProps) {
   const [isOpen, setOpen] = useState(false)
-  if (question === undefined) return null
+  if (query === undefined) return null
   return (
-    <details class="question" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
+    <details class="query" onToggle={({ currentTarget: { open } }) => setOpen(open)}>
       <summary>API query</summary>
-      {isOpen && <Content {...parts} question={question} />}
+      {isOpen && <Content {...parts} query={query} />}
     </details>
   )
 }
 
-function Content({ question, answers, access, api }: Parts & { readonly question: Question }) {
-  const relations = useRelations(api, question)
-  const found = answers.get(question)
+function Content({ query, responses, access, api }: Parts & { readonly query: Query }) {
+  const relations = useRelations(api, query)
+  const found = responses.get(query)
   const timing = found?.isOld === false ? describeTiming(found.answered.result.timing) : ''
   return (
     <>
-      <CodeTabs question={question} asker={access}>
-        <CsvButton api={api} question={question} />
+      <CodeTabs query={query} access={access}>
+        <CsvButton api={api} query={query} />
       </CodeTabs>
       <p class="answered">
-        <code>POST {ENDPOINTS[question.operation].path}</code>
+        <code>POST {ENDPOINTS[query.operation].path}</code>
         {[relations.join(', '), timing]
           .filter((text) => text !== '')
           .map((text) => (
@@ -52,17 +52,17 @@ function Content({ question, answers, access, api }: Parts & { readonly question
  *
  * @returns the names of the relations; none until they are known, and if the operation does not say
  */
-function useRelations(api: Api, question: Question): readonly string[] {
+function useRelations(api: Api, query: Query): readonly string[] {
   const known = useRef(new Map<string, readonly string[]>()).current
   const [, setCount] = useState(0)
-  const name = JSON.stringify([question.operation, question.body])
+  const name = JSON.stringify([query.operation, query.body])
   useEffect(() => {
     if (known.has(name)) return
-    // Once for each question: a plan that is not known is left out, and the numbers are there nevertheless.
+    // Once for each query: a plan that is not known is left out, and the numbers are there nevertheless.
     known.set(name, [])
-    const { explainPath } = ENDPOINTS[question.operation]
+    const { explainPath } = ENDPOINTS[query.operation]
     if (explainPath === undefined) return
-    api.explain(explainPath, question.body).then(
+    api.explain(explainPath, query.body).then(
       ({ plan }) => {
         known.set(name, listRelations(plan))
         setCount((count) => count + 1)
@@ -76,21 +76,21 @@ function useRelations(api: Api, question: Question): readonly string[] {
 /** The forms. A new one is a row. */
 const FORMS: readonly {
   readonly name: string
-  readonly write: (question: Question, asker: Asker) => readonly CodePart[]
+  readonly write: (query: Query, access: ApiAccess) => readonly CodePart[]
 }[] = [
   { name: 'JSON', write: ({ body }) => [formatJson(body)] },
   { name: 'curl', write: formatCurl },
-  { name: 'TypeScript', write: (question, asker) => [formatProgram(question, asker)] },
+  { name: 'TypeScript', write: (query, access) => [formatProgram(query, access)] },
 ]
 
 /** A query as code, in the form that is chosen. */
 function CodeTabs({
-  question,
-  asker,
+  query,
+  access,
   children,
 }: {
-  readonly question: Question
-  readonly asker: Asker
+  readonly query: Query
+  readonly access: ApiAccess
   /** Further buttons. */
   readonly children: ComponentChildren
 }) {
@@ -100,7 +100,7 @@ function CodeTabs({
   return (
     <>
       <div class="forms">
-        <div role="group" aria-label="Form of the question">
+        <div role="group" aria-label="Form of the query">
           {FORMS.map((form, i) => (
             <button key={form.name} aria-pressed={i === chosen} onClick={() => setChosen(i)}>
               {form.name}
@@ -110,8 +110,8 @@ function CodeTabs({
         <CopyButton code={code} />
         {children}
       </div>
-      <pre ref={code} tabIndex={0} role="group" aria-label={`Question as ${name}`} data-form={name}>
-        {write(question, asker).map((part, i) =>
+      <pre ref={code} tabIndex={0} role="group" aria-label={`Query as ${name}`} data-form={name}>
+        {write(query, access).map((part, i) =>
           typeof part === 'string' ? (
             part
           ) : (
@@ -126,15 +126,15 @@ function CodeTabs({
 }
 
 /** Downloads the response to a query as CSV, with all its rows. */
-function CsvButton({ api, question }: { readonly api: Api; readonly question: Question }) {
+function CsvButton({ api, query }: { readonly api: Api; readonly query: Query }) {
   const [status, setStatus] = useState<{ isBusy: boolean; message: string }>(IDLE)
-  // What is said about a question is not about the next one.
-  useEffect(() => setStatus(IDLE), [question])
+  // What is said about a query is not about the next one.
+  useEffect(() => setStatus(IDLE), [query])
   const download = async (): Promise<void> => {
     setStatus({ isBusy: true, message: '' })
     try {
-      const { content, period } = await api.readTable(buildTableRequest(question))
-      save(content, nameTable(question, period))
+      const { content, period } = await api.readTable(buildTableRequest(query))
+      save(content, nameTable(query, period))
       setStatus({ isBusy: false, message: 'Downloaded' })
     } catch (error) {
       const reason = error instanceof ApiFailure ? error.message : String(error)

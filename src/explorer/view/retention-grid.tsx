@@ -1,16 +1,16 @@
 /** How many of the users who came first in a week came back in the weeks after it. */
-import type { RetentionAnswer } from '../client/contract.js'
+import type { RetentionResponse } from '../client/contract.js'
 import { nameTick } from '../format/dates.js'
 import { formatCount, formatShare } from '../format/numbers.js'
 
 interface RetentionGridProps {
-  readonly answer: RetentionAnswer
+  readonly response: RetentionResponse
   readonly isOld: boolean
 }
 
-export function RetentionGrid({ answer, isOld }: RetentionGridProps) {
-  const { interval, intervals } = answer.query
-  const cohorts = answer.data.filter(({ size }) => size !== null && size > 0)
+export function RetentionGrid({ response, isOld }: RetentionGridProps) {
+  const { interval, intervals } = response.query
+  const cohorts = response.data.filter(({ size }) => size !== null && size > 0)
   const name = interval.charAt(0).toUpperCase() + interval.slice(1)
   if (cohorts.length === 0)
     return <p class={isOld ? 'empty old' : 'empty'}>Nobody came first in this period.</p>

@@ -1,17 +1,17 @@
 /** The search of the bar: a combobox that finds values of all fields, and filters by the one that is chosen. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { createAnswers } from '../client/answers.js'
-import type { QueryAnswer } from '../client/contract.js'
+import { createResponses } from '../client/responses.js'
+import type { QueryResponse } from '../client/contract.js'
 import {
-  buildSearchQuestions,
+  buildSearchQueries,
   listSuggestions,
   suggestPages,
   type Suggestion,
-} from '../questions/search.js'
+} from '../queries/search.js'
 import { addFilter } from '../state/changes.js'
 import { useDebounced } from './controls.js'
 import type { Parts } from './parts.js'
-import { useMissing } from './use-answers.js'
+import { useMissing } from './use-responses.js'
 import { useCombobox } from './use-combobox.js'
 
 export function Search({ change, ...source }: SuggestionSource & Pick<Parts, 'change'>) {
@@ -123,7 +123,7 @@ interface Suggestions {
   /** Whether they are those of the text. */
   readonly isReady: boolean
   readonly suggestions: readonly Suggestion[]
-  /** Why there are none, if the request had no answer. */
+  /** Why there are none, if the request had no response. */
   readonly failure: string | undefined
 }
 
@@ -133,18 +133,16 @@ function useSuggestions(
   text: string,
 ): Suggestions {
   const { period, zone } = state
-  const answers = useRef(createAnswers()).current
+  const responses = useRef(createResponses()).current
   const scope = JSON.stringify([period, zone])
-  const questions = useMemo(
-    () => (text === '' ? [] : buildSearchQuestions(state, properties, text)),
+  const queries = useMemo(
+    () => (text === '' ? [] : buildSearchQueries(state, properties, text)),
     [text, scope, JSON.stringify(properties)],
   )
-  const { isAsking, failure } = useMissing({ api, answers, questions, now })
-  const known = questions.flatMap((question) => {
-    const body = answers.get(question)?.result.body
-    return body === undefined || 'error' in body
-      ? []
-      : [[question.id, body as QueryAnswer] as const]
+  const { isAsking, failure } = useMissing({ api, responses, queries, now })
+  const known = queries.flatMap((query) => {
+    const body = responses.get(query)?.result.body
+    return body === undefined || 'error' in body ? [] : [[query.id, body as QueryResponse] as const]
   })
   return {
     isReady: !isAsking,

@@ -1,6 +1,6 @@
 /** The keyboard of a combobox: which of its options is active, and which one is chosen. */
 import { useEffect, useState } from 'preact/hooks'
-import { moveActive, type Move } from '../questions/search.js'
+import { moveActive, type Move } from '../queries/search.js'
 
 interface ComboboxOptions<Option> {
   readonly options: readonly Option[]

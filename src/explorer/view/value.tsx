@@ -1,6 +1,6 @@
-/** A number on the page. Its exact value is that of the answer, also where it is shown shorter. */
+/** A number on the page. Its exact value is that of the response, also where it is shown shorter. */
 import type { MetricName } from '../client/contract.js'
-import { formatMetricChange, METRICS } from '../questions/metrics.js'
+import { formatMetricChange, METRICS } from '../queries/metrics.js'
 
 export function Value({
   metric,

@@ -1,8 +1,8 @@
 /** The chart of the explorer sums to its card for every period and interval, or says what it leaves out. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { describeLeftOut, readSeries } from '../../../src/explorer/chart/series.js'
-import type { QueryAnswer } from '../../../src/explorer/client/contract.js'
-import { buildQuestions } from '../../../src/explorer/questions/build-questions.js'
+import type { QueryResponse } from '../../../src/explorer/client/contract.js'
+import { buildQueries } from '../../../src/explorer/queries/build-queries.js'
 import { divide } from '../../../src/explorer/state/intervals.js'
 import { endsNow } from '../../../src/explorer/state/periods.js'
 import {
@@ -39,20 +39,20 @@ afterAll(() => service.stop())
 
 const STATE: ExplorerState = { ...DEFAULT_STATE, comparison: 'off' }
 
-/** The answers to the questions about the cards and the chart of each state, the latter for all metrics that sum. */
+/** The answers to the queries about the cards and the chart of each state, the latter for all metrics that sum. */
 async function ask(
   states: readonly ExplorerState[],
-): Promise<readonly (readonly [cards: QueryAnswer, chart: QueryAnswer])[]> {
+): Promise<readonly (readonly [cards: QueryResponse, chart: QueryResponse])[]> {
   const bodies = states.flatMap((state) => {
-    const find = (name: string) => buildQuestions(state).find(({ id }) => id === name)!.body
+    const find = (name: string) => buildQueries(state).find(({ id }) => id === name)!.body
     return [find('cards'), { ...find('chart'), metrics: ADDITIVE }]
   })
   const answers: unknown[] = []
-  // A batch has at most 20 questions.
+  // A batch has at most 20 queries.
   for (let i = 0; i < bodies.length; i += 20) {
     answers.push(...(await askApi(service, bodies.slice(i, i + 20))))
   }
-  return states.map((_, i) => [answers[2 * i], answers[2 * i + 1]] as [QueryAnswer, QueryAnswer])
+  return states.map((_, i) => [answers[2 * i], answers[2 * i + 1]] as [QueryResponse, QueryResponse])
 }
 
 test.each(['UTC', 'Asia/Kolkata'])('in %s', async (zone) => {

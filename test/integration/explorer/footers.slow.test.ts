@@ -1,4 +1,4 @@
-/** The footers of the explorer in a browser: the question in all forms, how it was answered, and the file. */
+/** The footers of the explorer in a browser: the query in all forms, how it was answered, and the file. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
@@ -54,7 +54,7 @@ describeInBrowser('the footers of the explorer', () => {
   async function open(target: string): Promise<void> {
     await page.goto(target)
     await page.waitForSelector(`${COUNTRIES} .rows`)
-    await page.click(`${COUNTRIES} .question summary`)
+    await page.click(`${COUNTRIES} .query summary`)
     await waitForText('.answered', / · .+ · .+ ms/)
   }
 
@@ -69,7 +69,7 @@ describeInBrowser('the footers of the explorer', () => {
   }
 
   const clickForm = async (name: string): Promise<void> => {
-    await page.locator(`${COUNTRIES} .question ::-p-text(${name})`).click()
+    await page.locator(`${COUNTRIES} .query ::-p-text(${name})`).click()
     await page.waitForSelector(`${COUNTRIES} pre[data-form="${name}"]`)
   }
 

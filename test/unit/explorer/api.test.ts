@@ -1,10 +1,10 @@
-/** How the page asks: all questions at once, in as few batches as the contract allows. */
+/** How the page asks: all queries at once, in as few batches as the contract allows. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connectApi } from '../../../src/explorer/client/api.js'
-import type { Question } from '../../../src/explorer/client/contract.js'
+import type { Query } from '../../../src/explorer/client/contract.js'
 
 interface Batch {
   readonly queries: readonly { readonly id: string }[]
@@ -32,7 +32,7 @@ afterAll(async () => {
   await once(server, 'close')
 })
 
-const listQuestions = (count: number): readonly Question[] =>
+const listQueries = (count: number): readonly Query[] =>
   Array.from({ length: count }, (_, i) => ({
     id: `q${i}`,
     operation: 'query',
@@ -44,15 +44,15 @@ test.each<[number, readonly number[]]>([
   [20, [20]],
   [21, [1, 20]],
   [45, [5, 20, 20]],
-])('%d questions', async (count, want) => {
+])('%d queries', async (count, want) => {
   sizes.length = 0
   const { port } = server.address() as AddressInfo
   const api = connectApi({ base: `http://127.0.0.1:${port}`, key: 'key' })
-  const questions = listQuestions(count)
+  const queries = listQueries(count)
   const ids: string[] = []
-  for await (const results of api.ask(questions, new AbortController().signal)) {
+  for await (const results of api.ask(queries, new AbortController().signal)) {
     ids.push(...results.map(({ id }) => id))
   }
-  expect(ids).toEqual(questions.map(({ id }) => id))
+  expect(ids).toEqual(queries.map(({ id }) => id))
   expect(sizes.toSorted((a, b) => a - b)).toEqual(want)
 })

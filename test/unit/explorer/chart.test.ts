@@ -10,7 +10,7 @@ import {
   type Box,
 } from '../../../src/explorer/chart/layout.js'
 import { describeLeftOut, readSeries, zoomInto } from '../../../src/explorer/chart/series.js'
-import type { QueryAnswer } from '../../../src/explorer/client/contract.js'
+import type { QueryResponse } from '../../../src/explorer/client/contract.js'
 
 test.each([
   [0, {}, [0]],
@@ -104,8 +104,8 @@ test.each([
 
 const AFTER = new Date('2027-01-01T00:00:00Z')
 
-/** An answer of three buckets that are compared with others. @param from the start of the other period */
-const answer = (interval: 'hour' | 'day' | 'week' | 'month', from: string): QueryAnswer => ({
+/** A response of three buckets that are compared with others. @param from the start of the other period */
+const response = (interval: 'hour' | 'day' | 'week' | 'month', from: string): QueryResponse => ({
   period: { from: '2026-04-01T00:00:00+02:00', to: '2026-06-30T23:59:59+02:00' },
   query: {
     date_range: '30days',
@@ -134,13 +134,13 @@ test.each([
   ['hour', '2026-03-29T00:00:00+01:00', [undefined, undefined, undefined]],
   ['week', '2026-03-29T00:00:00+01:00', [undefined, undefined, undefined]],
 ] as const)('buckets of one %s are compared with those from %s', (interval, from, want) => {
-  const { points } = readSeries(answer(interval, from), false, AFTER)
+  const { points } = readSeries(response(interval, from), false, AFTER)
   expect(points.map(({ comparedLabel }) => comparedLabel?.slice(0, 10))).toEqual(want)
 })
 
 test('the last point is the bucket that runs, or a later one that has events', () => {
   const read = (now: string, users = [1, 2, 3]) => {
-    const given = answer('day', '2026-03-01T00:00:00+01:00')
+    const given = response('day', '2026-03-01T00:00:00+01:00')
     const data = given.data.map((row, i) => ({ ...row, metrics: { users: users[i]! } }))
     const { points, isRunning, total } = readSeries({ ...given, data }, false, new Date(now))
     return [points.map(({ value }) => value), isRunning, total]
@@ -150,8 +150,8 @@ test('the last point is the bucket that runs, or a later one that has events', (
   expect(read('2026-07-01T10:00:00Z', [1, 0, 0])).toEqual([[1, 0, 0], false, 3])
 })
 
-test('an answer without room for all buckets is said to have none for them', () => {
-  const whole = answer('day', '2026-03-01T00:00:00+01:00')
+test('an response without room for all buckets is said to have none for them', () => {
+  const whole = response('day', '2026-03-01T00:00:00+01:00')
   const part = { ...whole, pagination: { ...whole.pagination, total: 1514 } }
   const [all, some] = [whole, part].map((one) => readSeries(one, true, AFTER))
   expect([all!.isRunning, describeLeftOut(all!)]).toEqual([true, undefined])

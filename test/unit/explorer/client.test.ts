@@ -6,8 +6,8 @@ import {
   keepKey,
   type Browser,
 } from '../../../src/explorer/client/access.js'
-import { createAnswers } from '../../../src/explorer/client/answers.js'
-import type { BatchResult, Question } from '../../../src/explorer/client/contract.js'
+import { createResponses } from '../../../src/explorer/client/responses.js'
+import type { BatchResult, Query } from '../../../src/explorer/client/contract.js'
 import { describeFailure, type Refusal } from '../../../src/explorer/client/failure.js'
 import { readLines } from '../../../src/explorer/client/api.js'
 
@@ -53,31 +53,31 @@ test('a key in the fragment of a public dashboard leaves the address, and is not
   expect(browser.sessionStorage.getItem('tallyhouse-key')).toBeNull()
 })
 
-const ask = (id: string, date_range: 'today' | 'live'): Question => ({
+const ask = (id: string, date_range: 'today' | 'live'): Query => ({
   id,
   operation: 'query',
   body: { date_range },
 })
-const answer = (id: string, status = 200): BatchResult => ({
+const response = (id: string, status = 200): BatchResult => ({
   id,
   status,
   body: { error: { code: 'QUERY_TIMEOUT', message: '' } },
 })
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000)
 
-test('an answer is asked again when it is no longer fresh, or was a failure', () => {
+test('an response is asked again when it is no longer fresh, or was a failure', () => {
   const [now, cards, chart] = [ask('now', 'live'), ask('cards', 'today'), ask('chart', 'live')]
-  const answers = createAnswers()
+  const responses = createResponses()
   const all = [now, cards]
-  expect(answers.listMissing(all, at(0))).toEqual(all)
-  answers.keep(all, [answer('now'), answer('cards')], at(0))
-  const listed = [1, 24, 26, 239, 241].map((seconds) => answers.listMissing(all, at(seconds)))
+  expect(responses.listMissing(all, at(0))).toEqual(all)
+  responses.keep(all, [response('now'), response('cards')], at(0))
+  const listed = [1, 24, 26, 239, 241].map((seconds) => responses.listMissing(all, at(seconds)))
   expect(listed).toEqual([[], [], [now], [now], all])
-  answers.keep([chart], [answer('chart', 503)], at(241))
-  expect(answers.listMissing([chart], at(242))).toEqual([chart])
-  expect(answers.get(chart)?.result.status).toBe(503)
-  answers.clear()
-  expect(answers.listMissing([cards], at(241))).toEqual([cards])
+  responses.keep([chart], [response('chart', 503)], at(241))
+  expect(responses.listMissing([chart], at(242))).toEqual([chart])
+  expect(responses.get(chart)?.result.status).toBe(503)
+  responses.clear()
+  expect(responses.listMissing([cards], at(241))).toEqual([cards])
 })
 
 const error = { error: { code: 'RATE_LIMIT_EXCEEDED', message: 'Too many requests.' } } as const
@@ -87,7 +87,7 @@ test.each<[Refusal | undefined, object]>([
   [
     undefined,
     {
-      message: 'The service does not answer. It may be restarting, or the network may be down.',
+      message: 'The service does not response. It may be restarting, or the network may be down.',
       needsKey: false,
       canRetry: true,
     },

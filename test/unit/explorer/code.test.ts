@@ -1,17 +1,17 @@
-/** A question as a command and as a program. */
+/** A query as a command and as a program. */
 import { expect, test } from '@jest/globals'
-import type { Question } from '../../../src/explorer/client/contract.js'
+import type { Query } from '../../../src/explorer/client/contract.js'
 import { formatCurl, formatProgram, joinCode } from '../../../src/explorer/code/code.js'
 
 const BY_KEY = { base: 'https://stats.example', key: 'th_abc.d-e_f' }
 const PUBLIC = { base: 'http://127.0.0.1:8080/share/shop', key: undefined }
 
-const QUERY: Question = {
+const QUERY: Query = {
   id: 'cards',
   operation: 'query',
   body: { date_range: '30days', metrics: ['users'] },
 }
-const RETENTION: Question = {
+const RETENTION: Query = {
   id: 'users',
   operation: 'retention',
   body: {
@@ -20,13 +20,13 @@ const RETENTION: Question = {
     filters: [{ type: 'event', name: { operator: 'eq', value: `it's $5\n"für" \\'` } }],
   },
 }
-const VALUES: Question = {
+const VALUES: Query = {
   id: 'search',
   operation: 'values',
   body: { date_range: 'all', field: 'country' },
 }
 
-test.each<[string, Question, typeof BY_KEY | typeof PUBLIC, string]>([
+test.each<[string, Query, typeof BY_KEY | typeof PUBLIC, string]>([
   [
     'a query with a key',
     QUERY,
@@ -62,8 +62,8 @@ test.each<[string, Question, typeof BY_KEY | typeof PUBLIC, string]>([
   -H 'Content-Type: application/json' \\
   -d '{ "date_range": "all", "field": "country" }'`,
   ],
-])('the command of %s', (_, question, asker, want) => {
-  expect(joinCode(formatCurl(question, asker))).toBe(want)
+])('the command of %s', (_, query, access, want) => {
+  expect(joinCode(formatCurl(query, access))).toBe(want)
 })
 
 test('the key is a part of its own, and the only one', () => {
@@ -72,7 +72,7 @@ test('the key is a part of its own, and the only one', () => {
   expect(formatCurl(QUERY, PUBLIC).filter((part) => typeof part !== 'string')).toEqual([])
 })
 
-test.each<[string, Question, typeof BY_KEY | typeof PUBLIC, string]>([
+test.each<[string, Query, typeof BY_KEY | typeof PUBLIC, string]>([
   [
     'a query with a key',
     QUERY,
@@ -111,6 +111,6 @@ if (result.ok) console.log(result.data.data)
 else console.error(result.error.code, result.error.details)
 `,
   ],
-])('the program of %s', (_, question, asker, want) => {
-  expect(formatProgram(question, asker)).toBe(want)
+])('the program of %s', (_, query, access, want) => {
+  expect(formatProgram(query, access)).toBe(want)
 })

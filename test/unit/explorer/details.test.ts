@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { buildDetailsQuestions } from '../../../src/explorer/questions/details.js'
-import { describeLimits, type KnownValues } from '../../../src/explorer/questions/filters.js'
+import { buildDetailsQueries } from '../../../src/explorer/queries/details.js'
+import { describeLimits, type KnownValues } from '../../../src/explorer/queries/filters.js'
 import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
 
 const open = (
@@ -91,7 +91,7 @@ test.each<[string, ExplorerState, object]>([
     },
   ],
 ])('the dialog asks for %s', (_, state, body) => {
-  expect(buildDetailsQuestions(state, undefined)).toEqual([
+  expect(buildDetailsQueries(state, undefined)).toEqual([
     { id: 'details', operation: 'query', body },
   ])
 })
@@ -101,7 +101,7 @@ test.each([
   ['without such a tab', open({ tab: 'nothing' })],
   ['of a view that has no rows', open({ tab: 'retention' })],
 ])('nothing is asked while the dialog is %s', (_, state) => {
-  expect(buildDetailsQuestions(state, undefined)).toEqual([])
+  expect(buildDetailsQueries(state, undefined)).toEqual([])
 })
 
 const known = (asked: object, values: readonly string[]): KnownValues => ({
@@ -117,12 +117,12 @@ const COUNTRIES = {
   limit: 1000,
 } as const
 
-/** The ids of the questions, and the filters of the one about the rows. */
+/** The ids of the queries, and the filters of the one about the rows. */
 const ask = (state: ExplorerState, values?: KnownValues): unknown => {
-  const questions = buildDetailsQuestions(state, values)
-  const rows = questions.find(({ id }) => id === 'details')
+  const queries = buildDetailsQueries(state, values)
+  const rows = queries.find(({ id }) => id === 'details')
   return [
-    questions.map(({ id }) => id),
+    queries.map(({ id }) => id),
     rows?.operation === 'query' ? (rows.body.filters ?? []) : undefined,
   ]
 }

@@ -5,8 +5,8 @@ import {
   checkFilterLimits,
   findTooDeepFilter,
 } from '../../../src/analytics/request/filter-limits.js'
-import { buildFilters, describeFilter } from '../../../src/explorer/questions/filters.js'
-import { buildQuestions } from '../../../src/explorer/questions/build-questions.js'
+import { buildFilters, describeFilter } from '../../../src/explorer/queries/filters.js'
+import { buildQueries } from '../../../src/explorer/queries/build-queries.js'
 import type { FieldFilter } from '../../../src/explorer/state/filters.js'
 import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
 import { QUERY } from '../../../src/analytics/operations/query.js'
@@ -115,9 +115,7 @@ test('the API takes each of them, also the deepest, searched in the dialog', asy
     details: { tab: 'referrer', search: 'direct', orderBy: 'users', direction: 'desc', page: 0 },
   }
   const states = TABLE.map(([, filters, join]) => ({ ...DEFAULT_STATE, filters, join }))
-  for (const { body, operation } of [deepest, ...states].flatMap((state) =>
-    buildQuestions(state),
-  )) {
+  for (const { body, operation } of [deepest, ...states].flatMap((state) => buildQueries(state))) {
     if (operation !== 'query') continue
     const { filters } = await contract.validate(QUERY, body)
     expect(filters).toEqual(body.filters ?? [])
@@ -127,14 +125,12 @@ test('the API takes each of them, also the deepest, searched in the dialog', asy
 
 test('the tabs of properties, and the names of these tabs, are of the filtered events', () => {
   const properties = (filters: readonly FieldFilter[]) => {
-    const questions = buildQuestions({
+    const queries = buildQueries({
       ...DEFAULT_STATE,
       filters,
       tabs: { events: 'event:prop:plan' },
     })
-    return ['properties', 'events'].map(
-      (id) => questions.find((one) => one.id === id)?.body.filters,
-    )
+    return ['properties', 'events'].map((id) => queries.find((one) => one.id === id)?.body.filters)
   }
   expect(properties([])).toEqual([undefined, undefined])
   expect(properties([GERMANY])).toEqual([undefined, [IN_GERMANY]])

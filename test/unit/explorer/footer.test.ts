@@ -1,6 +1,6 @@
-/** What the footer of a part says and saves beside its question. */
+/** What the footer of a part says and saves beside its query. */
 import { expect, test } from '@jest/globals'
-import type { BatchResult, Plan, Question } from '../../../src/explorer/client/contract.js'
+import type { BatchResult, Plan, Query } from '../../../src/explorer/client/contract.js'
 import {
   buildTableRequest,
   describeTiming,
@@ -13,7 +13,7 @@ test.each<[BatchResult['timing'], string]>([
   [{ milliseconds: 12.4 }, '12 ms'],
   [{ milliseconds: 0.4, cache: 'hit' }, '0.4 ms · from cache'],
   [{ milliseconds: 1234.6, cache: 'miss' }, '1235 ms'],
-  [{ milliseconds: 9.9, cache: 'coalesced' }, '9.9 ms · together with an equal question'],
+  [{ milliseconds: 9.9, cache: 'coalesced' }, '9.9 ms · together with an equal query'],
 ])('the timing %j is %j', (timing, want) => {
   expect(describeTiming(timing)).toBe(want)
 })
@@ -49,7 +49,7 @@ const PERIOD = '2026-01-01T00:00:00Z/2026-01-31T23:59:59Z'
 const DAY = '2026-01-31T00:00:00Z/2026-01-31T23:59:59Z'
 const RANGE = { date_range: 'all' } as const
 
-test.each<[Question, string | null, object, string]>([
+test.each<[Query, string | null, object, string]>([
   [
     {
       id: 'places',
@@ -94,7 +94,7 @@ test.each<[Question, string | null, object, string]>([
     { ...RANGE, field: 'country' },
     'values-of-country-2026-01-31.csv',
   ],
-])('the table of %j', (question, period, body, name) => {
-  expect(JSON.parse(JSON.stringify(buildTableRequest(question).body))).toEqual(body)
-  expect(nameTable(question, period)).toBe(name)
+])('the table of %j', (query, period, body, name) => {
+  expect(JSON.parse(JSON.stringify(buildTableRequest(query).body))).toEqual(body)
+  expect(nameTable(query, period)).toBe(name)
 })

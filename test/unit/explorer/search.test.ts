@@ -1,17 +1,17 @@
 /** The search of the bar: what it asks, and what it suggests. */
 import { describe, expect, test } from '@jest/globals'
 import {
-  buildSearchQuestions,
+  buildSearchQueries,
   listSuggestions,
   moveActive,
   suggestPages,
-} from '../../../src/explorer/questions/search.js'
+} from '../../../src/explorer/queries/search.js'
 import { DEFAULT_STATE, type ExplorerState } from '../../../src/explorer/state/state.js'
 
-type Answers = Parameters<typeof listSuggestions>[1]
+type Responses = Parameters<typeof listSuggestions>[1]
 
-/** An answer with these values of a field. */
-const answer = (field: string, values: readonly string[]): Answers[number] => [
+/** A response with these values of a field. */
+const response = (field: string, values: readonly string[]): Responses[number] => [
   field,
   {
     period: { from: '', to: '' },
@@ -37,50 +37,48 @@ test('every field is asked, without the filters of the page', () => {
     zone: 'Europe/Berlin',
     filters: [{ field: 'os', operator: 'is', values: ['Linux'] }],
   }
-  const questions = buildSearchQuestions(state, [], 'Blog')
+  const queries = buildSearchQueries(state, [], 'Blog')
   const scope = { date_range: ['2026-01-01', '2026-01-31'], time_zone: 'Europe/Berlin' }
-  expect(questions).toHaveLength(20)
-  expect(new Set(questions.map(({ id }) => id)).size).toBe(20)
-  expect(questions.filter(({ id }) => ['page:path', 'country', 'event:name'].includes(id))).toEqual(
-    [
-      {
-        id: 'page:path',
-        operation: 'query',
-        body: {
-          ...scope,
-          filters: [
-            { type: 'page', path: { operator: 'contains', value: 'Blog', caseSensitive: false } },
-          ],
-          metrics: ['pageviews'],
-          group_by: ['page:path'],
-          limit: 5,
-        },
+  expect(queries).toHaveLength(20)
+  expect(new Set(queries.map(({ id }) => id)).size).toBe(20)
+  expect(queries.filter(({ id }) => ['page:path', 'country', 'event:name'].includes(id))).toEqual([
+    {
+      id: 'page:path',
+      operation: 'query',
+      body: {
+        ...scope,
+        filters: [
+          { type: 'page', path: { operator: 'contains', value: 'Blog', caseSensitive: false } },
+        ],
+        metrics: ['pageviews'],
+        group_by: ['page:path'],
+        limit: 5,
       },
-      {
-        id: 'country',
-        operation: 'query',
-        body: { ...scope, metrics: ['pageviews'], group_by: ['country'], limit: 1000 },
+    },
+    {
+      id: 'country',
+      operation: 'query',
+      body: { ...scope, metrics: ['pageviews'], group_by: ['country'], limit: 1000 },
+    },
+    {
+      id: 'event:name',
+      operation: 'query',
+      body: {
+        ...scope,
+        filters: [
+          { type: 'event', name: { operator: 'contains', value: 'Blog', caseSensitive: false } },
+        ],
+        metrics: ['events'],
+        group_by: ['event:name'],
+        limit: 5,
       },
-      {
-        id: 'event:name',
-        operation: 'query',
-        body: {
-          ...scope,
-          filters: [
-            { type: 'event', name: { operator: 'contains', value: 'Blog', caseSensitive: false } },
-          ],
-          metrics: ['events'],
-          group_by: ['event:name'],
-          limit: 5,
-        },
-      },
-    ],
-  )
+    },
+  ])
 })
 
 test('every property is asked for its values', () => {
-  const questions = buildSearchQuestions(DEFAULT_STATE, ['plan', 'a:b'], 'Pro')
-  expect(questions.filter(({ id }) => id.startsWith('event:prop:'))).toEqual(
+  const queries = buildSearchQueries(DEFAULT_STATE, ['plan', 'a:b'], 'Pro')
+  expect(queries.filter(({ id }) => id.startsWith('event:prop:'))).toEqual(
     ['plan', 'a:b'].map((property) => ({
       id: `event:prop:${property}`,
       operation: 'query',
@@ -101,36 +99,36 @@ test('every property is asked for its values', () => {
 })
 
 describe('suggestions', () => {
-  test.each<[string, string, Answers, readonly string[]]>([
+  test.each<[string, string, Responses, readonly string[]]>([
     ['nothing', 'x', [], []],
     [
       'values by their names, in any case',
       'GERM',
-      [answer('country', ['US', 'DE']), answer('language', ['de', 'fr'])],
+      [response('country', ['US', 'DE']), response('language', ['de', 'fr'])],
       ['country=DE Germany', 'language=de German'],
     ],
     [
       'the closest first, else in the order of the fields',
       'news',
-      [answer('utm_source', ['old-news', 'newsletter']), answer('event:name', ['news'])],
+      [response('utm_source', ['old-news', 'newsletter']), response('event:name', ['news'])],
       ['event:name=news news', 'utm_source=newsletter newsletter', 'utm_source=old-news old-news'],
     ],
     [
       'values of properties',
       'pro',
-      [answer('event:prop:plan', ['pro', 'free', 'Professional'])],
+      [response('event:prop:plan', ['pro', 'free', 'Professional'])],
       ['event:prop:plan=pro pro', 'event:prop:plan=Professional Professional'],
     ],
-    ['a missing value by its name', 'direct', [answer('referrer', [''])], ['referrer= Direct']],
+    ['a missing value by its name', 'direct', [response('referrer', [''])], ['referrer= Direct']],
     [
       'at most five of a field',
       'City',
-      [answer('city', ['City 1', 'City 2', 'City 3', 'City 4', 'City 5', 'City 6'])],
+      [response('city', ['City 1', 'City 2', 'City 3', 'City 4', 'City 5', 'City 6'])],
       [1, 2, 3, 4, 5].map((n) => `city=City ${n} City ${n}`),
     ],
-    ['markup as it is', '<b>', [answer('page:path', ['/<b>'])], ['page:path=/<b> /<b>']],
-  ])('are %s', (_, text, answers, want) => {
-    const found = listSuggestions(text, answers)
+    ['markup as it is', '<b>', [response('page:path', ['/<b>'])], ['page:path=/<b> /<b>']],
+  ])('are %s', (_, text, responses, want) => {
+    const found = listSuggestions(text, responses)
     expect(
       found.map(({ filter: { field, values }, name }) => `${field}=${values.join()} ${name}`),
     ).toEqual(want)
@@ -138,8 +136,8 @@ describe('suggestions', () => {
 
   test('are at most twelve', () => {
     const fields = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term']
-    const answers = fields.map((field) => answer(field, ['a1', 'a2', 'a3', 'a4', 'a5']))
-    expect(listSuggestions('a', answers)).toHaveLength(12)
+    const responses = fields.map((field) => response(field, ['a1', 'a2', 'a3', 'a4', 'a5']))
+    expect(listSuggestions('a', responses)).toHaveLength(12)
   })
 
   test('have the pages that contain the text', () => {

@@ -99,7 +99,7 @@ describeExplorer('the explorer and its key', (started) => {
     await close()
   })
 
-  test('a part whose question fails says so, and asks it again on demand', async () => {
+  test('a part whose query fails says so, and asks it again on demand', async () => {
     const { page, close } = await openExplorer(started().browser, started().service)
     await page.setRequestInterception(true)
     const message = 'The service is busy. Try again after the seconds given in Retry-After.'

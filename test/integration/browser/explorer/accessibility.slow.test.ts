@@ -149,7 +149,7 @@ describeExplorer('the explorer', (started) => {
     await page.emulateMediaType('print')
     expect(
       await Promise.all(
-        ['.card data', '.plot svg', '.rows data', '.controls', '.question'].map((selector) =>
+        ['.card data', '.plot svg', '.rows data', '.controls', '.query'].map((selector) =>
           isShown(page, selector),
         ),
       ),

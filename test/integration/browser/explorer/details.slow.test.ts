@@ -164,7 +164,7 @@ describeInBrowser('the details and the search of the explorer', () => {
       downloadPath: downloads,
     })
     const read = () => readText(page, '[data-panel=pages] .csv + [role=status]')
-    await act(() => page.click('[data-panel=pages] .question summary'))
+    await act(() => page.click('[data-panel=pages] .query summary'))
     proxy.set({ harm: 'cut', direction: 'response', after: 5_000 })
     await page.click('[data-panel=pages] .csv')
     await page.waitForFunction(`document.querySelector('.csv + [role=status]').textContent !== ''`)

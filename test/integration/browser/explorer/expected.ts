@@ -11,13 +11,14 @@ export type ExpectedRow = Pick<ShownRow, 'about' | 'values'>
 
 type Numbers = Readonly<Partial<Record<Metric, number | null>>>
 
-/** Computes the rows of a part whose question has this answer. */
-export function expectRows({ name, question }: ShownPart, answer: unknown): readonly ExpectedRow[] {
-  if ('interval' in question) return expectCohorts(answer as RetentionResponse)
-  const query = answer as AnalyticsQueryResponse
-  if (name === 'cards') return expectCards(query)
-  if (name === 'chart') return expectBuckets(query)
-  return query.query.group_by.length === 0 ? expectNewUsers(query) : expectGroups(name, query)
+/** Computes the rows of a part whose query has this answer. */
+export function expectRows({ name, query }: ShownPart, answer: unknown): readonly ExpectedRow[] {
+  if ('interval' in query) return expectCohorts(answer as RetentionResponse)
+  const response = answer as AnalyticsQueryResponse
+  if (name === 'cards') return expectCards(response)
+  if (name === 'chart') return expectBuckets(response)
+  const { group_by } = response.query
+  return group_by.length === 0 ? expectNewUsers(response) : expectGroups(name, response)
 }
 
 function expectCards({ query, data: [row] }: AnalyticsQueryResponse): readonly ExpectedRow[] {

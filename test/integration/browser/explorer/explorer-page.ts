@@ -1,12 +1,12 @@
 /** The explorer in Chromium: what it shows, as text and numbers, and what it asks. */
 import type { Browser, HTTPRequest, Page } from 'puppeteer-core'
 
-/** A part of the page: the question of its footer, and its numbers. */
+/** A part of the page: the query of its footer, and its numbers. */
 export interface ShownPart {
   /** `cards`, `chart`, `details`, or the name of a panel. */
   readonly name: string
-  /** The body of the question, as the footer shows it. */
-  readonly question: object
+  /** The body of the query, as the footer shows it. */
+  readonly query: object
   readonly rows: readonly ShownRow[]
 }
 
@@ -34,10 +34,10 @@ export interface ExplorerPage {
   readonly close: () => Promise<void>
 }
 
-/** Opens every footer and the table of the chart. Question must be in JSON, which it is at first. */
-const OPEN_ALL = `document.querySelectorAll('details.question, details.as-table').forEach((one) => { one.open = true })`
+/** Opens every footer and the table of the chart. Query must be in JSON, which it is at first. */
+const OPEN_ALL = `document.querySelectorAll('details.query, details.as-table').forEach((one) => { one.open = true })`
 
-/** What waits for an answer: the page itself, parts without one, and numbers of the question before. */
+/** What waits for an answer: the page itself, parts without one, and numbers of the query before. */
 const IS_SETTLED = `document.querySelector('main[aria-busy=false]') !== null
   && document.querySelector('.loading, .plot:empty, .old') === null`
 
@@ -70,8 +70,8 @@ const READ = `(() => {
       }),
       texts: readCells(row).map(text),
     }))
-    const question = JSON.parse(text(part.querySelector('.question pre')))
-    return [{ name, question, rows: [...cards, ...rows] }]
+    const query = JSON.parse(text(part.querySelector('.query pre')))
+    return [{ name, query, rows: [...cards, ...rows] }]
   })
 })()`
 
@@ -108,7 +108,7 @@ export async function openExplorer(
     read: async () => {
       await page.evaluate(OPEN_ALL)
       await page.waitForFunction(
-        `[...document.querySelectorAll('details.question')].every((one) => one.querySelector('pre'))`,
+        `[...document.querySelectorAll('details.query')].every((one) => one.querySelector('pre'))`,
       )
       return (await page.evaluate(READ)) as readonly ShownPart[]
     },

@@ -1,4 +1,4 @@
-/** The explorer in a real browser: every number on it is the one that the API answers to the question in its footer. */
+/** The explorer in a real browser: every number on it is the one that the API answers to the query in its footer. */
 import { expect } from '@jest/globals'
 import type { HTTPRequest } from 'puppeteer-core'
 import type { AnalyticsQueryResponse } from '../../../../src/contract/api.js'
@@ -26,7 +26,7 @@ describeExplorer('the explorer', (started) => {
     const parts = await read()
     const answers = await askApi(
       started().service,
-      parts.map(({ question }) => question),
+      parts.map(({ query }) => query),
     )
     for (const [i, part] of parts.entries()) {
       const rows = part.rows.map(({ about, values }) => ({ about, values }))
@@ -91,7 +91,7 @@ describeExplorer('the explorer', (started) => {
       `${PERIOD}&filters=[["event:name","is","signup"],["event:prop:plan","is_not","free"]]&tabs=["events","event:prop:plan"]`,
     ],
     ['no event', '?period=2020-02-01..2020-02-28'],
-  ])('%s: the numbers are those of the questions', (_what, query) =>
+  ])('%s: the numbers are those of the queries', (_what, query) =>
     explore(query, async (explorer) => {
       expect(await check(explorer)).toMatchObject({ cards: 6, chart: expect.any(Number) })
     }),
@@ -138,7 +138,7 @@ describeExplorer('the explorer', (started) => {
     }),
   )
 
-  test('every tab of every panel: one request each, and the numbers of its question', () =>
+  test('every tab of every panel: one request each, and the numbers of its query', () =>
     explore(PERIOD, async (explorer) => {
       const { page, act, takeRequests } = explorer
       const panels = (await page.evaluate(LIST_CLOSED_TABS)) as readonly string[]
@@ -179,6 +179,6 @@ describeExplorer('the explorer', (started) => {
       await check(explorer)
       expect(await explorer.page.$$('main img, main b')).toEqual([])
       const [cards] = await explorer.read()
-      expect(JSON.stringify(cards!.question)).toContain(JSON.stringify(path).slice(1, -1))
+      expect(JSON.stringify(cards!.query)).toContain(JSON.stringify(path).slice(1, -1))
     }))
 })

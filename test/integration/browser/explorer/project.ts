@@ -85,7 +85,7 @@ export async function startExploredService(): Promise<ExploredService> {
   }
 }
 
-/** What the API answers to some questions, asked in one request. The operation of each is the one whose body it is. */
+/** What the API answers to some queries, asked in one request. The operation of each is the one whose body it is. */
 export async function askApi(
   { address, key }: Pick<ExploredService, 'address' | 'key'>,
   bodies: readonly object[],

@@ -70,10 +70,10 @@ export function describeFilter({ field, operator, values }: FieldFilter): string
 
 /** The values of a field, the most frequent first. */
 export interface KnownValues {
-  /** The body of the question that they answer, as JSON. */
+  /** The body of the query that they answer, as JSON. */
   readonly asked: string
   readonly values: readonly string[]
-  /** How many there are in all; an answer has at most 1,000. */
+  /** How many there are in all; a response has at most 1,000. */
   readonly total: number
 }
 

@@ -1,5 +1,5 @@
-/** The questions of the dialog with all rows of a tab. */
-import type { MetricName, Question } from '../client/contract.js'
+/** The queries of the dialog with all rows of a tab. */
+import type { MetricName, Query } from '../client/contract.js'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import { isTextField } from '../state/filters.js'
 import type { Details, ExplorerState } from '../state/state.js'
@@ -10,11 +10,11 @@ import { buildComparison, buildTabScope, groupBy, narrow, type Scope } from './s
 /** How many rows a page of the dialog has. */
 const DETAILS_ROWS = 50
 
-/** The id of the question about its rows. */
+/** The id of the query about its rows. */
 export const DETAILS = 'details'
-/** The id of the question about the values that a search finds. */
+/** The id of the query about the values that a search finds. */
 export const DETAILS_VALUES = 'details-values'
-/** How many values can be searched: as many as an answer has. */
+/** How many values can be searched: as many as a response has. */
 const MAX_SEARCHED = 1000
 
 const METRICS: readonly MetricName[] = [
@@ -59,39 +59,34 @@ export function getOrder(tab: Tab, { orderBy, direction }: Details): Order {
 }
 
 /**
- * Builds the questions of the open dialog; none if it is closed.
+ * Builds the queries of the open dialog; none if it is closed.
  *
  * Fields that the API compares as a whole are searched in two steps: their values are asked when the dialog opens, and a search
  * asks for the rows of those whose names have the text.
  *
  * @param known the values of the field, once they have been answered
  */
-export function buildDetailsQuestions(
+export function buildDetailsQueries(
   state: ExplorerState,
   known: KnownValues | undefined,
-): readonly Question[] {
+): readonly Query[] {
   const { details } = state
   const tab = details && findDetailsTab(details.tab)
   if (details === undefined || tab === undefined) return []
   const search = details.search.trim()
   const scope = buildTabScope(tab.id, state)
-  const ask = (narrowed: Scope): Question => buildRowsQuestion(tab, details, state, narrowed)
+  const ask = (narrowed: Scope): Query => buildRowsQuery(tab, details, state, narrowed)
   if (isTextField(tab.id)) {
     return [ask(search === '' ? scope : narrow(scope, buildTextSearch(tab.id, search)))]
   }
-  const values = buildValuesQuestion(tab, scope)
+  const values = buildValuesQuery(tab, scope)
   if (search === '') return [ask(scope), values]
   return known?.asked === JSON.stringify(values.body)
     ? [ask(narrow(scope, buildValueSearch(tab.id, search, known))), values]
     : [values]
 }
 
-function buildRowsQuestion(
-  tab: Tab,
-  details: Details,
-  state: ExplorerState,
-  scope: Scope,
-): Question {
+function buildRowsQuery(tab: Tab, details: Details, state: ExplorerState, scope: Scope): Query {
   const { orderBy, direction } = getOrder(tab, details)
   return {
     id: DETAILS,
@@ -109,7 +104,7 @@ function buildRowsQuestion(
 }
 
 /** Asks for the values of the scope: unlike the operation `values`, a query knows its time zone and its filters. */
-const buildValuesQuestion = (tab: Tab, scope: Scope): Question => ({
+const buildValuesQuery = (tab: Tab, scope: Scope): Query => ({
   id: DETAILS_VALUES,
   operation: 'query',
   body: { ...scope, metrics: ['pageviews'], group_by: groupBy(tab.id), limit: MAX_SEARCHED },

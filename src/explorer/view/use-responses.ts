@@ -1,20 +1,20 @@
 /** The responses to the queries of the page: fetched when the queries change, and again while somebody looks. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { createAnswers, type Answered, type Answers } from '../client/answers.js'
+import { createResponses, type KeptResult, type Responses } from '../client/responses.js'
 import type { Api } from '../client/api.js'
-import type { BatchResult, Question } from '../client/contract.js'
+import type { BatchResult, Query } from '../client/contract.js'
 import { ApiFailure, describeFailure, type Failure } from '../client/failure.js'
 
-/** An answer, and whether it is to what was asked before. */
-interface FoundAnswer {
-  readonly answered: Answered
+/** A response, and whether it is to what was asked before. */
+interface FoundResponse {
+  readonly answered: KeptResult
   readonly isOld: boolean
 }
 
-export interface ShownAnswers extends Asking {
-  /** The answer to a question; while it is asked, the last one of the same part of the page. */
-  readonly get: (question: Question) => FoundAnswer | undefined
-  /** Asks the questions again. */
+export interface ShownResponses extends Asking {
+  /** The response to a query; while it is asked, the last one of the same part of the page. */
+  readonly get: (query: Query) => FoundResponse | undefined
+  /** Asks the queries again. */
   readonly retry: () => void
   /** Asks everything again, also what was answered a moment ago. */
   readonly renew: () => void
@@ -24,29 +24,29 @@ export interface ShownAnswers extends Asking {
 const REFRESH_MS = 30_000
 
 /** Sends the queries of the page, and keeps their responses. */
-export function useAnswers(
+export function useResponses(
   api: Api,
-  questions: readonly Question[],
+  queries: readonly Query[],
   browser: Window,
   now: () => Date,
-): ShownAnswers {
-  const answers = useRef(createAnswers()).current
-  const shown = useRef(new Map<string, Answered>()).current
+): ShownResponses {
+  const responses = useRef(createResponses()).current
+  const shown = useRef(new Map<string, KeptResult>()).current
   const [attempt, setAttempt] = useState(0)
   const retry = useCallback(() => setAttempt((count) => count + 1), [])
   const renew = useCallback(() => {
-    answers.clear()
+    responses.clear()
     retry()
   }, [])
-  const asking = useMissing({ api, answers, questions, now, attempt })
+  const asking = useMissing({ api, responses, queries, now, attempt })
   useEffect(() => repeatWhileVisible(browser, REFRESH_MS, retry), [])
   return {
     ...asking,
     retry,
     renew,
-    get: (question) => {
-      const answered = answers.get(question)
-      const part = namePart(question)
+    get: (query) => {
+      const answered = responses.get(query)
+      const part = namePart(query)
       if (answered !== undefined) shown.set(part, answered)
       const last = answered ?? shown.get(part)
       return last && { answered: last, isOld: answered === undefined }
@@ -54,8 +54,8 @@ export function useAnswers(
   }
 }
 
-/** What a question is about: while another tab waits for its answer, it does not show that of the tab before. */
-function namePart({ id, operation, body }: Question): string {
+/** What a query is about: while another tab waits for its response, it does not show that of the tab before. */
+function namePart({ id, operation, body }: Query): string {
   const [grouping] = 'group_by' in body ? (body.group_by ?? []) : []
   const isSeries = grouping?.startsWith('interval:')
   return JSON.stringify([id, operation, isSeries === true ? '' : grouping])
@@ -63,29 +63,29 @@ function namePart({ id, operation, body }: Question): string {
 
 interface Asking {
   readonly isAsking: boolean
-  /** Why the last request had no answer. It is known until the next one ends. */
+  /** Why the last request had no response. It is known until the next one ends. */
   readonly failure: Failure | undefined
 }
 
 interface AskingOptions {
   readonly api: Api
-  /** Where the answers are kept. */
-  readonly answers: Answers
-  readonly questions: readonly Question[]
+  /** Where the responses are kept. */
+  readonly responses: Responses
+  readonly queries: readonly Query[]
   readonly now: () => Date
   /** With another number what is missing is asked again. */
   readonly attempt?: number
 }
 
 /** Sends the queries that have no response yet, whenever they change. */
-export function useMissing({ api, answers, questions, now, attempt = 0 }: AskingOptions): Asking {
-  const [first] = useState(() => ({ begun: begin(api, questions) }))
+export function useMissing({ api, responses, queries, now, attempt = 0 }: AskingOptions): Asking {
+  const [first] = useState(() => ({ begun: begin(api, queries) }))
   // What is settled is about one of these, so that a change is asking at once.
-  const round = useMemo(() => ({}), [api, questions, attempt])
+  const round = useMemo(() => ({}), [api, queries, attempt])
   const [settled, setSettled] = useState<{ round?: object; failure?: Failure | undefined }>({})
   const [, draw] = useState({})
   useEffect(() => {
-    const missing = answers.listMissing(questions, now())
+    const missing = responses.listMissing(queries, now())
     const begun = first.begun ?? begin(api, missing)
     first.begun = undefined
     if (begun === undefined) {
@@ -95,7 +95,7 @@ export function useMissing({ api, answers, questions, now, attempt = 0 }: Asking
     const { abort, results } = begun
     const read = async (): Promise<void> => {
       for await (const some of results) {
-        answers.keep(missing, some, now())
+        responses.keep(missing, some, now())
         draw({})
       }
     }
@@ -119,10 +119,10 @@ interface Begun {
 }
 
 /** Begins a request, if there is something to ask. The first one leaves before the page is drawn, so that both go on at the same time. */
-function begin(api: Api, questions: readonly Question[]): Begun | undefined {
-  if (questions.length === 0) return undefined
+function begin(api: Api, queries: readonly Query[]): Begun | undefined {
+  if (queries.length === 0) return undefined
   const abort = new AbortController()
-  return { abort, results: api.ask(questions, abort.signal) }
+  return { abort, results: api.ask(queries, abort.signal) }
 }
 
 /** Calls a function again and again while the page is looked at. Returns what ends that. */

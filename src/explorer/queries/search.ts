@@ -3,7 +3,7 @@
  * that an arrow key leads to.
  */
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
-import type { QueryAnswer, Question } from '../client/contract.js'
+import type { QueryResponse, Query } from '../client/contract.js'
 import { matchesName, nameValue } from '../format/values.js'
 import {
   isEventField,
@@ -28,7 +28,7 @@ export interface Suggestion {
 /** How many values of a field, and of all fields, are suggested. */
 const MAX_OF_FIELD = 5
 const MAX_SUGGESTIONS = 12
-/** How many values can be found by their names; as many as an answer has. */
+/** How many values can be found by their names; as many as a response has. */
 const MAX_NAMED = 1000
 
 const FIELDS: readonly Field[] = PANELS.flatMap(({ tabs }) => tabs.map(({ id }) => id)).filter(
@@ -36,19 +36,19 @@ const FIELDS: readonly Field[] = PANELS.flatMap(({ tabs }) => tabs.map(({ id }) 
 )
 
 /**
- * Builds one question for each field and each property: the most frequent values of the period that contain a text. Fields that the
+ * Builds one query for each field and each property: the most frequent values of the period that contain a text. Fields that the
  * API compares as a whole are asked for all their values, which does not depend on the text.
  */
-export const buildSearchQuestions = (
+export const buildSearchQueries = (
   state: ExplorerState,
   properties: readonly string[],
   text: string,
-): readonly Question[] =>
+): readonly Query[] =>
   [...FIELDS, ...properties.map((name) => PROPERTY_PREFIX + name)].map((field) =>
-    buildFieldQuestion(field, state, text),
+    buildFieldQuery(field, state, text),
   )
 
-function buildFieldQuestion(field: Field, state: ExplorerState, text: string): Question {
+function buildFieldQuery(field: Field, state: ExplorerState, text: string): Query {
   const scope = buildScope({ ...state, filters: [] })
   return {
     id: field,
@@ -65,9 +65,9 @@ function buildFieldQuestion(field: Field, state: ExplorerState, text: string): Q
 /** Lists what a text may mean, the closest first: names that are the text, then those that start with it. */
 export function listSuggestions(
   text: string,
-  answers: readonly (readonly [field: Field, answer: QueryAnswer])[],
+  responses: readonly (readonly [field: Field, response: QueryResponse])[],
 ): readonly Suggestion[] {
-  const found = answers.flatMap(([field, { data }]) =>
+  const found = responses.flatMap(([field, { data }]) =>
     data
       .map(({ group }) => group[field] ?? '')
       .filter((value) => matchesName(field, value, text))

@@ -1,4 +1,4 @@
-/** What the questions of a state share: the period, its time zone, the filters, and the comparison. */
+/** What the queries of a state share: the period, its time zone, the filters, and the comparison. */
 import type { Filter } from '../../contract/api.js'
 import { PROPERTY_PREFIX } from '../../contract/filter-fields.js'
 import type { Field } from '../state/filters.js'
@@ -8,7 +8,7 @@ import { buildFilters, type Kept } from './filters.js'
 
 export type Scope = Pick<QueryBody, 'date_range' | 'filters' | 'filtersOperator' | 'time_zone'>
 
-/** What questions share: the period, its time zone, and the filters. */
+/** What queries share: the period, its time zone, and the filters. */
 export const buildScope = (state: ExplorerState, kept: Kept = 'visits'): Scope => ({
   ...buildScopeInUtc(state, kept),
   ...(state.zone === 'UTC' ? {} : { time_zone: state.zone }),
