@@ -1,15 +1,14 @@
 /** Cases from test suites of other products: events, a query, and the known numbers. Skipped if they are missing. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { AnalyticsQueryResponse } from '../../src/contract/api.js'
 import type { StoredProject } from '../../src/projects/project.js'
-import { createDatabase, type TestDatabase } from '../support/store/database.js'
+import { withDatabase } from '../support/store/database.js'
 import { KNOWN_CASES, listDifferences, type Case } from '../support/world/known-cases.js'
 import { newProject, runQuery, send } from '../support/world/world.js'
 
-let database: TestDatabase
+const database = withDatabase()
 const projects = new Map<string, StoredProject>()
 beforeAll(async () => {
-  database = await createDatabase()
   for (const { id } of KNOWN_CASES) projects.set(id, await newProject(database.store, { id }))
   const events = KNOWN_CASES.flatMap(({ id, events }) =>
     events.map((one) => ({ ...one, project: id })),
@@ -17,7 +16,6 @@ beforeAll(async () => {
   const { report } = await send(database.store, { id: '' }, events)
   expect(report).toMatchObject({ received: events.length, events: events.length })
 })
-afterAll(() => database.drop())
 
 // An empty table is an error in jest.
 if (KNOWN_CASES.length > 0) {

@@ -1,5 +1,5 @@
 /** Queries about some days read the events of these days, not those of whole months. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { planQuery } from '../../src/analytics/plan/planner.js'
 import { resolvePeriod } from '../../src/analytics/request/period.js'
 import { resolveQuery } from '../../src/analytics/request/query.js'
@@ -8,7 +8,7 @@ import { sql, statement, string } from '../../src/clickhouse/sql.js'
 import type { AnalyticsQueryRequest } from '../../src/contract/api.js'
 import type { ProjectSizes } from '../../src/model/project-sizes.js'
 import { FACTS } from '../../src/model/relations.js'
-import { createDatabase, type TestDatabase } from '../support/store/database.js'
+import { withDatabase } from '../support/store/database.js'
 import { fillDefaults, LARGE_SIZES } from '../support/world/world.js'
 
 /** Facts are read in granules of so many rows. */
@@ -16,10 +16,9 @@ const GRANULE = 8_192
 const PROJECT = 'read-days'
 const NOW = new Date('2026-06-01')
 
-let database: TestDatabase
+const database = withDatabase()
 
 beforeAll(async () => {
-  database = await createDatabase()
   const { writer } = database.store
   // 8,000 pageviews on each day of January and February: 58 granules.
   await writer.execute(
@@ -30,7 +29,6 @@ FROM numbers(472000)`),
   )
   await writer.execute(statement(sql`OPTIMIZE TABLE events FINAL`))
 })
-afterAll(() => database.drop())
 
 /** Counts the rows that the statement of a query reads. */
 async function countRows(

@@ -1,9 +1,9 @@
 /** The law of loading: the sessions do not depend on how events are split into batches. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { expect } from '@jest/globals'
 import fc from 'fast-check'
 import { orderNights } from '../support/arbitrary/night-order.js'
 import { thoroughTest as test } from '../support/effort.js'
-import { createDatabase, type TestDatabase } from '../support/store/database.js'
+import { withDatabase } from '../support/store/database.js'
 import {
   expectConsistentFacts,
   listLeftovers,
@@ -73,12 +73,7 @@ const worldOf = (
       ),
     )
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 /** Loads the batches in turn, and reads the resulting sessions. */
 async function load(batches: readonly (readonly SentEvent[])[]): Promise<readonly Fact[]> {

@@ -1,5 +1,5 @@
 /** The law of rollups: they agree with the events, and queries give the same response with and without them. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { MonthSize, ProjectSizes } from '../../src/model/project-sizes.js'
 import {
@@ -18,7 +18,7 @@ import { buildStatement } from '../../src/analytics/sql/build-statement.js'
 import { type CheckReport } from '../../src/rollups/check.js'
 import { attributeRequest, rollupEvent, rollupRequest } from '../support/arbitrary/rollups.js'
 import { scaled } from '../support/effort.js'
-import { createDatabase, type TestDatabase } from '../support/store/database.js'
+import { withDatabase } from '../support/store/database.js'
 import { fillDefaults, newProject, NOW, send, type PartialRequest } from '../support/world/world.js'
 import { checkRollups } from '../support/store/loading.js'
 
@@ -28,13 +28,12 @@ const WORLDS = scaled(1)
 const QUESTIONS = scaled(15)
 const BATCHES = 3
 
-let database: TestDatabase
+const database = withDatabase()
 let projectIds: readonly string[] = []
 const reports: CheckReport[] = []
 
 // The nth batches of all worlds are loaded as one file, and checked together.
 beforeAll(async () => {
-  database = await createDatabase()
   const { store } = database
   const batch = fc.array(rollupEvent, { minLength: 10, maxLength: 80, size: 'max' })
   const batches = fc.array(batch, { minLength: BATCHES, maxLength: BATCHES })
@@ -53,7 +52,6 @@ beforeAll(async () => {
     reports.push(await checkRollups(store.writer, {}))
   }
 })
-afterAll(() => database.drop())
 
 function plan(
   asked: PartialRequest,

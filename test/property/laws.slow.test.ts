@@ -1,6 +1,6 @@
 /** The laws of query responses, on random events and queries and a real engine. */
 import { isDeepStrictEqual } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { isInterval, resolveGranularity } from '../../src/analytics/request/intervals.js'
 import { resolvePeriod, formatMoment } from '../../src/analytics/request/period.js'
@@ -18,7 +18,7 @@ import { INTERVALS, METRICS, event, filter, request } from '../support/arbitrary
 import { valuesRequest } from '../support/arbitrary/values.js'
 import { isSeries, withoutThenBy } from '../support/arbitrary/then-by.js'
 import { scaled } from '../support/effort.js'
-import { createDatabase, type TestDatabase } from '../support/store/database.js'
+import { withDatabase } from '../support/store/database.js'
 import { assignSessions, computeRows, computeValues } from '../support/world/reference.js'
 import { listZoneBuckets, type ZoneBucket } from '../support/world/zones.js'
 import {
@@ -43,11 +43,10 @@ interface World {
   readonly events: readonly SentEvent[]
 }
 
-let database: TestDatabase
+const database = withDatabase()
 let worlds: readonly World[] = []
 
 beforeAll(async () => {
-  database = await createDatabase()
   const all: World[] = []
   const batch = fc.array(event, { minLength: 5, maxLength: 60, size: 'max' })
   const batches = fc.array(batch, { minLength: 1, maxLength: 4, size: 'max' })
@@ -58,7 +57,6 @@ beforeAll(async () => {
   }
   worlds = all
 })
-afterAll(() => database.drop())
 
 const put = ({ project }: World, asked: PartialRequest): Promise<AnalyticsQueryResponse> =>
   runQuery(database.store, project, asked)

@@ -1,10 +1,10 @@
 /** Queries while the loader publishes: every answer agrees with itself. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { pino } from 'pino'
 import type { AnalyticsQueryResponse } from '../../src/contract/api.js'
 import { countWaitingRows } from '../../src/ingest/loader/stream.js'
 import { thoroughTest as test } from '../support/effort.js'
-import { createDatabase, type TestDatabase } from '../support/store/database.js'
+import { withDatabase } from '../support/store/database.js'
 import { checkRollups, startStreamingLoader } from '../support/store/loading.js'
 import { feed } from '../support/store/stream.js'
 import {
@@ -16,12 +16,7 @@ import {
 } from '../support/world/world.js'
 import { until } from '../support/until.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const ROUNDS = 6
 const DAY = '2026-01-31'

@@ -1,8 +1,8 @@
 /** The law of the stream: events in order give the same sessions one by one as in one import. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { expect } from '@jest/globals'
 import fc from 'fast-check'
 import { thoroughTest as test } from '../support/effort.js'
-import { createDatabase, type TestDatabase } from '../support/store/database.js'
+import { withDatabase } from '../support/store/database.js'
 import {
   expectConsistentFacts,
   listLeftovers,
@@ -60,12 +60,7 @@ const world: fc.Arbitrary<readonly Step[]> = fc
     })
   })
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 test('events in order give the same sessions in any inserts and loads as in one import', async () => {
   const { store } = database

@@ -1,10 +1,10 @@
 /** The law of zones: buckets tile the period, sum to the total, and equal the answers about the same moments in UTC. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import type { AnalyticsQueryResponse, Interval, Row } from '../../src/contract/api.js'
 import type { StoredProject } from '../../src/projects/project.js'
 import { METRICS } from '../support/arbitrary/world.js'
 import { sample, scaled } from '../support/effort.js'
-import { createDatabase, type TestDatabase } from '../support/store/database.js'
+import { withDatabase } from '../support/store/database.js'
 import {
   createWorld,
   LARGE_SIZES,
@@ -70,15 +70,13 @@ const createVisit = (start: number, n: number): readonly SentEvent[] =>
     country: n % 2 === 0 ? 'DE' : 'NP',
   }))
 
-let database: TestDatabase
+const database = withDatabase()
 let project: StoredProject
 
 beforeAll(async () => {
-  database = await createDatabase()
   const starts = CHANGES.flatMap(([, moment]) => AWAY.map((away) => Date.parse(moment) + away))
   project = await createWorld(database.store, starts.flatMap(createVisit))
 })
-afterAll(() => database.drop())
 
 const ask = (asked: PartialRequest): Promise<AnalyticsQueryResponse> =>
   runQuery(database.store, project, asked, undefined, LARGE_SIZES)

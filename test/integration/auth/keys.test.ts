@@ -1,5 +1,5 @@
 /** The signing keys: private ones in data folders, public ones in the store, from creation to retirement. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
@@ -23,19 +23,15 @@ import type { Connection } from '../../../src/clickhouse/connection.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { UserError } from '../../../src/lib/errors.js'
 import { addDays } from '../../../src/lib/time.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 
 const NOW = new Date('2026-01-31T12:00:00Z')
 const UNKNOWN_KID = 'A'.repeat(43)
 
-let database: TestDatabase
+const database = withDatabase()
 /** The data folders of two hosts. */
 let [here, elsewhere]: readonly [string, string] = ['', '']
 
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
 beforeEach(async () => {
   const make = () => mkdtemp(path.join(os.tmpdir(), 'tallyhouse-keys-'))
   ;[here, elsewhere] = [await make(), await make()]

@@ -1,5 +1,5 @@
 /** The readers of public projects: by which names they are found, and for how long after the project has changed. */
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { createPublicReaders, type PublicReaders } from '../../../src/auth/public-readers.js'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { StoreUnavailableError } from '../../../src/clickhouse/errors.js'
@@ -11,11 +11,11 @@ import {
   rotateToken,
   updateProject,
 } from '../../../src/projects/store.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 
 const NOW = new Date('2026-01-31T12:00:00Z')
 
-let database: TestDatabase
+const database = withDatabase()
 let shop: StoredProject
 let closed: StoredProject
 let readers: PublicReaders
@@ -24,11 +24,9 @@ let ms = 0
 let lookups = 0
 
 beforeAll(async () => {
-  database = await createDatabase()
   shop = await create('shop', true)
   closed = await create('closed', false)
 })
-afterAll(() => database.drop())
 beforeEach(() => {
   ms = 0
   lookups = 0

@@ -1,5 +1,5 @@
 /** Changes of projects: what a service that watches them knows, and when. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomUUID } from 'node:crypto'
 import {
@@ -16,7 +16,7 @@ import { expireProjects } from '../../../src/deletion/expire-projects.js'
 import { createLogger } from '../../../src/lib/log.js'
 import { breakAfter } from '../../support/store/breaking.js'
 import { agreeOn } from '../../support/store/clocks.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import {
   createContext,
   deleteProject,
@@ -29,12 +29,7 @@ import { feed } from '../../support/store/stream.js'
 import { newProject, send } from '../../support/world/world.js'
 import { watchCloselyIn } from '../../support/store/versions.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const newId = (): string => `p-${randomUUID()}`
 

@@ -1,5 +1,5 @@
 /** A writer is suspended until others have its lease: nothing of it becomes visible without being announced. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import {
   announceChange,
@@ -9,18 +9,13 @@ import {
 import { endLeftChanges } from '../../../src/changes/left-changes.js'
 import { findProject } from '../../../src/projects/store.js'
 import { pauseBefore } from '../../support/store/breaking.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { finishInterruptedWork, loadWaiting } from '../../support/store/loading.js'
 import { feed } from '../../support/store/stream.js'
 import { recordVersions, watchCloselyIn } from '../../support/store/versions.js'
 import { newProject, runQuery } from '../../support/world/world.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const newId = (): string => `p-${randomUUID()}`
 

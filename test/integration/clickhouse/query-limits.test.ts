@@ -1,17 +1,15 @@
 /** Queries of the API are limited whatever account runs them: here one that may do anything, without limits. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { createQueryRunner, type RunQuery } from '../../../src/clickhouse/run.js'
 import { sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
 import { connectStore } from '../../../src/clickhouse/store.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 
-let database: TestDatabase
+const database = withDatabase()
 let run: RunQuery
-beforeAll(async () => {
-  database = await createDatabase()
+beforeAll(() => {
   run = createQueryRunner(database.store, 30_000)
 })
-afterAll(() => database.drop())
 
 test('every limit is sent', async () => {
   const { rows } = await run(

@@ -1,14 +1,5 @@
 /** Which tables are dropped as temporary: those of killed processes, never those of other applications or of live ones. */
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  jest,
-  test,
-} from '@jest/globals'
+import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { utimes } from 'node:fs/promises'
 import path from 'node:path'
 import { identifier, sql, statement, string, strings } from '../../../src/clickhouse/sql.js'
@@ -16,7 +7,7 @@ import { openRows } from '../../../src/ingest/import/open-rows.js'
 import { MINUTE_MS } from '../../../src/lib/time.js'
 import { writeFile, type FileFormat } from '../../support/sources/columnar.js'
 import { importLines, splitIntoChunks, toLines } from '../../support/sources/sources.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import {
   checkRollups,
@@ -27,12 +18,10 @@ import {
 import { createWorld } from '../../support/world/world.js'
 import { until } from '../../support/until.js'
 
-let database: TestDatabase
+const database = withDatabase()
 beforeAll(async () => {
-  database = await createDatabase()
   await createWorld(database.store, [{ timestamp: '2026-01-15T10:00:00Z', user_id: 'u' }])
 })
-afterAll(() => database.drop())
 
 const ID = '0123456789abcdef0123456789abcdef'
 

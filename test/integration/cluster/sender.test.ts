@@ -1,5 +1,5 @@
 /** The SQL of a sender's shard, and the loader: events of one user, also a derived one, have one sender. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { sql, string, time } from '../../../src/clickhouse/sql.js'
 import { chooseShard, writeShardIndex, type Placement } from '../../../src/cluster/sender.js'
@@ -7,16 +7,12 @@ import { parseInstant } from '../../../src/contract/timestamps.js'
 import { readFields } from '../../../src/ingest/import/shards/read-fields.js'
 import { FIELDS_TYPE } from '../../../src/model/event-fields.js'
 import { placeOn, SENDERS, WIDENED, WIDENED_CASES } from '../../support/cluster/senders.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import { importLines, toLines } from '../../support/sources/sources.js'
 import { newProject } from '../../support/world/world.js'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const ARRIVAL = new Date('2026-06-01T00:00:00Z')
 

@@ -1,5 +1,5 @@
 /** The inbox writer writes the lines of many requests together, and resolves each write once its lines are stored. */
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { beforeEach, expect, test } from '@jest/globals'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -9,19 +9,15 @@ import { withLease } from '../../../src/clickhouse/lease/lease.js'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { ApiError } from '../../../src/contract/errors.js'
 import { createInboxWriter } from '../../../src/ingest/inbox/inbox-writer.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { newProject } from '../../support/world/world.js'
 import { loadWaiting } from '../../support/store/loading.js'
 import { until } from '../../support/until.js'
 
 const receivedAt = new Date('2026-03-10T12:00:00.123Z')
 
-let database: TestDatabase
+const database = withDatabase()
 let projectId: string
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
 beforeEach(() => {
   projectId = randomUUID()
 })

@@ -1,10 +1,10 @@
 /** A project that sends more than can be loaded at once is refused until that is loaded; others are not. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createLogger } from '../../../src/lib/log.js'
 import { sql, string } from '../../../src/clickhouse/sql.js'
 import { createLoaderMonitor } from '../../../src/ingest/loader/loader-state.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import { startStreamingLoader } from '../../support/store/loading.js'
 import { startTestService } from '../../support/world/service.js'
@@ -13,11 +13,7 @@ import { until } from '../../support/until.js'
 
 const INTERVALS = { loadMs: 50, pollMs: 20 }
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 /** Events of 65 different values each. */
 const heavy = (count: number): object[] =>

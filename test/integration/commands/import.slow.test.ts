@@ -1,5 +1,5 @@
 /** `tallyhouse import` as a process: what it loads, what it prints, and its exit codes. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -13,11 +13,11 @@ import type { CliResult } from '../../support/cli/cli.js'
 import { formatServerUrl } from '../../support/cli/commands.js'
 import { sample, thoroughTest } from '../../support/effort.js'
 import { writeFile as writeColumnar } from '../../support/sources/columnar.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import { newProject } from '../../support/world/world.js'
 
-let database: TestDatabase
+const database = withDatabase()
 /** The project of the test. */
 let project: string
 let folder: string
@@ -71,10 +71,6 @@ const SUMMARY = {
 }
 const ONE_SESSION = { users: 1, sessions: 1, first: AT, last: AT }
 
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
 beforeEach(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'tallyhouse-import-'))
   project = (await newProject(database.store)).id

@@ -1,5 +1,5 @@
 /** `tallyhouse key`: a key that is issued on one host is valid on all, and signing keys are rotated and retired. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
@@ -18,19 +18,17 @@ import { createProject } from '../../../src/projects/store.js'
 import { toCluster } from '../../../src/cluster/cluster.js'
 import { formatServerUrl, runCommand, type CommandResult } from '../../support/cli/commands.js'
 import { thoroughTest } from '../../support/effort.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 
 const NOW = new Date('2026-01-31T12:00:00Z')
 
-let database: TestDatabase
+const database = withDatabase()
 /** The data folders of two hosts. */
 let [here, elsewhere]: readonly [string, string] = ['', '']
 
 beforeAll(async () => {
-  database = await createDatabase()
   await createProject(database.store, { id: 'shop', name: 'S', domain: 's.example' }, NOW)
 })
-afterAll(() => database.drop())
 beforeEach(async () => {
   const make = () => mkdtemp(path.join(os.tmpdir(), 'tallyhouse-key-'))
   ;[here, elsewhere] = [await make(), await make()]

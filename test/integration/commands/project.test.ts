@@ -1,17 +1,13 @@
 /** `tallyhouse project` in the process of the test: changes of a project that its other tests do not make. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { addProject } from '../../../src/commands/project.js'
 import { createProject } from '../../../src/projects/store.js'
 import { runCommand, type CommandResult } from '../../support/cli/commands.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 
 const NOW = new Date('2026-01-31T12:00:00Z')
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const run = (args: string): Promise<CommandResult> =>
   runCommand(addProject, ['project', ...args.split(' ')], {

@@ -1,20 +1,18 @@
 /** `tallyhouse rollups`: check reports differences, and rebuild corrects them. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { sql, statement, type Sql } from '../../../src/clickhouse/sql.js'
 import { addRollups } from '../../../src/commands/rollups.js'
 import { runCli } from '../../support/cli/cli.js'
 import { runCommand, formatServerUrl, type CommandResult } from '../../support/cli/commands.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { createWorld, NOW } from '../../support/world/world.js'
 
-let database: TestDatabase
+const database = withDatabase()
 beforeAll(async () => {
-  database = await createDatabase()
   const event = { timestamp: '2026-01-31T10:00:00Z', user_id: 'u1', country: 'DE' }
   await createWorld(database.store, [event], { id: 'shop' })
   await createWorld(database.store, [event], { id: 'other' })
 })
-afterAll(() => database.drop())
 
 const rollups = (...args: readonly string[]): Promise<CommandResult> =>
   runCommand(addRollups, ['rollups', ...args], { endpoint: database.endpoint, now: NOW })

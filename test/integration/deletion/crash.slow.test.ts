@@ -1,5 +1,5 @@
 /** A deletion that stops after any statement is finished by the next loader, with the same result. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import { startDeletion } from '../../../src/deletion/journal.js'
@@ -7,7 +7,7 @@ import type { StoredProject } from '../../../src/projects/project.js'
 import { LIVE } from '../../../src/model/rollup-table-sets.js'
 import { isSampled, thoroughTest } from '../../support/effort.js'
 import { breakAfter, BrokenError, pauseBefore } from '../../support/store/breaking.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import {
   expectConsistentFacts,
   listLeftovers,
@@ -25,12 +25,7 @@ import {
   resumeLoads,
 } from '../../support/store/loading.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const at = (time: string, user_id: string, fields: object): object => ({
   timestamp: `2026-${time}Z`,

@@ -1,5 +1,5 @@
 /** After a user is deleted, the store is as if the user had never sent an event. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { sql, string } from '../../../src/clickhouse/sql.js'
@@ -8,7 +8,7 @@ import type { StoredProject } from '../../../src/projects/project.js'
 import { UserError } from '../../../src/lib/errors.js'
 import { event, request } from '../../support/arbitrary/world.js'
 import { thoroughTest } from '../../support/effort.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import {
   expectConsistentFacts,
   listLeftovers,
@@ -29,12 +29,7 @@ const BATCH = fc.array(event, { minLength: 60, maxLength: 60, size: 'max' })
 const [BATCHES] = fc.sample(fc.tuple(BATCH, BATCH), { seed: SEED, numRuns: 1 })
 const DELETED_USER = 'u1'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 async function world(batches: readonly (readonly SentEvent[])[]): Promise<StoredProject> {
   const project = await newProject(database.store)

@@ -1,5 +1,5 @@
 /** A clock that is wrong deletes nothing that is to be kept. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { Clocks } from '../../../src/clickhouse/clocks.js'
 import { sql, string } from '../../../src/clickhouse/sql.js'
 import { addProject } from '../../../src/commands/project.js'
@@ -10,7 +10,7 @@ import { markCut, updateProject } from '../../../src/projects/store.js'
 import { runCommand, type CommandResult } from '../../support/cli/commands.js'
 import { thoroughTest } from '../../support/effort.js'
 import { agreeOn } from '../../support/store/clocks.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import { createContext } from '../../support/store/loading.js'
 import { newProject, send } from '../../support/world/world.js'
@@ -18,11 +18,7 @@ import { newProject, send } from '../../support/world/world.js'
 const NOW = new Date('2026-06-15T12:00:00Z')
 const KEEP_DAYS = 30
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 /** Creates a project with an event of each age, in days before NOW. */
 async function createAged(ages: readonly number[], from = NOW): Promise<string> {

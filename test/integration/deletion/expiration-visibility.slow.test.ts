@@ -1,12 +1,12 @@
 /** What queries see while an expiration runs, and how many statements it takes. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { expect } from '@jest/globals'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { startExpiration } from '../../../src/deletion/expiration-journal.js'
 import { addDays } from '../../../src/lib/time.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { findProject, markCut } from '../../../src/projects/store.js'
 import { thoroughTest as test } from '../../support/effort.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { checkRollups, finishInterruptedWork } from '../../support/store/loading.js'
 import { newProject, runQuery, send, type PartialRequest } from '../../support/world/world.js'
 
@@ -14,11 +14,7 @@ const NOW = new Date('2026-02-11T15:00:00Z')
 /** In the midst of a month. */
 const KEPT_FROM = '2026-01-17'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 /** Creates a project with 60 events up to NOW, whose expired days lie in so many months. */
 async function createProject(months: number): Promise<StoredProject> {

@@ -1,5 +1,5 @@
 /** Data that a project keeps no longer is deleted exactly: what is kept is counted as before. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { expect } from '@jest/globals'
 import fc from 'fast-check'
 import { sql, statement, string } from '../../../src/clickhouse/sql.js'
 import { startExpiration } from '../../../src/deletion/expiration-journal.js'
@@ -12,7 +12,7 @@ import { request } from '../../support/arbitrary/world.js'
 import { thoroughTest as test } from '../../support/effort.js'
 import { breakAfter, BrokenError, pauseBefore } from '../../support/store/breaking.js'
 import { agreeOn } from '../../support/store/clocks.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { listLeftovers, readFacts, select } from '../../support/store/facts.js'
 import { checkRollups, createContext, finishInterruptedWork } from '../../support/store/loading.js'
 import { readRollups } from '../../support/store/rollups.js'
@@ -31,11 +31,7 @@ const KEEP_DAYS = 25
 const KEPT_FROM = '2026-01-17'
 const LAST_DAY = '2026-02-10'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const COUNTRIES = ['DE', 'FR', 'AT']
 /** Eight users with sessions at many times, some over midnight, from November to February; two of them come back. */

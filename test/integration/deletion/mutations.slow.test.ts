@@ -3,20 +3,16 @@
  * makes one per table, since each costs a new version of every part, and ClickHouse may skip one of several that begin at the
  * same moment.
  */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { sql } from '../../../src/clickhouse/sql.js'
 import { startExpiration } from '../../../src/deletion/expiration-journal.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import { deleteUser, finishInterruptedWork } from '../../support/store/loading.js'
 import { newProject, send, type SentEvent } from '../../support/world/world.js'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const visit = (user_id: string, timestamp: string, country: string): SentEvent => ({
   timestamp,

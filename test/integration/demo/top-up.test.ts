@@ -1,20 +1,15 @@
 /** Topping up the demo, at a start and while it runs: its history is continued up to now, without gaps or duplicates. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { sql } from '../../../src/clickhouse/sql.js'
 import { toCluster } from '../../../src/cluster/cluster.js'
 import { generateEvents } from '../../../src/demo/events.js'
 import { startLiveTraffic } from '../../../src/demo/live-traffic.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { select } from '../../support/store/facts.js'
 import { send } from '../../support/world/world.js'
 import { createContext, topUpDemo } from '../../support/store/loading.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 test('a visit to the demo page does not hide the history before it', async () => {
   const { store } = database

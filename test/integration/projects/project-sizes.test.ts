@@ -1,15 +1,14 @@
 /** How much data a project has, as the planner estimates costs by it. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import type { Connection } from '../../../src/clickhouse/connection.js'
 import { createSizesReader, readProjectSizes } from '../../../src/projects/project-sizes.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { createWorld, newProject, NOW } from '../../support/world/world.js'
 
-let database: TestDatabase
+const database = withDatabase()
 let project: StoredProject
 beforeAll(async () => {
-  database = await createDatabase()
   const view = (day: string, path: string, properties = {}) => ({
     timestamp: `${day}T10:00:00Z`,
     user_id: 'u1',
@@ -26,7 +25,6 @@ beforeAll(async () => {
   ])
   await createWorld(database.store, [view('2026-02-01', '/')])
 })
-afterAll(() => database.drop())
 
 test('the totals of each month, and the number of values in the last months with data', async () => {
   const { readAt, months, values } = await readProjectSizes(database.store.reader, project.id, NOW)

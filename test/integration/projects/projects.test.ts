@@ -1,5 +1,5 @@
 /** Projects on a real engine: creation, changes, lookups, and the time of the first event. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { sql, statement, string, time } from '../../../src/clickhouse/sql.js'
 import { findFirstEventTime } from '../../../src/projects/event-times.js'
 import {
@@ -11,16 +11,11 @@ import {
   updateProject,
 } from '../../../src/projects/store.js'
 import { addDays } from '../../../src/lib/time.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 
 const NOW = new Date('2026-01-31T12:00:00.123Z')
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 async function addEvent(projectId: string, at: string): Promise<void> {
   await database.store.writer.execute(

@@ -1,14 +1,13 @@
 /** The longest queries that the contract allows, over months, days and parts of days. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import type { AnalyticsQueryRequest, Filter, Metric } from '../../../src/contract/api.js'
 import type { StoredProject } from '../../../src/projects/project.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { runQuery, createWorld } from '../../support/world/world.js'
 
-let database: TestDatabase
+const database = withDatabase()
 let project: StoredProject
 beforeAll(async () => {
-  database = await createDatabase()
   const properties = { plan: 'pro' }
   project = await createWorld(database.store, [
     { timestamp: '2025-01-05T10:00:00Z', user_id: 'u1', path: '/a', properties },
@@ -16,7 +15,6 @@ beforeAll(async () => {
     { timestamp: '2025-02-03T01:00:00Z', user_id: 'u1', path: '/a', properties },
   ])
 })
-afterAll(() => database.drop())
 
 const clause = (n: number) => ({ value: `nothing ${n}`, operator: 'notContains' as const })
 const ofPages = Array.from({ length: 20 }, (_, n): Filter => ({ type: 'page', path: clause(n) }))

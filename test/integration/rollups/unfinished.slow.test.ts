@@ -1,9 +1,9 @@
 /** A rebuild of the rollups first finishes an interrupted load, which counts once. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { insertBatch } from '../../../src/ingest/inbox/batches.js'
 import { sample } from '../../support/effort.js'
 import { breakAfter, BrokenError } from '../../support/store/breaking.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import { expectConsistentFacts, listLeftovers } from '../../support/store/facts.js'
 import { ARRIVAL, createWorld, type SentEvent } from '../../support/world/world.js'
 import {
@@ -13,11 +13,7 @@ import {
   resumeLoads,
 } from '../../support/store/loading.js'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const at = (minute: number, country: string): SentEvent => ({
   timestamp: `2026-01-31T10:${minute}0:00Z`,

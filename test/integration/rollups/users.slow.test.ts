@@ -1,12 +1,12 @@
 /** Rollups while sessions change: the groups in which a user is counted, by day and by month. */
-import { afterAll, beforeAll, describe, expect } from '@jest/globals'
+import { beforeAll, describe, expect } from '@jest/globals'
 import { planQuery } from '../../../src/analytics/plan/planner.js'
 import { resolvePeriod } from '../../../src/analytics/request/period.js'
 import { resolveQuery } from '../../../src/analytics/request/query.js'
 import type { AnalyticsQueryRequest } from '../../../src/contract/api.js'
 import type { StoredProject } from '../../../src/projects/project.js'
 import { thoroughTest as test } from '../../support/effort.js'
-import { createDatabase, type TestDatabase } from '../../support/store/database.js'
+import { withDatabase } from '../../support/store/database.js'
 import {
   runQuery,
   fillDefaults,
@@ -18,12 +18,11 @@ import {
 } from '../../support/world/world.js'
 import { checkRollups } from '../../support/store/loading.js'
 
-let database: TestDatabase
+const database = withDatabase()
 const projects = new Map<Case, StoredProject>()
 
 // The nth batches of all cases are loaded as one file; each case has its own project.
 beforeAll(async () => {
-  database = await createDatabase()
   for (const one of CASES) projects.set(one, await newProject(database.store))
   for (let n = 0; CASES.some(({ batches }) => n < batches.length); n += 1) {
     const events = [...projects].flatMap(([{ batches }, { id }]) =>
@@ -32,7 +31,6 @@ beforeAll(async () => {
     await send(database.store, { id: '' }, events)
   }
 })
-afterAll(() => database.drop())
 
 /** A pageview `minutes` after ten o'clock on 31 January. */
 const at = (minutes: number, country: string, fields: object = {}): SentEvent => ({

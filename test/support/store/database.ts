@@ -1,4 +1,5 @@
 /** Creates databases on the shared engine. A test file should share one among its tests. */
+import { afterAll, beforeAll } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import { connect } from '../../../src/clickhouse/connection.js'
 import type { Endpoint } from '../../../src/clickhouse/endpoint.js'
@@ -34,6 +35,27 @@ export async function createDatabase(): Promise<TestDatabase> {
     drop: async () => {
       await store.close()
       await dropDatabase(endpoint)
+    },
+  }
+}
+
+/** Gives the tests of a file or of a `describe` a database of their own, from before the first one until after the last. */
+export function withDatabase(): Omit<TestDatabase, 'drop'> {
+  let database: TestDatabase | undefined
+  const get = (): TestDatabase => {
+    if (database === undefined) throw new Error('The database exists only while tests run.')
+    return database
+  }
+  beforeAll(async () => {
+    database = await createDatabase()
+  })
+  afterAll(() => database?.drop())
+  return {
+    get endpoint() {
+      return get().endpoint
+    },
+    get store() {
+      return get().store
     },
   }
 }

@@ -1,5 +1,5 @@
 /** A statement that takes longer than a balancer keeps a silent connection: its outcome is learnt, and it is sent once. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { identifier, sql, statement, string, type Sql } from '../../../../src/clickhouse/sql.js'
 import { connectStore } from '../../../../src/clickhouse/store.js'
@@ -8,14 +8,10 @@ import {
   type ChaosProxy,
   type Fault,
 } from '../../../support/faults/chaos-proxy.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { select } from '../../../support/store/facts.js'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const STATEMENT_SECONDS = 3
 const SILENT: Fault = { kind: 'latency', ms: 3_600_000 }

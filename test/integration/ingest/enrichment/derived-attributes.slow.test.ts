@@ -1,18 +1,13 @@
 /** How events are stored: pages, sources, users and excluded events, on a real engine. */
-import { afterAll, beforeAll, describe, expect } from '@jest/globals'
+import { describe, expect } from '@jest/globals'
 import { identifier, sql, string, type Sql } from '../../../../src/clickhouse/sql.js'
 import type { NewProject, StoredProject } from '../../../../src/projects/project.js'
 import { thoroughTest as test } from '../../../support/effort.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, select } from '../../../support/store/facts.js'
 import { runQuery, newProject, send, sendText } from '../../../support/world/world.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 type Fields = Readonly<Record<string, unknown>>
 type Stored = Readonly<Record<string, unknown>>

@@ -1,20 +1,19 @@
 /** Country, region and city of events, looked up by an IP address that is never stored. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { beforeAll, expect } from '@jest/globals'
 import { identifier, sql, string } from '../../../../src/clickhouse/sql.js'
 import type { Geoip } from '../../../../src/ingest/enrichment/geoip.js'
 import { thoroughTest as test } from '../../../support/effort.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, select } from '../../../support/store/facts.js'
 import { createGeoip } from '../../../support/geoip/geography.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
 import { feed, loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
-let database: TestDatabase
+const database = withDatabase()
 let geoip: Geoip
 
 beforeAll(async () => {
-  database = await createDatabase()
   geoip = await createGeoip({
     '203.0.113.0/25': {
       country: { iso_code: 'DE' },
@@ -26,7 +25,6 @@ beforeAll(async () => {
     '198.51.100.0/24': { city: { names: { en: 'Atlantis' } } },
   })
 })
-afterAll(() => database.drop())
 
 type Fields = Readonly<Record<string, unknown>>
 const MUNICH = '203.0.113.7'

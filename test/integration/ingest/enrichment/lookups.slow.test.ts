@@ -1,23 +1,18 @@
 /** Each user agent and referrer is classified once per version of the rules; fields of the event take precedence. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { expect } from '@jest/globals'
 import type { Connection } from '../../../../src/clickhouse/connection.js'
 import { sql, statement, string, type Sql } from '../../../../src/clickhouse/sql.js'
 import type { Store } from '../../../../src/clickhouse/store.js'
 import { AGENTS_VERSION } from '../../../../src/ingest/enrichment/user-agents.js'
 import { REFERRERS_VERSION } from '../../../../src/ingest/enrichment/referrers.js'
 import { thoroughTest as test } from '../../../support/effort.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, readFacts, select } from '../../../support/store/facts.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
 import { feed, loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const CHROME =

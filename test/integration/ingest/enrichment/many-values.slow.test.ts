@@ -1,19 +1,14 @@
 /** Many distinct user agents are classified in parts, while the process goes on with other work. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { sql, statement, string, uint32 } from '../../../../src/clickhouse/sql.js'
 import { thoroughTest as test } from '../../../support/effort.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { select } from '../../../support/store/facts.js'
 import { loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const AGENTS = 30_000
 

@@ -1,19 +1,14 @@
 /** Dry runs report what an import would do, and leave nothing. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { identifier, sql } from '../../../../src/clickhouse/sql.js'
 import type { LoadReport } from '../../../../src/ingest/loader/load-report.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { listLeftovers, select } from '../../../support/store/facts.js'
 import { createGeoip } from '../../../support/geoip/geography.js'
 import { importLines, splitIntoChunks, toLines } from '../../../support/sources/sources.js'
 import { newProject } from '../../../support/world/world.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 /** Enrichment tables are filled by dry runs too, and leases come and go. */
 const UNCOUNTED = /^(agents|referrers|lease_.*)$/

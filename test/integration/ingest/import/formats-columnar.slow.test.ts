@@ -1,5 +1,5 @@
 /** Parquet and Arrow, written by the engine, are converted to lines of NDJSON. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
@@ -10,7 +10,7 @@ import { openRows, type OpenOptions } from '../../../../src/ingest/import/open-r
 import { writeFile, type FileFormat } from '../../../support/sources/columnar.js'
 import { openDuckDatabase } from '../../../support/duckdb/database.js'
 import { raw } from '../../../support/duckdb/sql.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { getTestEndpoint } from '../../../support/engine/engine.js'
 import { select } from '../../../support/store/facts.js'
 
@@ -20,11 +20,7 @@ interface Row {
 
 const FORMATS: readonly FileFormat[] = ['Parquet', 'Arrow', 'ArrowStream']
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 async function* inChunks(bytes: Buffer, size = 1_000): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) {

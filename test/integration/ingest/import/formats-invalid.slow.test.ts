@@ -1,9 +1,9 @@
 /** Invalid values of each field in each format: their rows are rejected with a reason, the others are loaded. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { FIELDS } from '../../../../src/model/event-fields.js'
 import { isSampled } from '../../../support/effort.js'
 import { writeFile, type FileFormat } from '../../../support/sources/columnar.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
 import { select } from '../../../support/store/facts.js'
 import {
@@ -92,11 +92,7 @@ const FORMATS: Readonly<Record<string, () => Promise<Buffer> | Buffer>> = {
   'arrow stream': columnar('ArrowStream'),
 }
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
   yield await Promise.resolve(bytes)

@@ -2,7 +2,7 @@
  * Imports real traffic and compares figures with those computed directly from the files. The data are not part of the
  * project; the tests are skipped if they are missing.
  */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { isbot } from 'isbot'
 import { createReadStream, existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import type { Rejection } from '../../../../src/ingest/inbox/rejections.js'
 import { packagePath } from '../../../../src/lib/package-path.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { thoroughTest } from '../../../support/effort.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts } from '../../../support/store/facts.js'
 import { importBytes } from '../../../support/sources/import-bytes.js'
 import { runQuery, newProject, send, type PartialRequest } from '../../../support/world/world.js'
@@ -28,12 +28,7 @@ const NOTHING = { read: 0, events: 0, bots: 0, skipped: 0, rejections: [] }
 const NASA = 'nasa-sessions-oracle'
 const USAGOV = 'usagov-bitly-clicks'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const readSet = (set: string, file: string): Promise<Buffer> => readFile(path.join(DATA, set, file))
 const readExpected = async <T>(set: string): Promise<T> =>

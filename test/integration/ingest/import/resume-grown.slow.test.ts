@@ -1,17 +1,12 @@
 /** Imports of sources that have grown: only new rows are loaded. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { thoroughTest as test } from '../../../support/effort.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts } from '../../../support/store/facts.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
 import { newProject } from '../../../support/world/world.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 /** Lines of equal length, so that chunks of `CHUNK` bytes have two. */
 const event = (n: number): object => ({

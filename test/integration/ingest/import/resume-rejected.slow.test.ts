@@ -1,10 +1,10 @@
 /** Rejected rows of repeated imports: reported each time, and loaded once when they are valid. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { sql } from '../../../../src/clickhouse/sql.js'
 import { createProject } from '../../../../src/projects/store.js'
 import { thoroughTest } from '../../../support/effort.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import {
   expectConsistentFacts,
   listLeftovers,
@@ -14,12 +14,7 @@ import {
 import { importLines, toLines, type ImportOutcome } from '../../../support/sources/sources.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const event = (project: string, n: number): object => ({
   timestamp: `2026-01-31T10:${10 + n}:00Z`,

@@ -1,10 +1,10 @@
 /** Imports that are run again: after an interruption, of a source that has grown, or unchanged. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { sql, string } from '../../../../src/clickhouse/sql.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { sample, thoroughTest } from '../../../support/effort.js'
 import { breakAfter, releaseLease } from '../../../support/store/breaking.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import {
   expectConsistentFacts,
   listLeftovers,
@@ -15,12 +15,7 @@ import { importLines, splitIntoChunks, toLines } from '../../../support/sources/
 import { newProject } from '../../../support/world/world.js'
 import { deleteProject, type ImportOptions } from '../../../support/store/loading.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 /** Lines of equal length, so that chunks of `CHUNK` bytes have two. */
 const event = (n: number, fields: object = {}): object => ({

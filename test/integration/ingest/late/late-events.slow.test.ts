@@ -1,20 +1,15 @@
 /** Late events: a load reads and rewrites only what is near them. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, readFacts, select } from '../../../support/store/facts.js'
 import { loadStream } from '../../../support/store/loading.js'
 import { feed, loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 /** Stores a session a day of each of 2,000 users, for 100 days: 200,000 in all. */
 async function addRegulars({ id }: StoredProject): Promise<void> {

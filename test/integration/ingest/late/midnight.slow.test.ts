@@ -1,9 +1,9 @@
 /** Visits over midnight of users without an id: they stay one visit of one user, in whatever batches their events come. */
-import { afterAll, beforeAll, describe, expect } from '@jest/globals'
+import { beforeAll, describe, expect } from '@jest/globals'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { thoroughTest as test } from '../../../support/effort.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import {
   expectConsistentFacts,
   listLeftovers,
@@ -170,13 +170,12 @@ const CASES: readonly Case[] = [
   },
 ]
 
-let database: TestDatabase
+const database = withDatabase()
 const projects = new Map<Case, StoredProject>()
 const RULES = { excludedCountries: ['KP'] }
 
 // The nth batches of all cases are loaded as one file; each case has its own project.
 beforeAll(async () => {
-  database = await createDatabase()
   for (const one of CASES) projects.set(one, await newProject(database.store, RULES))
   for (let n = 0; CASES.some(({ batches }) => n < batches.length); n += 1) {
     const events = [...projects].flatMap(([{ batches }, { id }]) =>
@@ -186,7 +185,6 @@ beforeAll(async () => {
     expect(await listLeftovers(database.store)).toEqual([])
   }
 })
-afterAll(() => database.drop())
 
 async function readVisits(project: StoredProject): Promise<readonly (readonly string[])[]> {
   await expectConsistentFacts(database.store, project.id)

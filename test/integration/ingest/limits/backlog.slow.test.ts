@@ -1,20 +1,16 @@
 /** A backlog: thousands of inserts arrive while nothing can be loaded, and then loads catch up. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { withLease } from '../../../../src/clickhouse/lease/lease.js'
 import { sql, statement, string, uint32 } from '../../../../src/clickhouse/sql.js'
 import { createLogger } from '../../../../src/lib/log.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, listLeftovers, select } from '../../../support/store/facts.js'
 import { startStreamingLoader } from '../../../support/store/loading.js'
 import { feed } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 import { until } from '../../../support/until.js'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 /** The parts of the inbox above which ClickHouse delays inserts; it refuses them at 10,000. */
 const MAX_PARTS = 3_000

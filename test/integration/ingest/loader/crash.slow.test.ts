@@ -1,5 +1,5 @@
 /** A load that stops after any statement is finished by the next loader, and nothing is counted twice. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { LeaseLostError } from '../../../../src/clickhouse/lease/lease.js'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import { fenceConnection } from '../../../../src/clickhouse/connection-wrappers.js'
@@ -12,7 +12,7 @@ import {
   noteStatements,
   pauseBefore,
 } from '../../../support/store/breaking.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import {
   expectConsistentFacts,
   listLeftovers,
@@ -27,12 +27,7 @@ import {
   resumeLoads,
 } from '../../../support/store/loading.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 

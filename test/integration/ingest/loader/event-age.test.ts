@@ -1,22 +1,18 @@
 /** The loader rejects events of pipelines that are too old, and none that the collector accepted. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { createLoaderContext } from '../../../../src/bootstrap/open-store.js'
 import { withLease } from '../../../../src/clickhouse/lease/lease.js'
 import { sql, statement } from '../../../../src/clickhouse/sql.js'
 import { createInboxWriter } from '../../../../src/ingest/inbox/inbox-writer.js'
 import { loadWaiting } from '../../../../src/ingest/loader/loader.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { feed } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
 const ARRIVAL = '2026-03-10 12:00:00.000'
 const OLD = 'timestamp: must be at most 30 days before its arrival; import older events from a file'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 test('the age of an event from a pipeline counts from its arrival', async () => {
   const { store } = database

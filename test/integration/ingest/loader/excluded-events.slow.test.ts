@@ -1,18 +1,13 @@
 /** Excluded events: bots, excluded addresses and excluded countries. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { NewProject } from '../../../../src/projects/project.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, readFacts } from '../../../support/store/facts.js'
 import { createGeoip } from '../../../support/geoip/geography.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
 import { newProject } from '../../../support/world/world.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 type Fields = Readonly<Record<string, unknown>>
 

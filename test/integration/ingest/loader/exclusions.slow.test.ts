@@ -1,22 +1,17 @@
 /** Excluded events are counted by day and reason. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { addProject } from '../../../../src/commands/project.js'
 import { readExclusions, type DailyExclusions } from '../../../../src/projects/exclusions.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { runCommand } from '../../../support/cli/commands.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, readFacts } from '../../../support/store/facts.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
 import { feed, loadInbox } from '../../../support/store/stream.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
 import { deleteProject } from '../../../support/store/loading.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const at = (day: number, fields: object = {}): object => ({
   timestamp: `2026-01-${day}T10:00:00Z`,

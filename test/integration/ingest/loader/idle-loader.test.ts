@@ -1,21 +1,17 @@
 /** A loader without rows: it asks little, and looks at once when its process has stored events. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { connectStore } from '../../../../src/clickhouse/store.js'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import { createLogger } from '../../../../src/lib/log.js'
 import { DAY_MS } from '../../../../src/lib/time.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { select } from '../../../support/store/facts.js'
 import { startStreamingLoader } from '../../../support/store/loading.js'
 import { until } from '../../../support/until.js'
 import { startTestService } from '../../../support/world/service.js'
 import { newProject } from '../../../support/world/world.js'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 test('an idle loader sends no statement before its pause ends, and loads what the collector stores', async () => {
   const project = await newProject(database.store)

@@ -1,5 +1,5 @@
 /** Loads that are interrupted in unusual ways: for days, or by a server that loses what it has confirmed. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { expect } from '@jest/globals'
 import {
   identifier,
   sql,
@@ -18,7 +18,7 @@ import { moveCursor } from '../../../../src/ingest/loader/stream.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { thoroughTest as test } from '../../../support/effort.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, listLeftovers, select } from '../../../support/store/facts.js'
 import {
   checkRollups,
@@ -30,12 +30,7 @@ import {
 import { feed } from '../../../support/store/stream.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const visits = (count: number): object[] =>
   Array.from({ length: count }, (_, n) => ({

@@ -1,8 +1,8 @@
 /** The reasons of invalid rows: every field of an event, invalid in every way. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { FIELDS } from '../../../../src/model/event-fields.js'
 import type { Rejection } from '../../../../src/ingest/inbox/rejections.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
 import { importEvents } from '../../../support/store/loading.js'
 
@@ -194,12 +194,7 @@ function withByte(byte: number): (bytes: Buffer) => Buffer {
   return (bytes) => Buffer.from(bytes.map((one) => (one === 0x7c ? byte : one)))
 }
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 async function sendLines(lines: readonly (string | Buffer)[], projectId?: string, now = ARRIVAL) {
   const rejections: Rejection[] = []

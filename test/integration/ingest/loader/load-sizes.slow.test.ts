@@ -1,5 +1,5 @@
 /** How large loads are: ranges are cut, large loads are published in slices, and rows that do not fit are rejected. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { Connection } from '../../../../src/clickhouse/connection.js'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import {
@@ -13,7 +13,7 @@ import { moveCursor } from '../../../../src/ingest/loader/stream.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { thoroughTest } from '../../../support/effort.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import {
   expectConsistentFacts,
   listLeftovers,
@@ -30,12 +30,7 @@ import {
 import { feed } from '../../../support/store/stream.js'
 import { ARRIVAL, newProject } from '../../../support/world/world.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const minute = (n: number): string => `2026-01-31T10:${String(n).padStart(2, '0')}:00Z`
 const visit = (n: number, fields: object = {}): object => ({

@@ -1,16 +1,15 @@
 /** Sessions from events that arrive in order, late, twice and in any batches. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { StoredProject } from '../../../../src/projects/project.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, listLeftovers, readFacts } from '../../../support/store/facts.js'
 import { newProject, send, type SentEvent } from '../../../support/world/world.js'
 
-let database: TestDatabase
+const database = withDatabase()
 const projects = new Map<Case, StoredProject>()
 
 // The nth batches of all cases are loaded as one file; each case has its own project.
 beforeAll(async () => {
-  database = await createDatabase()
   for (const one of CASES) projects.set(one, await newProject(database.store))
   for (let n = 0; CASES.some(({ batches }) => n < batches.length); n += 1) {
     const events = [...projects].flatMap(([{ batches }, { id }]) =>
@@ -21,7 +20,6 @@ beforeAll(async () => {
     for (const { id } of projects.values()) await expectConsistentFacts(database.store, id)
   }
 })
-afterAll(() => database.drop())
 
 /** An event `minutes` after ten o'clock, identified by its path. */
 const at = (minutes: number, fields: Readonly<Record<string, unknown>> = {}): SentEvent => ({

@@ -1,19 +1,15 @@
 /** A load that an earlier build has staged: its tables lack the columns of dimensions that this build has gained. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { declaredName, identifier, join, sql, statement } from '../../../../src/clickhouse/sql.js'
 import { findUnfinishedLoads } from '../../../../src/ingest/loader/load-log.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, listLeftovers } from '../../../support/store/facts.js'
 import { checkRollups, loadStream, loadWaiting } from '../../../support/store/loading.js'
 import { feed } from '../../../support/store/stream.js'
 import { createWorld, runQuery } from '../../../support/world/world.js'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 /** What the earlier build did not know: a dimension with rollups, and one that only filters. */
 const MISSING = {

@@ -1,21 +1,16 @@
 /** Merges of the inbox while its loaded parts are dropped. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import type { Store } from '../../../../src/clickhouse/store.js'
 import { hasLoadedRows } from '../../../../src/ingest/loader/stream.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { listLeftovers, select } from '../../../support/store/facts.js'
 import { loadStream } from '../../../support/store/loading.js'
 import { feed, loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 /** Wraps a store: the parts of the inbox are merged right before the first statement that contains `before`. */
 function mergeBefore(store: Store, before: string): Store {

@@ -1,5 +1,5 @@
 /** The stream: rows that are inserted into the inbox become events, each once. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
 import { insertBatch } from '../../../../src/ingest/inbox/batches.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
@@ -10,7 +10,7 @@ import {
   noteStatements,
   pauseBefore,
 } from '../../../support/store/breaking.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import {
   expectConsistentFacts,
   listLeftovers,
@@ -27,12 +27,7 @@ import {
   resumeLoads,
 } from '../../../support/store/loading.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const at = (time: string, fields: object = {}): object => ({
   timestamp: `2026-01-31T${time}Z`,

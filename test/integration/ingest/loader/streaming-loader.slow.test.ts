@@ -1,5 +1,5 @@
 /** The streaming loader of a service: it loads the inbox, beside other loaders, deletions and failures. */
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterEach, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { withLease } from '../../../../src/clickhouse/lease/lease.js'
@@ -12,7 +12,7 @@ import { createLoaderMonitor } from '../../../../src/ingest/loader/loader-state.
 import { type StreamingLoader } from '../../../../src/ingest/loader/streaming-loader.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { thoroughTest } from '../../../support/effort.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, listLeftovers, select } from '../../../support/store/facts.js'
 import { importLines, toLines } from '../../../support/sources/sources.js'
 import { feed, loadInbox } from '../../../support/store/stream.js'
@@ -30,12 +30,7 @@ import {
 
 const INTERVALS = { loadMs: 50, pollMs: 20, idlePollMs: 20, retryMs: 100, idleMs: 1_000 }
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const loaders: StreamingLoader[] = []
 

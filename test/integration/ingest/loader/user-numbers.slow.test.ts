@@ -1,12 +1,12 @@
 /** Numbers of users: known users are found by their key, new ones get the next numbers of their project. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { sql, statement, string, uint32, type Sql } from '../../../../src/clickhouse/sql.js'
 import { findUnfinishedLoads } from '../../../../src/ingest/loader/load-log.js'
 import { MAX_USER_NUMBER } from '../../../../src/ingest/loader/steps/users/user-numbers.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { thoroughTest as test } from '../../../support/effort.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, listLeftovers, select } from '../../../support/store/facts.js'
 import {
   deleteProject,
@@ -18,12 +18,7 @@ import {
 import { feed, loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const execute = (text: Sql): Promise<void> => database.store.writer.execute(statement(text))
 

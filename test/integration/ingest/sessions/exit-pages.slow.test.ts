@@ -1,21 +1,16 @@
 /** Exit pages of sessions, and those of sessions that earlier versions stored without them. */
-import { afterAll, beforeAll, expect } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { sql, statement, string, type Sql } from '../../../../src/clickhouse/sql.js'
 import { hasUnknownExits } from '../../../../src/ingest/loader/steps/exit-pages.js'
 import { thoroughTest as test } from '../../../support/effort.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
-import { createDatabase, type TestDatabase } from '../../../support/store/database.js'
+import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, select } from '../../../support/store/facts.js'
 import { checkRollups, finishInterruptedWork, loadStream } from '../../../support/store/loading.js'
 import { feed } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = withDatabase()
 
 const at = (time: string, user_id: string, path: string, name = 'pageview') => ({
   timestamp: `2026-01-${time}.000Z`,
