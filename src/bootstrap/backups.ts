@@ -6,9 +6,9 @@ import { ensureDatabase } from '../clickhouse/migrations/migrate.js'
 import { loadWaiting } from '../ingest/loader/loader.js'
 import { hasLoadedRows, restartStream } from '../ingest/loader/stream.js'
 import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
-import { openEngine } from './open-engine.js'
-import { nameFailure } from './name-failure.js'
+import { UserError } from '../lib/errors.js'
 import type { OpenedCluster } from './open-cluster.js'
+import { openEngine } from './open-engine.js'
 import type { OpenedStore } from './open-store.js'
 import { listPlaces, type ShardPlace, type StoresConfig } from './shard-places.js'
 
@@ -82,5 +82,14 @@ export async function restoreStore(
     await restoreBackup(endpoint, place, restartStream)
   } finally {
     await engine?.stop()
+  }
+}
+
+/** Does work on a shard. @throws UserError with the name of the shard before the message; other errors as they are */
+async function nameFailure<Result>(shard: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof UserError ? new UserError(`${shard}: ${error.message}`) : error
   }
 }

@@ -1,5 +1,6 @@
 /** Starts the parts of a service process over its stores: the HTTP service, and loader, rollups and expirations of each store. */
 import { isValidAt, listPublicKeys, takeOverPublicKeys } from '../auth/public-keys.js'
+import type { Connection } from '../clickhouse/connection.js'
 import type { Store } from '../clickhouse/store.js'
 import { nameShard } from '../cluster/cluster.js'
 import { markCut } from '../cluster/directory.js'
@@ -12,17 +13,19 @@ import {
   type LoaderMonitor,
   type LoaderState,
 } from '../ingest/loader/loader-state.js'
+import { countWaitingRows } from '../ingest/loader/stream.js'
 import { startStreamingLoader } from '../ingest/loader/streaming-loader.js'
 import type { Logger } from '../lib/log.js'
+import { startRepeating } from '../lib/repeat.js'
+import { SECOND_MS } from '../lib/time.js'
 import { startForwarding } from '../relocation/forward-rows.js'
 import type { Instruments } from '../telemetry/instruments.js'
 import type { Traces } from '../telemetry/traces.js'
-import type { EarlyServer } from './serving/early-server.js'
 import type { OpenedCluster, OpenedShard } from './open-cluster.js'
 import { startRollupBuild, type StoreAccess } from './prepare-store.js'
 import { retryWhileAway, type WaitOptions } from './retry-while-away.js'
+import type { EarlyServer } from './serving/early-server.js'
 import { startService, type ServiceOptions } from './serving/start-service.js'
-import { watchWaiting } from './watch-waiting.js'
 
 export interface PartsOptions {
   readonly config: Config
@@ -170,4 +173,20 @@ async function preparePublicKeys(
       'no public key is valid, so every API key is refused; issue one with "tallyhouse key issue"',
     )
   }
+}
+
+const INTERVAL_MS = SECOND_MS
+
+/** Starts to report the waiting rows at intervals, as a loader does. Returns the function that stops it. */
+function watchWaiting(
+  lookups: Connection,
+  monitor: Pick<LoaderMonitor, 'reportWaiting' | 'reportSuccess'>,
+  intervalMs = INTERVAL_MS,
+): () => Promise<void> {
+  const look = async (): Promise<void> => {
+    const askedAt = performance.now()
+    monitor.reportWaiting(await countWaitingRows(lookups), askedAt)
+    monitor.reportSuccess()
+  }
+  return startRepeating(() => look().catch(() => undefined), intervalMs)
 }

@@ -1,11 +1,22 @@
 /** Generates the events of the demo in order of time. Each day is the same whenever it is generated. */
 import { DAY_MS, HOUR_MS } from '../lib/time.js'
-import { createLaunchChooser } from './launch-sources.js'
+import { LAUNCH_PAGE } from './pages.js'
 import { createRandom } from './random.js'
-import { getSourceChooser, type Source } from './sources.js'
+import {
+  buildMailQuery,
+  buildSocialQuery,
+  getSourceChooser,
+  instagram,
+  newsletter,
+  paidInstagram,
+  trailblog,
+  youTube,
+  type Source,
+} from './sources.js'
 import { chooseHour, generateDays, toDayNumber, type Day } from './traffic.js'
 import { chooseReturningUser, createUser } from './users.js'
 import { generateVisit, type DemoEvent } from './visit.js'
+import { createChooser, type Choose } from './weighted.js'
 
 export interface DemoPeriod {
   /** The day on which the demo's history begins; all events depend on it. */
@@ -66,3 +77,18 @@ function compareByTime(a: DemoEvent, b: DemoEvent): number {
   if (a.timestamp !== b.timestamp) return a.timestamp < b.timestamp ? -1 : 1
   return a.event_id < b.event_id ? -1 : 1
 }
+
+/** Where visits for a launch come from; all lead to its page. */
+const listLaunchSources = (campaign: string): readonly Source[] =>
+  [
+    { weight: 34, ...newsletter, query: buildMailQuery(campaign), bounces: 0.3 },
+    { weight: 20, ...paidInstagram, query: buildSocialQuery(campaign, 'reel'), bounces: 0.6 },
+    { weight: 14, ...instagram, bounces: 0.58 },
+    { weight: 12, ...youTube, bounces: 0.49 },
+    { weight: 12, ...trailblog, bounces: 0.42 },
+    { weight: 8, fields: {}, bounces: 0.4 },
+  ].map((source) => ({ ...source, landing: LAUNCH_PAGE }))
+
+/** Creates the chooser of the visits that a launch adds. */
+const createLaunchChooser = (campaign: string): Choose<Source> =>
+  createChooser(listLaunchSources(campaign))

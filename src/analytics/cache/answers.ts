@@ -10,7 +10,6 @@ import { ApiError } from '../../contract/errors.js'
 import type { AnsweredOperation, DatedRequest, QueriedProject, ValidBody } from '../operation.js'
 import { buildResponse, type Result } from '../run-operation.js'
 import { createAnswerStore, type AnswerStore, type ProjectFacts } from './answer-store.js'
-import { createNameCounter, type NameCounter } from './name-counter.js'
 import { createSharedWork, type SharedWork } from './share-work.js'
 
 export interface Answer {
@@ -277,3 +276,26 @@ const listNames = (
     {},
     ...question.operation.listEnds(question.request, resolved).map((emptyFrom) => ({ emptyFrom })),
   ].map((facts) => nameRows(question, resolved, facts, readsRollups))
+
+/** Counts names, each of which may be added several times. */
+interface NameCounter {
+  readonly has: (name: string) => boolean
+  /** Adds names. Returns a function that takes them away again. */
+  readonly add: (names: readonly string[]) => () => void
+}
+
+function createNameCounter(): NameCounter {
+  const counts = new Map<string, number>()
+  const change = (name: string, by: number): void => {
+    const count = (counts.get(name) ?? 0) + by
+    if (count === 0) counts.delete(name)
+    else counts.set(name, count)
+  }
+  return {
+    has: (name) => counts.has(name),
+    add: (names) => {
+      for (const name of names) change(name, 1)
+      return () => names.forEach((name) => change(name, -1))
+    },
+  }
+}

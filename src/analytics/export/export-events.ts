@@ -1,19 +1,19 @@
 /** Returns the single events of a period, in the order of time. */
+import type { Statement } from '../../clickhouse/sql.js'
 import type { EventField, ExportRequest, ExportResponse } from '../../contract/api.js'
 import { continueWith } from '../../lib/generators.js'
 import { withResolvers } from '../../lib/settle.js'
 import { createNonce, requireOrigin, type MarkedRow } from '../../model/origin.js'
-import type { PlanDependencies, QueriedProject, StreamRows } from '../operation.js'
-import { resolveNow } from '../run-operation.js'
+import type { PlanDependencies, QueriedProject, StoredRows, StreamRows } from '../operation.js'
 import { namePatterns, requireAllRows } from '../read-rows.js'
 import { resolveFilteredQuery } from '../request/derived-queries.js'
 import { listPatternFields } from '../request/filter-limits.js'
 import { formatPeriod, type Period } from '../request/period.js'
 import { resolveAllowedPeriod } from '../request/retention.js'
+import { resolveNow } from '../run-operation.js'
 import type { ShardGroup } from '../sql/shards.js'
 import { cutPeriod, type BucketCount, type CountEvents } from './cut-period.js'
 import type { StoredValue } from './fields.js'
-import { pullRows } from './pull-rows.js'
 import {
   buildCountStatement,
   buildEventsStatement,
@@ -139,5 +139,33 @@ async function* readEvents(
       await rows.return(0)
     }
     if (left === 0) return
+  }
+}
+
+/**
+ * Runs a statement. It ends when its rows have been read, or when the generator is closed.
+ *
+ * @param onFailure is called when the statement fails, also while its rows are not being read
+ * @returns the number of rows before LIMIT
+ */
+async function* pullRows<Stored>(
+  stream: StreamRows,
+  statement: Statement,
+  onFailure: (error: unknown) => void,
+): AsyncGenerator<readonly Stored[], number, undefined> {
+  const opened = withResolvers<StoredRows<Stored>>()
+  const finished = withResolvers<undefined>()
+  const running = stream<Stored>(statement, async (rows) => {
+    opened.resolve(rows)
+    await finished.promise
+  }).catch((error: unknown) => {
+    opened.reject(error)
+    onFailure(error)
+  })
+  try {
+    return yield* await opened.promise
+  } finally {
+    finished.resolve(undefined)
+    await running
   }
 }

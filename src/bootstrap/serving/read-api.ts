@@ -3,16 +3,17 @@ import { createAnswers, type Answers } from '../../analytics/cache/answers.js'
 import type { StreamDependencies } from '../../analytics/operation.js'
 import { createAuthenticator } from '../../auth/authenticate.js'
 import { openKeyring } from '../../auth/keyring.js'
-import type { RunningRequest } from '../../http/query/context.js'
+import { createPublicReaders } from '../../auth/public-readers.js'
 import { LEAST_PACE } from '../../http/formats/reader-pace.js'
+import type { RunningRequest } from '../../http/query/context.js'
 import { createQueryQueue, type PlaceLimits } from '../../http/query/queue/query-queue.js'
+import type { ShareDependencies } from '../../http/share/read-share.js'
 import { ALL_RELATIONS, FACTS } from '../../model/relations.js'
 import type { StoredProject } from '../../projects/project.js'
-import { countChecks } from './count-checks.js'
 import type { ApiDependencies } from './api-routes.js'
+import { countChecks } from './count-checks.js'
 import { createFindData, type FindData, type ReadStore } from './read-stores.js'
 import type { ServiceOptions } from './service-options.js'
-import { createShares } from './shares.js'
 
 /** Creates the query API. Every query has a deadline and ends when its client disconnects. */
 export function createApi(
@@ -103,3 +104,19 @@ export const STREAMS: PlaceLimits = {
 
 /** How many exports run at once, in the same way. They may last for hours. */
 export const EXPORTS: PlaceLimits = STREAMS
+
+/** How many answers are streamed to viewers at once. They have a queue of their own: API keys keep their places. */
+const VIEWER_STREAMS: PlaceLimits = {
+  perKey: 1,
+  inAll: 2,
+  waiting: 32,
+  owner: 'public dashboard',
+  leastPace: LEAST_PACE,
+}
+
+/** Creates what public dashboards need beside the use cases of the query API. */
+const createShares = ({ cluster, config, now }: ServiceOptions): ShareDependencies => ({
+  ...createPublicReaders({ reader: cluster.home.store.lookups }, now),
+  limits: config.shareLimits,
+  streams: createQueryQueue({ ...VIEWER_STREAMS, timeoutMs: config.queryTimeoutMs }),
+})

@@ -1,9 +1,11 @@
 /** The command `tallyhouse ask retention`. */
 import { Option } from 'commander'
-import { omitUndefined } from '../shared/options.js'
+import type { Cohort } from '../../contract/api.js'
+import { writeCsvRow } from '../../http/formats/csv.js'
 import type { AddCommand, CommandContext } from '../shared/context.js'
+import { omitUndefined } from '../shared/options.js'
+import { formatTable } from '../shared/output.js'
 import { buildSharedBody } from './build-body.js'
-import { formatCohortsAsCsv, formatCohortsAsTable } from './format-cohorts.js'
 import {
   addBodyAndFormat,
   addFilters,
@@ -57,3 +59,32 @@ export const buildRetentionBody = (options: Omit<RetentionOptions, 'format'>): o
     intervals: options.intervals,
     ...buildSharedBody(options),
   })
+
+/** Formats one line per cohort: its first day, its users, and how many came back in each interval after it, with their share. */
+export function formatCohortsAsTable(rows: readonly unknown[]): string {
+  const cohorts = rows as readonly Cohort[]
+  return formatTable([
+    ['START', 'USERS', ...(cohorts[0]?.counts ?? []).map((_, i) => `+${i + 1}`)],
+    ...cohorts.map(({ start, size, counts }) => [
+      start.slice(0, 10),
+      size === null ? '-' : String(size),
+      ...counts.map((count) => formatShare(count, size)),
+    ]),
+  ])
+}
+
+const formatShare = (count: number | null, size: number | null): string => {
+  if (count === null || size === null) return '-'
+  return size === 0 ? String(count) : `${count} (${((100 * count) / size).toFixed(1)}%)`
+}
+
+/**
+ * Formats cohorts as CSV with the columns of the service: a row for each cohort and interval, from that of the cohort itself on, which
+ * is 0. Intervals that lie ahead have an empty field.
+ */
+export function formatCohortsAsCsv(rows: readonly unknown[]): string {
+  const lines = (rows as readonly Cohort[]).flatMap(({ start, size, counts }) =>
+    [size, ...counts].map((users, interval) => [start, size, interval, users]),
+  )
+  return [['cohort', 'size', 'interval', 'users'], ...lines].map(writeCsvRow).join('\r\n')
+}

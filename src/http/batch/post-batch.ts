@@ -1,14 +1,13 @@
 /** Answers batches: several queries of one request, each as if it were asked alone. */
 import type { Request, RequestHandler, Response } from 'express'
-import type { BatchRequest, BatchResult } from '../../contract/api.js'
+import { MEDIA_TYPES } from '../../contract/answer-formats.js'
+import type { BatchRequest, BatchResponse, BatchResult } from '../../contract/api.js'
 import type { ApiError } from '../../contract/errors.js'
+import { settleAll } from '../../lib/settle.js'
 import { createRequestContext } from '../query/context.js'
 import { respond } from '../query/handlers.js'
 import { countAnother } from '../query/rate-limit.js'
-import { mapWithLimit } from './map-with-limit.js'
 import { describeFailure, runEndpoint, type Endpoints, type Result } from './run-endpoint.js'
-import { createSender } from './send-results.js'
-import { timeResult, type ReadClock } from './time-result.js'
 
 /** How many queries of a batch are answered at a time. */
 const MAX_AT_ONCE = 4
@@ -63,4 +62,82 @@ async function countQueries(
   const refusals: (ApiError | undefined)[] = [undefined]
   while (refusals.length < count) refusals.push(await countAnother(limit, request, response))
   return refusals
+}
+
+/**
+ * Maps items, of which at most `limit` are worked on at a time, begun in their order. After an error no other is begun.
+ *
+ * @returns the results in the order of the items
+ * @throws the error of the first work that failed, after all that were begun have ended
+ */
+export async function mapWithLimit<Item, Result>(
+  items: readonly Item[],
+  limit: number,
+  work: (item: Item, index: number) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = []
+  const remaining = items.entries()
+  let hasFailed = false
+  const runNext = async (): Promise<void> => {
+    for (const [i, item] of remaining) {
+      try {
+        results[i] = await work(item, i)
+      } catch (error) {
+        hasFailed = true
+        throw error
+      }
+      if (hasFailed) return
+    }
+  }
+  await settleAll(Array.from({ length: limit }, runNext))
+  return results
+}
+
+interface ResultSender {
+  /** To be called with each result as soon as it is there. */
+  readonly add: (result: BatchResult) => void
+  /** To be called with all results, in the order of their queries. */
+  readonly end: (answer: BatchResponse) => void
+}
+
+/**
+ * Creates the sender of a batch. NDJSON is sent line by line, so an error after the first one breaks off the connection: a response
+ * that has an end has all results.
+ */
+const createSender = ({ answerFormat }: Request, response: Response): ResultSender =>
+  answerFormat === 'ndjson'
+    ? {
+        add: (result) => {
+          if (!response.headersSent) response.type(MEDIA_TYPES.ndjson)
+          // A batch has few results, so nothing waits until the client has taken the last one.
+          response.write(`${JSON.stringify(result)}\n`)
+        },
+        end: () => void response.end(),
+      }
+    : {
+        add: () => undefined,
+        end: (answer) => void response.json(answer),
+      }
+
+/** Reads a clock that never goes back, in milliseconds. */
+type ReadClock = () => number
+
+/**
+ * Waits for a result, and adds how long it took. Only answers are timed: an error says itself what it is about.
+ *
+ * @param isTimed whether the result says how long it took
+ */
+export async function timeResult(
+  run: () => Promise<Result>,
+  isTimed: boolean,
+  now: ReadClock,
+): Promise<Omit<Result, 'source'> & Pick<BatchResult, 'timing'>> {
+  const begun = now()
+  const { source, ...result } = await run()
+  if (!isTimed || result.status !== 200) return result
+  const milliseconds = Math.round(10 * Math.max(0, now() - begun)) / 10
+  return {
+    ...result,
+    timing: { milliseconds, ...(source === undefined ? {} : { cache: source }) },
+  }
 }

@@ -2,12 +2,15 @@
 import type { Response } from 'express'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
+import type { Facts, Table } from '../../analytics/table.js'
 import { MEDIA_TYPES, type TableFormat } from '../../contract/answer-formats.js'
 import { continueWith } from '../../lib/generators.js'
-import { writeJson } from './json.js'
+import { writeArrow } from './arrow.js'
+import { writeCsv } from './csv.js'
+import { createRowWriter, writeNdjson } from './ndjson.js'
+import { writeParquet } from './parquet.js'
 import type { ReaderPace } from './reader-pace.js'
-import type { Facts, Table } from '../../analytics/table.js'
-import { WRITERS } from './write-table.js'
+import type { TableWriter } from './table.js'
 
 /** The Content-Type of each format. */
 const CONTENT_TYPES: Readonly<Record<TableFormat, string>> = {
@@ -79,4 +82,24 @@ function setTableHeaders(response: Response, format: TableFormat, facts: Facts):
   for (const [name, value] of Object.entries(facts)) {
     response.setHeader(`Tally-${name.charAt(0).toUpperCase()}${name.slice(1)}`, value)
   }
+}
+
+/** Writes the members of `head`, of which there is at least one, and then the rows as the member `data`. */
+async function* writeJson(head: object, { columns, batches }: Table): AsyncGenerator<Uint8Array> {
+  const writeRow = createRowWriter(columns)
+  let text = `${JSON.stringify(head).slice(0, -1)},"data":[`
+  let separator = ''
+  for await (const rows of batches) {
+    yield Buffer.from(`${text}${separator}${rows.map(writeRow).join(',')}`)
+    text = ''
+    separator = ','
+  }
+  yield Buffer.from(`${text}]}`)
+}
+
+export const WRITERS: Readonly<Record<TableFormat, TableWriter>> = {
+  csv: writeCsv,
+  ndjson: writeNdjson,
+  arrow: writeArrow,
+  parquet: writeParquet,
 }

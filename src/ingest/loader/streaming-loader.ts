@@ -1,8 +1,8 @@
 /** Loads the stream while the service runs, so that collected events are visible to queries within seconds. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lookForOpenChanges } from '../../changes/left-changes.js'
-import type { Connection } from '../../clickhouse/connection.js'
 import { fenceConnection, withLowPriority } from '../../clickhouse/connection-wrappers.js'
+import type { Connection } from '../../clickhouse/connection.js'
 import {
   acquireLease,
   HANDOVER_MS,
@@ -12,14 +12,13 @@ import {
 import type { Store } from '../../clickhouse/store.js'
 import { linkSignals } from '../../clickhouse/supervise.js'
 import type { Logger } from '../../lib/log.js'
-import { SECOND_MS } from '../../lib/time.js'
-import { createFailureLog } from './failure-log.js'
+import { MINUTE_MS, SECOND_MS } from '../../lib/time.js'
 import { findUnfinishedLoads } from './load-log.js'
 import { logReport, pickCounts } from './load-report.js'
+import type { LoaderContext } from './loader-context.js'
+import type { LoaderFailure, LoaderMonitor, LoaderObserver, LoaderState } from './loader-state.js'
 import { loadStream, resumeLoads } from './loader.js'
 import { MAX_LOAD } from './next-range.js'
-import type { LoaderContext } from './loader-context.js'
-import type { LoaderMonitor, LoaderObserver } from './loader-state.js'
 import { countWaitingRows } from './stream.js'
 
 export interface StreamingLoaderOptions {
@@ -231,3 +230,26 @@ async function pauseUntilWoken({ intervals, stopped, woken }: LoaderRun): Promis
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
+
+/** A failure that lasts is logged at least this often. */
+const MAX_INTERVAL_MS = 10 * MINUTE_MS
+
+/**
+ * Returns a function that logs a failure, each time after it has lasted twice as long. The first attempt is a warning
+ * only: the failure may pass by itself, as a restart of the store does.
+ *
+ * @param minIntervalMs the interval after the first line of a failure
+ */
+function createFailureLog(
+  logger: Logger,
+  minIntervalMs: number,
+): (failure: LoaderFailure, state: LoaderState) => void {
+  let nextMs = 0
+  return ({ attempts, ms, error, load }, { waitingRows, oldestWaitingMs }) => {
+    if (attempts > 1 && ms < nextMs) return
+    nextMs = ms + Math.min(Math.max(ms, minIntervalMs), MAX_INTERVAL_MS)
+    const details = { err: error, load, attempts, waitingRows, oldestWaitingMs }
+    if (attempts === 1) logger.warn(details, 'events wait to be loaded')
+    else logger.error(details, 'events cannot be loaded')
+  }
+}

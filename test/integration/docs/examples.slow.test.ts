@@ -5,7 +5,7 @@ import { issueKey } from '../../../src/auth/api-keys.js'
 import { openSigningKey } from '../../../src/auth/signing-key.js'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { PAGES } from '../../../src/http/site/docs/page-list.js'
-import { mapWithLimit } from '../../../src/http/batch/map-with-limit.js'
+import { mapWithLimit } from '../../../src/http/batch/post-batch.js'
 import { packagePath } from '../../../src/lib/package-path.js'
 import {
   listExamples,

@@ -1,11 +1,11 @@
 /** Enriches a load: classifies the user agents, referrers and IP addresses that the store does not know yet. */
 import { Readable } from 'node:stream'
+import { setImmediate as yieldToEvents } from 'node:timers/promises'
 import type { Connection } from '../../../clickhouse/connection.js'
 import { sql, statement, uint32, type Sql } from '../../../clickhouse/sql.js'
-import { AGENTS_VERSION, classifyUserAgent } from '../../enrichment/user-agents.js'
 import type { Geoip } from '../../enrichment/geoip.js'
-import { mapInSlices } from '../../enrichment/map-in-slices.js'
 import { classifyReferrer, REFERRERS_VERSION } from '../../enrichment/referrers.js'
+import { AGENTS_VERSION, classifyUserAgent } from '../../enrichment/user-agents.js'
 import { selectAgents, selectReferrers } from './derived-attributes.js'
 import type { LoadTables } from './shared/load-tables.js'
 
@@ -108,4 +108,24 @@ async function insertClassified(
     if (values.length < MAX_VALUES) return
     last = new Set(values)
   }
+}
+
+/** The longest that a slice keeps the process from other work, unless a single item takes longer. */
+const MAX_SLICE_MS = 5
+
+/** Maps items like `Array.map`, but lets other work run every few milliseconds. */
+async function mapInSlices<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Result,
+): Promise<Result[]> {
+  const results: Result[] = []
+  let start = performance.now()
+  for (const item of items) {
+    if (performance.now() - start >= MAX_SLICE_MS) {
+      await yieldToEvents()
+      start = performance.now()
+    }
+    results.push(map(item))
+  }
+  return results
 }

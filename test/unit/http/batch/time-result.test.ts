@@ -1,7 +1,7 @@
 /** How long the queries of a batch took. */
 import { expect, test } from '@jest/globals'
 import type { Result } from '../../../../src/http/batch/run-endpoint.js'
-import { timeResult } from '../../../../src/http/batch/time-result.js'
+import { timeResult } from '../../../../src/http/batch/post-batch.js'
 import { ANSWER as RESPONSE } from '../../../integration/http/harness.js'
 
 const ANSWER = { body: RESPONSE }

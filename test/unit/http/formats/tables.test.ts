@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { buffer } from 'node:stream/consumers'
 import type { TableFormat } from '../../../../src/contract/answer-formats.js'
 import type { Column, Table, TableRow } from '../../../../src/analytics/table.js'
-import { WRITERS } from '../../../../src/http/formats/write-table.js'
+import { WRITERS } from '../../../../src/http/formats/send-table.js'
 import { readTable, type ReadRow } from '../../../support/formats/read-table.js'
 
 const FORMATS = Object.keys(WRITERS) as TableFormat[]
