@@ -14,7 +14,7 @@ export interface BenchCluster extends Cluster {
   stop(): Promise<void>
 }
 
-/** Returns the name of the group that names the first engine so many times. */
+/** Returns the name of the cluster group that lists the first engine `count` times. */
 export const nameRepeats = (count: number): string => `repeats_${count}`
 
 /** @param repeats the sizes of the groups that name the first engine alone */

@@ -77,7 +77,7 @@ export async function startMarkedDeletions(writer: Connection): Promise<void> {
   }
 }
 
-/** Marks the project, by which its API keys and public tokens end. The caller holds the lease `projects`. */
+/** Marks the project as deleted, which ends its API keys and public tokens. The caller holds the lease `projects`. */
 export async function endKeys(writer: Connection, deletion: Deletion): Promise<void> {
   const { projectId, token } = deletion
   const project = await findProject(writer, projectId)

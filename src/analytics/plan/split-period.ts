@@ -72,7 +72,7 @@ export function joinAdjacent(periods: readonly Period[]): readonly Period[] {
   return joined
 }
 
-/** A period, of which all days count or only some. */
+/** A period: all of its days, or some of them. */
 export interface Stretch {
   readonly period: Period
   /** The days that alone count, or those that do not. */

@@ -14,7 +14,7 @@ export interface ShardGroup {
   readonly database: string
   /** The number of its shards. */
   readonly width: number
-  /** Whether some of them may still have rows of users who have left for others: no rollups are read, and no row of those. */
+  /** Whether users are moving between its shards: then statements read no rollups, and skip the rows of users who have left. */
   readonly isWidening: boolean
 }
 

@@ -23,7 +23,7 @@ const quote = (text: string): string =>
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** With single quotes; a text that has some, and no double ones, keeps the double quotes. */
+/** Quotes a text with single quotes, or with double quotes if it has single but no double quotes. */
 function quoteSingly(text: string): string {
   const quoted = quote(text)
   if (text.includes("'")) return quoted

@@ -73,7 +73,7 @@ interface SortHeaderProps extends Pick<Parts, 'change'> {
   readonly order: Order
 }
 
-/** The head of a column, whose button sorts by it: numbers from the highest, values by name, then the other way round. */
+/** The head of a column. Its button sorts by the column: numbers from the highest, values by name. A second click reverses the order. */
 function SortHeader({ column, name, order, change }: SortHeaderProps) {
   const isSorted = order.orderBy === column
   const first = column in METRICS ? 'desc' : 'asc'

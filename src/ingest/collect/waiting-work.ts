@@ -28,7 +28,7 @@ export interface WaitingWork {
   ) => (outcome: 'stored' | 'failed') => void
 }
 
-/** Requests of so little work are always accepted, and not counted: while nothing is loaded, there is no end to them. */
+/** Requests with at most this much work are always accepted and not counted. */
 const MAX_UNCOUNTED = 24
 
 /** By the size of a request: the multiple of the limits up to which it is accepted, else 1. The first row that fits counts. */

@@ -12,7 +12,7 @@ export interface LoadLimits {
   readonly bytes: number
 }
 
-/** The factor by which a load of rows that could not be loaded is smaller, and by which loads grow again. */
+/** After a failed load the next one is smaller by this factor; after a load that succeeds, larger by it. */
 export const SHRINK_FACTOR = 4
 
 const MB = 1024 * 1024

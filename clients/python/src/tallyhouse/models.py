@@ -845,7 +845,7 @@ StringOperator: TypeAlias = Literal[
 | `matches` | contains a match of the pattern | `{"operator": "matches", "value": "^/blog/[a-z]+$"}` |
 | `notMatches` | does not contain one | `{"operator": "notMatches", "value": "[0-9]"}` |
 
-Comparison is literal, but for `matches` and `notMatches`: `%`, `_`, `*` and `\\` have no special meaning. It is
+Comparison is literal, except with `matches` and `notMatches`: `%`, `_`, `*` and `\\` have no special meaning. It is
 case-sensitive, unless `caseSensitive` is `false`. Every string contains, starts with and ends with the empty
 string. `notEq`, `notContains` and `notMatches` are the exact complements of `eq`, `contains` and `matches`: an
 event without the value, or without the property, satisfies them.
