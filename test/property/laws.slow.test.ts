@@ -1,5 +1,4 @@
 /** The laws of query responses, on random events and queries and a real engine. */
-import { isDeepStrictEqual } from 'node:util'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { isInterval, resolveGranularity } from '../../src/analytics/request/intervals.js'
@@ -13,19 +12,14 @@ import type {
   Row,
 } from '../../src/contract/api.js'
 import type { StoredProject } from '../../src/projects/project.js'
-import { comparison } from '../support/arbitrary/comparisons.js'
 import { INTERVALS, METRICS, event, filter, request } from '../support/arbitrary/world.js'
-import { valuesRequest } from '../support/arbitrary/values.js'
 import { isSeries, withoutThenBy } from '../support/arbitrary/then-by.js'
 import { scaled } from '../support/effort.js'
 import { withDatabase } from '../support/store/database.js'
-import { assignSessions, computeRows, computeValues } from '../support/world/reference.js'
 import { listZoneBuckets, type ZoneBucket } from '../support/world/zones.js'
 import {
   runQuery,
-  runValues,
   createWorld,
-  fillDefaults,
   newProject,
   NOW,
   send,
@@ -89,44 +83,6 @@ function bucketsOf(asked: PartialRequest, interval: Interval): readonly ZoneBuck
   }))
 }
 
-/** Computes all rows with the reference implementation, in the order of the response. */
-function expected({ events }: World, asked: PartialRequest): Row[] {
-  const request = fillDefaults(asked)
-  const { start, end } = periodOf(asked)
-  const [token] = request.group_by
-  const interval = token !== undefined && isInterval(token) ? token : undefined
-  const rows = computeRows(
-    assignSessions(events),
-    request,
-    { start: start.getTime(), end: end.getTime() },
-    interval === undefined ? [] : bucketsOf(asked, interval),
-  )
-  const [second] = request.then_by ?? []
-  const key = (row: Row, i = 0): Buffer => Buffer.from(Object.values(row.group)[i] ?? '')
-  // A label with an offset does not order moments.
-  const compareGroups = (a: Row, b: Row): number =>
-    interval === undefined
-      ? Buffer.compare(key(a), key(b))
-      : Date.parse(a.group['date']!) - Date.parse(b.group['date']!)
-  // With a second grouping, rows with equal values are in their order already.
-  const compareTies = (a: Row, b: Row): number => (second === undefined ? compareGroups(a, b) : 0)
-  const [field, direction] =
-    request.order_by[0] ??
-    (interval === undefined ? [request.metrics[0]!, 'desc'] : ['date', 'asc'])
-  const sign = direction === 'asc' ? 1 : -1
-  return rows.sort((a, b) => {
-    if (field === token || field === 'date') return sign * compareGroups(a, b)
-    if (field === second) return sign * Buffer.compare(key(a, 1), key(b, 1))
-    const [x, y] = [a, b].map(
-      (row) => (row.metrics as Record<string, number | null>)[field] ?? null,
-    )
-    if (x === null || y === null) {
-      if (x !== y) return x === null ? 1 : -1
-    } else if (x !== y) return sign * (x! - y!)
-    return compareTies(a, b)
-  })
-}
-
 /** Requests for monthly series of whole months. */
 const thenByRequest = fc
   .tuple(
@@ -158,36 +114,6 @@ const moment = fc
   .map((seconds) => new Date(seconds * 1_000))
 
 describe('laws', () => {
-  test('reference: the response is that of the reference implementation', () =>
-    holds(request, async (world, asked) => {
-      const { limit, offset } = fillDefaults(asked)
-      const all = expected(world, asked)
-      const { data, pagination } = await put(world, asked)
-      const page = all.slice(offset, offset + limit)
-      expect({ data, pagination }).toEqual({
-        data: page,
-        pagination: { limit, offset, returned: page.length, total: all.length },
-      })
-    }))
-
-  test('values: those of a field are those of the reference implementation', () =>
-    holds(valuesRequest, async (world, asked) => {
-      const { start, end } = periodOf(asked)
-      const period = { start: start.getTime(), end: end.getTime() }
-      const all = computeValues(assignSessions(world.events), asked, period)
-      const { data, pagination } = await runValues(database.store, world.project, asked)
-      const page = all.slice(0, asked.limit)
-      expect({ data, pagination }).toEqual({
-        data: page,
-        pagination: {
-          limit: asked.limit,
-          offset: 0,
-          returned: page.length,
-          total: all.length,
-        },
-      })
-    }))
-
   test('totals: they are the row of the same query without grouping', () =>
     holds(request, async (world, asked) => {
       const { totals, query } = await put(world, { ...asked, include: { totals: true } })
@@ -195,38 +121,6 @@ describe('laws', () => {
       const whole = await put(world, { ...plain, group_by: [], order_by: [], offset: 0 })
       expect(totals).toEqual({ metrics: whole.data[0]!.metrics })
       expect(query.include).toEqual({ totals: true })
-    }))
-
-  test('comparison: the metrics of the other period are those that a query about it has', () =>
-    holds(fc.tuple(request, comparison), async (world, [given, compare]) => {
-      // The groups that have series in the other period are those of the main one; DuckDB computes them.
-      const asked = isSeries(given) ? withoutThenBy(given) : given
-      const compared = await put(world, { ...asked, ...compare })
-      const plain = await put(world, asked)
-      expect(compared.data.map(({ group, metrics }) => ({ group, metrics }))).toEqual(plain.data)
-      expect(compared.pagination).toEqual(plain.pagination)
-      const { from, to } = compared.comparison!.period
-      const { interval: size } = compared.query
-      const interval = size === undefined ? undefined : (`interval:${size}` as const)
-      const other: PartialRequest = {
-        ...asked,
-        date_range: [from, to],
-        ...(interval === undefined ? {} : { group_by: [interval] }),
-        order_by: [],
-      }
-      const rows = expected(world, other)
-      const labels = interval === undefined ? [] : bucketsOf(asked, interval)
-      const groups = labels.map(({ label }) => label)
-      for (const { group, metrics, comparison } of compared.data) {
-        const same =
-          interval === undefined
-            ? rows.find((row) => isDeepStrictEqual(row.group, group))
-            : rows[groups.indexOf(group['date']!)]
-        expect(comparison!.metrics).toEqual(same?.metrics ?? countNothing(asked, metrics))
-      }
-      const { totals } = await put(world, { ...asked, ...compare, include: { totals: true } })
-      const [whole] = expected(world, { ...withoutThenBy(other), group_by: [] })
-      expect(totals!.comparison!.metrics).toEqual(whole!.metrics)
     }))
 
   test('new users: over all buckets they add up to the users of the whole history', () =>
@@ -419,18 +313,6 @@ describe('laws', () => {
   })
 })
 
-/** The metrics of a group without an event in the other period, or of a bucket that it does not have. */
-function countNothing({ group_by }: PartialRequest, metrics: Row['metrics']): Row['metrics'] {
-  const isSeries = group_by?.[0]?.startsWith('interval:') === true
-  const isCount = (name: string): boolean => COUNTS.has(name) && !isSeries
-  return Object.fromEntries(
-    Object.entries(metrics).map(([name, value]) => [
-      name,
-      isCount(name) && value !== null ? 0 : null,
-    ]),
-  )
-}
-const COUNTS: ReadonlySet<string> = new Set(['users', 'new_users', 'pageviews', 'events', 'visits'])
 /** Fixes how many groups have a series, which otherwise depends on the limit. */
 const fixGroups = (asked: PartialRequest): PartialRequest =>
   isSeries(asked) && asked.then_by !== undefined ? { ...asked, group_limit: 2 } : asked

@@ -70,7 +70,7 @@ const moment = fc
   )
   .map(([day, halves, off]) => new Date(Date.parse(day) + halves * 30 * MINUTE + off))
 
-/** Names the referrer of an event with a referrer URL, so that the reference implementation needs no list of referrers. */
+/** Names the referrer of an event with a referrer URL, so that DuckDB needs no list of referrers. */
 const nameReferrer = (referrer = ''): string => (referrer === '' ? 'x' : referrer)
 
 /** What an event says of where it came from. The type is given, so that none is derived from the source. */

@@ -1,4 +1,4 @@
-/** The laws of exports: the events are those that a plain reading finds and a query counts, on one shard and across three. */
+/** The laws of exports: the events are those that DuckDB finds and a query counts, on one shard and across three. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { EventField, ExportRequest } from '../../../../src/contract/api.js'
@@ -12,8 +12,12 @@ import {
   runQuery,
   sendToShards,
 } from '../../../support/cluster/wide-world.js'
+import type { DuckDatabase } from '../../../support/duckdb/database.js'
+import { buildFilters } from '../../../support/duckdb/filters.js'
+import { join, raw, sql } from '../../../support/duckdb/sql.js'
+import { createDuckWorld } from '../../../support/duckdb/world.js'
 import { scaled } from '../../../support/effort.js'
-import { assignSessions, matchesFilters, type Event } from '../../../support/world/reference.js'
+import { SESSION_ATTRIBUTES } from '../../../support/world/attributes.js'
 import { NOW, type SentEvent } from '../../../support/world/world.js'
 
 const SEED = Number(process.env['LAWS_SEED'] ?? 20_260_615)
@@ -30,7 +34,8 @@ const EVERYTHING: ExportRequest = {
 let cluster: TestCluster
 /** The project on one shard, and the one across three. */
 let [narrow, wide]: readonly StoredProject[] = []
-let reference: ReadonlyMap<string, Event>
+let duck: DuckDatabase
+let events: ReadonlyMap<string, Event>
 
 beforeAll(async () => {
   cluster = await startCluster(3)
@@ -41,16 +46,21 @@ beforeAll(async () => {
   ])
   ;[narrow, wide] = projects
   const sent = sample()
-  reference = new Map(
-    assignSessions(sent).map((one) => [nameEvent(new Date(one.at).toISOString(), one.user), one]),
+  duck = await createDuckWorld(
+    { domain: 'example.com', ips: [], countries: [], botAgents: [] },
+    sent,
   )
+  events = new Map((await readEvents()).map((one) => [nameEvent(one.timestamp, one.user_id), one]))
   await sendToShards(
     cluster,
     projects,
     projects.flatMap(({ id }) => sent.map((one) => ({ ...one, project: id }))),
   )
 })
-afterAll(() => cluster.stop())
+afterAll(async () => {
+  duck.close()
+  await cluster.stop()
+})
 
 const nameEvent = (timestamp: string, user: string): string => `${timestamp} ${user}`
 
@@ -84,23 +94,55 @@ type Line = Readonly<Record<Exclude<EventField, 'properties' | 'anonymous'>, str
 
 const parseLine = (line: string): Line => JSON.parse(line) as Line
 
-const findEvent = ({ timestamp, user_id }: Line): Event =>
-  reference.get(nameEvent(timestamp, user_id))!
-
-/** What a line must have, but the id of a session that was not sent. */
-const toLine = (one: Event, found: Line): Line => {
-  const entries = Object.entries(one.session!.events[0]!.attributes)
-  return {
-    ...Object.fromEntries(entries.filter(([name]) => name !== 'channel')),
-    ...one.page,
-    timestamp: new Date(one.at).toISOString(),
-    name: one.name,
-    user_id: one.user,
-    anonymous: one.anonymous,
-    session_id: one.sessionId || found.session_id,
-    properties: Object.fromEntries(one.properties),
-  } as Line
+/** An event as DuckDB derives it: with its session, and with the id of that if it was sent. */
+interface Event extends Omit<Line, 'properties'> {
+  readonly arrival: number
+  readonly session: string
 }
+
+/** Reads all events, but not their properties. */
+const readEvents = (): Promise<readonly (Event & Record<string, string>)[]> =>
+  duck.run(sql`
+SELECT
+  events.arrival, strftime(events.occurred, '%Y-%m-%dT%H:%M:%S.%gZ') AS timestamp,
+  events.name, events.anonymous, events.origin, events.path, events.hash,
+  ${join(SESSION_ATTRIBUTES.map((name) => raw(`events.${name}`)))},
+  hits.user_id, hits.session_id, CAST(events.session AS VARCHAR) AS session
+FROM events JOIN hits USING (arrival)`)
+
+const findEvent = ({ timestamp, user_id }: Line): Event =>
+  events.get(nameEvent(timestamp, user_id))!
+
+/** Lists the arrivals of the events that match. */
+async function listMatching(chosen: Pick<ExportRequest, 'filters' | 'filtersOperator'>) {
+  const rows = await duck.run<{ readonly arrival: number }>(
+    sql`SELECT arrival FROM events WHERE ${buildFilters(chosen)}`,
+  )
+  return new Set(rows.map(({ arrival }) => arrival))
+}
+
+/** Reads the properties of all events, by their arrival. */
+async function readProperties(): Promise<ReadonlyMap<number, Line['properties']>> {
+  const rows = await duck.run<{ readonly arrival: number; name: string; value: string }>(
+    sql`SELECT arrival, name, value FROM properties ORDER BY arrival, name`,
+  )
+  const found = new Map<number, Record<string, string>>()
+  for (const { arrival, name, value } of rows) {
+    found.set(arrival, { ...found.get(arrival), [name]: value })
+  }
+  return found
+}
+
+/** What the line of an event must have, but the id of a session that was not sent. */
+const toLine = (
+  { arrival, session: _, ...one }: Event,
+  found: Line,
+  properties: ReadonlyMap<number, Line['properties']>,
+): Line => ({
+  ...one,
+  session_id: one.session_id || found.session_id,
+  properties: properties.get(arrival) ?? {},
+})
 
 const compare = (one: unknown, other: unknown): number =>
   Buffer.compare(Buffer.from(String(one)), Buffer.from(String(other)))
@@ -109,7 +151,8 @@ test('all events with all fields, in the order of time and then of the fields', 
   const lines = (await exportLines(EVERYTHING, 20)).map(parseLine)
   expect(lines).toHaveLength(EVENTS)
   expect(lines.map((line) => Object.keys(line))).toEqual(lines.map(() => [...ALL]))
-  expect(lines).toEqual(lines.map((line) => toLine(findEvent(line), line)))
+  const properties = await readProperties()
+  expect(lines).toEqual(lines.map((line) => toLine(findEvent(line), line, properties)))
   const isOrdered = (one: Line, other: Line): boolean => {
     const differs = ALL.find(
       (field) => field === 'properties' || String(one[field]) !== String(other[field]),
@@ -124,7 +167,7 @@ test('all events with all fields, in the order of time and then of the fields', 
 
 test('the events of a session have one id, and no others have it', async () => {
   const lines = (await exportLines(EVERYTHING, 1000)).map(parseLine)
-  const formed = lines.filter((line) => findEvent(line).sessionId === '')
+  const formed = lines.filter((line) => findEvent(line).session_id === '')
   expect(formed.length).toBeGreaterThan(20)
   const ids = new Map(formed.map((line) => [findEvent(line).session, line.session_id]))
   expect(formed.map(({ session_id: id }) => id)).toEqual(
@@ -149,9 +192,11 @@ test('an export has the events that match, as many as a query counts', async () 
         const counted = { ...chosen, ...zone, metrics: ['pageviews' as const, 'events' as const] }
         const { period, data } = await runQuery(cluster, narrow!, counted, NOW)
         const [from, to] = [Date.parse(period.from), Date.parse(period.to) + 1_000]
+        const matching = await listMatching(chosen)
         const want = lines.filter((line) => {
-          const one = findEvent(parseLine(line))
-          return one.at >= from && one.at < to && matchesFilters(one, chosen)
+          const { arrival, timestamp } = findEvent(parseLine(line))
+          const at = Date.parse(timestamp)
+          return at >= from && at < to && matching.has(arrival)
         })
         const limited = limit === undefined ? {} : { limit }
         const found = await exportLines(
