@@ -14,7 +14,6 @@ import { SESSION_COLUMNS } from '../../../model/fact-columns.js'
 import { ONE_BLOCK } from '../../inbox/one-block.js'
 import type { LoadTables } from './shared/load-tables.js'
 import { buildInserts, insertRejections } from './publish.js'
-import { hashUserId } from './users/user-numbers.js'
 
 /** Rows of a load that are not in their table, or not all of them. */
 interface MissingRows {
@@ -146,7 +145,7 @@ WHERE (sign = 1) = ((project_id, session, load) NOT IN (
 
 const findMissingRows = (tables: LoadTables, load: number): Sql => sql`
 WITH
-  new_users AS (SELECT project_id, user_id FROM ${tables.users} WHERE is_new),
+  new_users AS (SELECT project_id, user_id, user_key FROM ${tables.users} WHERE is_new),
   new_ids AS (
     SELECT project_id, event_key FROM ${tables.rows} AS load_rows
     WHERE event_key != 0 AND seq IN (SELECT seq FROM ${tables.kept})),
@@ -162,7 +161,7 @@ SELECT name, month, sum(wanted) AS wanted_rows, sum(is_stored) AS stored FROM (
   SELECT 'user_keys', 0, 1, 0 FROM new_users
   UNION ALL
   SELECT 'user_keys', 0, 0, 1 FROM user_keys
-  WHERE load = ${uint64(load)} AND (project_id, user_key) IN (SELECT project_id, ${hashUserId(sql`user_id`)} FROM new_users)
+  WHERE load = ${uint64(load)} AND (project_id, user_key) IN (SELECT project_id, user_key FROM new_users)
   UNION ALL
   SELECT 'user_counts', 0, 1, 0
   FROM (SELECT project_id, max(user) AS last FROM ${tables.users} WHERE is_new GROUP BY project_id) AS numbered
