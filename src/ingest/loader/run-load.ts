@@ -18,8 +18,12 @@ import {
 import type { LoadReport } from './load-report.js'
 import { buildFromClause, nameRejections, parseRange } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
-import { addMissingColumns } from './steps/shared/missing-columns.js'
-import { dropLoadTables, nameLoadTables, type LoadTables } from './steps/shared/load-tables.js'
+import {
+  addMissingColumns,
+  dropLoadTables,
+  nameLoadTables,
+  type LoadTables,
+} from './steps/shared/load-tables.js'
 import {
   deleteMovedEvents,
   findStaleRollupUsers,

@@ -1,15 +1,6 @@
 /** Restores rows of a resumed load that a killed server has taken for stored, but lost. */
 import type { Connection, Settings } from '../../../clickhouse/connection.js'
-import {
-  join,
-  numberedName,
-  sql,
-  statement,
-  string,
-  uint32,
-  uint64,
-  type Sql,
-} from '../../../clickhouse/sql.js'
+import { join, sql, statement, string, uint32, uint64, type Sql } from '../../../clickhouse/sql.js'
 import { SESSION_COLUMNS } from '../../../model/fact-columns.js'
 import { ONE_BLOCK } from '../../inbox/one-block.js'
 import type { LoadTables } from './shared/load-tables.js'
@@ -44,7 +35,7 @@ export async function restoreFacts(
     statement(findMissingRows(tables, load)),
   )
   for (const rows of missing) {
-    if (rows.name === 'sessions') await restoreSessions(writer, tables, load)
+    if (rows.name === 'sessions') await restoreSessions(writer, tables)
     else if (rows.name === 'events') await restoreEvents(writer, tables, load, rows)
     else await insertAgain(writer, tables, rows.name)
   }
@@ -103,11 +94,7 @@ async function restoreEvents(
  * Stores the states of sessions that are missing. They come as parts of another table: the views that fill the rollups
  * know the rows already, and would count what is inserted.
  */
-async function restoreSessions(
-  writer: Connection,
-  tables: LoadTables,
-  load: number,
-): Promise<void> {
+async function restoreSessions(writer: Connection, tables: LoadTables): Promise<void> {
   const { restoredSessions: restored } = tables
   await writer.execute(statement(sql`DROP TABLE IF EXISTS ${restored} SYNC`))
   await writer.execute(statement(sql`CREATE TABLE ${restored} AS sessions`))
@@ -121,10 +108,8 @@ async function restoreSessions(
     statement(sql`SELECT DISTINCT toYYYYMM(start_at) AS month FROM ${restored} ORDER BY month`),
   )
   for (const { month } of months) {
-    // ATTACH PARTITION does not accept a query parameter as the name of its source.
-    const source = numberedName('load', load, 'restored')
     await writer.execute(
-      statement(sql`ALTER TABLE sessions ATTACH PARTITION ${uint32(month)} FROM ${source}`),
+      statement(sql`ALTER TABLE sessions ATTACH PARTITION ${uint32(month)} FROM ${restored}`),
     )
   }
 }
