@@ -3,7 +3,13 @@ import { join, sql, statement, string, uint32, uint64, type Sql } from '../../sr
 import type { Store } from '../../src/clickhouse/store.js'
 import { STEP, NO_ROWS, recordLoaded } from '../../src/ingest/loader/load-log.js'
 import { EMPTY_REPORT } from '../../src/ingest/loader/load-report.js'
-import { computeScale, insertEvents, insertSessions, type Slice } from '../reads/generate-sql.js'
+import {
+  computeScale,
+  INDEX_USERS,
+  insertEvents,
+  insertSessions,
+  type Slice,
+} from '../reads/generate-sql.js'
 
 /** The share of the generated visits that the large project has. */
 const SHARE = 0.4
@@ -44,13 +50,15 @@ FROM (SELECT DISTINCT project_id, user FROM sessions WHERE project_id = ${string
 }
 
 /** Records what was inserted as the first load, so that later loads continue from it. */
-export const recordParts = ({ writer }: Store): Promise<void> =>
-  recordLoaded(
-    writer,
+export async function recordParts(store: Store): Promise<void> {
+  for (const insert of INDEX_USERS) await run(store, insert)
+  await recordLoaded(
+    store.writer,
     { number: 1, batch: 'bench-cluster', step: STEP.staged, slices: 1 },
     EMPTY_REPORT,
     NO_ROWS,
   )
+}
 
 const selectPart = (visits: Sql, { project, index, of, paths }: Part): Sql => sql`
 SELECT * REPLACE(${join([

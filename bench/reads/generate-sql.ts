@@ -1,5 +1,6 @@
 /** The generated year in SQL. A visit follows from its number, so each run has the same visits. */
 import { join, sql, uint64, type Sql } from '../../src/clickhouse/sql.js'
+import { hashUserId } from '../../src/ingest/loader/steps/users/user-numbers.js'
 import { SESSION_ATTRIBUTES } from '../../src/model/event-fields.js'
 
 /** The totals. */
@@ -112,3 +113,11 @@ export const INSERT_USERS = sql`
 INSERT INTO users (project_id, user_id, user, load)
 SELECT project_id, concat('user-', toString(user)), user, 1
 FROM (SELECT DISTINCT project_id, user FROM sessions)`
+
+/** Records what loads look up of the users: the number of each by its key, and the last number of each project. */
+export const INDEX_USERS: readonly Sql[] = [
+  sql`
+INSERT INTO user_keys (project_id, user_key, user, load)
+SELECT project_id, ${hashUserId(sql`user_id`)}, user, load FROM users`,
+  sql`INSERT INTO user_counts (project_id, last) SELECT project_id, max(user) FROM users GROUP BY project_id`,
+]

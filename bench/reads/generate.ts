@@ -16,6 +16,7 @@ import { findLoad, NO_ROWS, recordLoaded, STEP } from '../../src/ingest/loader/l
 import { EMPTY_REPORT } from '../../src/ingest/loader/load-report.js'
 import { createProject, listProjects } from '../../src/projects/store.js'
 import {
+  INDEX_USERS,
   INSERT_USERS,
   insertEvents,
   insertSessions,
@@ -83,8 +84,10 @@ async function insertFacts(store: Store, events: number): Promise<void> {
   )
   const replaced = months.map(({ month }) => sql`REPLACE PARTITION ${uint32(month)} FROM ${COPY}`)
   await run(store, sql`ALTER TABLE sessions ${join(replaced)}`)
-  await run(store, sql`TRUNCATE TABLE users`)
-  await run(store, INSERT_USERS)
+  for (const table of [sql`users`, sql`user_keys`, sql`user_counts`]) {
+    await run(store, sql`TRUNCATE TABLE ${table}`)
+  }
+  for (const insert of [INSERT_USERS, ...INDEX_USERS]) await run(store, insert)
 }
 
 async function insertVisits(store: Store, scale: Scale, progress: Sql): Promise<void> {

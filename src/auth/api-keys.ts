@@ -22,8 +22,8 @@ import { signToken } from './token.js'
 export interface StoredKey {
   readonly id: string
   readonly projectId: string
-  /** The id of the signing key; null for a key that was issued before the store recorded it. */
-  readonly kid: string | null
+  /** The id of the signing key. */
+  readonly kid: string
   /** For people, to distinguish keys; may be empty. */
   readonly name: string
   /** What the key may do, in the order of `SCOPES`. Services know the scopes of a key from here, not from its token. */
@@ -135,7 +135,7 @@ async function insert(writer: Connection, key: StoredKey, version: number): Prom
   await writer.execute(
     statement(sql`
       INSERT INTO api_keys (id, project_id, kid, name, scopes, created_at, expires_at, revoked_at, version)
-      SELECT ${string(key.id)}, ${string(key.projectId)}, ${string(key.kid ?? '')}, ${string(key.name)},
+      SELECT ${string(key.id)}, ${string(key.projectId)}, ${string(key.kid)}, ${string(key.name)},
         ${strings(key.scopes)}, ${time(key.createdAt)}, ${optionalTime(key.expiresAt)}, ${optionalTime(key.revokedAt)},
         ${uint64(version)}`),
   )
@@ -144,7 +144,7 @@ async function insert(writer: Connection, key: StoredKey, version: number): Prom
 const toStoredKey = (row: KeyRow): StoredKey => ({
   id: row.id,
   projectId: row.project_id,
-  kid: row.kid === '' ? null : row.kid,
+  kid: row.kid,
   name: row.name,
   scopes: row.scopes.filter(isScope),
   createdAt: new Date(row.created_ms),

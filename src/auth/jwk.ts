@@ -18,27 +18,13 @@ export interface PrivateJwk extends PublicJwk {
   readonly d: string
 }
 
-/** A file of keys has invalid contents. */
+/** The file of the signing key has invalid contents. */
 export class KeyFileError extends Error {
   override readonly name = 'KeyFileError'
 }
 
 /** Returns the public part of a key. */
 export const toPublicJwk = ({ kty, crv, x, kid }: PublicJwk): PublicJwk => ({ kty, crv, x, kid })
-
-/**
- * Parses the text of a JWKS (RFC 7517 §5).
- *
- * @throws KeyFileError when it is not a JWKS of Ed25519 keys
- */
-export function parsePublicKeys(text: string, file: string): readonly PublicJwk[] {
-  const set = parseJson(text, file)
-  if (typeof set === 'object' && set !== null && 'keys' in set && Array.isArray(set.keys)) {
-    const keys: readonly unknown[] = set.keys
-    if (keys.every(isPublicJwk)) return keys
-  }
-  throw new KeyFileError(`${file} is not a set of Ed25519 keys`)
-}
 
 /**
  * Parses the text of a private JWK (RFC 7517 §4).

@@ -1,18 +1,12 @@
-/** The files of the signing keys, under `<DATA_DIR>/keys/`. */
+/** The file of the signing key, under `<DATA_DIR>/keys/`. */
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { isSystemError } from '../lib/errors.js'
 
-const getKeyFolder = (dataDir: string): string => path.join(dataDir, 'keys')
-
 /** Returns the file of the private key, which signs API keys. */
 export const getPrivateKeyFile = (dataDir: string): string =>
-  path.join(getKeyFolder(dataDir), 'signing-key.json')
-
-/** Returns the file in which earlier versions kept the public keys, which are in the store now. */
-export const getPublicKeysFile = (dataDir: string): string =>
-  path.join(getKeyFolder(dataDir), 'public-keys.json')
+  path.join(dataDir, 'keys', 'signing-key.json')
 
 /** Returns the text of a file; undefined when it does not exist. */
 export async function readFileIfExists(file: string): Promise<string | undefined> {

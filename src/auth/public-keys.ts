@@ -3,8 +3,7 @@ import type { Connection, QueryOptions } from '../clickhouse/connection.js'
 import { optionalTime, sql, statement, string, time, uint64 } from '../clickhouse/sql.js'
 import type { Store } from '../clickhouse/store.js'
 import { UserError } from '../lib/errors.js'
-import { parsePublicKeys, type PublicJwk } from './jwk.js'
-import { getPublicKeysFile, readFileIfExists } from './key-files.js'
+import type { PublicJwk } from './jwk.js'
 
 export interface StoredPublicKey {
   readonly jwk: PublicJwk
@@ -33,32 +32,15 @@ export async function listPublicKeys(
   return (await selectRows(connection, options)).map(toStoredKey)
 }
 
-/** Adds the keys that the store does not have; the others stay as they are, retired or not. */
-export async function addPublicKeys(
+/** Adds a key. One that the store has stays as it is, retired or not. */
+export async function addPublicKey(
   { reader, writer }: Pick<Store, 'reader' | 'writer'>,
-  keys: readonly PublicJwk[],
+  jwk: PublicJwk,
   now: Date,
 ): Promise<void> {
-  if (keys.length === 0) return
-  const known = new Set((await listPublicKeys(reader)).map(({ jwk }) => jwk.kid))
-  for (const jwk of keys.filter(({ kid }) => !known.has(kid))) {
-    await insert(writer, { jwk, addedAt: now, retiresAt: null }, 1)
-  }
-}
-
-/**
- * Adds the public keys of the file in which earlier versions kept them. The file is not read otherwise, and not changed.
- *
- * @throws KeyFileError when the file is invalid; a system error when it cannot be read
- */
-export async function takeOverPublicKeys(
-  store: Pick<Store, 'reader' | 'writer'>,
-  dataDir: string,
-  now: Date,
-): Promise<void> {
-  const file = getPublicKeysFile(dataDir)
-  const text = await readFileIfExists(file)
-  if (text !== undefined) await addPublicKeys(store, parsePublicKeys(text, file), now)
+  const known = await listPublicKeys(reader)
+  if (known.some((one) => one.jwk.kid === jwk.kid)) return
+  await insert(writer, { jwk, addedAt: now, retiresAt: null }, 1)
 }
 
 /**

@@ -5,11 +5,10 @@ import { UserError } from '../lib/errors.js'
 import { ALGORITHM, importKey, parsePrivateKey, toPublicJwk, type PrivateJwk } from './jwk.js'
 import { createFile, getPrivateKeyFile, readFileIfExists, replaceFile } from './key-files.js'
 import {
-  addPublicKeys,
+  addPublicKey,
   isValidAt,
   listPublicKeys,
   retirePublicKey,
-  takeOverPublicKeys,
   type StoredPublicKey,
 } from './public-keys.js'
 
@@ -28,12 +27,11 @@ export interface KeyPlaces {
  * Opens the signing key of a data folder. A store without valid public keys gets its first signing key. When this
  * returns, the store has the public key. Processes that create the key at the same time all get the same one.
  *
- * @throws KeyFileError when a file of keys is invalid; it is left unchanged. UserError when the signing key is retired,
+ * @throws KeyFileError when the file of the key is invalid; it is left unchanged. UserError when the signing key is retired,
  *   or is in another data folder
  */
 export async function openSigningKey(places: KeyPlaces, now: Date): Promise<SigningKey> {
   const { store, dataDir } = places
-  await takeOverPublicKeys(store, dataDir, now)
   const file = getPrivateKeyFile(dataDir)
   if ((await readFileIfExists(file)) === undefined) {
     const isFirst = !(await listPublicKeys(store.reader)).some((key) => isValidAt(key, now))
@@ -42,7 +40,7 @@ export async function openSigningKey(places: KeyPlaces, now: Date): Promise<Sign
     if (isFirst) await createFile(file, JSON.stringify(await generateKey()), 0o600)
   }
   const jwk = parsePrivateKey((await readFileIfExists(file)) ?? '', file)
-  await addPublicKeys(store, [toPublicJwk(jwk)], now)
+  await addPublicKey(store, toPublicJwk(jwk), now)
   const stored = (await listPublicKeys(store.reader)).find((key) => key.jwk.kid === jwk.kid)
   if (stored !== undefined && !isValidAt(stored, now)) {
     throw new UserError(`the signing key ${jwk.kid} is retired: ${HOW_TO_ROTATE}`)
@@ -54,17 +52,15 @@ export async function openSigningKey(places: KeyPlaces, now: Date): Promise<Sign
  * Replaces the signing key of a data folder by a new one. The public keys of the store stay as they are.
  *
  * @returns the id of the new key, and the other keys that are valid
- * @throws KeyFileError when the file of public keys is invalid
  */
 export async function rotateSigningKey(
   { store, dataDir }: KeyPlaces,
   now: Date,
 ): Promise<{ readonly kid: string; readonly others: readonly StoredPublicKey[] }> {
-  await takeOverPublicKeys(store, dataDir, now)
   const jwk = await generateKey()
   // If this process is killed after this line, the next command that issues a key adds the public key.
   await replaceFile(getPrivateKeyFile(dataDir), JSON.stringify(jwk), 0o600)
-  await addPublicKeys(store, [toPublicJwk(jwk)], now)
+  await addPublicKey(store, toPublicJwk(jwk), now)
   const stored = await listPublicKeys(store.reader)
   const others = stored.filter((key) => key.jwk.kid !== jwk.kid && isValidAt(key, now))
   return { kid: jwk.kid, others }
@@ -81,7 +77,6 @@ export async function retireSigningKey(
   at: Date,
   now: Date,
 ): Promise<StoredPublicKey> {
-  await takeOverPublicKeys(store, dataDir, now)
   if ((await readSigningKeyId(dataDir)) === kid) {
     throw new UserError(`the key ${kid} signs new API keys: ${HOW_TO_ROTATE} first`)
   }

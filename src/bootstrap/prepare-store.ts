@@ -6,8 +6,6 @@ import { migrate } from '../clickhouse/migrations/migrate.js'
 import { readMigrationStatus } from '../clickhouse/migrations/migration-status.js'
 import type { Store } from '../clickhouse/store.js'
 import { finishInterruptedWork } from '../ingest/loader/loader.js'
-import { hasUnknownExits } from '../ingest/loader/steps/exit-pages.js'
-import { withLoaderLease } from '../ingest/loader/with-loader-lease.js'
 import type { LoaderContext } from '../ingest/loader/loader-context.js'
 import { UserError } from '../lib/errors.js'
 import type { Logger } from '../lib/log.js'
@@ -33,14 +31,15 @@ const HOW_TO_UPDATE = 'run "tallyhouse migrate"'
 export type RollupBuild = 'first' | 'later'
 
 /**
- * Applies missing migrations, completes the exit pages of stored visits, then rebuilds the rollups if their definition has
- * changed. A store without facts has nothing to rebuild, and gets its rollups in any case.
+ * Applies missing migrations, then rebuilds the rollups if their definition has changed. A store without facts has nothing
+ * to rebuild, and gets its rollups in any case.
  *
  * When `stop` is aborted, no further statement is sent and the running one is cancelled. The store is then as after the
  * end of the process at that moment: the leases expire, and the next call goes on from there.
  *
  * @returns the files of the migrations that were applied
- * @throws MigrationError when a migration fails or the database is newer than this build; UserError when the rollups are
+ * @throws MigrationError when a migration fails, or the database is newer than this build or older than version 0.1.0;
+ *   UserError when the rollups are newer
  */
 export async function updateStore(
   endpoint: Endpoint,
@@ -52,11 +51,6 @@ export async function updateStore(
   onPhase?.('it applies migrations')
   const applied = await migrate(endpoint, { stop })
   for (const name of applied) onNotice?.('info', `applied migration ${name}`)
-  if (await hasUnknownExits(store.writer)) {
-    onPhase?.('it completes the exit pages of stored visits')
-    const fenced = fenceConnection(store.writer, stop)
-    await withLoaderLease(fenced, (holder) => finishInterruptedWork(holder, loader))
-  }
   if (rollups === 'later' && (await isBuildLong(store.writer))) return applied
   onPhase?.('it builds the rollups')
   await buildRollups(store, loader, waiting)
@@ -129,7 +123,8 @@ const NEVER = new AbortController().signal
 /**
  * Checks that a process can read the store as it is. Writes nothing.
  *
- * @throws UserError that names the command to run; MigrationError when the database is newer than this build
+ * @throws UserError that names the command to run; MigrationError when the database is newer than this build or older than
+ *   version 0.1.0
  */
 export async function requireUpToDate(
   { reader }: Store,

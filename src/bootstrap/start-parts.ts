@@ -1,5 +1,5 @@
 /** Starts the parts of a service process over its stores: the HTTP service, and loader, rollups and expirations of each store. */
-import { isValidAt, listPublicKeys, takeOverPublicKeys } from '../auth/public-keys.js'
+import { isValidAt, listPublicKeys } from '../auth/public-keys.js'
 import type { Connection } from '../clickhouse/connection.js'
 import type { Store } from '../clickhouse/store.js'
 import { nameShard } from '../cluster/cluster.js'
@@ -54,7 +54,7 @@ export async function startParts(options: PartsOptions): Promise<() => Promise<v
   const { opened, instruments, traces, waiting } = options
   const { store, endpoint, stores, cluster } = opened
   if (config.role !== 'collector') {
-    const attempt = () => preparePublicKeys(store, config, logger, now())
+    const attempt = () => checkPublicKeys(store, logger, now())
     await retryWhileAway(attempt, endpoint.url, waiting)
   }
   const monitors = new Map(stores.map(({ name }) => [name, createLoaderMonitor()]))
@@ -155,19 +155,8 @@ function work(
 const isLoadedHere = ({ loader }: Pick<Config, 'loader'>, name: string): boolean =>
   loader === 'all' || (loader !== 'none' && loader.includes(name))
 
-/** Takes over the public keys of an earlier version, and warns when the store has none that is valid. */
-async function preparePublicKeys(
-  store: Store,
-  { dataDir }: Config,
-  logger: Logger,
-  now: Date,
-): Promise<void> {
-  await takeOverPublicKeys(store, dataDir, now).catch((error: unknown) =>
-    logger.error(
-      { err: error },
-      'the file of public keys could not be read; the keys in the store are used',
-    ),
-  )
+/** Warns when the store has no public key that is valid. */
+async function checkPublicKeys(store: Store, logger: Logger, now: Date): Promise<void> {
   if (!(await listPublicKeys(store.reader)).some((key) => isValidAt(key, now))) {
     logger.warn(
       'no public key is valid, so every API key is refused; issue one with "tallyhouse key issue"',

@@ -21,7 +21,7 @@ const QUERY = JSON.stringify({
 /** Formats the welcome text: the link to the explorer, the addresses to open, the key, and two requests to paste into a shell. */
 export function formatWelcome({ address, project, apiKey, keyDays }: Welcome): string {
   const url = toOpenable(address)
-  // A demo of an earlier version has none, and people may turn it off.
+  // People may turn it off.
   const share = project.hasPublicDashboard
     ? `\n  share:    ${formatDashboardLink(url, project.id)}\n            the same for everybody, without a key`
     : ''

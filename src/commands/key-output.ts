@@ -55,7 +55,7 @@ export function formatKeys(
     describeState(key, new Set(retired), now),
     formatTime(key.createdAt),
     formatTime(key.expiresAt),
-    key.kid ?? '-',
+    key.kid,
     key.name,
   ])
   return formatTable([
@@ -71,6 +71,6 @@ function describeState(
   now: Date,
 ): string {
   if (revokedAt !== null) return 'revoked'
-  if (kid !== null && retired.has(kid)) return 'retired'
+  if (retired.has(kid)) return 'retired'
   return expiresAt !== null && expiresAt <= now ? 'expired' : 'valid'
 }

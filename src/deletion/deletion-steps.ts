@@ -74,11 +74,11 @@ async function finishUserDeletion(
   await endDeletion(writer, deletion)
 }
 
-/** Whether a row belongs to the user. A load of an earlier version may have given the number to another user. */
+/** Whether a row belongs to the user. Later loads may have rows of another user, of a project that was created again. */
 const isOwnRow = ({ number, projectId, user }: Deletion): Sql =>
   sql`project_id = ${string(projectId)} AND user = ${uint32(user)} AND load < ${uint64(number)}`
 
-/** The table of the groups that count the user. A deletion staged by an earlier release uses the same name. */
+/** The table of the groups that count the user. Another version may have staged the deletion, so the name stays. */
 const GROUPS_TABLE = 'lost'
 const nameGroupsTable = ({ prefix }: RollupTables): Sql => identifier(`${prefix}${GROUPS_TABLE}`)
 

@@ -84,7 +84,7 @@ const ROWS = [
     hasDailyRollup: true,
     highCardinality: true,
   },
-  // Stored events of earlier versions have neither, and sessions are quick to read: rollups of these would take a rebuild of all.
+  // Sessions are quick to read, so no rollup counts these.
   { ...defineUncounted('region'), highCardinality: true },
   defineUncounted('language'),
   // Computed from four columns, of sessions where nothing else is asked, so no rollup is kept up for it.

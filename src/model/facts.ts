@@ -11,7 +11,7 @@ export const isCustomEvent = (name: Sql): Sql => sql`${name} != ${PAGEVIEW}`
 /** Whether a row of `sessions` is a visit: a session without a pageview is not. */
 export const IS_VISIT = sql`pageviews > 0`
 
-/** A moment of 0 marks exit pages that are not known, so that of one that is known is at least this. */
+/** The least moment of an exit page: version 0.1.0 takes 0 for that of one that is not known. */
 export const LEAST_EXIT_AT = sql`toDateTime64('1970-01-01 00:00:00.001', 3, 'UTC')`
 
 /** Whether a visit is a bounce: one pageview and no other event. */

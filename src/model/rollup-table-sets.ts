@@ -34,8 +34,8 @@ export const nameTables = (prefix: string): RollupTables => ({
   rollups: buildRecord(ROLLUP_NAMES, (name) => identifier(`${prefix}${name}`)),
 })
 
-/** The prefix of the shadow tables, as a regular expression. Earlier releases wrote no number. */
-export const SHADOW_PREFIX = 'draft_([0-9]+_)?'
+/** The prefix of the shadow tables, as a regular expression. */
+export const SHADOW_PREFIX = 'draft_[0-9]+_'
 
 /** Shadow tables, and what they are computed from: the facts of one month at a moment, and their changes since. */
 export interface ShadowTables extends RollupTables {

@@ -61,9 +61,7 @@ async function listRelocations(
   const { rows } = await connection.query<Relocation>(
     statement(sql`
 SELECT
-  move AS number, project_id AS projectId, step AS reached,
-  if(empty(moves.shards), [target], moves.shards) AS shards,
-  if(empty(moves.legs), [(source, target, base, last)::Tuple(source String, target String, base UInt64, last UInt64)], moves.legs) AS legs
+  move AS number, project_id AS projectId, step AS reached, shards, legs
 FROM moves FINAL
 WHERE step < ${uint64(STEP.ended)} AND ${condition} ORDER BY number`),
   )

@@ -115,7 +115,7 @@ async function processMonth(task: MonthTask): Promise<void> {
       await attemptMonth(task, (step) => withLoaderLease(task, step))
       return
     } catch (error) {
-      // An older version drops all shadow tables whenever it loads.
+      // A process that took the loader lease over from this one has dropped the shadow tables.
       const isPassing = error instanceof OutdatedError || isClickHouseError(error, 'UNKNOWN_TABLE')
       if (!isPassing) throw error
     }

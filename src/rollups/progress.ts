@@ -6,8 +6,8 @@ import type { Month } from './months.js'
 import { DEFINITION_VERSION } from './view-definitions.js'
 
 /**
- * Whether the rollups of a store are those of this build: `current`; `other`: built, or being built, under another or an
- * unknown definition; `newer`: the same, and by a newer version of Tallyhouse. Only current ones may answer queries.
+ * Whether the rollups of a store are those of this build: `current`; `other`: built, or being built, under another definition;
+ * `newer`: the same, and by a newer version of Tallyhouse. Only current ones may answer queries.
  */
 export type RollupState = 'current' | 'other' | 'newer'
 
@@ -18,10 +18,10 @@ const STEP = { begun: 1, views: 2, month: 3 } as const
 export async function readRollupState(connection: Connection): Promise<RollupState> {
   const { rows } = await connection.query<Inputs>(
     statement(sql`
-SELECT built, begun, version, begunAt > builtAt AS isBuilding
+SELECT built, version, begunAt > builtAt AS isBuilding
 FROM (SELECT argMax(definition, built_at) AS built, max(built_at) AS builtAt FROM rollup_builds) AS builds
 CROSS JOIN (
-  SELECT argMax(definition, at) AS begun, argMax(version, at) AS version, max(at) AS begunAt
+  SELECT argMax(version, at) AS version, max(at) AS begunAt
   FROM rollup_progress WHERE step = ${uint32(STEP.begun)}
 ) AS progress`),
     { settings: { max_threads: 1 } },
@@ -32,18 +32,16 @@ CROSS JOIN (
 interface Inputs {
   /** The definition of the last build that ended; empty if none did. */
   readonly built: string
-  /** The definition and the version of the last build that began and was recorded: older versions did not record it. */
-  readonly begun: string
+  /** The version of the definition of the last build that began. */
   readonly version: number
   /** Whether the last build that began has not ended. */
   readonly isBuilding: 0 | 1
 }
 
-function judgeState({ built, begun, version, isBuilding }: Inputs): RollupState {
+function judgeState({ built, version, isBuilding }: Inputs): RollupState {
   const own = hashDefinitions()
   if (isBuilding === 0 && built === own) return 'current'
-  const inForce = isBuilding === 1 ? begun : built
-  return inForce === begun && version > DEFINITION_VERSION ? 'newer' : 'other'
+  return version > DEFINITION_VERSION ? 'newer' : 'other'
 }
 
 /**
@@ -84,7 +82,7 @@ INSERT INTO rollup_progress (version, definition, step, views, month)
 SELECT ${uint32(DEFINITION_VERSION)}, ${string(hashDefinitions())}, ${uint32(step)}, ${string(views)}, ${uint32(month)}`),
   )
 
-/** Records that all months are built, in the table that older versions read, too. */
+/** Records that all months are built. */
 export const recordBuilt = (writer: Connection): Promise<void> =>
   writer.execute(
     statement(sql`INSERT INTO rollup_builds (definition) SELECT ${string(hashDefinitions())}`),

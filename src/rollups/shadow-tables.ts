@@ -77,7 +77,7 @@ async function listSets(writer: Connection): Promise<readonly ShadowSet[]> {
   const { rows } = await writer.query<ShadowSet>(
     statement(sql`
 SELECT
-  extract(name, ${string(`^${SHADOW_PREFIX.replace('(', '(?:')}`)}) AS prefix,
+  extract(name, ${string(`^${SHADOW_PREFIX}`)}) AS prefix,
   countIf(${isView(views, SHADOW_TABLES)}) = ${uint32(CHANGE_VIEWS.length)}
     AND countIf(match(name, ${string(records.pattern)})) = ${uint32(CHANGE_TABLES.length)}
     OR countIf(match(name, ${string(stored.pattern)})) > 0 AS isSafe

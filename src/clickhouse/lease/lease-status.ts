@@ -1,7 +1,7 @@
 /** Reports who holds a lease, without taking it. */
 import type { Connection } from '../connection.js'
 import { EXPIRY_MS } from './lease.js'
-import { listGenerations, readHolderName, readHolderState, type LeaseName } from './lease-store.js'
+import { listGenerations, readHolderState, type LeaseName } from './lease-store.js'
 
 /**
  * `free`: nobody holds the lease; `held`: a process holds it and has renewed it lately; `expired`: the process that held
@@ -11,7 +11,7 @@ export type LeaseStatus =
   | { readonly state: 'free' }
   | {
       readonly state: 'held' | 'expired'
-      /** The process and its host; undefined when an older version holds the lease. */
+      /** The process and its host; undefined for a moment after it took the lease. */
       readonly holder: string | undefined
       /** Milliseconds since the holder renewed the lease, by the clock of the store. */
       readonly silence: number
@@ -26,7 +26,6 @@ export async function readLeaseStatus(
   if (newest === undefined) return { state: 'free' }
   const last = await readHolderState(connection, name, newest)
   if (last === undefined || last.isReleased) return { state: 'free' }
-  const { silence } = last
-  const holder = await readHolderName(connection, name, newest.number)
+  const { silence, name: holder } = last
   return { state: silence > EXPIRY_MS ? 'expired' : 'held', holder, silence }
 }

@@ -20,6 +20,8 @@ export interface HolderState {
   readonly isReleased: boolean
   /** Milliseconds since the last heartbeat, by the clock of the store. */
   readonly silence: number
+  /** The process and its host; undefined before the first heartbeat. */
+  readonly name: string | undefined
 }
 
 /** This process, as a person can find it. */
@@ -28,7 +30,7 @@ const HOLDER = `process ${process.pid} on ${hostname()}`
 const getGenerationTable = (name: LeaseName, number: number) =>
   identifier(`lease_${name}_${number}`)
 
-/** Older versions list only `lease_<name>_<number>`, so they ignore a table with this name. */
+/** A name that `listGenerations` does not list. */
 const getRequestTable = (name: LeaseName, number: number): string =>
   `lease_${name}_${number}_wanted`
 
@@ -94,26 +96,6 @@ export async function writeLeaseState(
   )
 }
 
-/** Reads which process took a generation; undefined when an older version took it, which recorded no name. */
-export async function readHolderName(
-  connection: Connection,
-  name: LeaseName,
-  number: number,
-): Promise<string | undefined> {
-  try {
-    const { rows } = await connection.query<{ holder: string }>(
-      statement(sql`SELECT holder FROM ${getGenerationTable(name, number)} LIMIT 1`),
-    )
-    return rows[0]?.holder
-  } catch (error) {
-    const isUnknown = ['UNKNOWN_IDENTIFIER', 'UNKNOWN_TABLE'].some((type) =>
-      isClickHouseError(error, type),
-    )
-    if (isUnknown) return undefined
-    throw error
-  }
-}
-
 /** Reads the state of a generation's holder; undefined when its table was dropped. */
 export async function readHolderState(
   connection: Connection,
@@ -121,15 +103,25 @@ export async function readHolderState(
   { number, age }: Generation,
 ): Promise<HolderState | undefined> {
   try {
-    const { rows } = await connection.query<{ notes: number; releases: number; quiet: number }>(
+    const { rows } = await connection.query<{
+      notes: number
+      releases: number
+      quiet: number
+      holder: string
+    }>(
       statement(sql`
         SELECT count() AS notes, countIf(state = 'released') AS releases,
-          dateDiff('millisecond', max(at), now64(3)) AS quiet
+          dateDiff('millisecond', max(at), now64(3)) AS quiet, any(holder) AS holder
         FROM ${getGenerationTable(name, number)}`),
     )
     const [state] = rows
     if (state === undefined) return undefined
-    return { isReleased: state.releases > 0, silence: state.notes === 0 ? age : state.quiet }
+    const isNew = state.notes === 0
+    return {
+      isReleased: state.releases > 0,
+      silence: isNew ? age : state.quiet,
+      name: isNew ? undefined : state.holder,
+    }
   } catch (error) {
     if (isClickHouseError(error, 'UNKNOWN_TABLE')) return undefined
     throw error

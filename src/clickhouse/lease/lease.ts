@@ -69,7 +69,7 @@ const POLL_INTERVAL_MS = 100
 const REQUEST_AFTER_MS = 300
 /** A holder that is silent for this long counts as dead. Its own heartbeat gives the lease up earlier. */
 export const EXPIRY_MS = 10_000
-/** Older versions cannot request a release, so after this long a holder assumes that one of them waits. */
+/** Loaders of several services do not ask each other, so after this long a holder lets another one have its turn. */
 const MAX_HOLD_MS = 20_000
 
 /** How long a holder that released a wanted lease waits before it acquires it again. Waiters poll more often. */

@@ -12,7 +12,7 @@ import {
   type Migration,
 } from './migration-files.js'
 import { createMigrationLog, findPendingMigrations, recordMigration } from './migration-log.js'
-import { identifier, sql, statement, string } from '../sql.js'
+import { identifier, sql, statement } from '../sql.js'
 
 export { MigrationError } from './migration-files.js'
 
@@ -28,8 +28,8 @@ export interface MigrateOptions {
  * once, one applies them and the others wait. The next call tries a failed migration again.
  *
  * @returns the names of the files applied by this call
- * @throws MigrationError when a file is missing, changed or wrongly numbered, or a statement fails; LeaseTimeoutError
- *   when another process migrates for longer than a minute
+ * @throws MigrationError when the database is older than version 0.1.0, a file is missing, changed or wrongly numbered, or a
+ *   statement fails; LeaseTimeoutError when another process migrates for longer than a minute
  */
 export async function migrate(
   endpoint: Endpoint,
@@ -43,7 +43,7 @@ export async function migrate(
     const pending = await findPending(admin, migrations)
     if (pending.length === 0) return []
     return await withLease(admin, 'migrations', (lease) =>
-      // On a database in use, a loader may be at work: it must not write into a table while it is copied or exchanged.
+      // On a database in use, a loader may be at work: it must not write into a table while it changes.
       pending.length === migrations.length
         ? applyPending(admin, migrations, [lease])
         : withLease(
@@ -109,38 +109,11 @@ async function apply(
     // If this process was suspended, another one may have taken over and applied this migration.
     for (const lease of leases) await lease.assertHeld()
     try {
-      await runStatement(admin, query, `${migration.name}, statement ${i + 1}`)
+      await admin.execute({ query, query_params: {} })
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new MigrationError(migration.name, `statement ${i + 1} failed: ${reason}`, { cause })
     }
   }
   await recordMigration(admin, migration)
-}
-
-const EXCHANGE = /^EXCHANGE TABLES (?<made>\w+) AND (?<live>\w+)$/m
-
-/**
- * Runs a statement of a migration. An exchange of tables is not repeated: that would exchange them back. A comment marks
- * the table that is put in place, and goes there with it.
- *
- * @param mark names the statement
- */
-async function runStatement(admin: Connection, query: string, mark: string): Promise<void> {
-  const { made, live } = EXCHANGE.exec(query)?.groups ?? {}
-  if (made !== undefined && live !== undefined) {
-    const comment = `put in place by ${mark}`
-    const { rows } = await admin.query(
-      statement(sql`
-SELECT name FROM system.tables
-WHERE database = currentDatabase() AND name = ${string(live)} AND comment = ${string(comment)}`),
-    )
-    if (rows.length > 0) return
-    // A comment cannot be a parameter. This one consists of the checked name of a file, words and a number.
-    await admin.execute({
-      query: `ALTER TABLE ${made} MODIFY COMMENT '${comment}'`,
-      query_params: {},
-    })
-  }
-  await admin.execute({ query, query_params: {} })
 }

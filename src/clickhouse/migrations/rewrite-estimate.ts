@@ -45,14 +45,17 @@ const NEW_COLUMN_BYTES = 4
 const SAMPLE_ROWS = 1_000_000
 const WRITING_FACTOR = 3
 
-/** Estimates what the migrations of these names write again. Reads a sample of the rows, and changes nothing. */
+/**
+ * Estimates what the migrations of these names write again. Reads a sample of the rows, and changes nothing.
+ *
+ * @param folder the folder of the migrations; that of the package by default
+ */
 export async function estimateRewrites(
   connection: Connection,
   names: readonly string[],
+  folder = PACKAGE_MIGRATIONS,
 ): Promise<readonly Rewrite[]> {
-  const pending = (await readMigrations(PACKAGE_MIGRATIONS)).filter(({ name }) =>
-    names.includes(name),
-  )
+  const pending = (await readMigrations(folder)).filter(({ name }) => names.includes(name))
   const changes = listChanges(pending.flatMap(({ statements }) => statements))
   const rewrites: Rewrite[] = []
   for (const [table, ofTable] of changes) {

@@ -164,7 +164,7 @@ export function judgeMigrations(migrations: Migrations): Finding {
   if ('unknown' in migrations) {
     return fail(
       migrations.unknown,
-      'run the version that last migrated this database or a later one, or restore a backup',
+      'run a version that knows these migrations, or restore a backup',
     )
   }
   const { isSetUp, missing, isRestoreUnfinished } = migrations

@@ -13,7 +13,7 @@ const START =
   'start "tallyhouse serve"; if it runs, its log says why: search for "events cannot be loaded"'
 
 const nameHolder = (lease: LeaseStatus): string =>
-  lease.state === 'free' ? 'nobody' : (lease.holder ?? 'a process of an older version')
+  lease.state === 'free' ? 'nobody' : (lease.holder ?? 'a process')
 
 export function judgeLease(lease: LeaseStatus): Finding {
   if (lease.state === 'free') return ok('nobody holds its lease: no load is running')

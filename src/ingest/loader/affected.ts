@@ -22,14 +22,13 @@ export async function countAffected(
   const { first, last } = period
   if (first === null || last === null) return { users: 0, sessions: 0 }
   // An event that a later load moved has that load's number, but its session still has, in its upper 32 bits, the number
-  // of the load that created it. Loads of earlier versions did not record the projects of their events.
+  // of the load that created it.
   const { rows } = await writer.query<AffectedCounts>(
     statement(sql`
 WITH
-  own AS (SELECT load, events, projects FROM loads WHERE batch IN ${strings(batches)} AND step = ${uint64(STEP.loaded)}),
-  (SELECT countIf(events > 0 AND empty(projects)) FROM own) AS unknown
+  own AS (SELECT load, projects FROM loads WHERE batch IN ${strings(batches)} AND step = ${uint64(STEP.loaded)})
 SELECT uniqExact(project_id, user) AS users, uniqExact(session) AS sessions FROM events
-WHERE (unknown > 0 OR project_id IN (SELECT arrayJoin(projects) FROM own))
+WHERE project_id IN (SELECT arrayJoin(projects) FROM own)
   AND (load IN (SELECT load FROM own) OR bitShiftRight(session, 32) IN (SELECT load FROM own))
   AND timestamp BETWEEN ${time(first)} AND ${time(last)}`),
   )

@@ -14,7 +14,6 @@ import { isBefore } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
 import { findNextRange, type NextRange } from './next-range.js'
 import { clearLoad, runLoad } from './run-load.js'
-import { completeExits } from './steps/exit-pages.js'
 import { LOAD_TABLES } from './steps/shared/load-tables.js'
 import { dropLoadedParts, findLastBlock, repairCursor } from './stream.js'
 import { abandonInterruptedLoad, endFailedLoad, isGivenUp, UnloadableError } from './unloadable.js'
@@ -65,8 +64,7 @@ export async function loadStream(
 }
 
 /**
- * Finishes deletions, and loads that were interrupted after they were staged, and completes the exit pages of sessions that earlier
- * versions stored. A load that was not staged has published
+ * Finishes deletions, and loads that were interrupted after they were staged. A load that was not staged has published
  * nothing, and stays as it is. The caller holds the loader lease.
  */
 export const finishInterruptedWork = async (
@@ -96,7 +94,6 @@ async function finishUnfinishedWork(
         : await runLoad(writer, load, context)
     report = addReports(report, ended ?? EMPTY_REPORT)
   }
-  await completeExits(writer)
   await endLeftChanges(writer)
   return report
 }

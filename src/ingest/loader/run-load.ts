@@ -18,8 +18,12 @@ import {
 import type { LoadReport } from './load-report.js'
 import { buildFromClause, nameRejections, parseRange } from './load-source.js'
 import type { LoaderContext } from './loader-context.js'
-import { addMissingColumns } from './steps/shared/missing-columns.js'
-import { dropLoadTables, nameLoadTables, type LoadTables } from './steps/shared/load-tables.js'
+import {
+  addMissingColumns,
+  dropLoadTables,
+  nameLoadTables,
+  type LoadTables,
+} from './steps/shared/load-tables.js'
 import {
   deleteMovedEvents,
   findStaleRollupUsers,
@@ -31,7 +35,6 @@ import { insertForwards, type LoadedShardName } from './steps/residence.js'
 import { restoreFacts, restoreRejections } from './steps/restore-facts.js'
 import { insertOnce, sliceInserts, type LoadInsert } from './steps/slices.js'
 import { stageRows } from './steps/stage-rows.js'
-import { prepareUserNumbers } from './steps/users/user-numbers.js'
 import { dropLoadedParts, moveCursor } from './stream.js'
 import {
   isRefused,
@@ -71,9 +74,7 @@ export async function runLoad(
     })
     if (!isAccepted) return refuseLoad(writer, tables, load)
   } else {
-    // A version that did not know `user_counts` may have staged it. Its numbers are recorded beside those of earlier users.
-    await prepareUserNumbers(writer, tables)
-    // Nor may it have known all session attributes.
+    // The version that has staged it may not have known all session attributes.
     await addMissingColumns(writer, tables)
   }
   const change = await announce()

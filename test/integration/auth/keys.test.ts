@@ -1,17 +1,12 @@
 /** The signing keys: private ones in data folders, public ones in the store, from creation to retirement. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { KeyFileError } from '../../../src/auth/jwk.js'
-import { getPrivateKeyFile, getPublicKeysFile } from '../../../src/auth/key-files.js'
+import { getPrivateKeyFile } from '../../../src/auth/key-files.js'
 import { openKeyring } from '../../../src/auth/keyring.js'
-import {
-  listPublicKeys,
-  retirePublicKey,
-  takeOverPublicKeys,
-} from '../../../src/auth/public-keys.js'
+import { listPublicKeys, retirePublicKey } from '../../../src/auth/public-keys.js'
 import {
   openSigningKey,
   retireSigningKey,
@@ -43,24 +38,9 @@ const open = (dataDir = here, now = NOW) => openSigningKey({ store: database.sto
 const rotate = (dataDir = here) => rotateSigningKey({ store: database.store, dataDir }, NOW)
 const retire = (kid: string, at = NOW, dataDir = here) =>
   retireSigningKey({ store: database.store, dataDir }, kid, at, NOW)
-const takeOver = (dataDir = here) => takeOverPublicKeys(database.store, dataDir, NOW)
 const openRing = (reader = database.store.reader, now = NOW) => openKeyring(reader, () => now)
 const storedKids = async (): Promise<readonly string[]> =>
   (await listPublicKeys(database.store.reader)).map(({ jwk }) => jwk.kid)
-
-/** Writes a file of public keys as version 1 did, and returns the ids of its keys. */
-async function writePublicKeysFile(dataDir: string, count: number): Promise<readonly string[]> {
-  const jwks = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const { publicKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519' })
-      const jwk = await exportJWK(publicKey)
-      return { ...jwk, kid: await calculateJwkThumbprint(jwk) }
-    }),
-  )
-  await mkdir(path.dirname(getPublicKeysFile(dataDir)), { recursive: true })
-  await writeFile(getPublicKeysFile(dataDir), JSON.stringify({ keys: jwks }))
-  return jwks.map(({ kid }) => kid)
-}
 
 describe('the signing key of a data folder', () => {
   test('is created once by concurrent calls, and only its owner can read the file', async () => {
@@ -115,46 +95,6 @@ describe('the signing key of a data folder', () => {
     await expect(failure).rejects.toThrow(KeyFileError)
     await expect(failure).rejects.not.toThrow(/secret/)
   })
-})
-
-describe('the file of public keys of version 1', () => {
-  test('is taken over, by each host its own, and stays as it is', async () => {
-    const kids = [
-      ...(await writePublicKeysFile(here, 2)),
-      ...(await writePublicKeysFile(elsewhere, 1)),
-    ]
-    const text = await readFile(getPublicKeysFile(here), 'utf8')
-    await takeOver()
-    await takeOver(elsewhere)
-    await takeOver()
-    expect([...(await storedKids())].sort()).toEqual([...kids].sort())
-    expect(await readFile(getPublicKeysFile(here), 'utf8')).toBe(text)
-    for (const kid of kids) expect(await openRing().find(kid)).toBeDefined()
-  })
-
-  test('does not bring a retired key back', async () => {
-    const [kid] = (await writePublicKeysFile(here, 1)) as [string]
-    await takeOver()
-    await retire(kid)
-    await takeOver()
-    expect(await openRing().find(kid)).toBeUndefined()
-  })
-
-  test('may be missing', async () => {
-    await takeOver()
-    expect(await storedKids()).toEqual([])
-  })
-
-  test.each(['', '{', '[]', '{"keys":{}}', '{"keys":[{"kty":"oct","k":"eA","kid":"x"}]}'])(
-    'with the content %j is an error',
-    async (text) => {
-      await mkdir(path.join(here, 'keys'))
-      await writeFile(getPublicKeysFile(here), text)
-      await expect(takeOver()).rejects.toThrow(KeyFileError)
-      await expect(open()).rejects.toThrow(KeyFileError)
-      expect(await readFile(getPublicKeysFile(here), 'utf8')).toBe(text)
-    },
-  )
 })
 
 describe('rotation and retirement', () => {

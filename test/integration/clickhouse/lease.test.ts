@@ -195,7 +195,7 @@ test('releasing a lease twice releases it once', async () => {
   await next.release()
 })
 
-thoroughTest('a waiter of an older version, which makes no requests, gets its turn', async () => {
+thoroughTest('a waiter that makes no request gets its turn', async () => {
   const lease = await acquireLease(first(), 'loader')
   expect(await lease.isWanted()).toBe(false)
   await sleep(20_500)

@@ -169,7 +169,6 @@ thoroughTest(
     await deleteUndisturbed(calm)
     await next(calm)
     const wanted = await outcome(calm)
-    // A load of an earlier version gave the number of a deleted user to the next.
     expect(wanted).toMatchObject({ users: [{}, { user_id: 'next', user: GOES + 1 }] })
 
     for (const [i, moment] of moments.entries()) {

@@ -160,17 +160,3 @@ test('a new public token replaces the former, which ends at the given time', asy
   ])
   await expect(rotateToken(store, 'nobody', NOW, NOW)).rejects.toThrow('there is no project nobody')
 })
-
-test('a project that an earlier version has changed may have cut sessions', async () => {
-  const { id } = await createProject(database.store, { name: 'Old', domain: 'old.example' }, NOW)
-  await database.store.writer.execute(
-    statement(sql`
-      INSERT INTO projects (id, name, domain, token, created_at, version)
-      SELECT id, 'Renamed', domain, token, created_at, version + 1 FROM projects WHERE id = ${string(id)}`),
-  )
-  expect(await findProject(database.store.reader, id)).toMatchObject({
-    name: 'Renamed',
-    hasCutSessions: true,
-    shards: [],
-  })
-})

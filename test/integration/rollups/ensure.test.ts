@@ -85,7 +85,7 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
   thoroughTest('from the beginning after an interruption', async () => {
     const [views, before] = [await viewNames(), await rollupsOf(world.shop)]
     await write(sql`TRUNCATE TABLE rollup_builds`)
-    await write(sql`CREATE TABLE draft_sessions_daily AS sessions_daily`)
+    await write(sql`CREATE TABLE draft_1_sessions_daily AS sessions_daily`)
     const writer = breakAfter(world.store.writer, /SELECT month, sum/)
     const broken = ensureRollups({ ...world.store, writer })
     await expect(broken).rejects.toBeInstanceOf(BrokenError)
@@ -129,9 +129,6 @@ SELECT project_id, 'former' AS dimension, path AS value, toDate(timestamp) AS da
     )
     await write(sql`INSERT INTO rollup_builds (definition) SELECT 'newer'`)
     expect(await readRollupState(world.store.reader)).toBe('newer')
-    // A version before the record was kept has rebuilt them since.
-    await write(sql`INSERT INTO rollup_builds (definition) SELECT 'older'`)
-    expect(await readRollupState(world.store.reader)).toBe('other')
     expect([await viewNames(), await hashLiveViews(world.store.admin)]).toEqual([views, hash])
   })
 })

@@ -199,7 +199,7 @@ VALUES ('nobody', 'event:name', 'x', '2025-12-01', 1, 1)`)
       const disturbed: Connection = {
         ...writer,
         execute: async (one, settings) => {
-          // As an older version does before each load.
+          // As the next holder of the loader lease does.
           if (COMPUTE.test(one.query) && ++times <= 3) await dropAllShadowTables(writer)
           await writer.execute(one, settings)
         },

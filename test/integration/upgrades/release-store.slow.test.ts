@@ -1,10 +1,12 @@
 /** This build opens the stores of earlier releases: what they left undone is finished, and counted exactly once. */
 import { expect, test } from '@jest/globals'
 import { sql } from '../../../src/clickhouse/sql.js'
+import type { Store } from '../../../src/clickhouse/store.js'
 import { findUnfinishedDeletions } from '../../../src/deletion/journal.js'
 import { findUnfinishedLoads } from '../../../src/ingest/loader/load-log.js'
 import { countWaitingRows } from '../../../src/ingest/loader/stream.js'
 import { runCli } from '../../support/cli/cli.js'
+import { createDatabase } from '../../support/store/database.js'
 import { expectConsistentFacts, listLeftovers, select } from '../../support/store/facts.js'
 import { listReleases, openReleaseStore, waitFor } from '../../support/stores/open-release-store.js'
 import { COUNTED } from '../../support/stores/release-store.js'
@@ -26,6 +28,7 @@ test.each(listReleases())(
         { name: 'projects', id: 'shop' },
         { name: 'sessions', id: 'shop' },
       ])
+      expect(await readSchema(store)).toEqual(await readNewSchema())
       await expectConsistentFacts(store, 'shop')
       expect(await query({ ...BY_PATH, group_by: ['page:path'] })).toEqual({
         data: [
@@ -53,6 +56,30 @@ test.each(listReleases())(
   },
   1_200_000,
 )
+
+/** Reads how all tables and views but those of leases were created, whatever the order of their settings. */
+async function readSchema(store: Store): Promise<unknown> {
+  const tables = await select<{ name: string; query: string }>(
+    store,
+    sql`
+SELECT name, replaceAll(create_table_query, currentDatabase(), 'db') AS query FROM system.tables
+WHERE database = currentDatabase() AND NOT startsWith(name, 'lease_') ORDER BY name`,
+  )
+  return tables.map(({ name, query }) => {
+    const [table = '', settings = ''] = query.replace(/ COMMENT '[^']*'$/, '').split(' SETTINGS ')
+    return { name, table, settings: settings.split(', ').sort() }
+  })
+}
+
+/** Reads the schema of a store that this build creates. */
+async function readNewSchema(): Promise<unknown> {
+  const database = await createDatabase()
+  try {
+    return await readSchema(database.store)
+  } finally {
+    await database.drop()
+  }
+}
 
 const PROJECTS = sql`
 SELECT * FROM (

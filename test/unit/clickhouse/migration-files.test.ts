@@ -15,36 +15,36 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-test('the migrations of this build are numbered 1, 2, 3, …', async () => {
+test('the migrations of this build are numbered 32, 33, 34, …', async () => {
   const files = (await readdir(PACKAGE_MIGRATIONS)).sort()
   const migrations = await readMigrations(PACKAGE_MIGRATIONS)
   expect(migrations.map(({ number, name }) => ({ number, name }))).toEqual(
-    files.map((name, i) => ({ number: i + 1, name })),
+    files.map((name, i) => ({ number: 32 + i, name })),
   )
 })
 
 const REFUSED: readonly (readonly [added: string, message: string])[] = [
   [
-    '0002_a.sql',
-    'migration 0002_b.sql: 0002_a.sql has the same number; rename the newer file: the next number is 0004',
+    '0033_a.sql',
+    'migration 0033_b.sql: 0033_a.sql has the same number; rename the newer file: the next number is 0035',
   ],
   [
-    '0003_x.sql',
-    'migration 0003_x.sql: 0003_c.sql has the same number; rename the newer file: the next number is 0004',
+    '0034_x.sql',
+    'migration 0034_x.sql: 0034_c.sql has the same number; rename the newer file: the next number is 0035',
   ],
-  ['0005_e.sql', 'migration 0005_e.sql: it follows 0003_c.sql: the next number is 0004'],
-  ['0000_z.sql', 'migration 0000_z.sql: it follows no other file: the next number is 0001'],
-  ...['4_d.sql', '0004-d.sql', '0004_D.sql', 'd.sql'].map(
+  ['0036_e.sql', 'migration 0036_e.sql: it follows 0034_c.sql: the next number is 0035'],
+  ['0031_z.sql', 'migration 0031_z.sql: it follows no other file: the next number is 0032'],
+  ...['35_d.sql', '0035-d.sql', '0035_D.sql', 'd.sql'].map(
     (name) =>
       [
         name,
-        `migration ${name}: its name should be a number of four digits and words in lower case, such as 0004_words.sql`,
+        `migration ${name}: its name should be a number of four digits and words in lower case, such as 0035_words.sql`,
       ] as const,
   ),
 ]
 
-test.each(REFUSED)('%s is refused beside 0001 to 0003', async (added, message) => {
-  for (const name of ['0001_a.sql', '0002_b.sql', '0003_c.sql', added]) {
+test.each(REFUSED)('%s is refused beside 0032 to 0034', async (added, message) => {
+  for (const name of ['0032_a.sql', '0033_b.sql', '0034_c.sql', added]) {
     await writeFile(path.join(folder, name), 'SELECT 1;\n')
   }
   const refused = readMigrations(folder)

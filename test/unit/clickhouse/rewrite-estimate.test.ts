@@ -1,10 +1,6 @@
 /** The columns that the statements of a migration write again. */
 import { expect, test } from '@jest/globals'
 import { listChanges } from '../../../src/clickhouse/migrations/rewrite-estimate.js'
-import {
-  PACKAGE_MIGRATIONS,
-  readMigrations,
-} from '../../../src/clickhouse/migrations/migration-files.js'
 
 test.each<[string, string, readonly unknown[] | undefined]>([
   ['a column that is computed', 'ALTER TABLE t\n    MATERIALIZE COLUMN day', [{ column: 'day' }]],
@@ -25,17 +21,4 @@ test.each<[string, string, readonly unknown[] | undefined]>([
   ['another statement', 'INSERT INTO t SELECT 1', undefined],
 ])('%s', (_what, statement, want) => {
   expect(listChanges([statement]).get('t')).toEqual(want)
-})
-
-test('the migration of days writes columns of events and sessions', async () => {
-  const migrations = await readMigrations(PACKAGE_MIGRATIONS)
-  const { statements } = migrations.find(({ name }) => name.includes('days'))!
-  const columns = [...listChanges(statements)].map(([table, changes]) => [
-    table,
-    changes.filter(({ type }) => type === undefined).map(({ column }) => column),
-  ])
-  expect(columns).toEqual([
-    ['events', ['day']],
-    ['sessions', ['start_day', 'end_at', 'entry_at', 'pageviews', 'events']],
-  ])
 })

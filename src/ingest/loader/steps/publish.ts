@@ -12,7 +12,6 @@ import {
 import { createFormerUsers } from '../../../rollups/former-users.js'
 import type { LoadTables } from './shared/load-tables.js'
 import { countExcludedEvents } from './excluded-events.js'
-import { hashUserId } from './users/user-numbers.js'
 
 const EVENT_COLUMN_LIST = join(EVENT_COLUMNS)
 const SESSION_COLUMN_LIST = join(SESSION_COLUMNS)
@@ -53,10 +52,7 @@ WHERE is_new`
 
 const qualifySessionColumn = (column: Sql): Sql => sql`load_sessions.${column}`
 
-/**
- * Builds the inserts of a load, by the names that their deduplication tokens contain. User ids are hashed again, because a load
- * that an earlier version has staged has no keys.
- */
+/** Builds the inserts of a load, by the names that their deduplication tokens contain. */
 export const buildInserts = (tables: LoadTables): Readonly<Record<string, Sql>> => ({
   users: sql`
 INSERT INTO users (project_id, user_id, user, load)
@@ -64,7 +60,7 @@ SELECT project_id, user_id, user, load FROM ${tables.users} WHERE is_new`,
 
   user_keys: sql`
 INSERT INTO user_keys (project_id, user_key, user, load)
-SELECT project_id, ${hashUserId(sql`user_id`)}, user, load FROM ${tables.users} WHERE is_new`,
+SELECT project_id, user_key, user, load FROM ${tables.users} WHERE is_new`,
 
   user_counts: sql`
 INSERT INTO user_counts (project_id, last)

@@ -1,20 +1,10 @@
 /** Restores rows of a resumed load that a killed server has taken for stored, but lost. */
 import type { Connection, Settings } from '../../../clickhouse/connection.js'
-import {
-  join,
-  numberedName,
-  sql,
-  statement,
-  string,
-  uint32,
-  uint64,
-  type Sql,
-} from '../../../clickhouse/sql.js'
+import { join, sql, statement, string, uint32, uint64, type Sql } from '../../../clickhouse/sql.js'
 import { SESSION_COLUMNS } from '../../../model/fact-columns.js'
 import { ONE_BLOCK } from '../../inbox/one-block.js'
 import type { LoadTables } from './shared/load-tables.js'
 import { buildInserts, insertRejections } from './publish.js'
-import { hashUserId } from './users/user-numbers.js'
 
 /** Rows of a load that are not in their table, or not all of them. */
 interface MissingRows {
@@ -45,7 +35,7 @@ export async function restoreFacts(
     statement(findMissingRows(tables, load)),
   )
   for (const rows of missing) {
-    if (rows.name === 'sessions') await restoreSessions(writer, tables, load)
+    if (rows.name === 'sessions') await restoreSessions(writer, tables)
     else if (rows.name === 'events') await restoreEvents(writer, tables, load, rows)
     else await insertAgain(writer, tables, rows.name)
   }
@@ -104,11 +94,7 @@ async function restoreEvents(
  * Stores the states of sessions that are missing. They come as parts of another table: the views that fill the rollups
  * know the rows already, and would count what is inserted.
  */
-async function restoreSessions(
-  writer: Connection,
-  tables: LoadTables,
-  load: number,
-): Promise<void> {
+async function restoreSessions(writer: Connection, tables: LoadTables): Promise<void> {
   const { restoredSessions: restored } = tables
   await writer.execute(statement(sql`DROP TABLE IF EXISTS ${restored} SYNC`))
   await writer.execute(statement(sql`CREATE TABLE ${restored} AS sessions`))
@@ -122,10 +108,8 @@ async function restoreSessions(
     statement(sql`SELECT DISTINCT toYYYYMM(start_at) AS month FROM ${restored} ORDER BY month`),
   )
   for (const { month } of months) {
-    // ATTACH PARTITION does not accept a query parameter as the name of its source.
-    const source = numberedName('load', load, 'restored')
     await writer.execute(
-      statement(sql`ALTER TABLE sessions ATTACH PARTITION ${uint32(month)} FROM ${source}`),
+      statement(sql`ALTER TABLE sessions ATTACH PARTITION ${uint32(month)} FROM ${restored}`),
     )
   }
 }
@@ -146,7 +130,7 @@ WHERE (sign = 1) = ((project_id, session, load) NOT IN (
 
 const findMissingRows = (tables: LoadTables, load: number): Sql => sql`
 WITH
-  new_users AS (SELECT project_id, user_id FROM ${tables.users} WHERE is_new),
+  new_users AS (SELECT project_id, user_id, user_key FROM ${tables.users} WHERE is_new),
   new_ids AS (
     SELECT project_id, event_key FROM ${tables.rows} AS load_rows
     WHERE event_key != 0 AND seq IN (SELECT seq FROM ${tables.kept})),
@@ -162,7 +146,7 @@ SELECT name, month, sum(wanted) AS wanted_rows, sum(is_stored) AS stored FROM (
   SELECT 'user_keys', 0, 1, 0 FROM new_users
   UNION ALL
   SELECT 'user_keys', 0, 0, 1 FROM user_keys
-  WHERE load = ${uint64(load)} AND (project_id, user_key) IN (SELECT project_id, ${hashUserId(sql`user_id`)} FROM new_users)
+  WHERE load = ${uint64(load)} AND (project_id, user_key) IN (SELECT project_id, user_key FROM new_users)
   UNION ALL
   SELECT 'user_counts', 0, 1, 0
   FROM (SELECT project_id, max(user) AS last FROM ${tables.users} WHERE is_new GROUP BY project_id) AS numbered

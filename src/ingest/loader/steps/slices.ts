@@ -44,8 +44,8 @@ function sliceEvents(tables: LoadTables, pick: PickRows): LoadTables {
 /**
  * Builds the inserts of a load, in order.
  *
- * @param slices in how many slices the large ones are inserted. Tokens of a load in one slice are those of the versions that
- *   knew no slices.
+ * @param slices in how many slices the large ones are inserted. Another version may have begun to publish
+ *   the load, so tokens stay as they are.
  */
 export function sliceInserts(tables: LoadTables, slices: number): readonly LoadInsert[] {
   return Object.entries(buildInserts(tables)).flatMap(([name, insert]) => {

@@ -2,7 +2,6 @@
 import type { Connection } from '../../../clickhouse/connection.js'
 import { sql, statement, type Sql } from '../../../clickhouse/sql.js'
 import type { ShareSalts } from '../../../cluster/salts.js'
-import { settleAll } from '../../../lib/settle.js'
 import type { Geoip } from '../../enrichment/geoip.js'
 import { saltDays } from './users/derived-users.js'
 import { enrichRows } from './enrich.js'
@@ -13,7 +12,7 @@ import { parseRows } from './parse-rows.js'
 import { findNightEvents } from './users/night-events.js'
 import type { LoadedShardName } from './residence.js'
 import { buildSessions, cutRuns, findPreviousStates, moveEvents } from './sessions.js'
-import { findUnnumberedRows, prepareUserNumbers } from './users/user-numbers.js'
+import { findUnnumberedRows } from './users/user-numbers.js'
 import { keepRows, numberUsers } from './users/keep-rows.js'
 
 export interface StageOptions {
@@ -71,19 +70,12 @@ async function stageParsedRows(
   const execute = async (...steps: readonly Sql[]): Promise<void> => {
     for (const step of steps) await writer.execute(statement(step))
   }
-  const preparesUsers = prepareUserNumbers(writer, tables)
-  const keepsRows = async (): Promise<void> => {
-    await enrichRows(writer, tables, context.geoip)
-    await execute(findExcludedEvents(tables))
-    if (!isDryRun) await saltDays(writer, tables, context.shareSalts)
-    // Users of stored visits are looked up.
-    await preparesUsers
-    await execute(keepRows(tables, await findNightEvents(writer, tables, context.shareSalts)))
-  }
-  await settleAll([preparesUsers, keepsRows()])
-  const mayOverflow = await preparesUsers
-  await execute(numberUsers(tables, load))
-  if (mayOverflow && (await findUnnumberedRows(writer, tables))) return false
+  await enrichRows(writer, tables, context.geoip)
+  await execute(findExcludedEvents(tables))
+  if (!isDryRun) await saltDays(writer, tables, context.shareSalts)
+  const hasNights = await findNightEvents(writer, tables, context.shareSalts)
+  await execute(keepRows(tables, hasNights), numberUsers(tables, load))
+  if (await findUnnumberedRows(writer, tables)) return false
   await execute(
     findNearbySessions(tables),
     cutRuns(tables),

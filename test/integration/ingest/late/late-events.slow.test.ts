@@ -1,6 +1,7 @@
 /** Late events: a load reads and rewrites only what is near them. */
 import { expect, test } from '@jest/globals'
 import { sql, statement, string } from '../../../../src/clickhouse/sql.js'
+import { hashUserId } from '../../../../src/ingest/loader/steps/users/user-numbers.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
 import { withDatabase } from '../../../support/store/database.js'
@@ -18,6 +19,14 @@ async function addRegulars({ id }: StoredProject): Promise<void> {
     statement(sql`
 INSERT INTO users (project_id, user_id, user, load)
 SELECT ${string(id)}, concat('u', toString(number + 1)), number + 1, 0 FROM numbers(2000)`),
+  )
+  await writer.execute(
+    statement(sql`
+INSERT INTO user_keys (project_id, user_key, user, load)
+SELECT project_id, ${hashUserId(sql`user_id`)}, user, load FROM users WHERE project_id = ${string(id)}`),
+  )
+  await writer.execute(
+    statement(sql`INSERT INTO user_counts (project_id, last) SELECT ${string(id)}, 2000`),
   )
   await writer.execute(
     statement(sql`

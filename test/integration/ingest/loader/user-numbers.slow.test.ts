@@ -1,11 +1,9 @@
 /** Numbers of users: known users are found by their key, new ones get the next numbers of their project. */
 import { expect } from '@jest/globals'
 import { sql, statement, string, uint32, type Sql } from '../../../../src/clickhouse/sql.js'
-import { findUnfinishedLoads } from '../../../../src/ingest/loader/load-log.js'
 import { MAX_USER_NUMBER } from '../../../../src/ingest/loader/steps/users/user-numbers.js'
 import type { StoredProject } from '../../../../src/projects/project.js'
 import { thoroughTest as test } from '../../../support/effort.js'
-import { breakAfter, BrokenError } from '../../../support/store/breaking.js'
 import { withDatabase } from '../../../support/store/database.js'
 import { expectConsistentFacts, listLeftovers, select } from '../../../support/store/facts.js'
 import {
@@ -13,7 +11,6 @@ import {
   deleteUser,
   importEvents,
   loadStream,
-  loadWaiting,
 } from '../../../support/store/loading.js'
 import { feed, loadInbox } from '../../../support/store/stream.js'
 import { newProject } from '../../../support/world/world.js'
@@ -44,81 +41,22 @@ FROM users WHERE ${of}`,
   return row
 }
 
-/** Stores users as an earlier version did, without keys. */
-const addFormerUsers = ({ id }: StoredProject, count: number): Promise<void> =>
-  execute(sql`
-INSERT INTO users (project_id, user_id, user, load)
-SELECT ${string(id)}, concat('former-', toString(number + 1)), number + 1, 0 FROM numbers(${uint32(count)})`)
-
 const addCount = ({ id }: StoredProject, last: number): Promise<void> =>
   execute(sql`INSERT INTO user_counts (project_id, last) SELECT ${string(id)}, ${uint32(last)}`)
 
-test('users of an earlier version keep their numbers, and new ones get the next', async () => {
+test('known users keep their numbers, and new ones get the next', async () => {
   const { store } = database
   const project = await newProject(store)
-  await addFormerUsers(project, 3)
-  await feed(store, project.id, visits('former-2', 'new', 'former-3'))
+  await feed(store, project.id, visits('a', 'b'))
   await loadInbox(store)
-  await feed(store, project.id, visits('newer', 'new', 'former-1'))
+  await feed(store, project.id, visits('c', 'b', 'd'))
   await loadInbox(store)
   expect(await readNumbers(project)).toEqual({
     users: [
-      [1, 'former-1'],
-      [2, 'former-2'],
-      [3, 'former-3'],
-      [4, 'new'],
-      [5, 'newer'],
-    ],
-    areKeysEqual: 1,
-    last: 5,
-  })
-  await expectConsistentFacts(store, project.id)
-})
-
-test.each([/INSERT INTO user_keys/, /INSERT INTO user_counts/])(
-  'a copy of users of an earlier version that stops after %s is made again',
-  async (moment) => {
-    const { store } = database
-    const project = await newProject(store)
-    await addFormerUsers(project, 2)
-    await feed(store, project.id, visits('former-2', 'new'))
-    await expect(loadStream(breakAfter(store.writer, moment))).rejects.toThrow(BrokenError)
-    await loadWaiting(store.writer)
-    expect(await readNumbers(project)).toEqual({
-      users: [
-        [1, 'former-1'],
-        [2, 'former-2'],
-        [3, 'new'],
-      ],
-      areKeysEqual: 1,
-      last: 3,
-    })
-    await expectConsistentFacts(store, project.id)
-    expect(await listLeftovers(store)).toEqual([])
-  },
-)
-
-test('a load that an earlier version has staged is published, and later ones know all users', async () => {
-  const { store } = database
-  const project = await newProject(store)
-  await addFormerUsers(project, 2)
-  await feed(store, project.id, visits('former-2', 'new'))
-  await expect(loadStream(breakAfter(store.writer, /INSERT INTO users/))).rejects.toThrow(
-    BrokenError,
-  )
-  expect(await findUnfinishedLoads(store.writer)).toHaveLength(1)
-  for (const table of [sql`user_keys`, sql`user_counts`]) {
-    await execute(sql`DELETE FROM ${table} WHERE project_id = ${string(project.id)}`)
-  }
-  await loadWaiting(store.writer)
-  await feed(store, project.id, visits('former-1', 'newer', 'new'))
-  await loadInbox(store)
-  expect(await readNumbers(project)).toEqual({
-    users: [
-      [1, 'former-1'],
-      [2, 'former-2'],
-      [3, 'new'],
-      [4, 'newer'],
+      [1, 'a'],
+      [2, 'b'],
+      [3, 'c'],
+      [4, 'd'],
     ],
     areKeysEqual: 1,
     last: 4,
@@ -206,13 +144,4 @@ test('a strict import with such an event loads nothing, and a dry run reports it
   expect(await load({ dryRun: true })).toMatchObject({ received: 2, events: 1, rejected: 1 })
   expect(await load({ strict: true })).toMatchObject({ received: 2, events: 0, rejected: 1 })
   expect(await load({})).toMatchObject({ received: 2, events: 1, rejected: 1 })
-})
-
-test('a loader of an earlier version stops before it numbers users', async () => {
-  await expect(
-    select(
-      database.store,
-      sql`SELECT argMin(removals.token, step) AS token FROM removals GROUP BY removal`,
-    ),
-  ).rejects.toThrow(/token/)
 })

@@ -12,7 +12,7 @@ const DAY = 24 * 60 * MINUTE
 
 const FREE: LeaseStatus = { state: 'free' }
 const HELD: LeaseStatus = { state: 'held', holder: 'process 7 on web1', silence: 900 }
-const OLD_HELD: LeaseStatus = { ...HELD, holder: undefined }
+const NEW_HELD: LeaseStatus = { ...HELD, holder: undefined }
 const EXPIRED: LeaseStatus = { state: 'expired', holder: 'process 7 on web1', silence: 61_000 }
 
 const key = (kid: string, retiresAt: Date | null = null): StoredPublicKey => ({
@@ -146,11 +146,11 @@ const TABLE: readonly (readonly [Finding, Finding['verdict'], string, string?])[
     judge.judgeMigrations({ unknown: 'migration 0099_x.sql: it was applied' }),
     'fail',
     'migration 0099_x.sql: it was applied',
-    'run the version that last migrated this database or a later one, or restore a backup',
+    'run a version that knows these migrations, or restore a backup',
   ],
   [work.judgeLease(FREE), 'ok', 'nobody holds its lease: no load is running'],
   [work.judgeLease(HELD), 'ok', 'process 7 on web1 holds its lease'],
-  [work.judgeLease(OLD_HELD), 'ok', 'a process of an older version holds its lease'],
+  [work.judgeLease(NEW_HELD), 'ok', 'a process holds its lease'],
   [
     work.judgeLease(EXPIRED),
     'warn',

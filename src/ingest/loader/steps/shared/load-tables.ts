@@ -1,12 +1,20 @@
 /** The tables that a load stages its results in. Only the load itself reads them. */
 import type { Connection } from '../../../../clickhouse/connection.js'
-import { identifier, join, sql, statement, type Sql } from '../../../../clickhouse/sql.js'
+import {
+  identifier,
+  join,
+  numberedName,
+  sql,
+  statement,
+  type Sql,
+} from '../../../../clickhouse/sql.js'
 import { matchNames, type TableNames } from '../../../../clickhouse/temporary-tables.js'
+import { ATTRIBUTES } from '../../../../model/fact-columns.js'
 
 /**
  * The suffix of each table's name; the step that creates a table documents its columns.
  *
- * The names and columns of these tables stay as they are, except for the session attributes, which `missing-columns.ts` adds: a
+ * The names and columns of these tables stay as they are, except for the session attributes, which `addMissingColumns` adds: a
  * load that an earlier release staged is published by this one. It cannot be staged again, because part of it may be published
  * already.
  */
@@ -25,7 +33,8 @@ const SUFFIXES = {
   movedEvents: 'moved',
   staleRollupUsers: 'lost',
   restoredSessions: 'restored',
-}
+} as const
+
 /**
  * The settings of tables that a staged load is published from. The log says that the load is staged, so they must be there
  * after a power failure, too. The columns of a part share a file, because each file costs an fsync.
@@ -48,7 +57,11 @@ export const LOAD_TABLES = matchLoadTables('load_[0-9]+_')
  * Names the tables of a load. The names contain its number: a loader that pauses until its lease expires finds that its
  * tables no longer exist, and never touches those of the next load.
  */
-export const nameLoadTables = (load: number): LoadTables => nameTables(`load_${load}_`)
+export const nameLoadTables = (load: number): LoadTables => ({
+  ...nameTables(`load_${load}_`),
+  // ATTACH PARTITION does not accept a query parameter as the name of its source.
+  restoredSessions: numberedName('load', load, SUFFIXES.restoredSessions),
+})
 
 /** Names the tables that start with `prefix`. */
 export const nameTables = (prefix: string): LoadTables =>
@@ -63,4 +76,25 @@ export async function dropLoadTables(
 ): Promise<void> {
   const names = join(Object.values(tables))
   await writer.execute(statement(sql`DROP TABLE IF EXISTS ${names} SYNC`))
+}
+
+/** Attributes are texts. Publishing converts them to the types of the published tables. */
+const addTexts = (columns: readonly Sql[]): Sql =>
+  join(columns.map((column) => sql`ADD COLUMN IF NOT EXISTS ${column} String`))
+
+/**
+ * Adds the session attributes of this build to the tables of a load that an earlier build has staged. They are empty: that build
+ * did not read them from the events. May be repeated.
+ */
+export async function addMissingColumns(
+  writer: Connection,
+  { sessions, previousStates, movedEvents }: LoadTables,
+): Promise<void> {
+  const newAttributes = ATTRIBUTES.map((column) => sql`new_${column}`)
+  const changes = [
+    sql`${sessions} ${addTexts(ATTRIBUTES)}`,
+    sql`${previousStates} ${addTexts([...ATTRIBUTES, ...newAttributes])}`,
+    sql`${movedEvents} ${addTexts(ATTRIBUTES)}`,
+  ]
+  for (const change of changes) await writer.execute(statement(sql`ALTER TABLE ${change}`))
 }
