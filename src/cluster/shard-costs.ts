@@ -78,7 +78,10 @@ interface LogRow extends LoggedCost {
 const FLUSH = statement(sql`SYSTEM FLUSH LOGS query_log`)
 
 /** ClickHouse cannot read the first clock everywhere; the second has ticks of some milliseconds. */
-const CPU = sql`if(ProfileEvents['OSCPUVirtualTimeMicroseconds'] > 0, ProfileEvents['OSCPUVirtualTimeMicroseconds'], ProfileEvents['UserTimeMicroseconds'] + ProfileEvents['SystemTimeMicroseconds'])`
+const CPU = sql`if(
+        ProfileEvents['OSCPUVirtualTimeMicroseconds'] > 0,
+        ProfileEvents['OSCPUVirtualTimeMicroseconds'],
+        ProfileEvents['UserTimeMicroseconds'] + ProfileEvents['SystemTimeMicroseconds'])`
 
 /** The id of a statement begins with that of its request. The shards that are asked have it as the initial id of theirs. */
 const selectCosts = (requestId: string): Statement =>

@@ -117,7 +117,11 @@ async function compareRollup(
 async function selectSamples(writer: Connection, compared: Sql): Promise<readonly Row[]> {
   const { rows } = await writer.query<Row>(
     statement(
-      sql`SELECT project_id, dimension, value, toString(date) AS date, stored, facts FROM (${compared} HAVING stored_print != facts_print) ORDER BY project_id, dimension, value, date LIMIT ${uint32(MAX_SAMPLES)}`,
+      sql`
+        SELECT project_id, dimension, value, toString(date) AS date, stored, facts
+        FROM (${compared} HAVING stored_print != facts_print)
+        ORDER BY project_id, dimension, value, date
+        LIMIT ${uint32(MAX_SAMPLES)}`,
     ),
     ON_DISK,
   )

@@ -60,7 +60,11 @@ const ALL_MONTHS: readonly Sql[] = [
 ]
 
 const listMonthsOf = (projectId: string): readonly Sql[] => [
-  sql`SELECT toYYYYMM(timestamp) AS month, count() AS month_rows FROM events WHERE ${isOfProject(projectId)} GROUP BY month`,
+  sql`
+    SELECT toYYYYMM(timestamp) AS month, count() AS month_rows
+    FROM events
+    WHERE ${isOfProject(projectId)}
+    GROUP BY month`,
   sql`SELECT toYYYYMM(start_at) AS month, count() FROM sessions WHERE ${isOfProject(projectId)} GROUP BY month`,
   ...ROLLUPS.map(
     ({ name, dateColumn }) =>

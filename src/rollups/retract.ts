@@ -25,7 +25,8 @@ export async function stageRetraction(writer: Connection, retracted: RollupTable
     const groups = retracted.rollups[rollup.name]
     await writer.execute(
       statement(sql`
-CREATE TABLE ${nameRestTable(rollup, retracted)} ENGINE = MergeTree ORDER BY (project_id, dimension, value, ${rollup.dateColumn}) AS
+CREATE TABLE ${nameRestTable(rollup, retracted)} ENGINE = MergeTree
+ORDER BY (project_id, dimension, value, ${rollup.dateColumn}) AS
 ${subtract(rollup, LIVE.rollups[rollup.name], groups, groups)}`),
     )
   }

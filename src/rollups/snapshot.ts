@@ -87,7 +87,11 @@ export async function addChanges(
     const source = changes[kind]
     const { rows: parts } = await writer.query<{ name: string; rows: number }>(
       statement(
-        sql`SELECT _part AS name, count() AS rows FROM ${source} WHERE NOT has(${strings([...added[kind]])}, _part) GROUP BY name`,
+        sql`
+          SELECT _part AS name, count() AS rows
+          FROM ${source}
+          WHERE NOT has(${strings([...added[kind]])}, _part)
+          GROUP BY name`,
       ),
     )
     if (parts.length === 0) continue

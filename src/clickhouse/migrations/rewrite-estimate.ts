@@ -96,7 +96,10 @@ SELECT
   const read = existing.length > 0 ? existing : ['project_id']
   await connection.query(
     statement(
-      sql`SELECT count() FROM (SELECT ${join(read.map(identifier))} FROM ${identifier(table)} LIMIT ${uint64(SAMPLE_ROWS)}) WHERE NOT ignore(*)`,
+      sql`
+        SELECT count()
+        FROM (SELECT ${join(read.map(identifier))} FROM ${identifier(table)} LIMIT ${uint64(SAMPLE_ROWS)})
+        WHERE NOT ignore(*)`,
     ),
   )
   const secondsPerRow =

@@ -70,7 +70,9 @@ export const moveCursor = (
 ): Promise<void> =>
   writer.execute(
     statement(
-      sql`INSERT INTO inbox_cursor (stream, block, rows, load) SELECT ${STREAM}, ${uint64(block)}, ${uint64(rows)}, ${uint64(load)}`,
+      sql`
+        INSERT INTO inbox_cursor (stream, block, rows, load)
+        SELECT ${STREAM}, ${uint64(block)}, ${uint64(rows)}, ${uint64(load)}`,
     ),
     { insert_deduplication_token: `load-${load}-cursor` },
   )

@@ -21,7 +21,10 @@ const findIndex = (width: number): Sql => writeIndexOf(sql`user_id`, uint32(widt
 
 /** Selects the numbers of the users who leave a shard for the one at a position. */
 export const selectLeavers = (projectId: string, { index, width }: Position): Sql =>
-  sql`SELECT user FROM users WHERE project_id = ${string(projectId)} AND ${HAS_OWN_ID} AND ${findIndex(width)} = ${uint32(index)}`
+  sql`
+    SELECT user
+    FROM users
+    WHERE project_id = ${string(projectId)} AND ${HAS_OWN_ID} AND ${findIndex(width)} = ${uint32(index)}`
 
 /** Records the users who leave the shard at a position: queries leave them out once the project is switched. May be repeated. */
 export async function recordDepartures(

@@ -44,7 +44,9 @@ WITH
     WHERE ${isOfKnownUser(tables)} AND session_id = ''
       AND dateDiff('hour', start_at, end_at) >= ${LONG_HOURS} AND end_at >= around.1 AND start_at <= around.2
     UNION ALL
-    SELECT * FROM sessions WHERE ${isOfKnownUser(tables)} AND session_id IN (SELECT session_id FROM ${tables.kept} WHERE session_id != '')
+    SELECT *
+    FROM sessions
+    WHERE ${isOfKnownUser(tables)} AND session_id IN (SELECT session_id FROM ${tables.kept} WHERE session_id != '')
   )
 -- A replaced state has a second row with the sign -1.
 SELECT * EXCEPT least_sign FROM (SELECT *, min(sign) OVER (PARTITION BY session, load) AS least_sign FROM near)

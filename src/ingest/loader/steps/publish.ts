@@ -68,7 +68,9 @@ SELECT project_id, max(user) FROM ${tables.users} WHERE is_new GROUP BY project_
 
   event_ids: sql`
 INSERT INTO event_ids
-SELECT project_id, event_key FROM ${tables.rows} AS load_rows WHERE event_key != 0 AND seq IN (SELECT seq FROM ${tables.kept})`,
+SELECT project_id, event_key
+FROM ${tables.rows} AS load_rows
+WHERE event_key != 0 AND seq IN (SELECT seq FROM ${tables.kept})`,
 
   exclusions: countExcludedEvents(tables),
 
@@ -110,7 +112,9 @@ INNER JOIN ${tables.previousStates} AS load_past ON load_past.session = load_mov
  */
 export const insertRejections = (tables: LoadTables, batch: string): Sql => sql`
 INSERT INTO rejections (batch, row, reason, line)
-SELECT ${string(batch)}, row, reason, ${batch === '' ? sql`rejected_line` : sql`''`} FROM ${tables.rows} AS load_rows WHERE fate = 'rejected'`
+SELECT ${string(batch)}, row, reason, ${batch === '' ? sql`rejected_line` : sql`''`}
+FROM ${tables.rows} AS load_rows
+WHERE fate = 'rejected'`
 
 /** For each attribute its dimension, its former value and its new one. */
 const ATTRIBUTE_CHANGES = COUNTED_ATTRIBUTES.map(

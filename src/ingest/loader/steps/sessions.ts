@@ -34,7 +34,8 @@ FROM (
     SELECT seq, project_id, user, session_id, timestamp AS since, timestamp AS until, true AS is_new, 0 AS session, 0 AS load
     FROM ${tables.kept} INNER JOIN ${tables.users} USING (project_id, user_key)
     UNION ALL
-    SELECT 0, project_id, user, session_id, start_at, end_at, false, session, load FROM ${tables.nearbySessions} AS load_near
+    SELECT 0, project_id, user, session_id, start_at, end_at, false, session, load
+    FROM ${tables.nearbySessions} AS load_near
   )
   WINDOW
     earlier AS (PARTITION BY project_id, user, session_id ORDER BY since, is_new, seq),
