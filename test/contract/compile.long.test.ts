@@ -26,91 +26,42 @@ const compiled = (name: SpecName, document: SpecDocument, validateResponses = fa
     [name]: { yaml: specs[name].yaml, document },
   })
 
-describe('a construct that the validator does not support must be marked', () => {
+describe('a construct that the validators do not support', () => {
   test.each<[why: string, name: SpecName, from: string, to: string, message: string]>([
     [
-      'anyOf',
+      'a union that no table names',
       'openapi',
-      'x-validator: { replace-with: Value }\n',
-      '\n',
-      'components.schemas.ReferrerTypeFilter.properties.value.items: anyOf needs an x-validator mark',
-    ],
-    [
-      'maxItems',
-      'openapi',
-      'x-validator: max-items-first\n',
-      '\n',
-      'components.schemas.ValuesRequest.properties.filters: maxItems beside items needs an x-validator mark',
-    ],
-    [
-      'a discriminator',
-      'openapi',
-      'x-validator: split-by-discriminator\n',
-      '\n',
-      'components.schemas.Filter: discriminator needs an x-validator mark',
-    ],
-    [
-      'a default behind a reference',
-      'openapi',
-      'x-validator: lift-defaults\n',
-      '\n',
-      'components.schemas.AnalyticsQueryRequest: a reference to a schema with a default needs an x-validator mark',
-    ],
-    [
-      'allOf',
-      'collector',
-      'x-validator: merge-all-of\n',
-      '\n',
-      'components.schemas.SingleEvent: allOf needs an x-validator mark',
-    ],
-    [
-      'propertyNames',
-      'collector',
-      'x-validator: skip-property-names\n',
-      '\n',
-      'components.schemas.EventFields.properties.properties: propertyNames needs an x-validator mark',
+      '        body:\n          description: The body of the request that',
+      '        inner:\n          description: The body of the request that',
+      'BatchQuery.properties.inner: anyOf is not supported',
     ],
     [
       'a new keyword',
       'openapi',
       'uniqueItems: true\n',
       'contains: { const: users }\n',
-      'components.schemas.Metrics: contains needs an x-validator mark',
+      'Metrics: contains is not supported',
+    ],
+    [
+      'allOf without unevaluatedProperties',
+      'collector',
+      '      unevaluatedProperties: false\n      examples: [{ token:',
+      '      examples: [{ token:',
+      'SingleEvent: an open allOf is not supported',
     ],
     [
       'an unknown format',
       'collector',
       'format: instant\n',
       'format: moment\n',
-      'components.schemas.EventFields.properties.timestamp: unknown format moment',
+      'EventFields.properties.timestamp: the format moment is not supported',
     ],
     [
       'a keyword beside a reference',
       'openapi',
       "$ref: '#/components/schemas/DateRange'\n",
       "$ref: '#/components/schemas/DateRange'\n          maxLength: 5\n",
-      'components.schemas.AnalyticsQueryRequest.properties.date_range: maxLength needs an x-validator mark',
-    ],
-    [
-      'a mark that does not exist',
-      'openapi',
-      'x-validator: lift-defaults\n',
-      'x-validator: guess\n',
-      'components.schemas.AnalyticsQueryRequest: unknown x-validator "guess"',
-    ],
-    [
-      'a mark without its construct',
-      'openapi',
-      'x-validator: lift-defaults\n',
-      'x-validator: merge-all-of\n',
-      'components.schemas.AnalyticsQueryRequest: x-validator "merge-all-of" needs allOf',
-    ],
-    [
-      'a replacement that does not exist',
-      'collector',
-      'x-validator: { replace-with: EventList }\n',
-      'x-validator: { replace-with: Nothing }\n',
-      'components.schemas.Events: x-validator replaces it with nothing',
+      'AnalyticsQueryRequest.properties.date_range: maxLength beside $ref is not supported',
     ],
   ])('%s', async (_, name, from, to, message) => {
     const document = edited(name, from, to)
