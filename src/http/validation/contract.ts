@@ -1,41 +1,39 @@
-/** Compiles the contracts: one set of validators for the service, for `tallyhouse explain` and for tests. */
+/** Compiles the contracts: what checks the requests of the service, and the bodies of batches and tools. */
 import type { RequestHandler } from 'express'
 import { OPERATIONS } from '../../analytics/operations/list.js'
-import type { AnyOperation, ValidBody } from '../../analytics/operation.js'
+import type { AnyOperation } from '../../analytics/operation.js'
 import { readSpecs, type Spec, type SpecName, type Specs } from '../../contract/spec.js'
+import { createCheck, createOperationCheck } from './check-request.js'
+import { compileBodies } from './compile-bodies.js'
 import {
   compile,
   createValidator,
-  validate,
   type OperationExample,
-  type OperationRequest,
   type ValidationOptions,
-} from './openapi-validator.js'
-import { createCheck } from './check-request.js'
-import { createEventsCheck } from './validate-events.js'
+} from './express-validator.js'
+import { prepareDocument } from './prepare-document.js'
 import { createBatchCheck } from './validate-batch.js'
-import { createOperationCheck } from './validate-operations.js'
+import { compileOperationBodies, createValidateBody, type ValidateBody } from './validate-body.js'
+import { createEventsCheck } from './validate-events.js'
 
 /** The compiled contracts. */
 export interface Contract {
   readonly specs: Specs
   /**
-   * Returns what validates the requests to an operation whose bodies have been parsed; also those to explain it.
+   * Returns what checks the requests to an operation whose bodies have been parsed; also those to explain it. An invalid
+   * request is passed on as an `ApiError`.
    *
    * @param operation undefined for an endpoint without a body
    */
   readonly check: (operation: AnyOperation | undefined) => RequestHandler
-  /** Validates a batch whose body has been parsed, but not its queries. */
+  /** Checks a batch whose body has been parsed, but not its queries. */
   readonly checkBatch: RequestHandler
-  /** Validates a request to the collector whose body has been normalized to `{ events }`. */
+  /** Checks a request to the collector whose body has been normalized to `{ events }`. */
   readonly checkEvents: RequestHandler
-  /**
-   * Validates a body for an operation and fills in its defaults, as `check` does.
-   *
-   * @throws ApiError VALIDATION_ERROR
-   */
-  validate(operation: AnyOperation, body: unknown): Promise<ValidBody>
+  readonly validate: ValidateBody
 }
+
+type Operation = Pick<OperationExample, 'method' | 'path'>
 
 const BATCH = { method: 'POST', path: '/v1/analytics/batch' } as const
 const PROJECT = { method: 'GET', path: '/v1/project' } as const
@@ -63,49 +61,41 @@ export async function compileContract(
   names: readonly SpecName[] = ['openapi', 'collector'],
   specs: Specs = readSpecs(),
 ): Promise<Contract> {
-  const openapi = createValidator(specs.openapi.document, options)
-  const collector = createValidator(specs.collector.document, options)
+  const openapi = prepareOnce(specs.openapi)
+  const collector = prepareOnce(specs.collector)
+  const validator = createValidator(openapi, options)
+  const eventsValidator = createValidator(collector, options)
   if (names.includes('openapi')) {
     const operations = [...COMMON, ...(compileAll ? [...OTHERS, BATCH] : [])]
     for (const operation of operations) {
-      await compile(openapi, findExample(specs.openapi, operation))
+      await compile(validator, findExample(specs.openapi, operation))
     }
   }
   if (names.includes('collector')) {
     const example = findExample(specs.collector, EVENTS)
-    await compile(collector, { ...example, body: { events: [example.body] } })
+    await compile(eventsValidator, { ...example, body: { events: [example.body] } })
   }
-  const { document } = specs.openapi
-  const checks = new Map(
-    OPERATIONS.map((operation) => [operation, createOperationCheck(document, openapi, operation)]),
-  )
-  const check: Contract['check'] = (operation) =>
-    operation === undefined ? createCheck(openapi) : requireCheck(checks, operation)
+  const bodies = compileOperationBodies(specs.openapi.document, openapi)
+  const findEventErrors = compileBodies(collector)(EVENTS.path)
   return {
     specs,
-    check,
-    checkBatch: createBatchCheck(openapi),
-    checkEvents: createEventsCheck(specs.collector.document, collector),
-    validate: async (operation, body) =>
-      (await validate(check(operation), {
-        method: 'POST',
-        path: operation.path,
-        body,
-      })) as ValidBody,
+    check: (operation) =>
+      operation === undefined
+        ? createCheck(validator)
+        : createOperationCheck(operation, validator, bodies(operation.path)),
+    checkBatch: createBatchCheck(validator, bodies(BATCH.path)),
+    checkEvents: createEventsCheck(specs.collector.document, eventsValidator, findEventErrors),
+    validate: createValidateBody(bodies),
   }
 }
 
-function requireCheck(
-  checks: ReadonlyMap<AnyOperation, RequestHandler>,
-  operation: AnyOperation,
-): RequestHandler {
-  const found = checks.get(operation)
-  if (found === undefined) throw new Error(`${operation.name} is not in the list of operations`)
-  return found
+function prepareOnce({ document }: Spec): () => object {
+  let prepared: object | undefined
+  return () => (prepared ??= prepareDocument(document))
 }
 
 /** Returns the first example of an operation's request, and of its first response. Both are valid. */
-function findExample({ document }: Spec, { method, path }: OperationRequest): OperationExample {
+function findExample({ document }: Spec, { method, path }: Operation): OperationExample {
   const { paths, components } = document as unknown as ExampleDocument
   const { requestBody, responses } = paths[path]?.[method.toLowerCase()] ?? { responses: {} }
   const [status = '', response] = Object.entries(responses)[0] ?? []
