@@ -20,8 +20,8 @@ function edited(name: SpecName, from: string, to: string): SpecDocument {
 }
 
 /** Compiles a contract as the service does. */
-const compiled = (name: SpecName, document: SpecDocument, validateResponses = false) =>
-  compileContract({ validateResponses }, [name], {
+const compiled = (name: SpecName, document: SpecDocument) =>
+  compileContract({ validateResponses: false }, [name], {
     ...specs,
     [name]: { yaml: specs[name].yaml, document },
   })
@@ -77,32 +77,15 @@ test.each([true, false])(
   },
 )
 
-describe('the error of an invalid operation names it', () => {
-  test('an invalid pattern', async () => {
-    const document = edited(
-      'collector',
-      String.raw`pattern: '^(\d{4}-\d{2}-\d{2}T.+)?$'` + '\n',
-      "pattern: '('\n",
-    )
-    await expect(compiled('collector', document)).rejects.toThrow(
-      'the contract of POST /v1/events cannot be compiled: ',
-    )
-  })
-
-  test('an example that its schema refuses', async () => {
-    const document = edited('openapi', 'required: [date_range]', 'required: [date_range, owner]')
-    await expect(compiled('openapi', document)).rejects.toThrow(
-      'the contract of POST /v1/analytics/query cannot be compiled: ',
-    )
-  })
-
-  test('a response that its schema refuses', async () => {
-    const document = edited('openapi', 'required: [project]', 'required: [project, owner]')
-    await compiled('openapi', document)
-    await expect(compiled('openapi', document, true)).rejects.toThrow(
-      'the contract of GET /v1/project cannot be compiled: ',
-    )
-  })
+test('the error of an invalid operation names it', async () => {
+  const document = edited(
+    'collector',
+    String.raw`pattern: '^(\d{4}-\d{2}-\d{2}T.+)?$'` + '\n',
+    "pattern: '('\n",
+  )
+  await expect(compiled('collector', document)).rejects.toThrow(
+    'the contract of POST /v1/events cannot be compiled: ',
+  )
 })
 
 describe('bodies are validated without a server', () => {

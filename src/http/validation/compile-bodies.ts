@@ -13,10 +13,10 @@ export type Bodies = (path: string) => FindErrors
 /**
  * Compiles the schemas of a contract, each when it is first needed.
  *
- * @param prepare returns the contract as validators take it
+ * @param prepared the contract as validators take it
  */
-export function compileBodies(prepare: () => object, unions: UnionMessages = {}): Bodies {
-  const listErrors = createListErrors(prepare)
+export function compileBodies(prepared: object, unions: UnionMessages = {}): Bodies {
+  const listErrors = createListErrors(prepared)
   return (path) => (body) => describeErrors(listErrors(path, body), body, unions)
 }
 
@@ -30,11 +30,11 @@ const BODY = 'post/requestBody/content/application~1json/schema'
  * options that it gives to Ajv. A test asserts that both find the same errors.
  */
 export function createListErrors(
-  prepare: () => object,
+  prepared: object,
 ): (path: string, body: unknown) => readonly ErrorObject[] {
   let ajv: Ajv2020 | undefined
   return (path, body) => {
-    ajv ??= createAjv(prepare())
+    ajv ??= createAjv(prepared)
     const validate = ajv.getSchema(`${ROOT}#/paths/${escapePointer(path)}/${BODY}`)
     if (validate === undefined) throw new Error(`the contract knows no body of ${path}`)
     void validate(body)

@@ -2,15 +2,10 @@
 import type { RequestHandler } from 'express'
 import { OPERATIONS } from '../../analytics/operations/list.js'
 import type { AnyOperation } from '../../analytics/operation.js'
-import { readSpecs, type Spec, type SpecName, type Specs } from '../../contract/spec.js'
+import { readSpecs, type SpecName, type Specs } from '../../contract/spec.js'
 import { createCheck, createOperationCheck } from './check-request.js'
 import { compileBodies } from './compile-bodies.js'
-import {
-  compile,
-  createValidator,
-  type OperationExample,
-  type ValidationOptions,
-} from './express-validator.js'
+import { compile, createValidator, type ValidationOptions } from './express-validator.js'
 import { prepareDocument } from './prepare-document.js'
 import { createBatchCheck } from './validate-batch.js'
 import { compileOperationBodies, createValidateBody, type ValidateBody } from './validate-body.js'
@@ -33,17 +28,12 @@ export interface Contract {
   readonly validate: ValidateBody
 }
 
-type Operation = Pick<OperationExample, 'method' | 'path'>
-
-const BATCH = { method: 'POST', path: '/v1/analytics/batch' } as const
-const PROJECT = { method: 'GET', path: '/v1/project' } as const
-const EVENTS = { method: 'POST', path: '/v1/events' } as const
-const [FIRST, ...OTHERS] = OPERATIONS.flatMap(({ path, explained }) =>
-  [path, explained?.path ?? []].flat().map((one) => ({ method: 'POST' as const, path: one })),
+const BATCH = '/v1/analytics/batch'
+const PROJECT = '/v1/project'
+const EVENTS = '/v1/events'
+const [FIRST = BATCH, ...OTHERS] = OPERATIONS.flatMap(({ path, explained }) =>
+  explained === undefined ? [path] : [path, explained.path],
 )
-
-/** The requests that are compiled in any case: a first one of the others waits for about 0.1 s. */
-const COMMON = [FIRST ?? [], PROJECT].flat()
 
 export interface ContractOptions extends ValidationOptions {
   /** Whether all operations are compiled now, as by default, or else those that are used most. */
@@ -51,7 +41,7 @@ export interface ContractOptions extends ValidationOptions {
 }
 
 /**
- * Compiles the contracts of the package.
+ * Compiles the contracts of the package. Of what is not compiled now, a first request waits for about 0.1 s.
  *
  * @param names the contracts that this process serves; requests to another one would compile it on arrival
  * @throws Error naming the schema that the validator cannot take, or the operation that does not compile
@@ -61,72 +51,31 @@ export async function compileContract(
   names: readonly SpecName[] = ['openapi', 'collector'],
   specs: Specs = readSpecs(),
 ): Promise<Contract> {
-  const openapi = prepareOnce(specs.openapi)
-  const collector = prepareOnce(specs.collector)
+  const openapi = prepareDocument(specs.openapi.document)
+  const collector = prepareDocument(specs.collector.document)
   const validator = createValidator(openapi, options)
   const eventsValidator = createValidator(collector, options)
+  const bodies = compileOperationBodies(specs.openapi.document, openapi)
+  const findEventErrors = compileBodies(collector)(EVENTS)
   if (names.includes('openapi')) {
-    const operations = [...COMMON, ...(compileAll ? [...OTHERS, BATCH] : [])]
-    for (const operation of operations) {
-      await compile(validator, findExample(specs.openapi, operation))
+    await compile(validator, 'GET', PROJECT)
+    for (const path of compileAll ? [FIRST, ...OTHERS, BATCH] : [FIRST]) {
+      await compile(validator, 'POST', path)
+      if (compileAll) bodies(path)({})
     }
   }
   if (names.includes('collector')) {
-    const example = findExample(specs.collector, EVENTS)
-    await compile(eventsValidator, { ...example, body: { events: [example.body] } })
+    await compile(eventsValidator, 'POST', EVENTS)
+    if (compileAll) findEventErrors({})
   }
-  const bodies = compileOperationBodies(specs.openapi.document, openapi)
-  const findEventErrors = compileBodies(collector)(EVENTS.path)
   return {
     specs,
     check: (operation) =>
       operation === undefined
         ? createCheck(validator)
         : createOperationCheck(operation, validator, bodies(operation.path)),
-    checkBatch: createBatchCheck(validator, bodies(BATCH.path)),
+    checkBatch: createBatchCheck(validator, bodies(BATCH)),
     checkEvents: createEventsCheck(specs.collector.document, eventsValidator, findEventErrors),
     validate: createValidateBody(bodies),
   }
 }
-
-function prepareOnce({ document }: Spec): () => object {
-  let prepared: object | undefined
-  return () => (prepared ??= prepareDocument(document))
-}
-
-/** Returns the first example of an operation's request, and of its first response. Both are valid. */
-function findExample({ document }: Spec, { method, path }: Operation): OperationExample {
-  const { paths, components } = document as unknown as ExampleDocument
-  const { requestBody, responses } = paths[path]?.[method.toLowerCase()] ?? { responses: {} }
-  const [status = '', response] = Object.entries(responses)[0] ?? []
-  const read = (content: Content | undefined): unknown => {
-    const [example] = Object.values(content?.content['application/json'].examples ?? {})
-    const name = example?.$ref?.split('/').at(-1)
-    return (name === undefined ? example : components.examples[name])?.value
-  }
-  return {
-    method,
-    path,
-    body: read(requestBody),
-    response: { status: Number(status), body: read(response) },
-  }
-}
-
-/** The parts of a contract that lead to its examples. */
-interface ExampleDocument {
-  readonly paths: Named<
-    Named<{ readonly requestBody?: Content; readonly responses: Named<Content> }>
-  >
-  readonly components: { readonly examples: Named<Example> }
-}
-
-interface Content {
-  readonly content: { readonly 'application/json': { readonly examples: Named<Example> } }
-}
-
-interface Example {
-  readonly value?: unknown
-  readonly $ref?: string
-}
-
-type Named<T> = Readonly<Record<string, T>>

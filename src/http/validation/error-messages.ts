@@ -68,12 +68,16 @@ function describe({ path, keyword, facts, message }: LocatedError): KeywordError
     return { field: 'body', message: 'must be a JSON object', keyword }
   }
   return {
-    field: path.length === 0 ? 'body' : path.join('.'),
+    field: joinPath(path),
     message: MESSAGES.get(keyword)?.(facts) ?? message,
     keyword,
     type: nameType(facts),
   }
 }
+
+/** Names a field by its path. One without a name inside of another has none that could be read. */
+const joinPath = (path: readonly string[]): string =>
+  path.length === 0 || (path.length > 1 && path.at(-1) === '') ? 'body' : path.join('.')
 
 /** Returns the type that a value must have. Null means the same as an absent field. */
 const nameType = ({ type = [] }: Facts): string =>

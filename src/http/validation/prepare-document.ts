@@ -65,8 +65,8 @@ const REWRITES: readonly (readonly [keyword: string, rewrite: Rewrite])[] = [
  *
  * @throws Error naming the schema and what the validators cannot take
  */
-export const prepareDocument = (document: SpecDocument): object =>
-  copyNode(document, '', document.components.schemas as Schemas) as object
+export const prepareDocument = (document: SpecDocument): Json =>
+  copyNode(document, '', document.components.schemas as Schemas) as Json
 
 /** Copies the part of a document outside schemas. `place` is the path from the root, such as `components.headers`. */
 function copyNode(node: unknown, place: string, schemas: Schemas): unknown {

@@ -30,11 +30,11 @@ export const createValidateBody =
     return body as Body
   }
 
-/** Compiles the bodies of the query API. */
+/** Compiles the bodies of the query API. @param prepared the contract as validators take it */
 export const compileOperationBodies = (
   document: SpecDocument,
-  prepare = () => prepareDocument(document),
-): Bodies => compileBodies(prepare, buildUnionMessages(document))
+  prepared: object = prepareDocument(document),
+): Bodies => compileBodies(prepared, buildUnionMessages(document))
 
 /**
  * Replaces what means the same as a body or a member that is missing.
