@@ -1,14 +1,14 @@
 /** A contract that the validator cannot handle stops the start, with an error that names the place. */
 import { describe, expect, test } from '@jest/globals'
-import type { RequestHandler } from 'express'
 import { parse } from 'yaml'
-import { ApiError } from '../../src/contract/errors.js'
 import { readSpecs, type SpecDocument, type SpecName } from '../../src/contract/spec.js'
 import { QUERY } from '../../src/analytics/operations/query.js'
 import { compileContract } from '../../src/http/validation/contract.js'
-import { findTimestampWindow } from '../../src/ingest/collect/event-rules.js'
-import { validate } from '../../src/http/validation/openapi-validator.js'
 import { prepareDocument } from '../../src/http/validation/prepare-document.js'
+import {
+  compileOperationBodies,
+  createValidateBody,
+} from '../../src/http/validation/validate-body.js'
 
 const specs = readSpecs()
 
@@ -20,97 +20,48 @@ function edited(name: SpecName, from: string, to: string): SpecDocument {
 }
 
 /** Compiles a contract as the service does. */
-const compiled = (name: SpecName, document: SpecDocument, validateResponses = false) =>
-  compileContract({ validateResponses }, [name], {
+const compiled = (name: SpecName, document: SpecDocument) =>
+  compileContract({ validateResponses: false }, [name], {
     ...specs,
     [name]: { yaml: specs[name].yaml, document },
   })
 
-describe('a construct that the validator does not support must be marked', () => {
+describe('a construct that the validators do not support', () => {
   test.each<[why: string, name: SpecName, from: string, to: string, message: string]>([
     [
-      'anyOf',
+      'a union that no table names',
       'openapi',
-      'x-validator: { replace-with: Value }\n',
-      '\n',
-      'components.schemas.ReferrerTypeFilter.properties.value.items: anyOf needs an x-validator mark',
-    ],
-    [
-      'maxItems',
-      'openapi',
-      'x-validator: max-items-first\n',
-      '\n',
-      'components.schemas.ValuesRequest.properties.filters: maxItems beside items needs an x-validator mark',
-    ],
-    [
-      'a discriminator',
-      'openapi',
-      'x-validator: split-by-discriminator\n',
-      '\n',
-      'components.schemas.Filter: discriminator needs an x-validator mark',
-    ],
-    [
-      'a default behind a reference',
-      'openapi',
-      'x-validator: lift-defaults\n',
-      '\n',
-      'components.schemas.AnalyticsQueryRequest: a reference to a schema with a default needs an x-validator mark',
-    ],
-    [
-      'allOf',
-      'collector',
-      'x-validator: merge-all-of\n',
-      '\n',
-      'components.schemas.SingleEvent: allOf needs an x-validator mark',
-    ],
-    [
-      'propertyNames',
-      'collector',
-      'x-validator: skip-property-names\n',
-      '\n',
-      'components.schemas.EventFields.properties.properties: propertyNames needs an x-validator mark',
+      '        body:\n          description: The body of the request that',
+      '        inner:\n          description: The body of the request that',
+      'BatchQuery.properties.inner: anyOf is not supported',
     ],
     [
       'a new keyword',
       'openapi',
       'uniqueItems: true\n',
       'contains: { const: users }\n',
-      'components.schemas.Metrics: contains needs an x-validator mark',
+      'Metrics: contains is not supported',
+    ],
+    [
+      'allOf without unevaluatedProperties',
+      'collector',
+      '      unevaluatedProperties: false\n      examples: [{ token:',
+      '      examples: [{ token:',
+      'SingleEvent: an open allOf is not supported',
     ],
     [
       'an unknown format',
       'collector',
       'format: instant\n',
       'format: moment\n',
-      'components.schemas.EventFields.properties.timestamp: unknown format moment',
+      'EventFields.properties.timestamp: the format moment is not supported',
     ],
     [
       'a keyword beside a reference',
       'openapi',
       "$ref: '#/components/schemas/DateRange'\n",
       "$ref: '#/components/schemas/DateRange'\n          maxLength: 5\n",
-      'components.schemas.AnalyticsQueryRequest.properties.date_range: maxLength needs an x-validator mark',
-    ],
-    [
-      'a mark that does not exist',
-      'openapi',
-      'x-validator: lift-defaults\n',
-      'x-validator: guess\n',
-      'components.schemas.AnalyticsQueryRequest: unknown x-validator "guess"',
-    ],
-    [
-      'a mark without its construct',
-      'openapi',
-      'x-validator: lift-defaults\n',
-      'x-validator: merge-all-of\n',
-      'components.schemas.AnalyticsQueryRequest: x-validator "merge-all-of" needs allOf',
-    ],
-    [
-      'a replacement that does not exist',
-      'collector',
-      'x-validator: { replace-with: EventList }\n',
-      'x-validator: { replace-with: Nothing }\n',
-      'components.schemas.Events: x-validator replaces it with nothing',
+      'AnalyticsQueryRequest.properties.date_range: maxLength beside $ref is not supported',
     ],
   ])('%s', async (_, name, from, to, message) => {
     const document = edited(name, from, to)
@@ -126,77 +77,35 @@ test.each([true, false])(
   },
 )
 
-describe('the error of an invalid operation names it', () => {
-  test('an invalid pattern', async () => {
-    const document = edited(
-      'collector',
-      String.raw`pattern: '^(\d{4}-\d{2}-\d{2}T.+)?$'` + '\n',
-      "pattern: '('\n",
-    )
-    await expect(compiled('collector', document)).rejects.toThrow(
-      'the contract of POST /v1/events cannot be compiled: ',
-    )
-  })
-
-  test('an example that its schema refuses', async () => {
-    const document = edited('openapi', 'required: [date_range]', 'required: [date_range, owner]')
-    await expect(compiled('openapi', document)).rejects.toThrow(
-      'the contract of POST /v1/analytics/query cannot be compiled: ',
-    )
-  })
-
-  test('a response that its schema refuses', async () => {
-    const document = edited('openapi', 'required: [project]', 'required: [project, owner]')
-    await compiled('openapi', document)
-    await expect(compiled('openapi', document, true)).rejects.toThrow(
-      'the contract of GET /v1/project cannot be compiled: ',
-    )
-  })
+test('the error of an invalid operation names it', async () => {
+  const document = edited(
+    'collector',
+    String.raw`pattern: '^(\d{4}-\d{2}-\d{2}T.+)?$'` + '\n',
+    "pattern: '('\n",
+  )
+  await expect(compiled('collector', document)).rejects.toThrow(
+    'the contract of POST /v1/events cannot be compiled: ',
+  )
 })
 
 describe('bodies are validated without a server', () => {
-  const contract = compileContract({ validateResponses: false })
+  const validate = createValidateBody(compileOperationBodies(specs.openapi.document))
 
-  /** Validates events as the collector does for a body with a single event. */
-  async function validateEvents(events: readonly unknown[]): Promise<unknown> {
-    const { checkEvents } = await contract
-    const middleware: RequestHandler = (request, response, next) => {
-      const receivedAt = new Date('2026-03-10T12:00:00.000Z')
-      const timestamps = findTimestampWindow(receivedAt, 30)
-      request.collectContext = { receivedAt, isPage: false, timestamps, form: 'event' }
-      return checkEvents(request, response, next)
-    }
-    return validate(middleware, { method: 'POST', path: '/v1/events', body: { events } })
-  }
-
-  test('a query gets its defaults', async () => {
-    expect(
-      await (await contract).validate(QUERY, { date_range: 'today', metrics: [] }),
-    ).toMatchObject({
+  test('a query gets its defaults', () => {
+    expect(validate(QUERY, { date_range: 'today', metrics: [] })).toMatchObject({
       date_range: 'today',
       metrics: ['users', 'pageviews', 'events'],
       limit: 100,
     })
   })
 
-  test('errors of a query are those of the service', async () => {
-    const error = await (
-      await contract
-    )
-      .validate(QUERY, { limit: 0 })
-      .catch((thrown: unknown) => thrown)
-    expect(error).toBeInstanceOf(ApiError)
-    expect((error as ApiError).details).toEqual([
+  test('errors of a query are those of the service', () => {
+    const details = [
       { field: 'date_range', message: 'is required' },
       { field: 'limit', message: 'must be at least 1' },
-    ])
-  })
-
-  test('events, too', async () => {
-    const events = [{ name: 'signup' }]
-    expect(await validateEvents(events)).toEqual({ events })
-    await expect(validateEvents([{ name: 5 }])).rejects.toThrow(
-      'The request is not valid: name must be a string.',
+    ]
+    expect(() => validate(QUERY, { limit: 0 })).toThrow(
+      expect.objectContaining({ code: 'VALIDATION_ERROR', details }),
     )
   })
 })

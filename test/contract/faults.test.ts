@@ -98,6 +98,8 @@ describe('the body', () => {
         ['~1', UNKNOWN],
       ],
     ],
+    [query({ x: { '': 1 } }), { x: UNKNOWN }],
+    [query({ filters: [{ type: 'page', '': 1 }] }), { body: UNKNOWN }],
     [
       { date_range: 'x', 'date_range.0': 1 },
       { 'date_range.0': UNKNOWN, date_range: NO_RANGE },

@@ -63,13 +63,14 @@ async function readRequest(
   if (file !== STDIN) await requireReadable(file)
   // Imported here, because they take longer to load than all other commands together.
   const { parseQueryBody } = await import('../../http/query/query-body.js')
-  const { compileContract } = await import('../../http/validation/contract.js')
+  const { readSpec } = await import('../../contract/spec.js')
+  const validation = await import('../../http/validation/validate-body.js')
   const { prepareExplained } = await import('./prepare.js')
   const body = file === STDIN ? await buffer(process.stdin) : await readFile(file)
   try {
-    // The contract compiles the operation that is asked; the others are not needed.
-    const contract = await compileContract({ validateResponses: false }, [])
-    return await prepareExplained(contract, operation, parseQueryBody(body))
+    const bodies = validation.compileOperationBodies(readSpec('openapi').document)
+    const validate = validation.createValidateBody(bodies)
+    return prepareExplained(validate, operation, parseQueryBody(body))
   } catch (error) {
     if (!(error instanceof ApiError) || error.details === undefined) throw error
     for (const { field, message } of error.details) note(`${field}: ${message}`)

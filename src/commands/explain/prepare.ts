@@ -8,7 +8,7 @@ import type {
   QueriedProject,
 } from '../../analytics/operation.js'
 import { prepare } from '../../analytics/run-operation.js'
-import type { Contract } from '../../http/validation/contract.js'
+import type { ValidateBody } from '../../http/validation/validate-body.js'
 import type { Description } from './explanation.js'
 import type { RunAnswer } from './run-explained.js'
 
@@ -23,13 +23,9 @@ interface Prepared {
 export type Prepare = (project: QueriedProject, dependencies: PlanDependencies) => Promise<Prepared>
 
 /** Validates a body for an operation that can be explained. @throws ApiError VALIDATION_ERROR */
-export async function prepareExplained(
-  contract: Contract,
-  name: string,
-  body: unknown,
-): Promise<Prepare> {
+export function prepareExplained(validate: ValidateBody, name: string, body: unknown): Prepare {
   const { operation, explained } = findOperation(name)
-  const request = await contract.validate(operation, body)
+  const request = validate(operation, body)
   return async (project, dependencies) => {
     const { resolved, planned } = await prepare(operation, request, project, dependencies)
     const { group } = dependencies

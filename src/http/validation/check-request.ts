@@ -1,32 +1,58 @@
-/** Validates requests in two steps: by the schemas of a contract, then by rules that schemas cannot express. */
+/** Checks requests: that the schemas of a contract accept them, then by the rules that schemas cannot express. */
 import type { Request, RequestHandler } from 'express'
+import type { AnyOperation } from '../../analytics/operation.js'
 import type { FieldError } from '../../contract/api.js'
 import { createValidationError } from '../../contract/errors.js'
-import type { UnionMessages } from './union-errors.js'
-import { describeErrors, type RequestErrors } from './error-messages.js'
+import type { FindErrors } from './compile-bodies.js'
+import type { BodyErrors } from './error-messages.js'
+import { listParameterErrors } from './express-validator.js'
+import { addOperationErrors, normalizeBody } from './validate-body.js'
 
 /**
  * Returns all errors of a request: those that the schemas found, plus those of the rules. `request.body` may be
  * invalid; fields that are not in `invalidFields` are as the rules expect them, with their defaults.
  */
-export type AddRuleErrors = (found: RequestErrors, request: Request) => readonly FieldError[]
+export type AddRuleErrors = (found: BodyErrors, request: Request) => readonly FieldError[]
 
-const NO_ERRORS: RequestErrors = { errors: [], invalidFields: new Set(), inQueryString: false }
+const NO_ERRORS: BodyErrors = { errors: [], invalidFields: new Set() }
 
-/** Creates a middleware that calls `next` with an `ApiError` if the request is invalid. */
+/**
+ * Creates a middleware that calls `next` with an `ApiError` if the request is invalid.
+ *
+ * @param validator decides whether the schemas accept a request
+ * @param findErrors says what they do not accept in its body
+ */
 export const createCheck =
   (
-    validateSchemas: RequestHandler,
+    validator: RequestHandler,
+    findErrors: FindErrors = () => NO_ERRORS,
     addRuleErrors: AddRuleErrors = ({ errors }) => errors,
-    unions: UnionMessages = {},
   ): RequestHandler =>
   (request, response, next) =>
-    validateSchemas(request, response, (error?: unknown) => {
-      const found = error === undefined ? NO_ERRORS : describeErrors(error, request.body, unions)
-      if (found === undefined) {
-        next(error)
-        return
-      }
-      const errors = found.inQueryString ? found.errors : addRuleErrors(found, request)
-      next(errors.length === 0 ? undefined : createValidationError(errors, error))
+    validator(request, response, (error?: unknown) => {
+      const inQueryString = error === undefined ? [] : listParameterErrors(error)
+      const isBody = inQueryString?.length === 0
+      const found = error !== undefined && isBody ? findErrors(request.body) : NO_ERRORS
+      // An error that is not about the request is passed on, and so is one that the body does not explain.
+      const isExplained = error === undefined || found.errors.length > 0
+      const errors = isExplained ? addRuleErrors(found, request) : (inQueryString ?? [])
+      next(errors.length === 0 ? error : createValidationError(errors, error))
     })
+
+/**
+ * Creates the middleware that checks the requests of an operation, whose bodies have been parsed. Behind it a body has the
+ * type of the contract, with defaults filled in.
+ */
+export function createOperationCheck(
+  operation: AnyOperation,
+  validator: RequestHandler,
+  findErrors: FindErrors,
+): RequestHandler {
+  const check = createCheck(validator, findErrors, (found, { body, answerFormat = 'json' }) =>
+    addOperationErrors(operation, found, body, answerFormat),
+  )
+  return (request, response, next) => {
+    request.body = normalizeBody(operation, request.body)
+    void check(request, response, next)
+  }
+}

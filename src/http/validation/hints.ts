@@ -26,15 +26,13 @@ function listExample({ member, kind, example }: FilterField): readonly [string, 
   return member === undefined ? [] : [[member, JSON.stringify(clause)]]
 }
 
-const TOO_MANY_ORDERS = 'must have at most 1 item'
-
 /** Returns the error with an example in its message, if it is one of those slips. `body` is the request's. */
 export function addHint(error: KeywordError, body: unknown): KeywordError {
-  const { field, keyword, message } = error
-  if (field === 'order_by' && message === TOO_MANY_ORDERS && isFlatOrder(body)) {
+  const { field, keyword, type, message } = error
+  if (field === 'order_by' && keyword === 'maxItems' && isFlatOrder(body)) {
     return { ...error, message: `must be an array of pairs: write ${FIELDS['order_by'] ?? ''}` }
   }
-  if (keyword !== 'type' || !/^must be an (?:array|object)$/.test(message)) return error
+  if (type !== 'array' && type !== 'object') return error
   const example = findExample(field)
   return example === undefined ? error : { ...error, message: `${message}, such as ${example}` }
 }

@@ -1,62 +1,72 @@
 /**
- * Rewrites a contract for express-openapi-validator, which rejects some constructs of OpenAPI 3.1 or reports
- * their errors badly. The contract marks every such schema with `x-validator`. Any other construct that is not
- * known to work is an error, so the validator never silently checks something else than the contract says.
+ * Rewrites a contract for Ajv and express-openapi-validator, which reject some constructs of OpenAPI 3.1 or report their
+ * errors badly. Any construct that is not known to work is an error, so nothing else is checked than the contract says.
  *
- * | x-validator | construct | rewritten to |
- * |---|---|---|
- * | `max-items-first` | `maxItems` beside `items` | `if maxItems then items`: a long array costs one error, not one per item |
- * | `split-by-discriminator` | `oneOf` with a `discriminator` | `if type is x then X`: errors of the chosen branch alone |
- * | `merge-all-of` | `allOf` with `unevaluatedProperties` | one closed object with all properties |
- * | `lift-defaults` | a property that refers to a schema with a `default` | the default beside the reference, where Ajv reads it |
- * | `skip-property-names` | `propertyNames` | nothing: `validateProperties` checks the names, with one message for all |
- * | `left-to-operation` | `anyOf` of the bodies of operations | nothing: the operation checks its own body |
- * | `{ replace-with: NAME }` | `oneOf` or `anyOf` | the schema NAME, which accepts every body that reaches the validator |
- *
- * Two differences need no mark. Responses are open in the documents, so that later versions can add to them; the
- * service itself must send nothing that is not documented, so here every object with properties is closed. And where
- * a format has a pattern beside it, only the format is checked: it is stricter, and has one message.
+ * | construct | rewritten to |
+ * |---|---|
+ * | `maxItems` beside `items` | `if maxItems then items`: a long array costs one error, not one per item |
+ * | `oneOf` with a `discriminator` | `if type is x then X`: errors of the chosen branch alone |
+ * | `allOf` with `unevaluatedProperties` | one closed object with all properties |
+ * | a property that refers to a schema with a `default` | the default beside the reference, where Ajv reads it |
+ * | `propertyNames` | nothing: `validateProperties` checks the names, with one message for all |
+ * | a union in `UNIONS` | the schema that the table names |
+ * | an object of a response with `properties` | a closed object: later versions may add to it, this one must not |
+ * | a `format` beside its own `pattern` | the format, which is stricter and has one message |
  */
 import { FORMATS } from '../../contract/formats.js'
 import type { SpecDocument } from '../../contract/spec.js'
 import { isRecord, mapRecord } from '../../lib/records.js'
-import {
-  findReferred,
-  findUnsupported,
-  INTEGER_SIZES,
-  type Json,
-  type Schemas,
-} from './find-unsupported.js'
 
-interface Mark {
-  /** The keywords that a marked schema must have; `rewrite` handles them. */
-  readonly keywords: readonly string[]
-  /** @param schema its inner schemas have been rewritten, except those under `allOf` */
-  readonly rewrite: (schema: Json, schemas: Schemas) => Json
-}
+type Json = Readonly<Record<string, unknown>>
+type Schemas = Readonly<Record<string, Json>>
 
-const MARKS: ReadonlyMap<unknown, Mark> = new Map<unknown, Mark>([
-  ['max-items-first', { keywords: ['maxItems', 'items'], rewrite: checkMaxItemsFirst }],
-  [
-    'split-by-discriminator',
-    { keywords: ['discriminator', 'oneOf'], rewrite: splitByDiscriminator },
-  ],
-  ['merge-all-of', { keywords: ['allOf', 'unevaluatedProperties'], rewrite: mergeAllOf }],
-  ['left-to-operation', { keywords: ['anyOf'], rewrite: () => ({}) }],
-  ['lift-defaults', { keywords: ['properties'], rewrite: liftDefaults }],
-  [
-    'skip-property-names',
-    { keywords: ['propertyNames'], rewrite: ({ propertyNames: _, ...rest }) => rest },
-  ],
+/** The keywords that the validators take, some only after `REWRITES`. */
+const KEYWORDS: ReadonlySet<string> = new Set(
+  `type title description default enum const format contentMediaType pattern minimum maximum minLength maxLength
+   minItems maxItems uniqueItems minProperties maxProperties required properties additionalProperties propertyNames items
+   prefixItems oneOf discriminator allOf unevaluatedProperties $ref x-typescript-prefix x-streamed`.split(
+    /\s+/,
+  ),
+)
+
+/** The keywords allowed beside `$ref`: the validators ignore all siblings but a default. */
+const BESIDE_REFERENCE: ReadonlySet<string> = new Set(['$ref', 'description'])
+
+/** The sizes of integers are for generated clients. The service checks the bounds beside them. */
+const INTEGER_SIZES: ReadonlySet<unknown> = new Set(['int32', 'int64'])
+
+/** The schemas that unions are checked by: the member that accepts all that may come, or any value. */
+const UNIONS: ReadonlyMap<string, Json> = new Map([
+  // The collector converts every form of a body to this one.
+  ['Events', { $ref: '#/components/schemas/EventList' }],
+  ['ReferrerTypeFilter.properties.value.items', { $ref: '#/components/schemas/Value' }],
+  ['ChannelFilter.properties.value.items', { $ref: '#/components/schemas/Value' }],
+  ['DeviceFilter.properties.value.items', { $ref: '#/components/schemas/Value' }],
+  // Later versions may add codes, this one must not.
+  ['Error.properties.code', { $ref: '#/components/schemas/ErrorCode' }],
+  // Each operation checks its own body.
+  ['BatchQuery.properties.body', {}],
+  ['BatchResult.properties.body', {}],
 ])
 
+type Rewrite = (schema: Json, schemas: Schemas) => Json
+
+/** How schemas with a keyword are rewritten, in this order. Their inner schemas have been, except those under `allOf`. */
+const REWRITES: readonly (readonly [keyword: string, rewrite: Rewrite])[] = [
+  ['maxItems', checkMaxItemsFirst],
+  ['discriminator', splitByDiscriminator],
+  ['unevaluatedProperties', mergeAllOf],
+  ['properties', liftDefaults],
+  ['propertyNames', ({ propertyNames: _, ...schema }) => schema],
+]
+
 /**
- * Returns a copy of the contract for the validator, without examples.
+ * Returns a copy of the contract for the validators, without examples.
  *
- * @throws Error naming the schema and the construct that needs a mark, or the mark that does not fit
+ * @throws Error naming the schema and what the validators cannot take
  */
-export const prepareDocument = (document: SpecDocument): object =>
-  copyNode(document, '', document.components.schemas as Schemas) as object
+export const prepareDocument = (document: SpecDocument): Json =>
+  copyNode(document, '', document.components.schemas as Schemas) as Json
 
 /** Copies the part of a document outside schemas. `place` is the path from the root, such as `components.headers`. */
 function copyNode(node: unknown, place: string, schemas: Schemas): unknown {
@@ -65,31 +75,40 @@ function copyNode(node: unknown, place: string, schemas: Schemas): unknown {
   return mapRecord(omitExamples(node), (key, value) => {
     const inner = place === '' ? key : `${place}.${key}`
     if (key === 'schema') return rewriteSchema(value as Json, inner, schemas)
-    if (inner === 'components.schemas') return rewriteAll(value as Schemas, inner, schemas)
-    return copyNode(value, inner, schemas)
+    if (inner !== 'components.schemas') return copyNode(value, inner, schemas)
+    return mapRecord(schemas, (name, schema) => rewriteSchema(schema, name, schemas))
   })
 }
 
 const omitExamples = ({ examples: _, ...rest }: Json): Json => rest
 
-const rewriteAll = (named: Schemas, place: string, schemas: Schemas): Json =>
-  mapRecord(named, (name, schema) => rewriteSchema(schema, `${place}.${name}`, schemas))
-
-function rewriteSchema(marked: Json, place: string, schemas: Schemas): Json {
-  const { 'x-validator': name, ...schema } = omitExamples(marked)
-  if (isRecord(name)) {
-    const replacement = schemas[String(name['replace-with'])]
-    if (replacement === undefined) throw new Error(`${place}: x-validator replaces it with nothing`)
-    return rewriteSchema(replacement, place, schemas)
-  }
-  const mark = MARKS.get(name)
-  const problem = findMisuse(schema, name) ?? findUnsupported(schema, mark?.keywords ?? [], schemas)
-  if (problem !== undefined) throw new Error(`${place}: ${problem}`)
+/** @param place the path of the schema, from its name on if it has one, such as `Event.properties.url` */
+function rewriteSchema(original: Json, place: string, schemas: Schemas): Json {
+  const union = UNIONS.get(place)
+  if (union !== undefined) return union
+  const schema = omitExamples(original)
+  const unsupported = findUnsupported(schema)
+  if (unsupported !== undefined) throw new Error(`${place}: ${unsupported} is not supported`)
   if ('$ref' in schema) return { $ref: schema['$ref'] }
   const inner = mapRecord(restrict(schema), (key, value) =>
     rewriteKeyword(key, value, `${place}.${key}`, schemas),
   )
-  return mark === undefined ? inner : mark.rewrite(inner, schemas)
+  return REWRITES.reduce(
+    (rewritten, [keyword, rewrite]) =>
+      keyword in rewritten ? rewrite(rewritten, schemas) : rewritten,
+    inner,
+  )
+}
+
+/** Finds what the validators cannot take in a schema. */
+function findUnsupported(schema: Json): string | undefined {
+  const { $ref, format = 'text' } = schema
+  const allowed = $ref === undefined ? KEYWORDS : BESIDE_REFERENCE
+  const keyword = Object.keys(schema).find((key) => !allowed.has(key))
+  if (keyword !== undefined) return $ref === undefined ? keyword : `${keyword} beside $ref`
+  if ('allOf' in schema && !('unevaluatedProperties' in schema)) return 'an open allOf'
+  const isKnown = Object.hasOwn(FORMATS, String(format)) || INTEGER_SIZES.has(format)
+  return isKnown ? undefined : `the format ${String(format)}`
 }
 
 /** Closes an object that lists its properties, and removes the pattern that only repeats a format, or the size of an integer. */
@@ -106,7 +125,11 @@ function restrict({ pattern, format, ...schema }: Json): Json {
 
 /** Rewrites the schemas directly inside the value of a keyword. */
 function rewriteKeyword(key: string, value: unknown, place: string, schemas: Schemas): unknown {
-  if (key === 'properties') return rewriteAll(value as Schemas, place, schemas)
+  if (key === 'properties') {
+    return mapRecord(value as Schemas, (name, schema) =>
+      rewriteSchema(schema, `${place}.${name}`, schemas),
+    )
+  }
   if (key === 'prefixItems' || key === 'oneOf') {
     const list = value as readonly Json[]
     return list.map((schema, index) => rewriteSchema(schema, `${place}.${index}`, schemas))
@@ -115,16 +138,9 @@ function rewriteKeyword(key: string, value: unknown, place: string, schemas: Sch
   return isSchema ? rewriteSchema(value, place, schemas) : value
 }
 
-/** Returns why a mark does not fit its schema; undefined if it does. */
-function findMisuse(schema: Json, name: unknown): string | undefined {
-  if (name === undefined) return undefined
-  const mark = MARKS.get(name)
-  if (mark === undefined) return `unknown x-validator ${JSON.stringify(name)}`
-  const missing = mark.keywords.find((keyword) => !(keyword in schema))
-  return missing && `x-validator ${JSON.stringify(name)} needs ${missing}`
-}
-
-function checkMaxItemsFirst({ items, uniqueItems = false, ...rest }: Json): Json {
+function checkMaxItemsFirst(schema: Json): Json {
+  const { items, uniqueItems = false, ...rest } = schema
+  if (items === undefined) return schema
   return { ...rest, if: { maxItems: rest['maxItems'] }, then: { items, uniqueItems } }
 }
 
@@ -141,10 +157,9 @@ function splitByDiscriminator({ discriminator, oneOf: _, ...rest }: Json): Json 
 }
 
 function mergeAllOf({ allOf, properties }: Json, schemas: Schemas): Json {
-  const inherited = (allOf as readonly Json[]).map((reference) => {
-    const place = String(reference['$ref']).slice('#/'.length).replaceAll('/', '.')
-    const own = findReferred(reference, schemas)?.['properties'] as Schemas
-    return rewriteAll(own, `${place}.properties`, schemas)
+  const inherited = (allOf as readonly Json[]).map((part) => {
+    const { properties: own } = findReferred(part, schemas) ?? {}
+    return rewriteKeyword('properties', own, `${nameOf(part)}.properties`, schemas)
   })
   return {
     type: 'object',
@@ -160,3 +175,8 @@ function liftDefaults({ properties, ...rest }: Json, schemas: Schemas): Json {
   })
   return { ...rest, properties: lifted }
 }
+
+/** Returns the schema that a schema's `$ref` names; undefined if it has none. */
+const findReferred = (schema: Json, schemas: Schemas): Json | undefined => schemas[nameOf(schema)]
+
+const nameOf = ({ $ref }: Json): string => String($ref).split('/').at(-1) ?? ''

@@ -5,6 +5,8 @@ import { listEnumValues, type SpecDocument } from '../../contract/spec.js'
 /** A field error with the JSON Schema keyword that failed. */
 export interface KeywordError extends FieldError {
   readonly keyword: string
+  /** The type that the value must have, if the keyword is `type`. */
+  readonly type?: string
 }
 
 /** The message for a value that matches no branch of a union, by field, with `*` for array positions. */

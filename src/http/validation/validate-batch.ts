@@ -3,12 +3,16 @@ import type { RequestHandler } from 'express'
 import type { FieldError } from '../../contract/api.js'
 import { isRecord } from '../../lib/records.js'
 import { createCheck, type AddRuleErrors } from './check-request.js'
+import type { FindErrors } from './compile-bodies.js'
 
 /** Creates the middleware that validates a batch whose body has been parsed. */
-export function createBatchCheck(validateSchemas: RequestHandler): RequestHandler {
-  const check = createCheck(validateSchemas, addIdErrors)
+export function createBatchCheck(
+  validator: RequestHandler,
+  findErrors: FindErrors,
+): RequestHandler {
+  const check = createCheck(validator, findErrors, addIdErrors)
   return (request, response, next) => {
-    if (request.headers['content-type'] !== undefined) request.body ??= {}
+    request.body ??= {}
     void check(request, response, next)
   }
 }

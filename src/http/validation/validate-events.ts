@@ -7,6 +7,7 @@ import { isRecord } from '../../lib/records.js'
 import { getCollectContext, nameField, type BodyForm } from '../server/request-context.js'
 import { createValidationError } from '../../contract/errors.js'
 import { createCheck, type AddRuleErrors } from './check-request.js'
+import type { FindErrors } from './compile-bodies.js'
 
 /** Up to this many unknown fields are left to the validator, which reports all other errors as well. */
 const MAX_UNKNOWN_FIELDS = 100
@@ -21,10 +22,11 @@ interface EventsBody {
  */
 export function createEventsCheck(
   document: SpecDocument,
-  validateSchemas: RequestHandler,
+  validator: RequestHandler,
+  findErrors: FindErrors,
 ): RequestHandler {
   const known = new Set(listProperties(document, 'EventFields'))
-  const check = createCheck(validateSchemas, addRuleErrors)
+  const check = createCheck(validator, findErrors, addRuleErrors)
   return (request, response, next) => {
     const { form } = getCollectContext(request)
     const unknown = listUnknownFields(request.body as EventsBody, known, form)

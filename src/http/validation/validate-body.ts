@@ -1,0 +1,69 @@
+/** Validates bodies for operations: by the schemas of the contract, then by the rules between fields. */
+import type { AnyBody, OperationBase, ValidBody } from '../../analytics/operation.js'
+import { applyRules } from '../../analytics/request/cross-field-rules.js'
+import { findTooDeepFilter } from '../../analytics/request/filter-limits.js'
+import type { AnswerFormat } from '../../contract/answer-formats.js'
+import type { FieldError } from '../../contract/api.js'
+import { createValidationError } from '../../contract/errors.js'
+import type { SpecDocument } from '../../contract/spec.js'
+import { isRecord } from '../../lib/records.js'
+import { compileBodies, type Bodies } from './compile-bodies.js'
+import type { BodyErrors } from './error-messages.js'
+import { prepareDocument } from './prepare-document.js'
+import { buildUnionMessages } from './union-errors.js'
+
+/**
+ * Validates a body for an operation, and fills in its defaults.
+ *
+ * @throws ApiError VALIDATION_ERROR with the errors that a request with this body would get
+ */
+export type ValidateBody = <Body>(operation: OperationBase<Body>, body: unknown) => Body
+
+/** Creates the function. @param bodies those of the contract; `compileOperationBodies` compiles them */
+export const createValidateBody =
+  (bodies: Bodies): ValidateBody =>
+  <Body>(operation: OperationBase<Body>, original: unknown) => {
+    const body = normalizeBody(operation, original)
+    const found = bodies(operation.path)(body)
+    const errors = addOperationErrors(operation, found, body, 'json')
+    if (errors.length > 0) throw createValidationError(errors)
+    return body as Body
+  }
+
+/** Compiles the bodies of the query API. @param prepared the contract as validators take it */
+export const compileOperationBodies = (
+  document: SpecDocument,
+  prepared: object = prepareDocument(document),
+): Bodies => compileBodies(prepared, buildUnionMessages(document))
+
+/**
+ * Replaces what means the same as a body or a member that is missing.
+ *
+ * @throws ApiError VALIDATION_ERROR for filters that lie too deep in others, which schemas are not to see
+ */
+export function normalizeBody(operation: OperationBase<ValidBody>, body: unknown): unknown {
+  const tooDeep = isRecord(body) ? findTooDeep(operation, body) : undefined
+  if (tooDeep !== undefined) throw createValidationError([tooDeep])
+  return operation.normalize?.(body ?? {}) ?? body ?? {}
+}
+
+/** Finds the first filter of a body that lies too deep in others. */
+const findTooDeep = (operation: OperationBase<ValidBody>, body: AnyBody): FieldError | undefined =>
+  operation.findTooDeep === undefined
+    ? findTooDeepFilter(body['filters'])
+    : operation.findTooDeep(body)
+
+/** Returns the errors that the schemas have found in a body, and those that the rules of an operation find. */
+export function addOperationErrors(
+  operation: OperationBase<ValidBody>,
+  { errors, invalidFields }: BodyErrors,
+  body: unknown,
+  format: AnswerFormat,
+): readonly FieldError[] {
+  if (!isRecord(body)) return errors
+  return [
+    ...errors,
+    ...applyRules(operation.rules, body as ValidBody, invalidFields),
+    ...(operation.checkFormat?.(body, format) ?? []),
+  ]
+}
