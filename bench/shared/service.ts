@@ -30,7 +30,7 @@ export async function startServiceProcess(
       PORT: '0',
       NODE_ENV: 'production',
       RATE_LIMIT: '0',
-      // Answers are to be computed.
+      // Responses are to be computed.
       CACHE_MB: '0',
       TOKEN_EVENTS_PER_MINUTE: '0',
       TOKEN_MB_PER_MINUTE: '0',

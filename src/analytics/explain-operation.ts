@@ -11,7 +11,7 @@ import type {
   Operation,
   PlanDependencies,
   QueriedProject,
-  StoredAnswer,
+  StoredResponse,
 } from './operation.js'
 import { prepare } from './run-operation.js'
 
@@ -31,7 +31,7 @@ export type Explanation = Pick<ExplainResponse, 'shards' | 'estimatedRows'> & {
  * @throws ApiError as `runOperation` does before it runs a statement
  */
 export async function explainOperation<Body extends DatedRequest, Resolved, Planned, Response>(
-  operation: Operation<Body, Resolved, Planned, StoredAnswer, Response>,
+  operation: Operation<Body, Resolved, Planned, StoredResponse, Response>,
   explained: Explained<Planned>,
   request: Body,
   project: QueriedProject,

@@ -3,7 +3,7 @@
  * language models, the cache, validation, explanations and the command line go through the rows.
  */
 import type { Statement } from '../clickhouse/sql.js'
-import type { AnswerFormat } from '../contract/answer-formats.js'
+import type { ResponseFormat } from '../contract/response-formats.js'
 import type { DateRange, FieldError } from '../contract/api.js'
 import type { Scope } from '../contract/scopes.js'
 import type { MarkedRow } from '../model/origin.js'
@@ -76,7 +76,7 @@ export type StreamRows = <Stored>(
   consume: (rows: StoredRows<Stored>) => Promise<void>,
 ) => Promise<void>
 
-/** The dependencies of answers that are streamed. */
+/** The dependencies of responses that are streamed. */
 export interface StreamDependencies extends Dependencies {
   readonly stream: StreamRows
 }
@@ -122,7 +122,7 @@ export interface OperationBase<Body> {
   /** Replaces what means the same as a member that is missing. The body may be anything. */
   normalize?(body: unknown): unknown
   /** Finds the errors of a body together with the format that is asked for. */
-  checkFormat?(body: AnyBody, format: AnswerFormat): readonly FieldError[]
+  checkFormat?(body: AnyBody, format: ResponseFormat): readonly FieldError[]
 }
 
 /** The part of a response that repeats the request. It comes first. */
@@ -171,7 +171,7 @@ export interface Operation<
   Body,
   Resolved,
   Planned,
-  Stored extends StoredAnswer,
+  Stored extends StoredResponse,
   Response,
 > extends OperationBase<Body> {
   /** Resolves a request at a moment. */
@@ -199,7 +199,7 @@ export interface Operation<
 }
 
 /** What the statements of an operation returned. */
-export interface StoredAnswer {
+export interface StoredResponse {
   readonly rows: readonly object[]
 }
 
@@ -233,7 +233,7 @@ export interface Streaming<Body> {
 export type ValidBody = never
 
 /** An operation whose response is a body, which is kept and given again while the data is the same. */
-export type AnsweredOperation = Operation<ValidBody, unknown, unknown, StoredAnswer, object>
+export type AnsweredOperation = Operation<ValidBody, unknown, unknown, StoredResponse, object>
 
 /** An operation that streams some responses, or all of them. */
 export type StreamedOperation = OperationBase<ValidBody> & Streaming<ValidBody>

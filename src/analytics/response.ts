@@ -24,8 +24,8 @@ export type StoredRow = {
   Partial<Record<`${'metric' | 'total' | 'compared' | 'compared_total'}_${Metric}`, number | null>>
 >
 
-/** The rows of an answer. */
-export interface AnswerRows<Row extends StoredRow = StoredRow> {
+/** The rows of a response. */
+export interface ResponseRows<Row extends StoredRow = StoredRow> {
   readonly rows: readonly Row[]
   /** How many rows there are before limit and offset. */
   readonly total: number
@@ -36,7 +36,7 @@ export interface AnswerRows<Row extends StoredRow = StoredRow> {
 /** Builds the part of the response that depends on the data. */
 export const shapeRows = (
   query: Query,
-  { rows, total, totals }: AnswerRows,
+  { rows, total, totals }: ResponseRows,
 ): Pick<AnalyticsQueryResponse, 'pagination' | 'data' | 'totals'> => ({
   pagination: { limit: query.limit, offset: query.offset, returned: rows.length, total },
   data: rows.map(createShaper(query)),

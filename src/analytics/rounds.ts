@@ -3,8 +3,8 @@
  * the groups, the others count the users of those that can be on the page.
  *
  * The data may change between two rounds. Round one returns every metric except users, plus the event count. Later rounds repeat them:
- * if an event count is unchanged, so are the users. If all are unchanged, the answer is that of the moment of round one. Otherwise
- * there is no answer, and the caller runs the one statement that reads everything.
+ * if an event count is unchanged, so are the users. If all are unchanged, the response is that of the moment of round one. Otherwise
+ * there is no response, and the caller runs the one statement that reads everything.
  */
 import type { Statement } from '../clickhouse/sql.js'
 import { METRICS } from '../model/metrics.js'
@@ -12,7 +12,7 @@ import type { RunStatement } from './operation.js'
 import type { Plan } from './plan/plan.js'
 import { COUNTED_PER_ROW } from './plan/steps.js'
 import type { Query } from './request/query.js'
-import type { AnswerRows, StoredRow } from './response.js'
+import type { ResponseRows, StoredRow } from './response.js'
 import { buildStatement } from './sql/build-statement.js'
 import { buildFirstRound, buildUsersRound } from './sql/rounds.js'
 import type { ShardGroup } from './sql/shards.js'
@@ -41,13 +41,13 @@ export const buildFirstStatement = (
     ? buildStatement(plan, nonce, group)
     : buildFirstRound(plan, nonce, group, countListed(plan))
 
-/** Runs a plan: in rounds if it counts users last across shards, and otherwise, or if these have no answer, as one statement. */
+/** Runs a plan: in rounds if it counts users last across shards, and otherwise, or if these have no response, as one statement. */
 export async function runPlan(
   plan: Plan,
   nonce: string,
   group: ShardGroup | undefined,
   run: RunStatement,
-): Promise<AnswerRows> {
+): Promise<ResponseRows> {
   if (group !== undefined && plan.userCounting.kind !== 'all') {
     const context = { plan, nonce, group, run }
     const isOfPage = plan.userCounting.kind === 'page'
@@ -59,19 +59,19 @@ export async function runPlan(
 }
 
 /**
- * Adds the totals to an answer, if its query asks for them. Every row of the first statement has them; if it returned none,
+ * Adds the totals to a response, if its query asks for them. Every row of the first statement has them; if it returned none,
  * another statement reads them.
  */
 async function addTotals(
   context: StatementsContext,
-  answer: AnswerRows,
+  answer: ResponseRows,
   [first]: readonly StoredRow[],
-): Promise<AnswerRows> {
+): Promise<ResponseRows> {
   const totals = await readTotals(context, first)
   return totals === undefined ? answer : { ...answer, totals }
 }
 
-/** Returns the totals of which the first row of an answer has a copy, or reads them. Undefined if the query does not ask for them. */
+/** Returns the totals of which the first row of a response has a copy, or reads them. Undefined if the query does not ask for them. */
 export async function readTotals(
   { plan: { query, totals }, nonce, group, run }: StatementsContext,
   first: StoredRow | undefined,
@@ -101,7 +101,7 @@ const toTotals = (row: StoredRow, { grouping, metrics, compared }: Query): Store
       }
 
 /** Counts users of the groups on the page, which is ordered by another metric or by group. */
-async function countOnPage(context: RoundContext): Promise<AnswerRows | undefined> {
+async function countOnPage(context: RoundContext): Promise<ResponseRows | undefined> {
   const { plan, nonce, group, run } = context
   const { rows, total } = await run<RoundRow>(buildFirstRound(plan, nonce, group))
   const counted = await countUsers(context, rows)
@@ -123,9 +123,9 @@ function countListed({ query: { limit, offset }, userCounting }: Plan): number |
 /**
  * Counts users of the groups that can be on the page when it is ordered by users: first of those with the most events. A group
  * whose events are fewer than the users of the last group on the page so far cannot come before it. Then it counts the users
- * of all other groups. If these are too many, there is no answer.
+ * of all other groups. If these are too many, there is no response.
  */
-async function countCandidates(context: RoundContext): Promise<AnswerRows | undefined> {
+async function countCandidates(context: RoundContext): Promise<ResponseRows | undefined> {
   const { plan, nonce, group, run } = context
   const { limit, offset } = plan.query
   const end = limit + offset

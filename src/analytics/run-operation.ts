@@ -14,7 +14,7 @@ import type {
   QueriedProject,
   Resolve,
   Rows,
-  StoredAnswer,
+  StoredResponse,
 } from './operation.js'
 
 /** What a request was resolved to, and what was planned for it. */
@@ -39,7 +39,7 @@ export async function runOperation<
   Body extends DatedRequest,
   Resolved,
   Planned,
-  Stored extends StoredAnswer,
+  Stored extends StoredResponse,
   Response,
 >(
   operation: Operation<Body, Resolved, Planned, Stored, Response>,

@@ -11,11 +11,11 @@ import { createShaper, shapeEcho, shapeMetrics, type StoredRow } from './respons
 import { readTotals } from './rounds.js'
 import { buildCountingStatement } from './sql/build-statement.js'
 
-/** The maximum number of rows of a streamed answer. Accounts of the store allow no more. */
+/** The maximum number of rows of a streamed response. Accounts of the store allow no more. */
 export const MAX_STREAMED_ROWS = 1_000_000
 
-/** An answer whose rows are on their way. */
-export interface StreamedAnswer extends Pick<
+/** A response whose rows are on their way. */
+export interface StreamedResponse extends Pick<
   AnalyticsQueryResponse,
   'period' | 'query' | 'comparison' | 'totals'
 > {
@@ -28,7 +28,7 @@ export interface StreamedAnswer extends Pick<
 type CountedRow = StoredRow & MarkedRow & { readonly row_count: number }
 
 /**
- * Runs a plan, and hands the answer to `consume`. The numbers are those of one that is not streamed. There is one statement, and no
+ * Runs a plan, and hands the response to `consume`. The numbers are those of one that is not streamed. There is one statement, and no
  * rounds: with all rows, users are counted of all groups anyway.
  *
  * @param plan has the limit `MAX_STREAMED_ROWS`
@@ -38,7 +38,7 @@ export async function streamPlan(
   request: AnalyticsQueryRequest,
   plan: Plan,
   dependencies: StreamDependencies,
-  consume: (answer: StreamedAnswer) => Promise<void>,
+  consume: (answer: StreamedResponse) => Promise<void>,
 ): Promise<void> {
   const { query } = plan
   const { group, onPlan, stream } = dependencies

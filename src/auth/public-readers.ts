@@ -30,7 +30,7 @@ interface Listed {
   readonly until: number
 }
 
-/** All public projects are one answer. */
+/** All public projects are one response. */
 const LIST = 'public projects'
 
 /**
@@ -65,7 +65,7 @@ const PREFIX = 'public:'
 /** Whether the id of a principal is that of the readers of a public project. */
 export const isPublicReader = (keyId: string): boolean => keyId.startsWith(PREFIX)
 
-/** Creates the reader of a project. All viewers are one: they share its turns, its answers and its limit. */
+/** Creates the reader of a project. All viewers are one: they share its turns, its responses and its limit. */
 const createReader = (project: StoredProject): Authenticated => ({
   principal: { keyId: PREFIX + project.id, projectId: project.id },
   project,

@@ -1,10 +1,10 @@
-/** Watches the changes of projects' data, so that a service knows whether an earlier answer is still the right one. */
+/** Watches the changes of projects' data, so that a service knows whether an earlier response is still the right one. */
 import type { Connection } from '../clickhouse/connection.js'
 import { sql, statement, uint64 } from '../clickhouse/sql.js'
 import { KNOWLEDGE_MS, LOOK_INTERVAL_MS, MEMORY_MS } from './timing.js'
 
 /**
- * Names the state of a project's data. Two equal names are the same data: of two answers with the same name, the later one
+ * Names the state of a project's data. Two equal names are the same data: of two responses with the same name, the later one
  * would have been the same.
  */
 export type DataVersion = string
@@ -13,7 +13,7 @@ export interface ChangeWatch {
   /**
    * Returns the version of a project's data; undefined while it changes, or when the store does not say so in time.
    *
-   * The version is that of the data at this moment: while the caller does not await anything, it may give answers that
+   * The version is that of the data at this moment: while the caller does not await anything, it may give responses that
    * were computed since an earlier call returned the same version.
    */
   readonly readVersion: (projectId: string) => Promise<DataVersion | undefined>

@@ -21,13 +21,13 @@ export interface Breaker {
 /** The breaker opens when this many pings in succession, and all queries meanwhile, get no response. */
 const MAX_UNANSWERED = 3
 const PING_PAUSE_MS = SECOND_MS / 4
-/** A query that fails this soon after an answer says nothing about the store: it was too slow, or its client left. */
+/** A query that fails this soon after a response says nothing about the store: it was too slow, or its client left. */
 const RECENT_MS = SECOND_MS
 
 /**
  * Creates the breaker of a store: while the store hangs, queries fail at once instead of at their deadlines.
  *
- * A query that ends without an answer makes it ping the store until there is an answer; an error of ClickHouse is one. When
+ * A query that ends without a response makes it ping the store until there is a response; an error of ClickHouse is one. When
  * too many pings fail, it opens: it gives up the queries that wait for the store, and lets no more through. It closes with
  * the next answer to a ping. While the store answers, it sends nothing.
  *

@@ -4,7 +4,7 @@ import { FRESH_MS } from '../lib/lookups.js'
 import { toStoreError } from './errors.js'
 import type { QueryOptions } from './statements.js'
 
-/** Creates the options of a read that uses one thread and takes no longer than its answer is fresh. */
+/** Creates the options of a read that uses one thread and takes no longer than its response is fresh. */
 export const createBriefOptions = (): QueryOptions => ({
   signal: AbortSignal.timeout(FRESH_MS),
   settings: { max_threads: 1 },

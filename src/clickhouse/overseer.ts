@@ -127,7 +127,7 @@ async function watch(
       notFound = isLost ? notFound + 1 : 0
       unanswered = 0
     } catch (error) {
-      // An account without access to system.processes gets an error, which is an answer, too.
+      // An account without access to system.processes gets an error, which is a response, too.
       unanswered = error instanceof ClickHouseError ? 0 : unanswered + 1
     }
     if (unanswered >= MAX_UNANSWERED) throw new StoreUnavailableError('the store hangs')

@@ -4,10 +4,10 @@ import { SECOND_MS } from '../lib/time.js'
 import type { Shard } from './cluster.js'
 
 /** A shard that takes longer for a statement about projects counts as away. */
-const ANSWER_MS = 5 * SECOND_MS
+const RESPONSE_MS = 5 * SECOND_MS
 
 /** Returns the signal that ends a short statement on a shard. */
-export const createDeadline = (): AbortSignal => AbortSignal.timeout(ANSWER_MS)
+export const createDeadline = (): AbortSignal => AbortSignal.timeout(RESPONSE_MS)
 
 /** A shard that could not do its work. */
 export interface FailedShard {

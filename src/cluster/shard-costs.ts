@@ -33,7 +33,7 @@ export interface LoggedCosts {
   readonly asking: LoggedCost | undefined
 }
 
-/** A statement is logged soon after its answer. */
+/** A statement is logged soon after its response. */
 const POLL_MS = 50
 const TIMEOUT_MS = 2 * SECOND_MS
 

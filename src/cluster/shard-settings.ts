@@ -1,7 +1,7 @@
 /** The settings of statements that several stores answer together: one of them runs the statement, and asks the others. */
 import type { Connection, Settings } from '../clickhouse/connection.js'
 
-/** The settings of a statement that reads several stores. Its answer is whole, or it fails. */
+/** The settings of a statement that reads several stores. Its response is whole, or it fails. */
 const SETTINGS: Settings = {
   skip_unavailable_shards: 0,
   // The store that runs the statement asks itself over the network, too. If it computed its own part beside the statement, it

@@ -30,7 +30,7 @@ export interface Config extends Stores {
   /** How many queries run at once: of one API key, and of all keys together. */
   readonly queriesPerKey: number
   readonly queries: number
-  /** How many megabytes of answers are kept in memory; 0 for none. */
+  /** How many megabytes of responses are kept in memory; 0 for none. */
   readonly cacheMb: number
   /** How many events and bytes a public token and an address may send; 0 for no limit. */
   readonly eventLimits: {

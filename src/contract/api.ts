@@ -92,8 +92,8 @@ export type DeviceType = Schemas['DeviceType']
 
 export type Project = Schemas['Project']
 
-/** How an answer came about: computed, known, or computed together with that of an equal query. */
-export type AnswerSource = Schemas['AnswerSource']
+/** How a response came about: computed, known, or computed together with that of an equal query. */
+export type ResponseSource = Schemas['AnswerSource']
 
 export type ErrorCode = Schemas['ErrorCode']
 export type ErrorResponse = Schemas['ErrorResponse']

@@ -135,7 +135,7 @@ async function deleteFacts(writer: Connection, expiration: Expiration): Promise<
 }
 
 /**
- * First the rollups of users, then those of sums: users are counted in groups that have sums, so no answer has more new users
+ * First the rollups of users, then those of sums: users are counted in groups that have sums, so no response has more new users
  * than users.
  */
 async function correctRollups(

@@ -4,18 +4,18 @@ import { mapRecord } from './records.js'
 import { SECOND_MS } from './time.js'
 
 /**
- * How long an answer is used without asking again, in milliseconds from the start of its lookup. A lookup may take as long: a
+ * How long a response is used without asking again, in milliseconds from the start of its lookup. A lookup may take as long: a
  * store that is slow is no reason to refuse anybody.
  */
 export const FRESH_MS = 4 * SECOND_MS
 
 /**
- * Looks names up, and remembers the answers by these rules:
+ * Looks names up, and remembers the responses by these rules:
  *
- * - An answer is used for less than `FRESH_MS`, also one that there is no such name. Its age counts from the start of the lookup.
+ * - A response is used for less than `FRESH_MS`, also one that there is no such name. Its age counts from the start of the lookup.
  * - Then it is looked up again, and the caller waits. Only with `staleMs` is a value that was found still used, while it is
  *   looked up again and while the store fails, until it is `staleMs` old.
- * - Calls for one name share the lookup that runs, and its answer, however long it took.
+ * - Calls for one name share the lookup that runs, and its response, however long it took.
  * - A failure is not remembered: it rejects the calls that wait, and the next call asks again.
  * - Values that were found and names that were not have limits of their own, so made-up names evict no value.
  * - With `lanes`, few lookups run at once, and unknown names take no place of known ones.

@@ -3,13 +3,13 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import { createServer, type ServerOptions } from './create-server.js'
 
 /** The response to a message. */
-export interface MessageAnswer {
+export interface MessageResponse {
   readonly status: number
-  /** JSON, or empty: notifications get no answer. */
+  /** JSON, or empty: notifications get no response. */
   readonly text: string
 }
 
-/** The transport checks these; the service has checked them already, and answers are always JSON. */
+/** The transport checks these; the service has checked them already, and responses are always JSON. */
 const HEADERS = {
   Accept: 'application/json, text/event-stream',
   'Content-Type': 'application/json',
@@ -25,7 +25,7 @@ export async function answerMessage(
   options: ServerOptions,
   message: object,
   version: string | undefined,
-): Promise<MessageAnswer> {
+): Promise<MessageResponse> {
   const server = createServer(options)
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)

@@ -11,7 +11,7 @@ export interface ToolOutcome {
 
 /**
  * Builds the result of a call. An error of the operation is a result as well, so that the model reads it: it has the body of the
- * error, but no structured content, whose schema is that of answers.
+ * error, but no structured content, whose schema is that of responses.
  */
 export function buildCallResult({ status, body, retry_after }: ToolOutcome): CallToolResult {
   if (status === 200) {

@@ -29,7 +29,7 @@ export function mergeRequests(requests: Readonly<Record<string, ObjectSchema>>):
   }
 }
 
-/** Returns a schema for the answer of one of several operations. */
+/** Returns a schema for the response of one of several operations. */
 export const uniteResponses = (responses: readonly ObjectSchema[]): ObjectSchema => ({
   type: 'object',
   anyOf: responses.map(({ $defs: _, ...schema }) => schema),

@@ -1,4 +1,4 @@
-/** Marks every row of an answer with its project and request, so that no row of another one is taken for it. */
+/** Marks every row of a response with its project and request, so that no row of another one is taken for it. */
 import { sql, string, type Sql } from '../clickhouse/sql.js'
 import { ApiError } from '../contract/errors.js'
 import { randomId } from '../lib/random-id.js'

@@ -1,4 +1,4 @@
-/** How much data a project has. The planner estimates costs by it; the answer of a query never depends on it. */
+/** How much data a project has. The planner estimates costs by it; the response of a query never depends on it. */
 
 /** What one month of a project holds. */
 export interface MonthSize {

@@ -19,9 +19,9 @@ export interface HttpInstruments {
   /** Called with the code of the response to a request that Node.js could not read. */
   readonly onMalformedRequest: (errorCode: string) => void
   /** Called once per answer to a query, with the value of `Tally-Cache`. */
-  readonly onAnswer: (source: string) => void
-  /** @param countBytes is called for every scrape; returns how many bytes the kept answers take */
-  readonly watchAnswers: (countBytes: () => number) => void
+  readonly onResponse: (source: string) => void
+  /** @param countBytes is called for every scrape; returns how many bytes the kept responses take */
+  readonly watchResponses: (countBytes: () => number) => void
   /** @param count is called for every scrape; returns how many queries run and how many wait for their turn */
   readonly watchQueries: (count: () => Readonly<Record<'running' | 'waiting', number>>) => void
 }
@@ -59,7 +59,7 @@ export function createHttpInstruments(registry: Registry): HttpInstruments {
   })
   const answers = new Counter({
     name: 'tallyhouse_answers_total',
-    help: 'Answers to queries: computed (miss), known (hit), or computed together with an equal query (coalesced).',
+    help: 'Responses to queries: computed (miss), known (hit), or computed together with an equal query (coalesced).',
     labelNames: ['source'],
     registers,
   })
@@ -72,8 +72,8 @@ export function createHttpInstruments(registry: Registry): HttpInstruments {
       if (errorCode !== undefined) errors.inc({ code: errorCode })
     },
     onMalformedRequest: (code) => errors.inc({ code }),
-    onAnswer: (source) => answers.inc({ source }),
-    watchAnswers: (countBytes) => createAnswerGauge(registry, countBytes),
+    onResponse: (source) => answers.inc({ source }),
+    watchResponses: (countBytes) => createResponseGauge(registry, countBytes),
     watchQueries: (count) => createQueryGauge(registry, count),
   }
 }
@@ -95,7 +95,7 @@ function createQueryGauge(
   })
 }
 
-function createAnswerGauge(registry: Registry, countBytes: () => number): void {
+function createResponseGauge(registry: Registry, countBytes: () => number): void {
   new Gauge({
     name: 'tallyhouse_answer_cache_bytes',
     help: 'Memory that the kept answers take.',

@@ -60,7 +60,7 @@ type Asked = Partial<PartialRequest>
 const MONTH: PartialRequest = { date_range: ['2026-01-01', '2026-01-31'], group_by: ['page:path'] }
 const ALL_METRICS = ['users', 'pageviews', 'events', 'bounce_rate', 'visit_duration'] as const
 
-/** Answers in rounds, and expects the one answer of the single statement; returns the rows of each round. */
+/** Responses in rounds, and expects the one answer of the single statement; returns the rows of each round. */
 async function expectSame(project: StoredProject, asked: Asked) {
   const request = { ...MONTH, ...asked }
   const want = await runQuery(cluster, project, request)

@@ -1,5 +1,5 @@
 /** The operation `query`: metrics by group, filtered, compared, in pages; or all rows as a stream. */
-import { TABLE_TYPES, type AnswerFormat } from '../../contract/answer-formats.js'
+import { TABLE_TYPES, type ResponseFormat } from '../../contract/response-formats.js'
 import type {
   AnalyticsQueryRequest,
   AnalyticsQueryResponse,
@@ -23,9 +23,9 @@ import { getInclusiveEnd, resolvePeriod, type Period } from '../request/period.j
 import { resolveQuery, type Query, type Series } from '../request/query.js'
 import { checkRetention } from '../request/retention.js'
 import { requireFewSeriesRows } from '../request/then-by.js'
-import { shapeEcho, shapeRows, type AnswerRows } from '../response.js'
+import { shapeEcho, shapeRows, type ResponseRows } from '../response.js'
 import { buildFirstStatement, runPlan } from '../rounds.js'
-import { MAX_STREAMED_ROWS, streamPlan, type StreamedAnswer } from '../stream-analytics.js'
+import { MAX_STREAMED_ROWS, streamPlan, type StreamedResponse } from '../stream-analytics.js'
 import type { AnyBody, Operation, Resolve, Streaming, WriteEnd } from '../operation.js'
 import { prepare } from '../run-operation.js'
 import { createTable, writePeriod, type Batches, type SourceColumn, type Table } from '../table.js'
@@ -57,7 +57,7 @@ export const QUERY: Operation<
   AnalyticsQueryRequest,
   Query,
   Plan,
-  AnswerRows,
+  ResponseRows,
   AnalyticsQueryResponse
 > &
   Streaming<StreamedQueryRequest> = {
@@ -106,7 +106,7 @@ function omitEmptyMetrics(body: unknown): unknown {
 const omitMetrics = ({ metrics: _, ...rest }: AnyBody): object => rest
 
 /** JSON has no rows before its end, so a response of any length is not JSON. */
-function checkFormatOfAll({ limit }: AnyBody, format: AnswerFormat): readonly FieldError[] {
+function checkFormatOfAll({ limit }: AnyBody, format: ResponseFormat): readonly FieldError[] {
   if (limit !== 'all' || format !== 'json') return []
   const message = `is all, which needs one of these in Accept: ${TABLE_TYPES.join(', ')}`
   return [{ field: 'limit', message }]
@@ -144,7 +144,7 @@ type Head = Pick<AnalyticsQueryResponse, 'period' | 'query' | 'comparison' | 'to
 }
 
 /** Describes a response whose rows are on their way. */
-const describeStream = ({ batches, total, ...head }: StreamedAnswer): Table =>
+const describeStream = ({ batches, total, ...head }: StreamedResponse): Table =>
   describeRows({ ...head, pagination: { limit: 'all', offset: head.query.offset, total } }, batches)
 
 /** Describes a response. @param batches the rows of the JSON, some at a time */

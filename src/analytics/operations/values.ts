@@ -9,7 +9,7 @@ import { checkFilterLimits, listPatternFields } from '../request/filter-limits.j
 import type { Predicate } from '../request/filters.js'
 import { formatPeriod } from '../request/period.js'
 import type { Grouping, Query } from '../request/query.js'
-import type { AnswerRows } from '../response.js'
+import type { ResponseRows } from '../response.js'
 import { runPlan } from '../rounds.js'
 import type { Operation, Resolve } from '../operation.js'
 import { nameQuery, resolveRequest } from './query.js'
@@ -19,7 +19,7 @@ import { createTable, writePeriod, type SourceColumn } from '../table.js'
 const resolveValues: Resolve<ValuesRequest, Query> = (request, project, first, now) =>
   narrow(resolveRequest(toBreakdown(request), project, first, now), request)
 
-export const VALUES: Operation<ValuesRequest, Query, Plan, AnswerRows, ValuesResponse> = {
+export const VALUES: Operation<ValuesRequest, Query, Plan, ResponseRows, ValuesResponse> = {
   name: 'values',
   path: '/v1/analytics/values',
   scope: 'read',

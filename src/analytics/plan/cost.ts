@@ -1,7 +1,7 @@
 /**
  * Estimates how much CPU time a plan takes, from the work that it does and what each unit of work costs.
  *
- * Across shards it is the CPU time of all of them together, and not the time until the answer: every shard works on every query of
+ * Across shards it is the CPU time of all of them together, and not the time until the response: every shard works on every query of
  * such a project, so CPU time decides how many queries it can answer. A plan that takes less of it is hardly ever later: the
  * shards work side by side and are about as large, and each further statement costs CPU time on all of them, too.
  */

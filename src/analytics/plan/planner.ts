@@ -29,7 +29,7 @@ const MIN_EVENTS_OF_DAYS = { alone: 20_000, besideEdges: 400_000 }
  * project are known and another is estimated to take clearly less time.
  *
  * @param relations the relations that may be read, the cheapest first; the facts must be among them
- * @param sizes those of one shard of the project; they decide how the answer is computed, and never what it is
+ * @param sizes those of one shard of the project; they decide how the response is computed, and never what it is
  * @param width the number of shards that the project lives across
  */
 export function planQuery(
@@ -98,7 +98,7 @@ function isReadingDaysLikelyToPay(plan: Plan, sizes: ProjectSizes): boolean {
     })
 }
 
-/** Lists the different plans of a query by name. All give the same answer. */
+/** Lists the different plans of a query by name. All give the same response. */
 export function listPlans(
   query: Query,
   relations: readonly RelationName[],

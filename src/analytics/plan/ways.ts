@@ -1,7 +1,7 @@
 /** The ways in which a query can be answered exactly. */
 import { isRollup, RELATIONS, type Grain, type RelationName } from '../../model/relations.js'
 
-/** A way of reading. Every way gives the same answer. */
+/** A way of reading. Every way gives the same response. */
 export interface Way {
   /** The relations that may be read, the cheapest first. */
   readonly relations: readonly RelationName[]

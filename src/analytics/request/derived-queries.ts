@@ -1,5 +1,5 @@
 /**
- * Derives the queries whose rows belong to the answer of another: its totals, its largest groups, and what it is compared with.
+ * Derives the queries whose rows belong to the response of another: its totals, its largest groups, and what it is compared with.
  * Also those that other operations are planned as.
  */
 import type { AnalyticsQueryRequest } from '../../contract/api.js'

@@ -144,7 +144,7 @@ function resolveThenBy(
   return { thenBy, groupLimit: resolveGroupLimit(request, grouping, period) }
 }
 
-/** How many groups may have a series. A streamed answer has room for more. */
+/** How many groups may have a series. A streamed response has room for more. */
 const MAX_GROUPS = 1_000
 
 /**

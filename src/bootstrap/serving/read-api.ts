@@ -1,5 +1,5 @@
 /** Creates the query API over the stores of a cluster. */
-import { createAnswers, type Answers } from '../../analytics/cache/answers.js'
+import { createResponseCache, type ResponseCache } from '../../analytics/cache/responses.js'
 import type { StreamDependencies } from '../../analytics/operation.js'
 import { createAuthenticator } from '../../auth/authenticate.js'
 import { openKeyring } from '../../auth/keyring.js'
@@ -42,7 +42,7 @@ export function createApi(
     ),
     recall: authenticator.recall,
     openData: (project, request) => openData(findData, now, project, request),
-    answers: openAnswers(options, findData),
+    responses: openResponseCache(options, findData),
     presentExplanation: (explanation) => explanation,
     queue,
     streams: createQueryQueue({ ...STREAMS, timeoutMs: config.queryTimeoutMs }),
@@ -73,10 +73,10 @@ function openData(
   }
 }
 
-/** Creates the answers that are given again, over the connection for lookups: slow queries cannot block it. */
-function openAnswers(options: ServiceOptions, findData: FindData): Answers {
+/** Creates the responses that are given again, over the connection for lookups: slow queries cannot block it. */
+function openResponseCache(options: ServiceOptions, findData: FindData): ResponseCache {
   const { config, now, instruments } = options
-  const answers = createAnswers({
+  const answers = createResponseCache({
     maxBytes: config.cacheMb * 1_000_000,
     readVersion: (project) => findData(project).changes.readVersion(project.id),
     getLastVersion: (project) => findData(project).changes.getLastVersion(project.id),
@@ -84,16 +84,16 @@ function openAnswers(options: ServiceOptions, findData: FindData): Answers {
     hasEventsFrom: (project, moment) => findData(project).hasEventsFrom(moment),
     readsRollups: (project) => findData(project).areRollupsTrusted(),
     now,
-    onAnswer: instruments?.http.onAnswer,
+    onResponse: instruments?.http.onResponse,
   })
-  instruments?.http.watchAnswers(answers.countBytes)
+  instruments?.http.watchResponses(answers.countBytes)
   return answers
 }
 
 /** How many queries wait at once. Each keeps a body of up to 64 kB in memory. */
 const MAX_WAITING = 256
 
-/** How many answers are streamed at once: of a project, and of all. Others wait for a place. */
+/** How many responses are streamed at once: of a project, and of all. Others wait for a place. */
 export const STREAMS: PlaceLimits = {
   perKey: 2,
   inAll: 4,
@@ -105,7 +105,7 @@ export const STREAMS: PlaceLimits = {
 /** How many exports run at once, in the same way. They may last for hours. */
 export const EXPORTS: PlaceLimits = STREAMS
 
-/** How many answers are streamed to viewers at once. They have a queue of their own: API keys keep their places. */
+/** How many responses are streamed to viewers at once. They have a queue of their own: API keys keep their places. */
 const VIEWER_STREAMS: PlaceLimits = {
   perKey: 1,
   inAll: 2,

@@ -140,7 +140,7 @@ export async function runServerCheck(
   }
 }
 
-/** Judges the answers to a check. */
+/** Judges the responses to a check. */
 export function judge(
   { name, findFault, severity, advice }: ServerCheck,
   rows: readonly Row[],

@@ -12,7 +12,7 @@ import {
   SERVICE_HELP,
   type SharedOptions,
 } from './options.js'
-import { printAnswer, requestAnswer, type Answer } from './request-answer.js'
+import { printResponse, sendRequest, type ResponseBody } from './send-request.js'
 import { addRetention } from './retention.js'
 
 type AskOptions = SharedOptions & QueryOptions
@@ -57,14 +57,14 @@ const splitList = (value: string): readonly string[] => value.split(',').map((on
 
 /** @throws UserError if the service refuses the query or does not respond; details are noted first */
 async function askQuery(context: CommandContext, options: AskOptions): Promise<void> {
-  const answer = await requestAnswer(context, PATH, options.body ?? buildBody(options))
+  const answer = await sendRequest(context, PATH, options.body ?? buildBody(options))
   const { format } = options
-  printAnswer(context, answer, format, { table: formatRowsAsTable, csv: formatRowsAsCsv })
+  printResponse(context, answer, format, { table: formatRowsAsTable, csv: formatRowsAsCsv })
   if (format !== 'json') for (const line of describeRest(answer)) context.note(line)
 }
 
 /** Describes what rows do not show: the period that they are compared with, and how many there are. */
-function describeRest({ comparison, pagination }: Answer): readonly string[] {
+function describeRest({ comparison, pagination }: ResponseBody): readonly string[] {
   const period =
     comparison === undefined
       ? []
@@ -72,7 +72,7 @@ function describeRest({ comparison, pagination }: Answer): readonly string[] {
   return [...period, ...(pagination === undefined ? [] : describePage(pagination))]
 }
 
-function describePage({ returned, total }: NonNullable<Answer['pagination']>): readonly string[] {
+function describePage({ returned, total }: NonNullable<ResponseBody['pagination']>): readonly string[] {
   if (total === 0) return ['no rows']
   return returned < total
     ? [`${returned} of ${total} rows: --limit and --offset select others`]

@@ -13,7 +13,7 @@ import {
   type SharedOptions,
 } from './options.js'
 import { parseFilter } from './parse-filter.js'
-import { printAnswer, requestAnswer } from './request-answer.js'
+import { printResponse, sendRequest } from './send-request.js'
 
 interface FunnelOptions extends SharedOptions {
   readonly step?: readonly string[]
@@ -52,8 +52,8 @@ export function parseWindow(text: string): string | number {
 
 /** @throws UserError if the service refuses the question or does not respond; details are noted first */
 async function askFunnel(context: CommandContext, options: FunnelOptions): Promise<void> {
-  const answer = await requestAnswer(context, PATH, options.body ?? buildFunnelBody(options))
-  printAnswer(context, answer, options.format, { table: formatRowsAsTable, csv: formatRowsAsCsv })
+  const answer = await sendRequest(context, PATH, options.body ?? buildFunnelBody(options))
+  printResponse(context, answer, options.format, { table: formatRowsAsTable, csv: formatRowsAsCsv })
 }
 
 /** @throws UserError for a filter of another form */

@@ -15,7 +15,7 @@ import {
   SERVICE_HELP,
   type SharedOptions,
 } from './options.js'
-import { printAnswer, requestAnswer } from './request-answer.js'
+import { printResponse, sendRequest } from './send-request.js'
 
 interface RetentionOptions extends SharedOptions {
   readonly interval: string
@@ -45,8 +45,8 @@ export const addRetention: AddCommand = (ask, context) => {
 
 /** @throws UserError if the service refuses the question or does not respond; details are noted first */
 async function askRetention(context: CommandContext, options: RetentionOptions): Promise<void> {
-  const answer = await requestAnswer(context, PATH, options.body ?? buildRetentionBody(options))
-  printAnswer(context, answer, options.format, {
+  const answer = await sendRequest(context, PATH, options.body ?? buildRetentionBody(options))
+  printResponse(context, answer, options.format, {
     table: formatCohortsAsTable,
     csv: formatCohortsAsCsv,
   })

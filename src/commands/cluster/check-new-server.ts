@@ -8,7 +8,7 @@ import { sql, statement, string } from '../../clickhouse/sql.js'
 import { findGroup } from '../../cluster/groups.js'
 import { UserError } from '../../lib/errors.js'
 import type { StoredProject } from '../../projects/project.js'
-import { ANSWER_MS, describeFailure } from './examine-shard.js'
+import { RESPONSE_MS, describeFailure } from './examine-shard.js'
 
 /**
  * Checks that a server can be a further shard.
@@ -49,7 +49,7 @@ async function readDatabaseId(endpoint: Endpoint): Promise<string | undefined> {
       statement(
         sql`SELECT toString(uuid) AS id FROM system.databases WHERE name = ${string(endpoint.database)}`,
       ),
-      { signal: AbortSignal.timeout(ANSWER_MS) },
+      { signal: AbortSignal.timeout(RESPONSE_MS) },
     )
     return rows[0]?.id
   } finally {

@@ -25,7 +25,7 @@ export interface ShardFacts {
 }
 
 /** A shard that takes longer than this counts as away. */
-export const ANSWER_MS = 5 * SECOND_MS
+export const RESPONSE_MS = 5 * SECOND_MS
 
 export async function examineShard(store: Store, now: () => Date): Promise<ShardFacts> {
   const greeting = await greet(store, now)
@@ -49,7 +49,7 @@ async function greet(
   { lookups }: Store,
   now: () => Date,
 ): Promise<Pick<ShardFacts, 'version' | 'aheadMs'>> {
-  const signal = AbortSignal.timeout(ANSWER_MS)
+  const signal = AbortSignal.timeout(RESPONSE_MS)
   const { rows } = await lookups.query<{ version: string }>(
     statement(sql`SELECT version() AS version`),
     { signal },

@@ -3,7 +3,7 @@ import { acrossStores } from '../../cluster/shard-settings.js'
 import { identifier, sql, statement } from '../../clickhouse/sql.js'
 import type { Store } from '../../clickhouse/store.js'
 import { listServedGroups, type Group } from '../../cluster/groups.js'
-import { ANSWER_MS, describeFailure } from './examine-shard.js'
+import { RESPONSE_MS, describeFailure } from './examine-shard.js'
 
 /** What a query over a group took. */
 export interface TimedGroup {
@@ -28,7 +28,7 @@ export async function timeGroup({ lookups }: Store, group: Group): Promise<Timed
     for (let i = 0; i < TRIES; i++) {
       const begun = performance.now()
       const { rows } = await acrossStores(lookups).query<{ shards: number }>(question, {
-        signal: AbortSignal.timeout(ANSWER_MS),
+        signal: AbortSignal.timeout(RESPONSE_MS),
       })
       times.push(performance.now() - begun)
       const asked = rows[0]?.shards ?? 0

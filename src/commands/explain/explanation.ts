@@ -1,11 +1,11 @@
-/** What `tallyhouse explain` shows about an answer. */
+/** What `tallyhouse explain` shows about a response. */
 import type { PlanDescription } from '../../analytics/plan/describe.js'
 import type { QueryCost } from '../../clickhouse/connection.js'
 import type { Statement } from '../../clickhouse/sql.js'
 import type { LoggedCost } from '../../cluster/shard-costs.js'
 import type { Period } from '../../contract/api.js'
 
-/** How an answer is planned. */
+/** How a response is planned. */
 export interface Description {
   readonly period: Period
   /** One plan; or several by what they are for, none if nothing is read. */
@@ -14,7 +14,7 @@ export interface Description {
 
 export type Plans = Readonly<Record<string, PlanDescription>>
 
-/** Whether an answer has one plan. */
+/** Whether a response has one plan. */
 export const isSinglePlan = (plan: Description['plan']): plan is PlanDescription => 'reads' in plan
 
 export interface Explanation {

@@ -10,16 +10,16 @@ import type {
 import { prepare } from '../../analytics/run-operation.js'
 import type { ValidateBody } from '../../http/validation/validate-body.js'
 import type { Description } from './explanation.js'
-import type { RunAnswer } from './run-explained.js'
+import type { RunAgain } from './run-explained.js'
 
-/** An answer that has been planned. */
+/** A response that has been planned. */
 interface Prepared {
   readonly description: Description
   /** Undefined if nothing is read. */
-  readonly answer: RunAnswer | undefined
+  readonly answer: RunAgain | undefined
 }
 
-/** Plans the answer to a validated request. @throws ApiError for a request that is refused */
+/** Plans the response to a validated request. @throws ApiError for a request that is refused */
 export type Prepare = (project: QueriedProject, dependencies: PlanDependencies) => Promise<Prepared>
 
 /** Validates a body for an operation that can be explained. @throws ApiError VALIDATION_ERROR */

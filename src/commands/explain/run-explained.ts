@@ -12,11 +12,11 @@ import { readLoggedCosts, withLog, type LoggedCosts } from '../../cluster/shard-
 import type { ExplainedStatement, Explanation, RunCost, ShardCosts } from './explanation.js'
 import type { CommandContext } from '../shared/context.js'
 
-/** Runs the statements of an answer, and returns its rows. */
-export type RunAnswer = (run: RunStatement) => Promise<{ readonly rows: readonly object[] }>
+/** Runs the statements of a response, and returns its rows. */
+export type RunAgain = (run: RunStatement) => Promise<{ readonly rows: readonly object[] }>
 
 /**
- * Runs the statements of an answer as the service does.
+ * Runs the statements of a response as the service does.
  *
  * @param statements takes each statement that is run, with its cost if it succeeds
  * @returns what the statements cost together
@@ -25,7 +25,7 @@ export type RunAnswer = (run: RunStatement) => Promise<{ readonly rows: readonly
 export async function runExplained(
   context: CommandContext,
   shards: ProjectShards,
-  answer: RunAnswer,
+  answer: RunAgain,
   statements: ExplainedStatement[],
 ): Promise<NonNullable<Explanation['run']>> {
   const [{ store }, ...others] = shards

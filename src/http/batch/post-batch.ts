@@ -1,6 +1,6 @@
 /** Answers batches: several queries of one request, each as if it were asked alone. */
 import type { Request, RequestHandler, Response } from 'express'
-import { MEDIA_TYPES } from '../../contract/answer-formats.js'
+import { MEDIA_TYPES } from '../../contract/response-formats.js'
 import type { BatchRequest, BatchResponse, BatchResult } from '../../contract/api.js'
 import type { ApiError } from '../../contract/errors.js'
 import { settleAll } from '../../lib/settle.js'
@@ -104,8 +104,8 @@ interface ResultSender {
  * Creates the sender of a batch. NDJSON is sent line by line, so an error after the first one breaks off the connection: a response
  * that has an end has all results.
  */
-const createSender = ({ answerFormat }: Request, response: Response): ResultSender =>
-  answerFormat === 'ndjson'
+const createSender = ({ responseFormat }: Request, response: Response): ResultSender =>
+  responseFormat === 'ndjson'
     ? {
         add: (result) => {
           if (!response.headersSent) response.type(MEDIA_TYPES.ndjson)
@@ -123,7 +123,7 @@ const createSender = ({ answerFormat }: Request, response: Response): ResultSend
 type ReadClock = () => number
 
 /**
- * Waits for a result, and adds how long it took. Only answers are timed: an error says itself what it is about.
+ * Waits for a result, and adds how long it took. Only responses are timed: an error says itself what it is about.
  *
  * @param isTimed whether the result says how long it took
  */

@@ -1,5 +1,5 @@
 /** Runs an endpoint of the query API on a body that did not come as a request of its own. */
-import type { AnswerSource, BatchResult } from '../../contract/api.js'
+import type { ResponseSource, BatchResult } from '../../contract/api.js'
 import { ERROR_STATUS, type ApiError } from '../../contract/errors.js'
 import type { RequestContext } from '../query/context.js'
 import { ENDPOINTS } from '../query/endpoints.js'
@@ -15,7 +15,7 @@ export interface Result {
   readonly body: BatchResult['body']
   readonly retry_after?: number
   /** How the response was found, if the endpoint keeps its responses. It is not a part of the response. */
-  readonly source?: AnswerSource
+  readonly source?: ResponseSource
 }
 
 /** What endpoints are run with. */

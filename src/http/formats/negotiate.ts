@@ -1,14 +1,14 @@
-/** Chooses the format of an answer by Accept, as RFC 9110 §12.5.1. */
+/** Chooses the format of a response by Accept, as RFC 9110 §12.5.1. */
 import type { Request, RequestHandler } from 'express'
-import { MEDIA_TYPES, type AnswerFormat } from '../../contract/answer-formats.js'
+import { MEDIA_TYPES, type ResponseFormat } from '../../contract/response-formats.js'
 import { ApiError } from '../../contract/errors.js'
 import '../server/request-context.js'
 
 /**
- * Creates the handler that sets `request.answerFormat` to one of some formats. It throws ApiError NOT_ACCEPTABLE for a request that
+ * Creates the handler that sets `request.responseFormat` to one of some formats. It throws ApiError NOT_ACCEPTABLE for a request that
  * accepts none of them.
  */
-const negotiate = (formats: readonly AnswerFormat[]): RequestHandler => {
+const negotiate = (formats: readonly ResponseFormat[]): RequestHandler => {
   const types = formats.map((name) => MEDIA_TYPES[name])
   return (request, response, next) => {
     response.vary('Accept')
@@ -18,14 +18,14 @@ const negotiate = (formats: readonly AnswerFormat[]): RequestHandler => {
       const list = types.join(', ')
       throw new ApiError('NOT_ACCEPTABLE', `Accept allows none of the formats: ${list}.`)
     }
-    request.answerFormat = format
+    request.responseFormat = format
     next()
   }
 }
 
-/** For answers that are rows. */
-export const negotiateTable = negotiate(Object.keys(MEDIA_TYPES) as readonly AnswerFormat[])
-/** For answers that are no rows. */
+/** For responses that are rows. */
+export const negotiateTable = negotiate(Object.keys(MEDIA_TYPES) as readonly ResponseFormat[])
+/** For responses that are no rows. */
 export const negotiateJson = negotiate(['json'])
 /** For batches. */
 export const negotiateResults = negotiate(['json', 'ndjson'])

@@ -3,7 +3,7 @@ import type { Response } from 'express'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import type { Facts, Table } from '../../analytics/table.js'
-import { MEDIA_TYPES, type TableFormat } from '../../contract/answer-formats.js'
+import { MEDIA_TYPES, type TableFormat } from '../../contract/response-formats.js'
 import { continueWith } from '../../lib/generators.js'
 import { writeArrow } from './arrow.js'
 import { writeCsv } from './csv.js'
@@ -48,7 +48,7 @@ export async function streamTable(
   )
 }
 
-/** Sends an answer in JSON while its rows arrive, in the same way. @param head the members before `data` */
+/** Sends a response in JSON while its rows arrive, in the same way. @param head the members before `data` */
 export async function streamJson(
   response: Response,
   head: object,

@@ -1,7 +1,7 @@
 /** Serves the Model Context Protocol: the operations of the query API as tools of language models, and the documentation as resources. */
 import type { RequestHandler } from 'express'
 import { isRecord } from '../../lib/records.js'
-import { answerMessage, type MessageAnswer } from '../../mcp/answer-message.js'
+import { answerMessage, type MessageResponse } from '../../mcp/answer-message.js'
 import { listTools } from '../../mcp/list-tools.js'
 import { runEndpoint, type Endpoints } from '../batch/run-endpoint.js'
 import { createRequestContext } from '../query/context.js'
@@ -17,7 +17,7 @@ export function postMcp(endpoints: Endpoints, stopping: AbortSignal): RequestHan
   return async (request, response) => {
     const message: unknown = request.body
     if (!isRecord(message)) throw createNotJsonObjectError(JSON.stringify(message))
-    const send = ({ status, text }: MessageAnswer): void => {
+    const send = ({ status, text }: MessageResponse): void => {
       response.status(status)
       if (text === '') response.end()
       else response.type('json').send(text)

@@ -2,7 +2,7 @@
  * The endpoints of the query API apart from HTTP: those of the operations, their explanations, and the project. Routes, batches, tools
  * and early refusals go through the list.
  */
-import type { Answer } from '../../analytics/cache/answers.js'
+import type { GivenResponse } from '../../analytics/cache/responses.js'
 import { explainOperation } from '../../analytics/explain-operation.js'
 import { isAnswered, OPERATIONS } from '../../analytics/operations/list.js'
 import type {
@@ -23,7 +23,7 @@ import { logPlan } from './plan-log.js'
 import type { QueryApi } from './query-api.js'
 
 /** A response: kept, or a body that is computed for each request. */
-export type Outcome = Answer | { readonly body: object }
+export type Outcome = GivenResponse | { readonly body: object }
 
 export interface Endpoint {
   /** The name by which batches and tools call it. */
@@ -81,10 +81,10 @@ const answerKept = (
   operation: AnsweredOperation,
   request: ValidBody,
   context: RequestContext,
-): Promise<Answer> => {
+): Promise<GivenResponse> => {
   const { project, principal, signal, now } = context
   const { keyId } = principal
-  return api.answers.answer(
+  return api.responses.answer(
     { operation, request, project, keyId, signal, now },
     ({ signal: whileWanted, facts }) =>
       api.queue.run(keyId, whileWanted, (turn) => {

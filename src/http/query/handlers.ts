@@ -2,7 +2,7 @@
 import type { RequestHandler, Response } from 'express'
 import { isStreamed } from '../../analytics/operations/list.js'
 import type { Streamed, ValidBody } from '../../analytics/operation.js'
-import type { AnswerFormat } from '../../contract/answer-formats.js'
+import type { ResponseFormat } from '../../contract/response-formats.js'
 import { ApiError } from '../../contract/errors.js'
 import type { Scope } from '../../contract/scopes.js'
 import type { ReaderPace } from '../formats/reader-pace.js'
@@ -54,14 +54,14 @@ export function answerRequests(
   return async (request, response) => {
     const body = request.body as ValidBody
     if (operation !== undefined && isStreamed(operation, body)) {
-      const { answerFormat = 'json' } = request
+      const { responseFormat = 'json' } = request
       await respond(response, stopping, ignore, (signal) =>
         streamOperation(
           api,
           operation,
           body,
           createRequestContext(request, signal),
-          (streamed, pace) => sendStreamed(response, answerFormat, streamed, pace),
+          (streamed, pace) => sendStreamed(response, responseFormat, streamed, pace),
         ),
       )
       return
@@ -79,7 +79,7 @@ const ignore = (): void => undefined
 
 const sendStreamed = (
   response: Response,
-  format: AnswerFormat,
+  format: ResponseFormat,
   { table, head }: Streamed,
   pace: ReaderPace,
 ): Promise<void> =>

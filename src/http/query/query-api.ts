@@ -1,5 +1,5 @@
 /** What the query API is made of, as its handlers are passed it. */
-import type { Answers } from '../../analytics/cache/answers.js'
+import type { ResponseCache } from '../../analytics/cache/responses.js'
 import type { Explanation } from '../../analytics/explain-operation.js'
 import type { StreamDependencies } from '../../analytics/operation.js'
 import type { StoredProject } from '../../projects/project.js'
@@ -10,7 +10,7 @@ export interface QueryApi {
   /** Opens the data of a project for a request. */
   readonly openData: (project: StoredProject, request: RunningRequest) => StreamDependencies
   /** Knows responses that were given before. */
-  readonly answers: Answers
+  readonly responses: ResponseCache
   /** Presents an explanation to the reader. */
   readonly presentExplanation: (explanation: Explanation) => Explanation
   /** The queue of all requests that read the store, but those of streams and exports. */

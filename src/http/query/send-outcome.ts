@@ -22,13 +22,13 @@ export async function sendOutcome(
     response.json(answer.body)
     return
   }
-  const { answerFormat: format = 'json' } = request
+  const { responseFormat: format = 'json' } = request
   // Each format has a tag of its own: the tag names the bytes.
   const named = format === 'json' ? answer.text : `${format} ${answer.text}`
   const etag = `"${createHash('sha256').update(named).digest('base64url')}"`
   response.setHeader('Tally-Cache', answer.source)
   response.setHeader('ETag', etag)
-  // A client may keep the answer, and asks each time whether it is still the right one.
+  // A client may keep the response, and asks each time whether it is still the right one.
   response.setHeader('Cache-Control', 'private, no-cache')
   if (matches(request.headers['if-none-match'], etag)) {
     response.status(304).end()

@@ -19,15 +19,15 @@ export function writeError(response: ServerResponse, error: ApiError): void {
   }
   const text = JSON.stringify(buildErrorBody(error))
   response.statusCode = ERROR_STATUS[error.code]
-  dropAnswerHeaders(response)
+  dropResponseHeaders(response)
   for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value)
   response.setHeader('Content-Type', 'application/json; charset=utf-8')
   response.setHeader('Content-Length', Buffer.byteLength(text))
   response.end(text)
 }
 
-/** Takes back the headers of an answer, if the error was found in it. */
-function dropAnswerHeaders(response: ServerResponse): void {
+/** Takes back the headers of a response, if the error was found in it. */
+function dropResponseHeaders(response: ServerResponse): void {
   if (!response.hasHeader('ETag')) return
   response.removeHeader('ETag')
   response.removeHeader('Tally-Cache')

@@ -1,6 +1,6 @@
 /** Types the state that handlers keep on a request: its API key, or the project and events it sends to the collector. */
 import type { IncomingMessage } from 'node:http'
-import type { AnswerFormat } from '../../contract/answer-formats.js'
+import type { ResponseFormat } from '../../contract/response-formats.js'
 import type { ErrorCode } from '../../contract/api.js'
 import type { Scope } from '../../contract/scopes.js'
 import type { TimestampWindow } from '../../ingest/collect/event-rules.js'
@@ -52,7 +52,7 @@ declare module 'http' {
     /** Set once the API key has been checked. */
     authContext?: AuthContext
     /** The format that the request asks for; undefined on routes that know only JSON. */
-    answerFormat?: AnswerFormat
+    responseFormat?: ResponseFormat
     /** Set on the routes of the collector. */
     collectContext?: CollectContext
     /** The code of the error that the request got as its response. */

@@ -25,7 +25,7 @@ export interface ShareDependencies {
   /** Returns what was last known about a name: good enough to refuse a request, not to serve it. */
   readonly recall: (name: string) => AuthContext | undefined
   readonly limits: ShareLimits
-  /** The queue of the answers that are streamed to viewers. */
+  /** The queue of the responses that are streamed to viewers. */
   readonly streams: QueryQueue
 }
 

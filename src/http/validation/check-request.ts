@@ -48,8 +48,8 @@ export function createOperationCheck(
   validator: RequestHandler,
   findErrors: FindErrors,
 ): RequestHandler {
-  const check = createCheck(validator, findErrors, (found, { body, answerFormat = 'json' }) =>
-    addOperationErrors(operation, found, body, answerFormat),
+  const check = createCheck(validator, findErrors, (found, { body, responseFormat = 'json' }) =>
+    addOperationErrors(operation, found, body, responseFormat),
   )
   return (request, response, next) => {
     request.body = normalizeBody(operation, request.body)

@@ -2,7 +2,7 @@
 import type { AnyBody, OperationBase, ValidBody } from '../../analytics/operation.js'
 import { applyRules } from '../../analytics/request/cross-field-rules.js'
 import { findTooDeepFilter } from '../../analytics/request/filter-limits.js'
-import type { AnswerFormat } from '../../contract/answer-formats.js'
+import type { ResponseFormat } from '../../contract/response-formats.js'
 import type { FieldError } from '../../contract/api.js'
 import { createValidationError } from '../../contract/errors.js'
 import type { SpecDocument } from '../../contract/spec.js'
@@ -58,7 +58,7 @@ export function addOperationErrors(
   operation: OperationBase<ValidBody>,
   { errors, invalidFields }: BodyErrors,
   body: unknown,
-  format: AnswerFormat,
+  format: ResponseFormat,
 ): readonly FieldError[] {
   if (!isRecord(body)) return errors
   return [

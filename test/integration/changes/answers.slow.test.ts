@@ -1,4 +1,4 @@
-/** Answers that are given again, over HTTP: headers, bytes, and that nobody gets those of another project. */
+/** Responses that are given again, over HTTP: headers, bytes, and that nobody gets those of another project. */
 import { afterAll, beforeAll, describe, expect } from '@jest/globals'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
 import { createInstruments } from '../../../src/telemetry/instruments.js'

@@ -13,7 +13,7 @@ import {
   type ExportResponse,
 } from '../../../clients/typescript/src/index.js'
 import type { RunningService } from '../../../src/bootstrap/serving/start-service.js'
-import { MEDIA_TYPES } from '../../../src/contract/answer-formats.js'
+import { MEDIA_TYPES } from '../../../src/contract/response-formats.js'
 import { createDatabase, type TestDatabase } from '../../support/store/database.js'
 import { createKeys, type TestKeys } from '../../support/world/keys.js'
 import { startTestService } from '../../support/world/service.js'

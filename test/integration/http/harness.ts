@@ -1,6 +1,6 @@
 /** Starts the HTTP application on a free port, with functions at its boundary in place of a store. */
 import { Writable } from 'node:stream'
-import { createAnswers } from '../../../src/analytics/cache/answers.js'
+import { createResponseCache } from '../../../src/analytics/cache/responses.js'
 import type {
   StatementRows,
   StoredRows,
@@ -222,7 +222,7 @@ export async function startApp({
       recall: () => undefined,
       openData: (_project, request) => openData(given, request),
       presentExplanation: (explanation) => explanation,
-      answers: createAnswers({
+      responses: createResponseCache({
         maxBytes: 0,
         readVersion: () => Promise.resolve(undefined),
         getLastVersion: () => undefined,

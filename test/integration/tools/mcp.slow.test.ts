@@ -50,7 +50,7 @@ const STEPS = [
   { filters: [{ type: 'event', name: { operator: 'eq', value: 'signup' } }] },
 ]
 
-/** Answers and refusals of every tool. */
+/** Responses and refusals of every tool. */
 const CALLS: readonly (readonly [tool: string, args: object])[] = [
   ['project', {}],
   [

@@ -3,7 +3,7 @@ import { listPlans, planQuery, planWithOthers } from '../../../src/analytics/pla
 import type { Plan } from '../../../src/analytics/plan/plan.js'
 import { QUERY, resolveRequest } from '../../../src/analytics/operations/query.js'
 import { buildResponse } from '../../../src/analytics/run-operation.js'
-import { shapeRows, type AnswerRows } from '../../../src/analytics/response.js'
+import { shapeRows, type ResponseRows } from '../../../src/analytics/response.js'
 import { runPlan } from '../../../src/analytics/rounds.js'
 import { createQueryRunner } from '../../../src/clickhouse/run.js'
 import type { Statement } from '../../../src/clickhouse/sql.js'
@@ -58,7 +58,7 @@ async function run(
   project: StoredProject,
   plan: Plan,
   beforeRound: BeforeRound,
-): Promise<AnswerRows & Pick<RoundsAnswer, 'rounds'>> {
+): Promise<ResponseRows & Pick<RoundsAnswer, 'rounds'>> {
   const shards = locate(cluster, project)
   const runner = createQueryRunner({ ...shards[0].store, reader: openReader(shards) }, 60_000)
   const rounds: number[] = []

@@ -10,7 +10,7 @@ import { VALUES } from '../../../src/analytics/operations/values.js'
 import {
   MAX_STREAMED_ROWS,
   streamPlan,
-  type StreamedAnswer,
+  type StreamedResponse,
 } from '../../../src/analytics/stream-analytics.js'
 import { createQueryRunner, createStreamRunner } from '../../../src/clickhouse/run.js'
 import type { Cluster, Shard } from '../../../src/cluster/cluster.js'
@@ -127,7 +127,7 @@ export async function streamQuery(
   const stream = createStreamRunner({ ...shards[0].store, reader: openReader(shards) }, 30_000)
   const request = { ...fillDefaults(asked), limit: MAX_STREAMED_ROWS }
   const data: Row[] = []
-  let head: Pick<StreamedAnswer, 'total' | 'totals'> = { total: -1 }
+  let head: Pick<StreamedResponse, 'total' | 'totals'> = { total: -1 }
   const dependencies = { ...createDependencies(cluster, project, NOW), stream }
   const { planned } = await prepare(QUERY, request, project, dependencies)
   await streamPlan(request, planned, dependencies, async ({ total, totals, batches }) => {

@@ -1,9 +1,9 @@
 /** The table that an answer is in formats other than JSON, computed from the JSON. */
-import type { TableFormat } from '../../../src/contract/answer-formats.js'
+import type { TableFormat } from '../../../src/contract/response-formats.js'
 import type { AnalyticsQueryResponse } from '../../../src/contract/api.js'
 import type { ReadTable } from './read-table.js'
 
-type AnswerRow = Readonly<Record<string, string | number | null>>
+type ResponseRow = Readonly<Record<string, string | number | null>>
 
 /** Computes what is read of a table with the rows of an answer. */
 export function toExpectedTable(
@@ -24,7 +24,7 @@ export function toExpectedTable(
       ...metrics,
       ...addPrefix('comparison_', compared?.metrics),
       ...addPrefix('comparison_change_', compared?.change),
-    } as AnswerRow
+    } as ResponseRow
     return format === 'csv' ? toTexts(row) : row
   })
   const hasMetadata = format === 'arrow' || format === 'parquet'
@@ -46,7 +46,7 @@ export function toExpectedTable(
   }
 }
 
-const toTexts = (row: AnswerRow): AnswerRow =>
+const toTexts = (row: ResponseRow): ResponseRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, value === null ? null : String(value)]),
   )

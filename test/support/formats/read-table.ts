@@ -4,7 +4,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import type { TableFormat } from '../../../src/contract/answer-formats.js'
+import type { TableFormat } from '../../../src/contract/response-formats.js'
 
 export type ReadRow = Readonly<Record<string, unknown>>
 

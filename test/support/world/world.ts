@@ -5,7 +5,7 @@ import type {
   Dependencies,
   Operation,
   QueriedProject,
-  StoredAnswer,
+  StoredResponse,
 } from '../../../src/analytics/operation.js'
 import { QUERY } from '../../../src/analytics/operations/query.js'
 import { buildResponse, runOperation } from '../../../src/analytics/run-operation.js'
@@ -118,7 +118,7 @@ export async function createWorld(
 
 /** Answers a request without HTTP and without the cache. Returns the body of the response. */
 export async function answer<Body extends DatedRequest, Resolved, Planned, Response extends object>(
-  operation: Operation<Body, Resolved, Planned, StoredAnswer, Response>,
+  operation: Operation<Body, Resolved, Planned, StoredResponse, Response>,
   request: Body,
   project: QueriedProject,
   dependencies: Dependencies,

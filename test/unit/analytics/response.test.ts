@@ -4,7 +4,7 @@ import { resolveQuery, type Query } from '../../../src/analytics/request/query.j
 import {
   shapeEcho,
   shapeRows,
-  type AnswerRows,
+  type ResponseRows,
   type StoredRow,
 } from '../../../src/analytics/response.js'
 import type { AnalyticsQueryRequest, AnalyticsQueryResponse } from '../../../src/contract/api.js'
@@ -23,7 +23,7 @@ function shape(
 const shapeBody = (
   request: AnalyticsQueryRequest,
   query: Query,
-  answer: AnswerRows,
+  answer: ResponseRows,
 ): AnalyticsQueryResponse => ({ ...shapeEcho(request, query), ...shapeRows(query, answer) })
 
 describe('the body', () => {

@@ -5,7 +5,7 @@ import { listPlans, planQuery } from '../../../src/analytics/plan/planner.js'
 import type { Plan } from '../../../src/analytics/plan/plan.js'
 import { toTotalsQuery } from '../../../src/analytics/request/derived-queries.js'
 import { resolveQuery } from '../../../src/analytics/request/query.js'
-import type { AnswerRows } from '../../../src/analytics/response.js'
+import type { ResponseRows } from '../../../src/analytics/response.js'
 import type { RunStatement } from '../../../src/analytics/operation.js'
 import { runPlan } from '../../../src/analytics/rounds.js'
 import { buildStatement } from '../../../src/analytics/sql/build-statement.js'
@@ -28,7 +28,7 @@ function planRounds(asked: Partial<AnalyticsQueryRequest>): Plan {
   return plans.find(({ userCounting }) => userCounting.kind !== 'all')!
 }
 
-type Answer = AnswerRows & { readonly total: number }
+type Answer = ResponseRows & { readonly total: number }
 const row = (group_key: string, events: number, users?: number) => ({
   group_key,
   metric_pageviews: events,

@@ -9,7 +9,7 @@ test('the metrics in the docs are those of the service', async () => {
   instruments.load('home').watchInbox(() => ({ waitingRows: 0, oldestWaitingMs: 0 }))
   instruments.store('home').watchDisk(() => 0)
   instruments.http.watchQueries(() => ({ running: 0, waiting: 0 }))
-  instruments.http.watchAnswers(() => 0)
+  instruments.http.watchResponses(() => 0)
   const text = await instruments.write()
   instruments.close()
   const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)

@@ -1,12 +1,12 @@
-/** Answers in every format, over HTTP: the numbers are those of the JSON. */
+/** Responses in every format, over HTTP: the numbers are those of the JSON. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunningService } from '../../../../src/bootstrap/serving/start-service.js'
 import {
   MEDIA_TYPES,
   TABLE_TYPES,
-  type AnswerFormat,
+  type ResponseFormat,
   type TableFormat,
-} from '../../../../src/contract/answer-formats.js'
+} from '../../../../src/contract/response-formats.js'
 import type {
   AnalyticsQueryResponse,
   FunnelResponse,
@@ -24,7 +24,7 @@ import { outcome } from '../harness.js'
 
 const NOW = new Date('2026-06-15T12:00:00Z')
 const TABLES = Object.keys(MEDIA_TYPES).filter((name) => name !== 'json') as TableFormat[]
-const CONTENT_TYPES: Readonly<Record<AnswerFormat, string>> = {
+const CONTENT_TYPES: Readonly<Record<ResponseFormat, string>> = {
   ...MEDIA_TYPES,
   json: 'application/json; charset=utf-8',
   csv: 'text/csv; charset=utf-8; header=present',
@@ -208,7 +208,7 @@ describe.each(TABLES)('%s', (format) => {
 })
 
 describe('Accept', () => {
-  test.each<readonly [string | undefined, AnswerFormat]>([
+  test.each<readonly [string | undefined, ResponseFormat]>([
     [undefined, 'json'],
     ['', 'json'],
     ['*/*', 'json'],

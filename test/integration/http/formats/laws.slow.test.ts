@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { buffer } from 'node:stream/consumers'
-import type { TableFormat } from '../../../../src/contract/answer-formats.js'
+import type { TableFormat } from '../../../../src/contract/response-formats.js'
 import { QUERY } from '../../../../src/analytics/operations/query.js'
 import { WRITERS } from '../../../../src/http/formats/send-table.js'
 import type { AnalyticsQueryResponse, Row } from '../../../../src/contract/api.js'

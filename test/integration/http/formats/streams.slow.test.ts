@@ -1,10 +1,10 @@
-/** Answers of any length: they stream, and break off visibly. */
+/** Responses of any length: they stream, and break off visibly. */
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql, statement } from '../../../../src/clickhouse/sql.js'
 import type { RunningService } from '../../../../src/bootstrap/serving/start-service.js'
 import type { AnalyticsQueryResponse, Row } from '../../../../src/contract/api.js'
-import { MEDIA_TYPES, type TableFormat } from '../../../../src/contract/answer-formats.js'
+import { MEDIA_TYPES, type TableFormat } from '../../../../src/contract/response-formats.js'
 import { thoroughTest as test } from '../../../support/effort.js'
 import type { ByteProxy } from '../../../support/faults/byte-proxy.js'
 import {

@@ -1,5 +1,5 @@
 /** Public dashboards over a real store: they answer what a key of the project is answered. */
-import { MEDIA_TYPES } from '../../../../src/contract/answer-formats.js'
+import { MEDIA_TYPES } from '../../../../src/contract/response-formats.js'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { ExplainResponse } from '../../../../src/contract/api.js'
 import { updateProject, requireProject } from '../../../../src/projects/store.js'

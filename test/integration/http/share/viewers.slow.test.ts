@@ -48,7 +48,7 @@ test('turned off, it is gone within five seconds in every process, like a projec
   await second.stop()
 })
 
-/** Answers that are computed again because the service was too busy to learn in time that the data had not changed. */
+/** Responses that are computed again because the service was too busy to learn in time that the data had not changed. */
 const FEW = 20
 
 /**

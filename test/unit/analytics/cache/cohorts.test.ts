@@ -1,6 +1,6 @@
-/** Answers of retention, funnels and lists of values from memory: which questions have the same one, and until when. */
+/** Responses of retention, funnels and lists of values from memory: which questions have the same one, and until when. */
 import { expect, test } from '@jest/globals'
-import { createAnswers } from '../../../../src/analytics/cache/answers.js'
+import { createResponseCache } from '../../../../src/analytics/cache/responses.js'
 import { FUNNEL } from '../../../../src/analytics/operations/funnel.js'
 import { isAnswered } from '../../../../src/analytics/operations/list.js'
 import type { AnyOperation, QueriedProject } from '../../../../src/analytics/operation.js'
@@ -46,10 +46,10 @@ const COUNTRIES: ValuesRequest = {
   limit: 10,
 }
 
-/** Answers whose rows count how often one was computed. @param last the last event */
+/** Responses whose rows count how often one was computed. @param last the last event */
 function createWorld(last = new Date('2026-06-15T11:00:00Z')) {
   const state = { now: NOON }
-  const answers = createAnswers({
+  const answers = createResponseCache({
     maxBytes: 1_000_000,
     readVersion: () => Promise.resolve('1'),
     getLastVersion: () => '1',

@@ -1,7 +1,7 @@
 /** Tables in every format, read by other programs. */
 import { describe, expect, test } from '@jest/globals'
 import { buffer } from 'node:stream/consumers'
-import type { TableFormat } from '../../../../src/contract/answer-formats.js'
+import type { TableFormat } from '../../../../src/contract/response-formats.js'
 import type { Column, Table, TableRow } from '../../../../src/analytics/table.js'
 import { WRITERS } from '../../../../src/http/formats/send-table.js'
 import { readTable, type ReadRow } from '../../../support/formats/read-table.js'

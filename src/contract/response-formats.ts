@@ -1,4 +1,4 @@
-/** The formats of answers, and their media types. */
+/** The formats of responses, and their media types. */
 
 /** The media type of each format; that of the default comes first. */
 export const MEDIA_TYPES = {
@@ -9,10 +9,10 @@ export const MEDIA_TYPES = {
   parquet: 'application/vnd.apache.parquet',
 } as const
 
-export type AnswerFormat = keyof typeof MEDIA_TYPES
+export type ResponseFormat = keyof typeof MEDIA_TYPES
 
 /** A format of a table: columns and rows, of any number. */
-export type TableFormat = Exclude<AnswerFormat, 'json'>
+export type TableFormat = Exclude<ResponseFormat, 'json'>
 
 /** The media types of tables. */
 export const TABLE_TYPES: readonly string[] = Object.values(MEDIA_TYPES).filter(

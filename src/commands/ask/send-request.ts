@@ -1,4 +1,4 @@
-/** Requests the answer to a question, and prints it. */
+/** Requests the response to a query, and prints it. */
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { readService } from '../../config/config.js'
@@ -10,8 +10,8 @@ import { requireReadable } from '../shared/require-readable.js'
 import type { Format } from './options.js'
 import { askService, type ServiceResponse } from './service-client.js'
 
-/** The parts of an answer that commands read. */
-export interface Answer {
+/** The parts of a response that commands read. */
+export interface ResponseBody {
   readonly data: readonly unknown[]
   readonly pagination?: { readonly returned: number; readonly total: number }
   readonly comparison?: { readonly period: { readonly from: string; readonly to: string } }
@@ -27,14 +27,14 @@ const STDIN = '-'
  * @param body the body, or the name of its file; `-` is standard input
  * @throws UserError if the service refuses the question or does not respond; the fields that are invalid are noted first
  */
-export async function requestAnswer(
+export async function sendRequest(
   context: CommandContext,
   path: string,
   body: object | string,
-): Promise<Answer> {
+): Promise<ResponseBody> {
   const service = readService()
   const read = typeof body === 'string' ? await readBody(body) : body
-  return requireAnswer(context, await askService(service, path, read))
+  return requireBody(context, await askService(service, path, read))
 }
 
 async function readBody(file: string): Promise<unknown> {
@@ -47,10 +47,11 @@ async function readBody(file: string): Promise<unknown> {
   }
 }
 
-const isAnswer = (body: unknown): body is Answer => isRecord(body) && Array.isArray(body['data'])
+const isResponseBody = (body: unknown): body is ResponseBody =>
+  isRecord(body) && Array.isArray(body['data'])
 
-function requireAnswer({ note }: CommandContext, { status, body }: ServiceResponse): Answer {
-  if (status === 200 && isAnswer(body)) return body
+function requireBody({ note }: CommandContext, { status, body }: ServiceResponse): ResponseBody {
+  if (status === 200 && isResponseBody(body)) return body
   const error = isRecord(body) && isRecord(body['error']) ? body['error'] : {}
   const { message, code, details } = error
   if (Array.isArray(details)) {
@@ -64,10 +65,10 @@ function requireAnswer({ note }: CommandContext, { status, body }: ServiceRespon
   )
 }
 
-/** Prints an answer: the rows as a table or as CSV, or all of it as JSON. Nothing for no rows. */
-export function printAnswer(
+/** Prints a response: the rows as a table or as CSV, or all of it as JSON. Nothing for no rows. */
+export function printResponse(
   { print }: CommandContext,
-  answer: Answer,
+  answer: ResponseBody,
   format: Format,
   formats: Readonly<Record<Exclude<Format, 'json'>, FormatRows>>,
 ): void {

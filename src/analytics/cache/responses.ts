@@ -5,15 +5,15 @@
  * that version is read. A writer publishes only after every service has stopped trusting the old version. So a cached response
  * always equals what the store would return now. The part of a response that repeats the request is built for each request.
  */
-import type { AnswerSource } from '../../contract/api.js'
+import type { ResponseSource } from '../../contract/api.js'
 import { ApiError } from '../../contract/errors.js'
 import type { AnsweredOperation, DatedRequest, QueriedProject, ValidBody } from '../operation.js'
 import { buildResponse, type Result } from '../run-operation.js'
-import { createAnswerStore, type AnswerStore, type ProjectFacts } from './answer-store.js'
+import { createResponseStore, type ResponseStore, type ProjectFacts } from './response-store.js'
 import { createSharedWork, type SharedWork } from './share-work.js'
 
-export interface Answer {
-  readonly source: AnswerSource
+export interface GivenResponse {
+  readonly source: ResponseSource
   /** The body of the response, as JSON. */
   readonly text: string
   /** The same as an object, if it was computed for this request. */
@@ -21,7 +21,7 @@ export interface Answer {
 }
 
 /** A request whose response may be kept. */
-export interface Question {
+export interface CacheableRequest {
   readonly operation: AnsweredOperation
   readonly request: ValidBody
   readonly project: QueriedProject
@@ -40,7 +40,7 @@ export type Compute = (options: {
   readonly facts: ProjectFacts
 }) => Promise<Result<unknown, object>>
 
-export interface AnswersOptions {
+export interface ResponseCacheOptions {
   /** The room for rows; 0 to keep none. Equal requests at the same time share their work in any case. */
   readonly maxBytes: number
   /** Returns the version of a project's data; undefined while it is changing or unknown. */
@@ -54,12 +54,12 @@ export interface AnswersOptions {
   /** Whether the rollups of a project may be read. */
   readonly readsRollups: (project: QueriedProject) => boolean
   readonly now: () => Date
-  readonly onAnswer?: ((source: AnswerSource) => void) | undefined
+  readonly onResponse?: ((source: ResponseSource) => void) | undefined
 }
 
-export interface Answers {
+export interface ResponseCache {
   /** Answers a request. @throws what `compute` rejects with, or the reason of the request's signal */
-  readonly answer: (question: Question, compute: Compute) => Promise<Answer>
+  readonly answer: (cacheable: CacheableRequest, compute: Compute) => Promise<GivenResponse>
   /** Returns how many bytes the kept rows take. */
   readonly countBytes: () => number
 }
@@ -70,8 +70,8 @@ interface Computed {
   readonly rows: string
 }
 
-interface Cache extends AnswersOptions {
-  readonly store: AnswerStore
+interface Cache extends ResponseCacheOptions {
+  readonly store: ResponseStore
   readonly shared: SharedWork<Computed>
   /** The names of the rows that are being computed or waited for. */
   readonly underWay: NameCounter
@@ -79,40 +79,40 @@ interface Cache extends AnswersOptions {
 
 /** A request, and what is known about the data when it arrives. */
 interface Work {
-  readonly question: Question
+  readonly cacheable: CacheableRequest
   readonly compute: Compute
   /** The version of the data that was read, or seen, before; undefined if there was none. */
   readonly version: string | undefined
   readonly facts: ProjectFacts
 }
 
-export function createAnswers(options: AnswersOptions): Answers {
-  const store = createAnswerStore(options.maxBytes)
+export function createResponseCache(options: ResponseCacheOptions): ResponseCache {
+  const store = createResponseStore(options.maxBytes)
   const shared = createSharedWork<Computed>()
   const cache = { ...options, store, shared, underWay: createNameCounter() }
   return {
-    answer: async (question, compute) => {
-      const given = await answer(cache, question, compute)
-      options.onAnswer?.(given.source)
+    answer: async (cacheable, compute) => {
+      const given = await answer(cache, cacheable, compute)
+      options.onResponse?.(given.source)
       return given
     },
     countBytes: store.countBytes,
   }
 }
 
-async function answer(cache: Cache, question: Question, compute: Compute): Promise<Answer> {
+async function answer(cache: Cache, cacheable: CacheableRequest, compute: Compute): Promise<GivenResponse> {
   const { store, underWay, now } = cache
-  const resolved = resolveKnown(question, {}, question.now ?? now())
-  const isFromRollups = cache.readsRollups(question.project)
-  const names = resolved === undefined ? [] : listNames(question, resolved.value, isFromRollups)
+  const resolved = resolveKnown(cacheable, {}, cacheable.now ?? now())
+  const isFromRollups = cache.readsRollups(cacheable.project)
+  const names = resolved === undefined ? [] : listNames(cacheable, resolved.value, isFromRollups)
   // Only rows that may be kept or under way are worth waiting for the version of the data.
   const isNew = !names.some((name) => store.has(name) || underWay.has(name))
-  const seen = isNew ? cache.getLastVersion(question.project) : undefined
+  const seen = isNew ? cache.getLastVersion(cacheable.project) : undefined
   const leave = underWay.add(names)
   try {
     return resolved === undefined || seen === undefined
-      ? await answerKnown(cache, question, compute)
-      : await answerNew(cache, question, compute, resolved.value, seen)
+      ? await answerKnown(cache, cacheable, compute)
+      : await answerNew(cache, cacheable, compute, resolved.value, seen)
   } finally {
     leave()
   }
@@ -124,36 +124,36 @@ async function answer(cache: Cache, question: Question, compute: Compute): Promi
  */
 async function answerNew(
   cache: Cache,
-  question: Question,
+  cacheable: CacheableRequest,
   compute: Compute,
   resolved: unknown,
   version: string,
-): Promise<Answer> {
+): Promise<GivenResponse> {
   const { store, shared, readsRollups } = cache
-  const { project, keyId, signal } = question
+  const { project, keyId, signal } = cacheable
   const facts = store.getFacts(project.id, version)
-  const work = { question, compute, version, facts }
-  const name = nameRows(question, resolved, facts, readsRollups(project))
+  const work = { cacheable, compute, version, facts }
+  const name = nameRows(cacheable, resolved, facts, readsRollups(project))
   const { result } = await shared.share(nameWork(keyId, version, name), signal, (whileWanted) =>
     computeAndKeep(cache, work, whileWanted),
   )
-  return toMiss(question, result)
+  return toMiss(cacheable, result)
 }
 
 /** Answers a request from what is kept or under way, if that is of the current version of the data. */
-async function answerKnown(cache: Cache, question: Question, compute: Compute): Promise<Answer> {
+async function answerKnown(cache: Cache, cacheable: CacheableRequest, compute: Compute): Promise<GivenResponse> {
   const { store, shared, now } = cache
-  const { operation, request, project, keyId, signal } = question
+  const { operation, request, project, keyId, signal } = cacheable
   const version = await cache.readVersion(project)
   const facts = version === undefined ? {} : store.getFacts(project.id, version)
-  const work: Work = { question, compute, version, facts }
-  const computeAlone = async (asked: Work): Promise<Answer> =>
-    toMiss(question, await computeAndKeep(cache, asked, signal))
-  const resolved = resolveKnown(question, facts, question.now ?? now())
+  const work: Work = { cacheable, compute, version, facts }
+  const computeAlone = async (asked: Work): Promise<GivenResponse> =>
+    toMiss(cacheable, await computeAndKeep(cache, asked, signal))
+  const resolved = resolveKnown(cacheable, facts, cacheable.now ?? now())
   if (version === undefined || resolved === undefined) return computeAlone(work)
 
   const isFromRollups = cache.readsRollups(project)
-  const nameNow = (value: unknown): string => nameRows(question, value, facts, isFromRollups)
+  const nameNow = (value: unknown): string => nameRows(cacheable, value, facts, isFromRollups)
   const write = (rows: string): string =>
     `${JSON.stringify(operation.echo(request, resolved.value)).slice(0, -1)},${rows.slice(1)}`
   const name = nameNow(resolved.value)
@@ -167,7 +167,7 @@ async function answerKnown(cache: Cache, question: Question, compute: Compute): 
     signal,
     (whileWanted) => computeAndKeep(cache, work, whileWanted),
   )
-  if (!hasJoined) return toMiss(question, result)
+  if (!hasJoined) return toMiss(cacheable, result)
   // The first request may have waited for its turn until the period that ends now was another one.
   const isSame = nameNow(result.result.resolved) === nameNow(resolved.value)
   return isSame ? { source: 'coalesced', text: write(result.rows) } : computeAlone(work)
@@ -177,20 +177,20 @@ async function answerKnown(cache: Cache, question: Question, compute: Compute): 
 const nameWork = (keyId: string, version: string, name: string): string =>
   JSON.stringify([keyId, version, name])
 
-function toMiss({ operation, request }: Question, { result }: Computed): Answer {
+function toMiss({ operation, request }: CacheableRequest, { result }: Computed): GivenResponse {
   const body = buildResponse(operation, request, result)
   return { source: 'miss', body, text: JSON.stringify(body) }
 }
 
 /** Computes a result, and keeps its rows if the data has a version. */
 async function computeAndKeep(cache: Cache, work: Work, signal: AbortSignal): Promise<Computed> {
-  const { question, facts } = work
-  const isFromRollups = cache.readsRollups(question.project)
+  const { cacheable, facts } = work
+  const isFromRollups = cache.readsRollups(cacheable.project)
   const result = await work.compute({ signal, facts })
   const { resolved } = result
   const rows = JSON.stringify(result.rows)
-  const name = (): string => nameRows(question, resolved, facts, isFromRollups)
-  const end = question.operation.listEnds(question.request, resolved).at(-1)
+  const name = (): string => nameRows(cacheable, resolved, facts, isFromRollups)
+  const end = cacheable.operation.listEnds(cacheable.request, resolved).at(-1)
   // Nobody waits for this. If it fails, the rows are computed again.
   if (end !== undefined) void keep(cache, work, end, name, rows).catch(() => undefined)
   return { result, rows }
@@ -204,7 +204,7 @@ async function computeAndKeep(cache: Cache, work: Work, signal: AbortSignal): Pr
  */
 async function keep(
   { store, maxBytes, hasEventsFrom, getLastVersion, now }: Cache,
-  { question: { project }, version, facts }: Work,
+  { cacheable: { project }, version, facts }: Work,
   end: Date,
   name: () => string,
   rows: string,
@@ -225,7 +225,7 @@ async function keep(
  * refused: its computation refuses it in its turn.
  */
 function resolveKnown(
-  { operation, request, project }: Question,
+  { operation, request, project }: CacheableRequest,
   { firstEventAt }: ProjectFacts,
   now: Date,
 ): { readonly value: unknown } | undefined {
@@ -250,7 +250,7 @@ const isEmptyFrom = ({ emptyFrom }: ProjectFacts, moment: Date): boolean =>
  * @param readsRollups whether the rows may come from the rollups
  */
 const nameRows = (
-  { operation, request, project }: Question,
+  { operation, request, project }: CacheableRequest,
   resolved: unknown,
   facts: ProjectFacts,
   readsRollups: boolean,
@@ -268,14 +268,14 @@ const nameRows = (
 
 /** Lists the names that the rows may have, whatever is known about the data. */
 const listNames = (
-  question: Question,
+  cacheable: CacheableRequest,
   resolved: unknown,
   readsRollups: boolean,
 ): readonly string[] =>
   [
     {},
-    ...question.operation.listEnds(question.request, resolved).map((emptyFrom) => ({ emptyFrom })),
-  ].map((facts) => nameRows(question, resolved, facts, readsRollups))
+    ...cacheable.operation.listEnds(cacheable.request, resolved).map((emptyFrom) => ({ emptyFrom })),
+  ].map((facts) => nameRows(cacheable, resolved, facts, readsRollups))
 
 /** Counts names, each of which may be added several times. */
 interface NameCounter {

@@ -1,4 +1,4 @@
-/** Keeps the rows of answers in memory, the least recently used of which go first. */
+/** Keeps the rows of responses in memory, the least recently used of which go first. */
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../contract/errors.js'
 
@@ -10,26 +10,26 @@ export interface ProjectFacts {
   emptyFrom?: Date
 }
 
-/** The rows of an answer as the response has them, and the data that they were computed from. */
-interface StoredAnswer {
+/** The rows of a response as the response has them, and the data that they were computed from. */
+interface StoredResponse {
   readonly projectId: string
   readonly version: string
   readonly rows: string
 }
 
-export interface AnswerStore {
+export interface ResponseStore {
   /**
-   * Returns the rows of an answer; undefined if they are not kept, or were computed from another version of the data.
+   * Returns the rows of a response; undefined if they are not kept, or were computed from another version of the data.
    *
    * @throws ApiError INTERNAL_ERROR for rows of another project
    */
   get(projectId: string, version: string, name: string): string | undefined
-  /** Whether an answer is kept, from whichever version of the data. */
+  /** Whether a response is kept, from whichever version of the data. */
   readonly has: (name: string) => boolean
   set(projectId: string, version: string, name: string, rows: string): void
   /** Returns what is known about a version of a project's data. The caller adds what it learns. */
   getFacts(projectId: string, version: string): ProjectFacts
-  /** Returns how many bytes the answers take. */
+  /** Returns how many bytes the responses take. */
   readonly countBytes: () => number
 }
 
@@ -41,11 +41,11 @@ const MAX_SHARE = 8
 const MAX_PROJECTS = 10_000
 
 /** @param maxBytes the room for answers; 0 to keep none */
-export function createAnswerStore(maxBytes: number): AnswerStore {
+export function createResponseStore(maxBytes: number): ResponseStore {
   const answers =
     maxBytes === 0
       ? undefined
-      : new LRUCache<string, StoredAnswer>({
+      : new LRUCache<string, StoredResponse>({
           maxSize: maxBytes,
           maxEntrySize: Math.max(1, Math.floor(maxBytes / MAX_SHARE)),
           // A character takes two bytes at most.

@@ -1,6 +1,6 @@
-/** Answers from memory: which questions have the same one, and until when. */
+/** Responses from memory: which questions have the same one, and until when. */
 import { expect, test } from '@jest/globals'
-import { createAnswers, type Answers } from '../../../../src/analytics/cache/answers.js'
+import { createResponseCache, type ResponseCache } from '../../../../src/analytics/cache/responses.js'
 import type { QueriedProject } from '../../../../src/analytics/operation.js'
 import { QUERY, resolveRequest } from '../../../../src/analytics/operations/query.js'
 import type { AnalyticsQueryResponse } from '../../../../src/contract/api.js'
@@ -35,7 +35,7 @@ interface State {
   turn: Promise<void>
 }
 
-/** Answers whose rows count how often one was computed. */
+/** Responses whose rows count how often one was computed. */
 function createWorld({
   maxBytes = 1_000_000,
   ...given
@@ -51,7 +51,7 @@ function createWorld({
     turn: Promise.resolve(),
     ...given,
   }
-  const answers: Answers = createAnswers({
+  const answers: ResponseCache = createResponseCache({
     maxBytes,
     readVersion: async () => {
       await state.reading
