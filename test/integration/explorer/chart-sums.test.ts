@@ -52,7 +52,9 @@ async function ask(
   for (let i = 0; i < bodies.length; i += 20) {
     answers.push(...(await askApi(service, bodies.slice(i, i + 20))))
   }
-  return states.map((_, i) => [answers[2 * i], answers[2 * i + 1]] as [QueryResponse, QueryResponse])
+  return states.map(
+    (_, i) => [answers[2 * i], answers[2 * i + 1]] as [QueryResponse, QueryResponse],
+  )
 }
 
 test.each(['UTC', 'Asia/Kolkata'])('in %s', async (zone) => {
