@@ -100,7 +100,11 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   }
 }
 
-async function answer(cache: Cache, cacheable: CacheableRequest, compute: Compute): Promise<GivenResponse> {
+async function answer(
+  cache: Cache,
+  cacheable: CacheableRequest,
+  compute: Compute,
+): Promise<GivenResponse> {
   const { store, underWay, now } = cache
   const resolved = resolveKnown(cacheable, {}, cacheable.now ?? now())
   const isFromRollups = cache.readsRollups(cacheable.project)
@@ -141,7 +145,11 @@ async function answerNew(
 }
 
 /** Answers a request from what is kept or under way, if that is of the current version of the data. */
-async function answerKnown(cache: Cache, cacheable: CacheableRequest, compute: Compute): Promise<GivenResponse> {
+async function answerKnown(
+  cache: Cache,
+  cacheable: CacheableRequest,
+  compute: Compute,
+): Promise<GivenResponse> {
   const { store, shared, now } = cache
   const { operation, request, project, keyId, signal } = cacheable
   const version = await cache.readVersion(project)
@@ -274,7 +282,9 @@ const listNames = (
 ): readonly string[] =>
   [
     {},
-    ...cacheable.operation.listEnds(cacheable.request, resolved).map((emptyFrom) => ({ emptyFrom })),
+    ...cacheable.operation
+      .listEnds(cacheable.request, resolved)
+      .map((emptyFrom) => ({ emptyFrom })),
   ].map((facts) => nameRows(cacheable, resolved, facts, readsRollups))
 
 /** Counts names, each of which may be added several times. */

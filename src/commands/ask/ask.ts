@@ -72,7 +72,10 @@ function describeRest({ comparison, pagination }: ResponseBody): readonly string
   return [...period, ...(pagination === undefined ? [] : describePage(pagination))]
 }
 
-function describePage({ returned, total }: NonNullable<ResponseBody['pagination']>): readonly string[] {
+function describePage({
+  returned,
+  total,
+}: NonNullable<ResponseBody['pagination']>): readonly string[] {
   if (total === 0) return ['no rows']
   return returned < total
     ? [`${returned} of ${total} rows: --limit and --offset select others`]

@@ -1,6 +1,9 @@
 /** Responses from memory: which questions have the same one, and until when. */
 import { expect, test } from '@jest/globals'
-import { createResponseCache, type ResponseCache } from '../../../../src/analytics/cache/responses.js'
+import {
+  createResponseCache,
+  type ResponseCache,
+} from '../../../../src/analytics/cache/responses.js'
 import type { QueriedProject } from '../../../../src/analytics/operation.js'
 import { QUERY, resolveRequest } from '../../../../src/analytics/operations/query.js'
 import type { AnalyticsQueryResponse } from '../../../../src/contract/api.js'
