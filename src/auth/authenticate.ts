@@ -17,7 +17,7 @@ export interface Authenticated {
   readonly scopes: readonly Scope[]
 }
 
-export interface AuthenticatorDependencies {
+interface AuthenticatorDependencies {
   readonly store: Pick<Store, 'reader'>
   readonly keyring: Keyring
   readonly now: () => Date

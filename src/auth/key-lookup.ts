@@ -10,13 +10,13 @@ import { toStoredProject, PROJECT_COLUMNS, type ProjectRow } from '../projects/r
 import type { Principal } from './token.js'
 
 /** A valid key, as the store has it. */
-export interface FoundKey {
+interface FoundKey {
   readonly project: StoredProject
   /** What the key may do. */
   readonly scopes: readonly Scope[]
 }
 
-export interface KeyLookup {
+interface KeyLookup {
   /** Finds a valid key; undefined for one that was revoked, is not in the store, or whose project is being deleted. */
   readonly find: (principal: Principal) => Promise<FoundKey | undefined>
   /** Returns what `find` found last, however long ago; undefined when it knows nothing. */

@@ -8,7 +8,7 @@ import type { StoredProject } from '../projects/project.js'
 import { listPublicProjects } from '../projects/store.js'
 import type { Authenticated } from './authenticate.js'
 
-export interface PublicReader extends Authenticated {
+interface PublicReader extends Authenticated {
   /** For how many milliseconds the project is taken to be public without asking the store again. */
   readonly leftMs: number
 }

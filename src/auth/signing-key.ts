@@ -18,7 +18,7 @@ export interface SigningKey {
 }
 
 /** Where signing keys are: the private key in the data folder, the public keys in the store. */
-export interface KeyPlaces {
+interface KeyPlaces {
   readonly store: Pick<Store, 'reader' | 'writer'>
   readonly dataDir: string
 }

@@ -13,7 +13,7 @@ interface Verified {
 
 const MAX_CACHED_TOKENS = 10_000
 
-export interface TokenVerifier {
+interface TokenVerifier {
   /** Verifies a token as `verifyToken` does. */
   readonly verify: (token: string, now: Date) => Promise<Principal | undefined>
   /**

@@ -19,7 +19,7 @@ export interface OpenedCluster extends OpenedShard {
   readonly stores: readonly [OpenedShard, ...OpenedShard[]]
 }
 
-export type ClusterConfig = StoresConfig &
+type ClusterConfig = StoresConfig &
   Pick<Config, 'maxEventAgeDays'> &
   Partial<Pick<Config, 'geoipDb'>>
 

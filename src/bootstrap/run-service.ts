@@ -19,7 +19,7 @@ import type { WaitOptions } from './retry-while-away.js'
 import { waitForShutdown } from './shutdown-signals.js'
 import { startParts, type PartsOptions } from './start-parts.js'
 
-export interface RunOptions extends Pick<
+interface RunOptions extends Pick<
   PartsOptions,
   'now' | 'pages' | 'onListening' | 'startBeside'
 > {

@@ -23,7 +23,7 @@ export interface ShardPlace {
   readonly member?: EngineMember
 }
 
-export type ShardPlaces = readonly [ShardPlace, ...ShardPlace[]]
+type ShardPlaces = readonly [ShardPlace, ...ShardPlace[]]
 
 /** The part of the configuration that says where the stores are. */
 export type StoresConfig = Pick<Config, 'clickhouse' | 'cluster' | 'embeddedShards' | 'dataDir'>

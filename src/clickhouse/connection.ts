@@ -78,7 +78,7 @@ export interface Connection {
   close(): Promise<void>
 }
 
-export interface ConnectOptions {
+interface ConnectOptions {
   /**
    * Whether to end a cancelled statement in ClickHouse, by its id; true by default. Otherwise ClickHouse notices the
    * closed connection itself, but only if the query reports progress.

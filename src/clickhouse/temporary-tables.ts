@@ -147,7 +147,7 @@ export const INLINED: Settings = {
 }
 
 /** Rows of one partition of a table. */
-export interface PartitionRows {
+interface PartitionRows {
   readonly partition: number
   /** Whether a row of the partition is one of them. */
   readonly isOne: Sql

@@ -19,7 +19,7 @@ export async function removeCopy(writer: Connection, id: string): Promise<boolea
 }
 
 /** Returns whether a shard has events, sessions or users of a project, or rows for it that wait to be loaded. */
-export async function hasDataOf(connection: Connection, id: string): Promise<boolean> {
+async function hasDataOf(connection: Connection, id: string): Promise<boolean> {
   const isOf = sql`project_id = ${string(id)} LIMIT 1`
   const { rows } = await connection.query(
     statement(sql`

@@ -118,7 +118,7 @@ async function copyChange(cluster: Cluster, project: StoredProject): Promise<Cha
 }
 
 /** The shards with a copy of a project. A name that the configuration of this process lacks is left out. */
-export const listOthers = (
+const listOthers = (
   { home, shards }: Cluster,
   project: Pick<StoredProject, 'shards'>,
 ): readonly Shard[] =>

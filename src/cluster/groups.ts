@@ -26,7 +26,7 @@ export function listGroups(shards: readonly string[]): readonly Group[] {
 }
 
 /** Up to this many shards, a project that lived across all of them keeps its group when shards are added. */
-export const MAX_FORMER_SHARDS = 32
+const MAX_FORMER_SHARDS = 32
 
 /**
  * Lists the groups that ClickHouse knows: those of `listGroups`, and what all shards were before others were added at the

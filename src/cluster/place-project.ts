@@ -8,7 +8,7 @@ import { listGroups } from './groups.js'
 import { createDeadline, tryShards } from './reach.js'
 
 /** What is asked of a new project. */
-export interface PlacementRequest {
+interface PlacementRequest {
   /** The only shard of the project; undefined to choose. */
   readonly shard?: string | undefined
   /** The number of its shards. */

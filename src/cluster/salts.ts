@@ -9,7 +9,7 @@ import { withLease } from '../clickhouse/lease/lease.js'
 import { sql, statement, strings, type Sql } from '../clickhouse/sql.js'
 
 /** A salt of a day, as the home stores it. */
-export interface Salt {
+interface Salt {
   /** The day in UTC, such as 2026-01-31. */
   readonly day: string
   readonly salt: string

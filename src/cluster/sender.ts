@@ -67,7 +67,7 @@ const isPresent = (text: string | null | undefined): text is string =>
   text !== undefined && text !== null && text !== ''
 
 /** The fields of an event as expressions of type String, and its time of arrival as one of type DateTime64. */
-export interface SenderColumns {
+interface SenderColumns {
   readonly userId: Sql
   readonly ip: Sql
   readonly userAgent: Sql

@@ -3,7 +3,7 @@ import { CLUSTER_GRANTS } from '../clickhouse/embedded/users.js'
 import { listServedGroups } from './groups.js'
 
 /** A server, as the others reach it. */
-export interface ServerAddress {
+interface ServerAddress {
   readonly name: string
   readonly host: string
   /** The port of ClickHouse's native protocol. */

@@ -11,7 +11,7 @@ import { planSync, type SyncPlan } from './plan-sync.js'
 import { createDeadline, tryShards, type FailedShard } from './reach.js'
 
 /** What a sync did on all shards together. */
-export interface SyncReport {
+interface SyncReport {
   readonly copied: number
   readonly removed: number
   /** Copies of projects that do not live on their shard, which has data of them: `shard2: shop`. */
@@ -20,7 +20,7 @@ export interface SyncReport {
   readonly away: readonly FailedShard[]
 }
 
-export interface SyncOptions {
+interface SyncOptions {
   /** Whether copies are removed that should not be there; true by default. */
   readonly removes?: boolean
 }

@@ -2,7 +2,7 @@
 import type { StoredProject } from '../projects/project.js'
 import { formatDashboardLink, formatExplorerLink, toOpenable } from './shared/explorer-link.js'
 
-export interface Welcome {
+interface Welcome {
   /** Where the service listens, e.g. `http://127.0.0.1:8080`. */
   readonly address: string
   readonly project: Pick<StoredProject, 'id' | 'domain' | 'hasPublicDashboard'>

@@ -4,7 +4,7 @@ import { isValidAt, type StoredPublicKey } from '../auth/public-keys.js'
 import { formatNumber, formatTable, formatTime } from './shared/output.js'
 
 /** A signing key as `key list --signing --json` prints it. */
-export interface SigningKeyRow {
+interface SigningKeyRow {
   readonly kid: string
   /** Whether the data folder of this process has the private key. */
   readonly signsHere: boolean

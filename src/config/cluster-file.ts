@@ -14,7 +14,7 @@ export interface NativeAddress {
 }
 
 /** A server as the file lists it. */
-export interface ListedShard {
+interface ListedShard {
   readonly name: string
   /** The scheme, host and port at which the service reaches it, without an account. */
   readonly url: string

@@ -37,7 +37,7 @@ export function requireApart(
 }
 
 /** Whether a variable has a value; an empty one counts as not set. */
-export const isSet = (env: NodeJS.ProcessEnv, name: VariableName): boolean =>
+const isSet = (env: NodeJS.ProcessEnv, name: VariableName): boolean =>
   readText(env, name) !== undefined
 
 const readText = (env: NodeJS.ProcessEnv, name: VariableName): string | undefined =>

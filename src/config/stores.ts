@@ -8,7 +8,7 @@ import { DEFAULT_ACCOUNT } from './server-url.js'
 import type { Value, VariableName } from './variables.js'
 
 /** A ClickHouse server of a cluster. */
-export interface ConfiguredShard {
+interface ConfiguredShard {
   readonly name: string
   readonly endpoint: Endpoint
   /** The address at which the other servers reach it. */

@@ -46,7 +46,7 @@ export type ExportRequest = Required<Omit<ExportBody, 'limit' | 'time_zone'>> &
 export type ExportResponse = Schemas['ExportResponse']
 export type EventField = Schemas['EventField']
 /** The operations that a batch can ask. */
-export type BatchOperation = Schemas['BatchOperation']
+type BatchOperation = Schemas['BatchOperation']
 /** A validated batch. The bodies of its queries are not validated: each is refused on its own. */
 export interface BatchRequest {
   readonly queries: readonly {

@@ -31,7 +31,7 @@ const DEFAULT_HEADERS: Readonly<Partial<Record<ErrorCode, Readonly<Record<string
 }
 
 /** The optional parts of an error. */
-export interface ApiErrorOptions {
+interface ApiErrorOptions {
   /** One error per invalid field; only with the code VALIDATION_ERROR. */
   readonly details?: readonly FieldError[]
   /** Headers to send with the response besides those of the code: Allow, Connection. */

@@ -75,7 +75,7 @@ export const PROPERTY_NAMES = 'event:prop'
 export const PROPERTY_PREFIX = `${PROPERTY_NAMES}:` as const
 
 /** A clause of a filter, and the field that it compares. */
-export type FieldClause = {
+type FieldClause = {
   readonly name: FilterFieldName
   /** The member of the filter that is the clause; undefined if the filter itself is. */
   readonly member: string | undefined

@@ -18,7 +18,7 @@ export interface RecordedCutoff {
  */
 export type CutoffHold = 'pace' | 'newest_event'
 
-export interface Cutoff {
+interface Cutoff {
   /** The first day that is kept. */
   readonly keptFrom: Date
   /** The first day that the project is to keep by the clock alone. */

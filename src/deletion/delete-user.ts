@@ -27,7 +27,7 @@ export async function deleteUser(
 }
 
 /** A shard with the context of its loader. */
-export interface LoadedShard {
+interface LoadedShard {
   readonly name: string
   readonly store: Store
   readonly loader: LoaderContext

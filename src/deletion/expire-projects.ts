@@ -29,7 +29,7 @@ import { createHoldReporter, type HeldProject, type HoldCounts } from './held-pr
 import { KEYS_END_MS } from './project-deletion-steps.js'
 
 /** What an expiration may change. */
-export interface ExpirationOptions {
+interface ExpirationOptions {
   readonly store: Store
   readonly context: LoaderContext
   readonly logger: Logger
@@ -41,7 +41,7 @@ export interface ExpirationOptions {
   readonly stop?: AbortSignal
 }
 
-export interface RepeatedExpirationOptions extends ExpirationOptions {
+interface RepeatedExpirationOptions extends ExpirationOptions {
   readonly now: () => Date
   /** Is called after each look at all projects. */
   readonly onHeld?: ((counts: HoldCounts) => void) | undefined

@@ -11,7 +11,7 @@ export const STEP = { started: 1, staged: 2, deleted: 3, ended: 4 } as const
 export type Step = (typeof STEP)[keyof typeof STEP]
 
 /** A user or a project to delete. */
-export interface DeletionTarget {
+interface DeletionTarget {
   readonly projectId: string
   /** The number of the user; 0 for the whole project. */
   readonly user: number

@@ -12,7 +12,7 @@ import { generateEvents } from './events.js'
 import { failOnRejected, formatLines } from './top-up.js'
 import type { DemoEvent } from './visit.js'
 
-export interface LiveOptions extends Pick<ClusterImportOptions, 'getLoader'> {
+interface LiveOptions extends Pick<ClusterImportOptions, 'getLoader'> {
   readonly project: StoredProject
   /** The moment up to which the demo's events are loaded. */
   readonly since: Date
@@ -49,7 +49,7 @@ interface History {
 }
 
 /** Generates a day once, and returns its events bit by bit. @param start the day on which the history begins */
-export function createHistory(start: Date): History {
+function createHistory(start: Date): History {
   let events: readonly DemoEvent[] = []
   let end = start
   return {

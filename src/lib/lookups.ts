@@ -47,7 +47,7 @@ export interface LookupOptions<Lane extends string> {
   readonly lanes?: Lanes<Lane>
 }
 
-export interface Lanes<Lane extends string> {
+interface Lanes<Lane extends string> {
   /** How many lookups may run at once: of names with a remembered value, and of others by their lane. */
   readonly places: Readonly<Record<Lane | 'known', number>>
   /** Chooses the lane of a name without a remembered value. */

@@ -5,7 +5,7 @@ import type { ToolDefinition, ToolOperation } from './tools.js'
 type Arguments = Readonly<Record<string, unknown>>
 
 /** A call that can be run. @property body undefined if the operation has none */
-export interface ChosenOperation {
+interface ChosenOperation {
   readonly operation: ToolOperation
   readonly body: Arguments | undefined
 }

@@ -6,7 +6,7 @@ import { SEARCH_SITE, SOCIAL_SITE } from './sites.js'
 /** The texts that rules compare, in lower case and without surrounding spaces. `source` is `utm_source`, or else the referrer. */
 export type ChannelText = 'medium' | 'source' | 'referrer'
 
-export interface ChannelRow {
+interface ChannelRow {
   readonly channel: Channel
   /** The referrer type. Absent where any may be. */
   readonly type?: ReferrerType

@@ -2,7 +2,7 @@
 import { sql, type Sql } from '../clickhouse/sql.js'
 import { addDays, DAY_MS, HOUR_MS } from '../lib/time.js'
 
-export interface GranularityRow {
+interface GranularityRow {
   /**
    * The longest period that `interval:auto` divides into buckets of this size, in milliseconds from its start to its inclusive
    * end. Absent: `interval:auto` never means this size.

@@ -4,7 +4,7 @@ import { declaredName, sql, type Sql } from '../clickhouse/sql.js'
 import { mapRecord } from '../lib/records.js'
 import { MEASURE_COLUMNS, type Measure } from './measures.js'
 
-export interface MetricRow {
+interface MetricRow {
   /** The measures that it is computed from. */
   readonly measures: readonly [Measure, ...Measure[]]
   /**

@@ -59,7 +59,7 @@ export const isNegation = (operator: StringOperator): boolean =>
   operator === 'notEq' || operator === 'notContains' || operator === 'notMatches'
 
 /** Builds a condition on the event property called `name`, which an event may lack. */
-export type PropertyCondition = (name: string, value: string) => Sql
+type PropertyCondition = (name: string, value: string) => Sql
 export type PropertyConditions = Readonly<Record<StringOperator, PropertyCondition>>
 
 /** An event without the property matches only negations: `notEq` is the exact complement of `eq`. */

@@ -17,7 +17,7 @@ export type RelationName = RollupName | FactName
 export type Grain = 'month' | 'day' | 'moment'
 
 /** A column with the day of each row, for reading whole days and for buckets of days. */
-export interface DayColumn {
+interface DayColumn {
   readonly column: Sql
   /** All columns of the table. Those that are computed from others do not belong to `*`. */
   readonly columns: Sql

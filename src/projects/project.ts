@@ -39,7 +39,7 @@ export interface FormerWidth {
 }
 
 /** A former public token, with which events are accepted until a certain time. */
-export interface FormerToken {
+interface FormerToken {
   readonly token: string
   readonly until: Date
 }

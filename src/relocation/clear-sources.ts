@@ -21,7 +21,7 @@ import { requireShard } from './transfers.js'
  * The time from the switch to the deletion of the data at the sources: services use what they know of a project for up to a
  * minute, and a query then takes up to 10 seconds by default.
  */
-export const SETTLE_MS = 75 * SECOND_MS
+const SETTLE_MS = 75 * SECOND_MS
 
 /** Waits until every service knows of the switch, and deletes what was left behind. What arrives there is forwarded. */
 export async function clearSources(run: Run, relocation: Relocation): Promise<void> {

@@ -8,7 +8,7 @@ import { ROLLUP_NAMES } from '../model/rollups.js'
 import { createViews, dropTableSets } from './materialized-views.js'
 
 /** The facts to read: a condition on the rows of each table. */
-export interface FactFilter {
+interface FactFilter {
   readonly events: Sql
   readonly sessions: Sql
   /** The tables to read; the live ones by default. */

@@ -18,7 +18,7 @@ import {
 } from './progress.js'
 import { rebuildRollups } from './rebuild.js'
 
-export interface EnsureRollupsOptions extends Pick<
+interface EnsureRollupsOptions extends Pick<
   MonthsOptions,
   'finishInterruptedWork' | 'onMonth' | 'changeNoticeMs'
 > {

@@ -53,7 +53,7 @@ export interface ShadowMonth {
 }
 
 /** What is done with the shadow tables of a month. */
-export interface MonthWork {
+interface MonthWork {
   /** Called with the loader lease held, so that the shadow tables count the facts as they are. */
   readonly whileHeld: (shadowMonth: ShadowMonth, lease: Lease) => Promise<void>
   /** Called afterwards, while loads may go on. */

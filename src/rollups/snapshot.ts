@@ -71,7 +71,7 @@ export async function stopRecording(holder: Connection, shadow: ShadowTables): P
 const CHANGE_BLOCKS = limitBlocks({ rows: 4_096, threads: 1 })
 
 /** The names of the parts of the recorded changes that were added to the shadow tables. */
-export type AddedParts = Readonly<Record<keyof Facts, Set<string>>>
+type AddedParts = Readonly<Record<keyof Facts, Set<string>>>
 
 /** Adds the recorded changes to the shadow tables, except those that were added before. Returns the number of rows. */
 export async function addChanges(

@@ -19,7 +19,7 @@ export interface Instruments {
   readonly close: () => void
 }
 
-export interface InstrumentsOptions extends ProcessOptions {
+interface InstrumentsOptions extends ProcessOptions {
   /** Whether the service has several stores, which the label `shard` tells apart; false by default. */
   readonly isCluster?: boolean
 }

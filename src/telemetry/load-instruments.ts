@@ -4,7 +4,7 @@ import { SECOND_MS } from '../lib/time.js'
 import type { ShardLabel } from './shard-label.js'
 
 /** A load of the inbox that was published. */
-export interface ObservedLoad {
+interface ObservedLoad {
   readonly seconds: number
   /** Of the rows as they were received: JSON. */
   readonly bytes: number
@@ -15,7 +15,7 @@ export interface ObservedLoad {
 }
 
 /** What waits in the inbox, as the loader last saw it. */
-export interface ObservedInbox {
+interface ObservedInbox {
   readonly waitingRows: number
   /** The age of the oldest row; it grows while the store does not answer. */
   readonly oldestWaitingMs: number

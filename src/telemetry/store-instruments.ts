@@ -15,7 +15,7 @@ export interface ObservedStatement {
 export type CredentialKind = 'key' | 'token'
 
 /** How a check ended; it fails when the store does not answer in time. */
-export type CheckOutcome = 'valid' | 'invalid' | 'failed'
+type CheckOutcome = 'valid' | 'invalid' | 'failed'
 
 export interface StoreInstruments {
   readonly onStatementStart: (connection: string) => void

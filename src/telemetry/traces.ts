@@ -14,7 +14,7 @@ import {
 } from '@opentelemetry/api'
 
 /** A request that has been responded to. */
-export interface TracedRequest {
+interface TracedRequest {
   readonly method: string | undefined
   /** The template of the matched route; undefined when no route matched. */
   readonly route: string | undefined

@@ -11,7 +11,7 @@ import type { Logger } from '../../lib/log.js'
 import type { Instruments } from '../../telemetry/instruments.js'
 import { createShell } from './app-shell.js'
 
-export interface EarlyServerOptions {
+interface EarlyServerOptions {
   readonly config: Config
   readonly logger: Logger
   readonly instruments?: Instruments | undefined

@@ -41,7 +41,7 @@ export const createReadStore = (
 })
 
 /** The data of a project, on one shard or several. */
-export interface ProjectData {
+interface ProjectData {
   /** The shards that its statements read; undefined if they read the one that runs them. */
   readonly group: StatementGroup | undefined
   /** Whether the rollups may be read: those of all its shards. */

@@ -5,11 +5,11 @@ import type { Account, Endpoint } from '../endpoint.js'
 import { sql, statement, string, type Sql } from '../sql.js'
 
 /** The oldest version of ClickHouse on which the tests pass. */
-export const MIN_CLICKHOUSE_VERSION = '26.7'
+const MIN_CLICKHOUSE_VERSION = '26.7'
 
 type Row = Readonly<Record<string, string | number>>
 
-export interface ServerCheck {
+interface ServerCheck {
   /** What is checked: a noun phrase. */
   readonly name: string
   /** The account that asks. */

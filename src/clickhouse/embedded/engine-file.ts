@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { Endpoint } from '../endpoint.js'
 import type { Holder } from './launcher/protocol.js'
 
-export interface EngineFile {
+interface EngineFile {
   readonly holder: Holder
   /** The process of the engine; a restart changes it. */
   readonly enginePid: number

@@ -28,7 +28,7 @@ export interface EngineProcess {
   readonly ended: Promise<EngineError | undefined>
 }
 
-export interface LaunchContext {
+interface LaunchContext {
   /** The descriptor of the open lock file. */
   readonly lock: number
   /** Called once the folder is locked, before the engine reads its configuration. */

@@ -20,7 +20,7 @@ export { findEngine } from './find-engine.js'
 export { DataDirInUseError } from './first-start.js'
 export type { EngineEvent } from './supervisor.js'
 
-export interface EngineOptions {
+interface EngineOptions {
   /** The data folder of the service; the engine uses `clickhouse/` in it. */
   readonly dataDir: string
   /** The command of this process, e.g. `tallyhouse serve`. A second process names it in its DataDirInUseError. */

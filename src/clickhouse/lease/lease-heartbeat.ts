@@ -11,7 +11,7 @@ export class LeaseLostError extends Error {
   }
 }
 
-export interface Heartbeat {
+interface Heartbeat {
   /** Aborted with a LeaseLostError when the lease counts as lost. */
   readonly lost: AbortSignal
   stop(): void

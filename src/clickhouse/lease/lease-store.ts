@@ -8,7 +8,7 @@ import { identifier, join, sql, statement, string, uint32 } from '../sql.js'
 export type LeaseName = 'migrations' | 'projects' | 'loader' | 'rollups' | 'salts' | 'moves'
 
 /** The states that a holder writes into its table. */
-export type LeaseState = 'held' | 'released'
+type LeaseState = 'held' | 'released'
 
 export interface Generation {
   readonly number: number
@@ -16,7 +16,7 @@ export interface Generation {
   readonly age: number
 }
 
-export interface HolderState {
+interface HolderState {
   readonly isReleased: boolean
   /** Milliseconds since the last heartbeat, by the clock of the store. */
   readonly silence: number

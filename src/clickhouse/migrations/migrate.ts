@@ -16,7 +16,7 @@ import { identifier, sql, statement } from '../sql.js'
 
 export { MigrationError } from './migration-files.js'
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** The folder of the migrations; that of the package by default. */
   readonly folder?: string
   /** When it is aborted, no further statement is sent and the running one is cancelled. */

@@ -14,7 +14,7 @@ import { collectRejectedRows } from './rejected-rows.js'
 import type { ImportSource } from './sources.js'
 
 /** A batch, and the shard that has it. */
-export interface ImportedBatch {
+interface ImportedBatch {
   readonly batch: string
   readonly shard: Shard
 }

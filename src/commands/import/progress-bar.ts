@@ -2,7 +2,7 @@
 import { SingleBar } from 'cli-progress'
 import { startStopwatch } from '../shared/stopwatch.js'
 
-export interface Progress {
+interface Progress {
   /** Shows how many rows are done, and which share of the source has been read. */
   rows(done: number, share: Share): void
   /** Writes a line that stays visible. */

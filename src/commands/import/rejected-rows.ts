@@ -3,7 +3,7 @@ import { open, type FileHandle } from 'node:fs/promises'
 import type { Rejection } from '../../ingest/inbox/rejections.js'
 import type { ImportSource } from './sources.js'
 
-export interface RejectedRows {
+interface RejectedRows {
   /** Appends rows to the file; the first call creates it. */
   add(rejections: readonly Rejection[]): Promise<void>
   /** Closes the file and returns its name; undefined when no row was written. */

@@ -15,9 +15,9 @@ import type { Finding } from './judgments.js'
 import { readSkew, type Patient } from './store-checks.js'
 
 /** The stores that answer, by name, the home first. */
-export type Patients = ReadonlyMap<string, Patient>
+type Patients = ReadonlyMap<string, Patient>
 
-export interface ClusterCheck {
+interface ClusterCheck {
   readonly name: string
   /** Whether it needs the tables of the home. */
   readonly needsHome: boolean

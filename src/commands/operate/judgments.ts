@@ -8,7 +8,7 @@ import { SECOND_MS } from '../../lib/time.js'
 import { formatCount } from '../shared/output.js'
 
 /** `warn`: it works, and is worth a look; `fail`: some promise of the service does not hold. */
-export type Verdict = 'ok' | 'warn' | 'fail'
+type Verdict = 'ok' | 'warn' | 'fail'
 
 export interface Finding {
   readonly verdict: Verdict
@@ -48,7 +48,7 @@ export function judgeDataFolder({ path, state, hasStore }: DataFolder): Finding 
   return hasStore ? fail(finding, advice) : warn(finding, advice)
 }
 
-export interface SigningKeyFile {
+interface SigningKeyFile {
   /** The id of the key; undefined without a file. */
   readonly kid: string | undefined
   /** The permissions of the file, as in `stat`. */

@@ -17,7 +17,7 @@ import {
 } from './judgments.js'
 
 /** A check of a configuration. */
-export interface LocalCheck {
+interface LocalCheck {
   readonly name: string
   readonly examine: (config: Config) => Promise<Finding>
 }

@@ -17,7 +17,7 @@ export interface EventLimits {
   readonly addressMbPerMinute: number
 }
 
-export interface LimitHandlers {
+interface LimitHandlers {
   /** Rejects a request whose address has used up a limit. */
   readonly checkAddress: RequestHandler
   /** Rejects a request whose token has used up a limit; counts the request otherwise. */

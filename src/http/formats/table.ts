@@ -5,7 +5,7 @@ import type { Cell, Facts, Table, TableRow } from '../../analytics/table.js'
 export type TableWriter = (table: Table) => AsyncGenerator<Uint8Array>
 
 /** The maximum number of rows that are kept in memory as columns. */
-export const MAX_BATCH_ROWS = 8_192
+const MAX_BATCH_ROWS = 8_192
 
 /** Passes rows on in batches of `MAX_BATCH_ROWS`; the last one has the rest. */
 export async function* regroup(

@@ -7,7 +7,7 @@ import { MINUTE_MS } from '../../lib/time.js'
 import { getAuthContext } from '../server/request-context.js'
 
 /** A limit of requests per minute. */
-export interface RequestLimit {
+interface RequestLimit {
   /** The maximum number of requests of one sender; 0 means no limit. */
   readonly perMinute: number
   /** The name of the limit in RateLimit headers. */

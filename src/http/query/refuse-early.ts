@@ -15,7 +15,7 @@ import type { PaceRefusal } from './slow-refusals.js'
 export type Recall = (header: string | undefined) => AuthContext | undefined
 
 /** A request of a known asker that would wait in the queue. */
-export interface Recognized {
+interface Recognized {
   /** The template of its route. */
   readonly path: string
   readonly context: AuthContext
@@ -26,7 +26,7 @@ export interface Recognized {
 /** Recognizes a request by its method, its path and its headers alone; undefined for one that is handled as usual. */
 export type Recognize = (request: Request) => Recognized | undefined
 
-export interface EarlyRefusals {
+interface EarlyRefusals {
   readonly recognize: Recognize
   readonly queue: QueryQueue
   readonly pace: PaceRefusal

@@ -10,7 +10,7 @@ const KB = 1_024
 const MB = 1_024 * KB
 
 /** The media types that a JSON body may be declared with. */
-export type ContentTypes = readonly string[]
+type ContentTypes = readonly string[]
 
 export const QUERY_TYPES: ContentTypes = [JSON_TYPE]
 /** Browsers send `text/plain` to another origin without a preflight request. */

@@ -27,7 +27,7 @@ const TIMEOUTS: HttpTimeouts = {
 /** Each connection takes memory and a file descriptor, even before it sends a request. */
 const MAX_CONNECTIONS = 10_000
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly host: string
   /** 0 lets the system choose a free port. */
   readonly port: number
@@ -39,7 +39,7 @@ export interface ListenOptions {
   readonly onMalformedRequest?: (errorCode: string) => void
 }
 
-export interface HttpServer {
+interface HttpServer {
   /** The URL of the server, e.g. `http://127.0.0.1:8080`. */
   readonly address: string
   /** Hands all further requests to another application. Connections stay open. */

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { SECOND_MS } from '../../lib/time.js'
 import { bind, formatAddress } from './listen.js'
 
-export interface MetricsServerOptions {
+interface MetricsServerOptions {
   readonly host: string
   /** 0 lets the system choose a free port. */
   readonly port: number
@@ -12,7 +12,7 @@ export interface MetricsServerOptions {
   readonly write: () => Promise<string>
 }
 
-export interface MetricsServer {
+interface MetricsServer {
   /** The URL of the metrics, e.g. `http://127.0.0.1:9464/metrics`. */
   readonly address: string
   /** Closes all connections. */

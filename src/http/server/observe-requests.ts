@@ -5,7 +5,7 @@ import { SECOND_MS } from '../../lib/time.js'
 import { getRoute } from './request-context.js'
 
 /** A request that has ended. */
-export interface EndedRequest {
+interface EndedRequest {
   readonly method: string | undefined
   /** The template of the matched route; undefined when no route matched. */
   readonly route: string | undefined

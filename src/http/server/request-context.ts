@@ -30,7 +30,7 @@ export function nameField(form: BodyForm | undefined, index: number, field?: str
 }
 
 /** The state of a request to the collector. Its handlers fill it in step by step. */
-export interface CollectContext {
+interface CollectContext {
   readonly receivedAt: Date
   /** Whether a page sent the request; otherwise a server did. */
   readonly isPage: boolean

@@ -7,7 +7,7 @@ import type { ShareLimits } from './share-limits.js'
 import { createNotSharedError, parseShareTarget, SHARE } from './share-path.js'
 
 /** The reader of a public project. */
-export interface ShareReader extends AuthContext {
+interface ShareReader extends AuthContext {
   /** For how many milliseconds the project is taken to be public without asking again. */
   readonly leftMs: number
 }
@@ -47,7 +47,7 @@ export const readShare =
  *
  * @throws ApiError NOT_FOUND
  */
-export async function requireReader(
+async function requireReader(
   find: FindReader,
   name: string,
   response: Response,

@@ -6,7 +6,7 @@ import { ApiError } from '../../contract/errors.js'
 export const SHARE = '/share/:project'
 
 /** What a request to a public dashboard asks for. */
-export interface ShareTarget {
+interface ShareTarget {
   /** The id or the public token of a project, as far as the path tells. */
   readonly name: string
   /** The path and the query string below the dashboard: those of an operation; empty for the page. */

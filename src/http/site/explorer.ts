@@ -12,7 +12,7 @@ export const PAGE_HEADERS = {
 const pageHeaders = setHeaders(PAGE_HEADERS)
 
 /** Builds the page of a project. @param project its name; empty if only its key tells */
-export type BuildExplorerPage = (project: string) => string
+type BuildExplorerPage = (project: string) => string
 
 /** Reads the page, whose project is filled in for each request. */
 export function openExplorerPage(): BuildExplorerPage {

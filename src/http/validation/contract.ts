@@ -35,7 +35,7 @@ const [FIRST = BATCH, ...OTHERS] = OPERATIONS.flatMap(({ path, explained }) =>
   explained === undefined ? [path] : [path, explained.path],
 )
 
-export interface ContractOptions extends ValidationOptions {
+interface ContractOptions extends ValidationOptions {
   /** Whether all operations are compiled now, as by default, or else those that are used most. */
   readonly compileAll?: boolean
 }

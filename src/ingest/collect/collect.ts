@@ -15,7 +15,7 @@ import type { WaitingWork } from './waiting-work.js'
 export type CollectingProject = Pick<StoredProject, 'id' | 'shards' | 'formerWidths'>
 
 /** The events of one request; they have passed validation. */
-export interface CollectedEvents {
+interface CollectedEvents {
   readonly project: CollectingProject
   readonly events: readonly SentEvent[]
   readonly client: ClientInfo

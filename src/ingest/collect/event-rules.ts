@@ -5,7 +5,7 @@ import { EVENT_LIMITS, LIMIT_MESSAGES } from '../../model/event-fields.js'
 import { validateProperties, type FieldError } from './validate-properties.js'
 
 /** An error of a field of one event. */
-export interface EventError extends FieldError {
+interface EventError extends FieldError {
   /** The position of the event in the request, counted from 0. */
   readonly index: number
 }

@@ -12,7 +12,7 @@ export type ChannelCondition =
   | { readonly of: ChannelText; readonly matches: string }
   | { readonly of: ChannelFlag; readonly isNot: true }
 
-export interface ChannelRule {
+interface ChannelRule {
   readonly type: ReferrerType
   /** All must hold. A rule without conditions always holds. */
   readonly when: readonly ChannelCondition[]

@@ -41,7 +41,7 @@ export const extractClickId = (query: Sql): Sql => sql`extract(${query}, ${CLICK
  *
  * The two flags only decide between `direct` and `unknown`.
  */
-export type ChannelColumns = Readonly<Record<ChannelText | ChannelFlag, Sql>>
+type ChannelColumns = Readonly<Record<ChannelText | ChannelFlag, Sql>>
 
 /** Builds the referrer type of an event, a String, from the rules of `channel-rules.ts`. */
 export function buildReferrerType(columns: ChannelColumns): Sql {

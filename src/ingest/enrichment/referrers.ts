@@ -3,7 +3,7 @@ import { OWN_REFERRERS } from './own-referrers.js'
 import { findPatterns, normalizeHost, type HostPattern } from './referrer-hosts.js'
 import { REFERRER_LIST, type ReferrerKind } from './referrer-list.js'
 
-export interface ReferrerInfo {
+interface ReferrerInfo {
   /** The name in reports; for an unlisted referrer its host without `www.`, for no referrer an empty string. */
   readonly name: string
   readonly kind: ReferrerKind

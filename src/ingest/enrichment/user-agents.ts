@@ -5,7 +5,7 @@ import { isbot } from 'isbot'
 import { BROWSER_MARKS, BROWSERS, DEVICES, SYSTEM_MARKS, SYSTEMS } from './user-agent-names.js'
 
 /** Texts are empty if unknown. */
-export interface UserAgentInfo {
+interface UserAgentInfo {
   readonly browser: string
   readonly os: string
   readonly device_type: DeviceType | ''

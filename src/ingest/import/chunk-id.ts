@@ -14,7 +14,7 @@ interface Prefix {
   readonly fingerprint: string
 }
 
-export interface ChunkId {
+interface ChunkId {
   /** The name of the chunk's first batch. */
   readonly batch: string
   readonly whole: Prefix

@@ -27,7 +27,7 @@ export interface Chunk {
   readonly loads: readonly FinishedLoad[]
 }
 
-export interface ChunkSource {
+interface ChunkSource {
   /**
    * Takes the next chunk from the reader; returns undefined at the end of the source.
    *

@@ -32,7 +32,7 @@ export interface ImportOptions {
   readonly part?: ImportPart | undefined
 }
 
-export interface ImportPart {
+interface ImportPart {
   /** Ends the import before its next chunk. */
   readonly stop: AbortSignal
   /** Called after each chunk, and its rejected rows, with the number of the next row. */

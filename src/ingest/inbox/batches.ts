@@ -5,7 +5,7 @@ import { boolean, sql, statement, string, time, uint64, type Sql } from '../../c
 import { INVALID_LINE } from './line-marks.js'
 import { ONE_BLOCK } from './one-block.js'
 
-export interface NewBatch {
+interface NewBatch {
   readonly batch: string
   /** The project of all rows; empty when each row names its own. */
   readonly projectId: string

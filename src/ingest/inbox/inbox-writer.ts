@@ -19,7 +19,7 @@ export interface InboxWriter {
   readonly rejectPending: (error: ApiError) => void
 }
 
-export interface InboxWriterOptions extends InsertLimits {
+interface InboxWriterOptions extends InsertLimits {
   /** The most bytes that may be queued or being inserted; a write that would exceed this limit is rejected at once. */
   readonly maxPendingBytes: number
   /** The longest that a write is pending, in milliseconds. */

@@ -13,7 +13,7 @@ interface Sized {
   readonly bytes: number
 }
 
-export interface InsertScheduler<Write> {
+interface InsertScheduler<Write> {
   /** Queues a write. Writes that arrive while others are being inserted form the next insert. */
   readonly enqueue: (write: Write) => void
   /** Takes a write that no request waits for out of the queue. One that is being inserted stays. */

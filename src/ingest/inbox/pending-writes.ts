@@ -13,7 +13,7 @@ export interface PendingWrite {
   readonly settle: (error?: ApiError) => void
 }
 
-export interface PendingWrites {
+interface PendingWrites {
   /** Adds a write. @param bytes the length of `rows` in UTF-8 */
   readonly add: (rows: string, bytes: number) => PendingWrite
   /** Rejects all writes that are not settled. */

@@ -151,7 +151,7 @@ export const recordAbandoned = (writer: Connection, load: Load, nextRows: number
   insertRecord(writer, { ...load, step: STEP.abandoned }, { ...EMPTY_REPORT, received: nextRows })
 
 /** An abandoned load. */
-export interface AbandonedLoad {
+interface AbandonedLoad {
   readonly batch: string
   /** The most rows that the next load of its rows takes. */
   readonly nextRows: number

@@ -10,7 +10,7 @@ export interface Position {
 }
 
 /** The rows of the stream between two positions. */
-export interface StreamRange {
+interface StreamRange {
   readonly after: Position
   readonly upTo: Position
 }

@@ -38,7 +38,7 @@ export async function loadBatch(
 }
 
 /** A load of the stream. */
-export interface StreamLoad {
+interface StreamLoad {
   readonly report: LoadReport
   /** The sum of the lengths of its lines. */
   readonly bytes: number

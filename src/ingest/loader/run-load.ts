@@ -96,7 +96,7 @@ export async function runLoad(
 }
 
 /** Another loader has abandoned the load, and loads its rows under another number. */
-export class LoadAbandonedError extends Error {
+class LoadAbandonedError extends Error {
   override readonly name = 'LoadAbandonedError'
 
   constructor({ number }: Load) {

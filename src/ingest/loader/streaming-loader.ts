@@ -32,7 +32,7 @@ export interface StreamingLoaderOptions {
 }
 
 /** Times in milliseconds. */
-export interface LoaderIntervals {
+interface LoaderIntervals {
   /** From one load to the next, so that each load has more rows. */
   readonly loadMs: number
   /** From one check for waiting rows to the next, while rows arrive. */

@@ -35,7 +35,7 @@ export interface MovedTable {
   readonly hash: Sql
 }
 
-export type MovedName =
+type MovedName =
   | Rollup['name']
   | 'events'
   | 'sessions'

@@ -15,7 +15,7 @@ import { MOVED_TABLES, nameTable, type MovedTable, type RowSource } from './move
 import type { Transfer } from './transfer.js'
 
 /** The staged tables of all relocations. */
-export const STAGED_TABLES = matchNames('move_[0-9]+_', [
+const STAGED_TABLES = matchNames('move_[0-9]+_', [
   ...MOVED_TABLES.map(({ name }) => name),
   'loads',
 ])

@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import tty from 'node:tty'
 import { libc } from './ffi.js'
 
-export interface Pty {
+interface Pty {
   /** The pipes to the parent process, which were stdin and stdout of this one. */
   readonly parent: { readonly stdin: number; readonly stdout: number }
   /** Calls the listener whenever the engine prints, with the last 4096 characters of its output so far. */

@@ -11,7 +11,7 @@ export interface Page {
 }
 
 /** Pages that are listed together. */
-export interface PageGroup {
+interface PageGroup {
   readonly title: string
   readonly pages: readonly Page[]
 }

@@ -5,7 +5,7 @@ import { resolveLink } from './links.js'
 import type { Page } from './page-list.js'
 
 /** A heading of the second level, for the list of what is on a page. */
-export interface Section {
+interface Section {
   readonly id: string
   /** As HTML. */
   readonly title: string

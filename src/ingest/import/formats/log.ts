@@ -4,7 +4,7 @@ import { markInvalid, SKIPPED_LINE } from '../../inbox/line-marks.js'
 import { convertLines } from './convert-lines.js'
 import { parseLogLine, type LogLine } from './log-line.js'
 
-export interface LogOptions {
+interface LogOptions {
   /** The origin of the site, e.g. `https://example.com`; logs do not name it. */
   readonly origin?: string | undefined
   /** Called for each line that is not a pageview. */

@@ -1,7 +1,7 @@
 /** Brings the rejected rows of several streams into the order of their source. */
 import type { Rejection } from '../../inbox/rejections.js'
 
-export interface RejectionMerge {
+interface RejectionMerge {
   /** Adds rejected rows of any stream. */
   readonly add: (rejections: readonly Rejection[]) => void
   /** Reports that a stream has no more rejected rows before `row`. Passes on the rows that no stream can come before. */

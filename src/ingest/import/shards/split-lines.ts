@@ -5,7 +5,7 @@ import { LineTooLongError } from '../formats/format.js'
 /** Returns the position of the stream that the line from `start` to `end` belongs to. */
 export type Route = (bytes: Buffer, start: number, end: number) => number
 
-export interface SplitOptions {
+interface SplitOptions {
   /** The number of streams. */
   readonly count: number
   readonly route: Route

@@ -4,7 +4,7 @@
  */
 
 /** A name to look for. */
-export interface ScannedName<Name extends string = string> {
+interface ScannedName<Name extends string = string> {
   readonly name: Name
   readonly bytes: Buffer
 }

@@ -6,7 +6,7 @@ import { parseInstant } from '../../../contract/timestamps.js'
 import { toInstant } from '../../../lib/time-zone.js'
 
 /** A timestamp of a file. */
-export interface FileTimestamp {
+interface FileTimestamp {
   readonly at: Date
   /** Whether it names no zone or offset, so that it was read in the zone of the import. */
   readonly isZoneless: boolean

@@ -15,7 +15,7 @@ import { buildSessions, cutRuns, findPreviousStates, moveEvents } from './sessio
 import { findUnnumberedRows } from './users/user-numbers.js'
 import { keepRows, numberUsers } from './users/keep-rows.js'
 
-export interface StageOptions {
+interface StageOptions {
   /** The FROM clause, with its conditions, that selects the rows. */
   readonly rows: Sql
   /** The number of the load. */

@@ -5,7 +5,7 @@ import type { Target } from '../mapping.js'
 import { buildJsonSql, type ColumnarOptions } from './value.js'
 
 /** A value of a row, and the target that it fills. */
-export interface TypedValue {
+interface TypedValue {
   readonly target: Target
   /** The ClickHouse type of the value. */
   readonly type: string
