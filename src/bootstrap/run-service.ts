@@ -19,10 +19,7 @@ import type { WaitOptions } from './retry-while-away.js'
 import { waitForShutdown } from './shutdown-signals.js'
 import { startParts, type PartsOptions } from './start-parts.js'
 
-interface RunOptions extends Pick<
-  PartsOptions,
-  'now' | 'pages' | 'onListening' | 'startBeside'
-> {
+interface RunOptions extends Pick<PartsOptions, 'now' | 'pages' | 'onListening' | 'startBeside'> {
   readonly config: Config
   readonly purpose: keyof typeof SERVICE_PURPOSES
   readonly logger: Logger

@@ -15,10 +15,7 @@ import { MOVED_TABLES, nameTable, type MovedTable, type RowSource } from './move
 import type { Transfer } from './transfer.js'
 
 /** The staged tables of all relocations. */
-const STAGED_TABLES = matchNames('move_[0-9]+_', [
-  ...MOVED_TABLES.map(({ name }) => name),
-  'loads',
-])
+const STAGED_TABLES = matchNames('move_[0-9]+_', [...MOVED_TABLES.map(({ name }) => name), 'loads'])
 
 /** Names the staged table of a relocation. */
 export const nameStaged = (number: number, { name }: Pick<MovedTable, 'name'>): Sql =>
